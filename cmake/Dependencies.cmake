@@ -1,0 +1,41 @@
+# Everything from the system's package manager; tools/install-deps installs it on Debian and Ubuntu.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(benchmark REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)   # oneDNN's thread count is OpenMP's, set per stream worker
+
+# Only MPI's C interface is used; the C++ bindings are not even warning-clean.
+find_package(MPI REQUIRED COMPONENTS C)
+add_library(tandem_mpi INTERFACE)
+target_link_libraries(tandem_mpi INTERFACE MPI::MPI_C)
+target_compile_definitions(tandem_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+
+# By hand: Debian's package configuration of oneDNN asks for OpenCL, which nothing here uses.
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+add_library(tandem_dnnl INTERFACE)
+target_include_directories(tandem_dnnl SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
+target_link_libraries(tandem_dnnl INTERFACE ${DNNL_LIBRARY} OpenMP::OpenMP_CXX)
+
+find_path(HWLOC_INCLUDE_DIR hwloc.h REQUIRED)
+find_library(HWLOC_LIBRARY hwloc REQUIRED)
+add_library(tandem_hwloc INTERFACE)
+target_include_directories(tandem_hwloc SYSTEM INTERFACE ${HWLOC_INCLUDE_DIR})
+target_link_libraries(tandem_hwloc INTERFACE ${HWLOC_LIBRARY})
+
+if(TANDEM_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+
+set(TANDEM_HAVE_CUDA OFF)
+if(NOT TANDEM_CUDA STREQUAL "OFF")
+  find_package(CUDAToolkit 12 QUIET)
+  if(CUDAToolkit_FOUND)
+    set(TANDEM_HAVE_CUDA ON)
+  elseif(TANDEM_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "TANDEM_CUDA=ON, but no CUDA toolkit 12 or newer was found: install it or pass -DTANDEM_CUDA=AUTO")
+  endif()
+endif()
+message(STATUS "CUDA module: ${TANDEM_HAVE_CUDA}")

@@ -1,0 +1,45 @@
+# How every target of the project is declared: one warning set, one standard, explicit sources.
+add_library(tandem_build INTERFACE)
+target_compile_features(tandem_build INTERFACE cxx_std_20)
+target_include_directories(tandem_build INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(tandem_build INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual>
+  $<$<AND:$<BOOL:${TANDEM_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
+if(TANDEM_SANITIZE STREQUAL "thread")
+  target_compile_options(tandem_build INTERFACE -fsanitize=thread)
+  target_link_options(tandem_build INTERFACE -fsanitize=thread)
+elseif(TANDEM_SANITIZE STREQUAL "address")
+  target_compile_options(tandem_build INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all)
+  target_link_options(tandem_build INTERFACE -fsanitize=address,undefined)
+elseif(TANDEM_SANITIZE)
+  message(FATAL_ERROR "TANDEM_SANITIZE is '${TANDEM_SANITIZE}': use address or thread, or leave it empty")
+endif()
+
+# tandem_add_library(NAME SOURCES a.cc b.cc HEADERS a.h b.h [DEPENDS tandem::x ...] [PRIVATE_DEPENDS y ...])
+# makes tandem_NAME with the alias tandem::NAME. Headers are named for the self-containment test.
+function(tandem_add_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  if(ARG_SOURCES)
+    add_library(tandem_${name} STATIC ${ARG_SOURCES})
+    set_target_properties(tandem_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_link_libraries(tandem_${name} PUBLIC tandem_build ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
+    set(scope PUBLIC)
+  else()
+    add_library(tandem_${name} INTERFACE)
+    target_link_libraries(tandem_${name} INTERFACE tandem_build ${ARG_DEPENDS})
+    set(scope INTERFACE)
+  endif()
+  target_sources(tandem_${name} ${scope}
+    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
+  list(TRANSFORM ARG_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
+  set_property(GLOBAL APPEND PROPERTY TANDEM_HEADERS ${paths})
+  add_library(tandem::${name} ALIAS tandem_${name})
+endfunction()
+
+# tandem_add_program(NAME SOURCES a.cc DEPENDS tandem::x ...): an executable in the build tree's bin/.
+function(tandem_add_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE tandem_build ${ARG_DEPENDS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endfunction()

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/base/error.h"
+
+namespace tandem {
+
+Error::Error(ErrorKind kind, const std::string& message)
+    : std::runtime_error(message), kind_(kind) {}
+
+int Error::exit_code() const { return kind_ == ErrorKind::kUsage ? 2 : 1; }
+
+}  // namespace tandem

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace tandem {
+
+// What went wrong decides the exit code and whether a sweep goes on.
+enum class ErrorKind {
+  kUsage,          // the request cannot be met as asked: exit code 2
+  kFailure,        // something broke: exit code 1
+  kOutOfMemory,    // a device's capacity or a mapping ran out: a result, not a crash
+  kCommunication,  // a peer is lost or late, a communicator was aborted
+  kLogic,          // a contract of this code was broken: a bug here
+};
+
+// The one exception type. The message is one line: what was tried, what is wrong, what to do.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message);
+
+  [[nodiscard]] ErrorKind kind() const { return kind_; }
+
+  // 2 for usage errors, 1 for everything else.
+  [[nodiscard]] int exit_code() const;
+
+ private:
+  ErrorKind kind_;
+};
+
+template <class... Args>
+[[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace tandem

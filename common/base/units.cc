@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/base/units.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "common/base/error.h"
+
+namespace tandem {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+constexpr std::array kByteUnits{
+    Unit{"B", 1},         Unit{"kB", 1e3},           Unit{"KB", 1e3},
+    Unit{"MB", 1e6},      Unit{"GB", 1e9},           Unit{"KiB", 1024.0},
+    Unit{"MiB", 1 << 20}, Unit{"GiB", 1024.0 * (1 << 20)}};
+constexpr std::array kTimeUnits{Unit{"ns", 1}, Unit{"us", 1e3}, Unit{"ms", 1e6}, Unit{"s", 1e9}};
+
+// The number and the unit's factor multiplied; negative where the text is neither.
+template <std::size_t N>
+double scaled(std::string_view text, const std::array<Unit, N>& units) {
+  double number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || !std::isfinite(number)) return -1;
+  const std::string_view name = text.substr(static_cast<std::size_t>(rest - text.data()));
+  for (const Unit& unit : units) {
+    if (unit.name == name) return number * unit.factor;
+  }
+  return -1;
+}
+
+}  // namespace
+
+Bytes parse_bytes(std::string_view text, std::string_view what) {
+  const double value = scaled(text, kByteUnits);
+  if (value < 0 || value > 9e18) {
+    fail(ErrorKind::kUsage, "{}: '{}' is no size: give a number with its unit, such as 25MiB", what,
+         text);
+  }
+  return Bytes{static_cast<std::int64_t>(std::llround(value))};
+}
+
+Nanoseconds parse_duration(std::string_view text, std::string_view what) {
+  const double value = scaled(text, kTimeUnits);
+  if (value < 0 || value > 9e18) {
+    fail(ErrorKind::kUsage, "{}: '{}' is no duration: give a number with its unit, such as 500ms",
+         what, text);
+  }
+  return Nanoseconds{std::llround(value)};
+}
+
+std::string to_string(Bytes bytes) {
+  const auto value = static_cast<double>(bytes.value);
+  if (bytes < kib(1)) return fmt::format("{} B", bytes.value);
+  if (bytes < mib(1)) return fmt::format("{:.1f} KiB", value / 1024);
+  if (bytes < gib(1)) return fmt::format("{:.1f} MiB", value / (1 << 20));
+  return fmt::format("{:.1f} GiB", value / (1 << 30));
+}
+
+std::string to_string(Seconds seconds) {
+  const double value = seconds.count();
+  const double size = std::abs(value);
+  if (size < 1e-6) return fmt::format("{:.0f} ns", value * 1e9);
+  if (size < 1e-3) return fmt::format("{:.3g} us", value * 1e6);
+  if (size < 1) return fmt::format("{:.4g} ms", value * 1e3);
+  return fmt::format("{:.4g} s", value);
+}
+
+}  // namespace tandem

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/clock.h"
+
+namespace tandem {
+
+// A number of bytes. Element counts are plain std::int64_t; the two never mix by accident.
+struct Bytes {
+  std::int64_t value = 0;
+
+  constexpr auto operator<=>(const Bytes&) const = default;
+  constexpr Bytes& operator+=(Bytes other) {
+    value += other.value;
+    return *this;
+  }
+  constexpr Bytes& operator-=(Bytes other) {
+    value -= other.value;
+    return *this;
+  }
+  friend constexpr Bytes operator+(Bytes a, Bytes b) { return Bytes{a.value + b.value}; }
+  friend constexpr Bytes operator-(Bytes a, Bytes b) { return Bytes{a.value - b.value}; }
+  friend constexpr Bytes operator*(Bytes a, std::int64_t n) { return Bytes{a.value * n}; }
+};
+
+constexpr Bytes kib(std::int64_t n) { return Bytes{n << 10}; }
+constexpr Bytes mib(std::int64_t n) { return Bytes{n << 20}; }
+constexpr Bytes gib(std::int64_t n) { return Bytes{n << 30}; }
+
+// "25MiB", "1GB" (10^9), "512B"; a unit is required. Throws a usage error naming `what`.
+[[nodiscard]] Bytes parse_bytes(std::string_view text, std::string_view what);
+
+// "8us", "1.5ms", "2s", "100ns"; a unit is required. Throws a usage error naming `what`.
+[[nodiscard]] Nanoseconds parse_duration(std::string_view text, std::string_view what);
+
+// For people: "16.0 MiB", "12.3 ms".
+[[nodiscard]] std::string to_string(Bytes bytes);
+[[nodiscard]] std::string to_string(Seconds seconds);
+
+}  // namespace tandem

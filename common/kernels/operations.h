@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operations that models, losses and optimizers are made of: one struct each, holding the
+// operands, and one interface that enqueues them on a stream. All matrices are row-major and dense,
+// all elements float. Every operand lies on the stream's device; the call returns before the work
+// is done, and the operands must outlive it. kernels/host/naive.h holds the plain version of each,
+// which is what the fast ones are compared to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "common/runtime/device.h"
+#include "common/runtime/stream.h"
+
+namespace tandem {
+
+enum class Activation { kNone, kRelu };
+
+// Rows of the batch, columns in, columns out.
+struct LinearShape {
+  std::int64_t batch = 0;
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+
+  auto operator<=>(const LinearShape&) const = default;
+};
+
+// y = activation(x . weight^T + bias)
+struct LinearForward {
+  LinearShape shape;
+  Span<const float> x;       // (batch, in)
+  Span<const float> weight;  // (out, in)
+  Span<const float> bias;    // (out)
+  Span<float> y;             // (batch, out)
+  Activation activation = Activation::kNone;
+};
+
+// dx = dy . weight
+struct LinearBackwardInput {
+  LinearShape shape;
+  Span<const float> dy;      // (batch, out)
+  Span<const float> weight;  // (out, in)
+  Span<float> dx;            // (batch, in)
+};
+
+// dweight = dy^T . x, dbias = column sums of dy. Overwrites, never accumulates.
+struct LinearBackwardWeight {
+  LinearShape shape;
+  Span<const float> x;   // (batch, in)
+  Span<const float> dy;  // (batch, out)
+  Span<float> dweight;   // (out, in)
+  Span<float> dbias;     // (out)
+};
+
+// dy = 0 where y <= 0, in place; y is what the ReLU returned.
+struct ReluBackward {
+  Span<const float> y;
+  Span<float> dy;
+};
+
+// loss = mean over all elements of (prediction - target)^2, gradient = 2 (prediction - target) / n
+struct MseLoss {
+  Span<const float> prediction;
+  Span<const float> target;
+  Span<float> gradient;
+  Span<float> loss;  // one element
+};
+
+// velocity = momentum * velocity + gradient; weight -= learning_rate * velocity  (as torch's SGD)
+struct SgdUpdate {
+  Span<const float> gradient;
+  Span<float> velocity;
+  Span<float> weight;
+  float learning_rate = 0;
+  float momentum = 0;
+};
+
+enum class Distribution {
+  kUniform,        // scale * [-1, 1), in steps of 2^-23
+  kSmallIntegers,  // scale * {-1, 0, 1}: sums of them are exact, in any order
+};
+
+// values[i] = element `first + i` of the random sequence that `seed` names: a pure function of
+// (seed, first + i), whatever the partition (tensor/philox.h).
+struct FillRandom {
+  Span<float> values;
+  std::uint64_t seed = 0;
+  std::uint64_t first = 0;
+  Distribution distribution = Distribution::kUniform;
+  float scale = 1;
+};
+
+// out = factor * in; in place allowed.
+struct Scale {
+  Span<const float> in;
+  Span<float> out;
+  float factor = 1;
+};
+
+// sum = a + b; sum may be a.
+struct Add {
+  Span<const float> a;
+  Span<const float> b;
+  Span<float> sum;
+};
+
+// One back end's operations for one stream at a time: it caches primitives and scratch memory, so
+// it is used with streams of one device and from one thread at a time.
+class Operations {
+ public:
+  Operations() = default;
+  Operations(const Operations&) = delete;
+  Operations& operator=(const Operations&) = delete;
+  virtual ~Operations() = default;
+
+  virtual void enqueue(Stream& stream, const LinearForward& op) = 0;
+  virtual void enqueue(Stream& stream, const LinearBackwardInput& op) = 0;
+  virtual void enqueue(Stream& stream, const LinearBackwardWeight& op) = 0;
+  virtual void enqueue(Stream& stream, const ReluBackward& op) = 0;
+  virtual void enqueue(Stream& stream, const MseLoss& op) = 0;
+  virtual void enqueue(Stream& stream, const SgdUpdate& op) = 0;
+  virtual void enqueue(Stream& stream, const FillRandom& op) = 0;
+  virtual void enqueue(Stream& stream, const Scale& op) = 0;
+  virtual void enqueue(Stream& stream, const Add& op) = 0;
+};
+
+// The operations of the device's back end. Throws a usage error where the back end has none yet.
+[[nodiscard]] std::unique_ptr<Operations> make_operations(Device& device);
+
+}  // namespace tandem

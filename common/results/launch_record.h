@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tandem::results {
+
+// What is compared: one point of a sweep. Two launches of one cell differ by noise alone.
+struct Cell {
+  std::string strategy;  // "single", "independent", "dp", "ddp"
+  std::string launch;    // "threads" or "processes"
+  std::string model;     // as given to --model
+  std::string backend;   // "host" or "cuda"
+  int devices = 1;
+  std::int64_t global_batch = 0;                // samples per step over all devices
+  std::map<std::string, std::string> options;   // all others that differ from their defaults
+
+  bool operator==(const Cell&) const = default;
+  // "ddp/processes/mlp-small/devices:2/batch:64" and then "/name:value" per option.
+  [[nodiscard]] std::string name() const;
+};
+
+enum class Status { kOk, kSkipped, kFailed };
+
+struct DevicePhases {
+  int device = 0;
+  std::map<std::string, double> mean_seconds;  // per step, by phase name (trace/phase.h)
+  double span_seconds = 0;       // mean of last phase mark minus first, per step
+};
+
+struct DeviceMemory {
+  int device = 0;
+  std::int64_t capacity_bytes = 0;
+  std::int64_t peak_bytes = 0;
+};
+
+struct ModelFacts {
+  std::int64_t parameters = 0;
+  std::int64_t parameter_bytes = 0;
+  double flops_per_sample = 0;  // forward and backward
+};
+
+// Facts of the machine as this launch saw it.
+struct MachineFacts {
+  std::string host_name;
+  std::string cpu_model;
+  int cores = 0;                   // that this launch may use
+  std::int64_t memory_bytes = 0;
+  std::vector<int> bound_cores;    // OS number of each device's core
+  std::int64_t page_bytes = 0;
+  double ping_pong_ns = 0;         // one way between the first two devices' cores; 0: one device
+  std::string kernel;              // uname -sr
+  std::map<std::string, std::string> libraries;  // "oneDNN": "2.6.3, avx512_core_bf16", ...
+  std::map<std::string, std::string> variables;  // named list only: OMP_NUM_THREADS, ...
+};
+
+// Everything one launch (a fresh process group) of one cell found. Times in seconds.
+struct LaunchRecord {
+  Cell cell;
+  Status status = Status::kOk;
+  std::string reason;            // why skipped or failed, one line
+  std::string stderr_tail;       // of a failed launch
+  int launch_index = 0;          // 0-based, within the cell
+  std::string mode = "synchronous";  // or "free-running": no barrier or wait between steps
+  bool oversubscribed = false;
+  double first_step_seconds = 0;
+  int warmup_steps = 0;          // discarded, first step included
+  double warmup_seconds = 0;
+  std::vector<double> step_seconds;      // raw samples in order; free-running: one mean per batch of steps
+  std::vector<DevicePhases> phases;      // empty with --phases=off
+  double remainder_seconds = 0;          // mean host step minus the critical device's span
+  std::vector<DeviceMemory> memory;
+  std::vector<std::int64_t> bucket_bytes;  // ddp: in launch order
+  ModelFacts model;
+  MachineFacts machine;
+};
+
+}  // namespace tandem::results

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "common/runtime/span.h"
+
+namespace tandem {
+
+// Owns memory of one device (or pinned host memory). Zero-filled when new. Frees on destruction:
+// the owner sees to it that no queued work still uses it (synchronise the streams first).
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  virtual ~Buffer() = default;
+
+  [[nodiscard]] virtual ByteSpan bytes() = 0;
+
+  // The first `count` elements as T; all that fit by default.
+  template <class T>
+  [[nodiscard]] Span<T> as(std::int64_t count = -1) {
+    const ByteSpan all = bytes();
+    const std::int64_t fits = all.size() / static_cast<std::int64_t>(sizeof(T));
+    TANDEM_CHECK(count <= fits, "{} elements asked of a buffer of {}", count, fits);
+    return Span<T>(reinterpret_cast<T*>(all.data()), count < 0 ? fits : count, all.device());
+  }
+};
+
+}  // namespace tandem

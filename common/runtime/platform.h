@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/runtime/device.h"
+
+namespace tandem {
+
+enum class BackendChoice { kAuto, kHost, kCuda };
+
+// "auto", "host" or "cuda"; else a usage error that lists them.
+[[nodiscard]] BackendChoice parse_backend(std::string_view text);
+
+struct PlatformOptions {
+  int devices = 1;                      // logical devices wanted
+  bool oversubscribe = false;           // more logical devices than cores or GPUs allowed
+  std::optional<Bytes> device_memory;   // capacity per device; unset: what is left, shared evenly
+  std::vector<int> cores;               // host: cores to use, by OS number; empty: those allowed
+  Nanoseconds largest_delay{0};         // host, debug: queued work is delayed by random times up to
+  std::uint64_t delay_seed = 0;         //   this, drawn from this seed, so that a missing wait shows
+};
+
+// The devices of one back end, in one process. Owns them; outlives all that they make.
+class Platform {
+ public:
+  Platform() = default;
+  Platform(const Platform&) = delete;
+  Platform& operator=(const Platform&) = delete;
+  virtual ~Platform() = default;
+
+  [[nodiscard]] virtual Backend backend() const = 0;
+  [[nodiscard]] virtual int device_count() const = 0;
+  [[nodiscard]] virtual Device& device(int index) = 0;
+
+  // Host memory that devices copy from and to without staging (pinned on CUDA).
+  [[nodiscard]] virtual std::unique_ptr<Buffer> allocate_host(Bytes size) = 0;
+
+  // True where logical devices share a core or a GPU; every result then carries the mark.
+  [[nodiscard]] virtual bool oversubscribed() const = 0;
+};
+
+// Opens the back end. kAuto takes CUDA where an NVIDIA device is present, else host; a device that
+// is present but unusable is an error that names the reason, never a silent fall-back.
+[[nodiscard]] std::unique_ptr<Platform> make_platform(BackendChoice choice,
+                                                      const PlatformOptions& options);
+
+}  // namespace tandem
