@@ -10,8 +10,8 @@ void check_placement(std::string_view operation, DeviceId device,
     if (access.device == device) continue;
     fail(ErrorKind::kLogic,
          "{} runs on {} but {} an operand on {}: copy it over first, or declare the access remote",
-         operation, to_string(device),
-         access.mode == Access::Mode::kRead ? "reads" : "writes", to_string(access.device));
+         operation, to_string(device), access.mode == Access::Mode::kRead ? "reads" : "writes",
+         to_string(access.device));
   }
 }
 

@@ -14,7 +14,7 @@
 namespace tandem {
 
 struct Access {
-  enum class Mode { kRead, kWrite };    // in place counts as write
+  enum class Mode { kRead, kWrite };     // in place counts as write
   enum class Place { kLocal, kRemote };  // remote: another device's memory, or the host's
 
   const void* address = nullptr;

@@ -22,8 +22,8 @@ class Span {
 
   // Span<float> lends itself as Span<const float>.
   template <class U>
-    requires(std::is_same_v<const U, T>)
-  constexpr Span(const Span<U>& other)  // NOLINT(google-explicit-constructor)
+  requires(std::is_same_v<const U, T>) constexpr Span(
+      const Span<U>& other)  // NOLINT(google-explicit-constructor)
       : Span(other.data(), other.size(), other.device()) {}
 
   [[nodiscard]] constexpr T* data() const { return data_; }

@@ -10,13 +10,13 @@ namespace tandem {
 // The parts of a step, by fixed names that traces, results and reports share. Per device they
 // partition its own timeline; kIdle is waiting for another device or rank.
 enum class Phase {
-  kLaunch,       // dp: threads started and joined
-  kCheck,        // dp: every parameter on device 0?
-  kScatter,      // dp: input pieces to the devices
-  kInput,        // the rank's own batch to its device
-  kReplicate,    // dp: weights to the devices
+  kLaunch,     // dp: threads started and joined
+  kCheck,      // dp: every parameter on device 0?
+  kScatter,    // dp: input pieces to the devices
+  kInput,      // the rank's own batch to its device
+  kReplicate,  // dp: weights to the devices
   kForward,
-  kGather,       // dp: outputs to device 0
+  kGather,  // dp: outputs to device 0
   kLoss,
   kScatterGrad,  // dp: output gradients to the devices
   kBackward,
@@ -30,9 +30,9 @@ enum class Phase {
 constexpr std::size_t kPhaseCount = static_cast<std::size_t>(Phase::kIdle) + 1;
 
 inline constexpr std::array<std::string_view, kPhaseCount> kPhaseNames{
-    "launch",       "check",    "scatter",     "input",  "replicate",
-    "forward",      "gather",   "loss",        "scatter_grad", "backward",
-    "bucket_copy",  "reduce",   "exposed_comm", "update", "idle"};
+    "launch",      "check",  "scatter",      "input",        "replicate",
+    "forward",     "gather", "loss",         "scatter_grad", "backward",
+    "bucket_copy", "reduce", "exposed_comm", "update",       "idle"};
 
 [[nodiscard]] constexpr std::string_view name_of(Phase phase) {
   return kPhaseNames[static_cast<std::size_t>(phase)];

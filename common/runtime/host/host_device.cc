@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/host/host_device.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/runtime/host/cores.h"
+#include "common/runtime/host/host_buffer.h"
+#include "common/runtime/host/host_event.h"
+#include "common/runtime/host/shared_mapping.h"
+
+namespace tandem::host {
+
+void MemoryAccount::charge(Bytes size) {
+  const std::lock_guard lock(mutex_);
+  if (use_.used + size > use_.capacity) {
+    fail(ErrorKind::kOutOfMemory,
+         "{} is out of memory: {} asked, {} of {} left; use a smaller model or batch, or raise "
+         "--device-memory",
+         to_string(device_), to_string(size), to_string(use_.capacity - use_.used),
+         to_string(use_.capacity));
+  }
+  use_.used += size;
+  use_.peak = std::max(use_.peak, use_.used);
+}
+
+void MemoryAccount::release(Bytes size) noexcept {
+  const std::lock_guard lock(mutex_);
+  use_.used -= size;
+}
+
+MemoryUse MemoryAccount::use() const {
+  const std::lock_guard lock(mutex_);
+  return use_;
+}
+
+HostDevice::HostDevice(const HostDeviceOptions& options)
+    : options_(options), account_(std::make_shared<MemoryAccount>(options.id, options.capacity)) {}
+
+std::string HostDevice::name() const { return fmt::format("core {}", options_.core); }
+
+std::unique_ptr<Buffer> HostDevice::allocate(Bytes size) {
+  TANDEM_CHECK(size.value >= 0, "{} bytes asked", size.value);
+  const Bytes mapped = std::max(size, Bytes{1});
+  account_->charge(mapped);  // before the mapping: its own failure gives the charge back
+  std::shared_ptr<SharedMapping> mapping;
+  try {
+    mapping = SharedMapping::create(mapped);
+  } catch (...) {
+    account_->release(mapped);
+    throw;
+  }
+  account_->release(mapped);
+  return adopt(mapping->data(), size, mapping);
+}
+
+std::unique_ptr<Buffer> HostDevice::adopt(std::byte* data, Bytes size,
+                                          std::shared_ptr<void> owner) {
+  account_->charge(size);
+  {
+    // First touch decides the memory's NUMA node.
+    const ScopedBinding here(options_.core);
+    std::memset(data, 0, static_cast<std::size_t>(size.value));
+  }
+  return std::make_unique<HostBuffer>(ByteSpan(data, size.value, id()), std::move(owner),
+                                      [account = account_, size] { account->release(size); });
+}
+
+std::unique_ptr<Stream> HostDevice::make_stream(StreamPriority) {
+  // Priorities order kernels that compete for one GPU; a core's workers are the scheduler's to
+  // share out fairly, and nothing here may starve a peer's collective.
+  const std::uint64_t number = streams_made_.fetch_add(1);
+  return std::make_unique<HostStream>(HostStreamOptions{
+      .device = id(),
+      .core = options_.core,
+      .largest_delay = options_.largest_delay,
+      .delay_seed =
+          options_.delay_seed + 1 + 1000 * static_cast<std::uint64_t>(id().index) + number});
+}
+
+std::unique_ptr<Event> HostDevice::make_event() { return std::make_unique<HostEvent>(); }
+
+std::unique_ptr<TimedEvent> HostDevice::make_timed_event() { return std::make_unique<HostEvent>(); }
+
+void HostDevice::bind_this_thread() { host::bind_this_thread(options_.core); }
+
+HostDevice& host_device(Device& device) {
+  TANDEM_CHECK(device.id().backend == Backend::kHost, "host memory asked of {}",
+               to_string(device.id()));
+  return static_cast<HostDevice&>(device);
+}
+
+}  // namespace tandem::host

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "common/runtime/device.h"
+#include "common/runtime/host/host_stream.h"
+
+namespace tandem::host {
+
+// Counts what a device has given out against its capacity. Thread-safe.
+class MemoryAccount {
+ public:
+  MemoryAccount(DeviceId device, Bytes capacity) : device_(device), use_{capacity, {}, {}} {}
+
+  void charge(Bytes size);  // throws the out-of-memory error
+  void release(Bytes size) noexcept;
+  [[nodiscard]] MemoryUse use() const;
+
+ private:
+  const DeviceId device_;
+  mutable std::mutex mutex_;
+  MemoryUse use_;
+};
+
+struct HostDeviceOptions {
+  DeviceId id;
+  int core = 0;
+  Bytes capacity;
+  Nanoseconds largest_delay{0};
+  std::uint64_t delay_seed = 0;
+};
+
+// A logical device: one core, memory of its own.
+class HostDevice final : public Device {
+ public:
+  explicit HostDevice(const HostDeviceOptions& options);
+
+  [[nodiscard]] DeviceId id() const override { return options_.id; }
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override;
+  [[nodiscard]] MemoryUse memory() const override { return account_->use(); }
+  [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority priority) override;
+  [[nodiscard]] std::unique_ptr<Event> make_event() override;
+  [[nodiscard]] std::unique_ptr<TimedEvent> make_timed_event() override;
+  void bind_this_thread() override;
+
+  // A part of a shared mapping as a buffer of this device, counted like any other and first
+  // touched here. `owner` keeps the mapping alive.
+  [[nodiscard]] std::unique_ptr<Buffer> adopt(std::byte* data, Bytes size,
+                                              std::shared_ptr<void> owner);
+
+  [[nodiscard]] int core() const { return options_.core; }
+
+ private:
+  const HostDeviceOptions options_;
+  // Shared with the buffers, which give back to it when they go.
+  const std::shared_ptr<MemoryAccount> account_;
+  std::atomic<std::uint64_t> streams_made_{0};
+};
+
+// The host device behind a device; a logic error where it is none.
+[[nodiscard]] HostDevice& host_device(Device& device);
+
+}  // namespace tandem::host

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/host/host_event.h"
+
+#include "common/base/check.h"
+
+namespace tandem::host {
+
+bool HostEvent::is_done() const {
+  return !latest_ || (latest_->is_done() && latest_->due_at <= Clock::now());
+}
+
+Nanoseconds HostEvent::since(const TimedEvent& start) const {
+  const auto& first = static_cast<const HostEvent&>(start);
+  TANDEM_CHECK(first.latest_ && first.latest_->is_done() && latest_ && latest_->is_done(),
+               "time asked between events that are not both recorded and done");
+  return latest_->due_at - first.latest_->due_at;
+}
+
+}  // namespace tandem::host

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "common/runtime/event.h"
+#include "common/runtime/host/completion.h"
+
+namespace tandem::host {
+
+// Every host event is timed: taking the clock costs less than asking whether to.
+class HostEvent final : public TimedEvent {
+ public:
+  [[nodiscard]] bool is_done() const override;
+  [[nodiscard]] Nanoseconds since(const TimedEvent& start) const override;
+
+  // The latest record; null where there is none.
+  [[nodiscard]] const std::shared_ptr<Completion>& latest() const { return latest_; }
+  void set_latest(std::shared_ptr<Completion> completion) { latest_ = std::move(completion); }
+
+ private:
+  std::shared_ptr<Completion> latest_;
+};
+
+}  // namespace tandem::host

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/host/host_stream.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "common/runtime/host/host_event.h"
+#include "common/runtime/host/tsan.h"
+#include "common/runtime/host/worker_thread.h"
+
+namespace tandem::host {
+namespace {
+
+// The exception in flight as a Failure that says where it came from.
+std::shared_ptr<const Failure> failure_of(const char* operation) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return std::make_shared<Failure>(Failure{error.kind(), error.what()});
+  } catch (const std::exception& error) {
+    return std::make_shared<Failure>(
+        Failure{ErrorKind::kFailure, fmt::format("{} failed: {}", operation, error.what())});
+  }
+}
+
+// Declared access of a copy: the side on another device, or on the host, is remote.
+template <class T>
+Access local_or_remote(Access access, Span<T> span, DeviceId device) {
+  if (span.device() != device) access.place = Access::Place::kRemote;
+  return access;
+}
+
+}  // namespace
+
+HostStream::HostStream(const HostStreamOptions& options)
+    : options_(options),
+      delays_(static_cast<std::minstd_rand::result_type>(options.delay_seed)),
+      worker_([this] { work(); }) {}
+
+HostStream::~HostStream() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  if (idle_.exchange(0) == 1) wake_all(idle_, Sharing::kThreads);
+  worker_.join();
+}
+
+void HostStream::push(Task task) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(task));
+  }
+  // A system call only where the worker sleeps: it announces that before its last look.
+  if (idle_.exchange(0) == 1) wake_all(idle_, Sharing::kThreads);
+}
+
+bool HostStream::take(Task& task) {
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!queue_.empty()) {
+        task = std::move(queue_.front());
+        queue_.pop_front();
+        return true;
+      }
+      if (closed_) return false;
+      idle_.store(1);
+    }
+    park_while(idle_, 1, Sharing::kThreads);
+  }
+}
+
+void HostStream::work() {
+  try {
+    prepare_worker_thread(options_.core);
+  } catch (...) {
+    failure_ = failure_of("starting a stream");
+  }
+  for (Task task; take(task); task = nullptr) task();
+}
+
+void HostStream::run(const Operation& operation) {
+  if (failure_) return;
+  sleep_until(due_at_);
+  delay();
+  for (const Access& access : operation.accesses) report_access(access);
+  try {
+    operation.body();
+  } catch (...) {
+    failure_ = failure_of(operation.name);
+  }
+}
+
+void HostStream::delay() {
+  if (options_.largest_delay.count() == 0) return;
+  std::uniform_int_distribution<Nanoseconds::rep> uniform(0, options_.largest_delay.count());
+  sleep_until(Clock::now() + Nanoseconds(uniform(delays_)));
+}
+
+void HostStream::enqueue(Operation operation) {
+  check_placement(operation.name, device(), operation.accesses);
+  push([this, operation = std::move(operation)] { run(operation); });
+}
+
+void HostStream::enqueue_due(std::function<TimePoint(TimePoint)> end_of) {
+  push([this, end_of = std::move(end_of)] {
+    if (failure_) return;
+    const TimePoint ready = std::max(due_at_, Clock::now());
+    due_at_ = std::max(ready, end_of(ready));
+  });
+}
+
+std::shared_ptr<Completion> HostStream::enqueue_completion() {
+  auto completion = std::make_shared<Completion>();
+  push([this, completion] {
+    completion->ended_at = Clock::now();
+    completion->due_at = std::max(completion->ended_at, due_at_);
+    completion->failure = failure_;
+    completion->complete();
+  });
+  return completion;
+}
+
+void HostStream::record(Event& event) {
+  static_cast<HostEvent&>(event).set_latest(enqueue_completion());
+}
+
+void HostStream::wait(const Event& event) {
+  auto completion = static_cast<const HostEvent&>(event).latest();
+  if (!completion) return;
+  push([this, completion = std::move(completion)] {
+    completion->wait();
+    // What this stream would do next needs work that never happened.
+    if (!failure_) failure_ = completion->failure;
+  });
+}
+
+void HostStream::synchronize() {
+  const auto completion = enqueue_completion();
+  completion->wait();
+  if (completion->failure) throw Error(completion->failure->kind, completion->failure->message);
+}
+
+bool HostStream::is_done() {
+  const auto completion = enqueue_completion();
+  if (!completion->is_done()) {
+    // Not even reached: something before it is queued or runs. An idle worker gets a moment.
+    park_while(completion->done, 0, Sharing::kThreads,
+               Clock::now() + std::chrono::microseconds(50));
+  }
+  if (!completion->is_done()) return false;
+  if (completion->failure) throw Error(completion->failure->kind, completion->failure->message);
+  return completion->due_at <= Clock::now();
+}
+
+void HostStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
+  enqueue({"copy",
+           {local_or_remote(reads(source), source, device()),
+            local_or_remote(writes(destination), destination, device())},
+           [destination, source] {
+             std::memcpy(destination.data(), source.data(),
+                         static_cast<std::size_t>(source.size()));
+           }});
+}
+
+void HostStream::zero_bytes(ByteSpan destination) {
+  enqueue({"zero", {writes(destination)}, [destination] {
+             std::memset(destination.data(), 0, static_cast<std::size_t>(destination.size()));
+           }});
+}
+
+HostStream& host_stream(Stream& stream) {
+  TANDEM_CHECK(stream.device().backend == Backend::kHost, "a host operation on a stream of {}",
+               to_string(stream.device()));
+  return static_cast<HostStream&>(stream);
+}
+
+}  // namespace tandem::host

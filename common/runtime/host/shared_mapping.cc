@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/host/shared_mapping.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "common/base/check.h"
+
+namespace tandem::host {
+namespace {
+
+// The kernel's word for it, as our error.
+[[noreturn]] void fail_to(const char* what, Bytes size, int code) {
+  const bool full = code == ENOSPC || code == ENOMEM;
+  fail(full ? ErrorKind::kOutOfMemory : ErrorKind::kFailure, "{} of {} failed ({}): {}", what,
+       to_string(size), std::strerror(code),
+       full ? "free or enlarge /dev/shm (mount -o remount,size=...), or use a smaller model"
+            : "check the limits of this process");
+}
+
+}  // namespace
+
+SharedMapping::SharedMapping(int descriptor, Bytes size) : size_(size) {
+  void* const address = mmap(nullptr, static_cast<std::size_t>(size.value), PROT_READ | PROT_WRITE,
+                             MAP_SHARED, descriptor, 0);
+  const int code = errno;
+  close(descriptor);
+  if (address == MAP_FAILED) fail_to("mapping shared memory", size, code);
+  // Takes effect only where the machine allows huge pages for shared memory on request.
+  madvise(address, static_cast<std::size_t>(size.value), MADV_HUGEPAGE);
+  data_ = static_cast<std::byte*>(address);
+}
+
+SharedMapping::~SharedMapping() { munmap(data_, static_cast<std::size_t>(size_.value)); }
+
+std::unique_ptr<SharedMapping> SharedMapping::create(Bytes size) {
+  TANDEM_CHECK(size.value > 0, "a mapping of {} bytes", size.value);
+  const int descriptor = memfd_create("tandem", MFD_CLOEXEC);
+  if (descriptor < 0) fail_to("making anonymous memory", size, errno);
+  if (ftruncate(descriptor, size.value) != 0) {
+    const int code = errno;
+    close(descriptor);
+    fail_to("sizing anonymous memory", size, code);
+  }
+  return std::unique_ptr<SharedMapping>(new SharedMapping(descriptor, size));
+}
+
+std::unique_ptr<SharedMapping> SharedMapping::create_named(const std::string& name, Bytes size) {
+  TANDEM_CHECK(size.value > 0, "a mapping of {} bytes", size.value);
+  const int descriptor = shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor < 0) fail_to("making shared memory in /dev/shm", size, errno);
+  // Reserves the pages now: without it a full /dev/shm is a SIGBUS at the first touch.
+  const int code = posix_fallocate(descriptor, 0, size.value);
+  if (code != 0) {
+    close(descriptor);
+    shm_unlink(name.c_str());
+    fail_to("reserving shared memory in /dev/shm", size, code);
+  }
+  return std::unique_ptr<SharedMapping>(new SharedMapping(descriptor, size));
+}
+
+std::unique_ptr<SharedMapping> SharedMapping::open_named(const std::string& name, Bytes size) {
+  const int descriptor = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor < 0) fail_to("opening a peer's shared memory", size, errno);
+  return std::unique_ptr<SharedMapping>(new SharedMapping(descriptor, size));
+}
+
+void SharedMapping::unlink(const std::string& name) { shm_unlink(name.c_str()); }
+
+}  // namespace tandem::host

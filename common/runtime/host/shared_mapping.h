@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "common/base/units.h"
+
+namespace tandem::host {
+
+// Memory that other processes of the node may map. Device memory of both launch models is made of
+// it, so that threads and processes compute on the same kind of pages. Unmapped on destruction.
+class SharedMapping {
+ public:
+  // Without a name: for this process alone.
+  [[nodiscard]] static std::unique_ptr<SharedMapping> create(Bytes size);
+
+  // In /dev/shm under `name` ("/tandem..."), its space reserved: a full /dev/shm is an
+  // out-of-memory error here and not a signal later. Call unlink once every peer has opened it.
+  [[nodiscard]] static std::unique_ptr<SharedMapping> create_named(const std::string& name,
+                                                                   Bytes size);
+  [[nodiscard]] static std::unique_ptr<SharedMapping> open_named(const std::string& name,
+                                                                 Bytes size);
+  static void unlink(const std::string& name);
+
+  SharedMapping(const SharedMapping&) = delete;
+  SharedMapping& operator=(const SharedMapping&) = delete;
+  ~SharedMapping();
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] Bytes size() const { return size_; }
+
+ private:
+  SharedMapping(int descriptor, Bytes size);  // closes the descriptor
+
+  std::byte* data_ = nullptr;
+  Bytes size_;
+};
+
+}  // namespace tandem::host

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "common/runtime/access.h"
+
+namespace tandem::host {
+
+// Tells ThreadSanitizer of a declared access, on the thread that is about to make it: what runs
+// inside a library is invisible to it otherwise. Nothing in other builds.
+void report_access(const Access& access);
+
+}  // namespace tandem::host

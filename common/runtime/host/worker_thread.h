@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace tandem::host {
+
+// Makes the calling thread fit to compute for a device: bound to the core, one OpenMP thread (that
+// is oneDNN's thread count), denormals flushed, timers precise. Called before any library is.
+void prepare_worker_thread(int core);
+
+}  // namespace tandem::host
