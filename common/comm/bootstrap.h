@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+// How the ranks of a job find each other and exchange a few bytes before they have a communicator:
+// who is who, names of shared memory, whether all went well. Not for the timed path.
+//
+// Calls are collective: every rank makes them, in the same order, from one thread per rank.
+class Bootstrap {
+ public:
+  Bootstrap() = default;
+  Bootstrap(const Bootstrap&) = delete;
+  Bootstrap& operator=(const Bootstrap&) = delete;
+  virtual ~Bootstrap() = default;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+
+  // True where ranks are threads of one process, so that an address of one is good for all.
+  [[nodiscard]] virtual bool shares_address_space() const = 0;
+
+  // Every rank's text, by rank.
+  [[nodiscard]] virtual std::vector<std::string> all_gather(const std::string& mine) = 0;
+
+  // Ends the whole job where this rank cannot go on while others would wait for it.
+  virtual void abort(int exit_code) = 0;
+};
+
+void barrier(Bootstrap& bootstrap);
+
+[[nodiscard]] std::string broadcast(Bootstrap& bootstrap, const std::string& value, int root);
+
+}  // namespace tandem

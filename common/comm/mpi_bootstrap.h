@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "common/comm/bootstrap.h"
+
+namespace tandem {
+
+// MPI from start to end of main: made before anything that may use it, destroyed last. Without a
+// launcher it is a world of one. At most one per process.
+class MpiSession {
+ public:
+  MpiSession(int& argc, char**& argv);
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  // Throws a usage error where a launcher started several ranks of which each believes that it is
+  // alone (a launcher of another MPI), or where ranks run on different nodes.
+  [[nodiscard]] std::unique_ptr<Bootstrap> bootstrap();
+};
+
+}  // namespace tandem

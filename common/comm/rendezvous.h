@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "common/base/clock.h"
+#include "common/runtime/host/parking.h"
+
+namespace tandem {
+
+constexpr int kMaxRanks = 64;
+
+// Counts of arrivals in memory that all ranks of a node see: what barriers are made of. Plain data,
+// zero is the initial state. A rank's count lies on a cache line of its own.
+struct RendezvousState {
+  struct alignas(64) Arrival {
+    host::Word count;
+    std::int64_t note;   // what this rank came for, to be compared
+    double value;        // what it brings
+  };
+  alignas(64) host::Word aborted;
+  std::array<Arrival, kMaxRanks> arrivals;
+};
+
+// One rank's side of a rendezvous. Used by one thread at a time; two threads of a rank that both
+// meet others (host and stream) use two of them, on two states.
+class Rendezvous {
+ public:
+  Rendezvous(RendezvousState& state, host::Sharing sharing, int rank, int size,
+             Nanoseconds deadline);
+
+  // Returns once every rank has called it this many times. What was written before by any rank is
+  // then visible to all. Throws a communication error at the deadline, naming who is missing, and
+  // soon after an abort.
+  void meet();
+
+  // As meet(), with a note that must be the same on every rank: else a communication error, on all.
+  void meet_for(std::int64_t note);
+
+  // Values cross in a meeting: set before, read after, and meet again before the next set.
+  void set_value(double value);
+  [[nodiscard]] double value_of(int rank) const;
+
+  void abort() noexcept;
+
+ private:
+  void wait_for(int peer);
+
+  RendezvousState& state_;
+  const host::Sharing sharing_;
+  const int rank_;
+  const int size_;
+  const Nanoseconds deadline_;
+  std::uint32_t round_ = 0;
+};
+
+}  // namespace tandem

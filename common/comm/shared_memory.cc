@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/shared_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <new>
+
+#include "common/base/check.h"
+#include "common/comm/agreement.h"
+#include "common/comm/node_memory.h"
+#include "common/comm/reduction.h"
+#include "common/comm/rendezvous.h"
+#include "common/runtime/host/host_device.h"
+
+namespace tandem {
+namespace {
+
+// The transport's own chunk, whatever the buckets of whoever calls.
+constexpr std::int64_t kStageElements = std::int64_t{1} << 18;  // 1 MiB
+
+constexpr std::int64_t kPage = 4096;
+
+std::int64_t round_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
+
+// A region of `stride` bytes per rank in one mapping.
+struct Allocation {
+  std::shared_ptr<host::SharedMapping> mapping;
+  std::int64_t stride = 0;
+
+  [[nodiscard]] std::byte* region(int rank) const { return mapping->data() + rank * stride; }
+};
+
+// The same elements in every rank's memory.
+using PeerViews = std::vector<float*>;
+
+struct ControlBlock {
+  RendezvousState host;    // callers' threads meet here
+  RendezvousState stream;  // collectives meet here
+};
+
+std::int64_t note_of(int kind, std::int64_t elements) { return elements * 4 + kind; }
+
+class SharedMemoryCommunicator final : public Communicator {
+ public:
+  SharedMemoryCommunicator(Bootstrap& bootstrap, host::HostDevice& device, Nanoseconds deadline)
+      : bootstrap_(bootstrap),
+        device_(device),
+        sharing_(bootstrap.shares_address_space() ? host::Sharing::kThreads
+                                                  : host::Sharing::kProcesses),
+        control_(map_node_memory(bootstrap, Bytes{static_cast<std::int64_t>(sizeof(ControlBlock))})),
+        on_host_(block().host, sharing_, rank(), size(), deadline),
+        on_stream_(block().stream, sharing_, rank(), size(), deadline),
+        stage_(allocate(Bytes{kStageElements * static_cast<std::int64_t>(sizeof(float))})) {}
+
+  [[nodiscard]] int rank() const override { return bootstrap_.rank(); }
+  [[nodiscard]] int size() const override { return bootstrap_.size(); }
+
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
+    Allocation allocation;
+    allocation.stride = round_up(std::max<std::int64_t>(size.value, 1), kPage);
+    allocation.mapping = map_node_memory(bootstrap_, Bytes{allocation.stride * this->size()});
+    std::unique_ptr<Buffer> buffer;
+    attempt_together(bootstrap_, [&] {
+      buffer = device_.adopt(allocation.region(rank()), size, allocation.mapping);
+    });
+    allocations_.push_back(std::move(allocation));
+    return buffer;
+  }
+
+  void all_reduce(Stream& stream, Span<float> values, ReduceOp op) override {
+    const float factor = op == ReduceOp::kAverage ? 1.0F / static_cast<float>(size()) : 1.0F;
+    enqueue(stream, "all_reduce", values, [this, factor](const PeerViews& peers, std::int64_t n) {
+      on_stream_.meet_for(note_of(0, n));
+      const auto [first, count] = share_of(rank(), size(), n);
+      reduce_to_all(peers, first, count, factor);
+      on_stream_.meet();
+    });
+  }
+
+  void broadcast(Stream& stream, Span<float> values, int root) override {
+    TANDEM_CHECK(root >= 0 && root < size(), "root {} of {} ranks", root, size());
+    enqueue(stream, "broadcast", values, [this, root](const PeerViews& peers, std::int64_t n) {
+      on_stream_.meet_for(note_of(1, n));
+      if (rank() != root) {
+        std::memcpy(peers[static_cast<std::size_t>(rank())], peers[static_cast<std::size_t>(root)],
+                    static_cast<std::size_t>(n) * sizeof(float));
+      }
+      on_stream_.meet();
+    });
+  }
+
+  void barrier() override { on_host_.meet(); }
+
+  [[nodiscard]] std::vector<double> all_gather(double mine) override {
+    on_host_.set_value(mine);
+    on_host_.meet();
+    std::vector<double> values;
+    for (int peer = 0; peer < size(); ++peer) values.push_back(on_host_.value_of(peer));
+    on_host_.meet();  // nobody sets the next value before all have read this one
+    return values;
+  }
+
+  void abort() noexcept override {
+    on_host_.abort();
+    on_stream_.abort();
+  }
+
+ private:
+  using Collective = std::function<void(const PeerViews&, std::int64_t)>;
+
+  [[nodiscard]] ControlBlock& block() const {
+    return *std::launder(reinterpret_cast<ControlBlock*>(control_->data()));
+  }
+
+  // Queues `collective` on `values`: once on memory that all ranks see, else staged chunk by chunk.
+  void enqueue(Stream& stream, const char* name, Span<float> values, Collective collective) {
+    host::HostStream& on = host::host_stream(stream);
+    const PeerViews peers = peers_of(values.data());
+    if (!peers.empty()) {
+      on.enqueue({name, {writes(values)}, [collective = std::move(collective), peers, values] {
+                    collective(peers, values.size());
+                  }});
+      return;
+    }
+    on.enqueue({name, {writes(values)}, [this, collective = std::move(collective), values] {
+                  run_staged(collective, values);
+                }});
+  }
+
+  void run_staged(const Collective& collective, Span<float> values) {
+    const Span<float> stage = stage_->as<float>();
+    const PeerViews peers = peers_of(stage.data());
+    for (std::int64_t done = 0; done < values.size(); done += stage.size()) {
+      const std::int64_t count = std::min(stage.size(), values.size() - done);
+      const auto bytes = static_cast<std::size_t>(count) * sizeof(float);
+      std::memcpy(stage.data(), values.data() + done, bytes);
+      collective(peers, count);
+      std::memcpy(values.data() + done, stage.data(), bytes);
+    }
+  }
+
+  // Where each rank has what this rank has at `mine`; empty for memory not allocated here.
+  [[nodiscard]] PeerViews peers_of(const float* mine) const {
+    const auto* const address = reinterpret_cast<const std::byte*>(mine);
+    for (const Allocation& allocation : allocations_) {
+      const std::byte* const region = allocation.region(rank());
+      if (address < region || address >= region + allocation.stride) continue;
+      PeerViews views;
+      for (int peer = 0; peer < size(); ++peer) {
+        views.push_back(reinterpret_cast<float*>(allocation.region(peer) + (address - region)));
+      }
+      return views;
+    }
+    return {};
+  }
+
+  Bootstrap& bootstrap_;
+  host::HostDevice& device_;
+  const host::Sharing sharing_;
+  const std::shared_ptr<host::SharedMapping> control_;  // shared with the ranks that are threads
+  Rendezvous on_host_;
+  Rendezvous on_stream_;
+  std::vector<Allocation> allocations_;
+  const std::unique_ptr<Buffer> stage_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_shared_memory_communicator(Bootstrap& bootstrap, Device& device,
+                                                              Nanoseconds deadline) {
+  return std::make_unique<SharedMemoryCommunicator>(bootstrap, host::host_device(device), deadline);
+}
+
+}  // namespace tandem

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/thread_bootstrap.h"
+
+#include <exception>
+#include <optional>
+#include <thread>
+
+#include "common/base/check.h"
+
+namespace tandem {
+namespace {
+
+class ThreadBootstrap final : public Bootstrap {
+ public:
+  ThreadBootstrap(ThreadGroup& group, int rank) : group_(group), rank_(rank) {}
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return group_.size(); }
+  [[nodiscard]] bool shares_address_space() const override { return true; }
+  [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
+    return group_.all_gather(rank_, mine);
+  }
+  void abort(int) override { group_.abort(); }
+
+ private:
+  ThreadGroup& group_;
+  const int rank_;
+};
+
+// Errors cross threads by value: an exception_ptr's reference count lies in uninstrumented code,
+// where ThreadSanitizer cannot see that it orders anything.
+std::optional<Error> error_of(const std::function<void()>& body) {
+  try {
+    body();
+    return std::nullopt;
+  } catch (const Error& error) {
+    return Error(error.kind(), error.what());
+  } catch (const std::exception& error) {
+    return Error(ErrorKind::kFailure, error.what());
+  }
+}
+
+}  // namespace
+
+ThreadGroup::ThreadGroup(int size, Nanoseconds deadline)
+    : deadline_(deadline), texts_(static_cast<std::size_t>(size)) {
+  TANDEM_CHECK(size >= 1, "{} ranks", size);
+}
+
+std::unique_ptr<Bootstrap> ThreadGroup::join(int rank) {
+  TANDEM_CHECK(rank >= 0 && rank < size(), "rank {} of {}", rank, size());
+  return std::make_unique<ThreadBootstrap>(*this, rank);
+}
+
+std::vector<std::string> ThreadGroup::all_gather(int rank, const std::string& mine) {
+  std::unique_lock lock(mutex_);
+  texts_[static_cast<std::size_t>(rank)] = mine;
+  const std::uint64_t round = round_;
+  if (++arrived_ == size()) {
+    gathered_ = texts_;
+    arrived_ = 0;
+    ++round_;
+    changed_.notify_all();
+    return gathered_;
+  }
+  const bool in_time = changed_.wait_until(lock, Clock::now() + deadline_,
+                                           [&] { return round_ != round || aborted_; });
+  if (round_ != round) return gathered_;
+  fail(ErrorKind::kCommunication, "rank {} of {}: {}", rank, size(),
+       in_time ? "another rank gave up" : "another rank did not come to the exchange in time");
+}
+
+void ThreadGroup::abort() {
+  const std::lock_guard lock(mutex_);
+  aborted_ = true;
+  changed_.notify_all();
+}
+
+void run_ranks_as_threads(int size, const std::function<void(Bootstrap&)>& body) {
+  ThreadGroup group(size);
+  std::vector<std::optional<Error>> errors(static_cast<std::size_t>(size));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank) {
+    threads.emplace_back([&group, &body, &errors, rank] {
+      errors[static_cast<std::size_t>(rank)] = error_of([&] { body(*group.join(rank)); });
+      if (errors[static_cast<std::size_t>(rank)]) group.abort();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  // What a rank did wrong says more than that another was left alone by it.
+  for (const auto& error : errors) {
+    if (error && error->kind() != ErrorKind::kCommunication) throw Error(*error);
+  }
+  for (const auto& error : errors) {
+    if (error) throw Error(*error);
+  }
+}
+
+}  // namespace tandem

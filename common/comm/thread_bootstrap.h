@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/comm/bootstrap.h"
+
+namespace tandem {
+
+// Ranks as threads of this process. Made once, outlives its ranks; each rank's thread takes its own
+// Bootstrap from it.
+class ThreadGroup {
+ public:
+  explicit ThreadGroup(int size, Nanoseconds deadline = std::chrono::seconds(60));
+
+  [[nodiscard]] int size() const { return static_cast<int>(texts_.size()); }
+  [[nodiscard]] std::unique_ptr<Bootstrap> join(int rank);
+
+  // One exchange: throws a communication error at the deadline or once aborted.
+  [[nodiscard]] std::vector<std::string> all_gather(int rank, const std::string& mine);
+  void abort();
+
+ private:
+  const Nanoseconds deadline_;
+  std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;
+  std::vector<std::string> texts_;
+  std::vector<std::string> gathered_;  // of the round that ended last
+  int arrived_ = 0;
+  std::uint64_t round_ = 0;
+  bool aborted_ = false;
+};
+
+// Runs `body(bootstrap)` on one thread per rank and joins them all. The first failure by rank is
+// rethrown; a rank that fails aborts the group, so that the others end as well.
+void run_ranks_as_threads(int size, const std::function<void(Bootstrap&)>& body);
+
+}  // namespace tandem
