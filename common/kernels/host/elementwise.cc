@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/host/elementwise.h"
+
+#include <algorithm>
+
+#include "common/tensor/random.h"
+#include "common/tensor/vector_clones.h"
+
+namespace tandem::host {
+namespace {
+
+TANDEM_VECTOR_CLONES
+void relu_backward(std::int64_t count, const float* y, float* dy) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) dy[i] = y[i] <= 0 ? 0.0F : dy[i];
+}
+
+TANDEM_VECTOR_CLONES
+void sgd_update(std::int64_t count, const float* gradient, float* velocity, float* weight,
+                float learning_rate, float momentum) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float v = momentum * velocity[i] + gradient[i];
+    velocity[i] = v;
+    weight[i] -= learning_rate * v;
+  }
+}
+
+TANDEM_VECTOR_CLONES
+void scale(std::int64_t count, const float* in, float* out, float factor) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) out[i] = factor * in[i];
+}
+
+TANDEM_VECTOR_CLONES
+void add(std::int64_t count, const float* a, const float* b, float* sum) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
+}
+
+// The sum of squares goes to kSums partial sums, element i to sum i % kSums: an order that is
+// fixed, whatever the vector width, and that vectorises without reordering anything.
+constexpr int kSums = 32;
+
+TANDEM_VECTOR_CLONES
+double mse(std::int64_t count, const float* prediction, const float* target, float* gradient,
+           float factor) {
+  double sums[kSums] = {};
+  const std::int64_t whole = count - count % kSums;
+  for (std::int64_t begin = 0; begin < whole; begin += kSums) {
+    TANDEM_INDEPENDENT_ITERATIONS
+    for (int j = 0; j < kSums; ++j) {
+      const float difference = prediction[begin + j] - target[begin + j];
+      gradient[begin + j] = factor * difference;
+      sums[j] += static_cast<double>(difference) * static_cast<double>(difference);
+    }
+  }
+  for (std::int64_t i = whole; i < count; ++i) {
+    const float difference = prediction[i] - target[i];
+    gradient[i] = factor * difference;
+    sums[i - whole] += static_cast<double>(difference) * static_cast<double>(difference);
+  }
+  double total = 0;
+  for (const double sum : sums) total += sum;
+  return total;
+}
+
+}  // namespace
+
+void run(const ReluBackward& op) { relu_backward(op.y.size(), op.y.data(), op.dy.data()); }
+
+void run(const MseLoss& op) {
+  const std::int64_t count = op.prediction.size();
+  const double sum = mse(count, op.prediction.data(), op.target.data(), op.gradient.data(),
+                         2.0F / static_cast<float>(count));
+  *op.loss.data() = static_cast<float>(sum / static_cast<double>(count));
+}
+
+void run(const SgdUpdate& op) {
+  sgd_update(op.weight.size(), op.gradient.data(), op.velocity.data(), op.weight.data(),
+             op.learning_rate, op.momentum);
+}
+
+void run(const FillRandom& op) {
+  const std::span<float> values(op.values.data(), static_cast<std::size_t>(op.values.size()));
+  switch (op.distribution) {
+    case Distribution::kUniform:
+      return fill_uniform(values, op.seed, op.first, op.scale);
+    case Distribution::kSmallIntegers:
+      return fill_small_integers(values, op.seed, op.first, op.scale);
+  }
+}
+
+void run(const Scale& op) { scale(op.in.size(), op.in.data(), op.out.data(), op.factor); }
+
+void run(const Add& op) { add(op.a.size(), op.a.data(), op.b.data(), op.sum.data()); }
+
+}  // namespace tandem::host

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operations that need no library, as vectorised loops that run at memory speed. Run by the
+// caller at once; thread-safe on disjoint operands. Products and sums are rounded one by one (no
+// fused multiply-add), so that the result does not depend on the vector width of the machine.
+#pragma once
+
+#include "common/kernels/operations.h"
+
+namespace tandem::host {
+
+void run(const ReluBackward& op);
+void run(const MseLoss& op);
+void run(const SgdUpdate& op);
+void run(const FillRandom& op);
+void run(const Scale& op);
+void run(const Add& op);
+
+}  // namespace tandem::host

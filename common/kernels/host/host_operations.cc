@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/host/host_operations.h"
+
+#include <utility>
+
+#include "common/kernels/host/elementwise.h"
+#include "common/kernels/operands.h"
+#include "common/runtime/host/host_stream.h"
+
+namespace tandem::host {
+namespace {
+
+template <class Op>
+void enqueue_loop(Stream& stream, const char* name, const Op& op) {
+  check_sizes(op);
+  host_stream(stream).enqueue({name, accesses(op), [op] { run(op); }});
+}
+
+// The scratch memory is declared as written too: a second stream that used the same operations at
+// the same time would be seen as the race it is, and a stream of another device is refused.
+template <class Op>
+void enqueue_product(Stream& stream, const char* name, LinearProducts& products, const Op& op) {
+  check_sizes(op);
+  HostStream& queue = host_stream(stream);
+  std::vector<Access> all = accesses(op);
+  check_placement(name, stream.device(), all);  // before anything is prepared for such operands
+  LinearProducts::Work work = products.prepare(op);
+  all.push_back(writes(work.scratch));
+  queue.enqueue({name, std::move(all), std::move(work.body)});
+}
+
+}  // namespace
+
+void HostOperations::enqueue(Stream& stream, const LinearForward& op) {
+  enqueue_product(stream, "linear_forward", products_, op);
+}
+void HostOperations::enqueue(Stream& stream, const LinearBackwardInput& op) {
+  enqueue_product(stream, "linear_backward_input", products_, op);
+}
+void HostOperations::enqueue(Stream& stream, const LinearBackwardWeight& op) {
+  enqueue_product(stream, "linear_backward_weight", products_, op);
+}
+void HostOperations::enqueue(Stream& stream, const ReluBackward& op) {
+  enqueue_loop(stream, "relu_backward", op);
+}
+void HostOperations::enqueue(Stream& stream, const MseLoss& op) {
+  enqueue_loop(stream, "mse_loss", op);
+}
+void HostOperations::enqueue(Stream& stream, const SgdUpdate& op) {
+  enqueue_loop(stream, "sgd_update", op);
+}
+void HostOperations::enqueue(Stream& stream, const FillRandom& op) {
+  enqueue_loop(stream, "fill_random", op);
+}
+void HostOperations::enqueue(Stream& stream, const Scale& op) { enqueue_loop(stream, "scale", op); }
+void HostOperations::enqueue(Stream& stream, const Add& op) { enqueue_loop(stream, "add", op); }
+
+}  // namespace tandem::host

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "common/kernels/host/linear.h"
+#include "common/kernels/operations.h"
+
+namespace tandem::host {
+
+// The operations of a host device: oneDNN for the products, own loops for the rest, all run by the
+// stream's worker. Thread-safety as Operations. May go while its work is still queued.
+class HostOperations final : public Operations {
+ public:
+  explicit HostOperations(Device& device) : products_(device) {}
+
+  void enqueue(Stream& stream, const LinearForward& op) override;
+  void enqueue(Stream& stream, const LinearBackwardInput& op) override;
+  void enqueue(Stream& stream, const LinearBackwardWeight& op) override;
+  void enqueue(Stream& stream, const ReluBackward& op) override;
+  void enqueue(Stream& stream, const MseLoss& op) override;
+  void enqueue(Stream& stream, const SgdUpdate& op) override;
+  void enqueue(Stream& stream, const FillRandom& op) override;
+  void enqueue(Stream& stream, const Scale& op) override;
+  void enqueue(Stream& stream, const Add& op) override;
+
+  // Library primitives made so far: one per product, shape and activation.
+  [[nodiscard]] std::int64_t primitive_count() const { return products_.count(); }
+
+ private:
+  LinearProducts products_;
+};
+
+}  // namespace tandem::host

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weights stay in the plain (out, in) layout that the arena, the optimizer and the collectives see.
+// Of oneDNN's formulations on that layout the fastest were, measured with bench/kernel_bench:
+// forward as a matrix product with the weight read as its transpose (bias and ReLU fused), backward
+// as inner product (which takes the bias gradient along). Blocked weight layouts gain forward only.
+#include "common/kernels/host/linear.h"
+
+#include <omp.h>
+
+#include <compare>
+#include <map>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <unordered_map>
+#include <utility>
+
+namespace tandem::host {
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+using Arguments = std::unordered_map<int, memory>;
+
+memory::desc matrix(std::int64_t rows, std::int64_t columns, Tag tag = Tag::ab) {
+  return {{rows, columns}, memory::data_type::f32, tag};
+}
+memory::desc vector(std::int64_t size) { return {{size}, memory::data_type::f32, Tag::a}; }
+
+// Not copied from one maker to the next: copies of an attribute share what they point to, so that a
+// post-op added to one would appear in all.
+dnnl::primitive_attr attributes(Activation activation) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (activation == Activation::kRelu) {
+    dnnl::post_ops operations;
+    operations.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+    attributes.set_post_ops(operations);
+  }
+  return attributes;
+}
+
+// oneDNN plans a primitive for the thread count of the thread that makes it; the workers that run
+// it have one.
+class SingleThreaded {
+ public:
+  SingleThreaded() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~SingleThreaded() { omp_set_num_threads(before_); }
+  SingleThreaded(const SingleThreaded&) = delete;
+  SingleThreaded& operator=(const SingleThreaded&) = delete;
+
+ private:
+  const int before_;
+};
+
+enum class Product { kForward, kBackwardInput, kBackwardWeight };
+
+struct Key {
+  Product product = Product::kForward;
+  LinearShape shape;
+  Activation activation = Activation::kNone;
+
+  auto operator<=>(const Key&) const = default;
+};
+
+std::string to_string(const Key& key) {
+  const LinearShape& s = key.shape;
+  const char* name = key.product == Product::kForward         ? "linear_forward"
+                     : key.product == Product::kBackwardInput ? "linear_backward_input"
+                                                              : "linear_backward_weight";
+  return fmt::format("{} of {} x {} -> {}", name, s.batch, s.in, s.out);
+}
+
+// A primitive and the memory objects it is executed with; each execution points them elsewhere.
+struct Prepared {
+  dnnl::primitive primitive;
+  Arguments arguments;
+  Bytes scratch;
+};
+
+template <class Description>
+Prepared finish(const dnnl::engine& engine, const Description& description,
+                dnnl::primitive primitive,
+                std::initializer_list<std::pair<int, memory::desc>> operands) {
+  Prepared prepared{std::move(primitive), {}, {}};
+  for (const auto& [argument, desc] : operands) {
+    prepared.arguments.emplace(argument, memory(desc, engine, nullptr));
+  }
+  const memory::desc scratch = description.scratchpad_desc();
+  prepared.scratch = Bytes{static_cast<std::int64_t>(scratch.get_size())};
+  prepared.arguments.emplace(DNNL_ARG_SCRATCHPAD, memory(scratch, engine, nullptr));
+  return prepared;
+}
+
+Prepared make_forward(const dnnl::engine& engine, const Key& key) {
+  const LinearShape& s = key.shape;
+  const memory::desc x = matrix(s.batch, s.in);
+  const memory::desc weight_transposed = matrix(s.in, s.out, Tag::ba);
+  const memory::desc bias = matrix(1, s.out);
+  const memory::desc y = matrix(s.batch, s.out);
+  const dnnl::matmul::primitive_desc description({x, weight_transposed, bias, y},
+                                                 attributes(key.activation), engine);
+  return finish(engine, description, dnnl::matmul(description),
+                {{DNNL_ARG_SRC, x},
+                 {DNNL_ARG_WEIGHTS, weight_transposed},
+                 {DNNL_ARG_BIAS, bias},
+                 {DNNL_ARG_DST, y}});
+}
+
+// The backward descriptions ask for the forward one they belong to.
+dnnl::inner_product_forward::primitive_desc forward_hint(const dnnl::engine& engine,
+                                                         const LinearShape& s) {
+  return {{dnnl::prop_kind::forward_training, matrix(s.batch, s.in), matrix(s.out, s.in),
+           vector(s.out), matrix(s.batch, s.out)},
+          attributes(Activation::kNone),
+          engine};
+}
+
+Prepared make_backward_input(const dnnl::engine& engine, const LinearShape& s) {
+  const memory::desc dx = matrix(s.batch, s.in);
+  const memory::desc weight = matrix(s.out, s.in);
+  const memory::desc dy = matrix(s.batch, s.out);
+  using Primitive = dnnl::inner_product_backward_data;
+  const Primitive::primitive_desc description({dx, weight, dy}, attributes(Activation::kNone),
+                                              engine, forward_hint(engine, s));
+  return finish(engine, description, Primitive(description),
+                {{DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, dx}});
+}
+
+Prepared make_backward_weight(const dnnl::engine& engine, const LinearShape& s) {
+  const memory::desc x = matrix(s.batch, s.in);
+  const memory::desc dweight = matrix(s.out, s.in);
+  const memory::desc dbias = vector(s.out);
+  const memory::desc dy = matrix(s.batch, s.out);
+  using Primitive = dnnl::inner_product_backward_weights;
+  const Primitive::primitive_desc description(
+      {x, dweight, dbias, dy}, attributes(Activation::kNone), engine, forward_hint(engine, s));
+  return finish(engine, description, Primitive(description),
+                {{DNNL_ARG_SRC, x},
+                 {DNNL_ARG_DIFF_DST, dy},
+                 {DNNL_ARG_DIFF_WEIGHTS, dweight},
+                 {DNNL_ARG_DIFF_BIAS, dbias}});
+}
+
+Prepared make(const dnnl::engine& engine, const Key& key) {
+  const SingleThreaded planning;
+  switch (key.product) {
+    case Product::kForward:
+      return make_forward(engine, key);
+    case Product::kBackwardInput:
+      return make_backward_input(engine, key.shape);
+    case Product::kBackwardWeight:
+      return make_backward_weight(engine, key.shape);
+  }
+  fail(ErrorKind::kLogic, "no such product");
+}
+
+// oneDNN's errors as this project's, naming the product.
+template <class Function>
+auto translated(const Key& key, Function&& function) {
+  try {
+    return function();
+  } catch (const dnnl::error& error) {
+    fail(ErrorKind::kFailure, "{} failed in oneDNN: {} (status {})", to_string(key), error.what(),
+         static_cast<int>(error.status));
+  }
+}
+
+// oneDNN takes no pointers to const; the operands named here are only read.
+void* address(Span<const float> operand) { return const_cast<float*>(operand.data()); }
+
+struct Operand {
+  int argument;
+  void* address;
+};
+
+}  // namespace
+
+class LinearProducts::Library {
+ public:
+  explicit Library(Device& device) : device_(device) {}
+
+  // `count` operands, of which the memory objects of `key` are told when the work runs.
+  template <std::size_t count>
+  Work work(const Key& key, const std::array<Operand, count>& operands) {
+    const std::shared_ptr<Prepared> prepared = find_or_make(key);
+    grow_scratch(prepared->scratch);
+    void* const scratch = scratch_ ? scratch_->bytes().data() : nullptr;
+    return {scratch_ ? scratch_->bytes().subspan(0, prepared->scratch.value) : ByteSpan{},
+            [key, prepared, operands, scratch, memory = scratch_, stream = stream_] {
+              translated(key, [&] {
+                for (const Operand& operand : operands) {
+                  prepared->arguments.at(operand.argument).set_data_handle(operand.address);
+                }
+                prepared->arguments.at(DNNL_ARG_SCRATCHPAD).set_data_handle(scratch);
+                prepared->primitive.execute(stream, prepared->arguments);
+              });
+            }};
+  }
+
+  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(prepared_.size()); }
+
+ private:
+  std::shared_ptr<Prepared> find_or_make(const Key& key) {
+    std::shared_ptr<Prepared>& prepared = prepared_[key];
+    if (!prepared) {
+      prepared = translated(key, [&] { return std::make_shared<Prepared>(make(engine_, key)); });
+    }
+    return prepared;
+  }
+
+  void grow_scratch(Bytes size) {
+    if (size <= scratch_size_) return;
+    scratch_ = device_.allocate(size);
+    scratch_size_ = size;
+  }
+
+  Device& device_;
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  // Shared with queued work, which may still need them when the cache goes or the scratch grows.
+  std::map<Key, std::shared_ptr<Prepared>> prepared_;
+  std::shared_ptr<Buffer> scratch_;
+  Bytes scratch_size_;
+};
+
+LinearProducts::LinearProducts(Device& device) : library_(std::make_unique<Library>(device)) {}
+LinearProducts::~LinearProducts() = default;
+
+LinearProducts::Work LinearProducts::prepare(const LinearForward& op) {
+  return library_->work(
+      Key{Product::kForward, op.shape, op.activation},
+      std::array{Operand{DNNL_ARG_SRC, address(op.x)},
+                 Operand{DNNL_ARG_WEIGHTS, address(op.weight)},
+                 Operand{DNNL_ARG_BIAS, address(op.bias)}, Operand{DNNL_ARG_DST, op.y.data()}});
+}
+
+LinearProducts::Work LinearProducts::prepare(const LinearBackwardInput& op) {
+  return library_->work(Key{Product::kBackwardInput, op.shape, Activation::kNone},
+                        std::array{Operand{DNNL_ARG_DIFF_DST, address(op.dy)},
+                                   Operand{DNNL_ARG_WEIGHTS, address(op.weight)},
+                                   Operand{DNNL_ARG_DIFF_SRC, op.dx.data()}});
+}
+
+LinearProducts::Work LinearProducts::prepare(const LinearBackwardWeight& op) {
+  return library_->work(
+      Key{Product::kBackwardWeight, op.shape, Activation::kNone},
+      std::array{Operand{DNNL_ARG_SRC, address(op.x)}, Operand{DNNL_ARG_DIFF_DST, address(op.dy)},
+                 Operand{DNNL_ARG_DIFF_WEIGHTS, op.dweight.data()},
+                 Operand{DNNL_ARG_DIFF_BIAS, op.dbias.data()}});
+}
+
+std::int64_t LinearProducts::count() const { return library_->count(); }
+
+}  // namespace tandem::host

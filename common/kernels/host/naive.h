@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every operation in plain loops, run by the caller at once: what the fast versions, of all back
+// ends, are compared to. Sums are taken in double in index order. Operands lie in memory the caller
+// can read; sizes are the caller's business.
+#pragma once
+
+#include "common/kernels/operations.h"
+
+namespace tandem {
+
+void naive(const LinearForward& op);
+void naive(const LinearBackwardInput& op);
+void naive(const LinearBackwardWeight& op);
+void naive(const ReluBackward& op);
+void naive(const MseLoss& op);
+void naive(const SgdUpdate& op);
+void naive(const FillRandom& op);
+void naive(const Scale& op);
+void naive(const Add& op);
+
+}  // namespace tandem

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/operands.h"
+
+#include <string_view>
+
+namespace tandem {
+namespace {
+
+void check_shape(const LinearShape& shape) {
+  TANDEM_CHECK(shape.batch > 0 && shape.in > 0 && shape.out > 0, "a linear layer of {} x {} -> {}",
+               shape.batch, shape.in, shape.out);
+}
+
+template <class T>
+void check_count(Span<T> operand, std::int64_t expected, std::string_view name) {
+  TANDEM_CHECK(operand.size() == expected, "{} has {} elements where {} are needed", name,
+               operand.size(), expected);
+}
+
+}  // namespace
+
+void check_sizes(const LinearForward& op) {
+  check_shape(op.shape);
+  check_count(op.x, op.shape.batch * op.shape.in, "x");
+  check_count(op.weight, op.shape.out * op.shape.in, "weight");
+  check_count(op.bias, op.shape.out, "bias");
+  check_count(op.y, op.shape.batch * op.shape.out, "y");
+}
+
+void check_sizes(const LinearBackwardInput& op) {
+  check_shape(op.shape);
+  check_count(op.dy, op.shape.batch * op.shape.out, "dy");
+  check_count(op.weight, op.shape.out * op.shape.in, "weight");
+  check_count(op.dx, op.shape.batch * op.shape.in, "dx");
+}
+
+void check_sizes(const LinearBackwardWeight& op) {
+  check_shape(op.shape);
+  check_count(op.x, op.shape.batch * op.shape.in, "x");
+  check_count(op.dy, op.shape.batch * op.shape.out, "dy");
+  check_count(op.dweight, op.shape.out * op.shape.in, "dweight");
+  check_count(op.dbias, op.shape.out, "dbias");
+}
+
+void check_sizes(const ReluBackward& op) { check_count(op.dy, op.y.size(), "dy"); }
+
+void check_sizes(const MseLoss& op) {
+  TANDEM_CHECK(!op.prediction.empty(), "the mean of {} elements", op.prediction.size());
+  check_count(op.target, op.prediction.size(), "target");
+  check_count(op.gradient, op.prediction.size(), "gradient");
+  check_count(op.loss, 1, "loss");
+}
+
+void check_sizes(const SgdUpdate& op) {
+  check_count(op.velocity, op.gradient.size(), "velocity");
+  check_count(op.weight, op.gradient.size(), "weight");
+}
+
+void check_sizes(const FillRandom& /*op*/) {}
+
+void check_sizes(const Scale& op) { check_count(op.out, op.in.size(), "out"); }
+
+void check_sizes(const Add& op) {
+  check_count(op.b, op.a.size(), "b");
+  check_count(op.sum, op.a.size(), "sum");
+}
+
+std::vector<Access> accesses(const LinearForward& op) {
+  return {reads(op.x), reads(op.weight), reads(op.bias), writes(op.y)};
+}
+
+std::vector<Access> accesses(const LinearBackwardInput& op) {
+  return {reads(op.dy), reads(op.weight), writes(op.dx)};
+}
+
+std::vector<Access> accesses(const LinearBackwardWeight& op) {
+  return {reads(op.x), reads(op.dy), writes(op.dweight), writes(op.dbias)};
+}
+
+std::vector<Access> accesses(const ReluBackward& op) { return {reads(op.y), writes(op.dy)}; }
+
+std::vector<Access> accesses(const MseLoss& op) {
+  return {reads(op.prediction), reads(op.target), writes(op.gradient), writes(op.loss)};
+}
+
+std::vector<Access> accesses(const SgdUpdate& op) {
+  return {reads(op.gradient), writes(op.velocity), writes(op.weight)};
+}
+
+std::vector<Access> accesses(const FillRandom& op) { return {writes(op.values)}; }
+
+std::vector<Access> accesses(const Scale& op) { return {reads(op.in), writes(op.out)}; }
+
+std::vector<Access> accesses(const Add& op) { return {reads(op.a), reads(op.b), writes(op.sum)}; }
+
+}  // namespace tandem

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every back end asks of an operation before it enqueues it: do the operands' sizes fit the
+// shape, and what does it read and write.
+#pragma once
+
+#include <vector>
+
+#include "common/kernels/operations.h"
+#include "common/runtime/access.h"
+
+namespace tandem {
+
+// Throws a logic error where an operand's element count does not fit the others or the shape.
+void check_sizes(const LinearForward& op);
+void check_sizes(const LinearBackwardInput& op);
+void check_sizes(const LinearBackwardWeight& op);
+void check_sizes(const ReluBackward& op);
+void check_sizes(const MseLoss& op);
+void check_sizes(const SgdUpdate& op);
+void check_sizes(const FillRandom& op);
+void check_sizes(const Scale& op);
+void check_sizes(const Add& op);
+
+[[nodiscard]] std::vector<Access> accesses(const LinearForward& op);
+[[nodiscard]] std::vector<Access> accesses(const LinearBackwardInput& op);
+[[nodiscard]] std::vector<Access> accesses(const LinearBackwardWeight& op);
+[[nodiscard]] std::vector<Access> accesses(const ReluBackward& op);
+[[nodiscard]] std::vector<Access> accesses(const MseLoss& op);
+[[nodiscard]] std::vector<Access> accesses(const SgdUpdate& op);
+[[nodiscard]] std::vector<Access> accesses(const FillRandom& op);
+[[nodiscard]] std::vector<Access> accesses(const Scale& op);
+[[nodiscard]] std::vector<Access> accesses(const Add& op);
+
+}  // namespace tandem

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random floats by exact steps only - shifts, integer products, one conversion that does not round,
+// one product with `scale` - so that every compiler, library and device makes the same bits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "common/tensor/philox.h"
+
+namespace tandem {
+
+// [-1, 1) in steps of 2^-23: the upper 24 bits, which a float holds exactly.
+[[nodiscard]] constexpr float uniform_from_bits(std::uint32_t bits) {
+  return static_cast<float>(static_cast<std::int32_t>(bits >> 8) - (1 << 23)) * 0x1p-23F;
+}
+
+// -1, 0 or 1, equally often to within 2^-16: the upper 16 bits times 3, of which the integer part.
+[[nodiscard]] constexpr float small_integer_from_bits(std::uint32_t bits) {
+  return static_cast<float>(static_cast<std::int32_t>(((bits >> 16) * 3) >> 16) - 1);
+}
+
+// values[i] = scale * the element first + i of the sequence `seed`. Same bits whatever the
+// partition into calls. Thread-safe.
+void fill_uniform(std::span<float> values, std::uint64_t seed, std::uint64_t first, float scale);
+void fill_small_integers(std::span<float> values, std::uint64_t seed, std::uint64_t first,
+                         float scale);
+
+}  // namespace tandem

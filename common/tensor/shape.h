@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/check.h"
+
+namespace tandem {
+
+// The extents of a dense row-major tensor, outermost first. No dimensions is a scalar.
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<std::int64_t> dims) : Shape(std::vector<std::int64_t>(dims)) {}
+  explicit Shape(std::vector<std::int64_t> dims) : dims_(std::move(dims)) {
+    for (const std::int64_t dim : dims_) TANDEM_CHECK(dim >= 0, "a dimension of {}", dim);
+  }
+
+  [[nodiscard]] const std::vector<std::int64_t>& dims() const { return dims_; }
+
+  // Elements: the product of the extents.
+  [[nodiscard]] std::int64_t count() const {
+    std::int64_t product = 1;
+    for (const std::int64_t dim : dims_) product *= dim;
+    return product;
+  }
+
+  bool operator==(const Shape&) const = default;
+
+ private:
+  std::vector<std::int64_t> dims_;
+};
+
+[[nodiscard]] inline std::string to_string(const Shape& shape) {  // "64x1024", "scalar"
+  if (shape.dims().empty()) return "scalar";
+  return fmt::format("{}", fmt::join(shape.dims(), "x"));
+}
+
+}  // namespace tandem
