@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The scripts parse, their help and lists work, and every command that the README shows exists.
+
+    check_scripts.py PROGRAM...      the programs that the build makes
+"""
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAMS = set(sys.argv[1:])
+ROOT = pathlib.Path.cwd()
+
+
+def is_bash(file):
+    if not file.is_file():
+        return False
+    return file.suffix == ".sh" or file.read_bytes().startswith(b"#!/usr/bin/env bash")
+
+
+SCRIPTS = [file for top in ("tools", ".ci") for file in sorted((ROOT / top).rglob("*")) if is_bash(file)]
+
+
+def run(*command, cwd=ROOT):
+    return subprocess.run([str(part) for part in command], cwd=cwd, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=60)
+
+
+def readme_commands():
+    """First words of the commands in the README's sh blocks."""
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    for line in "\n".join(blocks).splitlines():
+        words = shlex.split(line, comments=True)
+        if words:
+            yield words[0]
+
+
+class Scripts(unittest.TestCase):
+    def test_there_are_scripts(self):
+        names = {file.name for file in SCRIPTS}
+        self.assertLessEqual({"quickstart", "test", "install-deps", "run", "setup.sh"}, names)
+
+    def test_bash_reads_them(self):
+        for script in SCRIPTS:
+            with self.subTest(script=script):
+                result = run("bash", "-n", script)
+                self.assertEqual(result.returncode, 0, result.stderr)
+
+    @unittest.skipUnless(shutil.which("shellcheck"), "no shellcheck here")
+    def test_shellcheck_finds_nothing(self):
+        result = run("shellcheck", "-x", *SCRIPTS)
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_commands_can_be_run(self):
+        for script in SCRIPTS:
+            if script.suffix != ".sh":
+                self.assertTrue(script.stat().st_mode & 0o100, f"{script} is not executable")
+
+
+class InstallDeps(unittest.TestCase):
+    def packages(self, *options):
+        result = run(ROOT / "tools/install-deps", "--print", *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout.split()
+
+    def test_prints_its_list(self):
+        self.assertIn("cmake", self.packages())
+
+    def test_tests_need_more(self):
+        self.assertGreater(set(self.packages("--tests")), set(self.packages()))
+        self.assertNotIn("libgtest-dev", self.packages())
+
+    def test_unknown_argument_is_a_usage_error(self):
+        result = run(ROOT / "tools/install-deps", "--prnt")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("'--prnt'", result.stderr)
+
+
+class Commands(unittest.TestCase):
+    def test_help_works_from_any_directory(self):
+        with tempfile.TemporaryDirectory() as elsewhere:
+            for name in ("quickstart", "test"):
+                result = run(ROOT / "tools" / name, "--help", cwd=elsewhere)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn(f"tools/{name} [", result.stdout)
+                self.assertNotIn("set -e", result.stdout)
+
+    def test_wrong_arguments_are_usage_errors(self):
+        for command in (["quickstart", "--frobnicate"], ["quickstart", "--out"], ["test", "--jobs", "0"]):
+            result = run(ROOT / "tools" / command[0], *command[1:])
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+
+
+class Readme(unittest.TestCase):
+    def test_its_commands_exist(self):
+        commands = set(readme_commands())
+        self.assertIn("tools/quickstart", commands)
+        for command in commands:
+            with self.subTest(command=command):
+                if command.startswith("build/"):
+                    self.assertIn(pathlib.Path(command).name, PROGRAMS, "no target makes it")
+                elif "/" in command:
+                    self.assertTrue((ROOT / command).is_file(), "no such file")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,50 @@
+# Each header compiles alone: a source file per header that includes nothing else. Built by a test, not
+# with everything else, so that a failure is a test's and names the header.
+
+# header_check(NAME HEADERS path...): an object library of such sources.
+function(header_check name)
+  cmake_parse_arguments(ARG "" "" "HEADERS" ${ARGN})
+  set(sources)
+  foreach(header IN LISTS ARG_HEADERS)
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${header})
+    string(MAKE_C_IDENTIFIER ${path} identifier)
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}/${identifier}.cc)
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"@path@\"\n" @ONLY)
+    list(APPEND sources ${source})
+  endforeach()
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${sources})
+  target_compile_options(${name} PRIVATE -O0)
+  target_link_libraries(${name} PRIVATE tandem_build tandem_dnnl tandem_hwloc tandem_mpi
+    fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11 benchmark::benchmark GTest::gtest)
+endfunction()
+
+# header_rule(NAME TARGET): the test that builds it.
+function(header_rule name target)
+  add_test(NAME project.${name} COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target ${target})
+  # One at a time: two builds in one folder get in each other's way.
+  set_tests_properties(project.${name} PROPERTIES LABELS project TIMEOUT 600 RESOURCE_LOCK build_folder)
+endfunction()
+
+get_property(headers GLOBAL PROPERTY TANDEM_HEADERS)
+list(REMOVE_DUPLICATES headers)
+list(FILTER headers EXCLUDE REGEX "\\.cuh$")  # nvcc's alone
+set(cuda_headers ${headers})
+list(FILTER cuda_headers INCLUDE REGEX "/cuda/")
+list(FILTER headers EXCLUDE REGEX "/cuda/")
+
+header_check(header_self_containment HEADERS ${headers})
+header_rule(headers header_self_containment)
+if(cuda_headers)
+  header_check(header_self_containment_cuda HEADERS ${cuda_headers})
+  target_include_directories(header_self_containment_cuda SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  header_rule(headers_cuda header_self_containment_cuda)
+endif()
+
+# A header that leans on its includer must be reported.
+set(planted ${CMAKE_CURRENT_BINARY_DIR}/planted.h)
+file(CONFIGURE OUTPUT ${planted} CONTENT "#pragma once\ninline std::string planted() { return {}; }\n")
+header_check(header_self_containment_planted HEADERS ${planted})
+target_include_directories(header_self_containment_planted PRIVATE ${PROJECT_SOURCE_DIR})
+header_rule(headers_planted header_self_containment_planted)
+set_tests_properties(project.headers_planted PROPERTIES PASS_REGULAR_EXPRESSION
+  "planted\\.h:[0-9:]+ error: .string. in namespace .std.")

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What quickstart and test share: a clean environment, timed steps with a log each, one build folder.
+# Sourced with `set -euo pipefail` on and `top` (the checkout) and `name` (the script) set.
+
+say() { printf '%s: %s\n' "${name:?}" "$*"; }
+die() { printf '%s: %s\n' "$name" "$*" >&2; exit 1; }
+usage_error() { printf '%s: %s (see --help)\n' "$name" "$*" >&2; exit 2; }
+
+# The comment block at the head of the script is its help.
+print_help() { awk 'NR > 2 && !/^#/ { exit } NR > 2 { sub(/^# ?/, ""); print }' "$0"; }
+
+# Variables that change what is built, which tests run, or how fast the libraries are. nproc obeys
+# OMP_NUM_THREADS too, so this comes before anything is counted.
+clean_environment() {
+  local variable
+  while read -r variable; do
+    case $variable in
+      OPENBLAS_* | OMP_* | GOMP_* | KMP_* | DNNL_* | LIBRARY_PATH | BENCHMARK_* | GTEST_* | CTEST_*)
+        unset "$variable" ;;
+    esac
+  done < <(compgen -e)
+  # Open MPI refuses root without both. They are set for the children of this script alone.
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+}
+
+# step TITLE LOG COMMAND...: runs the command into LOG; says how long it took, or what went wrong.
+step() {
+  local title=$1 log=$2 start=$SECONDS
+  shift 2
+  mkdir -p "$(dirname "$log")" || die "$title: cannot write the log $log"
+  if "$@" >"$log" 2>&1 </dev/null; then
+    say "$title: done in $((SECONDS - start)) s"
+    return 0
+  fi
+  printf '%s: %s failed after %d s; the end of %s:\n' "$name" "$title" $((SECONDS - start)) "$log" >&2
+  { grep -E '(error|Error|FAILED):' "$log" || true; } | head -n 12 >&2
+  echo '  ...' >&2
+  tail -n 25 "$log" >&2
+  return 1
+}
+
+# configure PRESET [-DNAME=VALUE...]: makes build/PRESET, or brings it up to date.
+configure() {
+  local preset=$1 build=${top:?}/build/$1 arguments
+  shift
+  command -v cmake >/dev/null || die "cmake is missing: tools/install-deps --print lists what is needed"
+  if grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$top" "$build/CMakeCache.txt"; then
+    # Not through the preset: it would undo what was chosen in this folder, and rebuild everything.
+    arguments=("$build")
+  else
+    arguments=(--fresh --preset "$preset")
+    # Warnings of a compiler that nobody has tried are no reason to stop a newcomer; in CI they are.
+    [ -n "${CI:-}" ] || arguments+=(-DTANDEM_WERROR=OFF)
+  fi
+  (cd "$top" && step "configure $preset" "$build/configure.log" cmake "${arguments[@]}" "$@") ||
+    die "CMake could not configure $build (3.25 or newer is needed, this is $(cmake --version | head -n1))"
+}
+
+# build PRESET TARGET...
+build() {
+  local preset=$1
+  shift
+  step "build $preset ($(nproc) cores)" "$top/build/$preset/build.log" \
+    cmake --build "$top/build/$preset" --parallel "$(nproc)" --target "$@" ||
+    die "the build failed; the whole log is $top/build/$preset/build.log"
+}
