@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "common/tensor/vector_clones.h"
+#include "common/base/vector_clones.h"
 
 namespace tandem {
 namespace {

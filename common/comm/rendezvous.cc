@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/base/units.h"
 
 namespace tandem {
 namespace {

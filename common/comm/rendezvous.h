@@ -16,8 +16,8 @@ constexpr int kMaxRanks = 64;
 struct RendezvousState {
   struct alignas(64) Arrival {
     host::Word count;
-    std::int64_t note;   // what this rank came for, to be compared
-    double value;        // what it brings
+    std::int64_t note;  // what this rank came for, to be compared
+    double value;       // what it brings
   };
   alignas(64) host::Word aborted;
   std::array<Arrival, kMaxRanks> arrivals;

@@ -48,7 +48,8 @@ class SharedMemoryCommunicator final : public Communicator {
         device_(device),
         sharing_(bootstrap.shares_address_space() ? host::Sharing::kThreads
                                                   : host::Sharing::kProcesses),
-        control_(map_node_memory(bootstrap, Bytes{static_cast<std::int64_t>(sizeof(ControlBlock))})),
+        control_(
+            map_node_memory(bootstrap, Bytes{static_cast<std::int64_t>(sizeof(ControlBlock))})),
         on_host_(block().host, sharing_, rank(), size(), deadline),
         on_stream_(block().stream, sharing_, rank(), size(), deadline),
         stage_(allocate(Bytes{kStageElements * static_cast<std::int64_t>(sizeof(float))})) {}

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/tensor/vector_clones.h"
+#include "common/base/vector_clones.h"
 
 namespace tandem {
 namespace {

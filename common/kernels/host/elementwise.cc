@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/tensor/random.h"
-#include "common/tensor/vector_clones.h"
+#include "common/base/vector_clones.h"
 
 namespace tandem::host {
 namespace {

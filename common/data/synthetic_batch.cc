@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/data/synthetic_batch.h"
+
+#include <span>
+
+#include "common/tensor/random.h"
+
+namespace tandem {
+namespace {
+
+std::unique_ptr<Buffer> allocate(Platform& platform, std::int64_t elements) {
+  return platform.allocate_host(Bytes{elements * static_cast<std::int64_t>(sizeof(float))});
+}
+
+void fill(Span<float> values, std::uint64_t seed, std::int64_t first, Distribution distribution) {
+  const std::span<float> all(values.data(), static_cast<std::size_t>(values.size()));
+  const auto from = static_cast<std::uint64_t>(first);
+  if (distribution == Distribution::kUniform) return fill_uniform(all, seed, from, 1);
+  fill_small_integers(all, seed, from, 1);
+}
+
+}  // namespace
+
+SyntheticBatch::SyntheticBatch(Platform& platform, const BatchShape& shape, std::uint64_t seed,
+                               Distribution distribution)
+    : shape_(shape),
+      inputs_(allocate(platform, shape.count * shape.input_width)),
+      targets_(allocate(platform, shape.count * shape.target_width)) {
+  // Two sequences, so that no target repeats an input.
+  fill(inputs_->as<float>(), 2 * seed, shape.first * shape.input_width, distribution);
+  fill(targets_->as<float>(), 2 * seed + 1, shape.first * shape.target_width, distribution);
+}
+
+Span<const float> SyntheticBatch::inputs() const { return inputs_->as<float>(); }
+Span<const float> SyntheticBatch::targets() const { return targets_->as<float>(); }
+
+}  // namespace tandem

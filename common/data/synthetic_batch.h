@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "common/kernels/operations.h"
+#include "common/runtime/platform.h"
+
+namespace tandem {
+
+// Which samples of the global batch, of what widths.
+struct BatchShape {
+  std::int64_t first = 0;  // global index of the first sample
+  std::int64_t count = 0;
+  std::int64_t input_width = 0;
+  std::int64_t target_width = 0;
+};
+
+// Inputs and targets in host memory. Sample i depends on (seed, i) alone: however a batch is cut
+// over ranks and replicas, each sample is the same. Unit scale, never zeros: data matter to speed.
+class SyntheticBatch {
+ public:
+  SyntheticBatch(Platform& platform, const BatchShape& shape, std::uint64_t seed,
+                 Distribution distribution);
+
+  [[nodiscard]] std::int64_t count() const { return shape_.count; }
+  [[nodiscard]] Span<const float> inputs() const;   // (count, input_width)
+  [[nodiscard]] Span<const float> targets() const;  // (count, target_width)
+
+ private:
+  const BatchShape shape_;
+  const std::unique_ptr<Buffer> inputs_;
+  const std::unique_ptr<Buffer> targets_;
+};
+
+}  // namespace tandem

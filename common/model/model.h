@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "common/kernels/operations.h"
+#include "common/model/parameter_layout.h"
+
+namespace tandem {
+
+// Is told of each gradient in the order in which backward makes them final.
+class GradientSink {
+ public:
+  GradientSink() = default;
+  GradientSink(const GradientSink&) = delete;
+  GradientSink& operator=(const GradientSink&) = delete;
+  virtual ~GradientSink() = default;
+
+  // All work that makes segment `segment`'s gradient is enqueued.
+  virtual void gradient_ready(int segment) = 0;
+};
+
+// For those who wait for all of backward.
+class IgnoreGradients final : public GradientSink {
+ public:
+  void gradient_ready(int) override {}
+};
+
+// What a model keeps between forward and backward for one batch on one device.
+class Activations {
+ public:
+  Activations() = default;
+  Activations(const Activations&) = delete;
+  Activations& operator=(const Activations&) = delete;
+  virtual ~Activations() = default;
+
+  [[nodiscard]] virtual Span<float> output() = 0;           // (batch, output_width)
+  [[nodiscard]] virtual Span<float> output_gradient() = 0;  // same shape; the loss writes it
+};
+
+// One stream's means of computing on a device.
+struct Executor {
+  Operations& operations;
+  Stream& stream;
+};
+
+// A network by its parameters and how to enqueue forward and backward. Immutable: replicas on
+// several devices and threads share one.
+class Model {
+ public:
+  Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  virtual ~Model() = default;
+
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] virtual const ParameterLayout& layout() const = 0;
+  [[nodiscard]] virtual std::int64_t input_width() const = 0;
+  [[nodiscard]] virtual std::int64_t output_width() const = 0;
+
+  // Floating-point operations of forward and backward per sample, matrix products only.
+  [[nodiscard]] virtual double flops_per_sample() const = 0;
+
+  // Enqueues the initial parameters for `seed`: the same on every device and machine.
+  virtual void initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
+                          Distribution distribution) const = 0;
+
+  [[nodiscard]] virtual std::unique_ptr<Activations> make_activations(Device& device,
+                                                                      std::int64_t batch) const = 0;
+
+  // Enqueues forward on `input` (batch, input_width), which stays until backward is done.
+  virtual void forward(Executor on, const ConstTensorList& parameters, Span<const float> input,
+                       Activations& activations) const = 0;
+
+  // Enqueues backward from activations.output_gradient(); overwrites `gradients`, by segment.
+  virtual void backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
+                        Activations& activations, const TensorList& gradients,
+                        GradientSink& sink) const = 0;
+};
+
+}  // namespace tandem

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/runtime/span.h"
+#include "common/tensor/shape.h"
+
+namespace tandem {
+
+// Tensors by segment index.
+using TensorList = std::vector<Span<float>>;
+using ConstTensorList = std::vector<Span<const float>>;
+
+// Where each parameter lies in one arena: "per tensor", "coalesced" and "flat" are views of the
+// same memory. Segments are in registration order, each at a cache line's start; the gaps hold
+// zeros, which no operation changes.
+class ParameterLayout {
+ public:
+  struct Segment {
+    std::string name;  // "layer0.weight"
+    Shape shape;
+    std::int64_t offset = 0;  // elements into the arena
+    std::int64_t count = 0;   // elements
+
+    [[nodiscard]] Bytes bytes() const {
+      return Bytes{count * static_cast<std::int64_t>(sizeof(float))};
+    }
+  };
+
+  void add(std::string name, Shape shape);
+
+  [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
+  [[nodiscard]] int size() const { return static_cast<int>(segments_.size()); }
+
+  // Parameters, without the gaps.
+  [[nodiscard]] std::int64_t parameter_count() const { return parameter_count_; }
+
+  // Elements of an arena, with the gaps.
+  [[nodiscard]] std::int64_t arena_count() const { return arena_count_; }
+
+  // Each segment's part of an arena.
+  [[nodiscard]] TensorList views(Span<float> arena) const;
+
+ private:
+  std::vector<Segment> segments_;
+  std::int64_t parameter_count_ = 0;
+  std::int64_t arena_count_ = 0;
+};
+
+// Elements rounded up so that what follows starts at a cache line.
+[[nodiscard]] std::int64_t aligned_count(std::int64_t elements);
+
+[[nodiscard]] ConstTensorList as_const(const TensorList& tensors);
+
+}  // namespace tandem

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/model/model.h"
+
+namespace tandem {
+
+// mlp-tiny, mlp-small, mlp-base, mlp-large, or mlp:LxW (L layers of W x W, such as mlp:4x1024).
+// Anything else is a usage error that lists them.
+[[nodiscard]] std::unique_ptr<Model> make_model(const std::string& name);
+
+}  // namespace tandem
