@@ -7,6 +7,7 @@
 // which is what the fast ones are compared to.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 
@@ -25,6 +26,12 @@ struct LinearShape {
 
   auto operator<=>(const LinearShape&) const = default;
 };
+
+// Floating-point operations of one matrix product of this shape, a multiply-add counted as two: the
+// forward pass is one product, the backward pass two. Bias and activation are not counted.
+[[nodiscard]] constexpr std::int64_t product_flops(const LinearShape& shape) {
+  return 2 * shape.batch * shape.in * shape.out;
+}
 
 // y = activation(x . weight^T + bias)
 struct LinearForward {

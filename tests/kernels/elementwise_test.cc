@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "tests/kernels/operations_fixture.h"
+
+namespace tandem {
+namespace {
+
+// Counts below, at and beside the widths that vectorised loops work in.
+class Elementwise : public OperationsFixture, public ::testing::WithParamInterface<std::int64_t> {
+ public:
+  std::int64_t count() { return GetParam(); }
+};
+
+TEST_P(Elementwise, ReluBackward_EqualsNaive) {
+  const Span<float> y = random(count(), Distribution::kSmallIntegers);
+  const Span<float> actual = random(count());
+  const Span<float> expected = copy_of(actual);
+  run(ReluBackward{.y = y, .dy = actual});
+  naive(ReluBackward{.y = y, .dy = expected});
+  expect_equal(actual, expected);
+}
+
+TEST_P(Elementwise, SgdUpdate_EqualsNaive) {
+  SgdUpdate op{.gradient = random(count()),
+               .velocity = random(count()),
+               .weight = random(count()),
+               .learning_rate = 0.01F,
+               .momentum = 0.9F};
+  SgdUpdate expected = op;
+  expected.velocity = copy_of(op.velocity);
+  expected.weight = copy_of(op.weight);
+  run(op);
+  naive(expected);
+  expect_equal(op.velocity, expected.velocity);
+  expect_equal(op.weight, expected.weight);
+}
+
+TEST_P(Elementwise, Scale_EqualsNaiveAlsoInPlace) {
+  const Span<float> in = random(count());
+  const Span<float> actual = zeros(count());
+  const Span<float> expected = zeros(count());
+  naive(Scale{.in = in, .out = expected, .factor = 0.3F});
+  run(Scale{.in = in, .out = actual, .factor = 0.3F});
+  run(Scale{.in = in, .out = in, .factor = 0.3F});
+  expect_equal(actual, expected);
+  expect_equal(in, expected);
+}
+
+TEST_P(Elementwise, Add_EqualsNaiveAlsoInPlace) {
+  const Span<float> a = random(count());
+  const Span<float> b = random(count());
+  const Span<float> actual = zeros(count());
+  const Span<float> expected = zeros(count());
+  naive(Add{.a = a, .b = b, .sum = expected});
+  run(Add{.a = a, .b = b, .sum = actual});
+  run(Add{.a = a, .b = b, .sum = a});
+  expect_equal(actual, expected);
+  expect_equal(a, expected);
+}
+
+TEST_P(Elementwise, FillRandom_EqualsNaive) {
+  for (const Distribution distribution : {Distribution::kUniform, Distribution::kSmallIntegers}) {
+    FillRandom op{.values = zeros(count()),
+                  .seed = 42,
+                  .first = 13,
+                  .distribution = distribution,
+                  .scale = 0.7F};
+    run(op);
+    const Span<float> actual = op.values;
+    op.values = zeros(count());
+    naive(op);
+    expect_equal(actual, op.values);
+  }
+}
+
+TEST_P(Elementwise, MseLoss_AgreesWithNaive) {
+  MseLoss op{.prediction = random(count()),
+             .target = random(count()),
+             .gradient = zeros(count()),
+             .loss = zeros(1)};
+  run(op);
+  const MseLoss actual = op;
+  op.gradient = zeros(count());
+  op.loss = zeros(1);
+  naive(op);
+  expect_equal(actual.gradient, op.gradient);
+  expect_near(actual.loss, op.loss, 1e-7);
+}
+
+TEST_P(Elementwise, MseLossOnIntegers_EqualsNaive) {
+  MseLoss op{.prediction = random(count(), Distribution::kSmallIntegers),
+             .target = random(count(), Distribution::kSmallIntegers),
+             .gradient = zeros(count()),
+             .loss = zeros(1)};
+  run(op);
+  const MseLoss actual = op;
+  op.gradient = zeros(count());
+  op.loss = zeros(1);
+  naive(op);
+  expect_equal(actual.gradient, op.gradient);
+  expect_equal(actual.loss, op.loss);
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, Elementwise,
+                         ::testing::Values(1, 3, 15, 16, 31, 32, 33, 64, 1000, 4096, 65537));
+
+using ElementwiseByHand = OperationsFixture;
+
+TEST_F(ElementwiseByHand, ReluBackward_StopsTheGradientAtZeroAndKeepsItAtNan) {
+  const Span<float> y = filled({-1, 0, 2, std::numeric_limits<float>::quiet_NaN()});
+  const Span<float> dy = filled({5, 6, 7, 8});
+  run(ReluBackward{.y = y, .dy = dy});
+  expect_equal(dy, filled({0, 0, 7, 8}));
+}
+
+TEST_F(ElementwiseByHand, MseLoss_IsTheMeanSquareAndItsGradient) {
+  const Span<float> gradient = zeros(4);
+  const Span<float> loss = zeros(1);
+  run(MseLoss{.prediction = filled({1, 2, 3, 4}),
+              .target = filled({1, 0, 0, 8}),
+              .gradient = gradient,
+              .loss = loss});
+  expect_equal(gradient, filled({0, 1, 1.5F, -2}));
+  expect_equal(loss, filled({7.25F}));  // (0 + 4 + 9 + 16) / 4
+}
+
+TEST_F(ElementwiseByHand, MseLoss_IsTheSameBitsEveryTime) {
+  MseLoss op{.prediction = random(100'003),
+             .target = random(100'003),
+             .gradient = zeros(100'003),
+             .loss = zeros(1)};
+  run(op);
+  const float first = *op.loss.data();
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    run(op);
+    EXPECT_EQ(*op.loss.data(), first);
+  }
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradients' formulas against finite differences. All functions here are linear or quadratic in
+// each input (away from the kink of ReLU), so that central differences in double are exact up to
+// rounding.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "common/kernels/host/naive_loops.h"
+#include "common/tensor/random.h"
+
+namespace tandem {
+namespace {
+
+using Values = std::vector<double>;
+
+Values random_values(std::int64_t count, std::uint64_t seed) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  fill_uniform(values, seed, 0, 1);
+  return Values(values.begin(), values.end());
+}
+
+// d loss / d at[i] is gradient[i], for all i.
+void expect_gradient(const std::function<double()>& loss, Values& at, const Values& gradient) {
+  constexpr double kStep = 1e-4;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const double before = at[i];
+    at[i] = before + kStep;
+    const double above = loss();
+    at[i] = before - kStep;
+    const double below = loss();
+    at[i] = before;
+    EXPECT_NEAR((above - below) / (2 * kStep), gradient[i], 1e-9) << "at element " << i;
+  }
+}
+
+// One layer with a squared error on top.
+struct Layer {
+  LinearShape shape{.batch = 4, .in = 5, .out = 3};
+  Activation activation = Activation::kNone;
+  Values x = random_values(shape.batch * shape.in, 1);
+  Values weight = random_values(shape.out * shape.in, 2);
+  Values bias = random_values(shape.out, 3);
+  Values target = random_values(shape.batch * shape.out, 4);
+  Values y = Values(target.size());
+  Values dy = Values(target.size());
+
+  double loss() {
+    naive_loops::linear_forward(shape, x.data(), weight.data(), bias.data(), y.data(), activation);
+    return naive_loops::mse_loss(shape.batch * shape.out, y.data(), target.data(), dy.data());
+  }
+
+  // dy, as it arrives at the product.
+  void backward_to_product() {
+    loss();
+    if (activation == Activation::kRelu) {
+      naive_loops::relu_backward(shape.batch * shape.out, y.data(), dy.data());
+    }
+  }
+};
+
+class Gradient : public ::testing::TestWithParam<Activation> {
+ public:
+  Gradient() {
+    layer_.activation = GetParam();
+    layer_.backward_to_product();
+  }
+
+  void expect_holds(Values& at, const Values& gradient) {
+    expect_gradient([this] { return layer_.loss(); }, at, gradient);
+  }
+
+  Layer layer_;
+};
+
+TEST_P(Gradient, OfTheInput_IsTheFiniteDifference) {
+  Values dx(layer_.x.size());
+  naive_loops::linear_backward_input(layer_.shape, layer_.dy.data(), layer_.weight.data(),
+                                     dx.data());
+  expect_holds(layer_.x, dx);
+}
+
+TEST_P(Gradient, OfWeightAndBias_IsTheFiniteDifference) {
+  Values dweight(layer_.weight.size());
+  Values dbias(layer_.bias.size());
+  naive_loops::linear_backward_weight(layer_.shape, layer_.x.data(), layer_.dy.data(),
+                                      dweight.data(), dbias.data());
+  expect_holds(layer_.weight, dweight);
+  expect_holds(layer_.bias, dbias);
+}
+
+INSTANTIATE_TEST_SUITE_P(Activations, Gradient,
+                         ::testing::Values(Activation::kNone, Activation::kRelu));
+
+TEST(ReluGradient, SeesBothSidesOfTheKink) {
+  Layer layer{.activation = Activation::kRelu};
+  layer.loss();
+  const auto off = std::count(layer.y.begin(), layer.y.end(), 0.0);
+  EXPECT_GT(off, 0);
+  EXPECT_LT(off, std::ssize(layer.y));
+}
+
+TEST(MseGradient, OfThePrediction_IsTheFiniteDifference) {
+  Values prediction = random_values(7, 1);
+  const Values target = random_values(7, 2);
+  Values gradient(7);
+  Values ignored(7);
+  naive_loops::mse_loss(7, prediction.data(), target.data(), gradient.data());
+  const auto loss = [&] {
+    return naive_loops::mse_loss(7, prediction.data(), target.data(), ignored.data());
+  };
+  expect_gradient(loss, prediction, gradient);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/host/host_operations.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/kernels/operations_fixture.h"
+
+namespace tandem {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+template <class Function>
+std::string logic_error_of(Function&& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kLogic);
+    return error.what();
+  }
+  return "no error";
+}
+
+class HostOperations : public OperationsFixture {
+ public:
+  LinearForward forward(std::int64_t batch, Activation activation = Activation::kNone) {
+    return {.shape = {.batch = batch, .in = 8, .out = 4},
+            .x = random(batch * 8),
+            .weight = random(4 * 8),
+            .bias = random(4),
+            .y = zeros(batch * 4),
+            .activation = activation};
+  }
+};
+
+TEST_F(HostOperations, OnAnotherDevicesMemory_NamesBothDevices) {
+  LinearForward product = forward(2);
+  product.weight = zeros(4 * 8, 1);
+  const std::string text = logic_error_of([&] { operations().enqueue(stream(), product); });
+  EXPECT_THAT(text, AllOf(HasSubstr("linear_forward"), HasSubstr("host:0"), HasSubstr("host:1")));
+
+  const Add add{.a = zeros(4), .b = zeros(4, 1), .sum = zeros(4)};
+  const std::string loop = logic_error_of([&] { operations().enqueue(stream(), add); });
+  EXPECT_THAT(loop, AllOf(HasSubstr("add"), HasSubstr("host:0"), HasSubstr("host:1")));
+}
+
+TEST_F(HostOperations, WithAWrongSize_NamesTheOperand) {
+  LinearForward product = forward(2);
+  product.bias = zeros(3);
+  EXPECT_THAT(logic_error_of([&] { operations().enqueue(stream(), product); }), HasSubstr("bias"));
+  const Scale scale{.in = zeros(3), .out = zeros(4)};
+  EXPECT_THAT(logic_error_of([&] { operations().enqueue(stream(), scale); }), HasSubstr("out"));
+}
+
+TEST_F(HostOperations, OfAnEmptyBatch_IsALogicError) {
+  EXPECT_THAT(logic_error_of([&] { operations().enqueue(stream(), forward(0)); }),
+              HasSubstr("0 x 8 -> 4"));
+}
+
+TEST_F(HostOperations, OnTheSameShape_ReuseThePrimitive) {
+  for (int repeat = 0; repeat < 3; ++repeat) run(forward(2));
+  EXPECT_EQ(operations().primitive_count(), 1);
+}
+
+TEST_F(HostOperations, OnAnotherShapeOrActivation_MakeAnother) {
+  run(forward(2));
+  run(forward(3));
+  run(forward(2, Activation::kRelu));
+  EXPECT_EQ(operations().primitive_count(), 3);
+}
+
+// A post-op set on a copy of an attribute would appear in the original too.
+TEST_F(HostOperations, WithAndWithoutRelu_DoNotDisturbOneAnother) {
+  run(forward(2, Activation::kRelu));
+  LinearForward plain = forward(2);
+  run(plain);
+  const Span<float> actual = plain.y;
+  plain.y = zeros(actual.size());
+  naive(plain);
+  expect_near(actual, plain.y, 1e-6);
+  EXPECT_LT(*std::min_element(actual.begin(), actual.end()), 0);
+}
+
+// The first shape's work is still queued when the second outgrows the scratch memory, and when the
+// operations go.
+TEST_F(HostOperations, GoneBeforeTheirWorkIsDone_LeaveItIntact) {
+  const LinearShape large{.batch = 256, .in = 256, .out = 256};
+  const LinearForward first = forward(2);
+  const LinearForward second{.shape = large,
+                             .x = random(256 * 256),
+                             .weight = random(256 * 256),
+                             .bias = random(256),
+                             .y = zeros(256 * 256)};
+  auto short_lived = make_operations(device());
+  short_lived->enqueue(stream(), first);
+  short_lived->enqueue(stream(), second);
+  short_lived.reset();
+  stream().synchronize();
+  const Span<float> expected = zeros(second.y.size());
+  LinearForward again = second;
+  again.y = expected;
+  naive(again);
+  expect_near(second.y, expected, 1e-4);
+}
+
+TEST_F(HostOperations, OnEmptyOperands_DoNothing) {
+  run(Add{.a = zeros(0), .b = zeros(0), .sum = zeros(0)});
+  run(FillRandom{.values = zeros(0), .seed = 1});
+}
+
+// All that make_operations asks of a device is its name.
+class NamedDevice final : public Device {
+ public:
+  [[nodiscard]] DeviceId id() const override { return {Backend::kCuda, 3}; }
+  [[nodiscard]] std::string name() const override { return "fake"; }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes /*size*/) override { return nullptr; }
+  [[nodiscard]] MemoryUse memory() const override { return {}; }
+  [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority /*p*/) override {
+    return nullptr;
+  }
+  [[nodiscard]] std::unique_ptr<Event> make_event() override { return nullptr; }
+  [[nodiscard]] std::unique_ptr<TimedEvent> make_timed_event() override { return nullptr; }
+  void bind_this_thread() override {}
+};
+
+TEST(MakeOperations, OnCuda_IsAUsageErrorThatNamesTheWayOut) {
+  NamedDevice cuda;
+  try {
+    const auto operations = make_operations(cuda);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("cuda:3"), HasSubstr("--backend=host")));
+  }
+}
+
+}  // namespace
+}  // namespace tandem

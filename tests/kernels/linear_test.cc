@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/kernels/operations_fixture.h"
+
+namespace tandem {
+namespace {
+
+struct Case {
+  LinearShape shape;
+  Distribution data = Distribution::kUniform;
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.shape.batch << "x" << c.shape.in << "->" << c.shape.out
+       << (c.data == Distribution::kUniform ? " uniform" : " integers");
+}
+
+std::vector<Case> cases() {
+  const LinearShape shapes[] = {{1, 1, 1},    {1, 16, 8},    {1, 1024, 3},   {2, 1, 5},   {3, 5, 7},
+                                {17, 33, 65}, {64, 128, 32}, {63, 255, 101}, {256, 64, 1}};
+  std::vector<Case> all;
+  for (const LinearShape& shape : shapes) {
+    all.push_back({shape, Distribution::kUniform});
+    all.push_back({shape, Distribution::kSmallIntegers});
+  }
+  return all;
+}
+
+class Linear : public OperationsFixture, public ::testing::WithParamInterface<Case> {
+ public:
+  const LinearShape& shape() { return GetParam().shape; }
+
+  Span<float> data(std::int64_t rows, std::int64_t columns = 1) {
+    return random(rows * columns, GetParam().data);
+  }
+
+  // A sum of `terms` products of numbers below one; integers add up exactly in any order.
+  double tolerance(std::int64_t terms) {
+    if (GetParam().data == Distribution::kSmallIntegers) return 0;
+    return 0x1p-23 * static_cast<double>(terms + 4);
+  }
+
+  void expect_forward_agrees(Activation activation) {
+    LinearForward op{.shape = shape(),
+                     .x = data(shape().batch, shape().in),
+                     .weight = data(shape().out, shape().in),
+                     .bias = data(shape().out),
+                     .y = data(shape().batch, shape().out),
+                     .activation = activation};
+    run(op);
+    const Span<float> actual = op.y;
+    op.y = zeros(actual.size());
+    naive(op);
+    expect_near(actual, op.y, tolerance(shape().in));
+  }
+};
+
+TEST_P(Linear, Forward_AgreesWithNaive) { expect_forward_agrees(Activation::kNone); }
+
+TEST_P(Linear, ForwardWithRelu_AgreesWithNaive) { expect_forward_agrees(Activation::kRelu); }
+
+TEST_P(Linear, BackwardInput_AgreesWithNaive) {
+  LinearBackwardInput op{.shape = shape(),
+                         .dy = data(shape().batch, shape().out),
+                         .weight = data(shape().out, shape().in),
+                         .dx = data(shape().batch, shape().in)};
+  run(op);
+  const Span<float> actual = op.dx;
+  op.dx = zeros(actual.size());
+  naive(op);
+  expect_near(actual, op.dx, tolerance(shape().out));
+}
+
+TEST_P(Linear, BackwardWeight_AgreesWithNaiveAndOverwrites) {
+  LinearBackwardWeight op{.shape = shape(),
+                          .x = data(shape().batch, shape().in),
+                          .dy = data(shape().batch, shape().out),
+                          .dweight = data(shape().out, shape().in),
+                          .dbias = data(shape().out)};
+  run(op);
+  const LinearBackwardWeight actual = op;
+  op.dweight = zeros(actual.dweight.size());
+  op.dbias = zeros(actual.dbias.size());
+  naive(op);
+  expect_near(actual.dweight, op.dweight, tolerance(shape().batch));
+  expect_near(actual.dbias, op.dbias, tolerance(shape().batch));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Linear, ::testing::ValuesIn(cases()));
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/optim/sgd.h"
+
+#include "tests/kernels/operations_fixture.h"
+
+namespace tandem {
+namespace {
+
+// Counts the updates that are enqueued and does them on the spot.
+class CountingOperations final : public Operations {
+ public:
+  std::vector<SgdUpdate> updates;
+
+  void enqueue(Stream& /*stream*/, const SgdUpdate& op) override {
+    updates.push_back(op);
+    naive(op);
+  }
+  void enqueue(Stream& /*stream*/, const LinearForward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const LinearBackwardInput& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const LinearBackwardWeight& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const ReluBackward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const MseLoss& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const FillRandom& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const Scale& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const Add& /*op*/) override {}
+};
+
+using Sgd = OperationsFixture;
+
+// Halves and quarters, so that every step is exact.
+TEST_F(Sgd, TwoSteps_AreThoseDoneByHand) {
+  SgdMomentum sgd(device(), 2, {.learning_rate = 0.25F, .momentum = 0.5F});
+  const Span<float> weight = filled({1, -2});
+  const Span<float> gradient = filled({4, 8});
+  sgd.step(operations(), stream(), weight, gradient);
+  stream().synchronize();
+  expect_equal(weight, filled({0, -4}));  // v = (4, 8)
+  sgd.step(operations(), stream(), weight, gradient);
+  stream().synchronize();
+  expect_equal(sgd.velocity(), filled({6, 12}));  // v = 0.5 * (4, 8) + (4, 8)
+  expect_equal(weight, filled({-1.5F, -7}));
+}
+
+TEST_F(Sgd, NeighboursInBothLists_BecomeOneUpdate) {
+  CountingOperations counting;
+  SgdMomentum sgd(device(), 10);
+  const Span<float> weights = zeros(10);
+  const Span<float> gradients = random(10);
+  sgd.step(counting, stream(),
+           {weights.subspan(0, 3), weights.subspan(3, 1), weights.subspan(4, 6)},
+           {gradients.subspan(0, 3), gradients.subspan(3, 1), gradients.subspan(4, 6)});
+  ASSERT_EQ(counting.updates.size(), 1U);
+  EXPECT_EQ(counting.updates[0].weight.data(), weights.data());
+  EXPECT_EQ(counting.updates[0].gradient.size(), 10);
+}
+
+TEST_F(Sgd, NeighboursInOneListOnly_StayApart) {
+  CountingOperations counting;
+  SgdMomentum sgd(device(), 5);
+  const Span<float> weights = zeros(5);
+  sgd.step(counting, stream(), {weights.subspan(0, 2), weights.subspan(2, 3)},
+           {random(2), random(3)});
+  ASSERT_EQ(counting.updates.size(), 2U);
+  EXPECT_EQ(counting.updates[1].velocity.data(), sgd.velocity().data() + 2);
+}
+
+TEST_F(Sgd, InSegments_EqualsInOnePiece) {
+  const Span<float> gradient = random(100);
+  const Span<float> flat = random(100);
+  const Span<float> front = copy_of(flat.subspan(0, 37));
+  const Span<float> back = copy_of(flat.subspan(37, 63));
+  SgdMomentum one(device(), 100);
+  SgdMomentum other(device(), 100);
+  for (int step = 0; step < 3; ++step) {
+    one.step(operations(), stream(), flat, gradient);
+    other.step(operations(), stream(), {front, back},
+               {gradient.subspan(0, 37), gradient.subspan(37, 63)});
+  }
+  stream().synchronize();
+  expect_equal(front, flat.subspan(0, 37));
+  expect_equal(back, flat.subspan(37, 63));
+}
+
+TEST_F(Sgd, WithListsThatDoNotPairUp_IsALogicErrorAndNothingIsEnqueued) {
+  CountingOperations counting;
+  SgdMomentum sgd(device(), 4);
+  const Span<float> w = zeros(4);
+  EXPECT_THROW(sgd.step(counting, stream(), {w}, {zeros(2), zeros(2)}), Error);
+  EXPECT_THROW(
+      sgd.step(counting, stream(), {w.subspan(0, 2), w.subspan(2, 2)}, {zeros(2), zeros(1)}),
+      Error);
+  EXPECT_THROW(sgd.step(counting, stream(), {w.subspan(0, 2)}, {zeros(2)}), Error);
+  EXPECT_THROW(sgd.step(counting, stream(), w.subspan(0, 2), zeros(2)), Error);
+  EXPECT_TRUE(counting.updates.empty());
+}
+
+}  // namespace
+}  // namespace tandem
