@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/agreement.h"
 
-#include <exception>
+#include <optional>
+#include <string>
 
-#include "common/base/error.h"
+#include "common/base/capture_error.h"
 
 namespace tandem {
 namespace {
 
 // "" for success, else one digit for the kind and the message.
 std::string outcome_of(const std::function<void()>& attempt) {
-  try {
-    attempt();
-    return "";
-  } catch (const Error& error) {
-    return fmt::format("{}{}", static_cast<int>(error.kind()), error.what());
-  } catch (const std::exception& error) {
-    return fmt::format("{}{}", static_cast<int>(ErrorKind::kFailure), error.what());
-  }
+  const std::optional<Error> error = capture_error(attempt);
+  return error ? fmt::format("{}{}", static_cast<int>(error->kind()), error->what()) : "";
 }
 
 }  // namespace

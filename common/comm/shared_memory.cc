@@ -23,12 +23,13 @@ constexpr std::int64_t kPage = 4096;
 
 std::int64_t round_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
-// A region of `stride` bytes per rank in one mapping.
+// A region of `stride` bytes per rank in one mapping, which lives as long as its buffers.
 struct Allocation {
-  std::shared_ptr<host::SharedMapping> mapping;
+  std::weak_ptr<host::SharedMapping> mapping;
+  std::byte* base = nullptr;
   std::int64_t stride = 0;
 
-  [[nodiscard]] std::byte* region(int rank) const { return mapping->data() + rank * stride; }
+  [[nodiscard]] std::byte* region(int rank) const { return base + rank * stride; }
 };
 
 // The same elements in every rank's memory.
@@ -58,14 +59,15 @@ class SharedMemoryCommunicator final : public Communicator {
   [[nodiscard]] int size() const override { return bootstrap_.size(); }
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
-    Allocation allocation;
-    allocation.stride = round_up(std::max<std::int64_t>(size.value, 1), kPage);
-    allocation.mapping = map_node_memory(bootstrap_, Bytes{allocation.stride * this->size()});
+    const std::int64_t stride = round_up(std::max<std::int64_t>(size.value, 1), kPage);
+    const auto mapping = map_node_memory(bootstrap_, Bytes{stride * this->size()});
+    const Allocation allocation{mapping, mapping->data(), stride};
     std::unique_ptr<Buffer> buffer;
     attempt_together(bootstrap_, [&] {
-      buffer = device_.adopt(allocation.region(rank()), size, allocation.mapping);
+      buffer = device_.adopt(allocation.region(rank()), size, mapping);
     });
-    allocations_.push_back(std::move(allocation));
+    std::erase_if(allocations_, [](const Allocation& a) { return a.mapping.expired(); });
+    allocations_.push_back(allocation);
     return buffer;
   }
 
@@ -146,6 +148,7 @@ class SharedMemoryCommunicator final : public Communicator {
     const auto* const address = reinterpret_cast<const std::byte*>(mine);
     for (const Allocation& allocation : allocations_) {
       const std::byte* const region = allocation.region(rank());
+      if (allocation.mapping.expired()) continue;
       if (address < region || address >= region + allocation.stride) continue;
       PeerViews views;
       for (int peer = 0; peer < size(); ++peer) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/thread_bootstrap.h"
 
-#include <exception>
 #include <optional>
 #include <thread>
 
+#include "common/base/capture_error.h"
 #include "common/base/check.h"
 
 namespace tandem {
@@ -26,19 +26,6 @@ class ThreadBootstrap final : public Bootstrap {
   ThreadGroup& group_;
   const int rank_;
 };
-
-// Errors cross threads by value: an exception_ptr's reference count lies in uninstrumented code,
-// where ThreadSanitizer cannot see that it orders anything.
-std::optional<Error> error_of(const std::function<void()>& body) {
-  try {
-    body();
-    return std::nullopt;
-  } catch (const Error& error) {
-    return Error(error.kind(), error.what());
-  } catch (const std::exception& error) {
-    return Error(ErrorKind::kFailure, error.what());
-  }
-}
 
 }  // namespace
 
@@ -82,7 +69,7 @@ void run_ranks_as_threads(int size, const std::function<void(Bootstrap&)>& body)
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([&group, &body, &errors, rank] {
-      errors[static_cast<std::size_t>(rank)] = error_of([&] { body(*group.join(rank)); });
+      errors[static_cast<std::size_t>(rank)] = capture_error([&] { body(*group.join(rank)); });
       if (errors[static_cast<std::size_t>(rank)]) group.abort();
     });
   }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "common/model/parameter_layout.h"
+#include "common/runtime/device.h"
+
+namespace tandem {
+
+// One tensor per parameter, in one piece of device memory.
+struct Arena {
+  std::unique_ptr<Buffer> buffer;
+  Span<float> flat;
+  TensorList tensors;  // by segment
+};
+
+[[nodiscard]] inline Arena make_arena(Device& device, const ParameterLayout& layout) {
+  Arena arena;
+  const auto bytes = layout.arena_count() * static_cast<std::int64_t>(sizeof(float));
+  arena.buffer = device.allocate(Bytes{bytes});
+  arena.flat = arena.buffer->as<float>();
+  arena.tensors = layout.views(arena.flat);
+  return arena;
+}
+
+}  // namespace tandem

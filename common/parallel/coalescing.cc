@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/parallel/coalescing.h"
+
+namespace tandem {
+namespace {
+
+// Collects segments into chunks; the rules say when to close.
+class ChunkBuilder {
+ public:
+  explicit ChunkBuilder(const ParameterLayout& layout) : layout_(layout) {}
+
+  [[nodiscard]] Bytes open_bytes() const { return open_bytes_; }
+
+  void add(int segment) {
+    if (open_.segments == 0) open_.first_segment = segment;
+    ++open_.segments;
+    open_bytes_ += at(segment).bytes();
+  }
+
+  void close() {
+    if (open_.segments == 0) return;
+    const auto& first = at(open_.first_segment);
+    const auto& last = at(open_.first_segment + open_.segments - 1);
+    open_.offset = first.offset;
+    open_.count = last.offset + last.count - first.offset;
+    chunks_.push_back(open_);
+    open_ = {};
+    open_bytes_ = {};
+  }
+
+  [[nodiscard]] std::vector<Chunk> take() {
+    close();
+    return std::move(chunks_);
+  }
+
+ private:
+  [[nodiscard]] const ParameterLayout::Segment& at(int segment) const {
+    return layout_.segments()[static_cast<std::size_t>(segment)];
+  }
+
+  const ParameterLayout& layout_;
+  Chunk open_;
+  Bytes open_bytes_;
+  std::vector<Chunk> chunks_;
+};
+
+}  // namespace
+
+std::vector<Chunk> broadcast_chunks(const ParameterLayout& layout, Bytes limit) {
+  ChunkBuilder builder(layout);
+  for (int segment = 0; segment < layout.size(); ++segment) {
+    const Bytes size = layout.segments()[static_cast<std::size_t>(segment)].bytes();
+    builder.add(segment);
+    if (builder.open_bytes() + size >= limit) builder.close();
+  }
+  return builder.take();
+}
+
+std::vector<Chunk> reduction_chunks(const ParameterLayout& layout, Bytes limit) {
+  ChunkBuilder builder(layout);
+  for (int segment = 0; segment < layout.size(); ++segment) {
+    const Bytes size = layout.segments()[static_cast<std::size_t>(segment)].bytes();
+    if (builder.open_bytes() + size > limit) builder.close();
+    builder.add(segment);
+  }
+  return builder.take();
+}
+
+}  // namespace tandem

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How torch cuts a list of parameters into chunks that are flattened and sent as one: two rules
+// with one limit, because broadcast (C++) and reduction (Python) differ.
+#pragma once
+
+#include <vector>
+
+#include "common/model/parameter_layout.h"
+
+namespace tandem {
+
+constexpr Bytes kTorchCoalescedChunk = mib(10);
+
+// Neighbouring segments of a layout, and the part of an arena that they span.
+struct Chunk {
+  int first_segment = 0;
+  int segments = 0;
+  std::int64_t offset = 0;  // elements
+  std::int64_t count = 0;   // elements, gaps between the segments included
+
+  [[nodiscard]] Span<float> of(Span<float> arena) const { return arena.subspan(offset, count); }
+};
+
+// broadcast_coalesced: a chunk is closed by the tensor with which its size plus that tensor's size
+// once more reaches the limit. Chunks stay below the limit, but for a single large tensor.
+[[nodiscard]] std::vector<Chunk> broadcast_chunks(const ParameterLayout& layout, Bytes limit);
+
+// reduce_add_coalesced: a chunk is closed before the tensor that would take it over the limit.
+[[nodiscard]] std::vector<Chunk> reduction_chunks(const ParameterLayout& layout, Bytes limit);
+
+}  // namespace tandem

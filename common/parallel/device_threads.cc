@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/parallel/device_threads.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "common/base/capture_error.h"
+
+namespace tandem {
+namespace {
+
+using Errors = std::vector<std::optional<Error>>;
+
+void throw_first(const Errors& errors) {
+  for (const auto& error : errors) {
+    if (error) throw Error(*error);
+  }
+}
+
+}  // namespace
+
+void run_on_new_threads(const std::vector<Device*>& devices, const std::function<void(int)>& body) {
+  Errors errors(devices.size());
+  std::vector<std::thread> threads;
+  threads.reserve(devices.size());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    threads.emplace_back([&errors, &body, &devices, i] {
+      errors[i] = capture_error([&] {
+        devices[i]->bind_this_thread();
+        body(static_cast<int>(i));
+      });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  throw_first(errors);
+}
+
+class DeviceThreads::Shared {
+ public:
+  explicit Shared(const std::vector<Device*>& devices) : errors_(devices.size()) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      threads_.emplace_back([this, device = devices[i], i] { work(*device, i); });
+    }
+  }
+
+  ~Shared() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  void run(const std::function<void(int)>& body) {
+    std::unique_lock lock(mutex_);
+    body_ = &body;
+    busy_ = threads_.size();
+    ++round_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return busy_ == 0; });
+    throw_first(errors_);
+  }
+
+ private:
+  void work(Device& device, std::size_t index) {
+    const std::optional<Error> not_bound = capture_error([&] { device.bind_this_thread(); });
+    std::unique_lock lock(mutex_);
+    for (std::uint64_t seen = 0;; ++seen) {
+      changed_.wait(lock, [&] { return closed_ || round_ != seen; });
+      if (closed_) return;
+      const auto* const body = body_;
+      lock.unlock();
+      const auto error =
+          not_bound ? not_bound : capture_error([&] { (*body)(static_cast<int>(index)); });
+      lock.lock();
+      errors_[index] = error;
+      if (--busy_ == 0) changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;
+  const std::function<void(int)>* body_ = nullptr;
+  std::uint64_t round_ = 0;
+  std::size_t busy_ = 0;
+  bool closed_ = false;
+  Errors errors_;
+  std::vector<std::thread> threads_;  // last: they use all of the above
+};
+
+DeviceThreads::DeviceThreads(const std::vector<Device*>& devices)
+    : shared_(std::make_unique<Shared>(devices)) {}
+
+DeviceThreads::~DeviceThreads() = default;
+
+void DeviceThreads::run(const std::function<void(int)>& body) { shared_->run(body); }
+
+}  // namespace tandem

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/parallel/independent.h"
+
+namespace tandem {
+
+std::vector<Device*> devices_of(Platform& platform) {
+  std::vector<Device*> devices;
+  for (int i = 0; i < platform.device_count(); ++i) devices.push_back(&platform.device(i));
+  return devices;
+}
+
+IndependentThreads::IndependentThreads(Platform& platform, const Model& model,
+                                       const TrainingOptions& options)
+    : threads_(devices_of(platform)) {
+  const int count = platform.device_count();
+  for (int i = 0; i < count; ++i) {
+    devices_.push_back(
+        std::make_unique<Single>(platform, platform.device(i), model,
+                                 share_of_batch(options.global_batch, i, count), options));
+  }
+}
+
+void IndependentThreads::step() {
+  threads_.run([this](int i) { devices_[static_cast<std::size_t>(i)]->step(); });
+}
+
+void IndependentThreads::synchronize() {
+  for (const auto& device : devices_) device->synchronize();
+}
+
+std::vector<DeviceTimes> IndependentThreads::collect_phases() {
+  std::vector<DeviceTimes> all;
+  for (const auto& device : devices_) all.push_back(device->collect_phases().front());
+  return all;
+}
+
+}  // namespace tandem

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/parallel/device_threads.h"
+#include "common/parallel/single.h"
+
+namespace tandem {
+
+// A bound: every device of this process trains alone on its share of the batch, nobody
+// communicates. Threads of one process here; a rank that is a process is a Single of its share, and
+// the difference between the two is what the way of launching costs.
+//
+//   caller    run ----------------------------------- join
+//   thread i      input forward loss backward update      (on device i's stream)
+class IndependentThreads final : public Strategy {
+ public:
+  IndependentThreads(Platform& platform, const Model& model, const TrainingOptions& options);
+
+  void step() override;
+  void synchronize() override;
+  [[nodiscard]] TensorList weights() override { return devices_.front()->weights(); }
+  [[nodiscard]] TensorList gradients() override { return devices_.front()->gradients(); }
+  [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
+
+ private:
+  std::vector<std::unique_ptr<Single>> devices_;
+  DeviceThreads threads_;
+};
+
+// All devices of a platform, in order.
+[[nodiscard]] std::vector<Device*> devices_of(Platform& platform);
+
+}  // namespace tandem

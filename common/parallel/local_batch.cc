@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/parallel/local_batch.h"
+
+#include "common/runtime/copy.h"
+
+namespace tandem {
+
+LocalBatch::LocalBatch(Platform& platform, Device& device, const Model& model, Piece share,
+                       const TrainingOptions& options)
+    : place_(options.input),
+      host_(platform,
+            {.first = share.first,
+             .count = share.count,
+             .input_width = model.input_width(),
+             .target_width = model.output_width()},
+            options.seed, options.distribution),
+      inputs_(device.allocate(host_.inputs().bytes())),
+      targets_(device.allocate(host_.targets().bytes())),
+      loss_(device.allocate(Bytes{sizeof(float)})) {
+  if (place_ != InputPlace::kDevice) return;
+  const auto stream = device.make_stream(StreamPriority::kNormal);
+  copy_in(*stream);
+  stream->synchronize();
+}
+
+void LocalBatch::copy_in(Stream& stream) {
+  enqueue_copy(stream, inputs_->as<float>(), host_.inputs());
+  enqueue_copy(stream, targets_->as<float>(), host_.targets());
+}
+
+void LocalBatch::load(Stream& stream) {
+  if (place_ == InputPlace::kHost) copy_in(stream);
+}
+
+void LocalBatch::compute_loss(Replica& replica) {
+  replica.operations().enqueue(replica.stream(), MseLoss{.prediction = replica.output(),
+                                                         .target = targets_->as<float>(),
+                                                         .gradient = replica.output_gradient(),
+                                                         .loss = loss_->as<float>()});
+}
+
+}  // namespace tandem

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "common/model/model.h"
+#include "common/parallel/arena.h"
+#include "common/parallel/training_options.h"
+
+namespace tandem {
+
+// One device's copy of the model: weights, activations for its share of the batch, and the means to
+// compute on them. Knows no other device.
+class Replica {
+ public:
+  Replica(Device& device, const Model& model, std::int64_t batch, PhaseTiming phases);
+
+  [[nodiscard]] Device& device() { return device_; }
+  [[nodiscard]] Stream& stream() { return *stream_; }
+  [[nodiscard]] Operations& operations() { return *operations_; }
+  [[nodiscard]] PhaseTimer& timer() { return timer_; }
+  [[nodiscard]] const Arena& parameters() const { return parameters_; }
+  [[nodiscard]] std::int64_t batch() const { return batch_; }
+  [[nodiscard]] Span<float> output() { return activations_->output(); }
+  [[nodiscard]] Span<float> output_gradient() { return activations_->output_gradient(); }
+
+  // Enqueues. `input` stays until backward is done.
+  void initialise(std::uint64_t seed, Distribution distribution);
+  void forward(Span<const float> input);
+  void backward(Span<const float> input, const TensorList& gradients, GradientSink& sink);
+
+ private:
+  [[nodiscard]] Executor on() { return {*operations_, *stream_}; }
+
+  Device& device_;
+  const Model& model_;
+  const std::int64_t batch_;
+  const std::unique_ptr<Operations> operations_;
+  const Arena parameters_;
+  const ConstTensorList weights_;
+  const std::unique_ptr<Activations> activations_;
+  PhaseTimer timer_;
+  const std::unique_ptr<Stream> stream_;  // last: ends its work before what it works on goes
+};
+
+}  // namespace tandem

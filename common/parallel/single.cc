@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/parallel/single.h"
+
+namespace tandem {
+
+Single::Single(Platform& platform, Device& device, const Model& model, Piece share,
+               const TrainingOptions& options)
+    : batch_(platform, device, model, share, options),
+      gradients_(make_arena(device, model.layout())),
+      optimizer_(device, model.layout().arena_count(), options.optimizer),
+      replica_(device, model, share.count, options.phases) {
+  replica_.initialise(options.seed, options.distribution);
+  replica_.stream().synchronize();
+}
+
+void Single::step() {
+  Stream& stream = replica_.stream();
+  PhaseTimer& timer = replica_.timer();
+  IgnoreGradients nobody;
+
+  timer.begin(stream, Phase::kInput);
+  batch_.load(stream);
+  timer.begin(stream, Phase::kForward);
+  replica_.forward(batch_.inputs());
+  timer.begin(stream, Phase::kLoss);
+  batch_.compute_loss(replica_);
+  timer.begin(stream, Phase::kBackward);
+  replica_.backward(batch_.inputs(), gradients_.tensors, nobody);
+  timer.begin(stream, Phase::kUpdate);
+  optimizer_.step(replica_.operations(), stream, replica_.parameters().flat, gradients_.flat);
+  timer.end_step(stream);
+}
+
+void Single::synchronize() { replica_.stream().synchronize(); }
+
+std::vector<DeviceTimes> Single::collect_phases() {
+  return {{replica_.device().id().index, replica_.timer().collect()}};
+}
+
+}  // namespace tandem

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "common/model/parameter_layout.h"
+#include "common/trace/phase_timer.h"
+
+namespace tandem {
+
+struct DeviceTimes {
+  int device = 0;
+  PhaseTimes times;
+};
+
+// One way to train one model on several devices, seen from one process (or one rank that is a
+// thread). A step is: input in, forward, loss, backward, gradients combined, weights updated.
+// Called by one thread; ranks make the same calls in the same order.
+class Strategy {
+ public:
+  Strategy() = default;
+  Strategy(const Strategy&) = delete;
+  Strategy& operator=(const Strategy&) = delete;
+  virtual ~Strategy() = default;
+
+  // Enqueues one training step. Returns when the algorithm itself does not wait any more; the
+  // devices may still be at work. The next step may be enqueued at once.
+  virtual void step() = 0;
+
+  // Waits for all of this process's streams and throws what went wrong on them.
+  virtual void synchronize() = 0;
+
+  // Of the copy that training goes on from, in device memory; synchronise first.
+  [[nodiscard]] virtual TensorList weights() = 0;
+
+  // Of the latest step, as the optimizer saw them; synchronise first.
+  [[nodiscard]] virtual TensorList gradients() = 0;
+
+  // This process's devices over the steps since the last call; synchronise first. Empty times with
+  // phases off.
+  [[nodiscard]] virtual std::vector<DeviceTimes> collect_phases() = 0;
+
+  // Gradient buckets in launch order; empty where there are none.
+  [[nodiscard]] virtual std::vector<Bytes> bucket_sizes() const { return {}; }
+};
+
+}  // namespace tandem

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "common/kernels/operations.h"
+#include "common/optim/sgd.h"
+#include "common/trace/phase_timer.h"
+
+namespace tandem {
+
+// Where the batch lies when a step starts.
+enum class InputPlace { kHost, kDevice };
+
+// What every strategy of a comparison is given alike.
+struct TrainingOptions {
+  std::int64_t global_batch = 0;  // samples per step over all devices
+  std::uint64_t seed = 1;         // of weights and data
+  Distribution distribution = Distribution::kUniform;
+  SgdOptions optimizer;
+  InputPlace input = InputPlace::kHost;
+  PhaseTiming phases = PhaseTiming::kOn;
+};
+
+}  // namespace tandem
