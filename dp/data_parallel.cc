@@ -5,6 +5,8 @@
 // are started for forward (torch's parallel_apply) and kept for backward (its autograd threads).
 // Nobody waits for a device before the step is enqueued whole.
 //
+// With one device torch calls the model itself: no replicate, launch, gather or scatter_grad.
+//
 //              device 0                                device k
 //   check      every parameter on device 0?
 //   scatter    piece 0 (copy stream)                   piece k (copy stream)
@@ -40,9 +42,7 @@ std::vector<Device*> devices_with_a_piece(Platform& platform, std::int64_t batch
   return devices;
 }
 
-Bytes floats(std::int64_t count) {
-  return Bytes{count * static_cast<std::int64_t>(sizeof(float))};
-}
+Bytes floats(std::int64_t count) { return Bytes{count * static_cast<std::int64_t>(sizeof(float))}; }
 
 // Rows first .. first + count of a matrix.
 template <class T>
@@ -112,6 +112,7 @@ struct DataParallel::Worker {
 
 DataParallel::DataParallel(Platform& platform, const Model& model, const TrainingOptions& options)
     : model_(model),
+      one_device_(platform.device_count() == 1),
       devices_(devices_with_a_piece(platform, options.global_batch)),
       root_(std::make_unique<Root>(platform, *devices_.front(), model, options)),
       autograd_threads_(std::make_unique<DeviceThreads>(devices_)) {
@@ -127,8 +128,8 @@ DataParallel::DataParallel(Platform& platform, const Model& model, const Trainin
   broadcast_ = std::make_unique<CoalescedBroadcast>(replicas, layout, kTorchCoalescedChunk);
   reduction_ =
       std::make_unique<CoalescedReduction>(replicas, gradients, layout, kTorchCoalescedChunk);
-  optimizer_ = std::make_unique<SgdMomentum>(*devices_.front(), layout.arena_count(),
-                                             options.optimizer);
+  optimizer_ =
+      std::make_unique<SgdMomentum>(*devices_.front(), layout.arena_count(), options.optimizer);
   root_worker().replica.initialise(options.seed, options.distribution);
   root_worker().replica.stream().synchronize();
 }
@@ -144,11 +145,11 @@ DataParallel::~DataParallel() {
 void DataParallel::step() {
   check_placement();
   scatter();
-  if (devices_.size() > 1) broadcast_->enqueue();
+  if (!one_device_) broadcast_->enqueue();
   forward();
-  gather();
+  if (!one_device_) gather();
   compute_loss();
-  scatter_gradient();
+  if (!one_device_) scatter_gradient();
   backward();
   reduction_->enqueue();
   update();
@@ -188,8 +189,8 @@ void DataParallel::scatter() {
     enqueue_copy(*worker->copies, worker->input_buffer->as<float>(),
                  rows(root_->host_batch.inputs(), worker->piece, width));
     worker->copies->record(*worker->input_ready);
-    if (is_root) enqueue_copy(replica.stream(), root_->targets->as<float>(),
-                              root_->host_batch.targets());
+    if (is_root)
+      enqueue_copy(replica.stream(), root_->targets->as<float>(), root_->host_batch.targets());
     replica.stream().wait(*worker->input_ready);
   }
 }
@@ -224,11 +225,13 @@ void DataParallel::gather() {
 void DataParallel::compute_loss() {
   Replica& root = root_worker().replica;
   root.timer().begin(root.stream(), Phase::kLoss);
-  root.operations().enqueue(root.stream(),
-                            MseLoss{.prediction = root_->outputs->as<float>(),
-                                    .target = root_->targets->as<float>(),
-                                    .gradient = root_->output_gradients->as<float>(),
-                                    .loss = root_->loss->as<float>()});
+  root.operations().enqueue(
+      root.stream(),
+      MseLoss{
+          .prediction = one_device_ ? root.output() : root_->outputs->as<float>(),
+          .target = root_->targets->as<float>(),
+          .gradient = one_device_ ? root.output_gradient() : root_->output_gradients->as<float>(),
+          .loss = root_->loss->as<float>()});
   root.stream().record(*root_->loss_ready);
 }
 

@@ -11,6 +11,7 @@
 #include "common/parallel/device_threads.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/strategy.h"
+#include "common/runtime/platform.h"
 
 namespace tandem::dp {
 
@@ -45,6 +46,8 @@ class DataParallel final : public Strategy {
   [[nodiscard]] Worker& root_worker() { return *workers_.front(); }
 
   const Model& model_;
+  // torch's shortcut for one device: the model itself runs, nothing is replicated or gathered.
+  const bool one_device_;
   const std::vector<Device*> devices_;  // that have a piece
   std::unique_ptr<Root> root_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -63,9 +63,8 @@ class SharedMemoryCommunicator final : public Communicator {
     const auto mapping = map_node_memory(bootstrap_, Bytes{stride * this->size()});
     const Allocation allocation{mapping, mapping->data(), stride};
     std::unique_ptr<Buffer> buffer;
-    attempt_together(bootstrap_, [&] {
-      buffer = device_.adopt(allocation.region(rank()), size, mapping);
-    });
+    attempt_together(bootstrap_,
+                     [&] { buffer = device_.adopt(allocation.region(rank()), size, mapping); });
     std::erase_if(allocations_, [](const Allocation& a) { return a.mapping.expired(); });
     allocations_.push_back(allocation);
     return buffer;

@@ -21,7 +21,7 @@ enum class Overlap { kOn, kOff };
 
 struct ReducerOptions {
   GradsMode grads = GradsMode::kCopy;
-  Overlap overlap = Overlap::kOn;        // off: all collectives after backward
+  Overlap overlap = Overlap::kOn;  // off: all collectives after backward
   Bytes bucket_cap = mib(25);
   Bytes first_bucket_cap = mib(1);
 };
@@ -81,12 +81,12 @@ class BucketReducer final : public GradientSink {
   const ReducerOptions options_;
   std::optional<Arena> own_gradients_;  // kCopy: apart from the buckets
   std::vector<std::unique_ptr<Bucket>> buckets_;
-  std::vector<Place> places_;           // by segment
-  TensorList views_;                    // by segment: the buckets' memory
-  std::vector<int> ready_order_;        // of the first step
+  std::vector<Place> places_;     // by segment
+  TensorList views_;              // by segment: the buckets' memory
+  std::vector<int> ready_order_;  // of the first step
   bool rebuilt_ = false;
   std::size_t next_launch_ = 0;
-  std::unique_ptr<Stream> comm_;        // last: ends its work before the buckets go
+  std::unique_ptr<Stream> comm_;  // last: ends its work before the buckets go
 };
 
 }  // namespace tandem

@@ -14,8 +14,9 @@ struct Piece {
   bool operator==(const Piece&) const = default;
 };
 
-// How torch's chunk cuts `batch` samples for at most `devices`: pieces of ceil(batch / devices), the
-// last one smaller, and fewer pieces than devices where that uses the samples up (9 on 4: 3, 3, 3).
+// How torch's chunk cuts `batch` samples for at most `devices`: pieces of ceil(batch / devices),
+// the last one smaller, and fewer pieces than devices where that uses the samples up (9 on 4: 3, 3,
+// 3).
 [[nodiscard]] std::vector<Piece> chunk_batch(std::int64_t batch, int devices);
 
 // One rank's share where every rank loads its own: equal shares, in rank order. A usage error where

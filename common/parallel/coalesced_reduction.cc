@@ -8,9 +8,7 @@ namespace tandem {
 CoalescedReduction::CoalescedReduction(const std::vector<Replica*>& replicas,
                                        const std::vector<Span<float>>& gradients,
                                        const ParameterLayout& layout, Bytes chunk_limit)
-    : replicas_(replicas),
-      gradients_(gradients),
-      chunks_(reduction_chunks(layout, chunk_limit)) {
+    : replicas_(replicas), gradients_(gradients), chunks_(reduction_chunks(layout, chunk_limit)) {
   if (replicas.size() == 1) return;
   for (std::size_t i = 0; i < replicas.size(); ++i) {
     flat_.push_back(replicas[i]->device().allocate(gradients[i].bytes()));
@@ -20,9 +18,7 @@ CoalescedReduction::CoalescedReduction(const std::vector<Replica*>& replicas,
   sum_ = replicas.front()->device().allocate(gradients.front().bytes());
 }
 
-Span<float> CoalescedReduction::sum() {
-  return sum_ ? sum_->as<float>() : gradients_.front();
-}
+Span<float> CoalescedReduction::sum() { return sum_ ? sum_->as<float>() : gradients_.front(); }
 
 // A chunk of one tensor is only viewed.
 Span<float> CoalescedReduction::flat_of(std::size_t replica, const Chunk& chunk) {

@@ -15,8 +15,9 @@ namespace tandem {
 class CoalescedReduction {
  public:
   // `gradients[i]` is replica i's arena. All outlive this.
-  CoalescedReduction(const std::vector<Replica*>& replicas, const std::vector<Span<float>>& gradients,
-                     const ParameterLayout& layout, Bytes chunk_limit);
+  CoalescedReduction(const std::vector<Replica*>& replicas,
+                     const std::vector<Span<float>>& gradients, const ParameterLayout& layout,
+                     Bytes chunk_limit);
 
   // Enqueues, after all gradients of all replicas on their own streams.
   void enqueue();
@@ -32,10 +33,10 @@ class CoalescedReduction {
   const std::vector<Replica*> replicas_;
   const std::vector<Span<float>> gradients_;
   const std::vector<Chunk> chunks_;
-  std::vector<std::unique_ptr<Buffer>> flat_;        // per replica, laid out as the arena
-  std::vector<std::unique_ptr<Event>> flat_ready_;   // per replica: all its chunks
-  std::unique_ptr<Buffer> arrived_;                  // on the root: one peer's chunk
-  std::unique_ptr<Buffer> sum_;                      // on the root
+  std::vector<std::unique_ptr<Buffer>> flat_;       // per replica, laid out as the arena
+  std::vector<std::unique_ptr<Event>> flat_ready_;  // per replica: all its chunks
+  std::unique_ptr<Buffer> arrived_;                 // on the root: one peer's chunk
+  std::unique_ptr<Buffer> sum_;                     // on the root
 };
 
 }  // namespace tandem

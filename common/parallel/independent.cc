@@ -14,9 +14,9 @@ IndependentThreads::IndependentThreads(Platform& platform, const Model& model,
     : threads_(devices_of(platform)) {
   const int count = platform.device_count();
   for (int i = 0; i < count; ++i) {
-    devices_.push_back(
-        std::make_unique<Single>(platform, platform.device(i), model,
-                                 share_of_batch(options.global_batch, i, count), options));
+    devices_.push_back(std::make_unique<Single>(platform, platform.device(i), model,
+                                                share_of_batch(options.global_batch, i, count),
+                                                options));
   }
 }
 

@@ -9,7 +9,6 @@
 
 namespace tandem {
 
-
 // One device, no wrapper: the baseline of every speed-up. With a share of the global batch it is
 // also one rank of `independent`, which is N of these without any communication.
 class Single final : public Strategy {

@@ -17,7 +17,7 @@ struct TrainingOptions {
   std::int64_t global_batch = 0;  // samples per step over all devices
   std::uint64_t seed = 1;         // of weights and data
   Distribution distribution = Distribution::kUniform;
-  SgdOptions optimizer;
+  SgdOptions optimizer{};
   InputPlace input = InputPlace::kHost;
   PhaseTiming phases = PhaseTiming::kOn;
 };

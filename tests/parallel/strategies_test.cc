@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same mathematics, whatever the strategy.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "common/model/zoo.h"
+#include "tests/support/training.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr std::int64_t kBatch = 16;
+
+Training exact_run(const std::string& strategy, int devices) {
+  return {.strategy = strategy, .devices = devices, .training = exact_training(kBatch)};
+}
+
+TEST(StrategiesTest, Dp_OnTwoDevices_FirstGradientsEqualSinglesBitForBit) {
+  const auto model = exact_model();
+  EXPECT_EQ(train(*model, exact_run("dp", 2)), train(*model, exact_run("single", 1)));
+}
+
+TEST(StrategiesTest, Ddp_OnTwoDevices_FirstGradientsEqualSinglesBitForBit) {
+  const auto model = exact_model();
+  const Outcome single = train(*model, exact_run("single", 1));
+  for (const GradsMode grads : {GradsMode::kCopy, GradsMode::kViews}) {
+    Training run = exact_run("ddp", 2);
+    run.reducer.grads = grads;
+    EXPECT_EQ(train(*model, run), single);
+  }
+}
+
+TEST(StrategiesTest, Data_AreNotDegenerate) {
+  const auto model = exact_model();
+  const Outcome single = train(*model, exact_run("single", 1));
+  for (const auto& gradient : single.gradients) {
+    const auto nonzero =
+        std::count_if(gradient.begin(), gradient.end(), [](float g) { return g != 0; });
+    EXPECT_GT(nonzero, static_cast<std::ptrdiff_t>(gradient.size() / 4));
+  }
+}
+
+// Sums of thirds are not exact, and uneven pieces are summed in another order: to rounding only.
+constexpr double kTolerance = 2e-5;
+
+Training real_run(const std::string& strategy, int devices, std::int64_t batch) {
+  Training run{.strategy = strategy, .devices = devices, .steps = 5};
+  run.training.global_batch = batch;
+  run.platform.oversubscribe = true;
+  return run;
+}
+
+TEST(StrategiesTest, Dp_WithUnevenPieces_FollowsSingle) {
+  const auto model = make_model("mlp-tiny");
+  for (const int devices : {2, 3, 4}) {
+    const Outcome dp = train(*model, real_run("dp", devices, 9));
+    const Outcome single = train(*model, real_run("single", 1, 9));
+    EXPECT_LT(relative_difference(single.weights, dp.weights), kTolerance);
+    EXPECT_LT(relative_difference(single.gradients, dp.gradients), kTolerance);
+  }
+}
+
+TEST(StrategiesTest, Dp_WithFewerSamplesThanDevices_FollowsSingle) {
+  const auto model = make_model("mlp-tiny");
+  for (const std::int64_t batch : {1, 2}) {
+    const Outcome dp = train(*model, real_run("dp", 3, batch));
+    const Outcome single = train(*model, real_run("single", 1, batch));
+    EXPECT_LT(relative_difference(single.weights, dp.weights), kTolerance);
+  }
+}
+
+struct DdpCase {
+  int devices;
+  GradsMode grads;
+  Overlap overlap;
+  Bytes cap;
+};
+
+class DdpTest : public testing::TestWithParam<DdpCase> {};
+
+// Several buckets, rebuilt after the first step; three ranks on fewer cores.
+TEST_P(DdpTest, OverSeveralSteps_FollowsSingle) {
+  const auto model = make_model("mlp-tiny");
+  Training run = real_run("ddp", GetParam().devices, 12);
+  run.reducer = {.grads = GetParam().grads,
+                 .overlap = GetParam().overlap,
+                 .bucket_cap = GetParam().cap,
+                 .first_bucket_cap = GetParam().cap};
+  const Outcome ddp = train(*model, run);
+  const Outcome single = train(*model, real_run("single", 1, 12));
+  EXPECT_LT(relative_difference(single.weights, ddp.weights), kTolerance);
+  EXPECT_LT(relative_difference(single.gradients, ddp.gradients), kTolerance);
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, DdpTest,
+                         testing::Values(DdpCase{1, GradsMode::kCopy, Overlap::kOn, kib(64)},
+                                         DdpCase{2, GradsMode::kCopy, Overlap::kOn, kib(64)},
+                                         DdpCase{2, GradsMode::kViews, Overlap::kOn, kib(64)},
+                                         DdpCase{2, GradsMode::kViews, Overlap::kOff, mib(25)},
+                                         DdpCase{3, GradsMode::kCopy, Overlap::kOff, kib(64)},
+                                         DdpCase{3, GradsMode::kViews, Overlap::kOn, kib(16)}));
+
+TEST(StrategiesTest, Ddp_RefusesABatchThatRanksDoNotDivide) {
+  const auto model = exact_model();
+  Training run = exact_run("ddp", 2);
+  run.training.global_batch = 15;
+  try {
+    static_cast<void>(train(*model, run));
+    FAIL() << "an uneven batch was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_NE(std::string(error.what()).find("15"), std::string::npos);
+  }
+}
+
+TEST(StrategiesTest, InputOnDevice_ChangesNoNumber) {
+  const auto model = exact_model();
+  for (const std::string strategy : {"single", "dp", "ddp"}) {
+    Training run = exact_run(strategy, strategy == "single" ? 1 : 2);
+    const Outcome from_host = train(*model, run);
+    run.training.input = InputPlace::kDevice;
+    EXPECT_EQ(train(*model, run), from_host) << strategy;
+  }
+}
+
+TEST(StrategiesTest, SeededDelays_ChangeNoNumber) {
+  const auto model = exact_model();
+  for (const std::string strategy : {"single", "dp", "ddp"}) {
+    Training run = exact_run(strategy, strategy == "single" ? 1 : 2);
+    run.steps = 3;
+    const Outcome prompt = train(*model, run);
+    run.platform.largest_delay = std::chrono::microseconds(500);
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      run.platform.delay_seed = seed;
+      EXPECT_EQ(train(*model, run), prompt) << strategy << ", seed " << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem::test

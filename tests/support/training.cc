@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/training.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "common/comm/shared_memory.h"
+#include "common/comm/thread_bootstrap.h"
+#include "common/model/mlp.h"
+#include "common/parallel/independent.h"
+#include "common/runtime/copy.h"
+#include "common/runtime/host/host_platform.h"
+#include "ddp/distributed_data_parallel.h"
+#include "dp/data_parallel.h"
+
+namespace tandem::test {
+namespace {
+
+std::vector<std::vector<float>> values_of_all(Device& device, const TensorList& tensors) {
+  std::vector<std::vector<float>> all;
+  for (const Span<float> tensor : tensors) all.push_back(values_of(device, tensor));
+  return all;
+}
+
+Outcome run_steps(Strategy& strategy, Device& device, int steps) {
+  for (int step = 0; step < steps; ++step) strategy.step();
+  strategy.synchronize();
+  return {values_of_all(device, strategy.weights()), values_of_all(device, strategy.gradients())};
+}
+
+std::unique_ptr<Strategy> make_local(Platform& platform, const Model& model, const Training& run) {
+  if (run.strategy == "dp")
+    return std::make_unique<dp::DataParallel>(platform, model, run.training);
+  if (run.strategy == "independent") {
+    return std::make_unique<IndependentThreads>(platform, model, run.training);
+  }
+  return std::make_unique<Single>(platform, platform.device(0), model,
+                                  Piece{0, run.training.global_batch}, run.training);
+}
+
+Outcome train_ddp(Platform& platform, const Model& model, const Training& run) {
+  std::vector<Outcome> outcomes(static_cast<std::size_t>(run.devices));
+  run_ranks_as_threads(run.devices, [&](Bootstrap& bootstrap) {
+    Device& device = platform.device(bootstrap.rank());
+    device.bind_this_thread();
+    const auto communicator = make_shared_memory_communicator(bootstrap, device);
+    ddp::DistributedDataParallel strategy(platform, device, model, *communicator, run.training,
+                                          run.reducer);
+    outcomes[static_cast<std::size_t>(bootstrap.rank())] = run_steps(strategy, device, run.steps);
+  });
+  for (const Outcome& outcome : outcomes) {
+    TANDEM_CHECK(outcome == outcomes.front(), "ranks ended with different bits");
+  }
+  return outcomes.front();
+}
+
+}  // namespace
+
+std::vector<float> values_of(Device& device, Span<const float> span) {
+  std::vector<float> values(static_cast<std::size_t>(span.size()));
+  const DeviceId host{device.id().backend, DeviceId::kHostMemory};
+  const auto stream = device.make_stream(StreamPriority::kNormal);
+  enqueue_copy(*stream, Span<float>(values.data(), span.size(), host), span);
+  stream->synchronize();
+  return values;
+}
+
+Outcome train(const Model& model, const Training& run) {
+  PlatformOptions options = run.platform;
+  options.devices = run.devices;
+  const auto platform = host::make_host_platform(options);
+  if (run.strategy == "ddp") return train_ddp(*platform, model, run);
+  const auto strategy = make_local(*platform, model, run);
+  return run_steps(*strategy, platform->device(0), run.steps);
+}
+
+std::unique_ptr<Model> exact_model() {
+  return std::make_unique<Mlp>("exact", std::vector<std::int64_t>{8, 16, 16, 8});
+}
+
+TrainingOptions exact_training(std::int64_t batch) {
+  return {.global_batch = batch, .distribution = Distribution::kSmallIntegers};
+}
+
+double relative_difference(const std::vector<std::vector<float>>& a,
+                           const std::vector<std::vector<float>>& b) {
+  double largest = 0;
+  double difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < a[i].size(); ++j) {
+      largest = std::max(largest, std::abs(static_cast<double>(a[i][j])));
+      difference = std::max(difference, std::abs(static_cast<double>(a[i][j]) - b[i][j]));
+    }
+  }
+  return largest == 0 ? difference : difference / largest;
+}
+
+}  // namespace tandem::test

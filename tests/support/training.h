@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trains a small model with any strategy for some steps and returns what it came to, so that tests
+// compare strategies with one another.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/model/model.h"
+#include "common/parallel/bucket_reducer.h"
+#include "common/parallel/training_options.h"
+#include "common/runtime/platform.h"
+
+namespace tandem::test {
+
+struct Training {
+  std::string strategy;  // single, independent, dp, ddp (ranks as threads)
+  int devices = 1;
+  int steps = 1;
+  TrainingOptions training{};
+  ReducerOptions reducer{};
+  PlatformOptions platform{};  // `devices` is taken from above
+};
+
+// Values per parameter. Of ddp, rank 0's, after a check that all ranks have the same bits.
+struct Outcome {
+  std::vector<std::vector<float>> weights;
+  std::vector<std::vector<float>> gradients;  // of the last step
+
+  bool operator==(const Outcome&) const = default;
+};
+
+[[nodiscard]] Outcome train(const Model& model, const Training& run);
+
+// 8-16-16-8: with small integers every product and sum of a step is exact.
+[[nodiscard]] std::unique_ptr<Model> exact_model();
+
+// Small integers as data and weights.
+[[nodiscard]] TrainingOptions exact_training(std::int64_t batch);
+
+// Largest |a - b| over largest |a|, over all weights.
+[[nodiscard]] double relative_difference(const std::vector<std::vector<float>>& a,
+                                         const std::vector<std::vector<float>>& b);
+
+// Elements of device memory as the host sees them.
+[[nodiscard]] std::vector<float> values_of(Device& device, Span<const float> span);
+
+}  // namespace tandem::test
