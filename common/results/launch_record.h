@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tandem::results {
@@ -15,8 +16,8 @@ struct Cell {
   std::string model;     // as given to --model
   std::string backend;   // "host" or "cuda"
   int devices = 1;
-  std::int64_t global_batch = 0;                // samples per step over all devices
-  std::map<std::string, std::string> options;   // all others that differ from their defaults
+  std::int64_t global_batch = 0;               // samples per step over all devices
+  std::map<std::string, std::string> options;  // all others that differ from their defaults
 
   bool operator==(const Cell&) const = default;
   // "ddp/processes/mlp-small/devices:2/batch:64" and then "/name:value" per option.
@@ -25,10 +26,13 @@ struct Cell {
 
 enum class Status { kOk, kSkipped, kFailed };
 
+// "ok", "skipped", "failed".
+[[nodiscard]] std::string_view to_string(Status status);
+
 struct DevicePhases {
   int device = 0;
   std::map<std::string, double> mean_seconds;  // per step, by phase name (trace/phase.h)
-  double span_seconds = 0;       // mean of last phase mark minus first, per step
+  double span_seconds = 0;                     // mean of last phase mark minus first, per step
 };
 
 struct DeviceMemory {
@@ -47,12 +51,12 @@ struct ModelFacts {
 struct MachineFacts {
   std::string host_name;
   std::string cpu_model;
-  int cores = 0;                   // that this launch may use
+  int cores = 0;  // that this launch may use
   std::int64_t memory_bytes = 0;
-  std::vector<int> bound_cores;    // OS number of each device's core
+  std::vector<int> bound_cores;  // OS number of each device's core
   std::int64_t page_bytes = 0;
-  double ping_pong_ns = 0;         // one way between the first two devices' cores; 0: one device
-  std::string kernel;              // uname -sr
+  double ping_pong_ns = 0;  // one way between the first two devices' cores; 0: one device
+  std::string kernel;       // uname -sr
   std::map<std::string, std::string> libraries;  // "oneDNN": "2.6.3, avx512_core_bf16", ...
   std::map<std::string, std::string> variables;  // named list only: OMP_NUM_THREADS, ...
 };
@@ -61,17 +65,18 @@ struct MachineFacts {
 struct LaunchRecord {
   Cell cell;
   Status status = Status::kOk;
-  std::string reason;            // why skipped or failed, one line
-  std::string stderr_tail;       // of a failed launch
-  int launch_index = 0;          // 0-based, within the cell
+  std::string reason;                // why skipped or failed, one line
+  std::string stderr_tail;           // of a failed launch
+  int launch_index = 0;              // 0-based, within the cell
   std::string mode = "synchronous";  // or "free-running": no barrier or wait between steps
   bool oversubscribed = false;
   double first_step_seconds = 0;
-  int warmup_steps = 0;          // discarded, first step included
+  int warmup_steps = 0;  // discarded, first step included
   double warmup_seconds = 0;
-  std::vector<double> step_seconds;      // raw samples in order; free-running: one mean per batch of steps
-  std::vector<DevicePhases> phases;      // empty with --phases=off
-  double remainder_seconds = 0;          // mean host step minus the critical device's span
+  std::vector<double>
+      step_seconds;  // raw samples in order; free-running: one mean per batch of steps
+  std::vector<DevicePhases> phases;  // empty with --phases=off
+  double remainder_seconds = 0;      // mean host step minus the critical device's span
   std::vector<DeviceMemory> memory;
   std::vector<std::int64_t> bucket_bytes;  // ddp: in launch order
   ModelFacts model;
