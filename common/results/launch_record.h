@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tandem::results {
@@ -24,6 +25,9 @@ struct Cell {
 };
 
 enum class Status { kOk, kSkipped, kFailed };
+
+// "ok", "skipped", "failed".
+[[nodiscard]] std::string_view to_string(Status status);
 
 struct DevicePhases {
   int device = 0;

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/results/benchmark_entries.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "common/stats/summary.h"
+
+namespace tandem::results {
+namespace {
+
+// Where a cell stands among the others: a family is a strategy, as a benchmark function would be.
+struct Place {
+  int family = 0;
+  int instance = 0;
+  int repetitions = 0;
+  int next_repetition = 0;
+};
+
+// Modes are told apart in the name, for compare.py matches entries by it alone.
+std::string entry_name(const LaunchRecord& record) {
+  const std::string name = record.cell.name();
+  return record.mode == "synchronous" ? name : name + "/mode:" + record.mode;
+}
+
+std::map<std::string, Place> places_of(const std::vector<LaunchRecord>& launches) {
+  std::map<std::pair<std::string, std::string>, std::pair<int, int>> families;  // index, instances
+  std::map<std::string, Place> places;
+  for (const LaunchRecord& record : launches) {
+    if (record.status != Status::kOk) continue;
+    const auto [place, is_new] = places.try_emplace(entry_name(record));
+    if (is_new) {
+      const int next = static_cast<int>(families.size());
+      const auto family =
+          families.try_emplace({record.cell.strategy, record.cell.launch}, next, 0).first;
+      place->second.family = family->second.first;
+      place->second.instance = family->second.second++;
+    }
+    ++place->second.repetitions;
+  }
+  return places;
+}
+
+// cpu_time repeats real_time: compare.py wants both, and the CPU time of one thread of many would
+// say nothing. The context states this.
+Json entry(const LaunchRecord& record, Place& place) {
+  constexpr double kMilliseconds = 1e3;
+  const double mean = stats::mean(record.step_seconds);
+  const auto batch = static_cast<double>(record.cell.global_batch);
+  const std::string name = entry_name(record);
+  return Json{{"name", name},
+              {"family_index", place.family},
+              {"per_family_instance_index", place.instance},
+              {"run_name", name},
+              {"run_type", "iteration"},
+              {"repetitions", place.repetitions},
+              {"repetition_index", place.next_repetition++},
+              {"threads", 1},
+              {"iterations", record.step_seconds.size()},
+              {"real_time", mean * kMilliseconds},
+              {"cpu_time", mean * kMilliseconds},
+              {"time_unit", "ms"},
+              {"median_ms", stats::median(record.step_seconds) * kMilliseconds},
+              {"min_ms", stats::minimum(record.step_seconds) * kMilliseconds},
+              {"max_ms", stats::maximum(record.step_seconds) * kMilliseconds},
+              {"samples_per_second", batch / mean},
+              {"devices", record.cell.devices},
+              {"global_batch", record.cell.global_batch},
+              {"launch_index", record.launch_index},
+              {"oversubscribed", record.oversubscribed ? 1 : 0}};
+}
+
+}  // namespace
+
+Json benchmark_entries(const std::vector<LaunchRecord>& launches) {
+  std::map<std::string, Place> places = places_of(launches);
+  // Repetitions of one cell stand together, as the library writes them; launches were interleaved.
+  std::vector<const LaunchRecord*> order;
+  for (const LaunchRecord& record : launches) {
+    if (record.status == Status::kOk) order.push_back(&record);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](const LaunchRecord* a, const LaunchRecord* b) {
+    const Place& left = places.at(entry_name(*a));
+    const Place& right = places.at(entry_name(*b));
+    return std::tuple(left.family, left.instance, a->launch_index) <
+           std::tuple(right.family, right.instance, b->launch_index);
+  });
+  Json entries = Json::array();
+  for (const LaunchRecord* record : order) {
+    entries.push_back(entry(*record, places.at(entry_name(*record))));
+  }
+  return entries;
+}
+
+}  // namespace tandem::results

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tandem::results {
+
+// What Google Benchmark's JSON says of a run in `context`, by its field names.
+struct Context {
+  struct Cache {
+    std::string type;  // "Data", "Instruction", "Unified"
+    int level = 0;
+    long long size = 0;  // bytes
+    int num_sharing = 0;
+  };
+
+  std::string date;  // ISO 8601, local time with its offset
+  std::string host_name;
+  std::string executable;
+  int num_cpus = 0;
+  int mhz_per_cpu = 0;
+  bool cpu_scaling_enabled = false;
+  std::vector<Cache> caches;
+  std::vector<double> load_avg;
+  std::string library_build_type;             // of this program: "release" or "debug"
+  std::map<std::string, std::string> custom;  // further keys; always strings, as the library's
+};
+
+// As seen from this process, now.
+[[nodiscard]] Context gather_context(const std::string& executable);
+
+}  // namespace tandem::results

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/results/launch_record.h"
+#include "common/results/sweep_info.h"
+
+namespace tandem::results {
+
+// A sweep's results: what the reports are made from, without any other source.
+struct Document {
+  SweepInfo sweep;
+  std::vector<LaunchRecord> launches;
+};
+
+// As results.json: a Google Benchmark document (`context`, `benchmarks`) with the full record under
+// one further key, `tandem`. `benchmarks` holds an entry per launch that measured: launches are the
+// repetitions of a cell, real_time is the mean of the launch's samples. Cells that failed or were
+// skipped have no time and so no entry; `tandem` says why.
+[[nodiscard]] std::string to_json_text(const Document& document);
+
+// Reads `tandem` and `context`. Throws a failure naming `source`, also for a newer schema.
+[[nodiscard]] Document parse_document(std::string_view text, std::string_view source);
+
+void write_document(const std::filesystem::path& path, const Document& document);
+[[nodiscard]] Document read_document(const std::filesystem::path& path);
+
+}  // namespace tandem::results

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/results/files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "common/base/error.h"
+
+namespace tandem::results {
+namespace {
+
+[[noreturn]] void fail_writing(const std::filesystem::path& path) {
+  fail(ErrorKind::kFailure, "writing {}: {}; free some space or choose another --out",
+       path.string(), std::strerror(errno));
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad()) {
+    fail(ErrorKind::kFailure, "reading {}: {}; check the path", path.string(),
+         errno != 0 ? std::strerror(errno) : "it cannot be read");
+  }
+  return text;
+}
+
+void write_all(int descriptor, std::string_view text, const std::filesystem::path& path) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_writing(path);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void replace_file(const std::filesystem::path& path, std::string_view text) {
+  std::filesystem::path beside = path;
+  beside += ".part";
+  const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor < 0) fail_writing(beside);
+  try {
+    write_all(descriptor, text, beside);
+  } catch (...) {
+    ::close(descriptor);
+    ::unlink(beside.c_str());
+    throw;
+  }
+  const bool synced = ::fsync(descriptor) == 0;
+  const bool closed = ::close(descriptor) == 0;
+  if (!synced || !closed || std::rename(beside.c_str(), path.c_str()) != 0) fail_writing(path);
+}
+
+}  // namespace tandem::results

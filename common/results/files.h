@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace tandem::results {
+
+// The whole file. Throws a failure that names the path and the system's reason.
+[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+
+// Writes beside the path, syncs, then renames over it: a reader, or a crash, sees the old text or
+// the new one, never a part.
+void replace_file(const std::filesystem::path& path, std::string_view text);
+
+// Writes all of the text to an open descriptor; `path` is for the error alone.
+void write_all(int descriptor, std::string_view text, const std::filesystem::path& path);
+
+}  // namespace tandem::results

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/results/journal.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/results/files.h"
+#include "common/results/record_text.h"
+#include "common/results/schema.h"
+#include "common/results/sweep_json.h"
+
+namespace tandem::results {
+namespace {
+
+std::string header_line(const SweepInfo& sweep) {
+  return dump(Json{{"tandem_journal", kSchemaVersion},
+                   {"sweep", to_json(sweep)},
+                   {"context", to_json(sweep.context)}});
+}
+
+SweepInfo parse_header(std::string_view line, const std::string& source) {
+  const Json json = parse_json(line, source);
+  check_schema_version(value_or(json, "tandem_journal", std::string{}), source);
+  SweepInfo sweep = sweep_from(value_or(json, "sweep", Json::object()));
+  sweep.context = context_from(value_or(json, "context", Json::object()));
+  return sweep;
+}
+
+void add_or_replace(std::vector<LaunchRecord>& launches, LaunchRecord record) {
+  const auto same = std::find_if(launches.begin(), launches.end(), [&](const LaunchRecord& other) {
+    return other.launch_index == record.launch_index && other.cell == record.cell;
+  });
+  if (same == launches.end()) {
+    launches.push_back(std::move(record));
+  } else {
+    *same = std::move(record);
+  }
+}
+
+}  // namespace
+
+std::optional<JournalContents> read_journal(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  const std::string text = read_file(path);
+  JournalContents contents;
+  for (int number = 1;; ++number) {
+    const std::size_t start = contents.whole_bytes;
+    const std::size_t end = text.find('\n', start);
+    if (end == std::string::npos) break;
+    const std::string_view line = std::string_view(text).substr(start, end - start);
+    const std::string source = fmt::format("{}, line {}", path.string(), number);
+    if (number == 1) {
+      contents.sweep = parse_header(line, source);
+    } else {
+      add_or_replace(contents.launches, parse_record(line, source));
+    }
+    contents.whole_bytes = end + 1;
+  }
+  if (contents.whole_bytes == 0) return std::nullopt;
+  return contents;
+}
+
+Journal::Journal(const std::filesystem::path& path, const SweepInfo& sweep) : path_(path) {
+  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) {
+    fail(ErrorKind::kUsage, "opening {}: {}; choose an --out that can be written to", path.string(),
+         std::strerror(errno));
+  }
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(descriptor_);
+    fail(ErrorKind::kUsage, "opening {}: another process is writing it; choose another --out",
+         path.string());
+  }
+  try {
+    std::optional<JournalContents> contents = read_journal(path);
+    if (::ftruncate(descriptor_, contents ? static_cast<off_t>(contents->whole_bytes) : 0) != 0) {
+      fail(ErrorKind::kFailure, "cutting off the torn end of {}: {}", path.string(),
+           std::strerror(errno));
+    }
+    if (contents) {
+      found_ = *std::move(contents);
+    } else {
+      append_line(header_line(sweep));
+      found_.sweep = sweep;
+    }
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+Journal::~Journal() { ::close(descriptor_); }
+
+void Journal::append(const LaunchRecord& record) { append_line(to_json_line(record)); }
+
+void Journal::append_line(const std::string& line) {
+  write_all(descriptor_, line + "\n", path_);
+  if (::fsync(descriptor_) != 0) {
+    fail(ErrorKind::kFailure, "syncing {}: {}", path_.string(), std::strerror(errno));
+  }
+}
+
+}  // namespace tandem::results

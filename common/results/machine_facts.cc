@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/results/machine_facts.h"
+
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "common/results/system_files.h"
+
+namespace tandem::results {
+namespace {
+
+constexpr const char* kVariables[] = {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OPENBLAS_CORETYPE",
+                                      "CUDA_VISIBLE_DEVICES", "OMPI_COMM_WORLD_SIZE"};
+
+int cores_of_affinity() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return CPU_COUNT(&allowed);
+  return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));  // more CPUs than a cpu_set_t holds
+}
+
+// Arm's cpuinfo has no model name; what is left is the architecture.
+std::string cpu_model(const utsname& system) {
+  const std::string model = cpuinfo_value("model name");
+  return model.empty() ? std::string(system.machine) + " CPU" : model;
+}
+
+}  // namespace
+
+MachineFacts gather_machine_facts() {
+  utsname system{};
+  ::uname(&system);
+  MachineFacts facts;
+  facts.host_name = system.nodename;
+  facts.cpu_model = cpu_model(system);
+  facts.cores = cores_of_affinity();
+  facts.page_bytes = ::sysconf(_SC_PAGESIZE);
+  facts.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * facts.page_bytes;
+  facts.kernel = std::string(system.sysname) + " " + system.release;
+  for (const char* name : kVariables) {
+    if (const char* value = std::getenv(name)) facts.variables[name] = value;
+  }
+  return facts;
+}
+
+}  // namespace tandem::results

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/results/record_json.h"
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem::results {
+namespace {
+
+Json to_json(const Cell& cell) {
+  return Json{{"strategy", cell.strategy}, {"launch", cell.launch},
+              {"model", cell.model},       {"backend", cell.backend},
+              {"devices", cell.devices},   {"global_batch", cell.global_batch},
+              {"options", cell.options}};
+}
+
+Cell cell_from(const Json& json) {
+  Cell cell;
+  cell.strategy = required(json, "strategy").get<std::string>();
+  cell.launch = required(json, "launch").get<std::string>();
+  cell.model = required(json, "model").get<std::string>();
+  cell.backend = required(json, "backend").get<std::string>();
+  cell.devices = required(json, "devices").get<int>();
+  cell.global_batch = required(json, "global_batch").get<std::int64_t>();
+  cell.options = value_or(json, "options", cell.options);
+  return cell;
+}
+
+Status status_from(const std::string& text) {
+  for (const Status status : {Status::kOk, Status::kSkipped, Status::kFailed}) {
+    if (text == to_string(status)) return status;
+  }
+  fail(ErrorKind::kFailure, "field 'status' is '{}': it must be ok, skipped or failed", text);
+}
+
+Json to_json(const DevicePhases& phases) {
+  Json means = Json::object();
+  for (const auto& [name, seconds] : phases.mean_seconds) means[name] = finite(seconds, name);
+  return Json{{"device", phases.device},
+              {"mean_seconds", means},
+              {"span_seconds", finite(phases.span_seconds, "span_seconds")}};
+}
+
+DevicePhases phases_from(const Json& json) {
+  DevicePhases phases;
+  phases.device = value_or(json, "device", phases.device);
+  phases.mean_seconds = value_or(json, "mean_seconds", phases.mean_seconds);
+  phases.span_seconds = value_or(json, "span_seconds", phases.span_seconds);
+  return phases;
+}
+
+Json to_json(const DeviceMemory& memory) {
+  return Json{{"device", memory.device},
+              {"capacity_bytes", memory.capacity_bytes},
+              {"peak_bytes", memory.peak_bytes}};
+}
+
+DeviceMemory memory_from(const Json& json) {
+  return {.device = value_or(json, "device", 0),
+          .capacity_bytes = value_or<std::int64_t>(json, "capacity_bytes", 0),
+          .peak_bytes = value_or<std::int64_t>(json, "peak_bytes", 0)};
+}
+
+Json to_json(const ModelFacts& model) {
+  return Json{{"parameters", model.parameters},
+              {"parameter_bytes", model.parameter_bytes},
+              {"flops_per_sample", finite(model.flops_per_sample, "flops_per_sample")}};
+}
+
+ModelFacts model_from(const Json& json) {
+  return {.parameters = value_or<std::int64_t>(json, "parameters", 0),
+          .parameter_bytes = value_or<std::int64_t>(json, "parameter_bytes", 0),
+          .flops_per_sample = value_or(json, "flops_per_sample", 0.0)};
+}
+
+template <class T>
+Json list_to_json(const std::vector<T>& values) {
+  Json list = Json::array();
+  for (const T& value : values) list.push_back(to_json(value));
+  return list;
+}
+
+Json samples_to_json(const std::vector<double>& seconds) {
+  Json list = Json::array();
+  for (const double value : seconds) list.push_back(finite(value, "step_seconds"));
+  return list;
+}
+
+template <class T>
+std::vector<T> list_from(const Json& object, const char* field, T (*read)(const Json&)) {
+  std::vector<T> values;
+  for (const Json& element : value_or(object, field, Json::array())) {
+    values.push_back(read(element));
+  }
+  return values;
+}
+
+// A measured launch without positive samples would turn into NaN or infinity further on.
+void check_samples(const LaunchRecord& record) {
+  if (record.status != Status::kOk) return;
+  if (record.step_seconds.empty()) fail(ErrorKind::kFailure, "a launch is ok, but has no samples");
+  for (const double seconds : record.step_seconds) {
+    if (!(seconds > 0) || !std::isfinite(seconds)) {
+      fail(ErrorKind::kFailure, "field 'step_seconds' holds {}, which is no duration", seconds);
+    }
+  }
+}
+
+}  // namespace
+
+Json to_json(const MachineFacts& machine) {
+  return Json{{"host_name", machine.host_name},
+              {"cpu_model", machine.cpu_model},
+              {"cores", machine.cores},
+              {"memory_bytes", machine.memory_bytes},
+              {"bound_cores", machine.bound_cores},
+              {"page_bytes", machine.page_bytes},
+              {"ping_pong_ns", finite(machine.ping_pong_ns, "ping_pong_ns")},
+              {"kernel", machine.kernel},
+              {"libraries", machine.libraries},
+              {"variables", machine.variables}};
+}
+
+MachineFacts machine_from(const Json& json) {
+  MachineFacts machine;
+  machine.host_name = value_or(json, "host_name", machine.host_name);
+  machine.cpu_model = value_or(json, "cpu_model", machine.cpu_model);
+  machine.cores = value_or(json, "cores", machine.cores);
+  machine.memory_bytes = value_or(json, "memory_bytes", machine.memory_bytes);
+  machine.bound_cores = value_or(json, "bound_cores", machine.bound_cores);
+  machine.page_bytes = value_or(json, "page_bytes", machine.page_bytes);
+  machine.ping_pong_ns = value_or(json, "ping_pong_ns", machine.ping_pong_ns);
+  machine.kernel = value_or(json, "kernel", machine.kernel);
+  machine.libraries = value_or(json, "libraries", machine.libraries);
+  machine.variables = value_or(json, "variables", machine.variables);
+  return machine;
+}
+
+Json to_json(const LaunchRecord& record) {
+  return Json{{"cell", to_json(record.cell)},
+              {"status", to_string(record.status)},
+              {"reason", record.reason},
+              {"stderr_tail", record.stderr_tail},
+              {"launch_index", record.launch_index},
+              {"mode", record.mode},
+              {"oversubscribed", record.oversubscribed},
+              {"first_step_seconds", finite(record.first_step_seconds, "first_step_seconds")},
+              {"warmup_steps", record.warmup_steps},
+              {"warmup_seconds", finite(record.warmup_seconds, "warmup_seconds")},
+              {"step_seconds", samples_to_json(record.step_seconds)},
+              {"phases", list_to_json(record.phases)},
+              {"remainder_seconds", finite(record.remainder_seconds, "remainder_seconds")},
+              {"memory", list_to_json(record.memory)},
+              {"bucket_bytes", record.bucket_bytes},
+              {"model", to_json(record.model)},
+              {"machine", to_json(record.machine)}};
+}
+
+LaunchRecord record_from(const Json& json) {
+  LaunchRecord record;
+  record.cell = cell_from(required(json, "cell"));
+  record.status = status_from(required(json, "status").get<std::string>());
+  record.reason = value_or(json, "reason", record.reason);
+  record.stderr_tail = value_or(json, "stderr_tail", record.stderr_tail);
+  record.launch_index = value_or(json, "launch_index", record.launch_index);
+  record.mode = value_or(json, "mode", record.mode);
+  record.oversubscribed = value_or(json, "oversubscribed", record.oversubscribed);
+  record.first_step_seconds = value_or(json, "first_step_seconds", record.first_step_seconds);
+  record.warmup_steps = value_or(json, "warmup_steps", record.warmup_steps);
+  record.warmup_seconds = value_or(json, "warmup_seconds", record.warmup_seconds);
+  record.step_seconds = value_or(json, "step_seconds", record.step_seconds);
+  record.phases = list_from<DevicePhases>(json, "phases", phases_from);
+  record.remainder_seconds = value_or(json, "remainder_seconds", record.remainder_seconds);
+  record.memory = list_from<DeviceMemory>(json, "memory", memory_from);
+  record.bucket_bytes = value_or(json, "bucket_bytes", record.bucket_bytes);
+  record.model = model_from(value_or(json, "model", Json::object()));
+  record.machine = machine_from(value_or(json, "machine", Json::object()));
+  check_samples(record);
+  return record;
+}
+
+}  // namespace tandem::results

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/results/record_text.h"
+
+#include "common/results/files.h"
+#include "common/results/record_json.h"
+
+namespace tandem::results {
+
+std::string to_json_line(const LaunchRecord& record) { return dump(to_json(record)); }
+
+LaunchRecord parse_record(std::string_view text, std::string_view source) {
+  const Json json = parse_json(text, source);
+  try {
+    return record_from(json);
+  } catch (const Error& error) {
+    fail(ErrorKind::kFailure, "reading {}: {}", source, error.what());
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::kFailure, "reading {}: a field's type is not that of a launch record", source);
+  }
+}
+
+void write_record(const std::filesystem::path& path, const LaunchRecord& record) {
+  replace_file(path, to_json_line(record) + "\n");
+}
+
+LaunchRecord read_record(const std::filesystem::path& path) {
+  return parse_record(read_file(path), path.string());
+}
+
+}  // namespace tandem::results

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "common/results/launch_record.h"
+
+namespace tandem::results {
+
+// A launch record as one line of JSON: what a bench program leaves for `tandem run`, and what the
+// journal keeps. Throws a logic error that names the field where a number is NaN or infinite: a
+// figure that is no number must not pass for a missing one.
+[[nodiscard]] std::string to_json_line(const LaunchRecord& record);
+
+// The way back. Fields that are unknown are ignored, absent ones keep their defaults (additive
+// changes are minor ones); `cell` and `status` are required. Throws a failure naming `source`.
+[[nodiscard]] LaunchRecord parse_record(std::string_view text, std::string_view source);
+
+// Writes the record into a file of its own, replaced atomically.
+void write_record(const std::filesystem::path& path, const LaunchRecord& record);
+
+[[nodiscard]] LaunchRecord read_record(const std::filesystem::path& path);
+
+}  // namespace tandem::results

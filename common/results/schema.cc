@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/results/schema.h"
+
+#include <charconv>
+
+#include "common/base/error.h"
+
+namespace tandem::results {
+namespace {
+
+// -1 where the text does not begin with a number.
+int major_number(std::string_view version) {
+  int number = -1;
+  std::from_chars(version.data(), version.data() + version.size(), number);
+  return number;
+}
+
+}  // namespace
+
+void check_schema_version(std::string_view version, std::string_view source) {
+  const int found = major_number(version);
+  if (found < 0) {
+    fail(ErrorKind::kFailure, "reading {}: schema version '{}' is no version; is it a result?",
+         source, version);
+  }
+  if (found > major_number(kSchemaVersion)) {
+    fail(ErrorKind::kFailure,
+         "reading {}: its schema version {} is newer than {}, which this program reads; use a "
+         "newer tandem",
+         source, version, kSchemaVersion);
+  }
+}
+
+}  // namespace tandem::results

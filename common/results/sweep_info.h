@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "common/results/context.h"
+
+namespace tandem::results {
+
+// What a journal and a document say of the sweep that they belong to.
+struct SweepInfo {
+  std::string name;
+  std::string definition;  // canonical JSON text of all that decides what is measured
+  int planned_cells = 0;
+  int launches_per_cell = 0;
+  Context context;  // of the machine and the moment of the sweep's start
+};
+
+}  // namespace tandem::results

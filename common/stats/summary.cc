@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/stats/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "common/base/check.h"
+
+namespace tandem::stats {
+namespace {
+
+void check_not_empty(std::span<const double> values) {
+  TANDEM_CHECK(!values.empty(), "an empty sample has no summary");
+}
+
+}  // namespace
+
+double mean(std::span<const double> values) {
+  check_not_empty(values);
+  double sum = 0;
+  double lost = 0;
+  for (const double value : values) {
+    const double next = sum + value;
+    lost += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
+    sum = next;
+  }
+  return (sum + lost) / static_cast<double>(values.size());
+}
+
+double median(std::span<const double> values) {
+  check_not_empty(values);
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t middle = sorted.size() / 2;
+  if (sorted.size() % 2 == 1) return sorted[middle];
+  return sorted[middle - 1] + (sorted[middle] - sorted[middle - 1]) / 2;
+}
+
+double percentile(std::span<const double> values, double percent) {
+  check_not_empty(values);
+  TANDEM_CHECK(percent >= 0 && percent <= 100, "percent is {}", percent);
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  // percent * n first: 0.95 * 20 is 19.000000000000004 in binary, 95 * 20 / 100 is 19.
+  const double rank = std::ceil(percent * static_cast<double>(sorted.size()) / 100);
+  return sorted[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
+}
+
+double minimum(std::span<const double> values) {
+  check_not_empty(values);
+  return *std::min_element(values.begin(), values.end());
+}
+
+double maximum(std::span<const double> values) {
+  check_not_empty(values);
+  return *std::max_element(values.begin(), values.end());
+}
+
+double sample_variance(std::span<const double> values) {
+  TANDEM_CHECK(values.size() >= 2, "a variance needs two values, there is {}", values.size());
+  const double center = mean(values);
+  double sum = 0;
+  for (const double value : values) sum += (value - center) * (value - center);
+  return sum / static_cast<double>(values.size() - 1);
+}
+
+}  // namespace tandem::stats

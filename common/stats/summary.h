@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+namespace tandem::stats {
+
+// Plain summaries of a sample. Each throws a logic error on an empty sample: there is no number
+// that an absent measurement may be mistaken for.
+
+// Arithmetic mean, summed with compensation (Neumaier) so that long samples lose no digits.
+[[nodiscard]] double mean(std::span<const double> values);
+
+// Middle value of the sorted sample; the mean of the two middle ones where their number is even.
+[[nodiscard]] double median(std::span<const double> values);
+
+// Nearest rank: the smallest value such that at least `percent` per cent of the sample are no
+// larger, that is element ceil(percent / 100 * n) of the sorted sample, counted from 1; percent 0
+// is the minimum. Always a value that was measured, never an interpolated one.
+[[nodiscard]] double percentile(std::span<const double> values, double percent);
+
+[[nodiscard]] double minimum(std::span<const double> values);
+[[nodiscard]] double maximum(std::span<const double> values);
+
+// Unbiased: sum of squared deviations / (n - 1). Needs two values.
+[[nodiscard]] double sample_variance(std::span<const double> values);
+
+}  // namespace tandem::stats

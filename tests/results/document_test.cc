@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/results/document.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/error.h"
+#include "common/results/machine_facts.h"
+#include "tests/results/samples.h"
+
+namespace tandem::results {
+namespace {
+
+Document sample_document() {
+  Document document{.sweep = sample_sweep(), .launches = {}};
+  for (int index = 0; index < 2; ++index) {
+    LaunchRecord record = full_record();
+    record.launch_index = index;
+    record.mode = "synchronous";
+    record.step_seconds = {0.010, 0.020, 0.060};
+    document.launches.push_back(record);
+  }
+  LaunchRecord failed = full_record();
+  failed.cell.strategy = "dp";
+  failed.status = Status::kFailed;
+  failed.step_seconds.clear();
+  document.launches.push_back(failed);
+  return document;
+}
+
+nlohmann::json written() { return nlohmann::json::parse(to_json_text(sample_document())); }
+
+std::string message_of(const std::string& text) {
+  try {
+    (void)parse_document(text, "results.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Document, Context_HasGoogleBenchmarksFields) {
+  const nlohmann::json context = written()["context"];
+  for (const char* key : {"date", "host_name", "executable", "num_cpus", "mhz_per_cpu",
+                          "cpu_scaling_enabled", "caches", "load_avg", "library_build_type"}) {
+    EXPECT_TRUE(context.contains(key)) << key;
+  }
+  EXPECT_EQ(context["tandem_version"], "0.1.0");
+}
+
+TEST(Document, Benchmarks_HoldOneEntryPerMeasuredLaunch) {
+  const nlohmann::json entries = written()["benchmarks"];
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[1]["name"], "ddp/processes/mlp-small/devices:2/batch:64/grads:views");
+  EXPECT_EQ(entries[1]["run_type"], "iteration");
+  EXPECT_EQ(entries[1]["repetitions"], 2);
+  EXPECT_EQ(entries[1]["repetition_index"], 1);
+  EXPECT_EQ(entries[1]["iterations"], 3);
+  EXPECT_DOUBLE_EQ(entries[1]["real_time"], 30);
+  EXPECT_DOUBLE_EQ(entries[1]["median_ms"], 20);
+  EXPECT_DOUBLE_EQ(entries[1]["samples_per_second"], 64 / 0.030);
+  EXPECT_EQ(entries[1]["time_unit"], "ms");
+}
+
+TEST(Document, Tandem_IsTheOnlyFurtherKey_AndKeepsFailures) {
+  const nlohmann::json json = written();
+  EXPECT_EQ(json.size(), 3U);
+  EXPECT_EQ(json["tandem"]["schema_version"], "1.0.0");
+  EXPECT_EQ(json["tandem"]["launches"].size(), 3U);
+  EXPECT_EQ(json["tandem"]["launches"][2]["status"], "failed");
+}
+
+TEST(Document, RoundTrip_KeepsEverything) {
+  const Document document = parse_document(to_json_text(sample_document()), "text");
+  EXPECT_EQ(to_json_text(document), to_json_text(sample_document()));
+}
+
+TEST(Document, NewerMajorVersion_IsRefusedInOneLine) {
+  nlohmann::json json = written();
+  json["tandem"]["schema_version"] = "2.0.0";
+  const std::string message = message_of(json.dump());
+  EXPECT_NE(message.find("results.json: its schema version 2.0.0 is newer"), std::string::npos)
+      << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+}
+
+TEST(Document, NewerMinorVersion_WithUnknownFields_IsRead) {
+  nlohmann::json json = written();
+  json["tandem"]["schema_version"] = "1.9.0";
+  json["tandem"]["launches"][0]["invented_later"] = {1, 2, 3};
+  EXPECT_EQ(message_of(json.dump()), "");
+}
+
+TEST(Document, ForeignOrDamagedText_SaysSo) {
+  EXPECT_NE(message_of(R"({"context": {}, "benchmarks": []})").find("no key 'tandem'"),
+            std::string::npos);
+  EXPECT_NE(message_of("[1").find("not valid JSON"), std::string::npos);
+  EXPECT_NE(message_of("[1]"), "");
+  EXPECT_NE(message_of(R"({"tandem": {"schema_version": "1.0.0", "launches": [3]}})"), "");
+}
+
+TEST(MachineFacts, AreThere_AndTheEnvironmentIsNot) {
+  ::setenv("TANDEM_TEST_SECRET", "secret", 1);
+  ::setenv("OMP_NUM_THREADS", "3", 1);
+  const MachineFacts facts = gather_machine_facts();
+  EXPECT_FALSE(facts.cpu_model.empty());
+  EXPECT_GE(facts.cores, 1);
+  EXPECT_GT(facts.memory_bytes, 0);
+  EXPECT_EQ(facts.variables.at("OMP_NUM_THREADS"), "3");
+  EXPECT_FALSE(facts.variables.contains("TANDEM_TEST_SECRET"));
+}
+
+}  // namespace
+}  // namespace tandem::results

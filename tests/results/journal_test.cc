@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/results/journal.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "common/base/error.h"
+#include "common/results/files.h"
+#include "tests/results/samples.h"
+#include "tests/results/scratch_folder.h"
+
+namespace tandem::results {
+namespace {
+
+LaunchRecord launch(int index) {
+  LaunchRecord record = full_record();
+  record.launch_index = index;
+  return record;
+}
+
+void append_text(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::app) << text;
+}
+
+TEST(Journal, AbsentFile_HoldsNothing) {
+  const ScratchFolder folder;
+  EXPECT_FALSE(read_journal(folder / "journal.jsonl"));
+}
+
+TEST(Journal, AppendedLaunches_AreFoundAgain) {
+  const ScratchFolder folder;
+  {
+    Journal journal(folder / "journal.jsonl", sample_sweep());
+    journal.append(launch(0));
+    journal.append(launch(1));
+  }
+  const Journal again(folder / "journal.jsonl", sample_sweep());
+  ASSERT_EQ(again.found().launches.size(), 2U);
+  EXPECT_EQ(again.found().launches[1].launch_index, 1);
+  EXPECT_EQ(again.found().sweep.definition, sample_sweep().definition);
+  EXPECT_EQ(again.found().sweep.context.custom, sample_sweep().context.custom);
+}
+
+TEST(Journal, TornLastLine_IsDroppedAndOverwritten) {
+  const ScratchFolder folder;
+  { Journal(folder / "journal.jsonl", sample_sweep()).append(launch(0)); }
+  append_text(folder / "journal.jsonl", R"({"cell": {"strat)");
+  {
+    Journal journal(folder / "journal.jsonl", sample_sweep());
+    EXPECT_EQ(journal.found().launches.size(), 1U);
+    journal.append(launch(1));
+  }
+  EXPECT_EQ(read_journal(folder / "journal.jsonl")->launches.size(), 2U);
+}
+
+TEST(Journal, TornFirstLine_BeginsAnew) {
+  const ScratchFolder folder;
+  append_text(folder / "journal.jsonl", R"({"tandem_jour)");
+  { Journal(folder / "journal.jsonl", sample_sweep()).append(launch(0)); }
+  EXPECT_EQ(read_journal(folder / "journal.jsonl")->launches.size(), 1U);
+}
+
+TEST(Journal, DamageBeforeTheLastLine_IsAnError) {
+  const ScratchFolder folder;
+  { Journal(folder / "journal.jsonl", sample_sweep()).append(launch(0)); }
+  append_text(folder / "journal.jsonl", "damage\n");
+  EXPECT_THROW((void)read_journal(folder / "journal.jsonl"), Error);
+}
+
+TEST(Journal, SamePairTwice_TheLaterCounts) {
+  const ScratchFolder folder;
+  {
+    Journal journal(folder / "journal.jsonl", sample_sweep());
+    LaunchRecord failed = launch(0);
+    failed.status = Status::kFailed;
+    failed.step_seconds.clear();
+    journal.append(failed);
+    journal.append(launch(0));
+  }
+  const auto contents = read_journal(folder / "journal.jsonl");
+  ASSERT_EQ(contents->launches.size(), 1U);
+  EXPECT_EQ(contents->launches[0].status, Status::kOk);
+}
+
+TEST(Journal, SecondWriter_IsRefused) {
+  const ScratchFolder folder;
+  const Journal first(folder / "journal.jsonl", sample_sweep());
+  EXPECT_THROW(Journal(folder / "journal.jsonl", sample_sweep()), Error);
+}
+
+TEST(Journal, NewerMajorVersion_IsRefused) {
+  const ScratchFolder folder;
+  append_text(folder / "journal.jsonl", "{\"tandem_journal\": \"2.0.0\"}\n");
+  EXPECT_THROW((void)read_journal(folder / "journal.jsonl"), Error);
+}
+
+}  // namespace
+}  // namespace tandem::results

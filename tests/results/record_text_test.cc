@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/results/record_text.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "common/base/error.h"
+#include "common/results/files.h"
+#include "tests/results/samples.h"
+#include "tests/results/scratch_folder.h"
+
+namespace tandem::results {
+namespace {
+
+std::string message_of(const std::string& text) {
+  try {
+    (void)parse_record(text, "record.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(RecordText, RoundTrip_KeepsEveryField) {
+  const LaunchRecord record = full_record();
+  const LaunchRecord read = parse_record(to_json_line(record), "text");
+  EXPECT_EQ(to_json_line(read), to_json_line(record));
+  EXPECT_EQ(read.cell, record.cell);
+  EXPECT_EQ(read.step_seconds, record.step_seconds);  // bit for bit
+  EXPECT_EQ(read.phases[0].mean_seconds, record.phases[0].mean_seconds);
+  EXPECT_EQ(read.machine.variables, record.machine.variables);
+  EXPECT_EQ(read.bucket_bytes, record.bucket_bytes);
+  EXPECT_EQ(read.mode, "free-running");
+  EXPECT_TRUE(read.oversubscribed);
+}
+
+TEST(RecordText, Line_HoldsNoNewline) {
+  LaunchRecord record = full_record();
+  record.stderr_tail = "first\nsecond\n";
+  EXPECT_EQ(to_json_line(record).find('\n'), std::string::npos);
+  EXPECT_EQ(parse_record(to_json_line(record), "text").stderr_tail, "first\nsecond\n");
+}
+
+TEST(RecordText, InvalidUtf8_IsReplaced) {
+  LaunchRecord record = full_record();
+  record.stderr_tail = "bad \xff byte";
+  EXPECT_NE(parse_record(to_json_line(record), "text").stderr_tail.find("bad "), std::string::npos);
+}
+
+TEST(RecordText, NumbersThatAreNotFinite_AreNeverWritten) {
+  LaunchRecord record = full_record();
+  record.step_seconds[1] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW((void)to_json_line(record), Error);
+  record = full_record();
+  record.model.flops_per_sample = std::numeric_limits<double>::infinity();
+  EXPECT_THROW((void)to_json_line(record), Error);
+}
+
+TEST(RecordText, DamagedText_NamesItsSourceAndField) {
+  EXPECT_NE(message_of("{").find("record.json: it is not valid JSON"), std::string::npos);
+  EXPECT_NE(message_of("{}").find("'cell' is missing"), std::string::npos);
+  std::string text = to_json_line(full_record());
+  text.replace(text.find("\"ok\""), 4, "\"fine\"");
+  EXPECT_NE(message_of(text).find("'status' is 'fine'"), std::string::npos);
+}
+
+TEST(RecordText, OkWithoutPositiveSamples_IsRefused) {
+  LaunchRecord record = full_record();
+  record.step_seconds.clear();
+  EXPECT_NE(message_of(to_json_line(record)).find("no samples"), std::string::npos);
+  record.step_seconds = {0.0};
+  EXPECT_NE(message_of(to_json_line(record)).find("no duration"), std::string::npos);
+  record.status = Status::kSkipped;
+  EXPECT_EQ(message_of(to_json_line(record)), "");
+}
+
+TEST(RecordText, File_RoundTrips_AndErrorsNameThePath) {
+  const ScratchFolder folder;
+  write_record(folder / "record.json", full_record());
+  EXPECT_EQ(read_record(folder / "record.json").launch_index, 3);
+  EXPECT_FALSE(std::filesystem::exists(folder / "record.json.part"));
+  EXPECT_THROW((void)read_record(folder / "absent.json"), Error);
+  EXPECT_THROW(replace_file(folder / "no/such/folder", "text"), Error);
+}
+
+TEST(Cell, Name_HoldsItsOptions) {
+  EXPECT_EQ(full_record().cell.name(), "ddp/processes/mlp-small/devices:2/batch:64/grads:views");
+}
+
+}  // namespace
+}  // namespace tandem::results

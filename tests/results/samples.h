@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "common/results/launch_record.h"
+#include "common/results/sweep_info.h"
+
+namespace tandem::results {
+
+// A record with every field set to something that is not its default.
+inline LaunchRecord full_record() {
+  LaunchRecord record;
+  record.cell = {.strategy = "ddp",
+                 .launch = "processes",
+                 .model = "mlp-small",
+                 .backend = "host",
+                 .devices = 2,
+                 .global_batch = 64,
+                 .options = {{"grads", "views"}}};
+  record.launch_index = 3;
+  record.mode = "free-running";
+  record.oversubscribed = true;
+  record.first_step_seconds = 0.5;
+  record.warmup_steps = 4;
+  record.warmup_seconds = 0.7;
+  record.step_seconds = {0.010, 0.012, 0.011, 0.1 + 0.2};
+  record.phases = {{.device = 0,
+                    .mean_seconds = {{"forward", 0.004}, {"backward", 0.005}},
+                    .span_seconds = 0.0095},
+                   {.device = 1, .mean_seconds = {{"idle", 0.001}}, .span_seconds = 0.0096}};
+  record.remainder_seconds = 0.0001;
+  record.memory = {{.device = 1, .capacity_bytes = 1 << 30, .peak_bytes = 1 << 20}};
+  record.bucket_bytes = {1 << 20, 25 << 20};
+  record.model = {.parameters = 1000, .parameter_bytes = 4000, .flops_per_sample = 6e3};
+  record.machine = {.host_name = "node",
+                    .cpu_model = "Test CPU",
+                    .cores = 2,
+                    .memory_bytes = 1LL << 33,
+                    .bound_cores = {0, 1},
+                    .page_bytes = 4096,
+                    .ping_pong_ns = 80.5,
+                    .kernel = "Linux 6",
+                    .libraries = {{"oneDNN", "2.6.3"}},
+                    .variables = {{"OMP_NUM_THREADS", "1"}}};
+  return record;
+}
+
+inline SweepInfo sample_sweep() {
+  SweepInfo sweep{.name = "quick",
+                  .definition = R"({"name":"quick"})",
+                  .planned_cells = 21,
+                  .launches_per_cell = 6,
+                  .context = {}};
+  sweep.context.date = "2024-02-03T04:05:06+00:00";
+  sweep.context.host_name = "node";
+  sweep.context.executable = "./tandem";
+  sweep.context.num_cpus = 2;
+  sweep.context.caches = {{.type = "Data", .level = 1, .size = 32768, .num_sharing = 1}};
+  sweep.context.load_avg = {0.5, 0.25, 0.125};
+  sweep.context.library_build_type = "release";
+  sweep.context.custom = {{"tandem_version", "0.1.0"}};
+  return sweep;
+}
+
+}  // namespace tandem::results

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/stats/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "common/stats/student_t.h"
+
+namespace tandem::stats {
+namespace {
+
+std::vector<double> exponentials(std::vector<double> values) {
+  for (double& value : values) value = std::exp(value);
+  return values;
+}
+
+TEST(Comparison, Ratio_IsWelchOnLogs) {
+  // Logs: means 3 and 1.5, variances 1 and 0.5, n = 3 and 2; errors 1/3 and 1/4.
+  const Estimate ratio = ratio_of_medians(exponentials({2, 3, 4}), exponentials({1, 2}));
+  const double degrees = std::pow(1.0 / 3 + 0.25, 2) / (1.0 / 9 / 2 + 1.0 / 16);
+  const double half = student_t_critical(0.95, degrees) * std::sqrt(1.0 / 3 + 0.25);
+  EXPECT_NEAR(ratio.center, std::exp(1.5), 1e-12);
+  ASSERT_TRUE(ratio.interval);
+  EXPECT_NEAR(std::log(ratio.interval->low), 1.5 - half, 1e-12);
+  EXPECT_NEAR(std::log(ratio.interval->high), 1.5 + half, 1e-12);
+  EXPECT_EQ(ratio.launches, 2);
+}
+
+TEST(Comparison, Ratio_IsTheSameReadBackwards) {
+  const std::vector<double> a{1.0, 1.1, 0.9};
+  const std::vector<double> b{2.0, 2.2, 1.7};
+  const Estimate forward = ratio_of_medians(a, b);
+  const Estimate backward = ratio_of_medians(b, a);
+  EXPECT_NEAR(forward.center * backward.center, 1, 1e-12);
+  EXPECT_NEAR(forward.interval->low * backward.interval->high, 1, 1e-12);
+}
+
+TEST(Comparison, Judge_WholeIntervalOnOneSide_IsResolved) {
+  EXPECT_EQ(judge({.center = 1.1, .interval = Interval{1.05, 1.2}, .launches = 6}),
+            Verdict::kFaster);
+  EXPECT_EQ(judge({.center = 0.9, .interval = Interval{0.8, 0.95}, .launches = 6}),
+            Verdict::kSlower);
+}
+
+TEST(Comparison, Judge_IntervalThatHoldsOne_IsNotResolved) {
+  EXPECT_EQ(judge({.center = 1.1, .interval = Interval{0.99, 1.2}, .launches = 6}),
+            Verdict::kNotResolved);
+  EXPECT_EQ(judge({.center = 1.1, .interval = Interval{1.0, 1.2}, .launches = 6}),
+            Verdict::kNotResolved);
+}
+
+TEST(Comparison, Judge_OneLaunch_IsNotResolved) {
+  EXPECT_EQ(judge(ratio_of_medians(std::vector{2.0}, std::vector{1.0})), Verdict::kNotResolved);
+}
+
+TEST(Comparison, EqualLaunches_AreAPoint) {
+  const Estimate ratio = ratio_of_medians(std::vector{2.0, 2.0}, std::vector{1.0, 1.0});
+  EXPECT_DOUBLE_EQ(ratio.interval->low, 2);
+  EXPECT_DOUBLE_EQ(ratio.interval->high, 2);
+  EXPECT_EQ(to_string(judge(ratio)), "faster");
+}
+
+}  // namespace
+}  // namespace tandem::stats
