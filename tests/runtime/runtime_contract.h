@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What every back end must hold to, as one typed suite. No sleeps: gates decide what may go on.
-// Instantiate with INSTANTIATE_TYPED_TEST_SUITE_P(Name, RuntimeContract, BackEnd); see
-// contract_backends.h for what a back end provides.
+// Instantiate with INSTANTIATE_TYPED_TEST_SUITE_P(Name, RuntimeContract, BackEnd), where
+// BackEnd::open(options, unusable) gives a platform, or none and the reason for skipping. What
+// needs work of the test's own is in work_contract.h.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <functional>
-#include <latch>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "common/base/error.h"
@@ -78,21 +75,7 @@ class RuntimeContract : public ::testing::Test {
   std::unique_ptr<Platform> platform_;
 };
 
-// Suites of work that the test itself queues; skipped where a back end offers no way to.
-template <class Backend>
-class RuntimeContractOfWork : public RuntimeContract<Backend> {
- protected:
-  void SetUp() override {
-    if (!Backend::kRunsOwnWork) GTEST_SKIP() << "tests cannot queue work of their own here";
-    RuntimeContract<Backend>::SetUp();
-  }
-  static void enqueue(Stream& s, std::function<void()> body) {
-    Backend::enqueue(s, std::move(body));
-  }
-};
-
 TYPED_TEST_SUITE_P(RuntimeContract);
-TYPED_TEST_SUITE_P(RuntimeContractOfWork);
 
 // ---- memory ----
 
@@ -299,162 +282,5 @@ REGISTER_TYPED_TEST_SUITE_P(RuntimeContract, NewBuffers_AreZero, Memory_CountsUs
                             UnrecordedEvent_IsDoneAndHoldsNobodyUp, Event_OfSynchronizedWork_IsDone,
                             TimedEvents_GrowAndFitTheHostsClock,
                             TimeOfAnUnrecordedEvent_IsALogicError, Platform_NamesItsDevices);
-
-// ---- work of the test's own ----
-
-TYPED_TEST_P(RuntimeContractOfWork, Work_RunsOffTheCallersThread) {
-  std::latch gate(1);
-  std::thread::id ran_on;
-  const auto s = this->stream();
-  this->enqueue(*s, [&] {
-    gate.wait();  // would hang here if it ran in the caller
-    ran_on = std::this_thread::get_id();
-  });
-  gate.count_down();
-  s->synchronize();
-  EXPECT_NE(ran_on, std::thread::id{});
-  EXPECT_NE(ran_on, std::this_thread::get_id());
-}
-
-TYPED_TEST_P(RuntimeContractOfWork, Stream_IsFirstInFirstOut) {
-  std::vector<int> order;
-  const auto s = this->stream();
-  for (int i = 0; i < 100; ++i) this->enqueue(*s, [&order, i] { order.push_back(i); });
-  s->synchronize();
-  ASSERT_EQ(order.size(), 100U);
-  EXPECT_TRUE(std::ranges::is_sorted(order));
-}
-
-TYPED_TEST_P(RuntimeContractOfWork, HeldUpWork_IsNotDone) {
-  std::latch gate(1);
-  const auto s = this->stream();
-  const auto event = this->device(0).make_event();
-  this->enqueue(*s, [&] { gate.wait(); });
-  s->record(*event);
-  EXPECT_FALSE(s->is_done());
-  EXPECT_FALSE(event->is_done());
-  gate.count_down();
-  s->synchronize();
-  EXPECT_TRUE(s->is_done());
-  EXPECT_TRUE(event->is_done());
-}
-
-TYPED_TEST_P(RuntimeContractOfWork, Wait_HoldsBackWhatIsEnqueuedAfterIt) {
-  std::latch gate(1);
-  std::latch before_ran(1);
-  std::atomic<bool> after_ran = false;
-  const auto first = this->stream(0);
-  const auto second = this->stream(1);
-  const auto event = this->device(0).make_event();
-  this->enqueue(*first, [&] { gate.wait(); });
-  first->record(*event);
-  this->enqueue(*second, [&] { before_ran.count_down(); });
-  second->wait(*event);
-  this->enqueue(*second, [&] { after_ran = true; });
-  before_ran.wait();  // what came before the wait is free to run
-  EXPECT_FALSE(second->is_done());
-  EXPECT_FALSE(after_ran);
-  gate.count_down();
-  second->synchronize();
-  EXPECT_TRUE(after_ran);
-}
-
-TYPED_TEST_P(RuntimeContractOfWork, RecordingAgain_DoesNotMoveEarlierWaits) {
-  std::latch gate(1);
-  const auto first = this->stream();
-  const auto second = this->stream();
-  const auto event = this->device(0).make_event();
-  first->record(*event);
-  second->wait(*event);
-  this->enqueue(*first, [&] { gate.wait(); });
-  first->record(*event);
-  second->synchronize();  // would hang if the wait had moved to the second record
-  EXPECT_FALSE(event->is_done());
-  gate.count_down();
-  first->synchronize();
-  EXPECT_TRUE(event->is_done());
-}
-
-TYPED_TEST_P(RuntimeContractOfWork, Wait_TakesTheRecordCurrentAtTheCall) {
-  std::latch gate(1);
-  std::atomic<bool> ran = false;
-  const auto first = this->stream();
-  const auto second = this->stream();
-  const auto event = this->device(0).make_event();
-  first->record(*event);
-  first->synchronize();  // the first record is done; the second will not be
-  this->enqueue(*first, [&] { gate.wait(); });
-  first->record(*event);
-  second->wait(*event);
-  this->enqueue(*second, [&] { ran = true; });
-  EXPECT_FALSE(second->is_done());
-  EXPECT_FALSE(ran);
-  gate.count_down();
-  second->synchronize();
-  EXPECT_TRUE(ran);
-}
-
-TYPED_TEST_P(RuntimeContractOfWork, Event_MayMoveToAnotherStream) {
-  std::latch gate(1);
-  std::atomic<bool> ran = false;
-  const auto held = this->stream();
-  const auto free = this->stream();
-  const auto waiter = this->stream();
-  const auto event = this->device(0).make_event();
-  this->enqueue(*held, [&] { gate.wait(); });
-  held->record(*event);
-  free->record(*event);  // now stands for this stream's work alone
-  waiter->wait(*event);
-  this->enqueue(*waiter, [&] { ran = true; });
-  waiter->synchronize();
-  EXPECT_TRUE(ran);
-  gate.count_down();
-}
-
-TYPED_TEST_P(RuntimeContractOfWork, TwoStreams_Overlap) {
-  std::latch both(2);  // neither gets past it alone
-  const auto first = this->stream(0);
-  const auto second = this->stream(0);
-  this->enqueue(*first, [&] { both.arrive_and_wait(); });
-  this->enqueue(*second, [&] { both.arrive_and_wait(); });
-  first->synchronize();
-  second->synchronize();
-  EXPECT_TRUE(both.try_wait());
-}
-
-TYPED_TEST_P(RuntimeContractOfWork, Destruction_WaitsForQueuedWork) {
-  std::latch gate(1);
-  std::atomic<int> ran = 0;
-  auto s = this->stream();
-  this->enqueue(*s, [&] { gate.wait(); });
-  for (int i = 0; i < 10; ++i) this->enqueue(*s, [&] { ++ran; });
-  gate.count_down();
-  s.reset();
-  EXPECT_EQ(ran, 10);
-}
-
-TYPED_TEST_P(RuntimeContractOfWork, TimedEvents_CoverTheWorkBetweenThem) {
-  const auto s = this->stream();
-  const auto start = this->device(0).make_timed_event();
-  const auto end = this->device(0).make_timed_event();
-  Nanoseconds inside{0};
-  s->record(*start);
-  this->enqueue(*s, [&] {
-    const TimePoint begin = Clock::now();
-    while (Clock::now() - begin < std::chrono::milliseconds(2)) std::this_thread::yield();
-    inside = Clock::now() - begin;
-  });
-  s->record(*end);
-  s->synchronize();
-  EXPECT_GE(*end - *start, inside - std::chrono::microseconds(1));
-}
-
-REGISTER_TYPED_TEST_SUITE_P(RuntimeContractOfWork, Work_RunsOffTheCallersThread,
-                            Stream_IsFirstInFirstOut, HeldUpWork_IsNotDone,
-                            Wait_HoldsBackWhatIsEnqueuedAfterIt,
-                            RecordingAgain_DoesNotMoveEarlierWaits,
-                            Wait_TakesTheRecordCurrentAtTheCall, Event_MayMoveToAnotherStream,
-                            TwoStreams_Overlap, Destruction_WaitsForQueuedWork,
-                            TimedEvents_CoverTheWorkBetweenThem);
 
 }  // namespace tandem::testing

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract on both back ends, and what of it only the host can show: work that throws, and
-// delays. Lost GPUs are shown on a stand-in (cuda_stand_in_test.cc): to lose a real one takes a
-// kernel that faults.
-#include "tests/runtime/runtime_contract.h"
-
+// The contract on the host back end, and what only the host can show: work that throws, and delays.
 #include <stdexcept>
 
-#include "tests/runtime/contract_backends.h"
+#include "common/runtime/host/host_platform.h"
+#include "common/runtime/host/host_stream.h"
+#include "tests/runtime/work_contract.h"
 
 namespace tandem::testing {
 namespace {
 
-using BothBackends = ::testing::Types<HostBackend, CudaBackend>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Backends, RuntimeContract, BothBackends);
-INSTANTIATE_TYPED_TEST_SUITE_P(Backends, RuntimeContractOfWork, BothBackends);
+struct HostBackend {
+  static std::unique_ptr<Platform> open(const PlatformOptions& options, std::string&) {
+    return host::make_host_platform(options);
+  }
+  static void enqueue(Stream& stream, std::function<void()> body) {
+    host::host_stream(stream).enqueue({"a test's work", {}, std::move(body)});
+  }
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(Host, RuntimeContract, HostBackend);
+INSTANTIATE_TYPED_TEST_SUITE_P(Host, RuntimeContractOfWork, HostBackend);
 
 class HostFailure : public RuntimeContractOfWork<HostBackend> {
  protected:
