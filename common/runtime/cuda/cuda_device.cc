@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/cuda/cuda_device.h"
+
+#include "common/runtime/cuda/cuda_buffer.h"
+#include "common/runtime/cuda/cuda_event.h"
+#include "common/runtime/cuda/cuda_stream.h"
+#include "common/runtime/cuda/device_guard.h"
+
+namespace tandem::cuda {
+
+std::string CudaDevice::name() const {
+  return fmt::format("{} (GPU {})", gpu_.name(), gpu_.ordinal());
+}
+
+std::unique_ptr<Buffer> CudaDevice::allocate(Bytes size) {
+  return std::make_unique<CudaBuffer>(gpu_, id_, account_, size);
+}
+
+std::unique_ptr<Stream> CudaDevice::make_stream(StreamPriority priority) {
+  return std::make_unique<CudaStream>(map_, id_, priority);
+}
+
+std::unique_ptr<Event> CudaDevice::make_event() {
+  return std::make_unique<CudaEvent>(gpu_, id_, EventTiming::kOff);
+}
+
+std::unique_ptr<TimedEvent> CudaDevice::make_timed_event() {
+  return std::make_unique<CudaEvent>(gpu_, id_, EventTiming::kOn);
+}
+
+void CudaDevice::bind_this_thread() { bind_thread(gpu_.ordinal()); }
+
+}  // namespace tandem::cuda

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "common/runtime/cuda/device_map.h"
+#include "common/runtime/cuda/memory_account.h"
+#include "common/runtime/device.h"
+
+namespace tandem::cuda {
+
+// A logical device: a GPU, or with oversubscription a share of one.
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(const DeviceMap& map, DeviceId id, Bytes capacity)
+      : map_(map), id_(id), gpu_(map.gpu_of(id)), account_(id, capacity) {}
+
+  [[nodiscard]] DeviceId id() const override { return id_; }
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override;
+  [[nodiscard]] MemoryUse memory() const override { return account_.use(); }
+  [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority priority) override;
+  [[nodiscard]] std::unique_ptr<Event> make_event() override;
+  [[nodiscard]] std::unique_ptr<TimedEvent> make_timed_event() override;
+  void bind_this_thread() override;
+
+ private:
+  const DeviceMap& map_;
+  const DeviceId id_;
+  Gpu& gpu_;
+  MemoryAccount account_;
+};
+
+}  // namespace tandem::cuda

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+
+#include "common/runtime/cuda/gpu.h"
+#include "common/runtime/event.h"
+
+namespace tandem::cuda {
+
+// Both kinds of event. Untimed ones leave the factory as Event, so they cannot be subtracted; that
+// spares a second class and a cast across two bases on each record.
+class CudaEvent final : public TimedEvent {
+ public:
+  CudaEvent(Gpu& gpu, DeviceId device, EventTiming timing);
+
+  [[nodiscard]] bool is_done() const override;
+  [[nodiscard]] Nanoseconds since(const TimedEvent& start) const override;
+
+  [[nodiscard]] Gpu& gpu() const { return gpu_; }
+  [[nodiscard]] DeviceId device() const { return device_; }
+  [[nodiscard]] cudaEvent_t get() const { return event_.get(); }
+  [[nodiscard]] bool recorded() const { return recorded_.load(std::memory_order_acquire); }
+
+  // `failed_source` is the lost GPU that the recording stream had waited for, else absent.
+  void set_recorded(const Gpu* failed_source) {
+    failed_source_ = failed_source;
+    recorded_.store(true, std::memory_order_release);
+  }
+
+  // The GPU whose loss kept the work before the record from being done; absent while all is well.
+  [[nodiscard]] const Gpu* failed_source() const {
+    return gpu_.failed() ? &gpu_ : failed_source_.load();
+  }
+
+ private:
+  Gpu& gpu_;
+  const DeviceId device_;
+  const EventTiming timing_;
+  const UniqueEvent event_;
+  std::atomic<bool> recorded_{false};  // CUDA knows, but does not tell
+  std::atomic<const Gpu*> failed_source_{nullptr};
+};
+
+// The CUDA event behind an event; a logic error where it is another back end's.
+[[nodiscard]] CudaEvent& cuda_event(Event& event);
+[[nodiscard]] const CudaEvent& cuda_event(const Event& event);
+
+}  // namespace tandem::cuda

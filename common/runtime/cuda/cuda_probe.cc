@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/cuda/cuda_probe.h"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/runtime/cuda/check.h"
+
+namespace tandem::cuda {
+namespace {
+
+std::string version_text(int version) {  // 12040 is 12.4
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+CudaProbe too_old(int driver) {
+  int runtime = 0;
+  static_cast<void>(cudaRuntimeGetVersion(&runtime));
+  return {CudaState::kDriverTooOld,
+          fmt::format("the driver supports CUDA {}, this build needs {}: update the driver, or "
+                      "build with an older toolkit",
+                      version_text(driver), version_text(runtime))};
+}
+
+CudaProbe none_visible() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr) {
+    return {CudaState::kNoDeviceVisible,
+            fmt::format("CUDA shows no device while CUDA_VISIBLE_DEVICES is '{}'", visible)};
+  }
+  return {CudaState::kNoDeviceVisible,
+          "CUDA shows no device: in a container, start it with its GPUs passed through"};
+}
+
+CudaProbe from_status(cudaError_t status, const char* call, int gpu, int driver) {
+  static_cast<void>(cudaGetLastError());
+  switch (status) {
+    case cudaErrorInsufficientDriver:
+      return too_old(driver);
+    case cudaErrorNoDevice:
+      return none_visible();
+    case cudaErrorDevicesUnavailable:
+      return {CudaState::kBusy,
+              fmt::format("GPU {} is busy or prohibited: its compute mode lets no other process in "
+                          "(nvidia-smi -q -d COMPUTE)",
+                          gpu)};
+    case cudaErrorNotPermitted:
+    case cudaErrorOperatingSystem:
+      return {CudaState::kNotPermitted,
+              fmt::format("the operating system denies it: {}", describe(status, call, gpu))};
+    default:
+      return {CudaState::kOtherTrouble, describe(status, call, gpu)};
+  }
+}
+
+}  // namespace
+
+CudaProbe probe(int devices) {
+  int driver = 0;
+  static_cast<void>(cudaDriverGetVersion(&driver));
+  if (driver == 0) {
+    return {CudaState::kDriverMissing,
+            "no NVIDIA driver library (libcuda.so.1) is to be found: install the driver, or in a "
+            "container start it with its GPUs passed through"};
+  }
+  int gpus = 0;
+  if (const cudaError_t status = cudaGetDeviceCount(&gpus); status != cudaSuccess) {
+    return from_status(status, "cudaGetDeviceCount", 0, driver);
+  }
+  if (gpus == 0) return none_visible();
+  // An exclusive GPU shows itself only when a context is made.
+  for (int gpu = 0; gpu < std::min(gpus, devices); ++gpu) {
+    const cudaError_t status =
+        cudaInitDevice(gpu, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid);
+    if (status != cudaSuccess) return from_status(status, "cudaInitDevice", gpu, driver);
+  }
+  return {CudaState::kUsable, ""};
+}
+
+}  // namespace tandem::cuda

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/cuda/cuda_stream.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/runtime/cuda/check.h"
+#include "common/runtime/cuda/cuda_event.h"
+#include "common/runtime/cuda/device_guard.h"
+
+namespace tandem::cuda {
+namespace {
+
+std::size_t count_of(Bytes size) { return static_cast<std::size_t>(size.value); }
+
+}  // namespace
+
+CudaStream::CudaStream(const DeviceMap& map, DeviceId device, StreamPriority priority)
+    : map_(map),
+      device_(device),
+      gpu_(map.gpu_of(device)),
+      stream_(map.gpu_of(device).ordinal(), priority) {}
+
+void CudaStream::record(Event& event) {
+  CudaEvent& target = cuda_event(event);
+  TANDEM_CHECK(target.device() == device_, "an event of {} recorded on a stream of {}",
+               to_string(target.device()), to_string(device_));
+  if (lost() == nullptr) {
+    const DeviceGuard here(gpu_.ordinal());
+    gpu_.after_enqueue(cudaEventRecord(target.get(), get()), "cudaEventRecord");
+  }
+  target.set_recorded(failed_source_);
+}
+
+void CudaStream::wait(const Event& event) {
+  const CudaEvent& source = cuda_event(event);
+  if (lost() != nullptr || !source.recorded()) return;
+  failed_source_ = source.failed_source();
+  if (failed_source_ != nullptr) return;
+  if (&source.gpu() != &gpu_ && std::ranges::find(sources_, &source.gpu()) == sources_.end()) {
+    sources_.push_back(&source.gpu());
+  }
+  // CUDA takes the record that is current now; a later one does not move this wait.
+  const DeviceGuard here(gpu_.ordinal());
+  gpu_.after_enqueue(cudaStreamWaitEvent(get(), source.get(), cudaEventWaitDefault),
+                     "cudaStreamWaitEvent");
+}
+
+void CudaStream::throw_if_failed() const {
+  if (const Gpu* gpu = lost()) gpu->throw_if_failed();
+}
+
+void CudaStream::adopt_failures() {
+  for (Gpu* source : sources_) {
+    source->look();
+    if (source->failed()) failed_source_ = source;
+  }
+  sources_.clear();
+  throw_if_failed();
+}
+
+void CudaStream::synchronize() {
+  throw_if_failed();
+  const DeviceGuard here(gpu_.ordinal());
+  gpu_.after_wait(cudaStreamSynchronize(get()), "cudaStreamSynchronize");
+  adopt_failures();
+}
+
+bool CudaStream::is_done() {
+  throw_if_failed();
+  const DeviceGuard here(gpu_.ordinal());
+  const cudaError_t status = cudaStreamQuery(get());
+  if (status == cudaErrorNotReady) {
+    static_cast<void>(cudaGetLastError());  // an answer, not an error
+    return false;
+  }
+  gpu_.after_wait(status, "cudaStreamQuery");
+  adopt_failures();
+  return true;
+}
+
+void CudaStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
+  if (lost() != nullptr) return;
+  const DeviceGuard here(gpu_.ordinal());
+  const std::size_t count = count_of(destination.bytes());
+  const bool host_side = destination.device().is_host_memory() || source.device().is_host_memory();
+  const int to = host_side ? 0 : map_.gpu_of(destination.device()).ordinal();
+  const int from = host_side ? 0 : map_.gpu_of(source.device()).ordinal();
+  if (host_side || to == from) {
+    gpu_.after_enqueue(
+        cudaMemcpyAsync(destination.data(), source.data(), count, cudaMemcpyDefault, get()),
+        "cudaMemcpyAsync");
+  } else {
+    gpu_.after_enqueue(
+        cudaMemcpyPeerAsync(destination.data(), to, source.data(), from, count, get()),
+        "cudaMemcpyPeerAsync");
+  }
+}
+
+void CudaStream::zero_bytes(ByteSpan destination) {
+  if (lost() != nullptr) return;
+  const DeviceGuard here(gpu_.ordinal());
+  gpu_.after_enqueue(cudaMemsetAsync(destination.data(), 0, count_of(destination.bytes()), get()),
+                     "cudaMemsetAsync");
+}
+
+CudaStream& cuda_stream(Stream& stream) {
+  TANDEM_CHECK(stream.device().backend == Backend::kCuda, "a CUDA operation on a stream of {}",
+               to_string(stream.device()));
+  return static_cast<CudaStream&>(stream);
+}
+
+}  // namespace tandem::cuda

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "common/runtime/cuda/device_map.h"
+#include "common/runtime/cuda/handles.h"
+#include "common/runtime/stream.h"
+
+namespace tandem::cuda {
+
+// A non-blocking CUDA stream. An error that loses the GPU's context fails every stream of that GPU,
+// and those of other GPUs that waited for its events: at once where the loss is known, else at
+// their next synchronize. (A loss yet unknown is not traced through a third GPU between the two.)
+class CudaStream final : public Stream {
+ public:
+  CudaStream(const DeviceMap& map, DeviceId device, StreamPriority priority);
+
+  [[nodiscard]] DeviceId device() const override { return device_; }
+  void record(Event& event) override;
+  void wait(const Event& event) override;
+  void synchronize() override;
+  [[nodiscard]] bool is_done() override;
+
+  // Host memory must be the platform's (pinned): CUDA blocks the caller for any other.
+  void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
+  void zero_bytes(ByteSpan destination) override;
+
+  [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
+  [[nodiscard]] Gpu& gpu() const { return gpu_; }
+
+ private:
+  // The GPU whose loss failed this stream; absent while all is well.
+  [[nodiscard]] const Gpu* lost() const { return gpu_.failed() ? &gpu_ : failed_source_; }
+  void throw_if_failed() const;
+  void adopt_failures();  // of the GPUs that this stream waited for
+
+  const DeviceMap& map_;
+  const DeviceId device_;
+  Gpu& gpu_;
+  std::vector<Gpu*> sources_;           // other GPUs waited for since the last synchronize
+  const Gpu* failed_source_ = nullptr;  // absent while all is well
+  const UniqueStream stream_;
+};
+
+// The CUDA stream behind a stream; a logic error where it is another back end's.
+[[nodiscard]] CudaStream& cuda_stream(Stream& stream);
+
+}  // namespace tandem::cuda

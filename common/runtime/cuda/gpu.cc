@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/cuda/gpu.h"
+
+#include "common/runtime/cuda/check.h"
+#include "common/runtime/cuda/device_guard.h"
+
+namespace tandem::cuda {
+namespace {
+
+std::string product_name(int ordinal) {
+  cudaDeviceProp properties{};
+  TANDEM_CUDA(ordinal, cudaGetDeviceProperties(&properties, ordinal));
+  return properties.name;
+}
+
+// Makes the context. Waiting host threads park: a spinning one takes the core from others.
+int initialised(int ordinal) {
+  TANDEM_CUDA(ordinal,
+              cudaInitDevice(ordinal, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid));
+  return ordinal;
+}
+
+}  // namespace
+
+Gpu::Gpu(int ordinal)
+    : ordinal_(initialised(ordinal)),
+      name_(product_name(ordinal)),
+      setup_(ordinal, StreamPriority::kNormal) {}
+
+Bytes Gpu::free_memory() const {
+  const DeviceGuard here(ordinal_);
+  std::size_t left = 0;
+  std::size_t total = 0;
+  TANDEM_CUDA(ordinal_, cudaMemGetInfo(&left, &total));
+  return Bytes{static_cast<std::int64_t>(left)};
+}
+
+void Gpu::keep(cudaError_t status, const char* call) {
+  const std::lock_guard lock(mutex_);
+  if (failure_) return;
+  failure_.emplace(ErrorKind::kFailure,
+                   fmt::format("{}; the GPU's context is lost, all its streams have failed",
+                               describe(status, call, ordinal_)));
+  failed_.store(true, std::memory_order_release);
+}
+
+void Gpu::after_enqueue(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  if (!is_sticky(status)) check(status, call, ordinal_);
+  keep(status, call);
+}
+
+void Gpu::after_wait(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  if (!is_sticky(status)) check(status, call, ordinal_);
+  keep(status, call);
+  throw_if_failed();
+}
+
+void Gpu::look() noexcept {
+  const cudaError_t status = cudaStreamQuery(setup_.get());
+  if (!is_sticky(status)) return;
+  try {
+    keep(status, "cudaStreamQuery");
+  } catch (...) {
+    failed_.store(true, std::memory_order_release);  // no memory for the text
+  }
+}
+
+void Gpu::throw_if_failed() const {
+  if (!failed()) return;
+  const std::lock_guard lock(mutex_);
+  if (failure_) throw Error(*failure_);
+  fail(ErrorKind::kFailure, "the context of GPU {} is lost", ordinal_);
+}
+
+void Gpu::zero_now(void* data, Bytes size) {
+  const DeviceGuard here(ordinal_);
+  const auto count = static_cast<std::size_t>(size.value);
+  after_wait(cudaMemsetAsync(data, 0, count, setup_.get()), "cudaMemsetAsync");
+  after_wait(cudaStreamSynchronize(setup_.get()), "cudaStreamSynchronize");
+}
+
+}  // namespace tandem::cuda

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "common/base/error.h"
+#include "common/base/units.h"
+#include "common/runtime/cuda/handles.h"
+
+namespace tandem::cuda {
+
+// One physical GPU and this process's context on it. Several logical devices may share it. Knows
+// whether the context is lost: such an error is for good and for all streams of the GPU. Work
+// enqueued after it is dropped, and each wait throws the first error again. Thread-safe.
+class Gpu {
+ public:
+  explicit Gpu(int ordinal);  // makes the context
+
+  [[nodiscard]] int ordinal() const { return ordinal_; }
+  [[nodiscard]] const std::string& name() const { return name_; }  // "NVIDIA H200"
+  [[nodiscard]] Bytes free_memory() const;
+
+  // For what enqueues: an error that loses the context is kept for the next wait; any other throws.
+  void after_enqueue(cudaError_t status, const char* call);
+
+  // For what waits or asks: throws, and keeps an error that loses the context.
+  void after_wait(cudaError_t status, const char* call);
+
+  // Asks the GPU whether its context still stands; never throws.
+  void look() noexcept;
+
+  [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }
+  void throw_if_failed() const;
+
+  // Done on return; runs on a stream of the GPU's own, because the null stream is nobody's.
+  void zero_now(void* data, Bytes size);
+
+ private:
+  void keep(cudaError_t status, const char* call);
+
+  const int ordinal_;
+  const std::string name_;
+  UniqueStream setup_;
+  std::atomic<bool> failed_{false};
+  mutable std::mutex mutex_;  // guards failure_
+  std::optional<Error> failure_;
+};
+
+}  // namespace tandem::cuda

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/cuda/memory_account.h"
+
+#include <algorithm>
+
+#include "common/base/error.h"
+
+namespace tandem::cuda {
+
+void MemoryAccount::charge(Bytes size) {
+  const std::lock_guard lock(mutex_);
+  if (use_.used + size > use_.capacity) {
+    fail(ErrorKind::kOutOfMemory,
+         "{} is out of memory: {} asked, {} of {} left; use a smaller model or batch, or raise "
+         "--device-memory",
+         to_string(device_), to_string(size), to_string(use_.capacity - use_.used),
+         to_string(use_.capacity));
+  }
+  use_.used += size;
+  use_.peak = std::max(use_.peak, use_.used);
+}
+
+void MemoryAccount::give_back(Bytes size) noexcept {
+  const std::lock_guard lock(mutex_);
+  use_.used -= size;
+}
+
+MemoryUse MemoryAccount::use() const {
+  const std::lock_guard lock(mutex_);
+  return use_;
+}
+
+void MemoryAccount::fail_gpu_full(Bytes asked, Bytes free_on_gpu) const {
+  fail(ErrorKind::kOutOfMemory,
+       "{} is out of memory: {} asked, {} left on its GPU, in one piece or not; use a smaller "
+       "model or batch, or end what else runs there",
+       to_string(device_), to_string(asked), to_string(free_on_gpu));
+}
+
+}  // namespace tandem::cuda

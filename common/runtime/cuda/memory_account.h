@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+
+#include "common/runtime/device.h"
+
+namespace tandem::cuda {
+
+// What a logical device has given out, against its capacity. Thread-safe.
+class MemoryAccount {
+ public:
+  MemoryAccount(DeviceId device, Bytes capacity) : device_(device), use_{capacity, {}, {}} {}
+
+  void charge(Bytes size);  // throws the out-of-memory error
+  void give_back(Bytes size) noexcept;
+  [[nodiscard]] MemoryUse use() const;
+
+  // Throws the error for a GPU that is full before the capacity is: others use it too.
+  [[noreturn]] void fail_gpu_full(Bytes asked, Bytes free_on_gpu) const;
+
+ private:
+  const DeviceId device_;
+  mutable std::mutex mutex_;
+  MemoryUse use_;
+};
+
+}  // namespace tandem::cuda

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/cuda_module.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <system_error>
+
+namespace tandem {
+namespace {
+
+LoadedCudaModule broken(const std::filesystem::path& file, std::string_view reason) {
+  return {nullptr,
+          {CudaState::kModuleBroken, fmt::format("{} does not load: {}", file.string(), reason)}};
+}
+
+std::string last_dl_error() {
+  const char* text = dlerror();
+  return text != nullptr ? text : "unknown reason";
+}
+
+LoadedCudaModule load(const std::filesystem::path& file) {
+  // RTLD_NOW: a missing library is found here, not in the middle of a run. The handle is kept.
+  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return broken(file, last_dl_error());
+  using Entry = const CudaModule* (*)();
+  const auto entry = reinterpret_cast<Entry>(dlsym(handle, kCudaModuleEntry));
+  if (entry == nullptr) return broken(file, last_dl_error());
+  const CudaModule* module = entry();
+  if (module->abi != kCudaModuleAbi) {
+    return broken(file, fmt::format("it is of version {}, the program of version {}; build both",
+                                    module->abi, kCudaModuleAbi));
+  }
+  return {module, {}};
+}
+
+std::filesystem::path program_path() {
+  std::error_code ignored;  // without /proc the list of candidates is merely wrong: not found
+  return std::filesystem::read_symlink("/proc/self/exe", ignored);
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> cuda_module_candidates(const char* module_path,
+                                                          const std::filesystem::path& program) {
+  if (module_path != nullptr && *module_path != '\0') {
+    return {std::filesystem::path(module_path) / kCudaModuleFile};
+  }
+  const std::filesystem::path above = program.parent_path().parent_path();
+  return {above / "lib" / kCudaModuleFile, above.parent_path() / "lib" / kCudaModuleFile};
+}
+
+LoadedCudaModule load_cuda_module(const std::vector<std::filesystem::path>& candidates) {
+  for (const std::filesystem::path& file : candidates) {
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) return load(file);
+  }
+  const std::string first = candidates.empty() ? kCudaModuleFile : candidates.front().string();
+  return {nullptr, {CudaState::kModuleMissing, fmt::format("there is no {}", first)}};
+}
+
+LoadedCudaModule load_cuda_module() {
+  return load_cuda_module(
+      cuda_module_candidates(std::getenv("TANDEM_MODULE_PATH"), program_path()));
+}
+
+}  // namespace tandem

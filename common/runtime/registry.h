@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which back end a program runs on, and why. What is found out about the machine (facts) and what
+// follows from it (the decision) are apart, so that every rule is tested without a GPU.
+//
+// A program does: decision = choose_backend(choice, options); print decision.why; then
+// open_platform(decision.backend, options). make_platform (platform.h) is both, without the line.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/runtime/cuda_module.h"
+#include "common/runtime/platform.h"
+
+namespace tandem {
+
+struct BackendFacts {
+  std::string gpu;         // where an NVIDIA GPU shows itself, such as "/dev/nvidia0"; empty: none
+  std::string gpu_denied;  // a device file that this user may not open; empty: none
+  CudaProbe cuda;          // asked for only where the choice may fall on CUDA
+};
+
+struct BackendDecision {
+  Backend backend = Backend::kHost;
+  std::string why;  // one line for people: "backend host: no NVIDIA GPU in this machine"
+};
+
+// The rules. Where the choice cannot be met, a usage error that states the reason and the way
+// around. Never falls back: kAuto takes host only where no GPU is present.
+[[nodiscard]] BackendDecision decide_backend(BackendChoice choice, const BackendFacts& facts);
+
+// The part of the facts that lies in the file system below `root`.
+[[nodiscard]] BackendFacts find_gpu(const std::filesystem::path& root);
+
+// All facts that `choice` needs; loads the CUDA module only where they include CUDA.
+[[nodiscard]] BackendFacts probe_backends(BackendChoice choice, const PlatformOptions& options);
+
+// decide_backend on this machine's facts.
+[[nodiscard]] BackendDecision choose_backend(BackendChoice choice, const PlatformOptions& options);
+
+[[nodiscard]] std::unique_ptr<Platform> open_platform(Backend backend,
+                                                      const PlatformOptions& options);
+
+}  // namespace tandem

@@ -1,0 +1,21 @@
+# Usage: cmake -DNM=nm -DMODULE=libtandem_cuda.so -DPROGRAM=program -P check_cuda_symbols.cmake
+execute_process(COMMAND ${NM} -D --defined-only ${MODULE} OUTPUT_VARIABLE exported COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" lines "${exported}")
+foreach(line IN LISTS lines)
+  # Sanitizers export their own.
+  if(NOT line MATCHES " (tandem_cuda_module|__[a-z]*san_.*|__odr_.*|_fini|_init)$")
+    message(FATAL_ERROR "${MODULE} exports more than its entry: ${line}")
+  endif()
+endforeach()
+if(NOT exported MATCHES "tandem_cuda_module")
+  message(FATAL_ERROR "${MODULE} does not export tandem_cuda_module")
+endif()
+
+execute_process(COMMAND ${NM} -D -u ${MODULE} OUTPUT_VARIABLE needed COMMAND_ERROR_IS_FATAL ANY)
+if(needed MATCHES " cu[A-Z][A-Za-z]+")
+  message(FATAL_ERROR "${MODULE} needs a symbol of the driver: ${CMAKE_MATCH_0}")
+endif()
+execute_process(COMMAND ${NM} -D ${PROGRAM} OUTPUT_VARIABLE program COMMAND_ERROR_IS_FATAL ANY)
+if(program MATCHES " (cu[A-Z]|cuda[A-Z]|nccl[A-Z])[A-Za-z]+")
+  message(FATAL_ERROR "${PROGRAM} knows a symbol of CUDA: ${CMAKE_MATCH_0}")
+endif()

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The module as a program meets it: where it is looked for, and what it says without a driver.
+#include "common/runtime/cuda_module.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "common/base/error.h"
+#include "common/runtime/registry.h"
+
+namespace tandem {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(CudaModuleCandidates, LieBesideTheProgram) {
+  const auto candidates = cuda_module_candidates(nullptr, "/opt/tandem/bin/step_bench");
+  ASSERT_EQ(candidates.size(), 2U);
+  EXPECT_EQ(candidates[0], "/opt/tandem/lib/libtandem_cuda.so");
+  EXPECT_EQ(cuda_module_candidates("", "/b/tests/bin/t")[1], "/b/lib/libtandem_cuda.so");
+}
+
+TEST(CudaModuleCandidates, AreOnlyTheFolderThatTheEnvironmentNames) {
+  const auto candidates = cuda_module_candidates("/elsewhere", "/opt/tandem/bin/step_bench");
+  ASSERT_EQ(candidates.size(), 1U);
+  EXPECT_EQ(candidates[0], "/elsewhere/libtandem_cuda.so");
+}
+
+TEST(LoadCudaModule, Missing_NamesWhereItShouldBe) {
+  const LoadedCudaModule loaded = load_cuda_module({"/nowhere/libtandem_cuda.so"});
+  EXPECT_EQ(loaded.module, nullptr);
+  EXPECT_EQ(loaded.trouble.state, CudaState::kModuleMissing);
+  EXPECT_EQ(loaded.trouble.detail, "there is no /nowhere/libtandem_cuda.so");
+}
+
+TEST(LoadCudaModule, NotALibrary_IsBroken) {
+  const fs::path file = fs::path(::testing::TempDir()) / "not_a_library.so";
+  std::ofstream(file) << "text";
+  const LoadedCudaModule loaded = load_cuda_module({file});
+  EXPECT_EQ(loaded.module, nullptr);
+  EXPECT_EQ(loaded.trouble.state, CudaState::kModuleBroken);
+  fs::remove(file);
+}
+
+#ifdef TANDEM_CUDA_MODULE
+constexpr const char* kBuiltModule = TANDEM_CUDA_MODULE;
+#else
+constexpr const char* kBuiltModule = "";
+#endif
+
+// Built, on a machine without GPU and driver: what a CI machine is.
+class CudaModuleWithoutDriver : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (*kBuiltModule == '\0') GTEST_SKIP() << "the CUDA module is not part of this build";
+    loaded_ = load_cuda_module({kBuiltModule});
+    ASSERT_NE(loaded_.module, nullptr) << loaded_.trouble.detail;
+    probe_ = loaded_.module->probe(1);
+    if (probe_.state != CudaState::kDriverMissing) GTEST_SKIP() << "there is a driver here";
+  }
+
+  LoadedCudaModule loaded_;
+  CudaProbe probe_;
+};
+
+TEST_F(CudaModuleWithoutDriver, ProbeNamesTheDriver) {
+  EXPECT_NE(probe_.detail.find("libcuda.so.1"), std::string::npos) << probe_.detail;
+  EXPECT_FALSE(probe_.operations);
+}
+
+TEST_F(CudaModuleWithoutDriver, ErrorsCrossIntoTheProgram) {
+  try {
+    static_cast<void>(loaded_.module->open({}));
+    ADD_FAILURE() << "opened";
+  } catch (const Error& error) {  // thrown by another library, of the same type
+    EXPECT_EQ(error.kind(), ErrorKind::kFailure);
+    EXPECT_NE(std::string(error.what()).find("cudaErrorInsufficientDriver"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(CudaModuleWithoutDriver, AskingForCuda_IsAUsageErrorWithTheWayAround) {
+  if (!find_gpu("/").gpu.empty()) GTEST_SKIP() << "there is a GPU here";
+  try {
+    static_cast<void>(make_platform(BackendChoice::kCuda, {}));
+    ADD_FAILURE() << "opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_STREQ(error.what(),
+                 "--backend=cuda: no NVIDIA GPU in this machine (no NVIDIA driver library "
+                 "(libcuda.so.1) is to be found: install the driver, or in a container start it "
+                 "with its GPUs passed through); pass --backend=host");
+  }
+}
+
+}  // namespace
+}  // namespace tandem

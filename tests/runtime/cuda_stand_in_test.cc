@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CUDA classes on the stand-in: the contract, and what happens when calls fail.
+#include <cstdlib>
+#include <latch>
+
+#include "common/runtime/cuda/cuda_platform.h"
+#include "common/runtime/cuda/cuda_probe.h"
+#include "common/runtime/cuda/cuda_stream.h"
+#include "tests/runtime/stand_in_cudart.h"
+#include "tests/runtime/work_contract.h"
+
+namespace tandem::testing {
+namespace {
+
+template <int Gpus>
+struct StandInBackend {
+  static std::unique_ptr<Platform> open(const PlatformOptions& options, std::string&) {
+    stand_in::reset(Gpus);
+    return cuda::make_cuda_platform(options);
+  }
+  static void enqueue(Stream& stream, std::function<void()> body) {
+    stand_in::launch(cuda::cuda_stream(stream).get(), std::move(body));
+  }
+};
+
+using Apart = StandInBackend<2>;    // a GPU for each of two devices
+using Sharing = StandInBackend<1>;  // two devices on one GPU
+using StandIns = ::testing::Types<Apart, Sharing>;
+INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, RuntimeContract, StandIns);
+INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, RuntimeContractOfWork, StandIns);
+
+class CudaOnStandIn : public RuntimeContract<Apart> {
+ protected:
+  void TearDown() override {
+    platform_.reset();
+    EXPECT_EQ(stand_in::living(), 0) << "handles or memory were left behind";
+  }
+};
+
+TEST_F(CudaOnStandIn, FailedCall_NamesCallGpuAndReason_AndIsForgotten) {
+  const auto s = stream(1);
+  const auto box = device(1).allocate(kib(1));
+  stand_in::fail_next("cudaMemsetAsync", cudaErrorInvalidValue);
+  const Error error = error_of([&] { enqueue_zero_bytes(*s, box->bytes()); });
+  EXPECT_EQ(error.kind(), ErrorKind::kFailure);
+  EXPECT_TRUE(mentions(error, "cudaMemsetAsync on GPU 1: cudaErrorInvalidValue (text"))
+      << error.what();
+  EXPECT_EQ(stand_in::last_error(), cudaSuccess);
+  EXPECT_NO_THROW(s->synchronize());  // nothing was lost
+}
+
+TEST_F(CudaOnStandIn, LostGpu_FailsAllItsStreamsForGood_AndNoOthers) {
+  const auto one = stream(0);
+  const auto two = stream(0);
+  const auto apart = stream(1);
+  const auto box = device(0).allocate(kib(1));
+  stand_in::lose(0, cudaErrorIllegalAddress);
+  EXPECT_NO_THROW(enqueue_zero_bytes(*one, box->bytes()));  // dropped: it surfaces at the wait
+  for (Stream* s : {one.get(), two.get()}) {
+    for (int i = 0; i < 2; ++i) {
+      const Error error = error_of([&] { s->synchronize(); });
+      EXPECT_EQ(error.kind(), ErrorKind::kFailure);
+      EXPECT_TRUE(mentions(error, "cudaMemsetAsync on GPU 0: cudaErrorIllegalAddress"))
+          << error.what();
+    }
+    EXPECT_THROW(static_cast<void>(s->is_done()), Error);
+  }
+  EXPECT_NO_THROW(apart->synchronize());
+  EXPECT_THROW(static_cast<void>(device(0).allocate(kib(1))), Error);
+}
+
+TEST_F(CudaOnStandIn, LostGpu_FailsTheStreamThatWaitedForIt) {
+  const auto failing = stream(0);
+  const auto waiting = stream(1);
+  const auto event = device(0).make_event();
+  failing->record(*event);
+  waiting->wait(*event);
+  stand_in::lose(0, cudaErrorIllegalAddress);
+  const Error error = error_of([&] { waiting->synchronize(); });
+  EXPECT_TRUE(mentions(error, "GPU 0")) << error.what();
+  EXPECT_THROW(waiting->synchronize(), Error);
+}
+
+TEST_F(CudaOnStandIn, KnownLoss_TravelsWithTheEventsThatDependOnIt) {
+  const auto failing = stream(0);
+  const auto middle = stream(1);
+  const auto last = stream(1);
+  const auto lost = device(0).make_event();
+  const auto passed_on = device(1).make_event();
+  stand_in::lose(0, cudaErrorIllegalAddress);
+  EXPECT_THROW(failing->synchronize(), Error);
+  failing->record(*lost);
+  middle->wait(*lost);
+  middle->record(*passed_on);
+  last->wait(*passed_on);
+  EXPECT_THROW(static_cast<void>(passed_on->is_done()), Error);
+  EXPECT_TRUE(mentions(error_of([&] { last->synchronize(); }), "GPU 0"));
+}
+
+TEST_F(CudaOnStandIn, Event_RecordedOnAnotherDevicesStream_NamesBoth) {
+  const auto s = stream(1);
+  const auto event = device(0).make_event();
+  const Error error = error_of([&] { s->record(*event); });
+  EXPECT_EQ(error.kind(), ErrorKind::kLogic);
+  EXPECT_TRUE(mentions(error, "cuda:0")) << error.what();
+  EXPECT_TRUE(mentions(error, "cuda:1")) << error.what();
+}
+
+TEST_F(CudaOnStandIn, TimesOfTwoDevices_DoNotSubtract) {
+  const auto here = device(0).make_timed_event();
+  const auto there = device(1).make_timed_event();
+  const auto s = stream(0);
+  const auto t = stream(1);
+  s->record(*here);
+  t->record(*there);
+  s->synchronize();
+  t->synchronize();
+  EXPECT_EQ(error_of([&] { static_cast<void>(*there - *here); }).kind(), ErrorKind::kLogic);
+}
+
+TEST_F(CudaOnStandIn, FullGpu_IsOutOfMemory_AndLeavesTheAccountStraight) {
+  stand_in::fail_next("cudaMalloc", cudaErrorMemoryAllocation);
+  const Error error = error_of([&] { static_cast<void>(device(1).allocate(mib(2))); });
+  EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory);
+  EXPECT_TRUE(mentions(error, "cuda:1 is out of memory: 2.0 MiB asked, 1.0 GiB left on its GPU"))
+      << error.what();
+  EXPECT_EQ(device(1).memory().used, Bytes{0});
+}
+
+TEST_F(CudaOnStandIn, PinnedMemoryThatIsRefused_IsOutOfMemory) {
+  stand_in::fail_next("cudaHostAlloc", cudaErrorMemoryAllocation);
+  const Error error = error_of([&] { static_cast<void>(platform_->allocate_host(mib(2))); });
+  EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory);
+  EXPECT_TRUE(mentions(error, "2.0 MiB of pinned memory")) << error.what();
+}
+
+TEST_F(CudaOnStandIn, FailedZeroFill_FreesTheMemory) {
+  stand_in::fail_next("cudaMemsetAsync", cudaErrorInvalidValue);
+  EXPECT_THROW(static_cast<void>(device(0).allocate(mib(2))), Error);
+  EXPECT_EQ(device(0).memory().used, Bytes{0});  // TearDown counts what is left
+}
+
+TEST_F(CudaOnStandIn, FailedCreation_LeavesNothingBehind) {
+  stand_in::fail_next("cudaStreamCreateWithPriority", cudaErrorInvalidValue);
+  EXPECT_THROW(stream(0), Error);
+  stand_in::fail_next("cudaEventCreateWithFlags", cudaErrorInvalidValue);
+  EXPECT_THROW(static_cast<void>(device(0).make_event()), Error);
+}
+
+TEST_F(CudaOnStandIn, FailureWhileCleaningUp_DoesNotThrow) {
+  auto box = device(0).allocate(mib(2));
+  stand_in::fail_next("cudaFree", cudaErrorInvalidValue);
+  EXPECT_NO_THROW(box.reset());
+  EXPECT_EQ(device(0).memory().used, Bytes{0});
+}
+
+TEST_F(CudaOnStandIn, PeerCopies_OnlyBetweenTwoGpus) {
+  const auto s = stream(1);
+  const auto here = device(1).allocate(kib(1));
+  const auto also_here = device(1).allocate(kib(1));
+  const auto there = device(0).allocate(kib(1));
+  enqueue_copy_bytes(*s, here->bytes(), also_here->bytes());
+  EXPECT_EQ(stand_in::calls("cudaMemcpyPeerAsync"), 0);
+  enqueue_copy_bytes(*s, here->bytes(), there->bytes());
+  EXPECT_EQ(stand_in::calls("cudaMemcpyPeerAsync"), 1);
+  s->synchronize();
+}
+
+TEST_F(CudaOnStandIn, PeerAccess_IsEnabledBothWays_AndMayBeEnabledAlready) {
+  EXPECT_EQ(stand_in::calls("cudaDeviceEnablePeerAccess"), 2);
+  PlatformOptions options;
+  options.devices = 2;
+  const auto again = cuda::make_cuda_platform(options);
+  EXPECT_EQ(stand_in::calls("cudaDeviceEnablePeerAccess"), 4);
+  EXPECT_EQ(stand_in::last_error(), cudaSuccess);
+}
+
+TEST_F(CudaOnStandIn, BoundThread_GetsItsGpuBack) {
+  int gpu = -1;
+  std::thread([&] {
+    device(1).bind_this_thread();
+    const auto elsewhere = device(0).allocate(kib(1));
+    cudaGetDevice(&gpu);
+  }).join();
+  EXPECT_EQ(gpu, 1);
+}
+
+TEST_F(CudaOnStandIn, UnboundThread_IsNotSentBackToGpu0) {
+  int gpu = -1;
+  std::thread([&] {
+    const auto there = device(1).allocate(kib(1));
+    cudaGetDevice(&gpu);
+  }).join();
+  EXPECT_EQ(gpu, 1);
+}
+
+TEST_F(CudaOnStandIn, EventOfAnotherBackEnd_IsALogicError) {
+  class Stray final : public Event {
+    [[nodiscard]] bool is_done() const override { return true; }
+  };
+  Stray stray;
+  const auto s = stream(0);
+  EXPECT_EQ(error_of([&] { s->record(stray); }).kind(), ErrorKind::kLogic);
+  EXPECT_EQ(error_of([&] { s->wait(stray); }).kind(), ErrorKind::kLogic);
+}
+
+// ---- the platform ----
+
+PlatformOptions devices(int count) {
+  PlatformOptions options;
+  options.devices = count;
+  return options;
+}
+
+TEST(CudaPlatform, RefusesMoreDevicesThanGpus_UnlessAsked) {
+  stand_in::reset(2);
+  PlatformOptions options = devices(3);
+  const Error error = error_of([&] { static_cast<void>(cuda::make_cuda_platform(options)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "3 devices asked, but CUDA shows 2 GPUs")) << error.what();
+  options.oversubscribe = true;
+  const auto platform = cuda::make_cuda_platform(options);
+  EXPECT_TRUE(platform->oversubscribed());
+  EXPECT_EQ(platform->device(0).name(), "Stand-in (GPU 0)");
+  EXPECT_EQ(platform->device(1).name(), "Stand-in (GPU 1)");
+  EXPECT_EQ(platform->device(2).name(), "Stand-in (GPU 0)");
+}
+
+TEST(CudaPlatform, SharesEachGpusMemoryEvenly) {
+  stand_in::reset(2);
+  PlatformOptions options = devices(3);
+  options.oversubscribe = true;
+  const auto platform = cuda::make_cuda_platform(options);
+  EXPECT_EQ(platform->device(0).memory().capacity, mib(512));
+  EXPECT_EQ(platform->device(1).memory().capacity, gib(1));
+  EXPECT_EQ(platform->device(2).memory().capacity, mib(512));
+}
+
+TEST(CudaPlatform, RefusesMoreMemoryThanTheGpuHas) {
+  stand_in::reset(1);
+  PlatformOptions options = devices(1);
+  options.device_memory = gib(2);
+  const Error error = error_of([&] { static_cast<void>(cuda::make_cuda_platform(options)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "--device-memory: 2.0 GiB for each of 1 device on GPU 0"))
+      << error.what();
+}
+
+TEST(CudaPlatform, WorksWithoutPeerAccess) {
+  stand_in::reset(2);
+  stand_in::set_peer_access(false);
+  const auto platform = cuda::make_cuda_platform(devices(2));
+  EXPECT_EQ(stand_in::calls("cudaDeviceEnablePeerAccess"), 0);
+}
+
+// ---- the probe ----
+
+TEST(CudaProbe, FindsAUsableGpu) {
+  stand_in::reset(1);
+  EXPECT_EQ(cuda::probe(1).state, CudaState::kUsable);
+}
+
+TEST(CudaProbe, TellsAMissingDriverFromAnOldOne) {
+  stand_in::reset(1);
+  stand_in::set_driver_version(0);
+  EXPECT_EQ(cuda::probe(1).state, CudaState::kDriverMissing);
+  stand_in::set_driver_version(11080);
+  stand_in::fail_next("cudaGetDeviceCount", cudaErrorInsufficientDriver);
+  const CudaProbe old = cuda::probe(1);
+  EXPECT_EQ(old.state, CudaState::kDriverTooOld);
+  EXPECT_EQ(old.detail.find("the driver supports CUDA 11.8, this build needs "), 0U) << old.detail;
+}
+
+TEST(CudaProbe, NamesTheVariableThatHidesGpus) {
+  stand_in::reset(0);
+  setenv("CUDA_VISIBLE_DEVICES", "7", 1);
+  const CudaProbe hidden = cuda::probe(1);
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(hidden.state, CudaState::kNoDeviceVisible);
+  EXPECT_EQ(hidden.detail, "CUDA shows no device while CUDA_VISIBLE_DEVICES is '7'");
+}
+
+TEST(CudaProbe, FindsABusyGpu_OnlyAmongThoseNeeded) {
+  stand_in::reset(2);
+  stand_in::lose(1, cudaErrorDevicesUnavailable);
+  EXPECT_EQ(cuda::probe(1).state, CudaState::kUsable);
+  const CudaProbe busy = cuda::probe(2);
+  EXPECT_EQ(busy.state, CudaState::kBusy);
+  EXPECT_EQ(busy.detail.find("GPU 1 is busy or prohibited"), 0U) << busy.detail;
+}
+
+TEST(CudaProbe, TellsDeniedFromOtherTrouble) {
+  stand_in::reset(1);
+  stand_in::fail_next("cudaInitDevice", cudaErrorOperatingSystem);
+  EXPECT_EQ(cuda::probe(1).state, CudaState::kNotPermitted);
+  stand_in::fail_next("cudaInitDevice", cudaErrorSystemNotReady);
+  EXPECT_EQ(cuda::probe(1).state, CudaState::kOtherTrouble);
+  EXPECT_EQ(stand_in::last_error(), cudaSuccess);
+}
+
+}  // namespace
+}  // namespace tandem::testing

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stand-in for CUDA's runtime, on threads: streams are worker threads, GPU memory is the heap. It
+// shows that the CUDA classes make the right calls and turn each failure into the right error. It
+// says nothing of how a GPU behaves; for that the contract suite runs on real ones.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace tandem::testing::stand_in {
+
+// Back to a driver of CUDA 13.0 and `gpus` GPUs of 1 GiB, without failures. Between tests only.
+void reset(int gpus);
+
+void set_driver_version(int version);
+void set_peer_access(bool possible);
+
+// The next call of `function` ("cudaMalloc") returns `status`, once.
+void fail_next(const std::string& function, cudaError_t status);
+
+// From now on every call that touches this GPU returns `status`, as after a kernel's fault.
+void lose(int gpu, cudaError_t status);
+
+// Handles and memory in existence: 0 after everything was destroyed.
+[[nodiscard]] int living();
+[[nodiscard]] int calls(const std::string& function);  // since reset()
+[[nodiscard]] cudaError_t last_error();                // without clearing it
+
+// Queues work of the test's own.
+void launch(cudaStream_t stream, std::function<void()> body);
+
+}  // namespace tandem::testing::stand_in
