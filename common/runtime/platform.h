@@ -18,12 +18,12 @@ enum class BackendChoice { kAuto, kHost, kCuda };
 [[nodiscard]] BackendChoice parse_backend(std::string_view text);
 
 struct PlatformOptions {
-  int devices = 1;                     // logical devices wanted
-  bool oversubscribe = false;          // more logical devices than cores or GPUs allowed
-  std::optional<Bytes> device_memory;  // capacity per device; unset: what is left, shared evenly
-  std::vector<int> cores;              // host: cores to use, by OS number; empty: those allowed
-  Nanoseconds largest_delay{0};        // host, debug: queued work is delayed by random times up to
-  std::uint64_t delay_seed = 0;        //   this, drawn from this seed, so that a missing wait shows
+  int devices = 1;                       // logical devices wanted
+  bool oversubscribe = false;            // more logical devices than cores or GPUs allowed
+  std::optional<Bytes> device_memory{};  // capacity per device; unset: what is left, shared evenly
+  std::vector<int> cores{};              // host: cores to use, by OS number; empty: those allowed
+  Nanoseconds largest_delay{0};  // host, debug: queued work is delayed by random times up to
+  std::uint64_t delay_seed = 0;  //   this, drawn from this seed, so that a missing wait shows
 };
 
 // The devices of one back end, in one process. Owns them; outlives all that they make.

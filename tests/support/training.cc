@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/model/mlp.h"
 #include "common/parallel/independent.h"
-#include "common/runtime/copy.h"
 #include "common/runtime/host/host_platform.h"
+#include "common/runtime/read_back.h"
 #include "ddp/distributed_data_parallel.h"
 #include "dp/data_parallel.h"
 
@@ -19,7 +18,7 @@ namespace {
 
 std::vector<std::vector<float>> values_of_all(Device& device, const TensorList& tensors) {
   std::vector<std::vector<float>> all;
-  for (const Span<float> tensor : tensors) all.push_back(values_of(device, tensor));
+  for (const Span<float> tensor : tensors) all.push_back(read_back<float>(device, tensor));
   return all;
 }
 
@@ -56,15 +55,6 @@ Outcome train_ddp(Platform& platform, const Model& model, const Training& run) {
 }
 
 }  // namespace
-
-std::vector<float> values_of(Device& device, Span<const float> span) {
-  std::vector<float> values(static_cast<std::size_t>(span.size()));
-  const DeviceId host{device.id().backend, DeviceId::kHostMemory};
-  const auto stream = device.make_stream(StreamPriority::kNormal);
-  enqueue_copy(*stream, Span<float>(values.data(), span.size(), host), span);
-  stream->synchronize();
-  return values;
-}
 
 Outcome train(const Model& model, const Training& run) {
   PlatformOptions options = run.platform;

@@ -44,7 +44,4 @@ struct Outcome {
 [[nodiscard]] double relative_difference(const std::vector<std::vector<float>>& a,
                                          const std::vector<std::vector<float>>& b);
 
-// Elements of device memory as the host sees them.
-[[nodiscard]] std::vector<float> values_of(Device& device, Span<const float> span);
-
 }  // namespace tandem::test

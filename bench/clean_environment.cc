@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/clean_environment.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+namespace tandem::bench {
+namespace {
+
+bool changes_the_measurement(std::string_view variable) {
+  constexpr std::array<std::string_view, 4> kPrefixes{"BENCHMARK_", "OMP_", "GOMP_", "OPENBLAS_"};
+  for (const std::string_view prefix : kPrefixes) {
+    if (variable.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void restart_in_clean_environment(char** argv) {
+  std::vector<char*> kept;
+  bool any = false;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (changes_the_measurement(*variable)) {
+      any = true;
+    } else {
+      kept.push_back(*variable);
+    }
+  }
+  if (!any) return;
+  kept.push_back(nullptr);
+  execve("/proc/self/exe", argv, kept.data());
+  // Not restarted, no harm but the variables: what they change is recorded with the machine.
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/job.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "common/base/error.h"
+#include "common/comm/agreement.h"
+#include "common/comm/shared_memory.h"
+#include "common/runtime/host/available_memory.h"
+#include "common/runtime/host/cores.h"
+#include "common/runtime/registry.h"
+
+namespace tandem::bench {
+namespace {
+
+// Of the job that a launcher started this process in; 1 where none did.
+int launched_ranks() {
+  const char* const text = std::getenv("OMPI_COMM_WORLD_SIZE");
+  return text == nullptr ? 1 : std::max(1, std::atoi(text));
+}
+
+std::vector<int> cores_of(const std::string& text) {
+  std::vector<int> cores;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    cores.push_back(std::stoi(text.substr(at, comma - at)));
+    at = comma + 1;
+  }
+  return cores;
+}
+
+// What any rank may use, in OS order.
+std::vector<int> cores_of_all_ranks(Bootstrap& bootstrap) {
+  const std::string mine = fmt::format("{}", fmt::join(host::allowed_cores(), ","));
+  std::set<int> all;
+  for (const std::string& theirs : bootstrap.all_gather(mine)) {
+    const std::vector<int> cores = cores_of(theirs);
+    all.insert(cores.begin(), cores.end());
+  }
+  return {all.begin(), all.end()};
+}
+
+// The same on every rank, so that what does not fit fails on all of them at the same call.
+Bytes least_available_memory(Bootstrap& bootstrap) {
+  const Bytes mine = host::available_memory();
+  Bytes least = mine;
+  for (const std::string& theirs : bootstrap.all_gather(std::to_string(mine.value))) {
+    least = std::min(least, Bytes{std::stoll(theirs)});
+  }
+  return least;
+}
+
+void check_world(const Bootstrap& bootstrap, const StepOptions& options) {
+  if (options.launch == Launch::kThreads || bootstrap.size() == options.devices) return;
+  fail(ErrorKind::kUsage,
+       "{} of {} devices needs a rank for each, but {} rank{} started: run mpirun -np {} --bind-to "
+       "none step_bench ...",
+       to_string(options.variant.strategy), options.devices, bootstrap.size(),
+       bootstrap.size() == 1 ? " was" : "s were", options.devices);
+}
+
+}  // namespace
+
+void check_launch(const StepOptions& options) {
+  if (options.launch == Launch::kThreads && launched_ranks() > 1) {
+    fail(ErrorKind::kUsage,
+         "{} with threads is one process, but the launcher started {} ranks: run step_bench "
+         "without mpirun",
+         to_string(options.variant.strategy), launched_ranks());
+  }
+}
+
+Place open_place(Bootstrap& bootstrap, const StepOptions& options) {
+  Place place;
+  const std::vector<int> cores = cores_of_all_ranks(bootstrap);
+  const Bytes memory = least_available_memory(bootstrap);
+  attempt_together(bootstrap, [&] {
+    check_world(bootstrap, options);
+    PlatformOptions platform{.devices = options.devices, .oversubscribe = options.oversubscribe};
+    platform.device_memory = options.device_memory;
+    if (!platform.device_memory && options.backend != BackendChoice::kCuda) {
+      platform.device_memory = Bytes{memory.value / options.devices};
+    }
+    platform.cores = cores;
+    const BackendDecision decision = choose_backend(options.backend, platform);
+    place.backend_notice = decision.why;
+    place.platform = open_platform(decision.backend, platform);
+    const bool ranks = options.launch == Launch::kProcesses;
+    place.device = &place.platform->device(ranks ? bootstrap.rank() : 0);
+    place.device->bind_this_thread();
+  });
+  place.usable_cores = static_cast<int>(cores.size());
+  for (int i = 0; i < options.devices; ++i) {
+    place.cores.push_back(cores[static_cast<std::size_t>(i) % cores.size()]);
+  }
+  place.communicator = make_shared_memory_communicator(bootstrap, *place.device);
+  return place;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/launch_report.h"
+
+#include <algorithm>
+
+#include "common/comm/ping_pong.h"
+#include "common/kernels/library_version.h"
+#include "common/results/machine_facts.h"
+#include "common/stats/summary.h"
+
+namespace tandem::bench {
+namespace {
+
+double per_step(Nanoseconds total, int steps) { return Seconds(total).count() / steps; }
+
+results::DevicePhases phases_of(const DeviceTimes& device) {
+  results::DevicePhases phases{.device = device.device, .mean_seconds = {}, .span_seconds = 0};
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const Nanoseconds total = device.times.total[i];
+    if (total.count() == 0) continue;
+    phases.mean_seconds[std::string(kPhaseNames[i])] = per_step(total, device.times.steps);
+  }
+  phases.span_seconds = per_step(device.times.span, device.times.steps);
+  return phases;
+}
+
+// dp's root bounds its step; of ranks, the one whose span is longest.
+double critical_span(const StepOptions& options, const std::vector<results::DevicePhases>& all) {
+  if (options.variant.strategy == StrategyKind::kDp) return all.front().span_seconds;
+  double longest = 0;
+  for (const auto& device : all) longest = std::max(longest, device.span_seconds);
+  return longest;
+}
+
+results::LaunchRecord common_record(const StepOptions& options, const Place& place,
+                                    const Model& model, const results::MachineFacts& machine) {
+  results::LaunchRecord record;
+  record.cell = cell_of(options, place.platform->backend());
+  record.mode = options.free_running > 0 ? "free-running" : "synchronous";
+  record.oversubscribed = place.platform->oversubscribed();
+  const std::int64_t parameters = model.layout().parameter_count();
+  record.model = {.parameters = parameters,
+                  .parameter_bytes = parameters * static_cast<std::int64_t>(sizeof(float)),
+                  .flops_per_sample = model.flops_per_sample()};
+  record.machine = machine;
+  return record;
+}
+
+}  // namespace
+
+results::Cell cell_of(const StepOptions& options, Backend backend) {
+  return {.strategy = to_string(options.variant.strategy),
+          .launch = to_string(options.launch),
+          .model = options.model,
+          .backend = to_string(backend),
+          .devices = options.devices,
+          .global_batch = options.variant.training.global_batch,
+          .options = distinguishing_options(options)};
+}
+
+results::MachineFacts machine_of(const Place& place) {
+  results::MachineFacts facts = results::gather_machine_facts();
+  facts.cores = place.usable_cores;
+  facts.bound_cores = place.cores;
+  facts.libraries["kernels"] = kernel_library_version();
+  if (place.communicator->rank() == 0 && place.cores.size() > 1) {
+    facts.ping_pong_ns = ping_pong_ns(place.cores[0], place.cores[1]);
+  }
+  place.communicator->barrier();
+  return facts;
+}
+
+results::LaunchRecord record_of(const StepOptions& options, const Place& place, const Model& model,
+                                const Measurement& measurement,
+                                const results::MachineFacts& machine) {
+  results::LaunchRecord record = common_record(options, place, model, machine);
+  record.first_step_seconds = measurement.warmup.first_step.count();
+  record.warmup_steps = measurement.warmup.steps;
+  record.warmup_seconds = measurement.warmup.time.count();
+  record.step_seconds = measurement.step_seconds;
+  for (const DeviceTimes& device : measurement.phases) record.phases.push_back(phases_of(device));
+  if (!record.phases.empty()) {
+    record.remainder_seconds =
+        stats::mean(record.step_seconds) - critical_span(options, record.phases);
+  }
+  for (std::size_t i = 0; i < measurement.memory.size(); ++i) {
+    const MemoryUse& use = measurement.memory[i];
+    record.memory.push_back({static_cast<int>(i), use.capacity.value, use.peak.value});
+  }
+  for (const Bytes size : measurement.bucket_sizes) record.bucket_bytes.push_back(size.value);
+  return record;
+}
+
+results::LaunchRecord out_of_memory_record(const StepOptions& options, const Place& place,
+                                           const Model& model, const Error& error,
+                                           const results::MachineFacts& machine) {
+  results::LaunchRecord record = common_record(options, place, model, machine);
+  record.status = results::Status::kSkipped;
+  record.reason = fmt::format("out of memory: {}", error.what());
+  return record;
+}
+
+}  // namespace tandem::bench

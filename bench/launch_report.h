@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/job.h"
+#include "bench/measurement.h"
+#include "common/model/model.h"
+#include "common/results/launch_record.h"
+
+namespace tandem::bench {
+
+// The cell that the options name.
+[[nodiscard]] results::Cell cell_of(const StepOptions& options, Backend backend);
+
+// The machine as this launch sees it. Measures the distance of the first two devices' cores: on
+// one rank, while the others wait.
+[[nodiscard]] results::MachineFacts machine_of(const Place& place);
+
+// The full record of a launch that was measured.
+[[nodiscard]] results::LaunchRecord record_of(const StepOptions& options, const Place& place,
+                                              const Model& model, const Measurement& measurement,
+                                              const results::MachineFacts& machine);
+
+// The record of a launch that did not fit: a result like any other.
+[[nodiscard]] results::LaunchRecord out_of_memory_record(const StepOptions& options,
+                                                         const Place& place, const Model& model,
+                                                         const Error& error,
+                                                         const results::MachineFacts& machine);
+
+}  // namespace tandem::bench

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/sampler.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tandem::bench {
+namespace {
+
+// Nanoseconds of the common clock as a double: exact up to 2^53, which is 104 days of uptime.
+double ticks(TimePoint time) {
+  return static_cast<double>(Nanoseconds(time.time_since_epoch()).count());
+}
+
+double latest(Communicator& ranks, TimePoint mine) {
+  const std::vector<double> all = ranks.all_gather(ticks(mine));
+  return *std::max_element(all.begin(), all.end());
+}
+
+}  // namespace
+
+Seconds Sampler::sample() {
+  ranks_.barrier();
+  const TimePoint start = Clock::now();
+  for (int step = 0; step < steps_per_sample_; ++step) strategy_.step();
+  strategy_.synchronize();
+  const TimePoint end = Clock::now();
+  // The exchange comes after the clock was read, and is nobody's sample.
+  const double first = latest(ranks_, start);
+  const double last = latest(ranks_, end);
+  return Seconds((last - first) * 1e-9 / steps_per_sample_);
+}
+
+Warmup Sampler::warm_up(int steps, Nanoseconds time) {
+  Warmup warmup;
+  std::vector<Seconds> samples;
+  while (warmup.steps < steps || warmup.time < Seconds(time)) {
+    samples.push_back(sample());
+    if (warmup.steps == 0) warmup.first_step = samples.front();
+    warmup.steps += steps_per_sample_;
+    warmup.time += samples.back() * steps_per_sample_;
+  }
+  const std::size_t later = samples.size() - samples.size() / 2;
+  Seconds sum{0};
+  for (std::size_t i = samples.size() - later; i < samples.size(); ++i) sum += samples[i];
+  warmup.per_sample = sum * steps_per_sample_ / static_cast<double>(later);
+  // What was marked so far belongs to no sample.
+  static_cast<void>(strategy_.collect_phases());
+  return warmup;
+}
+
+}  // namespace tandem::bench

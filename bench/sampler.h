@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/step_options.h"
+#include "common/comm/communicator.h"
+#include "common/parallel/strategy.h"
+
+namespace tandem::bench {
+
+struct Warmup {
+  Seconds first_step{0};
+  Seconds time{0};
+  int steps = 0;
+  Seconds per_sample{0};  // mean of the later half: what a sample will take
+};
+
+// Takes samples of a strategy's step. All calls are collective, and every rank gets the same
+// numbers, so that decisions made from them are the same everywhere.
+class Sampler {
+ public:
+  // `steps_per_sample` of 1 is synchronous; more run freely between one barrier and one wait.
+  Sampler(Strategy& strategy, Communicator& ranks, int steps_per_sample)
+      : strategy_(strategy), ranks_(ranks), steps_per_sample_(steps_per_sample) {}
+
+  // Barrier (untimed), steps, wait for all own streams. From the last rank's start to the last
+  // rank's end, per step: the node's monotonic clock is common to all ranks.
+  [[nodiscard]] Seconds sample();
+
+  // Discards until both limits are reached.
+  [[nodiscard]] Warmup warm_up(int steps, Nanoseconds time);
+
+  [[nodiscard]] int steps_per_sample() const { return steps_per_sample_; }
+
+ private:
+  Strategy& strategy_;
+  Communicator& ranks_;
+  const int steps_per_sample_;
+};
+
+}  // namespace tandem::bench

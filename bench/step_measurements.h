@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/google_benchmark.h"
+#include "bench/job.h"
+#include "bench/measurement.h"
+#include "common/model/model.h"
+
+namespace tandem::bench {
+
+// Times the step that the options name: warm-up, then as many samples as the options ask for.
+// Collective.
+[[nodiscard]] Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                                       const StepOptions& options, const Model& model);
+
+// Times interleaved pairs of steps of two variants in this process, A then B and B then A in turn,
+// and reports the ratio B / A: for effects too small to be seen between launches. Collective.
+void measure_pairs(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                   const StepOptions& options, const Model& model);
+
+}  // namespace tandem::bench

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/parallel/bucket_reducer.h"
+#include "common/parallel/training_options.h"
+#include "common/runtime/platform.h"
+
+namespace tandem::bench {
+
+enum class StrategyKind { kSingle, kIndependent, kDp, kDdp };
+enum class Launch { kThreads, kProcesses };
+
+[[nodiscard]] std::string to_string(StrategyKind kind);
+[[nodiscard]] std::string to_string(Launch launch);
+
+// One way to train: what --ab varies.
+struct Variant {
+  StrategyKind strategy = StrategyKind::kSingle;
+  TrainingOptions training{};
+  ReducerOptions reducer{};
+};
+
+struct StepOptions {
+  Variant variant{};
+  Launch launch = Launch::kThreads;
+  std::string model = "mlp-small";
+  int devices = 1;
+  BackendChoice backend = BackendChoice::kAuto;
+  bool oversubscribe = false;
+  std::optional<Bytes> device_memory;
+
+  int free_running = 0;  // steps per sample without barrier or wait; 0: one step, synchronous
+  Nanoseconds min_time = std::chrono::milliseconds(500);
+  int min_samples = 10;
+  Nanoseconds warmup_time = std::chrono::milliseconds(200);
+  int warmup_steps = 5;
+
+  std::string record_file;  // empty: none
+  bool verify = false;
+  std::string ab;                     // as given, "option=value"; empty: none
+  std::optional<Variant> ab_variant;  // the variant with that option changed
+  int pairs = 200;
+
+  std::vector<std::string> benchmark_flags;  // --benchmark_..., for Google Benchmark
+};
+
+// What the options say and what follows from them. Throws usage errors; with --help, prints it and
+// returns nothing.
+[[nodiscard]] std::optional<StepOptions> parse_step_options(int argc, const char* const* argv);
+
+// Options of a variant that differ from their defaults, by flag name: what names a cell.
+[[nodiscard]] std::map<std::string, std::string> distinguishing_options(const StepOptions& options);
+
+}  // namespace tandem::bench

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "bench/job.h"
+#include "common/model/model.h"
+
+namespace tandem::bench {
+
+struct Verification {
+  bool passed = false;
+  std::string text;  // one line: what was compared, and how far apart
+};
+
+// Trains some steps with the strategy, and with `single` on the whole batch on rank 0, and compares
+// the weights; ranks must hold the same bits. Apart from timing. Collective; the same on all ranks.
+// "not verified: does not fit" where there is no room for both, which does not count as passed.
+[[nodiscard]] Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+                                  const Model& model);
+
+}  // namespace tandem::bench

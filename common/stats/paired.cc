@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/stats/paired.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "common/base/check.h"
+#include "common/stats/summary.h"
+
+namespace tandem::stats {
+namespace {
+
+constexpr std::size_t kFewestForInterval = 20;  // below, the approximation covers too little
+constexpr double kNormalQuantile = 1.959964;    // of 97.5 %
+
+}  // namespace
+
+Estimate median_of_paired_ratios(std::span<const double> a, std::span<const double> b) {
+  TANDEM_CHECK(a.size() == b.size() && !a.empty(), "{} and {} values", a.size(), b.size());
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < a.size(); ++i) ratios.push_back(b[i] / a[i]);
+  std::sort(ratios.begin(), ratios.end());
+  Estimate estimate{
+      .center = median(ratios), .interval = {}, .launches = static_cast<int>(a.size())};
+  if (ratios.size() < kFewestForInterval) return estimate;
+  const auto n = static_cast<double>(ratios.size());
+  const double half = kNormalQuantile * std::sqrt(n) / 2;
+  const auto low = static_cast<std::size_t>(std::floor(n / 2 - half));
+  estimate.interval = Interval{ratios[low], ratios[ratios.size() - 1 - low]};
+  return estimate;
+}
+
+}  // namespace tandem::stats
