@@ -54,27 +54,26 @@ Bytes least_available_memory(Bootstrap& bootstrap) {
   return least;
 }
 
-void check_world(const Bootstrap& bootstrap, const StepOptions& options) {
+void check_world(const Bootstrap& bootstrap, const PlaceOptions& options) {
   if (options.launch == Launch::kThreads || bootstrap.size() == options.devices) return;
-  fail(ErrorKind::kUsage,
-       "{} of {} devices needs a rank for each, but {} rank{} started: run mpirun -np {} --bind-to "
-       "none step_bench ...",
-       to_string(options.variant.strategy), options.devices, bootstrap.size(),
-       bootstrap.size() == 1 ? " was" : "s were", options.devices);
+  fail(
+      ErrorKind::kUsage,
+      "--devices={} as processes needs a rank for each, but {} rank{} started: run it under mpirun "
+      "-np {} --bind-to none",
+      options.devices, bootstrap.size(), bootstrap.size() == 1 ? " was" : "s were",
+      options.devices);
 }
 
 }  // namespace
 
-void check_launch(const StepOptions& options) {
-  if (options.launch == Launch::kThreads && launched_ranks() > 1) {
-    fail(ErrorKind::kUsage,
-         "{} with threads is one process, but the launcher started {} ranks: run step_bench "
-         "without mpirun",
-         to_string(options.variant.strategy), launched_ranks());
-  }
+void check_launch(Launch launch) {
+  if (launch == Launch::kProcesses || launched_ranks() == 1) return;
+  fail(ErrorKind::kUsage,
+       "threads are one process, but the launcher started {} ranks: run it without mpirun",
+       launched_ranks());
 }
 
-Place open_place(Bootstrap& bootstrap, const StepOptions& options) {
+Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
   Place place;
   const std::vector<int> cores = cores_of_all_ranks(bootstrap);
   const Bytes memory = least_available_memory(bootstrap);

@@ -2,15 +2,26 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "bench/step_options.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
 #include "common/runtime/platform.h"
 
 namespace tandem::bench {
+
+enum class Launch { kThreads, kProcesses };
+
+// What a job asks for.
+struct PlaceOptions {
+  int devices = 1;
+  Launch launch = Launch::kThreads;
+  BackendChoice backend = BackendChoice::kAuto;
+  bool oversubscribe = false;
+  std::optional<Bytes> device_memory{};
+};
 
 // Where a job runs: all that a process (a rank) needs before it can build a strategy.
 struct Place {
@@ -22,13 +33,13 @@ struct Place {
   std::string backend_notice;  // which back end was taken and why
 };
 
-// Refuses, before MPI starts, what cannot be meant: a strategy of one process under a launcher of
-// several, or --launch=processes with fewer ranks than devices.
-void check_launch(const StepOptions& options);
+// Refuses, before MPI starts, a job of one process under a launcher of several.
+void check_launch(Launch launch);
 
-// Collective. Opens the back end on the cores that the job's ranks may use together - a launcher
+// Collective. Throws a usage error where the ranks are not as many as the devices of a job of
+// processes. Opens the back end on the cores that the job's ranks may use together - a launcher
 // that binds each rank to one core thereby gives the job all of them - and binds the calling thread
 // to its device.
-[[nodiscard]] Place open_place(Bootstrap& bootstrap, const StepOptions& options);
+[[nodiscard]] Place open_place(Bootstrap& bootstrap, const PlaceOptions& options);
 
 }  // namespace tandem::bench

@@ -50,10 +50,10 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
 
 results::Cell cell_of(const StepOptions& options, Backend backend) {
   return {.strategy = to_string(options.variant.strategy),
-          .launch = to_string(options.launch),
+          .launch = to_string(options.place.launch),
           .model = options.model,
           .backend = to_string(backend),
-          .devices = options.devices,
+          .devices = options.place.devices,
           .global_batch = options.variant.training.global_batch,
           .options = distinguishing_options(options)};
 }

@@ -3,6 +3,7 @@
 
 #include "bench/job.h"
 #include "bench/measurement.h"
+#include "bench/step_options.h"
 #include "common/model/model.h"
 #include "common/results/launch_record.h"
 

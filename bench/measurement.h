@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bench/sampler.h"
+#include "bench/step_options.h"
 #include "common/comm/bootstrap.h"
 
 namespace tandem::bench {

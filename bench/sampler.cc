@@ -19,16 +19,23 @@ double latest(Communicator& ranks, TimePoint mine) {
 
 }  // namespace
 
-Seconds Sampler::sample() {
-  ranks_.barrier();
+Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work) {
+  ranks.barrier();
   const TimePoint start = Clock::now();
-  for (int step = 0; step < steps_per_sample_; ++step) strategy_.step();
-  strategy_.synchronize();
+  work();
   const TimePoint end = Clock::now();
   // The exchange comes after the clock was read, and is nobody's sample.
-  const double first = latest(ranks_, start);
-  const double last = latest(ranks_, end);
-  return Seconds((last - first) * 1e-9 / steps_per_sample_);
+  const double first = latest(ranks, start);
+  const double last = latest(ranks, end);
+  return Seconds((last - first) * 1e-9);
+}
+
+Seconds Sampler::sample() {
+  const Seconds all = timed_over_ranks(ranks_, [this] {
+    for (int step = 0; step < steps_per_sample_; ++step) strategy_.step();
+    strategy_.synchronize();
+  });
+  return all / steps_per_sample_;
 }
 
 Warmup Sampler::warm_up(int steps, Nanoseconds time) {

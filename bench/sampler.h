@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bench/step_options.h"
+#include <functional>
+
 #include "common/comm/communicator.h"
 #include "common/parallel/strategy.h"
 
@@ -14,6 +15,10 @@ struct Warmup {
   Seconds per_sample{0};  // mean of the later half: what a sample will take
 };
 
+// Barrier (untimed), then `work` on every rank: from the last rank's start to the last rank's end,
+// on the node's common monotonic clock. Collective; the same number on every rank.
+[[nodiscard]] Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work);
+
 // Takes samples of a strategy's step. All calls are collective, and every rank gets the same
 // numbers, so that decisions made from them are the same everywhere.
 class Sampler {
@@ -22,8 +27,7 @@ class Sampler {
   Sampler(Strategy& strategy, Communicator& ranks, int steps_per_sample)
       : strategy_(strategy), ranks_(ranks), steps_per_sample_(steps_per_sample) {}
 
-  // Barrier (untimed), steps, wait for all own streams. From the last rank's start to the last
-  // rank's end, per step: the node's monotonic clock is common to all ranks.
+  // Steps, then a wait for all own streams; per step.
   [[nodiscard]] Seconds sample();
 
   // Discards until both limits are reached.

@@ -2,7 +2,6 @@
 //
 // Times one training step of one strategy. Of processes, every rank runs this main; all take the
 // same samples, and rank 0 reports.
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 
@@ -10,6 +9,7 @@
 #include "bench/google_benchmark.h"
 #include "bench/job.h"
 #include "bench/launch_report.h"
+#include "bench/ranks_main.h"
 #include "bench/step_measurements.h"
 #include "bench/strategy_factory.h"
 #include "bench/verification.h"
@@ -20,19 +20,6 @@
 
 namespace tandem::bench {
 namespace {
-
-// What every rank finds alike is said once: by rank 0, also before MPI says which one that is.
-bool speaks_for_all() {
-  const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
-  return rank == nullptr || std::atoi(rank) == 0;
-}
-
-int report(const Error& error) {
-  if (speaks_for_all() || error.kind() == ErrorKind::kLogic) {
-    std::cerr << "step_bench: " << error.what() << std::endl;
-  }
-  return error.exit_code();
-}
 
 void write_record(const StepOptions& options, const Place& place,
                   const results::LaunchRecord& record) {
@@ -49,7 +36,7 @@ void check_record_file(const StepOptions& options, const Bootstrap& bootstrap) {
 int run(const StepOptions& options, Bootstrap& bootstrap) {
   const auto model = make_model(options.model);
   check_record_file(options, bootstrap);
-  Place place = open_place(bootstrap, options);
+  Place place = open_place(bootstrap, options.place);
   if (bootstrap.rank() == 0) std::cerr << place.backend_notice << std::endl;
   if (options.verify) {
     const Verification verification = verify(bootstrap, place, options, *model);
@@ -75,16 +62,13 @@ int run(const StepOptions& options, Bootstrap& bootstrap) {
 }
 
 int run_as_launched(const StepOptions& options, int& argc, char**& argv) {
-  if (options.launch == Launch::kThreads) {
+  if (options.place.launch == Launch::kThreads) {
     ThreadGroup alone(1);
     return run(options, *alone.join(0));
   }
   MpiSession mpi(argc, argv);
-  try {
-    return run(options, *mpi.bootstrap());
-  } catch (const Error& error) {
-    return report(error);  // before MPI ends: a rank that says nothing would hide why
-  }
+  // Said before MPI ends: a rank that left without a word would hide why.
+  return run_main("step_bench", [&] { return run(options, *mpi.bootstrap()); });
 }
 
 }  // namespace
@@ -93,14 +77,10 @@ int run_as_launched(const StepOptions& options, int& argc, char**& argv) {
 int main(int argc, char** argv) {
   using namespace tandem::bench;
   restart_in_clean_environment(argv);
-  try {
+  return run_main("step_bench", [&] {
     const auto options = parse_step_options(argc, argv);
     if (!options) return 0;
-    check_launch(*options);
+    check_launch(options->place.launch);
     return run_as_launched(*options, argc, argv);
-  } catch (const tandem::Error& error) {
-    return report(error);
-  } catch (const std::exception& error) {
-    return report(tandem::Error(tandem::ErrorKind::kFailure, error.what()));
-  }
+  });
 }

@@ -28,14 +28,14 @@ void set_counters(benchmark::State& state, const StepOptions& options,
 
 // Of processes, each rank knows its own device; of threads, one process knows all.
 const Device* own_device(const Place& place, const StepOptions& options) {
-  return options.launch == Launch::kProcesses ? place.device : nullptr;
+  return options.place.launch == Launch::kProcesses ? place.device : nullptr;
 }
 
 }  // namespace
 
 Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
                          const StepOptions& options, const Model& model) {
-  const auto strategy = make_strategy(place, options.launch, model, options.variant);
+  const auto strategy = make_strategy(place, options.place.launch, model, options.variant);
   Sampler sampler(*strategy, *place.communicator, std::max(1, options.free_running));
   Measurement measured;
   measured.warmup = sampler.warm_up(options.warmup_steps, options.warmup_time);
@@ -56,8 +56,8 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
 
 void measure_pairs(GoogleBenchmark& driver, Bootstrap&, Place& place, const StepOptions& options,
                    const Model& model) {
-  const auto a = make_strategy(place, options.launch, model, options.variant);
-  const auto b = make_strategy(place, options.launch, model, *options.ab_variant);
+  const auto a = make_strategy(place, options.place.launch, model, options.variant);
+  const auto b = make_strategy(place, options.place.launch, model, *options.ab_variant);
   Sampler sampler_a(*a, *place.communicator, std::max(1, options.free_running));
   Sampler sampler_b(*b, *place.communicator, std::max(1, options.free_running));
   static_cast<void>(sampler_a.warm_up(options.warmup_steps, options.warmup_time));

@@ -4,6 +4,7 @@
 #include "bench/google_benchmark.h"
 #include "bench/job.h"
 #include "bench/measurement.h"
+#include "bench/step_options.h"
 #include "common/model/model.h"
 
 namespace tandem::bench {

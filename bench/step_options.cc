@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <iostream>
 #include <utility>
 
+#include "bench/ranks_main.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
 
@@ -246,16 +246,16 @@ Flags changed_by_ab(const Flags& flags) {
 StepOptions options_of(const CLI::App& app, const Flags& flags) {
   StepOptions options;
   options.variant = variant_of(flags);
-  options.launch = launch_of(flags, options.variant.strategy);
+  options.place.launch = launch_of(flags, options.variant.strategy);
   check_devices(flags, options.variant.strategy);
   check_applicable(app, options.variant.strategy);
   check_counts(flags);
   options.model = flags.model;
-  options.devices = flags.devices;
-  options.backend = parse_backend(flags.backend);
-  options.oversubscribe = flags.oversubscribe;
+  options.place.devices = flags.devices;
+  options.place.backend = parse_backend(flags.backend);
+  options.place.oversubscribe = flags.oversubscribe;
   if (!flags.device_memory.empty()) {
-    options.device_memory = parse_bytes(flags.device_memory, "--device-memory");
+    options.place.device_memory = parse_bytes(flags.device_memory, "--device-memory");
   }
   options.free_running = flags.free_running;
   options.min_time = parse_duration(flags.min_time, "--min-time");
@@ -280,21 +280,10 @@ std::optional<StepOptions> parse_step_options(int argc, const char* const* argv)
                "step_bench");
   Flags flags;
   declare(app, flags);
-  app.allow_extras();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::cout << app.help();
-    return std::nullopt;
-  } catch (const CLI::ParseError& error) {
-    fail(ErrorKind::kUsage, "{}; step_bench --help lists the flags", error.what());
-  }
-  for (const std::string& extra : app.remaining()) {
-    require(extra.starts_with("--benchmark_"),
-            fmt::format("'{}' is no flag of step_bench: --help lists them", extra));
-  }
+  std::vector<std::string> benchmark_flags;
+  if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
   StepOptions options = options_of(app, flags);
-  options.benchmark_flags = app.remaining();
+  options.benchmark_flags = std::move(benchmark_flags);
   return options;
 }
 
@@ -306,7 +295,7 @@ std::map<std::string, std::string> distinguishing_options(const StepOptions& opt
   if (variant.training.seed != 1) named["seed"] = std::to_string(variant.training.seed);
   if (variant.training.phases == PhaseTiming::kOff) named["phases"] = "off";
   if (options.free_running > 0) named["free-running"] = std::to_string(options.free_running);
-  if (options.device_memory) named["device-memory"] = to_string(*options.device_memory);
+  if (options.place.device_memory) named["device-memory"] = to_string(*options.place.device_memory);
   if (variant.reducer.grads != usual.grads) named["grads"] = name_of(variant.reducer.grads, kGrads);
   if (variant.reducer.overlap != usual.overlap) {
     named["overlap"] = name_of(variant.reducer.overlap, kOverlaps);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/job.h"
 #include "common/parallel/bucket_reducer.h"
 #include "common/parallel/training_options.h"
 #include "common/runtime/platform.h"
@@ -14,7 +15,6 @@
 namespace tandem::bench {
 
 enum class StrategyKind { kSingle, kIndependent, kDp, kDdp };
-enum class Launch { kThreads, kProcesses };
 
 [[nodiscard]] std::string to_string(StrategyKind kind);
 [[nodiscard]] std::string to_string(Launch launch);
@@ -28,12 +28,8 @@ struct Variant {
 
 struct StepOptions {
   Variant variant{};
-  Launch launch = Launch::kThreads;
+  PlaceOptions place{};
   std::string model = "mlp-small";
-  int devices = 1;
-  BackendChoice backend = BackendChoice::kAuto;
-  bool oversubscribe = false;
-  std::optional<Bytes> device_memory;
 
   int free_running = 0;  // steps per sample without barrier or wait; 0: one step, synchronous
   Nanoseconds min_time = std::chrono::milliseconds(500);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "bench/job.h"
+#include "bench/step_options.h"
 #include "common/model/model.h"
 #include "common/parallel/strategy.h"
 

@@ -77,8 +77,8 @@ Verification compare(const StepOptions& options, double difference, bool equal) 
   return {close && equal,
           fmt::format("{}: after {} steps on {} device{} the weights of {} differ from single's by "
                       "at most {:.1e} of the largest (tolerance {:.0e}); ranks hold {}",
-                      close && equal ? "verified" : "WRONG", kSteps, options.devices,
-                      options.devices == 1 ? "" : "s", strategy, difference, kTolerance,
+                      close && equal ? "verified" : "WRONG", kSteps, options.place.devices,
+                      options.place.devices == 1 ? "" : "s", strategy, difference, kTolerance,
                       equal ? "the same bits" : "DIFFERENT bits")};
 }
 
@@ -93,7 +93,7 @@ Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& optio
   }
   try {
     const Weights mine = [&] {
-      const auto strategy = make_strategy(place, options.launch, model, options.variant);
+      const auto strategy = make_strategy(place, options.place.launch, model, options.variant);
       return train(*strategy, *place.device);
     }();
     const bool equal = equal_on_all_ranks(bootstrap, mine);

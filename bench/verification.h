@@ -4,6 +4,7 @@
 #include <string>
 
 #include "bench/job.h"
+#include "bench/step_options.h"
 #include "common/model/model.h"
 
 namespace tandem::bench {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tandem::bench {
+
+// Parses the command line. What begins with --benchmark_ goes to `benchmark_flags`; any other
+// unknown flag is a usage error. False after --help, which it prints.
+[[nodiscard]] bool parse_with_benchmark_flags(CLI::App& app, int argc, const char* const* argv,
+                                              std::vector<std::string>& benchmark_flags);
+
+// Runs `body` and turns what it throws into one line and an exit status: 2 for usage, else 1. What
+// all ranks of a job find alike is said by rank 0 alone, also before MPI says which one that is.
+[[nodiscard]] int run_main(const std::string& program, const std::function<int()>& body);
+
+}  // namespace tandem::bench
