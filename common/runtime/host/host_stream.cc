@@ -48,6 +48,7 @@ HostStream::~HostStream() {
 }
 
 void HostStream::push(Task task) {
+  pending_.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(task));
@@ -101,14 +102,19 @@ void HostStream::delay() {
 
 void HostStream::enqueue(Operation operation) {
   check_placement(operation.name, device(), operation.accesses);
-  push([this, operation = std::move(operation)] { run(operation); });
+  push([this, operation = std::move(operation)] {
+    run(operation);
+    carried_out();
+  });
 }
 
 void HostStream::enqueue_due(std::function<TimePoint(TimePoint)> end_of) {
   push([this, end_of = std::move(end_of)] {
-    if (failure_) return;
-    const TimePoint ready = std::max(due_at_, Clock::now());
-    due_at_ = std::max(ready, end_of(ready));
+    if (!failure_) {
+      const TimePoint ready = std::max(due_at_, Clock::now());
+      due_at_ = std::max(ready, end_of(ready));
+    }
+    carried_out();
   });
 }
 
@@ -118,6 +124,7 @@ std::shared_ptr<Completion> HostStream::enqueue_completion() {
     completion->ended_at = Clock::now();
     completion->due_at = std::max(completion->ended_at, due_at_);
     completion->failure = failure_;
+    carried_out();  // before those who wait go on: they may ask is_done() at once
     completion->complete();
   });
   return completion;
@@ -134,6 +141,7 @@ void HostStream::wait(const Event& event) {
     completion->wait();
     // What this stream would do next needs work that never happened.
     if (!failure_) failure_ = completion->failure;
+    carried_out();
   });
 }
 
@@ -144,15 +152,9 @@ void HostStream::synchronize() {
 }
 
 bool HostStream::is_done() {
-  const auto completion = enqueue_completion();
-  if (!completion->is_done()) {
-    // Not even reached: something before it is queued or runs. An idle worker gets a moment.
-    park_while(completion->done, 0, Sharing::kThreads,
-               Clock::now() + std::chrono::microseconds(50));
-  }
-  if (!completion->is_done()) return false;
-  if (completion->failure) throw Error(completion->failure->kind, completion->failure->message);
-  return completion->due_at <= Clock::now();
+  if (pending_.load(std::memory_order_acquire) != 0) return false;
+  if (failure_) throw Error(failure_->kind, failure_->message);
+  return due_at_ <= Clock::now();
 }
 
 void HostStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -55,6 +57,7 @@ class HostStream final : public Stream {
   using Task = std::function<void()>;
 
   void push(Task task);
+  void carried_out() { pending_.fetch_sub(1, std::memory_order_release); }
   void work();            // the worker's loop
   bool take(Task& task);  // parks while idle; false once closed and drained
   void run(const Operation& operation);
@@ -67,6 +70,10 @@ class HostStream final : public Stream {
   std::deque<Task> queue_;
   bool closed_ = false;
   Word idle_{0};  // 1 while the worker is parked, or about to
+
+  // Tasks pushed and not yet carried out. Where it is 0, the worker's own fields below are visible
+  // and stay as they are until the next push.
+  std::atomic<std::int64_t> pending_{0};
 
   // The worker's own; others see them through completions only.
   std::shared_ptr<const Failure> failure_;

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-extern "C" {
-void __tsan_read_range(void* address, unsigned long size);   // NOLINT(bugprone-reserved-identifier)
-void __tsan_write_range(void* address, unsigned long size);  // NOLINT(bugprone-reserved-identifier)
+extern "C" {  // as GCC declares its built-ins of these names, with a signed size
+void __tsan_read_range(void* address, long size);   // NOLINT(bugprone-reserved-identifier)
+void __tsan_write_range(void* address, long size);  // NOLINT(bugprone-reserved-identifier)
 }
 
 namespace tandem::host {
@@ -19,10 +19,11 @@ constexpr std::uintptr_t kWholeUpTo = 16 * kPage;
 void report(std::uintptr_t from, std::uintptr_t to, Access::Mode mode) {
   if (to <= from) return;
   auto* const address = reinterpret_cast<void*>(from);
+  const auto size = static_cast<long>(to - from);
   if (mode == Access::Mode::kRead) {
-    __tsan_read_range(address, to - from);
+    __tsan_read_range(address, size);
   } else {
-    __tsan_write_range(address, to - from);
+    __tsan_write_range(address, size);
   }
 }
 
