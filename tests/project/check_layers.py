@@ -57,7 +57,7 @@ CONDITIONS = [
     (SANITIZERS, ""),
     (COMPILER, "common/runtime/host/"),
     (COMPILER, "common/kernels/host/"),
-    (COMPILER, "common/tensor/"),
+    (COMPILER, "common/base/"),
     (r"__CUDA(CC|_ARCH)__|CUDART_VERSION", "common/runtime/cuda/"),
     (r"__CUDA(CC|_ARCH)__|CUDART_VERSION", "common/kernels/cuda/"),
     (r"NCCL_VERSION_CODE", "common/comm/nccl"),
