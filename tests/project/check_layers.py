@@ -24,7 +24,7 @@ ARROWS = {
     "common/trace": ["common/runtime"],
     "common/parallel": ["common/comm", "common/optim", "common/data", "common/trace"],
     "common/stats": ["common/base"],
-    "common/results": ["common/base"],
+    "common/results": ["common/stats"],
     "reports": ["common/results", "common/stats"],
     "tools": ["reports"],
 }
@@ -58,6 +58,8 @@ CONDITIONS = [
     (COMPILER, "common/runtime/host/"),
     (COMPILER, "common/kernels/host/"),
     (COMPILER, "common/base/"),
+    (r"\bNDEBUG\b", "common/results/"),
+    (r"\bTANDEM_CUDA_MODULE\b", "tests/"),
     (r"__CUDA(CC|_ARCH)__|CUDART_VERSION", "common/runtime/cuda/"),
     (r"__CUDA(CC|_ARCH)__|CUDART_VERSION", "common/kernels/cuda/"),
     (r"NCCL_VERSION_CODE", "common/comm/nccl"),
