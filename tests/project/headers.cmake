@@ -47,4 +47,4 @@ header_check(header_self_containment_planted HEADERS ${planted})
 target_include_directories(header_self_containment_planted PRIVATE ${PROJECT_SOURCE_DIR})
 header_rule(headers_planted header_self_containment_planted)
 set_tests_properties(project.headers_planted PROPERTIES PASS_REGULAR_EXPRESSION
-  "planted\\.h:[0-9:]+ error: .string. in namespace .std.")
+  "planted\\.h:[0-9:]+ error: [^\n]*std")

@@ -33,10 +33,9 @@ step() {
     say "$title: done in $((SECONDS - start)) s"
     return 0
   fi
-  printf '%s: %s failed after %d s; the end of %s:\n' "$name" "$title" $((SECONDS - start)) "$log" >&2
-  { grep -E '(error|Error|FAILED):' "$log" || true; } | head -n 12 >&2
-  echo '  ...' >&2
-  tail -n 25 "$log" >&2
+  printf '%s: %s failed after %d s; from %s:\n' "$name" "$title" $((SECONDS - start)) "$log" >&2
+  # The errors themselves where the log has some: a compiler's are far above the end.
+  grep -m 12 -E '([Ee]rror:|undefined reference|^CMake Error)' "$log" >&2 || tail -n 25 "$log" >&2
   return 1
 }
 
