@@ -10,7 +10,7 @@ namespace {
 
 // Blocks of four words made side by side: a few vectors' worth, and small enough for registers.
 constexpr int kLanes = 16;
-constexpr std::int64_t kTile = 4 * kLanes;
+constexpr std::int64_t kTile = std::int64_t{4} * kLanes;
 
 struct Tile {
   std::uint32_t words[4][kLanes];  // word, block

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "common/tensor/random.h"
 #include "common/base/vector_clones.h"
+#include "common/tensor/random.h"
 
 namespace tandem::host {
 namespace {
