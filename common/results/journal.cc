@@ -35,9 +35,10 @@ SweepInfo parse_header(std::string_view line, const std::string& source) {
   return sweep;
 }
 
+// By name, for a launch that failed does not know which back end `auto` would have come to.
 void add_or_replace(std::vector<LaunchRecord>& launches, LaunchRecord record) {
   const auto same = std::find_if(launches.begin(), launches.end(), [&](const LaunchRecord& other) {
-    return other.launch_index == record.launch_index && other.cell == record.cell;
+    return other.launch_index == record.launch_index && other.cell.name() == record.cell.name();
   });
   if (same == launches.end()) {
     launches.push_back(std::move(record));

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/cell_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/format.h"
+#include "reports/phases.h"
+
+namespace tandem::reports {
+namespace {
+
+using Align = Table::Align;
+
+constexpr const char* kNone = "-";
+
+std::vector<std::string> point_columns(const results::Cell& cell) {
+  return {cell.model, std::to_string(cell.global_batch), std::to_string(cell.devices)};
+}
+
+std::string efficiency_text(const CellSummary& summary) {
+  const std::optional<double> efficiency = summary.efficiency();
+  if (!efficiency || summary.cell.devices == 1) return kNone;
+  return fmt::format("{:.0f} %{}", 100 * *efficiency, *efficiency > 1 ? " (!)" : "");
+}
+
+std::vector<std::string> cell_row(const CellSummary& summary) {
+  std::vector<std::string> row = point_columns(summary.cell);
+  row.push_back(strategy_label(summary.cell));
+  if (summary.launches == 0) {
+    row.insert(row.end(), {"0", kNone, kNone, kNone, kNone,
+                           fmt::format("{}: {}", to_string(summary.status), summary.reason)});
+    return row;
+  }
+  row.insert(row.end(),
+             {std::to_string(summary.launches), duration_text(summary.median_step),
+              rate_text(summary.throughput), summary.speedup ? ratio_text(*summary.speedup) : kNone,
+              efficiency_text(summary), join(marks_of(summary), ", ")});
+  return row;
+}
+
+std::vector<std::string> phase_names(const Summary& summary) {
+  std::vector<std::string> names;
+  for (const CellSummary& cell : summary.cells) {
+    for (const PhaseMean& phase : cell.phases) {
+      if (std::find(names.begin(), names.end(), phase.name) == names.end()) {
+        names.push_back(phase.name);
+      }
+    }
+  }
+  return in_step_order(names);
+}
+
+std::string share_text(double seconds, const CellSummary& summary) {
+  return fmt::format("{:.3f} ({:.0f} %)", seconds * 1e3, 100 * seconds / summary.mean_step.center);
+}
+
+std::string phase_cell(const CellSummary& summary, const std::string& name) {
+  for (const PhaseMean& phase : summary.phases) {
+    if (phase.name == name) return share_text(phase.seconds, summary);
+  }
+  return kNone;
+}
+
+}  // namespace
+
+Table cell_table(const Summary& summary) {
+  Table table;
+  table.columns = {{"model", Align::kLeft},
+                   {"batch", Align::kRight},
+                   {"devices", Align::kRight},
+                   {"strategy", Align::kLeft},
+                   {"launches", Align::kRight},
+                   {"median step [95 %]", Align::kRight},
+                   {"samples/s [95 %]", Align::kRight},
+                   {"speed-up vs single", Align::kRight},
+                   {"efficiency vs single", Align::kRight},
+                   {"remarks", Align::kLeft}};
+  for (const CellSummary& cell : summary.cells) table.rows.push_back(cell_row(cell));
+  return table;
+}
+
+Table comparison_table(const Summary& summary) {
+  Table table;
+  table.columns = {{"model", Align::kLeft},     {"batch", Align::kRight},
+                   {"devices", Align::kRight},  {"dp", Align::kLeft},
+                   {"ddp", Align::kLeft},       {"speed of ddp / dp [95 %]", Align::kRight},
+                   {"launches", Align::kRight}, {"ddp is", Align::kLeft}};
+  for (const Comparison& pair : summary.comparisons) {
+    std::vector<std::string> row = point_columns(pair.dp->cell);
+    row.insert(row.end(), {strategy_label(pair.dp->cell), strategy_label(pair.ddp->cell),
+                           ratio_text(pair.ddp_speed), std::to_string(pair.ddp_speed.launches),
+                           std::string(to_string(pair.ddp_verdict))});
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
+Table phase_table(const Summary& summary) {
+  const std::vector<std::string> names = phase_names(summary);
+  Table table;
+  table.columns = {{"model", Align::kLeft},
+                   {"batch", Align::kRight},
+                   {"devices", Align::kRight},
+                   {"strategy", Align::kLeft},
+                   {"mean step, ms", Align::kRight}};
+  for (const std::string& name : names) table.columns.push_back({name, Align::kRight});
+  table.columns.push_back({"remainder", Align::kRight});
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.phases.empty()) continue;
+    std::vector<std::string> row = point_columns(cell.cell);
+    row.push_back(strategy_label(cell.cell));
+    row.push_back(fmt::format("{:.3f}", cell.mean_step.center * 1e3));
+    for (const std::string& name : names) row.push_back(phase_cell(cell, name));
+    row.push_back(share_text(cell.remainder_seconds, cell));
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
+}  // namespace tandem::reports

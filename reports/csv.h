@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "reports/summary.h"
+
+namespace tandem::reports {
+
+// One tidy table: a row per cell, independent variables first, then measured ones in SI units.
+// A figure that does not exist is empty, never 0. Quoted as RFC 4180 says.
+[[nodiscard]] std::string to_csv(const Summary& summary);
+
+}  // namespace tandem::reports

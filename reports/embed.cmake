@@ -1,0 +1,13 @@
+# cmake -DINPUT=file -DNAME=function -DOUTPUT=file.cc -P embed.cmake
+# Writes a C++ file with `std::string_view NAME()` that holds the bytes of a file.
+file(READ ${INPUT} bytes HEX)
+string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")
+file(WRITE ${OUTPUT} "// Made from ${INPUT}.
+#include \"reports/embedded.h\"
+namespace tandem::reports {
+static const unsigned char kBytes[] = {
+${bytes}};
+std::string_view ${NAME}() { return {reinterpret_cast<const char*>(kBytes), sizeof(kBytes)}; }
+}  // namespace tandem::reports
+")

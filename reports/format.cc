@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/format.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tandem::reports {
+namespace {
+
+struct Scale {
+  double factor;
+  const char* unit;
+};
+
+Scale time_scale(double seconds) {
+  if (seconds < 1e-3) return {1e6, "us"};
+  if (seconds < 1) return {1e3, "ms"};
+  return {1, "s"};
+}
+
+// Four significant digits without an exponent.
+std::string significant(double value) {
+  if (value == 0 || !std::isfinite(value)) return fmt::format("{:.0f}", value);
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  return fmt::format("{:.{}f}", value, std::max(0, 3 - magnitude));
+}
+
+std::string grouped(double value) {
+  if (std::abs(value) < 1000) return significant(value);
+  std::string digits = fmt::format("{:.0f}", value);
+  for (std::size_t place = digits.size(); place > 3;) {
+    place -= 3;
+    digits = digits.substr(0, place) + "," + digits.substr(place);
+  }
+  return digits;
+}
+
+}  // namespace
+
+std::string duration_text(const stats::Estimate& seconds) {
+  const Scale scale = time_scale(seconds.center);
+  std::string text = significant(seconds.center * scale.factor) + " " + scale.unit;
+  if (seconds.interval) {
+    text += fmt::format(" [{} .. {}]", significant(seconds.interval->low * scale.factor),
+                        significant(seconds.interval->high * scale.factor));
+  }
+  return text;
+}
+
+std::string rate_text(const stats::Estimate& per_second) {
+  std::string text = grouped(per_second.center);
+  if (per_second.interval) {
+    text += fmt::format(" [{} .. {}]", grouped(per_second.interval->low),
+                        grouped(per_second.interval->high));
+  }
+  return text;
+}
+
+std::string ratio_text(const stats::Estimate& ratio) {
+  std::string text = fmt::format("{:.2f}x", ratio.center);
+  if (ratio.interval) {
+    text += fmt::format(" [{:.2f} .. {:.2f}]", ratio.interval->low, ratio.interval->high);
+  }
+  return text;
+}
+
+std::string interval_words(const stats::Estimate& ratio) {
+  if (!ratio.interval) return "no interval: a single launch does not tell how launches vary";
+  return fmt::format("95 % interval {:.2f} to {:.2f}", ratio.interval->low, ratio.interval->high);
+}
+
+std::string strategy_label(const results::Cell& cell) {
+  const std::string usual = cell.strategy == "ddp" ? "processes" : "threads";
+  std::string label = cell.strategy;
+  if (cell.strategy == "independent" || cell.launch != usual) label += " (" + cell.launch + ")";
+  for (const auto& [option, value] : cell.options) label += ", " + option + "=" + value;
+  return label;
+}
+
+std::vector<std::string> marks_of(const CellSummary& summary) {
+  constexpr double kMostRemainder = 0.02;
+  std::vector<std::string> marks;
+  if (summary.oversubscribed) marks.emplace_back("oversubscribed");
+  if (summary.modelled) marks.emplace_back("modelled");
+  if (summary.mode != "synchronous") marks.push_back(summary.mode);
+  if (summary.efficiency().value_or(0) > 1) marks.emplace_back("efficiency above 100 %");
+  if (std::abs(summary.remainder_share()) > kMostRemainder) {
+    marks.push_back(
+        fmt::format("{:.1f} % of the step in no phase", 100 * summary.remainder_share()));
+  }
+  if (summary.launches > 0 && summary.failed_launches > 0) {
+    marks.push_back(fmt::format("{} failed", count_text(summary.failed_launches, "launch")));
+  }
+  return marks;
+}
+
+std::string count_text(long long count, const std::string& noun) {
+  if (count == 1) return "1 " + noun;
+  const bool hisses = noun.ends_with("ch") || noun.ends_with("s");
+  return fmt::format("{} {}{}", count, noun, hisses ? "es" : "s");
+}
+
+std::string join(const std::vector<std::string>& parts, const std::string& between) {
+  return fmt::format("{}", fmt::join(parts, between));
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the charts of the page from the JSON beside it. Text reaches the page through the canvas
+// and textContent alone.
+"use strict";
+
+(function () {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const charts = [];
+
+  function colour(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  }
+
+  // A strategy keeps its colour and its mark in all charts; options of one strategy share the
+  // colour and differ in the mark.
+  const marks = ["circle", "rectRot", "triangle", "rect", "crossRot", "star"];
+  function colourOf(series) {
+    const launch = series.strategy === "independent" ? "-" + series.launch : "";
+    return colour(series.strategy + launch) || colour("ink");
+  }
+
+  // Whiskers for points that carry yLow and yHigh, or xLow and xHigh.
+  const whiskers = {
+    id: "whiskers",
+    beforeDatasetsDraw(chart) {
+      const context = chart.ctx;
+      chart.data.datasets.forEach(function (dataset, index) {
+        if (!chart.isDatasetVisible(index)) return;
+        chart.getDatasetMeta(index).data.forEach(function (element, at) {
+          const point = dataset.data[at];
+          const across = point.xLow !== undefined && point.xLow !== null;
+          const along = point.yLow !== undefined && point.yLow !== null;
+          if (!across && !along) return;
+          const scale = across ? chart.scales.x : chart.scales.y;
+          const from = scale.getPixelForValue(across ? point.xLow : point.yLow);
+          const to = scale.getPixelForValue(across ? point.xHigh : point.yHigh);
+          const cap = 4;
+          context.save();
+          context.strokeStyle = Array.isArray(dataset.borderColor) ? dataset.borderColor[at] : dataset.borderColor;
+          context.lineWidth = 1.5;
+          context.beginPath();
+          if (across) {
+            context.moveTo(from, element.y); context.lineTo(to, element.y);
+            for (const x of [from, to]) { context.moveTo(x, element.y - cap); context.lineTo(x, element.y + cap); }
+          } else {
+            context.moveTo(element.x, from); context.lineTo(element.x, to);
+            for (const y of [from, to]) { context.moveTo(element.x - cap, y); context.lineTo(element.x + cap, y); }
+          }
+          context.stroke();
+          context.restore();
+        });
+      });
+    },
+  };
+
+  function number(value) {
+    const digits = Math.abs(value) >= 1000 ? 0 : Math.abs(value) >= 100 ? 1 : 2;
+    return value.toLocaleString("en-US", { maximumFractionDigits: digits });
+  }
+
+  function withInterval(value, low, high) {
+    return low === null || low === undefined ? number(value) + " (one launch, no interval)"
+                                             : number(value) + " [" + number(low) + " .. " + number(high) + "]";
+  }
+
+  function title(text) {
+    return { display: true, text: text, color: colour("soft") };
+  }
+
+  function axis(text, more) {
+    return Object.assign({ title: title(text), grid: { color: colour("grid"), borderColor: colour("line") },
+                           ticks: { color: colour("soft") } }, more);
+  }
+
+  function legend() {
+    return { position: "bottom", labels: { color: colour("ink"), usePointStyle: true, boxWidth: 8, padding: 12 } };
+  }
+
+  // Device counts stand side by side by their place in the list; series are set off a little, so
+  // that whiskers do not hide each other.
+  function places(group) {
+    return axis("devices", {
+      type: "linear", min: -0.4, max: group.devices.length - 0.6,
+      grid: { display: false, borderColor: colour("line") },
+      afterBuildTicks(scale) { scale.ticks = group.devices.map((_, at) => ({ value: at })); },
+      ticks: { color: colour("soft"), callback: (value) => String(group.devices[value]) },
+    });
+  }
+
+  function seriesOf(group, figure) {
+    const shown = group.series.filter((series) => series.points.some((point) => point[figure]));
+    return shown.map(function (series, index) {
+      const offset = (index - (shown.length - 1) / 2) * 0.05;
+      const points = series.points.filter((point) => point[figure]).map(function (point) {
+        const [center, low, high] = point[figure];
+        return { x: group.devices.indexOf(point.devices) + offset, y: center, yLow: low, yHigh: high,
+                 devices: point.devices };
+      });
+      const ink = colourOf(series);
+      return { label: series.label, data: points, borderColor: ink, backgroundColor: ink, borderWidth: 1.5,
+               showLine: points.length > 1, pointRadius: 4.5, pointHoverRadius: 6,
+               pointStyle: marks[index % marks.length] };
+    });
+  }
+
+  // What a perfect division of `single` would give: a reference, drawn as one.
+  function reference(group, one) {
+    if (one === undefined || group.devices.length < 2) return [];
+    return [{ label: "linear from single (not measured)", pointRadius: 0, pointHoverRadius: 0, pointHitRadius: 0,
+              pointStyle: "line", borderColor: colour("soft"), backgroundColor: colour("soft"), borderDash: [3, 4],
+              borderWidth: 1, showLine: true,
+              data: group.devices.map((count, at) => ({ x: at, y: one * count, devices: count })) }];
+  }
+
+  function overDevices(canvas, group, figure, label, one) {
+    return new Chart(canvas, {
+      type: "scatter",
+      data: { datasets: seriesOf(group, figure).concat(reference(group, one)) },
+      options: {
+        responsive: true, maintainAspectRatio: false, animation: false,
+        scales: { x: places(group), y: axis(label, { beginAtZero: true, grace: "6%" }) },
+        plugins: { legend: legend(), tooltip: { callbacks: {
+          label: (item) => item.dataset.label + " on " + item.raw.devices + ": " +
+              (item.raw.yLow === undefined ? number(item.raw.y) : withInterval(item.raw.y, item.raw.yLow, item.raw.yHigh)) } } },
+      },
+      plugins: [whiskers],
+    });
+  }
+
+  // A hue per phase; work that a single device also does is muted, what parallelism adds is not.
+  const phaseColours = {
+    forward: "#7fa7c9", backward: "#4f7ea8", loss: "#a9c4da", update: "#8b93a1", input: "#b7bdc7", zero_grad: "#c9cdd4",
+    launch: "#8c564b", check: "#c49c94", scatter: "#e0a030", replicate: "#d2691e", gather: "#e8c468",
+    scatter_grad: "#b8860b", reduce: "#b03a2e", bucket_copy: "#8e6bbf", exposed_comm: "#c2418c", buffers: "#a07cc5",
+    idle: "#d9a7b0", remainder: "#555b66",
+  };
+
+  function phases(canvas, group) {
+    const bars = group.phases;
+    canvas.parentNode.style.height = 90 + 30 * bars.labels.length + "px";
+    return new Chart(canvas, {
+      type: "bar",
+      data: { labels: bars.labels,
+              datasets: bars.names.map((name, at) => ({ label: name, data: bars.milliseconds[at], borderWidth: 0,
+                                                        backgroundColor: phaseColours[name] || colour("soft") })) },
+      options: {
+        indexAxis: "y", responsive: true, maintainAspectRatio: false, animation: false,
+        scales: { x: axis("mean ms per step, critical device", { stacked: true }),
+                  y: axis("", { stacked: true, title: { display: false }, grid: { display: false, borderColor: colour("line") },
+                                ticks: { color: colour("ink") } }) },
+        plugins: { legend: legend(),
+                   tooltip: { callbacks: { label: (item) => item.dataset.label + ": " + item.raw.toFixed(3) + " ms" } } },
+      },
+    });
+  }
+
+  const verdictColours = { faster: "ddp", slower: "dp", "not resolved": "single" };
+
+  // The line at 1, where neither is faster.
+  const parity = {
+    id: "parity",
+    beforeDatasetsDraw(chart) {
+      const x = chart.scales.x.getPixelForValue(1);
+      const context = chart.ctx;
+      context.save();
+      context.strokeStyle = colour("ink");
+      context.lineWidth = 1;
+      context.setLineDash([4, 3]);
+      context.beginPath();
+      context.moveTo(x, chart.chartArea.top);
+      context.lineTo(x, chart.chartArea.bottom);
+      context.stroke();
+      context.restore();
+    },
+  };
+
+  function forest(canvas, rows) {
+    canvas.parentNode.style.height = 64 + 30 * rows.length + "px";
+    const inks = rows.map((row) => colour(verdictColours[row.verdict]));
+    const ends = rows.flatMap((row) => [row.low === null ? row.center : row.low, row.high === null ? row.center : row.high, 1]);
+    const room = 0.08 * (Math.max(...ends) - Math.min(...ends)) + 0.01;
+    return new Chart(canvas, {
+      type: "scatter",
+      data: { datasets: [{ data: rows.map((row, at) => ({ x: row.center, y: at, xLow: row.low, xHigh: row.high })),
+                           borderColor: inks, backgroundColor: inks, pointRadius: 5, pointHoverRadius: 6 }] },
+      options: {
+        responsive: true, maintainAspectRatio: false, animation: false,
+        scales: {
+          x: axis("dp faster  \u25c0  speed of ddp / speed of dp  \u25b6  ddp faster",
+                  { min: Math.min(...ends) - room, max: Math.max(...ends) + room,
+                    ticks: { color: colour("soft"), callback: (value) => value.toFixed(2) + "x" } }),
+          y: { reverse: true, min: -0.6, max: rows.length - 0.4, grid: { display: false, borderColor: colour("line") },
+               afterBuildTicks(scale) { scale.ticks = rows.map((_, at) => ({ value: at })); },
+               ticks: { color: colour("ink"), callback: (value) => rows[value].label } },
+        },
+        plugins: { legend: { display: false }, tooltip: { callbacks: {
+          label: (item) => withInterval(item.raw.x, item.raw.xLow, item.raw.xHigh) + ": ddp is " + rows[item.dataIndex].verdict } } },
+      },
+      plugins: [parity, whiskers],
+    });
+  }
+
+  function canvas(id) { return document.getElementById(id); }
+
+  function draw() {
+    while (charts.length > 0) charts.pop().destroy();
+    Chart.defaults.font.family = "system-ui, sans-serif";
+    Chart.defaults.font.size = 12;
+    if (data.comparisons.length > 0) charts.push(forest(canvas("forest"), data.comparisons));
+    data.groups.forEach(function (group, at) {
+      charts.push(overDevices(canvas("throughput-" + at), group, "throughput", "samples per second", group.single_throughput));
+      if (canvas("speedup-" + at)) {
+        charts.push(overDevices(canvas("speedup-" + at), group, "speedup", "speed-up against single", 1));
+      }
+      if (canvas("phases-" + at)) charts.push(phases(canvas("phases-" + at), group));
+    });
+  }
+
+  draw();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+})();

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/subject.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "reports/format.h"
+
+namespace tandem::reports {
+
+results::MachineFacts machine_of(const results::Document& document) {
+  results::MachineFacts machine;
+  for (const results::LaunchRecord& record : document.launches) {
+    const bool measured = record.status == results::Status::kOk;
+    if (measured && record.machine.cores > machine.cores) machine = record.machine;
+  }
+  return machine;
+}
+
+std::string subject(const results::Document& document, const Summary& summary) {
+  std::set<std::string> backends;
+  int most_devices = 0;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches == 0) continue;
+    backends.insert(cell.cell.backend);
+    most_devices = std::max(most_devices, cell.cell.devices);
+  }
+  if (backends.empty()) return "Nothing was measured";
+  const results::MachineFacts machine = machine_of(document);
+  const std::string cpu = machine.cpu_model.empty() ? "an unnamed CPU" : machine.cpu_model;
+  if (backends == std::set<std::string>{"host"}) {
+    return fmt::format("CPU only: {} of {}, says nothing about GPUs",
+                       count_text(machine.cores, "core"), cpu);
+  }
+  const auto device = machine.libraries.find("device");
+  const std::string name = device == machine.libraries.end() ? "unnamed" : device->second;
+  if (backends.contains("host")) {
+    return fmt::format("Mixed: GPUs ({}) and {} of {}; figures of the two never meet", name,
+                       count_text(machine.cores, "core"), cpu);
+  }
+  return fmt::format("{}x GPU ({}), driven by {}", most_devices, name, cpu);
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "common/results/document.h"
+#include "reports/summary.h"
+
+namespace tandem::reports {
+
+// The first words of every verdict: the hardware that the figures are of, without a full stop.
+[[nodiscard]] std::string subject(const results::Document& document, const Summary& summary);
+
+// Machine facts of the launch that saw the most cores, empty ones where none measured.
+[[nodiscard]] results::MachineFacts machine_of(const results::Document& document);
+
+}  // namespace tandem::reports

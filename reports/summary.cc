@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "common/stats/summary.h"
+#include "reports/phases.h"
+
+namespace tandem::reports {
+namespace {
+
+using results::LaunchRecord;
+using results::Status;
+
+// Options under which a figure is computed from a model of hardware rather than measured.
+constexpr std::array<std::string_view, 3> kModellingOptions{"link", "dispatch-cost",
+                                                            "interpreter-lock"};
+
+bool is_modelled(const results::Cell& cell) {
+  return std::any_of(
+      kModellingOptions.begin(), kModellingOptions.end(),
+      [&](std::string_view name) { return cell.options.contains(std::string(name)); });
+}
+
+// The order of a table: workloads first, then devices, then from the bound to the wrapped.
+auto order_of(const CellSummary& summary) {
+  constexpr std::array<std::string_view, 4> kStrategies{"single", "independent", "dp", "ddp"};
+  const results::Cell& cell = summary.cell;
+  const auto rank =
+      std::find(kStrategies.begin(), kStrategies.end(), cell.strategy) - kStrategies.begin();
+  return std::tuple(cell.backend, cell.model, cell.global_batch, cell.devices, rank, cell.strategy,
+                    // threads before processes
+                    cell.launch == "processes", cell.options, summary.mode);
+}
+
+void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& measured) {
+  std::vector<double> means;
+  std::vector<double> remainders;
+  for (const LaunchRecord* record : measured) {
+    summary.medians.push_back(stats::median(record->step_seconds));
+    means.push_back(stats::mean(record->step_seconds));
+    remainders.push_back(record->remainder_seconds);
+    summary.samples += static_cast<long long>(record->step_seconds.size());
+    summary.oversubscribed |= record->oversubscribed;
+  }
+  summary.median_step = stats::center_of_medians(summary.medians);
+  summary.mean_step = stats::center_of_means(means);
+  summary.throughput =
+      stats::rate(static_cast<double>(summary.cell.global_batch), summary.mean_step);
+  summary.phases = mean_phases(measured);
+  if (!summary.phases.empty()) summary.remainder_seconds = stats::mean(remainders);
+}
+
+CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
+  CellSummary summary;
+  summary.cell = launches.front()->cell;
+  summary.mode = launches.front()->mode;
+  summary.modelled = is_modelled(summary.cell);
+  std::vector<const LaunchRecord*> measured;
+  for (const LaunchRecord* record : launches) {
+    if (record->status == Status::kOk) {
+      measured.push_back(record);
+      continue;
+    }
+    summary.status = record->status;
+    summary.reason = record->reason;
+    if (record->status == Status::kFailed) ++summary.failed_launches;
+  }
+  summary.launches = static_cast<int>(measured.size());
+  if (measured.empty()) return summary;
+  summary.status = Status::kOk;
+  fill_figures(summary, measured);
+  return summary;
+}
+
+// `single` on the same workload; one without options where there is a choice.
+const CellSummary* baseline_of(const CellSummary& summary, const std::vector<CellSummary>& cells) {
+  const CellSummary* best = nullptr;
+  for (const CellSummary& other : cells) {
+    if (other.cell.strategy != "single" || other.launches == 0) continue;
+    if (other.cell.model != summary.cell.model || other.mode != summary.mode ||
+        other.cell.global_batch != summary.cell.global_batch ||
+        other.cell.backend != summary.cell.backend) {
+      continue;
+    }
+    if (best == nullptr || other.cell.options.empty()) best = &other;
+  }
+  return best;
+}
+
+void fill_speedups(std::vector<CellSummary>& cells) {
+  for (CellSummary& summary : cells) {
+    if (summary.launches == 0 || summary.cell.strategy == "single") continue;
+    const CellSummary* baseline = baseline_of(summary, cells);
+    if (baseline == nullptr) continue;
+    summary.speedup = stats::ratio_of_medians(baseline->medians, summary.medians);
+  }
+}
+
+// The one back end that measured, "" where there are several. Launches that never began carry what
+// was asked for, "auto"; they belong to that one.
+std::string only_backend(const std::vector<LaunchRecord>& launches) {
+  std::string found;
+  for (const LaunchRecord& record : launches) {
+    if (record.status != Status::kOk || record.cell.backend == found) continue;
+    if (!found.empty()) return "";
+    found = record.cell.backend;
+  }
+  return found;
+}
+
+bool same_point(const CellSummary& a, const CellSummary& b) {
+  return a.cell.model == b.cell.model && a.cell.global_batch == b.cell.global_batch &&
+         a.cell.devices == b.cell.devices && a.cell.backend == b.cell.backend && a.mode == b.mode &&
+         a.modelled == b.modelled;
+}
+
+std::vector<Comparison> compare(const std::vector<CellSummary>& cells) {
+  std::vector<Comparison> comparisons;
+  for (const CellSummary& dp : cells) {
+    if (dp.cell.strategy != "dp" || dp.launches == 0) continue;
+    for (const CellSummary& ddp : cells) {
+      if (ddp.cell.strategy != "ddp" || ddp.launches == 0 || !same_point(dp, ddp)) continue;
+      const stats::Estimate speed = stats::ratio_of_medians(dp.medians, ddp.medians);
+      const Comparison pair{
+          .dp = &dp, .ddp = &ddp, .ddp_speed = speed, .ddp_verdict = stats::judge(speed)};
+      comparisons.push_back(pair);
+    }
+  }
+  return comparisons;
+}
+
+}  // namespace
+
+std::optional<double> CellSummary::efficiency() const {
+  if (!speedup) return std::nullopt;
+  return speedup->center / cell.devices;
+}
+
+double CellSummary::remainder_share() const {
+  return launches == 0 ? 0 : remainder_seconds / mean_step.center;
+}
+
+Summary summarize(const results::Document& document) {
+  // Modes never share a figure: a step without a barrier is another quantity.
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<const LaunchRecord*>>
+      groups;
+  const std::string measured = only_backend(document.launches);
+  for (const LaunchRecord& record : document.launches) {
+    const bool resolved = record.cell.backend != "auto" || measured.empty();
+    const std::string& backend = resolved ? record.cell.backend : measured;
+    groups[{record.cell.name(), backend, record.mode}].push_back(&record);
+  }
+  Summary summary;
+  for (const auto& [key, launches] : groups) {
+    summary.cells.push_back(summarize_cell(launches));
+    summary.cells.back().cell.backend = std::get<1>(key);
+  }
+  std::sort(summary.cells.begin(), summary.cells.end(),
+            [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
+  fill_speedups(summary.cells);
+  summary.comparisons = compare(summary.cells);
+  return summary;
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/results/document.h"
+#include "common/stats/comparison.h"
+#include "common/stats/estimate.h"
+
+namespace tandem::reports {
+
+struct PhaseMean {
+  std::string name;
+  double seconds = 0;
+};
+
+// One cell over its launches.
+struct CellSummary {
+  results::Cell cell;
+  std::string mode;
+  results::Status status = results::Status::kOk;  // ok where at least one launch measured
+  std::string reason;                             // of the last launch that did not
+  int launches = 0;                               // that measured
+  int failed_launches = 0;
+  long long samples = 0;
+  bool oversubscribed = false;
+  bool modelled = false;                   // an option replaces hardware by a model of it
+  std::vector<double> medians;             // of each launch, seconds
+  stats::Estimate median_step;             // seconds
+  stats::Estimate mean_step;               // seconds
+  stats::Estimate throughput;              // samples per second: batch / mean step
+  std::optional<stats::Estimate> speedup;  // median of `single` / own; same model and batch
+  std::vector<PhaseMean> phases;           // means per step of the critical device
+  double remainder_seconds = 0;            // mean step minus that device's span
+
+  // Speed-up per device against `single`; absent where that was not measured.
+  [[nodiscard]] std::optional<double> efficiency() const;
+  // Share of the step that no phase accounts for.
+  [[nodiscard]] double remainder_share() const;
+};
+
+// dp against ddp at one point.
+struct Comparison {
+  const CellSummary* dp = nullptr;
+  const CellSummary* ddp = nullptr;
+  stats::Estimate ddp_speed;  // median of dp / median of ddp: above 1 where ddp is faster
+  stats::Verdict ddp_verdict = stats::Verdict::kNotResolved;
+};
+
+// Sorted by model, batch, devices and strategy. Comparisons point into `cells`.
+struct Summary {
+  std::vector<CellSummary> cells;
+  std::vector<Comparison> comparisons;
+
+  Summary() = default;
+  Summary(Summary&&) = default;  // moving a vector leaves its elements where they are
+  Summary& operator=(Summary&&) = default;
+  Summary(const Summary&) = delete;
+  Summary& operator=(const Summary&) = delete;
+};
+
+[[nodiscard]] Summary summarize(const results::Document& document);
+
+}  // namespace tandem::reports

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace tandem::reports {
+namespace {
+
+std::size_t width_of(std::string_view text) {
+  // Bytes that do not continue a UTF-8 sequence.
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::vector<std::size_t> widths_of(const Table& table) {
+  std::vector<std::size_t> widths;
+  for (const Table::Column& column : table.columns) widths.push_back(width_of(column.title));
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  return widths;
+}
+
+std::string padded(const std::string& text, std::size_t width, Table::Align align) {
+  const std::string space(width - width_of(text), ' ');
+  return align == Table::Align::kLeft ? text + space : space + text;
+}
+
+std::string trimmed_line(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string to_text(const Table& table) {
+  const std::vector<std::size_t> widths = widths_of(table);
+  std::string titles;
+  std::string rule;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    titles += padded(table.columns[i].title, widths[i], table.columns[i].align) + "  ";
+    rule += std::string(widths[i], '-') + "  ";
+  }
+  std::string text = trimmed_line(titles) + trimmed_line(rule);
+  for (const auto& row : table.rows) {
+    std::string line;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      line += padded(row[i], widths[i], table.columns[i].align) + "  ";
+    }
+    text += trimmed_line(line);
+  }
+  return text;
+}
+
+std::string escape_markdown(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '\n' || c == '\r') {
+      escaped += ' ';
+      continue;
+    }
+    if (std::string_view("\\|`*_<>[]").find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string to_markdown(const Table& table) {
+  std::string titles;
+  std::string rule;
+  for (const Table::Column& column : table.columns) {
+    titles += fmt::format(" {} |", escape_markdown(column.title));
+    rule += column.align == Table::Align::kLeft ? " --- |" : " ---: |";
+  }
+  std::string text = fmt::format("|{}\n|{}\n", titles, rule);
+  for (const auto& row : table.rows) {
+    text += "|";
+    for (const std::string& cell : row) text += fmt::format(" {} |", escape_markdown(cell));
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "reports/format.h"
+#include "reports/notes.h"
+#include "reports/subject.h"
+
+namespace tandem::reports {
+namespace {
+
+// A workload is what the user brings; strategies and devices are what is asked about.
+using Workload = std::tuple<std::string, std::string, std::int64_t, std::string>;
+
+Workload workload_of(const CellSummary& summary) {
+  return {summary.cell.backend, summary.cell.model, summary.cell.global_batch, summary.mode};
+}
+
+struct Count {
+  int ddp = 0;
+  int dp = 0;
+  int unresolved = 0;
+};
+
+std::string point_text(const CellSummary& summary) {
+  return fmt::format("{}, batch {}, {}", summary.cell.model, summary.cell.global_batch,
+                     count_text(summary.cell.devices, "device"));
+}
+
+std::string launches_text(const Comparison& pair) {
+  if (pair.dp->launches == pair.ddp->launches) {
+    return count_text(pair.dp->launches, "launch") + " each";
+  }
+  return fmt::format("{} of dp and {} of ddp", count_text(pair.dp->launches, "launch"),
+                     pair.ddp->launches);
+}
+
+stats::Estimate inverse(const stats::Estimate& ratio) { return stats::rate(1, ratio); }
+
+std::string comparison_text(const Comparison& pair) {
+  const std::string dp = strategy_label(pair.dp->cell);
+  const std::string ddp = strategy_label(pair.ddp->cell);
+  const std::string evidence = launches_text(pair);
+  if (pair.ddp_verdict == stats::Verdict::kFaster) {
+    return fmt::format("{} is {:.2f}x faster than {} ({}, {})", ddp, pair.ddp_speed.center, dp,
+                       interval_words(pair.ddp_speed), evidence);
+  }
+  if (pair.ddp_verdict == stats::Verdict::kSlower) {
+    const stats::Estimate dp_speed = inverse(pair.ddp_speed);
+    return fmt::format("{} is {:.2f}x faster than {} ({}, {})", dp, dp_speed.center, ddp,
+                       interval_words(dp_speed), evidence);
+  }
+  return fmt::format("{} against {} is not resolved: speed ratio {:.2f} ({}{}, {})", ddp, dp,
+                     pair.ddp_speed.center, interval_words(pair.ddp_speed),
+                     pair.ddp_speed.interval ? " holds 1" : "", evidence);
+}
+
+// ". Against single: dp 1.40x [..], ddp 1.70x [..]": without it, the faster of two losers wins.
+std::string against_single(const Comparison& pair) {
+  if (!pair.dp->speedup || !pair.ddp->speedup || pair.dp->cell.devices == 1) return ".";
+  return fmt::format(". Against one device without a wrapper (single): {} {}, {} {}.",
+                     strategy_label(pair.dp->cell), ratio_text(*pair.dp->speedup),
+                     strategy_label(pair.ddp->cell), ratio_text(*pair.ddp->speedup));
+}
+
+std::string marks_text(const Comparison& pair) {
+  std::vector<std::string> marks;
+  if (pair.dp->oversubscribed || pair.ddp->oversubscribed) marks.emplace_back("oversubscribed");
+  if (pair.dp->modelled || pair.ddp->modelled) marks.emplace_back("modelled");
+  if (pair.dp->mode != "synchronous") marks.push_back(pair.dp->mode);
+  return marks.empty() ? "" : " (" + join(marks, ", ") + ")";
+}
+
+std::string sentence(const Comparison& pair) {
+  return point_text(*pair.dp) + marks_text(pair) + ": " + comparison_text(pair) +
+         against_single(pair);
+}
+
+// Comparisons of a workload at the largest device count at which both sides measured.
+std::vector<const Comparison*> at_most_devices(const Summary& summary, const Workload& workload) {
+  std::vector<const Comparison*> found;
+  for (const Comparison& pair : summary.comparisons) {
+    if (workload_of(*pair.dp) != workload) continue;
+    const int most = found.empty() ? 0 : found.front()->dp->cell.devices;
+    if (pair.dp->cell.devices > most) found.clear();
+    if (pair.dp->cell.devices >= most) found.push_back(&pair);
+  }
+  return found;
+}
+
+std::vector<Workload> workloads_of(const Summary& summary) {
+  std::vector<Workload> workloads;
+  for (const CellSummary& cell : summary.cells) {
+    const Workload workload = workload_of(cell);
+    if (std::find(workloads.begin(), workloads.end(), workload) == workloads.end()) {
+      workloads.push_back(workload);
+    }
+  }
+  return workloads;
+}
+
+void count(Count& total, const Comparison& pair) {
+  switch (pair.ddp_verdict) {
+    case stats::Verdict::kFaster:
+      ++total.ddp;
+      break;
+    case stats::Verdict::kSlower:
+      ++total.dp;
+      break;
+    case stats::Verdict::kNotResolved:
+      ++total.unresolved;
+      break;
+  }
+}
+
+std::string overall_text(const Count& total, bool any_comparison) {
+  const int all = total.ddp + total.dp + total.unresolved;
+  if (all == 0 && any_comparison) {
+    return "Only one device was measured, where dp and ddp have nothing to exchange: this says "
+           "nothing about which one parallelises better.";
+  }
+  if (all == 0) return "dp and ddp were not both measured at any point: nothing to compare.";
+  if (total.ddp == all) return fmt::format("ddp is faster than dp in all {} comparisons.", all);
+  if (total.dp == all) return fmt::format("dp is faster than ddp in all {} comparisons.", all);
+  if (total.unresolved == all) {
+    return fmt::format("dp against ddp is not resolved in any of {} comparisons.", all);
+  }
+  return fmt::format("Of {} comparisons ddp is faster in {}, dp in {}, and {} are not resolved.",
+                     all, total.ddp, total.dp, total.unresolved);
+}
+
+}  // namespace
+
+VerdictText verdict(const results::Document& document, const Summary& summary) {
+  VerdictText text;
+  text.subject = subject(document, summary);
+  Count total;
+  for (const Workload& workload : workloads_of(summary)) {
+    const std::vector<const Comparison*> pairs = at_most_devices(summary, workload);
+    for (const Comparison* pair : pairs) {
+      text.workloads.push_back(sentence(*pair));
+      if (pair->dp->cell.devices > 1) count(total, *pair);
+    }
+    if (pairs.empty()) {
+      text.workloads.push_back(fmt::format("{}, batch {}: dp and ddp were not both measured.",
+                                           std::get<1>(workload), std::get<2>(workload)));
+    }
+  }
+  text.overall = overall_text(total, !summary.comparisons.empty());
+  text.notes = notes(document, summary);
+  return text;
+}
+
+std::string to_text(const VerdictText& verdict) {
+  std::string text = verdict.subject + ".\n" + verdict.overall + "\n";
+  for (const std::string& line : verdict.workloads) text += "  - " + line + "\n";
+  for (const std::string& line : verdict.notes) text += "  ! " + line + "\n";
+  return text;
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,239 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs one case of the command line against a fake step_bench.
+#   tandem_test.sh TANDEM FAKE_STEP_BENCH CASE
+set -u
+tandem=$1
+fake=$2
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+export OMP_NUM_THREADS=7 BENCHMARK_OUT=/nowhere OPENBLAS_CORETYPE=Haswell
+
+die() {
+  echo "FAILED: $*"
+  for file in out err; do
+    [ -f $file ] && { echo "--- $file"; cat $file; }
+  done
+  exit 1
+}
+
+# sweep BATCHES: dp and ddp on one and two devices, in threads, so that the test is quick
+sweep() {
+  cat >sweep.json <<JSON
+{"name": "test", "workloads": [{"model": "mlp-tiny", "batch": $1}], "devices": [1, 2],
+ "strategies": ["single", {"strategy": "dp"}, {"strategy": "ddp", "launch": "${2:-threads}"}],
+ "launches": 3, "min_time": "10ms", "min_samples": 3}
+JSON
+}
+
+# expect CODE COMMAND...: runs it, stdout to out, stderr to err
+expect() {
+  local want=$1 got
+  shift
+  "$@" >out 2>err
+  got=$?
+  [ $got = "$want" ] || die "'$*' ended with $got instead of $want"
+}
+
+run() {
+  "$tandem" run ./sweep.json --out result --step-bench "$fake" --oversubscribe "$@"
+}
+
+launches() { grep -c '"launch_index"' result/journal.jsonl; }
+
+# one_line WORDS: stderr is one line that holds them
+one_line() {
+  [ "$(wc -l <err)" = 1 ] || die "stderr is not one line"
+  grep -q -- "$1" err || die "stderr does not say '$1'"
+}
+
+case_happy() {
+  sweep 64 processes
+  expect 0 run
+  for file in journal.jsonl results.json report.html report.md cells.csv; do
+    [ -s result/$file ] || die "$file is missing"
+  done
+  [ "$(tail -1 out)" = "$folder/result/report.html" ] || die "the last line is not the page"
+  grep -q '^CPU only: 2 cores of Fake CPU, says nothing about GPUs\.' out || die "no subject"
+  grep -q 'ddp is faster than dp in all 1 comparisons' out || grep -q 'ddp is 2.00x faster than dp' out || die "no verdict"
+  [ "$(launches)" = 15 ] || die "not 5 cells x 3 launches"
+  [ -z "$(find result -name '*.record.json')" ] || die "a record is left over"
+  [ -f result/logs/ddp_processes_mlp-tiny_devices_2_batch_64.2.log ] || die "no log"
+}
+
+case_resume() {
+  sweep 64
+  expect 0 run
+  cp result/journal.jsonl whole
+  head -4 whole >result/journal.jsonl
+  FAKE_COUNT=$folder/count expect 0 run
+  [ "$(wc -l <count)" = 12 ] || die "not the 12 missing launches were run"
+  grep -q 'resuming: 3 launches' err || die "does not say that it resumes"
+  rm -f count
+  FAKE_COUNT=$folder/count expect 0 run
+  [ ! -f count ] || die "a complete sweep ran again"
+}
+
+case_torn() {
+  sweep 64
+  expect 0 run
+  head -c -40 result/journal.jsonl >torn && cp torn result/journal.jsonl
+  FAKE_COUNT=$folder/count expect 0 run
+  [ "$(wc -l <count)" = 1 ] || die "not exactly the torn launch was run again"
+  [ "$(launches)" = 15 ] || die "the journal is not whole"
+}
+
+case_other_sweep() {
+  sweep 64
+  expect 0 run
+  sweep 32
+  expect 2 run
+  one_line 'belongs to another sweep'
+  [ "$(launches)" = 15 ] || die "the journal was touched"
+}
+
+case_failing() {
+  sweep 64 processes
+  FAKE_FAIL=ddp expect 1 run
+  grep -q 'ddp cannot be had' out || die "the reason is not in the table"
+  grep -q '"stderr_tail":"some noise' result/journal.jsonl || die "no stderr tail"
+  [ "$(launches)" = 13 ] || die "not 9 measured and 2 failures for each of 2 cells"
+  FAKE_COUNT=$folder/count expect 0 run
+  [ "$(wc -l <count)" = 6 ] || die "failed launches were not tried again"
+  if grep -q failed out; then die "the failure outlived its cure"; fi
+}
+
+case_usage_error() {
+  sweep 64
+  FAKE_FAIL=dp FAKE_CODE=2 expect 1 run
+  [ "$(launches)" = 11 ] || die "a usage error was repeated"
+}
+
+case_crash() {
+  sweep 64
+  FAKE_CRASH=dp expect 1 run
+  grep -q 'killed by signal 11' out || die "the signal is not named"
+}
+
+case_wrong_cell() {
+  sweep 64
+  FAKE_WRONG_CELL=1 expect 1 run
+  grep -q 'not that of the launch' out || die "a foreign record was taken"
+  FAKE_NO_RECORD=1 expect 1 run
+  grep -q 'left no record' out || die "a missing record was not seen"
+}
+
+case_timeout() {
+  sweep 64
+  FAKE_HANG=single expect 1 run --launch-timeout 1s
+  grep -q 'stopped after 1 s' out || die "the timeout is not named"
+  [ "$(launches)" = 13 ] || die "a launch that hangs was repeated"
+}
+
+case_interrupt() {
+  sweep 64 processes
+  FAKE_HANG=ddp FAKE_RANK_SLEEP=300 run >out 2>err &
+  local pid=$! tries=0
+  while [ -z "$(find result -name '*.started' 2>/dev/null)" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 300 ] || die "the launch that hangs did not start"
+    sleep 0.1
+  done
+  kill -INT $pid
+  wait $pid
+  local code=$?
+  [ $code = 130 ] || die "ended with $code instead of 130"
+  grep -q 'run the same command again' err || die "does not say how to resume"
+  [ -s result/results.json ] && [ -s result/report.html ] || die "no results"
+  if pgrep -f "$folder/result" >left; then die "processes are left: $(cat left)"; fi
+  expect 0 run
+  [ "$(launches)" = 15 ] || die "the resumed sweep is not whole"
+}
+
+case_out_of_memory() {
+  sweep '[64, 128, 32]'
+  FAKE_OOM=64 expect 0 run
+  grep -q 'out of memory' out || die "out of memory is not shown"
+  # 5 cells of batch 32 measure 3 times; 64 and 128 are recorded once each, whichever came first.
+  [ "$(launches)" = 25 ] || die "skipped cells were repeated"
+  FAKE_COUNT=$folder/count expect 0 run
+  [ ! -f count ] || die "skipped cells were tried again"
+}
+
+case_cores() {
+  sweep 64
+  expect 0 taskset -c 0 "$tandem" run ./sweep.json --out result --step-bench "$fake" --backend host
+  grep -q '2 devices, but only 1 core to run on' out || die "not skipped on one core"
+  grep -q 'Only one device was measured' out || die "the verdict claims too much"
+  [ "$(launches)" = 11 ] || die "not 9 launches and 2 skips"
+}
+
+case_budget() {
+  sweep 64
+  expect 0 run --budget 1ms
+  grep -q 'the budget of 1ms is spent' err || die "does not say that the budget is spent"
+  grep -q 'Nothing was measured' out || die "no honest verdict"
+  expect 0 run
+  [ "$(launches)" = 15 ] || die "the rest was not run"
+}
+
+case_unwritable() {
+  sweep 64
+  touch file
+  expect 2 "$tandem" run ./sweep.json --out file/result --step-bench "$fake"
+  one_line 'choose another --out'
+  expect 2 "$tandem" run ./sweep.json --out /proc/result --step-bench "$fake"
+  one_line 'choose another --out'
+}
+
+case_bad_input() {
+  sweep 64
+  sed -i 's/"devices"/"device"/' sweep.json
+  expect 2 run
+  one_line "unknown key 'device'"
+  expect 2 "$tandem" run no-such-sweep --out result --step-bench "$fake"
+  one_line "sweep 'no-such-sweep' is unknown; known are quick"
+  expect 2 "$tandem" run ./absent.json --out result --step-bench "$fake"
+  one_line 'no such file'
+  sweep 0
+  expect 2 run
+  one_line "key 'batch' holds 0"
+  sweep 64
+  expect 2 run --backend tpu
+  one_line "'tpu' is unknown"
+  expect 2 run --budget soon
+  one_line "'soon' is no duration"
+  expect 2 "$tandem" run ./sweep.json --out result --step-bench /absent
+  one_line 'there is no such program'
+  expect 2 "$tandem" run ./sweep.json
+  one_line '--out'
+  expect 2 "$tandem" frobnicate
+  expect 0 "$tandem" --help
+  expect 0 "$tandem" --version
+  grep -q '^tandem [0-9]' out || die "no version"
+  [ ! -e result ] || die "something was written"
+}
+
+case_report() {
+  sweep 64
+  expect 0 run
+  mkdir empty
+  expect 2 "$tandem" report empty --out again
+  one_line 'neither journal.jsonl nor results.json'
+  expect 2 "$tandem" report absent --out again
+  one_line 'no such file or folder'
+  expect 0 "$tandem" report result --out again
+  for file in results.json report.html report.md cells.csv; do
+    cmp -s result/$file again/$file || die "$file differs when reported again"
+  done
+  expect 0 "$tandem" report again/results.json --out third
+  cmp -s result/report.md third/report.md || die "results.json tells less than the journal"
+  expect 0 "$tandem" report result third --out merged
+  grep -q '6 launches each' merged/report.md || die "launches were not merged"
+  echo '{' >broken.json
+  expect 1 "$tandem" report broken.json --out fourth
+  one_line 'not valid JSON'
+}
+
+"case_$3" || exit 1

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace tandem::cli {
+
+// While it lives, SIGINT, SIGTERM and SIGHUP ask for an orderly end instead of ending the process.
+// One at a time. descriptor() becomes readable with the first signal, so that poll() wakes.
+class Interrupts {
+ public:
+  Interrupts();
+  ~Interrupts();
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+
+  [[nodiscard]] bool requested() const;
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace tandem::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/launch_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace tandem::cli {
+namespace {
+
+// Thread counts, kernel choices and flag twins of the benchmark library, whatever the shell
+// exports.
+constexpr std::array<std::string_view, 4> kRemoved{"OMP_", "OPENBLAS_", "GOMP_", "BENCHMARK_"};
+
+bool is_removed(std::string_view variable) {
+  return std::any_of(kRemoved.begin(), kRemoved.end(),
+                     [&](std::string_view prefix) { return variable.starts_with(prefix); });
+}
+
+}  // namespace
+
+std::vector<std::string> launch_command(const results::Cell& cell, const LaunchSettings& settings,
+                                        const std::filesystem::path& record) {
+  std::vector<std::string> command;
+  if (cell.launch == "processes") {
+    // mpirun's --oversubscribe lifts its own slot count only; step_bench watches over cores.
+    command = {"mpirun",    "-np",  std::to_string(cell.devices),
+               "--bind-to", "none", "--oversubscribe",
+               "--mca",     "btl",  "vader,self"};
+  }
+  command.push_back(settings.step_bench.string());
+  command.push_back("--strategy=" + cell.strategy);
+  command.push_back("--launch=" + cell.launch);
+  command.push_back("--model=" + cell.model);
+  command.push_back(fmt::format("--batch={}", cell.global_batch));
+  command.push_back(fmt::format("--devices={}", cell.devices));
+  command.push_back("--backend=" + cell.backend);
+  command.push_back("--min-time=" + settings.min_time);
+  command.push_back(fmt::format("--min-samples={}", settings.min_samples));
+  for (const auto& [name, value] : cell.options) command.push_back("--" + name + "=" + value);
+  command.push_back("--record=" + record.string());
+  if (settings.oversubscribe) command.emplace_back("--oversubscribe");
+  return command;
+}
+
+std::vector<std::string> launch_environment() {
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!is_removed(*variable)) environment.emplace_back(*variable);
+  }
+  environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT=1");
+  environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
+  return environment;
+}
+
+}  // namespace tandem::cli

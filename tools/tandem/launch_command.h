@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/results/launch_record.h"
+#include "tools/tandem/sweep.h"
+
+namespace tandem::cli {
+
+// What all launches of a sweep share.
+struct LaunchSettings {
+  std::filesystem::path step_bench;
+  std::string min_time;
+  int min_samples = 10;
+  bool oversubscribe = false;
+};
+
+// step_bench's command line for one launch of a cell: run directly where one process holds all
+// devices, else under mpirun, whose binding is off in favour of step_bench's own.
+[[nodiscard]] std::vector<std::string> launch_command(const results::Cell& cell,
+                                                      const LaunchSettings& settings,
+                                                      const std::filesystem::path& record);
+
+// This process's environment without the variables that would change what is measured, and with
+// Open MPI's leave to run as root.
+[[nodiscard]] std::vector<std::string> launch_environment();
+
+}  // namespace tandem::cli

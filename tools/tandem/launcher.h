@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "common/results/launch_record.h"
+#include "tools/tandem/interrupts.h"
+#include "tools/tandem/launch_command.h"
+
+namespace tandem::cli {
+
+struct LaunchOutcome {
+  results::LaunchRecord record;
+  // A failure that the next launch of this cell would only repeat.
+  bool hopeless = false;
+};
+
+// Runs launches of cells, each in a fresh process group, and turns whatever happens into a record.
+class Launcher {
+ public:
+  Launcher(LaunchSettings settings, std::filesystem::path logs, std::chrono::seconds timeout,
+           const Interrupts& interrupts);
+
+  // Nothing where an interrupt cut the launch short: it is as if it had never begun.
+  [[nodiscard]] std::optional<LaunchOutcome> run(const results::Cell& cell, int launch) const;
+
+ private:
+  LaunchSettings settings_;
+  std::filesystem::path logs_;
+  std::chrono::seconds timeout_;
+  const Interrupts& interrupts_;
+};
+
+}  // namespace tandem::cli

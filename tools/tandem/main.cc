@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: reads options, hands them on, and turns errors into one line and an exit code.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <string>
+
+#include "common/base/error.h"
+#include "tools/tandem/report_command.h"
+#include "tools/tandem/run_command.h"
+
+namespace {
+
+using tandem::cli::ReportOptions;
+using tandem::cli::RunOptions;
+
+constexpr int kUsageExit = 2;
+
+CLI::App* add_run(CLI::App& app, RunOptions& options) {
+  CLI::App* run = app.add_subcommand("run",
+                                     "Measure a sweep, then report on it; run it again with "
+                                     "the same --out to resume.");
+  run->add_option("SWEEP", options.sweep, "Name of a sweep (quick), or path of a .json file")
+      ->required();
+  run->add_option("--out", options.out, "Folder for journal, results, report and logs")->required();
+  run->add_option("--launches", options.launches, "Launches per cell instead of the sweep's")
+      ->check(CLI::Range(1, 1000));
+  run->add_option("--budget", options.budget,
+                  "Start no further launch after this time, such as 30m");
+  run->add_flag("--oversubscribe", options.oversubscribe,
+                "Allow more devices than cores; results carry the mark");
+  run->add_option("--backend", options.backend, "auto, host or cuda")->capture_default_str();
+  run->add_option("--launch-timeout", options.launch_timeout, "Give up on a launch after this time")
+      ->capture_default_str();
+  run->add_option("--step-bench", options.step_bench,
+                  "Program that measures a launch, for tests; default: step_bench beside tandem");
+  return run;
+}
+
+CLI::App* add_report(CLI::App& app, ReportOptions& options) {
+  CLI::App* report = app.add_subcommand(
+      "report", "Write results.json, report.html, report.md and cells.csv from finished launches.");
+  report->add_option("SOURCE", options.sources, "Folders of tandem run, journals or results.json")
+      ->required();
+  report->add_option("--out", options.out, "Folder for the report; default: that of the source");
+  return report;
+}
+
+// CLI11's own codes run from 100: to a shell, and to us, they are all usage errors.
+int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+  fmt::print(stderr, "tandem: {}; see tandem --help\n", error.what());
+  return kUsageExit;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  CLI::App app("DataParallel against DistributedDataParallel, measured on this machine.", "tandem");
+  app.set_version_flag("--version", "tandem " TANDEM_VERSION);
+  app.require_subcommand(1);
+  RunOptions run_options;
+  ReportOptions report_options;
+  const CLI::App* run = add_run(app, run_options);
+  add_report(app, report_options);
+  try {
+    app.parse(count, arguments);
+    return run->parsed() ? tandem::cli::run_sweep(run_options)
+                         : tandem::cli::write_report(report_options);
+  } catch (const CLI::ParseError& error) {
+    return parse_failure(app, error);
+  } catch (const tandem::Error& error) {
+    fmt::print(stderr, "tandem: {}\n", error.what());
+    return error.exit_code();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tandem: {}\n", error.what());
+    return 1;
+  }
+}

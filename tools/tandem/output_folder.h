@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "reports/report.h"
+
+namespace tandem::cli {
+
+// The folder that --out names. Throws a usage error where it cannot be made or written to, which
+// is found out before anything is measured.
+class OutputFolder {
+ public:
+  explicit OutputFolder(const std::filesystem::path& path);
+
+  [[nodiscard]] std::filesystem::path journal() const { return path_ / "journal.jsonl"; }
+  [[nodiscard]] std::filesystem::path page() const { return path_ / "report.html"; }
+  // Made on demand.
+  [[nodiscard]] std::filesystem::path logs() const;
+
+  // results.json, report.html, report.md, cells.csv.
+  void write(const reports::Report& report) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace tandem::cli

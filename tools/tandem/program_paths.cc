@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/program_paths.h"
+
+#include <unistd.h>
+
+#include "common/base/error.h"
+
+namespace tandem::cli {
+
+std::filesystem::path program_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
+std::vector<std::filesystem::path> sweep_folders() {
+  return {program_folder().parent_path() / "share/tandem/sweeps", TANDEM_SWEEP_FOLDER};
+}
+
+std::filesystem::path find_step_bench(const std::filesystem::path& given) {
+  const std::filesystem::path path =
+      given.empty() ? program_folder() / "step_bench" : std::filesystem::absolute(given);
+  if (::access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path)) return path;
+  fail(ErrorKind::kUsage, "looking for {}: there is no such program; {}", path.string(),
+       given.empty() ? "build the target step_bench" : "check --step-bench");
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace tandem::cli {
+
+// The folder that this program was started from, whatever PATH and the working directory are.
+[[nodiscard]] std::filesystem::path program_folder();
+
+// Where named sweeps are looked up: beside the program (../share/tandem/sweeps), then in the
+// source tree that it was built from.
+[[nodiscard]] std::vector<std::filesystem::path> sweep_folders();
+
+// `given`, or step_bench in the program's folder where that is empty. Throws a usage error where
+// it is not there.
+[[nodiscard]] std::filesystem::path find_step_bench(const std::filesystem::path& given);
+
+}  // namespace tandem::cli

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/report_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "common/base/error.h"
+#include "common/results/document.h"
+#include "common/results/journal.h"
+#include "reports/report.h"
+#include "reports/subject.h"
+#include "tools/tandem/output_folder.h"
+
+namespace tandem::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using results::Document;
+
+// The journal where there is one: a crash may have left it without a results document.
+fs::path file_in(const fs::path& source) {
+  if (!fs::exists(source)) {
+    fail(ErrorKind::kUsage, "reading {}: there is no such file or folder; check the path",
+         source.string());
+  }
+  if (!fs::is_directory(source)) return source;
+  for (const char* name : {"journal.jsonl", "results.json"}) {
+    if (fs::exists(source / name)) return source / name;
+  }
+  fail(
+      ErrorKind::kUsage,
+      "reading {}: it holds neither journal.jsonl nor results.json; give the --out of a tandem run",
+      source.string());
+}
+
+Document load(const fs::path& source) {
+  const fs::path file = file_in(source);
+  if (file.extension() != ".jsonl") return results::read_document(file);
+  const auto journal = results::read_journal(file);
+  if (!journal) {
+    fail(ErrorKind::kUsage, "reading {}: it holds no launch; run the sweep again", file.string());
+  }
+  return {.sweep = journal->sweep, .launches = journal->launches};
+}
+
+// Figures of two machines side by side in one verdict would be a verdict about neither.
+void check_same_machine(const Document& first, const Document& next, const std::string& source) {
+  const results::MachineFacts a = reports::machine_of(first);
+  const results::MachineFacts b = reports::machine_of(next);
+  if (a.cores == 0 || b.cores == 0) return;  // nothing measured there
+  if (a.cpu_model == b.cpu_model && a.cores == b.cores) return;
+  fail(ErrorKind::kUsage,
+       "merging {}: it was measured on {} cores of {}, the first source on {} of {}; report them "
+       "apart",
+       source, b.cores, b.cpu_model, a.cores, a.cpu_model);
+}
+
+// Launches of a cell are numbered on, so that none hides another.
+void merge(Document& into, const Document& next) {
+  std::map<std::string, int> taken;
+  for (const auto& record : into.launches) {
+    int& count = taken[record.cell.name()];
+    count = std::max(count, record.launch_index + 1);
+  }
+  for (results::LaunchRecord record : next.launches) {
+    const auto found = taken.find(record.cell.name());
+    if (found != taken.end()) record.launch_index += found->second;
+    into.launches.push_back(record);
+  }
+}
+
+}  // namespace
+
+int write_report(const ReportOptions& options) {
+  Document document = load(options.sources.front());
+  for (std::size_t i = 1; i < options.sources.size(); ++i) {
+    const Document next = load(options.sources[i]);
+    check_same_machine(document, next, options.sources[i]);
+    merge(document, next);
+  }
+  const fs::path beside = file_in(options.sources.front()).parent_path();
+  const OutputFolder folder(!options.out.empty() ? fs::path(options.out)
+                            : beside.empty()     ? fs::path(".")
+                                                 : beside);
+  const reports::Report report = reports::make_report(std::move(document));
+  folder.write(report);
+  fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
+  return 0;
+}
+
+}  // namespace tandem::cli

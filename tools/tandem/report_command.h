@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tandem::cli {
+
+struct ReportOptions {
+  std::vector<std::string> sources;  // folders of `tandem run`, journals or results documents
+  std::string out;                   // empty: the first source's folder
+};
+
+// `tandem report`: the same files as `tandem run` writes at its end. Several sources are merged:
+// their launches of one cell count as launches of one cell.
+[[nodiscard]] int write_report(const ReportOptions& options);
+
+}  // namespace tandem::cli

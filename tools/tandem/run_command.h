@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace tandem::cli {
+
+struct RunOptions {
+  std::string sweep;
+  std::string out;
+  int launches = 0;    // 0: as the sweep says
+  std::string budget;  // empty: none
+  bool oversubscribe = false;
+  std::string backend = "auto";
+  std::string step_bench;  // empty: beside this program
+  std::string launch_timeout = "10m";
+};
+
+// `tandem run`. Exit code: 0, 1 where a launch failed, 130 where a signal ended it early.
+[[nodiscard]] int run_sweep(const RunOptions& options);
+
+}  // namespace tandem::cli

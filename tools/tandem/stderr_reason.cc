@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/stderr_reason.h"
+
+#include <vector>
+
+namespace tandem::cli {
+namespace {
+
+std::string_view trimmed(std::string_view line) {
+  const std::size_t start = line.find_first_not_of(" \t\r");
+  if (start == std::string_view::npos) return {};
+  return line.substr(start, line.find_last_not_of(" \t\r") - start + 1);
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = trimmed(text.substr(0, end));
+    if (!line.empty()) lines.push_back(line);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+bool is_ruler(std::string_view line) {
+  return line.size() >= 10 && line.find_first_not_of("-=") == std::string_view::npos;
+}
+
+// Open MPI's own remarks on stderr outside its rulers.
+bool is_mpirun_remark(std::string_view line) {
+  return line.find("more processes have sent help message") != std::string_view::npos ||
+         line.find("orte_base_help_aggregate") != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string reason_in(std::string_view stderr_text) {
+  std::string_view own;
+  std::string_view in_ruler;
+  bool inside = false;
+  for (const std::string_view line : lines_of(stderr_text)) {
+    if (is_ruler(line)) {
+      inside = !inside;
+    } else if (inside) {
+      if (in_ruler.empty()) in_ruler = line;  // its first line says what, the rest why
+    } else if (!is_mpirun_remark(line)) {
+      own = line;
+    }
+  }
+  return std::string(own.empty() ? in_ruler : own);
+}
+
+std::string tail_of(std::string_view stderr_text) {
+  constexpr std::size_t kMost = 4096;
+  if (stderr_text.size() > kMost) {
+    stderr_text.remove_prefix(stderr_text.size() - kMost);
+    stderr_text.remove_prefix(std::min(stderr_text.find('\n') + 1, stderr_text.size()));
+  }
+  return std::string(stderr_text);
+}
+
+}  // namespace tandem::cli

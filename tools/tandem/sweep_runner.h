@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/results/journal.h"
+#include "tools/tandem/interrupts.h"
+#include "tools/tandem/launcher.h"
+#include "tools/tandem/plan.h"
+#include "tools/tandem/progress.h"
+
+namespace tandem::cli {
+
+enum class SweepEnd { kComplete, kBudgetSpent, kInterrupted };
+
+// Walks through the plan, launch by launch, and journals each as soon as it is finished.
+class SweepRunner {
+ public:
+  struct Plan {
+    std::vector<results::Cell> cells;
+    int launches = 0;
+    int cores = 0;  // a cell with more devices is skipped; 0: no such rule
+    std::optional<TimePoint> stop_at;
+  };
+
+  SweepRunner(Plan plan, const Launcher& launcher, results::Journal& journal,
+              const Interrupts& interrupts);
+
+  [[nodiscard]] SweepEnd run();
+
+ private:
+  struct CellState {
+    std::set<int> done;    // launches that measured
+    int failures = 0;      // in this run
+    bool settled = false;  // no further launch of it is started
+  };
+
+  void take_over(const std::vector<results::LaunchRecord>& journaled);
+  void skip_what_does_not_fit();
+  void skip(std::size_t cell, const std::string& reason);
+  void launch(const Slot& slot);
+  void note(std::size_t cell, const LaunchOutcome& outcome);
+  void skip_larger_batches(std::size_t cell);
+  [[nodiscard]] bool is_due(const Slot& slot) const;
+  [[nodiscard]] std::map<std::string, int> remaining() const;
+
+  Plan plan_;
+  const Launcher& launcher_;
+  results::Journal& journal_;
+  const Interrupts& interrupts_;
+  Progress progress_;
+  std::vector<CellState> states_;
+  int finished_ = 0;
+};
+
+}  // namespace tandem::cli
