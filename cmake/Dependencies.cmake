@@ -31,7 +31,12 @@ endif()
 
 set(TANDEM_HAVE_CUDA OFF)
 if(NOT TANDEM_CUDA STREQUAL "OFF")
+  # CMake 3.25.1's module sets a property of CUDA::nvToolsExt unasked, and fails where the toolkit no
+  # longer has that library (13). It does so only for projects that require 3.25.
+  set(required_version ${CMAKE_MINIMUM_REQUIRED_VERSION})
+  set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
   find_package(CUDAToolkit 12 QUIET)
+  set(CMAKE_MINIMUM_REQUIRED_VERSION ${required_version})
   if(CUDAToolkit_FOUND)
     set(TANDEM_HAVE_CUDA ON)
   elseif(TANDEM_CUDA STREQUAL "ON")
