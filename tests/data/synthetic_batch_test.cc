@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/data/synthetic_batch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "common/parallel/chunk_rule.h"
+#include "tests/support/host_devices.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr std::int64_t kBatch = 22;
+constexpr std::int64_t kInputs = 7;
+constexpr std::int64_t kTargets = 3;
+
+struct Samples {
+  std::vector<float> inputs;
+  std::vector<float> targets;
+
+  bool operator==(const Samples&) const = default;
+};
+
+class SyntheticBatchTest : public testing::TestWithParam<Distribution> {
+ protected:
+  Samples samples(std::int64_t first, std::int64_t count, std::uint64_t seed = 1) {
+    const SyntheticBatch batch(*platform_, {first, count, kInputs, kTargets}, seed, GetParam());
+    EXPECT_EQ(batch.count(), count);
+    return {{batch.inputs().begin(), batch.inputs().end()},
+            {batch.targets().begin(), batch.targets().end()}};
+  }
+
+  // The whole batch, put together from pieces.
+  Samples from(const std::vector<Piece>& pieces) {
+    Samples all;
+    for (const Piece& piece : pieces) {
+      const Samples some = samples(piece.first, piece.count);
+      all.inputs.insert(all.inputs.end(), some.inputs.begin(), some.inputs.end());
+      all.targets.insert(all.targets.end(), some.targets.begin(), some.targets.end());
+    }
+    return all;
+  }
+
+  const std::unique_ptr<Platform> platform_ = host_devices(1);
+};
+
+TEST_P(SyntheticBatchTest, Samples_AreTheSameHoweverTheBatchIsCut) {
+  const Samples whole = samples(0, kBatch);
+  ASSERT_EQ(whole.inputs.size(), static_cast<std::size_t>(kBatch * kInputs));
+  for (const int devices : {2, 3, 4, 5, 22}) {
+    EXPECT_EQ(from(chunk_batch(kBatch, devices)), whole) << devices;
+  }
+  EXPECT_EQ(from({share_of_batch(kBatch, 0, 2), share_of_batch(kBatch, 1, 2)}), whole);
+}
+
+TEST_P(SyntheticBatchTest, Samples_FollowTheSeed) {
+  EXPECT_EQ(samples(0, kBatch, 9), samples(0, kBatch, 9));
+  EXPECT_NE(samples(0, kBatch, 9).inputs, samples(0, kBatch, 10).inputs);
+  EXPECT_NE(samples(0, kBatch, 9).targets, samples(0, kBatch, 10).targets);
+}
+
+TEST_P(SyntheticBatchTest, Targets_RepeatNoInputs) {
+  const SyntheticBatch batch(*platform_, {0, kBatch, kInputs, kInputs}, 1, GetParam());
+  EXPECT_FALSE(std::equal(batch.inputs().begin(), batch.inputs().end(), batch.targets().begin()));
+}
+
+TEST_P(SyntheticBatchTest, Values_HaveUnitScaleAndBothSigns) {
+  const std::vector<float> values = samples(0, kBatch).inputs;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  EXPECT_GE(*least, -1.0F);
+  EXPECT_LT(*least, -0.5F);
+  EXPECT_LE(*most, 1.0F);
+  EXPECT_GT(*most, 0.5F);
+}
+
+INSTANTIATE_TEST_SUITE_P(Distributions, SyntheticBatchTest,
+                         testing::Values(Distribution::kUniform, Distribution::kSmallIntegers));
+
+}  // namespace
+}  // namespace tandem::test

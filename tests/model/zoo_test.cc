@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/model/zoo.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/errors.h"
+
+namespace tandem::test {
+namespace {
+
+struct Named {
+  const char* name;
+  double parameters;
+};
+
+class ZooTest : public testing::TestWithParam<Named> {};
+
+TEST_P(ZooTest, Model_HasItsNameAndSize) {
+  const auto model = make_model(GetParam().name);
+  EXPECT_EQ(model->name(), GetParam().name);
+  EXPECT_NEAR(static_cast<double>(model->layout().parameter_count()), GetParam().parameters,
+              0.05 * GetParam().parameters);
+}
+
+INSTANTIATE_TEST_SUITE_P(Mlps, ZooTest,
+                         testing::Values(Named{"mlp-tiny", 0.1e6}, Named{"mlp-small", 1.6e6},
+                                         Named{"mlp-base", 24e6}, Named{"mlp-large", 150e6},
+                                         Named{"mlp:4x1024", 4 * (1024 * 1024 + 1024)},
+                                         Named{"mlp:1x1", 2}));
+
+TEST(ZooTest, UniformMlp_HasLayersOfOneWidth) {
+  const auto model = make_model("mlp:4x1024");
+  EXPECT_EQ(model->layout().size(), 8);
+  EXPECT_EQ(model->input_width(), 1024);
+  EXPECT_EQ(model->output_width(), 1024);
+}
+
+TEST(ZooTest, UnknownName_IsAUsageErrorThatListsAll) {
+  for (const char* name : {"", "mlp", "mlp-huge", "MLP-TINY", "mlp:", "mlp:4", "mlp:x", "mlp:0x8",
+                           "mlp:4x0", "mlp:-1x8", "mlp:4x8x", "mlp:4x8 ", "mlp: 4x8", "mlp:4.5x8",
+                           "mlp:99999999999999999999x8", "mlp:1x2000000"}) {
+    const Error error = error_of([name] { static_cast<void>(make_model(name)); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << name;
+    for (const char* known : {"mlp-tiny", "mlp-small", "mlp-base", "mlp-large", "mlp:LxW"}) {
+      EXPECT_TRUE(mentions(error, known)) << error.what();
+    }
+  }
+}
+
+// 2 per multiply-add; forward, weight gradient and (but for the first layer) input gradient.
+TEST(ZooTest, Flops_CountTheProductsOfATrainingStep) {
+  EXPECT_DOUBLE_EQ(make_model("mlp:1x8")->flops_per_sample(), 2 * 2 * 8 * 8);
+  EXPECT_DOUBLE_EQ(make_model("mlp:3x8")->flops_per_sample(), (2 + 3 + 3) * 2 * 8 * 8);
+}
+
+}  // namespace
+}  // namespace tandem::test

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/trace/phase_timer.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+
+#include "common/runtime/host/host_stream.h"
+#include "tests/support/errors.h"
+#include "tests/support/host_devices.h"
+
+namespace tandem::test {
+namespace {
+
+// Time passes on the stream by modelled durations: exact enough to tell phases apart, no sleeping
+// by the test.
+constexpr Nanoseconds kShort = std::chrono::milliseconds(2);
+constexpr Nanoseconds kLong = std::chrono::milliseconds(20);
+
+class PhaseTimerTest : public testing::Test {
+ protected:
+  void take(Nanoseconds duration) {
+    host::host_stream(*stream_).enqueue_due(
+        [duration](TimePoint ready) { return ready + duration; });
+  }
+
+  void step(PhaseTimer& timer) {
+    timer.begin(*stream_, Phase::kForward);
+    take(kShort);
+    timer.begin(*stream_, Phase::kBackward);
+    take(kLong);
+    timer.begin(*stream_, Phase::kForward);  // a phase may come again
+    take(kShort);
+    timer.end_step(*stream_);
+  }
+
+  [[nodiscard]] PhaseTimes collect(PhaseTimer& timer) {
+    stream_->synchronize();
+    return timer.collect();
+  }
+
+  const std::unique_ptr<Platform> platform_ = host_devices(1);
+  const std::unique_ptr<Stream> stream_ = platform_->device(0).make_stream(StreamPriority::kNormal);
+};
+
+TEST_F(PhaseTimerTest, Totals_PartitionTheSpan) {
+  PhaseTimer timer(platform_->device(0), PhaseTiming::kOn);
+  for (int i = 0; i < 3; ++i) step(timer);
+  const PhaseTimes times = collect(timer);
+  EXPECT_EQ(std::accumulate(times.total.begin(), times.total.end(), Nanoseconds{0}), times.span);
+  EXPECT_GE(times.of(Phase::kForward), 3 * 2 * kShort);
+  EXPECT_GE(times.of(Phase::kBackward), 3 * kLong);
+  EXPECT_GE(times.of(Phase::kBackward), times.of(Phase::kForward));
+  EXPECT_EQ(times.of(Phase::kUpdate), Nanoseconds{0});
+}
+
+TEST_F(PhaseTimerTest, Steps_AreCounted_AndForgottenOnceCollected) {
+  PhaseTimer timer(platform_->device(0), PhaseTiming::kOn);
+  for (int i = 0; i < 3; ++i) step(timer);
+  EXPECT_EQ(collect(timer).steps, 3);
+  EXPECT_EQ(collect(timer).steps, 0);
+  step(timer);
+  EXPECT_EQ(collect(timer).steps, 1);
+}
+
+TEST_F(PhaseTimerTest, TimeBetweenSteps_IsNotCounted) {
+  PhaseTimer timer(platform_->device(0), PhaseTiming::kOn);
+  step(timer);
+  take(std::chrono::milliseconds(300));
+  step(timer);
+  const PhaseTimes times = collect(timer);
+  EXPECT_EQ(times.steps, 2);
+  EXPECT_LT(times.span, std::chrono::milliseconds(300));
+}
+
+TEST_F(PhaseTimerTest, Off_RecordsNothing) {
+  PhaseTimer timer(platform_->device(0), PhaseTiming::kOff);
+  step(timer);
+  const PhaseTimes times = collect(timer);
+  EXPECT_EQ(times.steps, 0);
+  EXPECT_EQ(times.span, Nanoseconds{0});
+}
+
+TEST_F(PhaseTimerTest, NothingMarked_IsNoTime) {
+  PhaseTimer timer(platform_->device(0), PhaseTiming::kOn);
+  EXPECT_EQ(timer.collect().span, Nanoseconds{0});
+}
+
+TEST(PhaseTest, Names_AreDistinct) {
+  const std::set<std::string_view> names(kPhaseNames.begin(), kPhaseNames.end());
+  EXPECT_EQ(names.size(), kPhaseCount);
+  EXPECT_EQ(name_of(Phase::kLaunch), "launch");
+  EXPECT_EQ(name_of(Phase::kBucketCopy), "bucket_copy");
+  EXPECT_EQ(name_of(Phase::kExposedComm), "exposed_comm");
+  EXPECT_EQ(name_of(Phase::kIdle), "idle");
+}
+
+}  // namespace
+}  // namespace tandem::test
