@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/parallel/bucket_reducer.h"
 
+#include "common/base/capture_error.h"
 #include "common/runtime/copy.h"
 
 namespace tandem {
@@ -21,7 +22,10 @@ BucketReducer::BucketReducer(Replica& replica, const ParameterLayout& layout,
   build(plan_one_bucket(layout));
 }
 
-BucketReducer::~BucketReducer() = default;
+// The compute stream may still copy out of the buckets, or read views of them.
+BucketReducer::~BucketReducer() {
+  static_cast<void>(capture_error([this] { replica_.stream().synchronize(); }));
+}
 
 void BucketReducer::build(const std::vector<BucketPlan>& plans) {
   buckets_.clear();

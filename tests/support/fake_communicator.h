@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "common/comm/communicator.h"
+
+namespace tandem::test {
+
+// One rank of a job whose other ranks are imagined: notes what it is asked for, and leaves values
+// as they are.
+class FakeCommunicator final : public Communicator {
+ public:
+  struct Call {
+    const float* data;
+    std::int64_t count;
+    ReduceOp op;
+  };
+
+  FakeCommunicator(Device& device, int rank, int size)
+      : device_(device), rank_(rank), size_(size) {}
+
+  // What rank 0 brings to all_gather, call by call; else it brings what this rank does.
+  void let_root_gather(std::vector<double> values) { root_values_ = std::move(values); }
+
+  // Called when memory that was allocated here goes.
+  void on_free(std::function<void()> action) { on_free_ = std::move(action); }
+
+  [[nodiscard]] const std::vector<Call>& all_reduces() const { return all_reduces_; }
+  void forget_calls() { all_reduces_.clear(); }
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
+    return std::make_unique<Watched>(device_.allocate(size), on_free_);
+  }
+  void all_reduce(Stream&, Span<float> values, ReduceOp op) override {
+    all_reduces_.push_back({values.data(), values.size(), op});
+  }
+  void broadcast(Stream&, Span<float>, int) override {}
+  void barrier() override {}
+  [[nodiscard]] std::vector<double> all_gather(double mine) override {
+    std::vector<double> all(static_cast<std::size_t>(size_), mine);
+    if (gathers_ < root_values_.size()) all.front() = root_values_[gathers_];
+    ++gathers_;
+    return all;
+  }
+  void abort() noexcept override {}
+
+ private:
+  class Watched final : public Buffer {
+   public:
+    Watched(std::unique_ptr<Buffer> buffer, const std::function<void()>& on_free)
+        : buffer_(std::move(buffer)), on_free_(on_free) {}
+    ~Watched() override {
+      if (on_free_) on_free_();
+    }
+    [[nodiscard]] ByteSpan bytes() override { return buffer_->bytes(); }
+
+   private:
+    const std::unique_ptr<Buffer> buffer_;
+    const std::function<void()>& on_free_;  // the communicator's, which outlives its memory
+  };
+
+  Device& device_;
+  const int rank_;
+  const int size_;
+  std::vector<double> root_values_;
+  std::size_t gathers_ = 0;
+  std::vector<Call> all_reduces_;
+  std::function<void()> on_free_;
+};
+
+}  // namespace tandem::test
