@@ -41,7 +41,7 @@ void BucketReducer::build(const std::vector<BucketPlan>& plans) {
     for (const BucketPlan::Slot& slot : plan.slots) {
       const auto segment = static_cast<std::size_t>(slot.segment);
       views_[segment] = bucket->buffer->as<float>().subspan(slot.offset, slot.count);
-      places_[segment] = {buckets_.size(), views_[segment]};
+      places_[segment] = {.bucket = buckets_.size(), .view = views_[segment]};
     }
     buckets_.push_back(std::move(bucket));
   }
@@ -54,6 +54,7 @@ const TensorList& BucketReducer::gradients() const {
 void BucketReducer::begin_step() {
   if (!rebuilt_ && !ready_order_.empty()) rebuild_in_ready_order();
   for (const auto& bucket : buckets_) bucket->missing = bucket->plan.slots.size();
+  for (Place& place : places_) place.ready = false;
   next_launch_ = 0;
 }
 
@@ -69,9 +70,12 @@ void BucketReducer::rebuild_in_ready_order() {
 }
 
 void BucketReducer::gradient_ready(int segment) {
+  Place& place = places_.at(static_cast<std::size_t>(segment));
+  TANDEM_CHECK(!place.ready, "the gradient of segment {} is given twice in a step", segment);
+  place.ready = true;
   if (!rebuilt_) ready_order_.push_back(segment);
   if (own_gradients_) copy_in(segment);
-  mark_ready(places_[static_cast<std::size_t>(segment)].bucket);
+  mark_ready(place.bucket);
 }
 
 // One pass that copies and divides, as torch does it.
@@ -86,7 +90,6 @@ void BucketReducer::copy_in(int segment) {
 }
 
 void BucketReducer::mark_ready(std::size_t bucket) {
-  TANDEM_CHECK(buckets_[bucket]->missing > 0, "bucket {} got a gradient twice", bucket);
   if (--buckets_[bucket]->missing > 0) return;
   replica_.stream().record(*buckets_[bucket]->filled);
   if (options_.overlap == Overlap::kOn) launch_ready();

@@ -65,6 +65,7 @@ class BucketReducer final : public GradientSink {
   struct Place {  // of a segment
     std::size_t bucket = 0;
     Span<float> view;
+    bool ready = false;  // in this step
   };
 
   void build(const std::vector<BucketPlan>& plans);

@@ -131,6 +131,13 @@ TEST_F(BucketReducerTest, OverlapOff_LaunchesAllAtFinish) {
   EXPECT_EQ(reduced().size(), 2U);
 }
 
+TEST_F(BucketReducerTest, GradientGivenTwice_IsALogicError_AlsoBeforeItsBucketIsFull) {
+  make();
+  reducer_->begin_step();
+  reducer_->gradient_ready(3);
+  EXPECT_EQ(error_of([&] { reducer_->gradient_ready(3); }).kind(), ErrorKind::kLogic);
+}
+
 TEST_F(BucketReducerTest, GradientGivenTwice_AfterItsBucketWasLaunched_IsALogicError) {
   make();
   step(kBackward);
