@@ -41,6 +41,7 @@ std::unique_ptr<Bootstrap> ThreadGroup::join(int rank) {
 
 std::vector<std::string> ThreadGroup::all_gather(int rank, const std::string& mine) {
   std::unique_lock lock(mutex_);
+  if (aborted_) fail_alone(rank);
   texts_[static_cast<std::size_t>(rank)] = mine;
   const std::uint64_t round = round_;
   if (++arrived_ == size()) {
@@ -53,8 +54,15 @@ std::vector<std::string> ThreadGroup::all_gather(int rank, const std::string& mi
   const bool in_time = changed_.wait_until(lock, Clock::now() + deadline_,
                                            [&] { return round_ != round || aborted_; });
   if (round_ != round) return gathered_;
-  fail(ErrorKind::kCommunication, "rank {} of {}: {}", rank, size(),
-       in_time ? "another rank gave up" : "another rank did not come to the exchange in time");
+  if (in_time) fail_alone(rank);
+  aborted_ = true;  // this rank's arrival still counts: a later one must not meet it
+  changed_.notify_all();
+  fail(ErrorKind::kCommunication,
+       "rank {} of {}: another rank did not come to the exchange in time", rank, size());
+}
+
+void ThreadGroup::fail_alone(int rank) const {
+  fail(ErrorKind::kCommunication, "rank {} of {}: another rank gave up", rank, size());
 }
 
 void ThreadGroup::abort() {

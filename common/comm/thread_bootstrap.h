@@ -23,11 +23,14 @@ class ThreadGroup {
   [[nodiscard]] int size() const { return static_cast<int>(texts_.size()); }
   [[nodiscard]] std::unique_ptr<Bootstrap> join(int rank);
 
-  // One exchange: throws a communication error at the deadline or once aborted.
+  // One exchange: throws a communication error at the deadline, which ends the group for all, or
+  // once aborted.
   [[nodiscard]] std::vector<std::string> all_gather(int rank, const std::string& mine);
   void abort();
 
  private:
+  [[noreturn]] void fail_alone(int rank) const;
+
   const Nanoseconds deadline_;
   std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
