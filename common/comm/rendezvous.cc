@@ -24,7 +24,13 @@ Rendezvous::Rendezvous(RendezvousState& state, host::Sharing sharing, int rank, 
   TANDEM_CHECK(size <= kMaxRanks, "{} ranks, of at most {} on a node", size, kMaxRanks);
 }
 
+void Rendezvous::check_not_aborted() const {
+  if (state_.aborted.load(std::memory_order_acquire) == 0) return;
+  fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_);
+}
+
 void Rendezvous::meet() {
+  check_not_aborted();
   ++round_;
   RendezvousState::Arrival& mine = arrival(state_, rank_);
   mine.count.store(round_, std::memory_order_release);
@@ -41,10 +47,7 @@ void Rendezvous::wait_for(int peer) {
     const std::uint32_t seen = count.load(std::memory_order_acquire);
     // Counts may wrap; a peer is at most one meeting ahead, so the difference tells.
     if (static_cast<std::int32_t>(seen - round_) >= 0) return;
-    if (state_.aborted.load(std::memory_order_acquire) != 0) {
-      fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted by another rank",
-           rank_);
-    }
+    check_not_aborted();
     const TimePoint now = Clock::now();
     if (now >= deadline) {
       fail(ErrorKind::kCommunication,

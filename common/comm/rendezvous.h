@@ -32,7 +32,7 @@ class Rendezvous {
 
   // Returns once every rank has called it this many times. What was written before by any rank is
   // then visible to all. Throws a communication error at the deadline, naming who is missing, and
-  // soon after an abort.
+  // soon after an abort: those who wait, and all who come later.
   void meet();
 
   // As meet(), with a note that must be the same on every rank: else a communication error, on all.
@@ -45,6 +45,7 @@ class Rendezvous {
   void abort() noexcept;
 
  private:
+  void check_not_aborted() const;
   void wait_for(int peer);
 
   RendezvousState& state_;

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/rendezvous.h"
+
+#include <gtest/gtest.h>
+
+#include <latch>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "tests/support/errors.h"
+
+namespace tandem::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class RendezvousTest : public testing::Test {
+ protected:
+  [[nodiscard]] Rendezvous side_of(int rank, int size, Nanoseconds deadline = seconds(60)) {
+    return {*state_, host::Sharing::kThreads, rank, size, deadline};
+  }
+
+  // Runs body(rank's side, rank) on a thread per rank.
+  void run(int size, const std::function<void(Rendezvous&, int)>& body,
+           Nanoseconds deadline = seconds(60)) {
+    std::vector<std::thread> ranks;
+    for (int rank = 0; rank < size; ++rank) {
+      ranks.emplace_back([this, &body, rank, size, deadline] {
+        Rendezvous side = side_of(rank, size, deadline);
+        body(side, rank);
+      });
+    }
+    for (std::thread& rank : ranks) rank.join();
+  }
+
+  const std::unique_ptr<RendezvousState> state_ = std::make_unique<RendezvousState>();
+};
+
+TEST_F(RendezvousTest, Meeting_ShowsEachWhatAllWroteBefore) {
+  std::array<int, 3> written{};
+  run(3, [&written](Rendezvous& side, int rank) {
+    for (int round = 1; round <= 200; ++round) {
+      written[static_cast<std::size_t>(rank)] = round;
+      side.meet();
+      EXPECT_EQ(written, (std::array<int, 3>{round, round, round}));
+      side.meet();
+    }
+  });
+}
+
+TEST_F(RendezvousTest, Values_CrossInAMeeting) {
+  run(3, [](Rendezvous& side, int rank) {
+    for (int round = 0; round < 50; ++round) {
+      side.set_value(10 * rank + round);
+      side.meet();
+      for (int peer = 0; peer < 3; ++peer) EXPECT_EQ(side.value_of(peer), 10 * peer + round);
+      side.meet();
+    }
+  });
+}
+
+TEST_F(RendezvousTest, Alone_NobodyIsWaitedFor) {
+  Rendezvous side = side_of(0, 1, milliseconds(0));
+  EXPECT_NO_THROW(side.meet());
+  EXPECT_NO_THROW(side.meet_for(7));
+}
+
+TEST_F(RendezvousTest, Deadline_NamesTheRankThatIsMissing) {
+  run(
+      3,
+      [](Rendezvous& side, int rank) {
+        if (rank == 1) return;
+        const TimePoint start = Clock::now();
+        const Error error = error_of([&] { side.meet(); });
+        EXPECT_EQ(error.kind(), ErrorKind::kCommunication);
+        EXPECT_TRUE(mentions(error, "for rank 1,")) << error.what();
+        EXPECT_GE(Clock::now() - start, milliseconds(100));
+      },
+      milliseconds(100));
+}
+
+TEST_F(RendezvousTest, Abort_EndsThoseWhoWaitLongBeforeTheDeadline) {
+  std::latch failed(1);
+  run(3, [&failed](Rendezvous& side, int rank) {
+    if (rank != 2) {
+      EXPECT_TRUE(mentions(error_of([&] { side.meet(); }), "aborted"));
+      if (rank == 0) failed.count_down();
+      return;
+    }
+    side.abort();
+    failed.wait();  // hangs for the deadline if abort does not wake the others
+  });
+}
+
+TEST_F(RendezvousTest, AfterAnAbort_NoMeetingSucceeds_ThoughAllCome) {
+  side_of(0, 3).abort();
+  run(3, [](Rendezvous& side, int) {
+    EXPECT_EQ(error_of([&] { side.meet(); }).kind(), ErrorKind::kCommunication);
+  });
+  Rendezvous alone = side_of(0, 1);
+  EXPECT_EQ(error_of([&] { alone.meet(); }).kind(), ErrorKind::kCommunication);
+}
+
+TEST_F(RendezvousTest, DifferentNotes_AreAnErrorOnAllRanks) {
+  run(3, [](Rendezvous& side, int rank) {
+    EXPECT_NO_THROW(side.meet_for(5));
+    side.meet();
+    const Error error = error_of([&] { side.meet_for(rank == 1 ? 8 : 9); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCommunication);
+    EXPECT_TRUE(mentions(error, "different collectives")) << error.what();
+  });
+}
+
+TEST_F(RendezvousTest, MoreRanksThanANodeHolds_AreALogicError) {
+  EXPECT_EQ(error_of([this] { static_cast<void>(side_of(0, kMaxRanks + 1)); }).kind(),
+            ErrorKind::kLogic);
+}
+
+}  // namespace
+}  // namespace tandem::test
