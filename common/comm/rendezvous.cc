@@ -65,9 +65,9 @@ void Rendezvous::meet_for(std::int64_t note) {
     const std::int64_t theirs = arrival(state_, peer).note;
     if (theirs == note) continue;
     fail(ErrorKind::kCommunication,
-         "rank {} and rank {} enqueued different collectives (code {} and {}): every rank must "
-         "enqueue the same ones in the same order",
-         rank_, peer, note, theirs);
+         "rank {} and rank {} enqueued different collectives, or the same on different memory: "
+         "every rank must enqueue the same ones in the same order",
+         rank_, peer);
   }
 }
 

@@ -25,6 +25,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t to) { return (value + to 
 
 // A region of `stride` bytes per rank in one mapping, which lives as long as its buffers.
 struct Allocation {
+  std::int64_t number = 0;  // the same on all ranks
   std::weak_ptr<host::SharedMapping> mapping;
   std::byte* base = nullptr;
   std::int64_t stride = 0;
@@ -33,14 +34,28 @@ struct Allocation {
 };
 
 // The same elements in every rank's memory.
-using PeerViews = std::vector<float*>;
+struct PeerViews {
+  std::vector<float*> of_rank;    // empty for memory that was not allocated here
+  std::int64_t allocation = 0;    // its number
+  std::int64_t offset_bytes = 0;  // into it
+};
 
 struct ControlBlock {
   RendezvousState host;    // callers' threads meet here
   RendezvousState stream;  // collectives meet here
 };
 
-std::int64_t note_of(int kind, std::int64_t elements) { return elements * 4 + kind; }
+enum class Kind { kSum, kAverage, kBroadcast };
+
+// All that must be the same on every rank, as one number (FNV-1a over its parts).
+std::int64_t note_of(Kind kind, int root, const PeerViews& peers, std::int64_t elements) {
+  std::uint64_t note = 0xcbf29ce484222325;
+  for (const std::int64_t part : {static_cast<std::int64_t>(kind), std::int64_t{root}, elements,
+                                  peers.allocation, peers.offset_bytes}) {
+    note = (note ^ static_cast<std::uint64_t>(part)) * 0x100000001b3;
+  }
+  return static_cast<std::int64_t>(note);
+}
 
 class SharedMemoryCommunicator final : public Communicator {
  public:
@@ -61,7 +76,7 @@ class SharedMemoryCommunicator final : public Communicator {
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
     const std::int64_t stride = round_up(std::max<std::int64_t>(size.value, 1), kPage);
     const auto mapping = map_node_memory(bootstrap_, Bytes{stride * this->size()});
-    const Allocation allocation{mapping, mapping->data(), stride};
+    const Allocation allocation{++allocated_, mapping, mapping->data(), stride};
     std::unique_ptr<Buffer> buffer;
     attempt_together(bootstrap_,
                      [&] { buffer = device_.adopt(allocation.region(rank()), size, mapping); });
@@ -71,11 +86,12 @@ class SharedMemoryCommunicator final : public Communicator {
   }
 
   void all_reduce(Stream& stream, Span<float> values, ReduceOp op) override {
+    const Kind kind = op == ReduceOp::kAverage ? Kind::kAverage : Kind::kSum;
     const float factor = op == ReduceOp::kAverage ? 1.0F / static_cast<float>(size()) : 1.0F;
-    enqueue(stream, "all_reduce", values, [this, factor](const PeerViews& peers, std::int64_t n) {
-      on_stream_.meet_for(note_of(0, n));
+    enqueue(stream, "all_reduce", values, [=, this](const PeerViews& peers, std::int64_t n) {
+      on_stream_.meet_for(note_of(kind, 0, peers, n));
       const auto [first, count] = share_of(rank(), size(), n);
-      reduce_to_all(peers, first, count, factor);
+      reduce_to_all(peers.of_rank, first, count, factor);
       on_stream_.meet();
     });
   }
@@ -83,9 +99,10 @@ class SharedMemoryCommunicator final : public Communicator {
   void broadcast(Stream& stream, Span<float> values, int root) override {
     TANDEM_CHECK(root >= 0 && root < size(), "root {} of {} ranks", root, size());
     enqueue(stream, "broadcast", values, [this, root](const PeerViews& peers, std::int64_t n) {
-      on_stream_.meet_for(note_of(1, n));
+      on_stream_.meet_for(note_of(Kind::kBroadcast, root, peers, n));
       if (rank() != root) {
-        std::memcpy(peers[static_cast<std::size_t>(rank())], peers[static_cast<std::size_t>(root)],
+        std::memcpy(peers.of_rank[static_cast<std::size_t>(rank())],
+                    peers.of_rank[static_cast<std::size_t>(root)],
                     static_cast<std::size_t>(n) * sizeof(float));
       }
       on_stream_.meet();
@@ -119,20 +136,24 @@ class SharedMemoryCommunicator final : public Communicator {
   void enqueue(Stream& stream, const char* name, Span<float> values, Collective collective) {
     host::HostStream& on = host::host_stream(stream);
     const PeerViews peers = peers_of(values.data());
-    if (!peers.empty()) {
+    if (!peers.of_rank.empty()) {
       on.enqueue({name, {writes(values)}, [collective = std::move(collective), peers, values] {
                     collective(peers, values.size());
                   }});
       return;
     }
-    on.enqueue({name, {writes(values)}, [this, collective = std::move(collective), values] {
-                  run_staged(collective, values);
-                }});
+    // Looked up now: the caller may allocate, or free, before the stream is there.
+    const Span<float> stage = stage_->as<float>();
+    on.enqueue(
+        {name,
+         {writes(values)},
+         [collective = std::move(collective), values, stage, peers = peers_of(stage.data())] {
+           run_staged(collective, values, stage, peers);
+         }});
   }
 
-  void run_staged(const Collective& collective, Span<float> values) {
-    const Span<float> stage = stage_->as<float>();
-    const PeerViews peers = peers_of(stage.data());
+  static void run_staged(const Collective& collective, Span<float> values, Span<float> stage,
+                         const PeerViews& peers) {
     for (std::int64_t done = 0; done < values.size(); done += stage.size()) {
       const std::int64_t count = std::min(stage.size(), values.size() - done);
       const auto bytes = static_cast<std::size_t>(count) * sizeof(float);
@@ -149,9 +170,10 @@ class SharedMemoryCommunicator final : public Communicator {
       const std::byte* const region = allocation.region(rank());
       if (allocation.mapping.expired()) continue;
       if (address < region || address >= region + allocation.stride) continue;
-      PeerViews views;
+      PeerViews views{{}, allocation.number, address - region};
       for (int peer = 0; peer < size(); ++peer) {
-        views.push_back(reinterpret_cast<float*>(allocation.region(peer) + (address - region)));
+        views.of_rank.push_back(
+            reinterpret_cast<float*>(allocation.region(peer) + (address - region)));
       }
       return views;
     }
@@ -164,6 +186,7 @@ class SharedMemoryCommunicator final : public Communicator {
   const std::shared_ptr<host::SharedMapping> control_;  // shared with the ranks that are threads
   Rendezvous on_host_;
   Rendezvous on_stream_;
+  std::int64_t allocated_ = 0;
   std::vector<Allocation> allocations_;
   const std::unique_ptr<Buffer> stage_;
 };

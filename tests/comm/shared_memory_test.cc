@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The shared-memory communicator with ranks as threads; node_ranks.cc does the same with processes.
+#include "common/comm/shared_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "common/comm/thread_bootstrap.h"
+#include "common/tensor/random.h"
+#include "tests/support/errors.h"
+#include "tests/support/host_devices.h"
+
+namespace tandem::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Values = std::vector<float>;
+
+// Elements that take three stages of 1 MiB, the last one odd.
+constexpr std::int64_t kStaged = 2 * (1 << 18) + 37;
+
+// What a rank's part of a test needs.
+struct Rank {
+  Rank(Bootstrap& bootstrap, Platform& platform, Nanoseconds deadline)
+      : rank(bootstrap.rank()),
+        size(bootstrap.size()),
+        device(platform.device(rank)),
+        communicator(make_shared_memory_communicator(bootstrap, device, deadline)),
+        stream(device.make_stream(StreamPriority::kNormal)) {}
+
+  // Distinct per rank and call.
+  [[nodiscard]] static Values values_of(int rank, std::int64_t count) {
+    Values values(static_cast<std::size_t>(count));
+    fill_uniform(values, static_cast<std::uint64_t>(rank), 0, 1);
+    return values;
+  }
+
+  [[nodiscard]] Values sum(std::int64_t count, float factor) const {
+    Values total = values_of(0, count);
+    for (int peer = 1; peer < size; ++peer) {
+      const Values theirs = values_of(peer, count);
+      for (std::size_t i = 0; i < total.size(); ++i) total[i] += theirs[i];
+    }
+    for (float& value : total) value *= factor;
+    return total;
+  }
+
+  void check_all_reduce(Span<float> values, ReduceOp op) {
+    put(device, values, values_of(rank, values.size()));
+    communicator->all_reduce(*stream, values, op);
+    stream->synchronize();
+    const float factor = op == ReduceOp::kAverage ? 1.0F / static_cast<float>(size) : 1.0F;
+    EXPECT_EQ(read_back<float>(device, values), sum(values.size(), factor));
+  }
+
+  const int rank;
+  const int size;
+  Device& device;
+  const std::unique_ptr<Communicator> communicator;
+  const std::unique_ptr<Stream> stream;  // last: ends its work first
+};
+
+void on_ranks(int size, const std::function<void(Rank&)>& body,
+              Nanoseconds deadline = seconds(60)) {
+  const auto platform = host_devices(size);
+  run_ranks_as_threads(size, [&](Bootstrap& bootstrap) {
+    Rank rank(bootstrap, *platform, deadline);
+    body(rank);
+    barrier(bootstrap);  // nobody's memory goes while others look at it
+  });
+}
+
+[[nodiscard]] Bytes bytes_of(std::int64_t floats) { return Bytes{4 * floats}; }
+
+class SharedMemoryTest : public testing::TestWithParam<int> {};
+
+TEST_P(SharedMemoryTest, AllReduce_OnAllocatedMemory_IsTheSumOrAverageInRankOrder) {
+  on_ranks(GetParam(), [](Rank& on) {
+    for (const std::int64_t count : {1, 16, 1001, 100'003}) {
+      const auto buffer = on.communicator->allocate(bytes_of(count));
+      on.check_all_reduce(buffer->as<float>(), ReduceOp::kSum);
+      on.check_all_reduce(buffer->as<float>(), ReduceOp::kAverage);
+    }
+  });
+}
+
+TEST_P(SharedMemoryTest, AllReduce_OnAPartOfAllocatedMemory_LeavesTheRestAlone) {
+  on_ranks(GetParam(), [](Rank& on) {
+    const auto buffer = on.communicator->allocate(bytes_of(300));
+    on.check_all_reduce(buffer->as<float>().subspan(7, 200), ReduceOp::kSum);
+    const Values all = read_back<float>(on.device, buffer->as<float>());
+    EXPECT_EQ(std::count(all.begin(), all.begin() + 7, 0.0F), 7);
+    EXPECT_EQ(std::count(all.end() - 93, all.end(), 0.0F), 93);
+  });
+}
+
+TEST_P(SharedMemoryTest, AllReduce_OnOtherMemory_IsStagedToTheSameResult) {
+  on_ranks(GetParam(), [](Rank& on) {
+    for (const std::int64_t count : {std::int64_t{1}, std::int64_t{1001}, kStaged}) {
+      const auto buffer = on.device.allocate(bytes_of(count));
+      on.check_all_reduce(buffer->as<float>(), ReduceOp::kSum);
+      on.check_all_reduce(buffer->as<float>(), ReduceOp::kAverage);
+    }
+  });
+}
+
+TEST_P(SharedMemoryTest, Broadcast_GivesAllRootsValues_FromAnyRoot) {
+  on_ranks(GetParam(), [](Rank& on) {
+    const auto shared = on.communicator->allocate(bytes_of(1001));
+    const auto staged = on.device.allocate(bytes_of(kStaged));
+    for (Buffer* const buffer : {shared.get(), staged.get()}) {
+      const Span<float> values = buffer->as<float>();
+      for (int root = 0; root < on.size; ++root) {
+        put(on.device, values, Rank::values_of(on.rank, values.size()));
+        on.communicator->broadcast(*on.stream, values, root);
+        on.stream->synchronize();
+        EXPECT_EQ(read_back<float>(on.device, values), Rank::values_of(root, values.size()));
+      }
+    }
+  });
+}
+
+TEST_P(SharedMemoryTest, Collectives_QueuedInARow_RunInOrder) {
+  on_ranks(GetParam(), [](Rank& on) {
+    const auto buffer = on.communicator->allocate(bytes_of(100));
+    put(on.device, buffer->as<float>(), Values(100, 1));
+    for (int i = 0; i < 5; ++i) {
+      on.communicator->all_reduce(*on.stream, buffer->as<float>(), ReduceOp::kSum);
+    }
+    on.stream->synchronize();
+    EXPECT_EQ(read_back<float>(on.device, buffer->as<float>()),
+              Values(100, std::pow(static_cast<float>(on.size), 5.0F)));
+  });
+}
+
+TEST_P(SharedMemoryTest, BarrierAndAllGather_BringAllTogether) {
+  std::atomic<int> arrived = 0;
+  on_ranks(GetParam(), [&arrived](Rank& on) {
+    ++arrived;
+    on.communicator->barrier();
+    EXPECT_EQ(arrived, on.size);
+    for (int round = 0; round < 20; ++round) {
+      const std::vector<double> all = on.communicator->all_gather(on.rank + 0.5 * round);
+      ASSERT_EQ(all.size(), static_cast<std::size_t>(on.size));
+      for (int peer = 0; peer < on.size; ++peer) {
+        EXPECT_EQ(all[static_cast<std::size_t>(peer)], peer + 0.5 * round);
+      }
+    }
+  });
+}
+
+TEST_P(SharedMemoryTest, Memory_FreedAndAllocatedAgain_IsZeroAndWorks) {
+  on_ranks(GetParam(), [](Rank& on) {
+    const Bytes before = on.device.memory().used;
+    for (int round = 0; round < 5; ++round) {
+      const auto kept = on.communicator->allocate(bytes_of(50));
+      auto freed = on.communicator->allocate(bytes_of(5000));
+      on.check_all_reduce(freed->as<float>(), ReduceOp::kSum);
+      freed.reset();
+      const auto again = on.communicator->allocate(bytes_of(5000));
+      EXPECT_EQ(read_back<float>(on.device, again->as<float>()), Values(5000, 0));
+      on.check_all_reduce(again->as<float>(), ReduceOp::kAverage);
+      on.check_all_reduce(kept->as<float>(), ReduceOp::kSum);
+    }
+    EXPECT_EQ(on.device.memory().used, before);
+  });
+}
+
+// Only ThreadSanitizer can see what goes wrong here.
+TEST_P(SharedMemoryTest, Allocation_WhileAStagedCollectiveRuns_IsSafe) {
+  on_ranks(GetParam(), [](Rank& on) {
+    const auto values = on.device.allocate(bytes_of(kStaged));
+    on.communicator->all_reduce(*on.stream, values->as<float>(), ReduceOp::kSum);
+    std::vector<std::unique_ptr<Buffer>> more;
+    for (int i = 0; i < 10; ++i) more.push_back(on.communicator->allocate(bytes_of(10)));
+    on.stream->synchronize();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, SharedMemoryTest, testing::Values(1, 2, 3));
+
+// Each rank enqueues its own; all find out.
+void expect_mismatch(const std::function<void(Rank&, Buffer& shared, Buffer& own)>& enqueue) {
+  on_ranks(2, [&enqueue](Rank& on) {
+    const auto shared = on.communicator->allocate(bytes_of(64));
+    const auto own = on.device.allocate(bytes_of(64));
+    enqueue(on, *shared, *own);
+    const Error error = error_of([&on] { on.stream->synchronize(); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCommunication);
+    EXPECT_TRUE(mentions(error, "different collectives")) << error.what();
+  });
+}
+
+TEST(SharedMemoryMismatchTest, DifferentCollectives_AreACommunicationErrorOnAll) {
+  expect_mismatch([](Rank& on, Buffer& shared, Buffer&) {
+    if (on.rank == 0)
+      return on.communicator->all_reduce(*on.stream, shared.as<float>(), ReduceOp::kSum);
+    on.communicator->broadcast(*on.stream, shared.as<float>(), 0);
+  });
+}
+
+TEST(SharedMemoryMismatchTest, DifferentSizes_AreACommunicationErrorOnAll) {
+  expect_mismatch([](Rank& on, Buffer& shared, Buffer&) {
+    on.communicator->all_reduce(*on.stream, shared.as<float>(32 + on.rank), ReduceOp::kSum);
+  });
+}
+
+TEST(SharedMemoryMismatchTest, DifferentReductions_AreACommunicationErrorOnAll) {
+  expect_mismatch([](Rank& on, Buffer& shared, Buffer&) {
+    on.communicator->all_reduce(*on.stream, shared.as<float>(),
+                                on.rank == 0 ? ReduceOp::kSum : ReduceOp::kAverage);
+  });
+}
+
+TEST(SharedMemoryMismatchTest, DifferentRoots_AreACommunicationErrorOnAll) {
+  expect_mismatch([](Rank& on, Buffer& shared, Buffer&) {
+    on.communicator->broadcast(*on.stream, shared.as<float>(), on.rank);
+  });
+}
+
+TEST(SharedMemoryMismatchTest, DifferentMemory_IsACommunicationErrorOnAll) {
+  expect_mismatch([](Rank& on, Buffer& shared, Buffer& own) {
+    Buffer& mine = on.rank == 0 ? shared : own;
+    on.communicator->all_reduce(*on.stream, mine.as<float>(), ReduceOp::kSum);
+  });
+  expect_mismatch([](Rank& on, Buffer& shared, Buffer&) {
+    on.communicator->all_reduce(*on.stream, shared.as<float>().subspan(16 * on.rank, 16),
+                                ReduceOp::kSum);
+  });
+}
+
+TEST(SharedMemoryFaultTest, RankThatNeverComes_IsACommunicationErrorAtTheDeadline) {
+  const TimePoint start = Clock::now();
+  on_ranks(
+      3,
+      [](Rank& on) {
+        const auto shared = on.communicator->allocate(bytes_of(64));
+        if (on.rank == 1) return;
+        on.communicator->all_reduce(*on.stream, shared->as<float>(), ReduceOp::kSum);
+        const Error error = error_of([&on] { on.stream->synchronize(); });
+        EXPECT_EQ(error.kind(), ErrorKind::kCommunication);
+        EXPECT_TRUE(mentions(error, "for rank 1,")) << error.what();
+      },
+      milliseconds(200));
+  EXPECT_LT(Clock::now() - start, seconds(20));
+}
+
+TEST(SharedMemoryFaultTest, LateRankAtABarrier_IsACommunicationErrorAtTheDeadline) {
+  on_ranks(
+      2,
+      [](Rank& on) {
+        if (on.rank == 1) return;
+        EXPECT_EQ(error_of([&on] { on.communicator->barrier(); }).kind(),
+                  ErrorKind::kCommunication);
+      },
+      milliseconds(200));
+}
+
+TEST(SharedMemoryFaultTest, Abort_EndsQueuedAndFutureCallsOfAllRanks) {
+  const TimePoint start = Clock::now();
+  on_ranks(3, [](Rank& on) {
+    const auto shared = on.communicator->allocate(bytes_of(64));
+    if (on.rank == 2) {
+      on.communicator->abort();
+    } else {
+      on.communicator->all_reduce(*on.stream, shared->as<float>(), ReduceOp::kSum);
+      EXPECT_EQ(error_of([&on] { on.stream->synchronize(); }).kind(), ErrorKind::kCommunication);
+    }
+    EXPECT_EQ(error_of([&on] { on.communicator->barrier(); }).kind(), ErrorKind::kCommunication);
+  });
+  EXPECT_LT(Clock::now() - start, seconds(20));  // and not at the deadline of a minute
+}
+
+TEST(SharedMemoryFaultTest, MoreThanTheNodeHolds_IsOutOfMemoryOnAllRanks_AndAllGoOn) {
+  on_ranks(3, [](Rank& on) {
+    const Bytes far_too_much = gib(1 << 20);
+    const Error error =
+        error_of([&] { static_cast<void>(on.communicator->allocate(far_too_much)); });
+    EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory) << error.what();
+    on.check_all_reduce(on.communicator->allocate(bytes_of(100))->as<float>(), ReduceOp::kSum);
+  });
+}
+
+TEST(SharedMemoryFaultTest, OneDeviceThatIsFull_IsOutOfMemoryOnAllRanks_AndLeaksNothing) {
+  // Rank 1 on a platform of its own, with little memory.
+  const auto roomy = host_devices(2);
+  PlatformOptions options;
+  options.devices = 2;
+  options.oversubscribe = true;
+  options.device_memory = mib(2);
+  const auto narrow = host::make_host_platform(options);
+  run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
+    Rank on(bootstrap, bootstrap.rank() == 0 ? *roomy : *narrow, seconds(60));
+    const Bytes before = on.device.memory().used;
+    const Error error = error_of([&] { static_cast<void>(on.communicator->allocate(mib(2))); });
+    EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory);
+    EXPECT_TRUE(mentions(error, "host:1")) << error.what();
+    EXPECT_EQ(on.device.memory().used, before);
+    barrier(bootstrap);
+  });
+}
+
+TEST(SharedMemoryFaultTest, RootThatIsNoRank_IsALogicError) {
+  on_ranks(2, [](Rank& on) {
+    const auto shared = on.communicator->allocate(bytes_of(64));
+    for (const int root : {-1, 2}) {
+      const Error error =
+          error_of([&] { on.communicator->broadcast(*on.stream, shared->as<float>(), root); });
+      EXPECT_EQ(error.kind(), ErrorKind::kLogic);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tandem::test
