@@ -7,6 +7,7 @@
 #include <atomic>
 #include <string>
 
+#include "common/base/capture_error.h"
 #include "common/comm/agreement.h"
 
 namespace tandem {
@@ -37,10 +38,13 @@ Mapping map_for_processes(Bootstrap& bootstrap, Bytes size, const std::string& m
     if (bootstrap.rank() == 0) mapping = host::SharedMapping::create_named(name, size);
   });
   const bool opens = bootstrap.rank() != 0;
-  attempt_together(bootstrap, [&] {
-    if (opens) mapping = host::SharedMapping::open_named(name, size);
+  const auto error = capture_error([&] {
+    attempt_together(bootstrap, [&] {
+      if (opens) mapping = host::SharedMapping::open_named(name, size);
+    });
   });
-  if (!opens) host::SharedMapping::unlink(name);
+  if (!opens) host::SharedMapping::unlink(name);  // whether all opened it or not
+  if (error) throw Error(*error);
   return mapping;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shared-memory communicator with ranks as threads; node_ranks.cc does the same with processes.
-#include "common/comm/shared_memory.h"
-
+// The shared-memory communicator with ranks as threads; mpi_test.cc has them as processes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,9 +8,7 @@
 #include <cmath>
 
 #include "common/comm/thread_bootstrap.h"
-#include "common/tensor/random.h"
-#include "tests/support/errors.h"
-#include "tests/support/host_devices.h"
+#include "tests/comm/communicating_rank.h"
 
 namespace tandem::test {
 namespace {
@@ -21,49 +17,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Values = std::vector<float>;
 
-// Elements that take three stages of 1 MiB, the last one odd.
-constexpr std::int64_t kStaged = 2 * (1 << 18) + 37;
-
-// What a rank's part of a test needs.
-struct Rank {
-  Rank(Bootstrap& bootstrap, Platform& platform, Nanoseconds deadline)
-      : rank(bootstrap.rank()),
-        size(bootstrap.size()),
-        device(platform.device(rank)),
-        communicator(make_shared_memory_communicator(bootstrap, device, deadline)),
-        stream(device.make_stream(StreamPriority::kNormal)) {}
-
-  // Distinct per rank and call.
-  [[nodiscard]] static Values values_of(int rank, std::int64_t count) {
-    Values values(static_cast<std::size_t>(count));
-    fill_uniform(values, static_cast<std::uint64_t>(rank), 0, 1);
-    return values;
-  }
-
-  [[nodiscard]] Values sum(std::int64_t count, float factor) const {
-    Values total = values_of(0, count);
-    for (int peer = 1; peer < size; ++peer) {
-      const Values theirs = values_of(peer, count);
-      for (std::size_t i = 0; i < total.size(); ++i) total[i] += theirs[i];
-    }
-    for (float& value : total) value *= factor;
-    return total;
-  }
-
-  void check_all_reduce(Span<float> values, ReduceOp op) {
-    put(device, values, values_of(rank, values.size()));
-    communicator->all_reduce(*stream, values, op);
-    stream->synchronize();
-    const float factor = op == ReduceOp::kAverage ? 1.0F / static_cast<float>(size) : 1.0F;
-    EXPECT_EQ(read_back<float>(device, values), sum(values.size(), factor));
-  }
-
-  const int rank;
-  const int size;
-  Device& device;
-  const std::unique_ptr<Communicator> communicator;
-  const std::unique_ptr<Stream> stream;  // last: ends its work first
-};
+using Rank = CommunicatingRank;
 
 void on_ranks(int size, const std::function<void(Rank&)>& body,
               Nanoseconds deadline = seconds(60)) {
@@ -74,8 +28,6 @@ void on_ranks(int size, const std::function<void(Rank&)>& body,
     barrier(bootstrap);  // nobody's memory goes while others look at it
   });
 }
-
-[[nodiscard]] Bytes bytes_of(std::int64_t floats) { return Bytes{4 * floats}; }
 
 class SharedMemoryTest : public testing::TestWithParam<int> {};
 
@@ -101,7 +53,7 @@ TEST_P(SharedMemoryTest, AllReduce_OnAPartOfAllocatedMemory_LeavesTheRestAlone) 
 
 TEST_P(SharedMemoryTest, AllReduce_OnOtherMemory_IsStagedToTheSameResult) {
   on_ranks(GetParam(), [](Rank& on) {
-    for (const std::int64_t count : {std::int64_t{1}, std::int64_t{1001}, kStaged}) {
+    for (const std::int64_t count : {std::int64_t{1}, std::int64_t{1001}, kStagedElements}) {
       const auto buffer = on.device.allocate(bytes_of(count));
       on.check_all_reduce(buffer->as<float>(), ReduceOp::kSum);
       on.check_all_reduce(buffer->as<float>(), ReduceOp::kAverage);
@@ -112,14 +64,11 @@ TEST_P(SharedMemoryTest, AllReduce_OnOtherMemory_IsStagedToTheSameResult) {
 TEST_P(SharedMemoryTest, Broadcast_GivesAllRootsValues_FromAnyRoot) {
   on_ranks(GetParam(), [](Rank& on) {
     const auto shared = on.communicator->allocate(bytes_of(1001));
-    const auto staged = on.device.allocate(bytes_of(kStaged));
+    const auto staged = on.device.allocate(bytes_of(kStagedElements));
     for (Buffer* const buffer : {shared.get(), staged.get()}) {
       const Span<float> values = buffer->as<float>();
       for (int root = 0; root < on.size; ++root) {
-        put(on.device, values, Rank::values_of(on.rank, values.size()));
-        on.communicator->broadcast(*on.stream, values, root);
-        on.stream->synchronize();
-        EXPECT_EQ(read_back<float>(on.device, values), Rank::values_of(root, values.size()));
+        on.check_broadcast(values, root);
       }
     }
   });
@@ -174,7 +123,7 @@ TEST_P(SharedMemoryTest, Memory_FreedAndAllocatedAgain_IsZeroAndWorks) {
 // Only ThreadSanitizer can see what goes wrong here.
 TEST_P(SharedMemoryTest, Allocation_WhileAStagedCollectiveRuns_IsSafe) {
   on_ranks(GetParam(), [](Rank& on) {
-    const auto values = on.device.allocate(bytes_of(kStaged));
+    const auto values = on.device.allocate(bytes_of(kStagedElements));
     on.communicator->all_reduce(*on.stream, values->as<float>(), ReduceOp::kSum);
     std::vector<std::unique_ptr<Buffer>> more;
     for (int i = 0; i < 10; ++i) more.push_back(on.communicator->allocate(bytes_of(10)));
