@@ -74,6 +74,7 @@ class SharedMemoryCommunicator final : public Communicator {
   [[nodiscard]] int size() const override { return bootstrap_.size(); }
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
+    on_host_.meet();  // a rank that gave up is noticed here: the bootstrap may wait for it for ever
     const std::int64_t stride = round_up(std::max<std::int64_t>(size.value, 1), kPage);
     const auto mapping = map_node_memory(bootstrap_, Bytes{stride * this->size()});
     const Allocation allocation{++allocated_, mapping, mapping->data(), stride};

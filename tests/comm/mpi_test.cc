@@ -105,6 +105,26 @@ TEST_F(MpiTest, RankThatNeverComes_IsACommunicationErrorAtTheDeadline) {
   barrier(world());
 }
 
+TEST_F(MpiTest, RankThatNeverAllocates_IsACommunicationErrorAtTheDeadline) {
+  CommunicatingRank on(world(), *platform_, std::chrono::milliseconds(200));
+  if (on.rank == 0) {
+    const Error error = error_of([&] { static_cast<void>(on.communicator->allocate(kib(4))); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCommunication) << error.what();
+  }
+  barrier(world());
+}
+
+TEST_F(MpiTest, Abort_EndsThoseWhoAllocate) {
+  CommunicatingRank on(world(), *platform_, seconds(60));
+  if (on.rank == 1) {
+    on.communicator->abort();
+  } else {
+    const Error error = error_of([&] { static_cast<void>(on.communicator->allocate(kib(4))); });
+    EXPECT_TRUE(mentions(error, "aborted")) << error.what();
+  }
+  barrier(world());
+}
+
 TEST_F(MpiTest, Abort_ReachesOtherProcesses) {
   CommunicatingRank on(world(), *platform_, seconds(60));
   const TimePoint start = Clock::now();
