@@ -75,15 +75,17 @@ TrainingOptions exact_training(std::int64_t batch) {
 
 double relative_difference(const std::vector<std::vector<float>>& a,
                            const std::vector<std::vector<float>>& b) {
-  double largest = 0;
-  double difference = 0;
+  double worst = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
+    double largest = 0;
+    double difference = 0;
     for (std::size_t j = 0; j < a[i].size(); ++j) {
       largest = std::max(largest, std::abs(static_cast<double>(a[i][j])));
       difference = std::max(difference, std::abs(static_cast<double>(a[i][j]) - b[i][j]));
     }
+    worst = std::max(worst, largest == 0 ? difference : difference / largest);
   }
-  return largest == 0 ? difference : difference / largest;
+  return worst;
 }
 
 }  // namespace tandem::test

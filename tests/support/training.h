@@ -40,7 +40,8 @@ struct Outcome {
 // Small integers as data and weights.
 [[nodiscard]] TrainingOptions exact_training(std::int64_t batch);
 
-// Largest |a - b| over largest |a|, over all weights.
+// Largest |a - b| over largest |a| of the same tensor, of the worst tensor: a first layer's
+// gradients are small, and would pass any comparison with the last one's.
 [[nodiscard]] double relative_difference(const std::vector<std::vector<float>>& a,
                                          const std::vector<std::vector<float>>& b);
 
