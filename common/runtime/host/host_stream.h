@@ -29,6 +29,7 @@ struct HostStreamOptions {
   int core = 0;                  // the worker is bound to it
   Nanoseconds largest_delay{0};  // debug: each operation starts late by a random time up to this
   std::uint64_t delay_seed = 0;
+  std::function<bool()> leaves_out_wait{};  // debug: asked at each wait; true leaves it out
 };
 
 // A worker thread with a FIFO queue, bound to its device's core, parked while idle.
