@@ -79,7 +79,7 @@ class HostStream final : public Stream {
   // The worker's own; others see them through completions only.
   std::shared_ptr<const Failure> failure_;
   TimePoint due_at_{};
-  std::minstd_rand delays_;
+  std::mt19937_64 delays_;
 
   std::thread worker_;  // last: it uses all of the above
 };
