@@ -11,12 +11,16 @@
     return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   }
 
-  // A strategy keeps its colour and its mark in all charts; options of one strategy share the
-  // colour and differ in the mark.
-  const marks = ["circle", "rectRot", "triangle", "rect", "crossRot", "star"];
-  function colourOf(series) {
+  // A strategy keeps its colour and its mark in all charts; variants of one share the colour and
+  // are told apart by their dashes.
+  const marks = { single: "circle", dp: "rectRot", ddp: "triangle", "independent-threads": "rect",
+                  "independent-processes": "rectRounded" };
+  function look(series) {
     const launch = series.strategy === "independent" ? "-" + series.launch : "";
-    return colour(series.strategy + launch) || colour("ink");
+    const variant = series.label.split(",").length - 1;
+    const ink = colour(series.strategy + launch) || colour("ink");
+    return { borderColor: ink, backgroundColor: ink, pointStyle: marks[series.strategy + launch] || "star",
+             borderDash: variant === 0 ? [] : [6, 2 + 2 * variant] };
   }
 
   // Whiskers for points that carry yLow and yHigh, or xLow and xHigh.
@@ -73,7 +77,7 @@
   }
 
   function legend() {
-    return { position: "bottom", labels: { color: colour("ink"), usePointStyle: true, boxWidth: 8, padding: 12 } };
+    return { position: "bottom", labels: { color: colour("ink"), usePointStyle: true, boxWidth: 7, boxHeight: 7, padding: 12 } };
   }
 
   // Device counts stand side by side by their place in the list; series are set off a little, so
@@ -96,10 +100,8 @@
         return { x: group.devices.indexOf(point.devices) + offset, y: center, yLow: low, yHigh: high,
                  devices: point.devices };
       });
-      const ink = colourOf(series);
-      return { label: series.label, data: points, borderColor: ink, backgroundColor: ink, borderWidth: 1.5,
-               showLine: points.length > 1, pointRadius: 4.5, pointHoverRadius: 6,
-               pointStyle: marks[index % marks.length] };
+      return Object.assign(look(series), { label: series.label, data: points, borderWidth: 1.5,
+                                           showLine: points.length > 1, pointRadius: 4.5, pointHoverRadius: 6 });
     });
   }
 
@@ -178,7 +180,9 @@
     canvas.parentNode.style.height = 64 + 30 * rows.length + "px";
     const inks = rows.map((row) => colour(verdictColours[row.verdict]));
     const ends = rows.flatMap((row) => [row.low === null ? row.center : row.low, row.high === null ? row.center : row.high, 1]);
-    const room = 0.08 * (Math.max(...ends) - Math.min(...ends)) + 0.01;
+    const step = Math.max(...ends) - Math.min(...ends) > 0.3 ? 0.1 : 0.02;
+    const low = Math.floor(Math.min(...ends) / step - 0.1) * step;
+    const high = Math.ceil(Math.max(...ends) / step + 0.1) * step;
     return new Chart(canvas, {
       type: "scatter",
       data: { datasets: [{ data: rows.map((row, at) => ({ x: row.center, y: at, xLow: row.low, xHigh: row.high })),
@@ -187,8 +191,8 @@
         responsive: true, maintainAspectRatio: false, animation: false,
         scales: {
           x: axis("dp faster  \u25c0  speed of ddp / speed of dp  \u25b6  ddp faster",
-                  { min: Math.min(...ends) - room, max: Math.max(...ends) + room,
-                    ticks: { color: colour("soft"), callback: (value) => value.toFixed(2) + "x" } }),
+                  { min: low, max: high,
+                    ticks: { color: colour("soft"), stepSize: step, autoSkip: false, callback: (value) => value.toFixed(2) + "x" } }),
           y: { reverse: true, min: -0.6, max: rows.length - 0.4, grid: { display: false, borderColor: colour("line") },
                afterBuildTicks(scale) { scale.ticks = rows.map((_, at) => ({ value: at })); },
                ticks: { color: colour("ink"), callback: (value) => rows[value].label } },
