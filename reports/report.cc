@@ -78,7 +78,7 @@ Facts machine_lines(const Report& report) {
 }
 
 std::string to_terminal(const Report& report) {
-  return to_text(cell_table(report.summary)) + "\n" + to_text(report.verdict);
+  return to_text(brief_cell_table(report.summary)) + "\n" + to_text(report.verdict);
 }
 
 }  // namespace tandem::reports
