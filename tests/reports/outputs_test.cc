@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "reports/cell_table.h"
 #include "reports/csv.h"
@@ -50,7 +49,7 @@ TEST(Html, LoadsNothing) {
     EXPECT_FALSE(has(own_html(full()), loader)) << loader;
   }
   EXPECT_TRUE(has(html, "default-src 'none'"));
-  EXPECT_FALSE(std::regex_search(own_html(full()), std::regex("https?://")));
+  EXPECT_FALSE(has(own_html(full()), "://"));
 }
 
 TEST(Html, ForeignText_IsEscapedEverywhere) {
