@@ -100,7 +100,7 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
   if (summary.oversubscribed) marks.emplace_back("oversubscribed");
   if (summary.modelled) marks.emplace_back("modelled");
   if (summary.mode != "synchronous") marks.push_back(summary.mode);
-  if (summary.efficiency().value_or(0) > 1) marks.emplace_back("efficiency above 100 %");
+  if (summary.efficiency_above_one()) marks.emplace_back("efficiency above 100 %");
   if (std::abs(summary.remainder_share()) > kMostRemainder) {
     marks.push_back(
         fmt::format("{:.1f} % of the step in no phase", 100 * summary.remainder_share()));

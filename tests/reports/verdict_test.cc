@@ -97,8 +97,24 @@ TEST(Verdict, NothingMeasured_SaysSo) {
 
 TEST(Verdict, EfficiencyAboveOne_IsFlagged) {
   Synthetic synthetic;
-  synthetic.add("single", 1, {0.08, 0.081}).add("ddp", 2, {0.03, 0.031});
+  synthetic.add("single", 1, {0.08, 0.081, 0.08}).add("ddp", 2, {0.03, 0.031, 0.03});
   EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "efficiency above 100 %"));
+}
+
+TEST(Verdict, EfficiencyThatMayBeBelowOne_IsNotFlagged) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08, 0.05, 0.08}).add("ddp", 2, {0.03, 0.031, 0.03});
+  EXPECT_FALSE(has(to_text(verdict_of(synthetic)), "efficiency above 100 %"));
+}
+
+TEST(Verdict, BusyMachine_IsNoted) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.061});
+  synthetic.document().sweep.context.num_cpus = 2;
+  synthetic.document().sweep.context.load_avg = {0.9, 3, 3};
+  EXPECT_FALSE(has(to_text(verdict_of(synthetic)), "busy"));
+  synthetic.document().sweep.context.load_avg = {3.9, 0, 0};
+  EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "load average at the start was 3.9 on 2 CPUs"));
 }
 
 TEST(Verdict, ModelledFigures_CarryTheMark) {
