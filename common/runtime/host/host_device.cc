@@ -86,9 +86,11 @@ std::unique_ptr<Stream> HostDevice::make_stream(StreamPriority) {
       .leaves_out_wait = left_out_wait()});
 }
 
-std::unique_ptr<Event> HostDevice::make_event() { return std::make_unique<HostEvent>(); }
+std::unique_ptr<Event> HostDevice::make_event() { return std::make_unique<HostEvent>(id()); }
 
-std::unique_ptr<TimedEvent> HostDevice::make_timed_event() { return std::make_unique<HostEvent>(); }
+std::unique_ptr<TimedEvent> HostDevice::make_timed_event() {
+  return std::make_unique<HostEvent>(id());
+}
 
 void HostDevice::bind_this_thread() { host::bind_this_thread(options_.core); }
 

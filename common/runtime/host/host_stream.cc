@@ -21,6 +21,9 @@ std::shared_ptr<const Failure> failure_of(const char* operation) {
   } catch (const std::exception& error) {
     return std::make_shared<Failure>(
         Failure{ErrorKind::kFailure, fmt::format("{} failed: {}", operation, error.what())});
+  } catch (...) {
+    return std::make_shared<Failure>(
+        Failure{ErrorKind::kFailure, fmt::format("{} failed with no word of why", operation)});
   }
 }
 
@@ -131,7 +134,10 @@ std::shared_ptr<Completion> HostStream::enqueue_completion() {
 }
 
 void HostStream::record(Event& event) {
-  static_cast<HostEvent&>(event).set_latest(enqueue_completion());
+  auto& recorded = static_cast<HostEvent&>(event);
+  TANDEM_CHECK(recorded.device() == device(), "an event of {} recorded on a stream of {}",
+               to_string(recorded.device()), to_string(device()));
+  recorded.set_latest(enqueue_completion());
 }
 
 void HostStream::wait(const Event& event) {
