@@ -99,47 +99,48 @@ void set_bandwidths(benchmark::State& state, Bytes size, int ranks, double secon
   state.counters["busbw_GBps"] = algbw * 2 * (ranks - 1) / ranks;
 }
 
-void measure_size(GoogleBenchmark& driver, Place& place, const Options& options, Bytes size) {
+void measure_size(benchmark::State& state, Place& place, Bytes size) {
   Collectives collectives(place, size);
   for (int warmup = 0; warmup < 5; ++warmup) {
     static_cast<void>(collectives.all_reduce() + collectives.copy());
   }
   std::vector<double> reduce_seconds;
   std::vector<double> copy_seconds;
-  const std::string name =
-      fmt::format("all_reduce/devices:{}/bytes:{}", options.place.devices, size.value);
-  driver.run(name, options.samples, [&](benchmark::State& state) {
-    for ([[maybe_unused]] auto iteration : state) {
-      reduce_seconds.push_back(collectives.all_reduce());
-      copy_seconds.push_back(collectives.copy());
-      state.SetIterationTime(reduce_seconds.back());
-    }
-    const double copy_median = stats::median(copy_seconds);
-    set_bandwidths(state, size, options.place.devices, stats::median(reduce_seconds));
-    state.counters["memcpy_GBps"] = static_cast<double>(size.value) / copy_median * 1e-9;
-    // How many times faster than a memcpy of as many bytes.
-    state.counters["speed_to_memcpy"] =
-        stats::median_of_paired_ratios(reduce_seconds, copy_seconds).center;
-  });
+  for ([[maybe_unused]] auto iteration : state) {
+    reduce_seconds.push_back(collectives.all_reduce());
+    copy_seconds.push_back(collectives.copy());
+    state.SetIterationTime(reduce_seconds.back());
+  }
+  const double copy_median = stats::median(copy_seconds);
+  set_bandwidths(state, size, place.communicator->size(), stats::median(reduce_seconds));
+  state.counters["memcpy_GBps"] = static_cast<double>(size.value) / copy_median * 1e-9;
+  // How many times faster than a memcpy of as many bytes.
+  state.counters["speed_to_memcpy"] =
+      stats::median_of_paired_ratios(reduce_seconds, copy_seconds).center;
 }
 
-void measure_ping_pong(GoogleBenchmark& driver, Place& place) {
-  if (place.cores.size() < 2 || place.cores[0] == place.cores[1]) return;
-  driver.run("ping_pong", 10, [&](benchmark::State& state) {
-    for ([[maybe_unused]] auto iteration : state) {
-      const bool first = place.communicator->rank() == 0;
-      const double mine = first ? ping_pong_ns(place.cores[0], place.cores[1]) : 0;
-      state.SetIterationTime(place.communicator->all_gather(mine).front() * 1e-9);
-    }
-  });
+void measure_ping_pong(benchmark::State& state, Place& place) {
+  for ([[maybe_unused]] auto iteration : state) {
+    const bool first = place.communicator->rank() == 0;
+    const double mine = first ? ping_pong_ns(place.cores[0], place.cores[1]) : 0;
+    state.SetIterationTime(place.communicator->all_gather(mine).front() * 1e-9);
+  }
 }
 
 int run(const Options& options, Bootstrap& bootstrap) {
   Place place = open_place(bootstrap, options.place);
   if (bootstrap.rank() == 0) std::cerr << place.backend_notice << std::endl;
   GoogleBenchmark driver(options.benchmark_flags, bootstrap.rank(), bootstrap.size());
-  measure_ping_pong(driver, place);
-  for (const Bytes size : options.sizes) measure_size(driver, place, options, size);
+  if (place.cores.size() > 1 && place.cores[0] != place.cores[1]) {
+    driver.add("ping_pong", 10, benchmark::kNanosecond,
+               [&place](benchmark::State& state) { measure_ping_pong(state, place); });
+  }
+  for (const Bytes size : options.sizes) {
+    driver.add(fmt::format("all_reduce/devices:{}/bytes:{}", options.place.devices, size.value),
+               options.samples, benchmark::kMicrosecond,
+               [&place, size](benchmark::State& state) { measure_size(state, place, size); });
+  }
+  driver.run();
   return 0;
 }
 

@@ -3,7 +3,7 @@
 
 #include <exception>
 #include <fstream>
-#include <optional>
+#include <utility>
 
 #include "common/base/capture_error.h"
 
@@ -65,25 +65,28 @@ void GoogleBenchmark::add_context(const std::string& key, const std::string& val
   benchmark::AddCustomContext(key, value);
 }
 
-void GoogleBenchmark::run(const std::string& name, int iterations,
-                          const std::function<void(benchmark::State&)>& body) {
-  std::optional<Error> failure;
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [&](benchmark::State& state) {
-                                 failure = capture_error([&] { body(state); });
-                                 if (failure) state.SkipWithError(failure->what());
-                               })
+void GoogleBenchmark::add(const std::string& name, int iterations, benchmark::TimeUnit unit,
+                          std::function<void(benchmark::State&)> body) {
+  const auto guarded = [this, body = std::move(body)](benchmark::State& state) {
+    const std::optional<Error> failure = capture_error([&] { body(state); });
+    if (!failure) return;
+    state.SkipWithError(failure->what());
+    if (!failure_) failure_.emplace(*failure);
+  };
+  benchmark::RegisterBenchmark(name.c_str(), guarded)
       ->UseManualTime()
       ->Iterations(iterations)
-      ->Unit(benchmark::kMillisecond);
+      ->Unit(unit);
+}
+
+void GoogleBenchmark::run() {
+  SilentReporter silent;
   if (reports_) {
     benchmark::RunSpecifiedBenchmarks();
   } else {
-    SilentReporter silent;
     benchmark::RunSpecifiedBenchmarks(&silent);
   }
-  benchmark::ClearRegisteredBenchmarks();
-  if (failure) throw Error(*failure);
+  if (failure_) throw Error(*failure_);
 }
 
 }  // namespace tandem::bench

@@ -4,8 +4,11 @@
 #include <benchmark/benchmark.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "common/base/error.h"
 
 namespace tandem::bench {
 
@@ -22,14 +25,19 @@ class GoogleBenchmark {
   // Key and value for the context of its output.
   static void add_context(const std::string& key, const std::string& value);
 
-  // Runs one benchmark for `iterations`, its time given by `body` through SetIterationTime. `body`
-  // may throw: the run is then marked as an error and the exception thrown from here.
-  void run(const std::string& name, int iterations,
-           const std::function<void(benchmark::State&)>& body);
+  // Registers a benchmark of `iterations`, its time given by `body` through SetIterationTime. What
+  // `body` refers to must live until run() returns.
+  void add(const std::string& name, int iterations, benchmark::TimeUnit unit,
+           std::function<void(benchmark::State&)> body);
+
+  // Runs all that were added, in order, and reports. A body that throws marks its benchmark as
+  // failed; the others still run, and then the first exception is thrown from here. Once.
+  void run();
 
  private:
   const bool reports_;
   std::vector<std::string> arguments_;  // Google Benchmark keeps pointers into them
+  std::optional<Error> failure_;        // the first
 };
 
 // Throws a usage error that names `flag` where `path` cannot be written.

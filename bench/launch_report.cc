@@ -6,7 +6,6 @@
 #include "common/comm/ping_pong.h"
 #include "common/kernels/library_version.h"
 #include "common/results/machine_facts.h"
-#include "common/stats/summary.h"
 
 namespace tandem::bench {
 namespace {
@@ -24,12 +23,20 @@ results::DevicePhases phases_of(const DeviceTimes& device) {
   return phases;
 }
 
-// dp's root bounds its step; of ranks, the one whose span is longest.
-double critical_span(const StepOptions& options, const std::vector<results::DevicePhases>& all) {
-  if (options.variant.strategy == StrategyKind::kDp) return all.front().span_seconds;
-  double longest = 0;
-  for (const auto& device : all) longest = std::max(longest, device.span_seconds);
-  return longest;
+// What no phase accounts for: per sample, host step minus the span of the critical device - dp's
+// root, else the slowest - and of that the mean.
+double mean_remainder(const StepOptions& options, const Measurement& measurement) {
+  double sum = 0;
+  for (std::size_t sample = 0; sample < measurement.step_seconds.size(); ++sample) {
+    double span = measurement.phases.front().step_spans[sample];
+    if (options.variant.strategy != StrategyKind::kDp) {
+      for (const DeviceBooks& device : measurement.phases) {
+        span = std::max(span, device.step_spans[sample]);
+      }
+    }
+    sum += measurement.step_seconds[sample] - span;
+  }
+  return sum / static_cast<double>(measurement.step_seconds.size());
 }
 
 results::LaunchRecord common_record(const StepOptions& options, const Place& place,
@@ -78,11 +85,10 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   record.warmup_steps = measurement.warmup.steps;
   record.warmup_seconds = measurement.warmup.time.count();
   record.step_seconds = measurement.step_seconds;
-  for (const DeviceTimes& device : measurement.phases) record.phases.push_back(phases_of(device));
-  if (!record.phases.empty()) {
-    record.remainder_seconds =
-        stats::mean(record.step_seconds) - critical_span(options, record.phases);
+  for (const DeviceBooks& device : measurement.phases) {
+    record.phases.push_back(phases_of(device.all));
   }
+  if (!record.phases.empty()) record.remainder_seconds = mean_remainder(options, measurement);
   for (std::size_t i = 0; i < measurement.memory.size(); ++i) {
     const MemoryUse& use = measurement.memory[i];
     record.memory.push_back({static_cast<int>(i), use.capacity.value, use.peak.value});

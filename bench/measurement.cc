@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/measurement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -10,10 +12,13 @@ namespace {
 
 constexpr int kMostSamples = 1'000'000;
 
-std::string text_of(const DeviceTimes& times) {
+std::string text_of(const DeviceBooks& books) {
+  const PhaseTimes& times = books.all.times;
   std::ostringstream text;
-  text << times.device << ' ' << times.times.steps << ' ' << times.times.span.count();
-  for (const Nanoseconds phase : times.times.total) text << ' ' << phase.count();
+  text << books.all.device << ' ' << times.steps << ' ' << times.span.count();
+  for (const Nanoseconds phase : times.total) text << ' ' << phase.count();
+  text << ' ' << books.step_spans.size();
+  for (const double span : books.step_spans) text << fmt::format(" {:.17g}", span);
   text << '\n';
   return text.str();
 }
@@ -25,13 +30,23 @@ Nanoseconds read_nanoseconds(std::istream& text) {
 }
 
 // All lines of `text`.
-void append_times(const std::string& text, std::vector<DeviceTimes>& all) {
+void append_books(const std::string& text, std::vector<DeviceBooks>& all) {
   std::istringstream stream(text);
-  for (DeviceTimes times; stream >> times.device >> times.times.steps;) {
-    times.times.span = read_nanoseconds(stream);
-    for (Nanoseconds& phase : times.times.total) phase = read_nanoseconds(stream);
-    all.push_back(times);
+  for (DeviceBooks books; stream >> books.all.device >> books.all.times.steps;) {
+    books.all.times.span = read_nanoseconds(stream);
+    for (Nanoseconds& phase : books.all.times.total) phase = read_nanoseconds(stream);
+    std::size_t samples = 0;
+    stream >> samples;
+    books.step_spans.resize(samples);
+    for (double& span : books.step_spans) stream >> span;
+    all.push_back(books);
   }
+}
+
+void add_to(PhaseTimes& all, const PhaseTimes& sample) {
+  for (std::size_t phase = 0; phase < kPhaseCount; ++phase) all.total[phase] += sample.total[phase];
+  all.span += sample.span;
+  all.steps += sample.steps;
 }
 
 }  // namespace
@@ -42,12 +57,22 @@ int sample_count(const StepOptions& options, const Warmup& warmup) {
   return std::max(options.min_samples, wanted);
 }
 
-std::vector<DeviceTimes> gather_phases(Bootstrap& bootstrap, const std::vector<DeviceTimes>& mine) {
+void PhaseBooks::add(const std::vector<DeviceTimes>& sample) {
+  if (mine_.empty()) mine_.resize(sample.size());
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    if (sample[i].times.steps == 0) continue;  // phases are off
+    mine_[i].all.device = sample[i].device;
+    add_to(mine_[i].all.times, sample[i].times);
+    mine_[i].step_spans.push_back(Seconds(sample[i].times.span).count() / sample[i].times.steps);
+  }
+}
+
+std::vector<DeviceBooks> PhaseBooks::gather(Bootstrap& bootstrap) const {
   std::string text;
-  for (const DeviceTimes& times : mine) text += text_of(times);
-  std::vector<DeviceTimes> all;
-  for (const std::string& theirs : bootstrap.all_gather(text)) append_times(theirs, all);
-  std::erase_if(all, [](const DeviceTimes& times) { return times.times.steps == 0; });
+  for (const DeviceBooks& books : mine_) text += text_of(books);
+  std::vector<DeviceBooks> all;
+  for (const std::string& theirs : bootstrap.all_gather(text)) append_books(theirs, all);
+  std::erase_if(all, [](const DeviceBooks& books) { return books.all.times.steps == 0; });
   return all;
 }
 

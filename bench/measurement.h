@@ -9,22 +9,40 @@
 
 namespace tandem::bench {
 
+// One device's books over all samples of a launch.
+struct DeviceBooks {
+  DeviceTimes all;                 // summed over samples
+  std::vector<double> step_spans;  // per sample: seconds per step from first to last phase mark
+};
+
 // What one launch found, before it becomes a record.
 struct Measurement {
   Warmup warmup;
   std::vector<double> step_seconds;  // per sample
-  std::vector<DeviceTimes> phases;   // of all ranks' devices, by device; empty with phases off
+  std::vector<DeviceBooks> phases;   // of all ranks' devices, by device; empty with phases off
   std::vector<Bytes> bucket_sizes;
   std::vector<MemoryUse> memory;  // of all ranks' devices, by device
+};
+
+// Keeps the books of this rank's devices, sample by sample, and brings all ranks' together.
+class PhaseBooks {
+ public:
+  // What the devices did in the latest sample.
+  void add(const std::vector<DeviceTimes>& sample);
+
+  // Collective: the same on all ranks.
+  [[nodiscard]] std::vector<DeviceBooks> gather(Bootstrap& bootstrap) const;
+
+ private:
+  std::vector<DeviceBooks> mine_;
 };
 
 // How many samples fill `min_time` and are `min_samples` at least: the same on every rank, since
 // the warm-up's figures are.
 [[nodiscard]] int sample_count(const StepOptions& options, const Warmup& warmup);
 
-// Collective: what every rank knows of its own devices, brought together on all ranks.
-[[nodiscard]] std::vector<DeviceTimes> gather_phases(Bootstrap& bootstrap,
-                                                     const std::vector<DeviceTimes>& mine);
+// Collective: every device's memory, on all ranks; `mine` is the one this rank speaks for, or null
+// for all of them.
 [[nodiscard]] std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, Platform& platform,
                                                    const Device* mine);
 

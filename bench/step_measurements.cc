@@ -41,14 +41,18 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   measured.warmup = sampler.warm_up(options.warmup_steps, options.warmup_time);
   add_context(options);
   const std::string name = cell_of(options, place.platform->backend()).name();
-  driver.run(name, sample_count(options, measured.warmup), [&](benchmark::State& state) {
+  PhaseBooks books;
+  const auto body = [&](benchmark::State& state) {
     for ([[maybe_unused]] auto iteration : state) {
       measured.step_seconds.push_back(sampler.sample().count());
       state.SetIterationTime(measured.step_seconds.back());
+      books.add(strategy->collect_phases());
     }
     set_counters(state, options, measured.step_seconds);
-  });
-  measured.phases = gather_phases(bootstrap, strategy->collect_phases());
+  };
+  driver.add(name, sample_count(options, measured.warmup), benchmark::kMillisecond, body);
+  driver.run();
+  measured.phases = books.gather(bootstrap);
   measured.bucket_sizes = strategy->bucket_sizes();
   measured.memory = gather_memory(bootstrap, *place.platform, own_device(place, options));
   return measured;
@@ -67,7 +71,7 @@ void measure_pairs(GoogleBenchmark& driver, Bootstrap&, Place& place, const Step
   add_context(options);
   const std::string name = fmt::format(
       "ab/{}/against:{}", cell_of(options, place.platform->backend()).name(), options.ab);
-  driver.run(name, options.pairs, [&](benchmark::State& state) {
+  const auto body = [&](benchmark::State& state) {
     for ([[maybe_unused]] auto iteration : state) {
       // Turn about, so that what one leaves in the caches meets both alike.
       const bool a_first = seconds_a.size() % 2 == 0;
@@ -82,7 +86,9 @@ void measure_pairs(GoogleBenchmark& driver, Bootstrap&, Place& place, const Step
       state.counters["ratio_low"] = ratio.interval->low;
       state.counters["ratio_high"] = ratio.interval->high;
     }
-  });
+  };
+  driver.add(name, options.pairs, benchmark::kMillisecond, body);
+  driver.run();
   if (place.communicator->rank() != 0) return;
   const stats::Estimate ratio = stats::median_of_paired_ratios(seconds_a, seconds_b);
   const std::string interval =

@@ -25,18 +25,37 @@ std::string efficiency_text(const CellSummary& summary) {
   return fmt::format("{:.0f} %{}", 100 * *efficiency, *efficiency > 1 ? " (!)" : "");
 }
 
+std::string status_text(const CellSummary& summary) {
+  return fmt::format("{}: {}", to_string(summary.status), summary.reason);
+}
+
 std::vector<std::string> cell_row(const CellSummary& summary) {
   std::vector<std::string> row = point_columns(summary.cell);
   row.push_back(strategy_label(summary.cell));
   if (summary.launches == 0) {
-    row.insert(row.end(), {"0", kNone, kNone, kNone, kNone,
-                           fmt::format("{}: {}", to_string(summary.status), summary.reason)});
+    row.insert(row.end(), {"0", kNone, kNone, kNone, kNone, status_text(summary)});
     return row;
   }
   row.insert(row.end(),
              {std::to_string(summary.launches), duration_text(summary.median_step),
               rate_text(summary.throughput), summary.speedup ? ratio_text(*summary.speedup) : kNone,
               efficiency_text(summary), join(marks_of(summary), ", ")});
+  return row;
+}
+
+std::vector<std::string> brief_row(const CellSummary& summary) {
+  std::vector<std::string> row = point_columns(summary.cell);
+  row.push_back(strategy_label(summary.cell));
+  row.push_back(std::to_string(summary.launches));
+  if (summary.launches == 0) {
+    row.insert(row.end(), {kNone, kNone, kNone, status_text(summary)});
+    return row;
+  }
+  const stats::Estimate rate{
+      .center = summary.throughput.center, .interval = std::nullopt, .launches = summary.launches};
+  row.insert(row.end(), {duration_text(summary.median_step), rate_text(rate),
+                         summary.speedup ? ratio_text(*summary.speedup) : kNone,
+                         join(marks_of(summary), ", ")});
   return row;
 }
 
@@ -78,6 +97,17 @@ Table cell_table(const Summary& summary) {
                    {"efficiency vs single", Align::kRight},
                    {"remarks", Align::kLeft}};
   for (const CellSummary& cell : summary.cells) table.rows.push_back(cell_row(cell));
+  return table;
+}
+
+Table brief_cell_table(const Summary& summary) {
+  Table table;
+  table.columns = {{"model", Align::kLeft},      {"batch", Align::kRight},
+                   {"dev", Align::kRight},       {"strategy", Align::kLeft},
+                   {"n", Align::kRight},         {"median step [95 %]", Align::kRight},
+                   {"samples/s", Align::kRight}, {"vs single [95 %]", Align::kRight},
+                   {"remarks", Align::kLeft}};
+  for (const CellSummary& cell : summary.cells) table.rows.push_back(brief_row(cell));
   return table;
 }
 

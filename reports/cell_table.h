@@ -10,6 +10,9 @@ namespace tandem::reports {
 // efficiency against `single`, and what stands beside it.
 [[nodiscard]] Table cell_table(const Summary& summary);
 
+// The same with fewer figures, to fit a terminal's width.
+[[nodiscard]] Table brief_cell_table(const Summary& summary);
+
 // A row per point at which dp and ddp both measured.
 [[nodiscard]] Table comparison_table(const Summary& summary);
 

@@ -36,6 +36,18 @@ std::string grouped(double value) {
   return digits;
 }
 
+// Two decimals; more where an end that is not 1 would read as 1.00, which is what decides.
+int ratio_digits(const stats::Estimate& ratio) {
+  if (!ratio.interval) return 2;
+  for (const int digits : {2, 3}) {
+    const double half_unit = 0.5 * std::pow(10, -digits);
+    const bool blurred = std::abs(ratio.interval->low - 1) <= half_unit ||
+                         std::abs(ratio.interval->high - 1) <= half_unit;
+    if (!blurred) return digits;
+  }
+  return 4;
+}
+
 }  // namespace
 
 std::string duration_text(const stats::Estimate& seconds) {
@@ -58,16 +70,20 @@ std::string rate_text(const stats::Estimate& per_second) {
 }
 
 std::string ratio_text(const stats::Estimate& ratio) {
-  std::string text = fmt::format("{:.2f}x", ratio.center);
+  const int digits = ratio_digits(ratio);
+  std::string text = fmt::format("{:.{}f}x", ratio.center, digits);
   if (ratio.interval) {
-    text += fmt::format(" [{:.2f} .. {:.2f}]", ratio.interval->low, ratio.interval->high);
+    text += fmt::format(" [{:.{}f} .. {:.{}f}]", ratio.interval->low, digits, ratio.interval->high,
+                        digits);
   }
   return text;
 }
 
 std::string interval_words(const stats::Estimate& ratio) {
   if (!ratio.interval) return "no interval: a single launch does not tell how launches vary";
-  return fmt::format("95 % interval {:.2f} to {:.2f}", ratio.interval->low, ratio.interval->high);
+  const int digits = ratio_digits(ratio);
+  return fmt::format("95 % interval {:.{}f} to {:.{}f}", ratio.interval->low, digits,
+                     ratio.interval->high, digits);
 }
 
 std::string strategy_label(const results::Cell& cell) {
@@ -84,7 +100,7 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
   if (summary.oversubscribed) marks.emplace_back("oversubscribed");
   if (summary.modelled) marks.emplace_back("modelled");
   if (summary.mode != "synchronous") marks.push_back(summary.mode);
-  if (summary.efficiency().value_or(0) > 1) marks.emplace_back("efficiency above 100 %");
+  if (summary.efficiency_above_one()) marks.emplace_back("efficiency above 100 %");
   if (std::abs(summary.remainder_share()) > kMostRemainder) {
     marks.push_back(
         fmt::format("{:.1f} % of the step in no phase", 100 * summary.remainder_share()));

@@ -37,6 +37,17 @@ void add_reasons(std::vector<std::string>& lines, const Summary& summary, Status
   }
 }
 
+// Other work on the machine is the commonest cause of wide intervals.
+void add_load(std::vector<std::string>& lines, const results::Context& context) {
+  if (context.load_avg.empty() || context.num_cpus == 0) return;
+  const double load = context.load_avg.front();
+  if (load <= 0.5 * context.num_cpus) return;
+  lines.push_back(fmt::format(
+      "busy: the load average at the start was {:.1f} on {}; unless that was work that had just "
+      "ended, such as a build, it took time from what was measured",
+      load, count_text(context.num_cpus, "CPU")));
+}
+
 template <class Predicate>
 bool any_measured(const Summary& summary, Predicate predicate) {
   return std::any_of(summary.cells.begin(), summary.cells.end(),
@@ -54,6 +65,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
                     "again with the same --out to go on",
                     missing, document.sweep.planned_cells * document.sweep.launches_per_cell));
   }
+  add_load(lines, document.sweep.context);
   add_reasons(lines, summary, Status::kFailed);
   add_reasons(lines, summary, Status::kSkipped);
   if (any_measured(summary, [](const CellSummary& cell) { return cell.oversubscribed; })) {
@@ -64,7 +76,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
   if (any_measured(summary, [](const CellSummary& cell) { return cell.modelled; })) {
     lines.emplace_back("modelled: figures with this mark hold times that were not measured");
   }
-  if (any_measured(summary, [](const CellSummary& cell) { return cell.efficiency() > 1.0; })) {
+  if (any_measured(summary, [](const CellSummary& cell) { return cell.efficiency_above_one(); })) {
     lines.emplace_back(
         "efficiency above 100 % (against single): more devices also bring more cache, or the "
         "baseline is slow; look there before believing it");

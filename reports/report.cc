@@ -46,7 +46,9 @@ std::vector<std::string> method_lines(const Report& report) {
       fmt::format("Steps, speed-ups and the verdict: {}, back-transformed; ratios by Welch's t. "
                   "A ratio whose interval holds 1 is not resolved.",
                   stats::kMethod),
-      "Throughput: global batch / mean step, with a t interval on launch means.",
+      "Throughput: global batch / mean step, with a t interval on launch means; none is shown "
+      "where the "
+      "launches scatter so much that its time would reach zero.",
       "Each interval stands alone: of 20 such intervals about one misses.",
       "Speed-up and efficiency (speed-up / devices) are against single: one device, no wrapper, "
       "same model and global batch.",
@@ -78,7 +80,7 @@ Facts machine_lines(const Report& report) {
 }
 
 std::string to_terminal(const Report& report) {
-  return to_text(cell_table(report.summary)) + "\n" + to_text(report.verdict);
+  return to_text(brief_cell_table(report.summary)) + "\n" + to_text(report.verdict);
 }
 
 }  // namespace tandem::reports

@@ -142,6 +142,11 @@ std::optional<double> CellSummary::efficiency() const {
   return speedup->center / cell.devices;
 }
 
+bool CellSummary::efficiency_above_one() const {
+  if (!speedup) return false;
+  return (speedup->interval ? speedup->interval->low : speedup->center) > cell.devices;
+}
+
 double CellSummary::remainder_share() const {
   return launches == 0 ? 0 : remainder_seconds / mean_step.center;
 }

@@ -37,6 +37,8 @@ struct CellSummary {
 
   // Speed-up per device against `single`; absent where that was not measured.
   [[nodiscard]] std::optional<double> efficiency() const;
+  // Above 100 %, and not by scatter alone: the whole interval is, or there is none.
+  [[nodiscard]] bool efficiency_above_one() const;
   // Share of the step that no phase accounts for.
   [[nodiscard]] double remainder_share() const;
 };

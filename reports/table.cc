@@ -25,9 +25,17 @@ std::vector<std::size_t> widths_of(const Table& table) {
   return widths;
 }
 
+// A line end would break the table, an escape sequence could do worse to a terminal.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  }
+  return text;
+}
+
 std::string padded(const std::string& text, std::size_t width, Table::Align align) {
   const std::string space(width - width_of(text), ' ');
-  return align == Table::Align::kLeft ? text + space : space + text;
+  return align == Table::Align::kLeft ? printable(text) + space : space + printable(text);
 }
 
 std::string trimmed_line(std::string line) {

@@ -126,13 +126,14 @@ std::string overall_text(const Count& total, bool any_comparison) {
            "nothing about which one parallelises better.";
   }
   if (all == 0) return "dp and ddp were not both measured at any point: nothing to compare.";
-  if (total.ddp == all) return fmt::format("ddp is faster than dp in all {} comparisons.", all);
-  if (total.dp == all) return fmt::format("dp is faster than ddp in all {} comparisons.", all);
-  if (total.unresolved == all) {
-    return fmt::format("dp against ddp is not resolved in any of {} comparisons.", all);
-  }
-  return fmt::format("Of {} comparisons ddp is faster in {}, dp in {}, and {} are not resolved.",
-                     all, total.ddp, total.dp, total.unresolved);
+  const std::string where =
+      all == 1 ? "in the one comparison" : fmt::format("in all {} comparisons", all);
+  if (total.ddp == all) return fmt::format("ddp is faster than dp {}.", where);
+  if (total.dp == all) return fmt::format("dp is faster than ddp {}.", where);
+  if (total.unresolved == all) return fmt::format("dp against ddp is not resolved {}.", where);
+  return fmt::format(
+      "Of {} comparisons of dp and ddp, ddp is faster in {}, dp in {}; not resolved: {}.", all,
+      total.ddp, total.dp, total.unresolved);
 }
 
 }  // namespace

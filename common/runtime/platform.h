@@ -17,13 +17,25 @@ enum class BackendChoice { kAuto, kHost, kCuda };
 // "auto", "host" or "cuda"; else a usage error that lists them.
 [[nodiscard]] BackendChoice parse_backend(std::string_view text);
 
+// Of the host back end, for tests: what makes a mistake in ordering show.
+struct HostDebug {
+  Nanoseconds largest_delay{0};  // queued work starts late by random times up to this,
+  std::uint64_t delay_seed = 0;  // drawn from this seed
+
+  // A mutant: device `device` leaves out its `number`-th wait (from 0, over all its streams).
+  struct LeftOutWait {
+    int device = 0;
+    int number = 0;
+  };
+  std::optional<LeftOutWait> left_out_wait{};
+};
+
 struct PlatformOptions {
   int devices = 1;                       // logical devices wanted
   bool oversubscribe = false;            // more logical devices than cores or GPUs allowed
   std::optional<Bytes> device_memory{};  // capacity per device; unset: what is left, shared evenly
   std::vector<int> cores{};              // host: cores to use, by OS number; empty: those allowed
-  Nanoseconds largest_delay{0};  // host, debug: queued work is delayed by random times up to
-  std::uint64_t delay_seed = 0;  //   this, drawn from this seed, so that a missing wait shows
+  HostDebug debug{};
 };
 
 // The devices of one back end, in one process. Owns them; outlives all that they make.

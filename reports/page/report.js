@@ -11,19 +11,25 @@
     return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   }
 
-  // A strategy keeps its colour and its mark in all charts; options of one strategy share the
-  // colour and differ in the mark.
-  const marks = ["circle", "rectRot", "triangle", "rect", "crossRot", "star"];
-  function colourOf(series) {
+  // A strategy keeps its colour and its mark in all charts; variants of one share the colour and
+  // are told apart by their dashes.
+  const marks = { single: "circle", dp: "rectRot", ddp: "triangle", "independent-threads": "rect",
+                  "independent-processes": "rectRounded" };
+  function look(series) {
     const launch = series.strategy === "independent" ? "-" + series.launch : "";
-    return colour(series.strategy + launch) || colour("ink");
+    const variant = series.label.split(",").length - 1;
+    const ink = colour(series.strategy + launch) || colour("ink");
+    return { borderColor: ink, backgroundColor: ink, pointStyle: marks[series.strategy + launch] || "star",
+             borderDash: variant === 0 ? [] : [6, 2 + 2 * variant] };
   }
 
-  // Whiskers for points that carry yLow and yHigh, or xLow and xHigh.
+  // Whiskers for points that carry yLow and yHigh, or xLow and xHigh. One that is too long for the
+  // axis runs out of the frame, without a cap.
   const whiskers = {
     id: "whiskers",
     beforeDatasetsDraw(chart) {
       const context = chart.ctx;
+      const frame = chart.chartArea;
       chart.data.datasets.forEach(function (dataset, index) {
         if (!chart.isDatasetVisible(index)) return;
         chart.getDatasetMeta(index).data.forEach(function (element, at) {
@@ -36,6 +42,9 @@
           const to = scale.getPixelForValue(across ? point.xHigh : point.yHigh);
           const cap = 4;
           context.save();
+          context.beginPath();
+          context.rect(frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top);
+          context.clip();
           context.strokeStyle = Array.isArray(dataset.borderColor) ? dataset.borderColor[at] : dataset.borderColor;
           context.lineWidth = 1.5;
           context.beginPath();
@@ -59,7 +68,7 @@
   }
 
   function withInterval(value, low, high) {
-    return low === null || low === undefined ? number(value) + " (one launch, no interval)"
+    return low === null || low === undefined ? number(value) + " (no interval)"
                                              : number(value) + " [" + number(low) + " .. " + number(high) + "]";
   }
 
@@ -73,7 +82,7 @@
   }
 
   function legend() {
-    return { position: "bottom", labels: { color: colour("ink"), usePointStyle: true, boxWidth: 8, padding: 12 } };
+    return { position: "bottom", labels: { color: colour("ink"), usePointStyle: true, boxWidth: 7, boxHeight: 7, padding: 12 } };
   }
 
   // Device counts stand side by side by their place in the list; series are set off a little, so
@@ -96,10 +105,8 @@
         return { x: group.devices.indexOf(point.devices) + offset, y: center, yLow: low, yHigh: high,
                  devices: point.devices };
       });
-      const ink = colourOf(series);
-      return { label: series.label, data: points, borderColor: ink, backgroundColor: ink, borderWidth: 1.5,
-               showLine: points.length > 1, pointRadius: 4.5, pointHoverRadius: 6,
-               pointStyle: marks[index % marks.length] };
+      return Object.assign(look(series), { label: series.label, data: points, borderWidth: 1.5,
+                                           showLine: points.length > 1, pointRadius: 4.5, pointHoverRadius: 6 });
     });
   }
 
@@ -113,12 +120,16 @@
   }
 
   function overDevices(canvas, group, figure, label, one) {
+    const shown = seriesOf(group, figure);
+    const points = shown.flatMap((series) => series.data);
+    const top = 1.6 * Math.max(...points.map((point) => point.y));
+    const whisker = Math.max(...points.map((point) => point.yHigh || 0));
     return new Chart(canvas, {
       type: "scatter",
-      data: { datasets: seriesOf(group, figure).concat(reference(group, one)) },
+      data: { datasets: shown.concat(reference(group, one)) },
       options: {
         responsive: true, maintainAspectRatio: false, animation: false,
-        scales: { x: places(group), y: axis(label, { beginAtZero: true, grace: "6%" }) },
+        scales: { x: places(group), y: axis(label, { beginAtZero: true, suggestedMax: 1.05 * Math.min(top, whisker) }) },
         plugins: { legend: legend(), tooltip: { callbacks: {
           label: (item) => item.dataset.label + " on " + item.raw.devices + ": " +
               (item.raw.yLow === undefined ? number(item.raw.y) : withInterval(item.raw.y, item.raw.yLow, item.raw.yHigh)) } } },
@@ -178,7 +189,13 @@
     canvas.parentNode.style.height = 64 + 30 * rows.length + "px";
     const inks = rows.map((row) => colour(verdictColours[row.verdict]));
     const ends = rows.flatMap((row) => [row.low === null ? row.center : row.low, row.high === null ? row.center : row.high, 1]);
-    const room = 0.08 * (Math.max(...ends) - Math.min(...ends)) + 0.01;
+    // Very wide intervals must not flatten the rest: the axis ends at half and twice the centres.
+    const centers = rows.map((row) => row.center).concat(1);
+    const from = Math.max(Math.min(...ends), 0.5 * Math.min(...centers));
+    const to = Math.min(Math.max(...ends), 2 * Math.max(...centers));
+    const step = [0.02, 0.05, 0.1, 0.2, 0.5].find((width) => to - from < 12 * width) || 2;
+    const low = Math.max(0, Math.floor(from / step - 0.1) * step);
+    const high = Math.ceil(to / step + 0.1) * step;
     return new Chart(canvas, {
       type: "scatter",
       data: { datasets: [{ data: rows.map((row, at) => ({ x: row.center, y: at, xLow: row.low, xHigh: row.high })),
@@ -187,8 +204,8 @@
         responsive: true, maintainAspectRatio: false, animation: false,
         scales: {
           x: axis("dp faster  \u25c0  speed of ddp / speed of dp  \u25b6  ddp faster",
-                  { min: Math.min(...ends) - room, max: Math.max(...ends) + room,
-                    ticks: { color: colour("soft"), callback: (value) => value.toFixed(2) + "x" } }),
+                  { min: low, max: high,
+                    ticks: { color: colour("soft"), stepSize: step, autoSkip: false, callback: (value) => value.toFixed(2) + "x" } }),
           y: { reverse: true, min: -0.6, max: rows.length - 0.4, grid: { display: false, borderColor: colour("line") },
                afterBuildTicks(scale) { scale.ticks = rows.map((_, at) => ({ value: at })); },
                ticks: { color: colour("ink"), callback: (value) => rows[value].label } },

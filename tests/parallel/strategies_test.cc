@@ -131,9 +131,9 @@ TEST(StrategiesTest, SeededDelays_ChangeNoNumber) {
     Training run = exact_run(strategy, strategy == "single" ? 1 : 2);
     run.steps = 3;
     const Outcome prompt = train(*model, run);
-    run.platform.largest_delay = std::chrono::microseconds(500);
+    run.platform.debug.largest_delay = std::chrono::microseconds(500);
     for (const std::uint64_t seed : {1, 2, 3}) {
-      run.platform.delay_seed = seed;
+      run.platform.debug.delay_seed = seed;
       EXPECT_EQ(train(*model, run), prompt) << strategy << ", seed " << seed;
     }
   }

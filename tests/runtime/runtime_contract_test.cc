@@ -118,8 +118,8 @@ TEST(HostDelays, ChangeTheTimingButNotTheResults) {
   EXPECT_EQ(ping_pong({}, plain), expected);
   for (const std::uint64_t seed : {1, 2, 3}) {
     PlatformOptions options;
-    options.largest_delay = std::chrono::milliseconds(2);
-    options.delay_seed = seed;
+    options.debug.largest_delay = std::chrono::milliseconds(2);
+    options.debug.delay_seed = seed;
     EXPECT_EQ(ping_pong(options, delayed), expected);
     // Twenty delays in a row, of 1 ms on average: 2 ms together are certain.
     EXPECT_GT(delayed, std::chrono::milliseconds(2));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/stderr_reason.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace tandem::cli {
@@ -29,7 +30,7 @@ bool is_ruler(std::string_view line) {
 
 // Open MPI's own remarks on stderr outside its rulers.
 bool is_mpirun_remark(std::string_view line) {
-  return line.find("more processes have sent help message") != std::string_view::npos ||
+  return line.find("sent help message") != std::string_view::npos ||
          line.find("orte_base_help_aggregate") != std::string_view::npos;
 }
 

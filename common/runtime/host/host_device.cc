@@ -66,6 +66,13 @@ std::unique_ptr<Buffer> HostDevice::adopt(std::byte* data, Bytes size,
                                       [account = account_, size] { account->release(size); });
 }
 
+// Says of each wait whether it is the one to leave out; empty where none is.
+std::function<bool()> HostDevice::left_out_wait() {
+  const auto& mutant = options_.debug.left_out_wait;
+  if (!mutant || mutant->device != id().index) return nullptr;
+  return [this, number = mutant->number] { return waits_.fetch_add(1) == number; };
+}
+
 std::unique_ptr<Stream> HostDevice::make_stream(StreamPriority) {
   // Priorities order kernels that compete for one GPU; a core's workers are the scheduler's to
   // share out fairly, and nothing here may starve a peer's collective.
@@ -73,14 +80,17 @@ std::unique_ptr<Stream> HostDevice::make_stream(StreamPriority) {
   return std::make_unique<HostStream>(HostStreamOptions{
       .device = id(),
       .core = options_.core,
-      .largest_delay = options_.largest_delay,
+      .largest_delay = options_.debug.largest_delay,
       .delay_seed =
-          options_.delay_seed + 1 + 1000 * static_cast<std::uint64_t>(id().index) + number});
+          options_.debug.delay_seed + 1 + 1000 * static_cast<std::uint64_t>(id().index) + number,
+      .leaves_out_wait = left_out_wait()});
 }
 
-std::unique_ptr<Event> HostDevice::make_event() { return std::make_unique<HostEvent>(); }
+std::unique_ptr<Event> HostDevice::make_event() { return std::make_unique<HostEvent>(id()); }
 
-std::unique_ptr<TimedEvent> HostDevice::make_timed_event() { return std::make_unique<HostEvent>(); }
+std::unique_ptr<TimedEvent> HostDevice::make_timed_event() {
+  return std::make_unique<HostEvent>(id());
+}
 
 void HostDevice::bind_this_thread() { host::bind_this_thread(options_.core); }
 

@@ -6,6 +6,7 @@
 
 #include "common/runtime/device.h"
 #include "common/runtime/host/host_stream.h"
+#include "common/runtime/platform.h"
 
 namespace tandem::host {
 
@@ -28,8 +29,7 @@ struct HostDeviceOptions {
   DeviceId id;
   int core = 0;
   Bytes capacity;
-  Nanoseconds largest_delay{0};
-  std::uint64_t delay_seed = 0;
+  HostDebug debug{};
 };
 
 // A logical device: one core, memory of its own.
@@ -54,10 +54,13 @@ class HostDevice final : public Device {
   [[nodiscard]] int core() const { return options_.core; }
 
  private:
+  [[nodiscard]] std::function<bool()> left_out_wait();
+
   const HostDeviceOptions options_;
   // Shared with the buffers, which give back to it when they go.
   const std::shared_ptr<MemoryAccount> account_;
   std::atomic<std::uint64_t> streams_made_{0};
+  std::atomic<int> waits_{0};  // of all streams, where one is to be left out
 };
 
 // The host device behind a device; a logic error where it is none.

@@ -11,6 +11,8 @@ bool HostEvent::is_done() const {
 
 Nanoseconds HostEvent::since(const TimedEvent& start) const {
   const auto& first = static_cast<const HostEvent&>(start);
+  TANDEM_CHECK(first.device_ == device_, "time asked between events of {} and {}",
+               to_string(first.device_), to_string(device_));
   TANDEM_CHECK(first.latest_ && first.latest_->is_done() && latest_ && latest_->is_done(),
                "time asked between events that are not both recorded and done");
   return latest_->due_at - first.latest_->due_at;

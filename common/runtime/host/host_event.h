@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "common/runtime/device_id.h"
 #include "common/runtime/event.h"
 #include "common/runtime/host/completion.h"
 
@@ -11,14 +12,20 @@ namespace tandem::host {
 // Every host event is timed: taking the clock costs less than asking whether to.
 class HostEvent final : public TimedEvent {
  public:
+  explicit HostEvent(DeviceId device) : device_(device) {}
+
   [[nodiscard]] bool is_done() const override;
   [[nodiscard]] Nanoseconds since(const TimedEvent& start) const override;
+
+  // Only streams of this device may record it, as on CUDA; any may wait for it.
+  [[nodiscard]] DeviceId device() const { return device_; }
 
   // The latest record; null where there is none.
   [[nodiscard]] const std::shared_ptr<Completion>& latest() const { return latest_; }
   void set_latest(std::shared_ptr<Completion> completion) { latest_ = std::move(completion); }
 
  private:
+  const DeviceId device_;
   std::shared_ptr<Completion> latest_;
 };
 

@@ -23,8 +23,7 @@ class HostPlatform final : public Platform {
           HostDeviceOptions{.id = {Backend::kHost, index},
                             .core = cores[static_cast<std::size_t>(index) % cores.size()],
                             .capacity = capacity,
-                            .largest_delay = options.largest_delay,
-                            .delay_seed = options.delay_seed}));
+                            .debug = options.debug}));
     }
   }
 

@@ -29,6 +29,7 @@ struct HostStreamOptions {
   int core = 0;                  // the worker is bound to it
   Nanoseconds largest_delay{0};  // debug: each operation starts late by a random time up to this
   std::uint64_t delay_seed = 0;
+  std::function<bool()> leaves_out_wait{};  // debug: asked at each wait; true leaves it out
 };
 
 // A worker thread with a FIFO queue, bound to its device's core, parked while idle.
@@ -78,7 +79,7 @@ class HostStream final : public Stream {
   // The worker's own; others see them through completions only.
   std::shared_ptr<const Failure> failure_;
   TimePoint due_at_{};
-  std::minstd_rand delays_;
+  std::mt19937_64 delays_;
 
   std::thread worker_;  // last: it uses all of the above
 };

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/format.h"
+
+#include <gtest/gtest.h>
+
+namespace tandem::reports {
+namespace {
+
+using stats::Estimate;
+using stats::Interval;
+
+TEST(Format, Durations_ShareTheCentresUnit) {
+  EXPECT_EQ(duration_text({.center = 0.0123, .interval = Interval{0.0009, 0.02}, .launches = 2}),
+            "12.30 ms [0.9000 .. 20.00]");
+  EXPECT_EQ(duration_text({.center = 2.5, .interval = std::nullopt, .launches = 1}), "2.500 s");
+}
+
+TEST(Format, Rates_AreGroupedByThousands) {
+  EXPECT_EQ(rate_text({.center = 1234567.4, .interval = std::nullopt, .launches = 1}), "1,234,567");
+  EXPECT_EQ(rate_text({.center = 123.45, .interval = Interval{100, 1000}, .launches = 3}),
+            "123.5 [100.0 .. 1,000]");
+}
+
+TEST(Format, Ratios_ShowOnWhichSideOfOneTheyEnd) {
+  EXPECT_EQ(ratio_text({.center = 1.02, .interval = Interval{1.002, 1.04}, .launches = 6}),
+            "1.020x [1.002 .. 1.040]");
+  EXPECT_EQ(ratio_text({.center = 1.02, .interval = Interval{0.96, 1.08}, .launches = 6}),
+            "1.02x [0.96 .. 1.08]");
+}
+
+TEST(Format, Labels_NameLaunchAndOptionsWhereTheyDiffer) {
+  results::Cell cell;
+  cell.strategy = "ddp";
+  cell.launch = "processes";
+  EXPECT_EQ(strategy_label(cell), "ddp");
+  cell.launch = "threads";
+  cell.options = {{"grads", "views"}};
+  EXPECT_EQ(strategy_label(cell), "ddp (threads), grads=views");
+  cell.strategy = "independent";
+  cell.options.clear();
+  EXPECT_EQ(strategy_label(cell), "independent (threads)");
+}
+
+TEST(Format, Counts) {
+  EXPECT_EQ(count_text(1, "launch"), "1 launch");
+  EXPECT_EQ(count_text(2, "launch"), "2 launches");
+  EXPECT_EQ(count_text(3, "core"), "3 cores");
+}
+
+}  // namespace
+}  // namespace tandem::reports

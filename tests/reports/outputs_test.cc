@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "reports/cell_table.h"
+#include "reports/csv.h"
+#include "reports/embedded.h"
+#include "reports/html.h"
+#include "reports/markdown.h"
+#include "reports/report.h"
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+using results::Status;
+
+Synthetic full() {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08, 0.081}).add("dp", 2, {0.06, 0.061});
+  synthetic.add("ddp", 2, {0.05, 0.051});
+  synthetic.add_without_time("ddp", 1, Status::kFailed, "it said \"no\", then\nended");
+  for (auto& record : synthetic.document().launches) {
+    if (record.status != Status::kOk) continue;
+    record.phases = {{.device = 0,
+                      .mean_seconds = {{"forward", 0.01}, {"backward", 0.02}},
+                      .span_seconds = 0.03}};
+  }
+  return synthetic;
+}
+
+std::string html_of(Synthetic synthetic) { return to_html(make_report(synthetic.document())); }
+
+// The page without its embedded library, whose comments name its home page.
+std::string own_html(Synthetic synthetic) {
+  std::string html = html_of(std::move(synthetic));
+  html.erase(html.find(chart_js()), chart_js().size());
+  return html;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Html, LoadsNothing) {
+  const std::string html = html_of(full());
+  for (const char* loader : {"<link", "<img", "<iframe", " src=", "@import", "url(", "href="}) {
+    EXPECT_FALSE(has(own_html(full()), loader)) << loader;
+  }
+  EXPECT_TRUE(has(html, "default-src 'none'"));
+  EXPECT_FALSE(has(own_html(full()), "://"));
+}
+
+TEST(Html, ForeignText_IsEscapedEverywhere) {
+  Synthetic synthetic = full();
+  const std::string attack = "</script><script>alert('x')</script>\"onload=\"y";
+  for (auto& record : synthetic.document().launches) {
+    record.machine.host_name = attack;
+    record.machine.cpu_model = attack;
+    record.cell.model = attack;
+    record.reason = attack;
+    record.machine.libraries = {{attack, attack}};
+  }
+  synthetic.document().sweep.name = attack;
+  synthetic.document().sweep.context.date = attack;
+  const std::string html = own_html(synthetic);
+  EXPECT_FALSE(has(html, attack));
+  EXPECT_FALSE(has(html, "<script>alert"));
+  EXPECT_FALSE(has(html, "\"onload=\"y"));
+  EXPECT_TRUE(has(html, "&lt;script&gt;alert(&#39;x&#39;)"));
+  EXPECT_TRUE(has(html, "\\u003c/script>"));  // inside the charts' figures
+}
+
+TEST(Html, VerdictComesBeforeChartsAndTables) {
+  const std::string html = own_html(full());
+  const std::size_t verdict = html.find("CPU only: 2 cores of Test CPU", html.find("<body>"));
+  EXPECT_LT(verdict, html.find("<canvas"));
+  EXPECT_LT(verdict, html.find("<table"));
+}
+
+TEST(Html, HoldsACanvasPerChart) {
+  const std::string html = own_html(full());
+  for (const char* id :
+       {"id=\"forest\"", "id=\"throughput-0\"", "id=\"speedup-0\"", "id=\"phases-0\""}) {
+    EXPECT_TRUE(has(html, id)) << id;
+  }
+  EXPECT_FALSE(has(html, "id=\"throughput-1\""));
+}
+
+TEST(Html, NothingMeasured_StillIsAPage) {
+  Synthetic synthetic;
+  synthetic.add_without_time("dp", 2, Status::kFailed, "lost");
+  EXPECT_TRUE(has(own_html(synthetic), "Nothing was measured"));
+  EXPECT_TRUE(has(own_html(synthetic), "failed: lost"));
+}
+
+TEST(Csv, Columns_AreIndependentVariablesThenFigures) {
+  Synthetic synthetic = full();
+  const std::string csv = to_csv(summarize(synthetic.document()));
+  EXPECT_TRUE(csv.starts_with("model,global_batch,devices,strategy,launch,backend,mode,options,"));
+  EXPECT_TRUE(has(csv, "\nmlp-small,64,2,ddp,processes,host,synchronous,,ok,,"));
+  const std::string header = csv.substr(0, csv.find('\n'));
+  const std::string last = csv.substr(csv.rfind('\n', csv.size() - 2) + 1);
+  EXPECT_EQ(std::count(header.begin(), header.end(), ','),
+            std::count(last.begin(), last.end(), ','));
+}
+
+TEST(Csv, AbsentFigures_AreEmpty_AndTextIsQuoted) {
+  Synthetic synthetic = full();
+  const std::string csv = to_csv(summarize(synthetic.document()));
+  EXPECT_TRUE(has(csv, "failed,\"it said \"\"no\"\", then\nended\",,0,1,0,,,,"));
+}
+
+TEST(Markdown, HoldsVerdictAndTables) {
+  Synthetic synthetic = full();
+  const std::string text = to_markdown(make_report(synthetic.document()));
+  EXPECT_TRUE(text.starts_with("# CPU only: 2 cores of Test CPU, says nothing about GPUs"));
+  EXPECT_TRUE(has(text, "| model | batch | devices |"));
+  EXPECT_TRUE(has(text, "## Method"));
+}
+
+TEST(Markdown, PipesAndMarkupInText_AreEscaped) {
+  EXPECT_EQ(escape_markdown("a|b <i>*c*\nd"), "a\\|b \\<i\\>\\*c\\* d");
+}
+
+TEST(CellTable, FailedCells_StandInIt) {
+  Synthetic synthetic = full();
+  const std::string text = to_text(cell_table(summarize(synthetic.document())));
+  EXPECT_TRUE(has(text, "failed: it said"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2 + 4);  // though a reason has a line end
+}
+
+}  // namespace
+}  // namespace tandem::reports

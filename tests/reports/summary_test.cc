@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/summary.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+using results::Status;
+
+const CellSummary& cell(const Summary& summary, const std::string& strategy, int devices) {
+  for (const CellSummary& found : summary.cells) {
+    if (found.cell.strategy == strategy && found.cell.devices == devices) return found;
+  }
+  throw std::runtime_error("no cell " + strategy);
+}
+
+TEST(Summary, KnownMedians_GiveKnownRatios) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08, 0.08}).add("dp", 2, {0.06, 0.06}).add("ddp", 2, {0.05, 0.05});
+  const Summary summary = summarize(synthetic.document());
+  EXPECT_NEAR(cell(summary, "dp", 2).speedup->center, 0.08 / 0.06, 1e-12);
+  EXPECT_NEAR(*cell(summary, "ddp", 2).efficiency(), 0.08 / 0.05 / 2, 1e-12);
+  EXPECT_NEAR(cell(summary, "ddp", 2).throughput.center, 64 / 0.05, 1e-9);
+  ASSERT_EQ(summary.comparisons.size(), 1U);
+  EXPECT_NEAR(summary.comparisons[0].ddp_speed.center, 1.2, 1e-12);
+  EXPECT_EQ(summary.comparisons[0].ddp_verdict, stats::Verdict::kFaster);
+}
+
+TEST(Summary, MedianIsOfLaunches_MeanOfTheirMeans) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.1, 0.1});
+  synthetic.document().launches[0].step_seconds = {0.1, 0.1, 0.4};
+  synthetic.document().launches[1].step_seconds = {0.1, 0.1, 0.1};
+  const Summary summary = summarize(synthetic.document());
+  EXPECT_NEAR(summary.cells[0].median_step.center, 0.1, 1e-12);
+  EXPECT_NEAR(summary.cells[0].mean_step.center, 0.15, 1e-12);
+  EXPECT_EQ(summary.cells[0].samples, 6);
+}
+
+TEST(Summary, WithoutSingle_ThereIsNoSpeedup) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.06});
+  const Summary summary = summarize(synthetic.document());
+  EXPECT_FALSE(summary.cells[0].speedup);
+  EXPECT_FALSE(summary.cells[0].efficiency());
+}
+
+TEST(Summary, OtherBatches_AreNeverCompared) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06}, 64).add("ddp", 2, {0.05}, 128);
+  EXPECT_TRUE(summarize(synthetic.document()).comparisons.empty());
+}
+
+TEST(Summary, Modes_AreNeverMixed) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.03});
+  synthetic.document().launches[1].mode = "free-running";
+  EXPECT_EQ(summarize(synthetic.document()).cells.size(), 2U);
+}
+
+TEST(Summary, FailedLaunchesBesideMeasuredOnes_AreCounted) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.06}).add_without_time("dp", 2, Status::kFailed, "rank lost");
+  const Summary summary = summarize(synthetic.document());
+  ASSERT_EQ(summary.cells.size(), 1U);
+  EXPECT_EQ(summary.cells[0].launches, 2);
+  EXPECT_EQ(summary.cells[0].failed_launches, 1);
+  EXPECT_EQ(summary.cells[0].status, Status::kOk);
+}
+
+TEST(Summary, Phases_AreThoseOfTheCriticalDevice) {
+  Synthetic synthetic;
+  synthetic.add("ddp", 2, {0.05}).add("dp", 2, {0.05});
+  for (results::LaunchRecord& record : synthetic.document().launches) {
+    record.phases = {{.device = 0, .mean_seconds = {{"forward", 0.01}}, .span_seconds = 0.04},
+                     {.device = 1, .mean_seconds = {{"forward", 0.02}}, .span_seconds = 0.045}};
+  }
+  const Summary summary = summarize(synthetic.document());
+  EXPECT_DOUBLE_EQ(cell(summary, "dp", 2).phases[0].seconds, 0.01);
+  EXPECT_DOUBLE_EQ(cell(summary, "ddp", 2).phases[0].seconds, 0.02);
+}
+
+}  // namespace
+}  // namespace tandem::reports

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include "reports/report.h"
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+using results::Status;
+
+VerdictText verdict_of(Synthetic& synthetic) { return make_report(synthetic.document()).verdict; }
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Verdict, FirstWords_NameWhatWasMeasured) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.061}).add("ddp", 2, {0.05, 0.051});
+  EXPECT_TRUE(to_text(verdict_of(synthetic))
+                  .starts_with("CPU only: 2 cores of Test CPU, says nothing about GPUs.\n"));
+}
+
+TEST(Verdict, Faster_SaysByHowMuchAndHowSure) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.060, 0.0606, 0.0594}).add("ddp", 2, {0.050, 0.0505, 0.0495});
+  const VerdictText verdict = verdict_of(synthetic);
+  EXPECT_EQ(verdict.workloads[0],
+            "mlp-small, batch 64, 2 devices: ddp is 1.20x faster than dp (95 % interval 1.17 to "
+            "1.23, 3 launches each).");
+  EXPECT_EQ(verdict.overall, "ddp is faster than dp in the one comparison.");
+}
+
+TEST(Verdict, DpFaster_IsSaidOfDp) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.050, 0.0505, 0.0495}).add("ddp", 2, {0.060, 0.0606, 0.0594});
+  EXPECT_TRUE(has(verdict_of(synthetic).workloads[0], "dp is 1.20x faster than ddp (95 %"));
+}
+
+TEST(Verdict, IntervalThatHoldsOne_IsNotResolved) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.05, 0.06, 0.055}).add("ddp", 2, {0.052, 0.049, 0.058});
+  const VerdictText verdict = verdict_of(synthetic);
+  EXPECT_TRUE(has(verdict.workloads[0], "ddp against dp is not resolved")) << verdict.workloads[0];
+  EXPECT_TRUE(has(verdict.workloads[0], "holds 1"));
+  EXPECT_TRUE(has(verdict.overall, "not resolved"));
+}
+
+TEST(Verdict, OneLaunch_IsNotResolved) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06}).add("ddp", 2, {0.03});
+  EXPECT_TRUE(
+      has(verdict_of(synthetic).workloads[0], "not resolved: speed ratio 2.00 (no interval"));
+}
+
+TEST(Verdict, TakesTheMostDevicesAtWhichBothMeasured) {
+  Synthetic synthetic;
+  synthetic.add("dp", 1, {0.06, 0.061}).add("ddp", 1, {0.05, 0.051});
+  synthetic.add("dp", 2, {0.03, 0.031}).add("ddp", 2, {0.04, 0.041}).add("dp", 4, {0.02, 0.021});
+  const VerdictText verdict = verdict_of(synthetic);
+  ASSERT_EQ(verdict.workloads.size(), 1U);
+  EXPECT_TRUE(has(verdict.workloads[0], "2 devices: dp is"));
+}
+
+TEST(Verdict, OneDeviceAlone_ClaimsNothing) {
+  Synthetic synthetic;
+  synthetic.add("dp", 1, {0.06, 0.061}).add("ddp", 1, {0.05, 0.051});
+  synthetic.add_without_time("dp", 2, Status::kSkipped, "only 1 core");
+  EXPECT_TRUE(has(verdict_of(synthetic).overall, "Only one device was measured"));
+}
+
+TEST(Verdict, Notes_NameMarksReasonsAndWhatIsMissing) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.061}).add("ddp", 2, {0.05, 0.051});
+  synthetic.add_without_time("single", 1, Status::kFailed, "rank lost");
+  synthetic.document().launches[0].oversubscribed = true;
+  synthetic.document().sweep.planned_cells = 3;
+  synthetic.document().sweep.launches_per_cell = 6;
+  const VerdictText verdict = verdict_of(synthetic);
+  const std::string text = to_text(verdict);
+  EXPECT_TRUE(has(text, "unfinished: 8 of 18 planned launches are missing"));
+  EXPECT_TRUE(has(text, "single/threads/mlp-small/devices:1/batch:64 failed: rank lost"));
+  EXPECT_TRUE(has(text, "! oversubscribed: "));
+  EXPECT_TRUE(has(verdict.workloads[0], "2 devices (oversubscribed): ddp is"));
+}
+
+TEST(Verdict, NothingMeasured_SaysSo) {
+  Synthetic synthetic;
+  synthetic.add_without_time("dp", 2, Status::kFailed, "no such program");
+  const VerdictText verdict = verdict_of(synthetic);
+  EXPECT_EQ(verdict.subject, "Nothing was measured");
+  EXPECT_TRUE(has(verdict.overall, "nothing to compare"));
+}
+
+TEST(Verdict, EfficiencyAboveOne_IsFlagged) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08, 0.081, 0.08}).add("ddp", 2, {0.03, 0.031, 0.03});
+  EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "efficiency above 100 %"));
+}
+
+TEST(Verdict, EfficiencyThatMayBeBelowOne_IsNotFlagged) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08, 0.05, 0.08}).add("ddp", 2, {0.03, 0.031, 0.03});
+  EXPECT_FALSE(has(to_text(verdict_of(synthetic)), "efficiency above 100 %"));
+}
+
+TEST(Verdict, BusyMachine_IsNoted) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.061});
+  synthetic.document().sweep.context.num_cpus = 2;
+  synthetic.document().sweep.context.load_avg = {0.9, 3, 3};
+  EXPECT_FALSE(has(to_text(verdict_of(synthetic)), "busy"));
+  synthetic.document().sweep.context.load_avg = {3.9, 0, 0};
+  EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "load average at the start was 3.9 on 2 CPUs"));
+}
+
+TEST(Verdict, ModelledFigures_CarryTheMark) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.061}).add("ddp", 2, {0.05, 0.051});
+  for (auto& record : synthetic.document().launches) record.cell.options["link"] = "pcie4";
+  const VerdictText verdict = verdict_of(synthetic);
+  EXPECT_TRUE(has(verdict.workloads[0], "(modelled)"));
+  EXPECT_TRUE(has(to_text(verdict), "! modelled: "));
+}
+
+}  // namespace
+}  // namespace tandem::reports

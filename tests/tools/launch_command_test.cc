@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/launch_command.h"
+
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tandem::cli {
+namespace {
+
+const LaunchSettings kSettings{
+    .step_bench = "/bin/step_bench", .min_time = "500ms", .min_samples = 10, .oversubscribe = true};
+
+std::string command_of(const std::string& strategy, const std::string& launch) {
+  const results::Cell cell{.strategy = strategy,
+                           .launch = launch,
+                           .model = "mlp-small",
+                           .backend = "host",
+                           .devices = 2,
+                           .global_batch = 64,
+                           .options = {{"grads", "views"}}};
+  return fmt::format("{}", fmt::join(launch_command(cell, kSettings, "/out/r.json"), " "));
+}
+
+TEST(LaunchCommand, Threads_RunDirectly) {
+  EXPECT_EQ(
+      command_of("dp", "threads"),
+      "/bin/step_bench --strategy=dp --launch=threads --model=mlp-small --batch=64 --devices=2 "
+      "--backend=host --min-time=500ms --min-samples=10 --grads=views --record=/out/r.json "
+      "--oversubscribe");
+}
+
+TEST(LaunchCommand, Processes_RunUnderMpirun_Unbound) {
+  EXPECT_TRUE(command_of("ddp", "processes")
+                  .starts_with("mpirun -np 2 --bind-to none --oversubscribe --mca btl vader,self "
+                               "/bin/step_bench --strategy=ddp --launch=processes "));
+}
+
+TEST(LaunchCommand, Environment_IsCleanedOfWhatChangesTheMeasurement) {
+  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_CORETYPE", "GOMP_CPU_AFFINITY",
+                           "BENCHMARK_OUT", "TANDEM_KEPT"}) {
+    ::setenv(name, "1", 1);
+  }
+  const std::vector<std::string> environment = launch_environment();
+  const auto has = [&](const char* text) {
+    return std::find(environment.begin(), environment.end(), text) != environment.end();
+  };
+  EXPECT_FALSE(has("OMP_NUM_THREADS=1") || has("OPENBLAS_CORETYPE=1"));
+  EXPECT_FALSE(has("GOMP_CPU_AFFINITY=1") || has("BENCHMARK_OUT=1"));
+  EXPECT_TRUE(has("TANDEM_KEPT=1"));
+  EXPECT_TRUE(has("OMPI_ALLOW_RUN_AS_ROOT=1") && has("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"));
+}
+
+}  // namespace
+}  // namespace tandem::cli

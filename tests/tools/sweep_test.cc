@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/sweep.h"
+
+#include <gtest/gtest.h>
+
+#include "common/base/error.h"
+#include "tools/tandem/budget.h"
+
+namespace tandem::cli {
+namespace {
+
+constexpr const char* kSweep = R"({
+  "name": "test",
+  "workloads": [{"model": "mlp-small", "batch": [64, 512]}, {"model": "mlp-base", "batch": 64}],
+  "devices": [1, 2],
+  "strategies": ["single", "dp", {"strategy": "ddp", "options": {"bucket-mb": 1, "overlap": false}},
+                 {"strategy": "independent", "launch": "processes"}]
+})";
+
+std::string message_of(const std::string& text) {
+  try {
+    (void)parse_sweep(text, "test.json");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    return error.what();
+  }
+  return "";
+}
+
+// The sweep above with one part replaced.
+std::string with(const std::string& part, const std::string& replacement) {
+  std::string text = kSweep;
+  return text.replace(text.find(part), part.size(), replacement);
+}
+
+TEST(Sweep, Axes_AreRead) {
+  const Sweep sweep = parse_sweep(kSweep, "test.json");
+  ASSERT_EQ(sweep.workloads.size(), 3U);
+  EXPECT_EQ(sweep.workloads[1].model, "mlp-small");
+  EXPECT_EQ(sweep.workloads[1].batch, 512);
+  EXPECT_EQ(sweep.devices, (std::vector{1, 2}));
+  ASSERT_EQ(sweep.strategies.size(), 4U);
+  EXPECT_EQ(sweep.strategies[1].launch, "threads");
+  EXPECT_EQ(sweep.strategies[2].launch, "processes");
+  EXPECT_EQ(sweep.strategies[2].options.at("bucket-mb"), "1");
+  EXPECT_EQ(sweep.strategies[2].options.at("overlap"), "off");
+  EXPECT_EQ(sweep.launches, 6);
+}
+
+TEST(Sweep, UnknownKeys_AreNamed_WhereverTheyAre) {
+  EXPECT_NE(message_of(with("\"devices\"", "\"device\"")).find("unknown key 'device'"),
+            std::string::npos);
+  EXPECT_NE(message_of(with("\"batch\": 64", "\"batch\": 64, \"bach\": 1"))
+                .find("workloads[1]: unknown key 'bach'"),
+            std::string::npos);
+  EXPECT_NE(message_of(with("\"launch\": \"processes\"", "\"launch\": \"processes\", \"x\": 1"))
+                .find("strategies[3]: unknown key 'x'"),
+            std::string::npos);
+}
+
+TEST(Sweep, WrongValues_AreNamed) {
+  EXPECT_NE(message_of(with("[1, 2]", "[1, 0]")).find("'devices' holds 0"), std::string::npos);
+  EXPECT_NE(message_of(with("[1, 2]", "\"two\"")).find("'devices' holds \"two\""),
+            std::string::npos);
+  EXPECT_NE(message_of(with("[1, 2]", "[1.5]")).find("'devices' holds 1.5"), std::string::npos);
+  EXPECT_NE(message_of(with("\"dp\"", "\"pd\"")).find("strategy 'pd' is unknown"),
+            std::string::npos);
+  EXPECT_NE(message_of(with("\"launch\": \"processes\"", "\"launch\": \"fork\""))
+                .find("launch 'fork' is unknown"),
+            std::string::npos);
+  EXPECT_NE(message_of(with(", \"launch\": \"processes\"", "")).find("'launch' is missing"),
+            std::string::npos);
+  EXPECT_NE(message_of(with("\"name\": \"test\"", "\"name\": \"test\", \"min_time\": \"5\""))
+                .find("min_time"),
+            std::string::npos);
+  EXPECT_NE(message_of("[]"), "");
+  EXPECT_NE(message_of("{").find("not valid JSON"), std::string::npos);
+}
+
+TEST(Sweep, Definition_TellsSweepsApart_ButNotByTheirDescription) {
+  const Sweep sweep = parse_sweep(kSweep, "test.json");
+  Sweep other = sweep;
+  other.description = "something else";
+  EXPECT_EQ(definition_of(sweep, "auto", false), definition_of(other, "auto", false));
+  EXPECT_NE(definition_of(sweep, "auto", false), definition_of(sweep, "host", false));
+  EXPECT_NE(definition_of(sweep, "auto", false), definition_of(sweep, "auto", true));
+  other.launches = 7;
+  EXPECT_NE(definition_of(sweep, "auto", false), definition_of(other, "auto", false));
+}
+
+TEST(Budget, TakesMinutesAndHours) {
+  EXPECT_DOUBLE_EQ(parse_long_duration("30m", "--budget").count(), 1800);
+  EXPECT_DOUBLE_EQ(parse_long_duration("1.5h", "--budget").count(), 5400);
+  EXPECT_DOUBLE_EQ(parse_long_duration("250ms", "--budget").count(), 0.25);
+  EXPECT_THROW((void)parse_long_duration("30", "--budget"), Error);
+  EXPECT_THROW((void)parse_long_duration("-1s", "--budget"), Error);
+}
+
+}  // namespace
+}  // namespace tandem::cli
