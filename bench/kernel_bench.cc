@@ -14,11 +14,13 @@
 #include <string>
 #include <vector>
 
+#include "bench/clean_environment.h"
 #include "common/base/clock.h"
 #include "common/kernels/host/bare_product.h"
 #include "common/kernels/library_version.h"
 #include "common/kernels/operations.h"
-#include "common/optim/sgd.h"
+#include "common/model/zoo.h"
+#include "common/parallel/single.h"
 #include "common/runtime/host/host_platform.h"
 #include "common/runtime/host/host_stream.h"
 
@@ -34,6 +36,7 @@ class Bench {
         stream_(device_.make_stream(StreamPriority::kNormal)),
         operations_(make_operations(device_)) {}
 
+  Platform& platform() { return *platform_; }
   Device& device() { return device_; }
   Stream& stream() { return *stream_; }
   Operations& operations() { return *operations_; }
@@ -158,102 +161,83 @@ void linear_backward_weight(benchmark::State& state) {
                                        .dbias = bench.random(s.out)});
 }
 
-// `layers` square layers with ReLU between them, squared error, momentum SGD, as one device trains
-// them; weights, and gradients, in one piece each.
-class Perceptron {
+// The matrix products of a step of `layers` square layers, one bare call each: what a step would
+// take if it were nothing else. Operands are the bench's own, with a weight per layer.
+class BareStep {
  public:
-  static constexpr int kLayers = 4;
-
-  Perceptron(Bench& bench, std::int64_t batch, std::int64_t width)
+  BareStep(Bench& bench, int layers, LinearShape shape)
       : bench_(bench),
-        shape_{.batch = batch, .in = width, .out = width},
-        weights_(bench.random(kLayers * layer_size(), 1.0F / static_cast<float>(width))),
-        gradients_(bench.random(kLayers * layer_size())),
-        target_(bench.random(batch * width)),
-        loss_(bench.random(1)),
-        sgd_(bench.device(), kLayers * layer_size()) {
-    for (int i = 0; i <= kLayers; ++i) {
-      activations_.push_back(bench.random(batch * width));
-      errors_.push_back(bench.random(batch * width));
+        shape_(shape),
+        x_(bench.random(shape.batch * shape.in)),
+        y_(bench.random(shape.batch * shape.out)),
+        bias_(bench.random(shape.out)) {
+    for (int i = 0; i < layers; ++i) {
+      weights_.push_back(bench.random(shape.in * shape.out));
+      gradients_.push_back(bench.random(shape.in * shape.out));
     }
   }
 
-  void enqueue_step() {
-    for (std::size_t i = 0; i < kLayers; ++i) bench_.enqueue(forward(i));
-    bench_.enqueue(MseLoss{activations_[kLayers], target_, errors_[kLayers], loss_});
-    for (std::size_t i = kLayers; i-- > 0;) {
-      bench_.enqueue(backward_weight(i));
-      if (i == 0) break;  // nobody asks for the gradient of the input
-      bench_.enqueue(backward_input(i));
-      bench_.enqueue(ReluBackward{activations_[i], errors_[i]});
+  void enqueue() {
+    for (const Span<float> weight : weights_) {
+      bare(LinearForward{.shape = shape_, .x = x_, .weight = weight, .bias = bias_, .y = y_});
     }
-    sgd_.step(bench_.operations(), bench_.stream(), weights_, gradients_);
-  }
-
-  void enqueue_bare_products() {
-    const auto bare = [this](const auto& op) {
-      bench_.enqueue_bare([op] { host::bare_product(op); });
-    };
-    for (std::size_t i = 0; i < kLayers; ++i) bare(forward(i));
-    for (std::size_t i = kLayers; i-- > 0;) {
-      bare(backward_weight(i));
-      if (i > 0) bare(backward_input(i));
+    for (std::size_t i = weights_.size(); i-- > 0;) {
+      if (i > 0)
+        bare(LinearBackwardInput{.shape = shape_, .dy = y_, .weight = weights_[i], .dx = x_});
+      bare(LinearBackwardWeight{
+          .shape = shape_, .x = x_, .dy = y_, .dweight = gradients_[i], .dbias = bias_});
     }
-  }
-
-  [[nodiscard]] double gflop() const {
-    return static_cast<double>((3 * kLayers - 1) * product_flops(shape_)) * 1e-9;
   }
 
  private:
-  [[nodiscard]] std::int64_t layer_size() const { return (shape_.in + 1) * shape_.out; }
-
-  // Layer i's weight and bias in an arena of all.
-  template <class T>
-  [[nodiscard]] Span<T> weight_in(Span<T> arena, std::size_t i) const {
-    return arena.subspan(static_cast<std::int64_t>(i) * layer_size(), shape_.in * shape_.out);
-  }
-  template <class T>
-  [[nodiscard]] Span<T> bias_in(Span<T> arena, std::size_t i) const {
-    return arena.subspan(static_cast<std::int64_t>(i + 1) * layer_size() - shape_.out, shape_.out);
-  }
-
-  [[nodiscard]] LinearForward forward(std::size_t i) const {
-    return {shape_,
-            activations_[i],
-            weight_in(weights_, i),
-            bias_in(weights_, i),
-            activations_[i + 1],
-            i + 1 < kLayers ? Activation::kRelu : Activation::kNone};
-  }
-  [[nodiscard]] LinearBackwardInput backward_input(std::size_t i) const {
-    return {shape_, errors_[i + 1], weight_in(weights_, i), errors_[i]};
-  }
-  [[nodiscard]] LinearBackwardWeight backward_weight(std::size_t i) const {
-    return {shape_, activations_[i], errors_[i + 1], weight_in(gradients_, i),
-            bias_in(gradients_, i)};
+  template <class Op>
+  void bare(const Op& op) {
+    bench_.enqueue_bare([op] { host::bare_product(op); });
   }
 
   Bench& bench_;
   const LinearShape shape_;
-  const Span<float> weights_;
-  const Span<float> gradients_;
-  const Span<float> target_;
-  const Span<float> loss_;
-  SgdMomentum sgd_;
-  std::vector<Span<float>> activations_;  // [0] is the input
-  std::vector<Span<float>> errors_;       // gradients with respect to them
+  const Span<float> x_;
+  const Span<float> y_;
+  const Span<float> bias_;
+  std::vector<Span<float>> weights_;
+  std::vector<Span<float>> gradients_;
 };
 
-void mlp_step(benchmark::State& state) {
+// The strategy `single` itself, input copy, loss and optimizer included, next to bare products.
+void single_step(benchmark::State& state) {
+  constexpr int kLayers = 4;
   Bench bench;
-  Perceptron perceptron(bench, state.range(0), state.range(1));
+  const std::int64_t batch = state.range(0);
+  const std::int64_t width = state.range(1);
+  const auto model = make_model(fmt::format("mlp:{}x{}", kLayers, width));
+  Single single(bench.platform(), bench.device(), *model, Piece{0, batch}, {.global_batch = batch});
+  BareStep bare(bench, kLayers, {.batch = batch, .in = width, .out = width});
+  const double work = model->flops_per_sample() * static_cast<double>(batch) * 1e-9;
   compare(state, bench,
-          {.operation = [&] { perceptron.enqueue_step(); },
-           .yardstick = [&] { perceptron.enqueue_bare_products(); },
-           .operation_work = perceptron.gflop(),
-           .yardstick_work = perceptron.gflop(),
+          {.operation =
+               [&] {
+                 single.step();
+                 single.synchronize();
+                 static_cast<void>(single.collect_phases());
+               },
+           .yardstick = [&] { bare.enqueue(); },
+           .operation_work = work,
+           .yardstick_work = work,
            .unit = "gflops"});
+}
+
+// What an operation costs that does nothing: the stream's own work, per operation. A step of
+// single on 4 layers has 18, and 6 marks of phases.
+void empty_operations(benchmark::State& state) {
+  constexpr int kOperations = 1000;
+  Bench bench;
+  for (auto _ : state) {
+    const double took = bench.timed([&] {
+      for (int i = 0; i < kOperations; ++i) bench.enqueue_bare([] {});
+    });
+    state.SetIterationTime(took / kOperations);
+  }
 }
 
 // An operation that moves `bytes` per element, next to a copy (8 bytes per element).
@@ -325,11 +309,12 @@ void register_all() {
         ->ArgsProduct({{64, 256, 512}, {1024}, {1024}})
         ->Apply(manual);
   }
-  RegisterBenchmark("mlp_step", mlp_step)
+  RegisterBenchmark("single_step", single_step)
       ->ArgNames({"batch", "width"})
       ->ArgsProduct({{64, 256, 512}, {1024}})
       ->Args({8, 64})  // hardly any arithmetic: what the calls themselves cost
       ->Apply(manual);
+  RegisterBenchmark("empty_operations", empty_operations)->Apply(manual);
   const std::vector<std::pair<const char*, Function>> loops{
       {"sgd_update", sgd_update},       {"add", add},           {"scale", scale},
       {"relu_backward", relu_backward}, {"mse_loss", mse_loss}, {"fill_random", fill_random}};
@@ -347,6 +332,7 @@ void register_all() {
 }  // namespace tandem::bench
 
 int main(int argc, char** argv) {
+  tandem::bench::restart_in_clean_environment(argv);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   try {

@@ -21,7 +21,7 @@ CudaBuffer::CudaBuffer(Gpu& gpu, DeviceId device, MemoryAccount& account, Bytes 
   try {
     if (size_.value > 0) allocate();
   } catch (...) {
-    account_.give_back(size_);
+    account_.release(size_);
     throw;
   }
 }
@@ -32,7 +32,11 @@ void CudaBuffer::allocate() {
   const cudaError_t status = cudaMalloc(&data_, count_of(size_));
   if (status == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
-    account_.fail_gpu_full(size_, gpu_.free_memory());
+    // Before the capacity was: others use this GPU too.
+    fail(ErrorKind::kOutOfMemory,
+         "{} is out of memory: {} asked, {} left on its GPU, in one piece or not; use a smaller "
+         "model or batch, or end what else runs there",
+         to_string(device_), to_string(size_), to_string(gpu_.free_memory()));
   }
   gpu_.after_wait(status, "cudaMalloc");
   try {
@@ -48,7 +52,7 @@ CudaBuffer::~CudaBuffer() {
     const DeviceGuard here(gpu_.ordinal(), std::nothrow);
     TANDEM_CUDA_NOTHROW(gpu_.ordinal(), cudaFree(data_));
   }
-  account_.give_back(size_);
+  account_.release(size_);
 }
 
 ByteSpan CudaBuffer::bytes() { return {static_cast<std::byte*>(data_), size_.value, device_}; }

@@ -3,7 +3,7 @@
 
 #include "common/runtime/buffer.h"
 #include "common/runtime/cuda/gpu.h"
-#include "common/runtime/cuda/memory_account.h"
+#include "common/runtime/memory_account.h"
 
 namespace tandem::cuda {
 

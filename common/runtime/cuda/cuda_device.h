@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/runtime/cuda/device_map.h"
-#include "common/runtime/cuda/memory_account.h"
+#include "common/runtime/memory_account.h"
 #include "common/runtime/device.h"
 
 namespace tandem::cuda {

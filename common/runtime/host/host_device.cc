@@ -11,29 +11,6 @@
 
 namespace tandem::host {
 
-void MemoryAccount::charge(Bytes size) {
-  const std::lock_guard lock(mutex_);
-  if (use_.used + size > use_.capacity) {
-    fail(ErrorKind::kOutOfMemory,
-         "{} is out of memory: {} asked, {} of {} left; use a smaller model or batch, or raise "
-         "--device-memory",
-         to_string(device_), to_string(size), to_string(use_.capacity - use_.used),
-         to_string(use_.capacity));
-  }
-  use_.used += size;
-  use_.peak = std::max(use_.peak, use_.used);
-}
-
-void MemoryAccount::release(Bytes size) noexcept {
-  const std::lock_guard lock(mutex_);
-  use_.used -= size;
-}
-
-MemoryUse MemoryAccount::use() const {
-  const std::lock_guard lock(mutex_);
-  return use_;
-}
-
 HostDevice::HostDevice(const HostDeviceOptions& options)
     : options_(options), account_(std::make_shared<MemoryAccount>(options.id, options.capacity)) {}
 
@@ -41,16 +18,8 @@ std::string HostDevice::name() const { return fmt::format("core {}", options_.co
 
 std::unique_ptr<Buffer> HostDevice::allocate(Bytes size) {
   TANDEM_CHECK(size.value >= 0, "{} bytes asked", size.value);
-  const Bytes mapped = std::max(size, Bytes{1});
-  account_->charge(mapped);  // before the mapping: its own failure gives the charge back
-  std::shared_ptr<SharedMapping> mapping;
-  try {
-    mapping = SharedMapping::create(mapped);
-  } catch (...) {
-    account_->release(mapped);
-    throw;
-  }
-  account_->release(mapped);
+  // Address space only; pages come when adopt() has charged for them.
+  const std::shared_ptr<SharedMapping> mapping = SharedMapping::create(std::max(size, Bytes{1}));
   return adopt(mapping->data(), size, mapping);
 }
 

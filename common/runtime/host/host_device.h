@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <memory>
-#include <mutex>
 
 #include "common/runtime/device.h"
 #include "common/runtime/host/host_stream.h"
+#include "common/runtime/memory_account.h"
 #include "common/runtime/platform.h"
 
 namespace tandem::host {
-
-// Counts what a device has given out against its capacity. Thread-safe.
-class MemoryAccount {
- public:
-  MemoryAccount(DeviceId device, Bytes capacity) : device_(device), use_{capacity, {}, {}} {}
-
-  void charge(Bytes size);  // throws the out-of-memory error
-  void release(Bytes size) noexcept;
-  [[nodiscard]] MemoryUse use() const;
-
- private:
-  const DeviceId device_;
-  mutable std::mutex mutex_;
-  MemoryUse use_;
-};
 
 struct HostDeviceOptions {
   DeviceId id;

@@ -13,13 +13,14 @@
 namespace tandem::host {
 namespace {
 
+constexpr const char* kFreeSharedMemory =
+    "free or enlarge /dev/shm (mount -o remount,size=...), or use a smaller model";
+
 // The kernel's word for it, as our error.
-[[noreturn]] void fail_to(const char* what, Bytes size, int code) {
+[[noreturn]] void fail_to(const char* what, Bytes size, int code, const char* advice) {
   const bool full = code == ENOSPC || code == ENOMEM;
   fail(full ? ErrorKind::kOutOfMemory : ErrorKind::kFailure, "{} of {} failed ({}): {}", what,
-       to_string(size), std::strerror(code),
-       full ? "free or enlarge /dev/shm (mount -o remount,size=...), or use a smaller model"
-            : "check the limits of this process");
+       to_string(size), std::strerror(code), full ? advice : "check the limits of this process");
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ SharedMapping::SharedMapping(int descriptor, Bytes size) : size_(size) {
                              MAP_SHARED, descriptor, 0);
   const int code = errno;
   close(descriptor);
-  if (address == MAP_FAILED) fail_to("mapping shared memory", size, code);
+  if (address == MAP_FAILED) fail_to("mapping memory", size, code, "use a smaller model or batch");
   // Takes effect only where the machine allows huge pages for shared memory on request.
   madvise(address, static_cast<std::size_t>(size.value), MADV_HUGEPAGE);
   data_ = static_cast<std::byte*>(address);
@@ -40,11 +41,12 @@ SharedMapping::~SharedMapping() { munmap(data_, static_cast<std::size_t>(size_.v
 std::unique_ptr<SharedMapping> SharedMapping::create(Bytes size) {
   TANDEM_CHECK(size.value > 0, "a mapping of {} bytes", size.value);
   const int descriptor = memfd_create("tandem", MFD_CLOEXEC);
-  if (descriptor < 0) fail_to("making anonymous memory", size, errno);
+  if (descriptor < 0)
+    fail_to("making anonymous memory", size, errno, "use a smaller model or batch");
   if (ftruncate(descriptor, size.value) != 0) {
     const int code = errno;
     close(descriptor);
-    fail_to("sizing anonymous memory", size, code);
+    fail_to("sizing anonymous memory", size, code, "use a smaller model or batch");
   }
   return std::unique_ptr<SharedMapping>(new SharedMapping(descriptor, size));
 }
@@ -52,20 +54,20 @@ std::unique_ptr<SharedMapping> SharedMapping::create(Bytes size) {
 std::unique_ptr<SharedMapping> SharedMapping::create_named(const std::string& name, Bytes size) {
   TANDEM_CHECK(size.value > 0, "a mapping of {} bytes", size.value);
   const int descriptor = shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor < 0) fail_to("making shared memory in /dev/shm", size, errno);
+  if (descriptor < 0) fail_to("making shared memory in /dev/shm", size, errno, kFreeSharedMemory);
   // Reserves the pages now: without it a full /dev/shm is a SIGBUS at the first touch.
   const int code = posix_fallocate(descriptor, 0, size.value);
   if (code != 0) {
     close(descriptor);
     shm_unlink(name.c_str());
-    fail_to("reserving shared memory in /dev/shm", size, code);
+    fail_to("reserving shared memory in /dev/shm", size, code, kFreeSharedMemory);
   }
   return std::unique_ptr<SharedMapping>(new SharedMapping(descriptor, size));
 }
 
 std::unique_ptr<SharedMapping> SharedMapping::open_named(const std::string& name, Bytes size) {
   const int descriptor = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor < 0) fail_to("opening a peer's shared memory", size, errno);
+  if (descriptor < 0) fail_to("opening a peer's shared memory", size, errno, kFreeSharedMemory);
   return std::unique_ptr<SharedMapping>(new SharedMapping(descriptor, size));
 }
 

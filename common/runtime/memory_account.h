@@ -5,7 +5,7 @@
 
 #include "common/runtime/device.h"
 
-namespace tandem::cuda {
+namespace tandem {
 
 // What a logical device has given out, against its capacity. Thread-safe.
 class MemoryAccount {
@@ -13,11 +13,8 @@ class MemoryAccount {
   MemoryAccount(DeviceId device, Bytes capacity) : device_(device), use_{capacity, {}, {}} {}
 
   void charge(Bytes size);  // throws the out-of-memory error
-  void give_back(Bytes size) noexcept;
+  void release(Bytes size) noexcept;
   [[nodiscard]] MemoryUse use() const;
-
-  // Throws the error for a GPU that is full before the capacity is: others use it too.
-  [[noreturn]] void fail_gpu_full(Bytes asked, Bytes free_on_gpu) const;
 
  private:
   const DeviceId device_;
@@ -25,4 +22,4 @@ class MemoryAccount {
   MemoryUse use_;
 };
 
-}  // namespace tandem::cuda
+}  // namespace tandem

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/runtime/cuda/memory_account.h"
+#include "common/runtime/memory_account.h"
 
 #include <algorithm>
 
 #include "common/base/error.h"
 
-namespace tandem::cuda {
+namespace tandem {
 
 void MemoryAccount::charge(Bytes size) {
   const std::lock_guard lock(mutex_);
@@ -20,7 +20,7 @@ void MemoryAccount::charge(Bytes size) {
   use_.peak = std::max(use_.peak, use_.used);
 }
 
-void MemoryAccount::give_back(Bytes size) noexcept {
+void MemoryAccount::release(Bytes size) noexcept {
   const std::lock_guard lock(mutex_);
   use_.used -= size;
 }
@@ -30,11 +30,4 @@ MemoryUse MemoryAccount::use() const {
   return use_;
 }
 
-void MemoryAccount::fail_gpu_full(Bytes asked, Bytes free_on_gpu) const {
-  fail(ErrorKind::kOutOfMemory,
-       "{} is out of memory: {} asked, {} left on its GPU, in one piece or not; use a smaller "
-       "model or batch, or end what else runs there",
-       to_string(device_), to_string(asked), to_string(free_on_gpu));
-}
-
-}  // namespace tandem::cuda
+}  // namespace tandem
