@@ -14,7 +14,6 @@
 #include "bench/job.h"
 #include "bench/ranks_main.h"
 #include "bench/sampler.h"
-#include "common/comm/mpi_bootstrap.h"
 #include "common/comm/ping_pong.h"
 #include "common/runtime/copy.h"
 #include "common/stats/paired.h"
@@ -153,7 +152,7 @@ int main(int argc, char** argv) {
   return run_main("collective_bench", [&] {
     const auto options = parse(argc, argv);
     if (!options) return 0;
-    tandem::MpiSession mpi(argc, argv);
-    return run_main("collective_bench", [&] { return run(*options, *mpi.bootstrap()); });
+    return run_ranks_main("collective_bench", argc, argv,
+                          [&](tandem::Bootstrap& bootstrap) { return run(*options, bootstrap); });
   });
 }

@@ -232,12 +232,16 @@ void single_step(benchmark::State& state) {
 void empty_operations(benchmark::State& state) {
   constexpr int kOperations = 1000;
   Bench bench;
+  double seconds = 0;
   for (auto _ : state) {
     const double took = bench.timed([&] {
       for (int i = 0; i < kOperations; ++i) bench.enqueue_bare([] {});
     });
-    state.SetIterationTime(took / kOperations);
+    state.SetIterationTime(took);
+    seconds += took;
   }
+  const double operations = kOperations * static_cast<double>(state.iterations());
+  state.counters["ns_per_operation"] = seconds / operations * 1e9;
 }
 
 // An operation that moves `bytes` per element, next to a copy (8 bytes per element).

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "common/base/capture_error.h"
+#include "common/comm/mpi_bootstrap.h"
 
 namespace tandem::bench {
 namespace {
@@ -12,6 +13,20 @@ namespace {
 bool speaks_for_all() {
   const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
   return rank == nullptr || std::atoi(rank) == 0;
+}
+
+// Said before MPI ends: a rank that left without a word would hide why. A logic error is this
+// rank's own, whichever it is.
+int report(const std::string& program, const Error& error) {
+  if (speaks_for_all() || error.kind() == ErrorKind::kLogic) {
+    std::cerr << program << ": " << error.what() << std::endl;
+  }
+  return error.exit_code();
+}
+
+// Usage and capacity are the same on every rank; what else goes wrong may go wrong on one alone.
+bool met_together(const Error& error) {
+  return error.kind() == ErrorKind::kUsage || error.kind() == ErrorKind::kOutOfMemory;
 }
 
 }  // namespace
@@ -39,12 +54,22 @@ bool parse_with_benchmark_flags(CLI::App& app, int argc, const char* const* argv
 int run_main(const std::string& program, const std::function<int()>& body) {
   int status = 0;
   const auto error = capture_error([&] { status = body(); });
+  return error ? report(program, *error) : status;
+}
+
+int run_ranks_main(const std::string& program, int& argc, char**& argv,
+                   const std::function<int(Bootstrap&)>& body) {
+  MpiSession mpi(argc, argv);
+  std::unique_ptr<Bootstrap> bootstrap;
+  int status = 0;
+  const auto error = capture_error([&] {
+    bootstrap = mpi.bootstrap();
+    status = body(*bootstrap);
+  });
   if (!error) return status;
-  // A logic error is this rank's own, whichever it is.
-  if (speaks_for_all() || error->kind() == ErrorKind::kLogic) {
-    std::cerr << program << ": " << error->what() << std::endl;
-  }
-  return error->exit_code();
+  status = report(program, *error);
+  if (bootstrap && bootstrap->size() > 1 && !met_together(*error)) bootstrap->abort(status);
+  return status;
 }
 
 }  // namespace tandem::bench

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/comm/bootstrap.h"
+
 namespace tandem::bench {
 
 // Parses the command line. What begins with --benchmark_ goes to `benchmark_flags`; any other
@@ -16,5 +18,11 @@ namespace tandem::bench {
 // Runs `body` and turns what it throws into one line and an exit status: 2 for usage, else 1. What
 // all ranks of a job find alike is said by rank 0 alone, also before MPI says which one that is.
 [[nodiscard]] int run_main(const std::string& program, const std::function<int()>& body);
+
+// The same for a job of processes, between MPI's start and its end. An error that all ranks met
+// together ends each of them; after any other the whole job is ended, since peers may wait for this
+// rank for ever.
+[[nodiscard]] int run_ranks_main(const std::string& program, int& argc, char**& argv,
+                                 const std::function<int(Bootstrap&)>& body);
 
 }  // namespace tandem::bench

@@ -13,7 +13,6 @@
 #include "bench/step_measurements.h"
 #include "bench/strategy_factory.h"
 #include "bench/verification.h"
-#include "common/comm/mpi_bootstrap.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/model/zoo.h"
 #include "common/results/record_text.h"
@@ -33,19 +32,20 @@ void check_record_file(const StepOptions& options, const Bootstrap& bootstrap) {
   check_writable(options.record_file, "--record");
 }
 
+int report(const Verification& verification, int rank) {
+  if (rank == 0) std::cout << verification.text << std::endl;
+  return verification.passed ? 0 : 1;
+}
+
 int run(const StepOptions& options, Bootstrap& bootstrap) {
   const auto model = make_model(options.model);
   check_record_file(options, bootstrap);
   Place place = open_place(bootstrap, options.place);
   if (bootstrap.rank() == 0) std::cerr << place.backend_notice << std::endl;
-  if (options.verify) {
-    const Verification verification = verify(bootstrap, place, options, *model);
-    if (bootstrap.rank() == 0) std::cout << verification.text << std::endl;
-    return verification.passed ? 0 : 1;
-  }
   const results::MachineFacts machine = machine_of(place);
   GoogleBenchmark driver(options.benchmark_flags, bootstrap.rank(), bootstrap.size());
   try {
+    if (options.verify) return report(verify(bootstrap, place, options, *model), bootstrap.rank());
     if (options.ab_variant) {
       measure_pairs(driver, bootstrap, place, options, *model);
     } else {
@@ -66,9 +66,8 @@ int run_as_launched(const StepOptions& options, int& argc, char**& argv) {
     ThreadGroup alone(1);
     return run(options, *alone.join(0));
   }
-  MpiSession mpi(argc, argv);
-  // Said before MPI ends: a rank that left without a word would hide why.
-  return run_main("step_bench", [&] { return run(options, *mpi.bootstrap()); });
+  return run_ranks_main("step_bench", argc, argv,
+                        [&](Bootstrap& bootstrap) { return run(options, bootstrap); });
 }
 
 }  // namespace

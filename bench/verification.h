@@ -15,8 +15,9 @@ struct Verification {
 };
 
 // Trains some steps with the strategy, and with `single` on the whole batch on rank 0, and compares
-// the weights; ranks must hold the same bits. Apart from timing. Collective; the same on all ranks.
-// "not verified: does not fit" where there is no room for both, which does not count as passed.
+// every step's gradients and the weights, tensor by tensor; ranks must hold the same bits. Apart
+// from timing. Collective; the same on all ranks. "not verified: does not fit" where there is no
+// room for both, which does not count as passed.
 [[nodiscard]] Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& options,
                                   const Model& model);
 

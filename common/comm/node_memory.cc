@@ -52,7 +52,9 @@ Mapping map_for_processes(Bootstrap& bootstrap, Bytes size, const std::string& m
 
 Mapping map_node_memory(Bootstrap& bootstrap, Bytes size) {
   static std::atomic<int> made{0};  // of this process, so that names differ
-  const std::string name = fmt::format("/tandem.{}.{}", getpid(), made.fetch_add(1));
+  // The time as well: a process that was killed may have left its name, and process numbers return.
+  const std::string name = fmt::format("/tandem.{}.{}.{}", getpid(), made.fetch_add(1),
+                                       Clock::now().time_since_epoch().count());
   return bootstrap.shares_address_space() ? map_for_threads(bootstrap, size, name)
                                           : map_for_processes(bootstrap, size, name);
 }

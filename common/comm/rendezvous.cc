@@ -35,14 +35,14 @@ void Rendezvous::meet() {
   RendezvousState::Arrival& mine = arrival(state_, rank_);
   mine.count.store(round_, std::memory_order_release);
   if (size_ > 1) host::wake_all(mine.count, sharing_);
+  const TimePoint deadline = Clock::now() + deadline_;
   for (int peer = 0; peer < size_; ++peer) {
-    if (peer != rank_) wait_for(peer);
+    if (peer != rank_) wait_for(peer, deadline);
   }
 }
 
-void Rendezvous::wait_for(int peer) {
+void Rendezvous::wait_for(int peer, TimePoint deadline) {
   const host::Word& count = arrival(state_, peer).count;
-  const TimePoint deadline = Clock::now() + deadline_;
   for (;;) {
     const std::uint32_t seen = count.load(std::memory_order_acquire);
     // Counts may wrap; a peer is at most one meeting ahead, so the difference tells.

@@ -46,7 +46,7 @@ class Rendezvous {
 
  private:
   void check_not_aborted() const;
-  void wait_for(int peer);
+  void wait_for(int peer, TimePoint deadline);
 
   RendezvousState& state_;
   const host::Sharing sharing_;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "common/runtime/cuda/device_map.h"
-#include "common/runtime/memory_account.h"
 #include "common/runtime/device.h"
+#include "common/runtime/memory_account.h"
 
 namespace tandem::cuda {
 
