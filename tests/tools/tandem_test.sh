@@ -60,6 +60,7 @@ case_happy() {
   grep -q 'ddp is 2.00x faster than dp (95 % interval ' out || die "no ratio"
   [ "$(launches)" = 15 ] || die "not 5 cells x 3 launches"
   [ -z "$(find result -name '*.record.json')" ] || die "a record is left over"
+  [ ! -e result/unfinished ] || die "a complete sweep is marked unfinished"
   [ -f result/logs/ddp_processes_mlp-tiny_devices_2_batch_64.2.log ] || die "no log"
 }
 
@@ -149,9 +150,11 @@ case_interrupt() {
   [ $code = 130 ] || die "ended with $code instead of 130"
   grep -q 'run the same command again' err || die "does not say how to resume"
   [ -s result/results.json ] && [ -s result/report.html ] || die "no results"
+  [ -e result/unfinished ] || die "not marked unfinished"
   if pgrep -f "$folder/result|sleep 297" >left; then die "processes are left: $(cat left)"; fi
   expect 0 run
   [ "$(launches)" = 15 ] || die "the resumed sweep is not whole"
+  [ ! -e result/unfinished ] || die "still marked unfinished"
 }
 
 case_out_of_memory() {
@@ -177,6 +180,7 @@ case_budget() {
   expect 0 run --budget 1ms
   grep -q 'the budget of 1ms is spent' err || die "does not say that the budget is spent"
   grep -q 'Nothing was measured' out || die "no honest verdict"
+  [ -e result/unfinished ] || die "not marked unfinished"
   expect 0 run
   [ "$(launches)" = 15 ] || die "the rest was not run"
 }

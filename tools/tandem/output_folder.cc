@@ -35,6 +35,12 @@ std::filesystem::path OutputFolder::logs() const {
   return path_ / "logs";
 }
 
+void OutputFolder::mark_unfinished() const {
+  results::replace_file(mark(), "launches are missing; the same command goes on\n");
+}
+
+void OutputFolder::mark_finished() const { std::filesystem::remove(mark()); }
+
 void OutputFolder::write(const reports::Report& report) const {
   results::write_document(path_ / "results.json", report.document);
   results::replace_file(path_ / "cells.csv", reports::to_csv(report.summary));

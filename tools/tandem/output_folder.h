@@ -19,10 +19,17 @@ class OutputFolder {
   // Made on demand.
   [[nodiscard]] std::filesystem::path logs() const;
 
+  // While launches of the sweep are missing the folder holds a file `unfinished`: results.json is
+  // written after an interrupt too, so that it does not tell.
+  void mark_unfinished() const;
+  void mark_finished() const;
+
   // results.json, report.html, report.md, cells.csv.
   void write(const reports::Report& report) const;
 
  private:
+  [[nodiscard]] std::filesystem::path mark() const { return path_ / "unfinished"; }
+
   std::filesystem::path path_;
 };
 

@@ -108,6 +108,7 @@ int finish(const OutputFolder& folder, SweepEnd end) {
   const reports::Report report =
       reports::make_report({.sweep = journal->sweep, .launches = journal->launches});
   folder.write(report);
+  if (end == SweepEnd::kComplete) folder.mark_finished();
   fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
   if (end == SweepEnd::kInterrupted) return kInterruptedExit;
   return any_failed(report.document) ? 1 : 0;
@@ -140,6 +141,7 @@ int run_sweep(const RunOptions& options) {
   const Interrupts interrupts;
   results::Journal journal(folder.journal(), info);
   check_same_sweep(journal.found().sweep, info, folder.journal());
+  folder.mark_unfinished();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
   const SweepEnd end = SweepRunner(std::move(plan), launcher, journal, interrupts).run();
   say_end(end, options);
