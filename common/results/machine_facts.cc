@@ -7,7 +7,9 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <vector>
 
+#include "common/results/physical_cores.h"
 #include "common/results/system_files.h"
 
 namespace tandem::results {
@@ -19,8 +21,14 @@ constexpr const char* kVariables[] = {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OPENB
 int cores_of_affinity() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
-  if (::sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return CPU_COUNT(&allowed);
-  return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));  // more CPUs than a cpu_set_t holds
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
+    return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));  // more CPUs than a cpu_set_t holds
+  }
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) cpus.push_back(cpu);
+  }
+  return physical_cores(cpus);
 }
 
 // Arm's cpuinfo has no model name; what is left is the architecture.

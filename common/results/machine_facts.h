@@ -5,9 +5,9 @@
 
 namespace tandem::results {
 
-// The CPU's facts as this process sees them: its affinity mask, not the machine's core count. Of
-// the environment a named list only, so that no secret leaves the machine. Filled by the program
-// that measures: bound_cores, ping_pong_ns and libraries.
+// The CPU's facts as this process sees them: physical cores inside its affinity mask, not the
+// machine's. Of the environment a named list only, so that no secret leaves the machine. Filled by
+// the program that measures: bound_cores, ping_pong_ns and libraries.
 [[nodiscard]] MachineFacts gather_machine_facts();
 
 }  // namespace tandem::results

@@ -13,6 +13,7 @@
 #include "common/results/machine_facts.h"
 #include "reports/report.h"
 #include "tools/tandem/budget.h"
+#include "tools/tandem/nvidia_device.h"
 #include "tools/tandem/output_folder.h"
 #include "tools/tandem/program_paths.h"
 #include "tools/tandem/sweep.h"
@@ -37,10 +38,10 @@ std::string checked_backend(const std::string& backend) {
 }
 
 // Host devices are cores. What `auto` comes to is step_bench's to say; where the system has an
-// NVIDIA device node it is not the host, and the number of cores is no limit.
+// NVIDIA device it is not the host, and the number of cores is no limit.
 int core_limit(const RunOptions& options) {
-  const bool has_gpu = std::filesystem::exists("/dev/nvidiactl");
-  const bool on_host = options.backend == "host" || (options.backend == "auto" && !has_gpu);
+  const bool on_host =
+      options.backend == "host" || (options.backend == "auto" && !has_nvidia_device());
   if (!on_host || options.oversubscribe) return 0;
   return results::gather_machine_facts().cores;
 }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+namespace tandem::cli {
+
+// Whether an NVIDIA GPU shows itself below `root`, by the rules of the runtime's registry, which
+// the command line does not link: a device file nvidia0, nvidia1, ... (nvidiactl and nvidia-uvm
+// exist without a GPU), an entry of the driver, or Windows' paravirtual device with its driver.
+[[nodiscard]] bool has_nvidia_device(const std::filesystem::path& root = "/");
+
+}  // namespace tandem::cli
