@@ -15,8 +15,10 @@
 namespace tandem::results {
 namespace {
 
-constexpr const char* kVariables[] = {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OPENBLAS_CORETYPE",
-                                      "CUDA_VISIBLE_DEVICES", "OMPI_COMM_WORLD_SIZE"};
+// What decides where a launch ran, and three that are removed before one: they show where that
+// failed.
+constexpr const char* kVariables[] = {"CUDA_VISIBLE_DEVICES", "OMPI_COMM_WORLD_SIZE",
+                                      "OMP_NUM_THREADS", "OPENBLAS_CORETYPE", "DNNL_MAX_CPU_ISA"};
 
 int cores_of_affinity() {
   cpu_set_t allowed;

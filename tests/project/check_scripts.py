@@ -4,6 +4,7 @@
 
     check_scripts.py PROGRAM...      the programs that the build makes
 """
+import os
 import pathlib
 import re
 import shlex
@@ -60,6 +61,19 @@ class Scripts(unittest.TestCase):
         for script in SCRIPTS:
             if script.suffix != ".sh":
                 self.assertTrue(script.stat().st_mode & 0o100, f"{script} is not executable")
+
+
+class Environment(unittest.TestCase):
+    def test_what_launches_are_freed_of_scripts_remove_too(self):
+        source = (ROOT / "tools/tandem/launch_command.cc").read_text()
+        prefixes = re.findall(r'"(\w+_)"', re.search(r"kRemoved\{(.*?)\}", source, re.DOTALL).group(1))
+        self.assertIn("ONEDNN_", prefixes)
+        script = "name=test top=.; . tools/lib/setup.sh; clean_environment; env"
+        variables = {f"{prefix}PLANTED": "1" for prefix in prefixes}
+        result = subprocess.run(["bash", "-c", script], cwd=ROOT, env={**os.environ, **variables},
+                                capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([name for name in variables if f"{name}=" in result.stdout], [])
 
 
 class InstallDeps(unittest.TestCase):

@@ -11,12 +11,14 @@ usage_error() { printf '%s: %s (see --help)\n' "$name" "$*" >&2; exit 2; }
 print_help() { awk 'NR > 2 && !/^#/ { exit } NR > 2 { sub(/^# ?/, ""); print }' "$0"; }
 
 # Variables that change what is built, which tests run, or how fast the libraries are. nproc obeys
-# OMP_NUM_THREADS too, so this comes before anything is counted.
+# OMP_NUM_THREADS too, so this comes before anything is counted. The first line is that of
+# tools/tandem/launch_command.cc.
 clean_environment() {
   local variable
   while read -r variable; do
     case $variable in
-      OPENBLAS_* | OMP_* | GOMP_* | KMP_* | DNNL_* | LIBRARY_PATH | BENCHMARK_* | GTEST_* | CTEST_*)
+      OMP_* | GOMP_* | KMP_* | OPENBLAS_* | DNNL_* | ONEDNN_* | BENCHMARK_* | \
+        LIBRARY_PATH | GTEST_* | CTEST_*)
         unset "$variable" ;;
     esac
   done < <(compgen -e)

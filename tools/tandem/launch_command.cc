@@ -12,8 +12,9 @@ namespace tandem::cli {
 namespace {
 
 // Thread counts, kernel choices and flag twins of the benchmark library, whatever the shell
-// exports.
-constexpr std::array<std::string_view, 4> kRemoved{"OMP_", "OPENBLAS_", "GOMP_", "BENCHMARK_"};
+// exports. The same prefixes as in tools/lib/setup.sh.
+constexpr std::array<std::string_view, 7> kRemoved{"OMP_",  "GOMP_",   "KMP_",      "OPENBLAS_",
+                                                   "DNNL_", "ONEDNN_", "BENCHMARK_"};
 
 bool is_removed(std::string_view variable) {
   return std::any_of(kRemoved.begin(), kRemoved.end(),
