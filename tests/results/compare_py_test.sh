@@ -25,7 +25,12 @@ trap 'rm -rf "$folder"' EXIT
 "$1" "$folder/a.json" "$folder/b.json" || exit 1
 "$python" "$tool" --no-color benchmarks "$folder/a.json" "$folder/b.json" >"$folder/out" || exit 1
 cat "$folder/out"
+# The documents hold different numbers of iterations; entries are matched by their names all the same.
+for iterations in 3 7; do
+  grep -q "\"iterations\": *$iterations\b" "$folder/a.json" "$folder/b.json" || exit 1
+done
 # Every entry of b takes twice as long: "+1.0000" beside its name.
+grep -q '^dp/processes/mlp-small/devices:2/batch:64/grads:views .*+1\.0000' "$folder/out" || exit 1
 grep -q '^ddp/processes/mlp-small/devices:2/batch:64/grads:views .*+1\.0000' "$folder/out" || exit 1
 grep -q '_pvalue' "$folder/out" || exit 1
 if grep -q '^single' "$folder/out"; then exit 1; fi

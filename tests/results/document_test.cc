@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "common/base/error.h"
 #include "common/results/machine_facts.h"
@@ -63,6 +65,21 @@ TEST(Document, Benchmarks_HoldOneEntryPerMeasuredLaunch) {
   EXPECT_EQ(entries[1]["time_unit"], "ms");
 }
 
+TEST(Document, Names_DoNotDependOnTheNumberOfIterations) {
+  Document longer = sample_document();
+  for (LaunchRecord& record : longer.launches) {
+    if (record.status == Status::kOk) record.step_seconds.resize(37, 0.02);
+  }
+  const nlohmann::json few = written()["benchmarks"];
+  const nlohmann::json many = nlohmann::json::parse(to_json_text(longer))["benchmarks"];
+  ASSERT_EQ(few.size(), many.size());
+  for (std::size_t i = 0; i < few.size(); ++i) {
+    EXPECT_NE(few[i]["iterations"], many[i]["iterations"]);
+    EXPECT_EQ(few[i]["name"], many[i]["name"]);
+    EXPECT_EQ(few[i]["run_name"], many[i]["run_name"]);
+  }
+}
+
 TEST(Document, Tandem_IsTheOnlyFurtherKey_AndKeepsFailures) {
   const nlohmann::json json = written();
   EXPECT_EQ(json.size(), 3U);
@@ -102,13 +119,15 @@ TEST(Document, ForeignOrDamagedText_SaysSo) {
 
 TEST(MachineFacts, AreThere_AndTheEnvironmentIsNot) {
   ::setenv("TANDEM_TEST_SECRET", "secret", 1);
-  ::setenv("OMP_NUM_THREADS", "3", 1);
+  const std::vector<std::string> named{"CUDA_VISIBLE_DEVICES", "OMPI_COMM_WORLD_SIZE",
+                                       "OMP_NUM_THREADS", "OPENBLAS_CORETYPE", "DNNL_MAX_CPU_ISA"};
+  for (const std::string& name : named) ::setenv(name.c_str(), "3", 1);
   const MachineFacts facts = gather_machine_facts();
   EXPECT_FALSE(facts.cpu_model.empty());
   EXPECT_GE(facts.cores, 1);
   EXPECT_GT(facts.memory_bytes, 0);
-  EXPECT_EQ(facts.variables.at("OMP_NUM_THREADS"), "3");
-  EXPECT_FALSE(facts.variables.contains("TANDEM_TEST_SECRET"));
+  EXPECT_EQ(facts.variables.size(), named.size());
+  for (const std::string& name : named) EXPECT_TRUE(facts.variables.contains(name)) << name;
 }
 
 }  // namespace

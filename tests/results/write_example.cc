@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes two documents that differ by a known factor, for compare_py_test.sh.
+// Writes two documents that differ by a known factor and in their number of samples, for
+// compare_py_test.sh.
+#include <cstddef>
 #include <string>
 
 #include "common/results/document.h"
@@ -7,7 +9,7 @@
 
 namespace {
 
-void write(const std::string& path, double factor) {
+void write(const std::string& path, double factor, std::size_t samples) {
   using namespace tandem::results;
   Document document{.sweep = sample_sweep(), .launches = {}};
   for (int launch = 0; launch < 10; ++launch) {
@@ -17,7 +19,7 @@ void write(const std::string& path, double factor) {
       record.launch_index = launch;
       record.mode = "synchronous";
       const double step = factor * (0.010 + 0.0001 * launch);
-      record.step_seconds = {step, step, step};
+      record.step_seconds.assign(samples, step);
       document.launches.push_back(record);
     }
   }
@@ -32,7 +34,7 @@ void write(const std::string& path, double factor) {
 }  // namespace
 
 int main(int, char** arguments) {
-  write(arguments[1], 1);
-  write(arguments[2], 2);
+  write(arguments[1], 1, 3);
+  write(arguments[2], 2, 7);
   return 0;
 }
