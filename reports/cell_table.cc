@@ -22,7 +22,7 @@ std::vector<std::string> point_columns(const results::Cell& cell) {
 std::string efficiency_text(const CellSummary& summary) {
   const std::optional<double> efficiency = summary.efficiency();
   if (!efficiency || summary.cell.devices == 1) return kNone;
-  return fmt::format("{:.0f} %{}", 100 * *efficiency, *efficiency > 1 ? " (!)" : "");
+  return fmt::format("{:.0f} %{}", 100 * *efficiency, summary.efficiency_above_one() ? " (!)" : "");
 }
 
 std::string status_text(const CellSummary& summary) {

@@ -76,6 +76,7 @@ Json phases_of(const ChartGroup& group) {
   for (const CellSummary* cell : group.cells) {
     if (cell->phases.empty()) continue;
     labels.push_back(fmt::format("{} on {}", strategy_label(cell->cell), cell->cell.devices));
+    // A stacked bar has no room for a negative one; the table shows it.
     remainders.push_back(std::max(0.0, cell->remainder_seconds * 1e3));
   }
   names.emplace_back("remainder");

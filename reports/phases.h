@@ -8,7 +8,8 @@
 namespace tandem::reports {
 
 // Mean phase times of the critical device over the launches: device 0 for dp (the root) and single,
-// else the device with the longest span (the slowest rank). In the order of a step.
+// else the device with the longest mean span, which need not be the slowest of every sample. In the
+// order of a step.
 [[nodiscard]] std::vector<PhaseMean> mean_phases(
     const std::vector<const results::LaunchRecord*>& launches);
 

@@ -52,8 +52,10 @@ std::vector<std::string> method_lines(const Report& report) {
       "Each interval stands alone: of 20 such intervals about one misses.",
       "Speed-up and efficiency (speed-up / devices) are against single: one device, no wrapper, "
       "same model and global batch.",
-      "Phases: means per step on the critical device (dp: device 0; ddp: slowest rank); the "
-      "remainder is what they leave of the mean step."};
+      "Phases: means per step of one device: the root for dp, else the device that was slowest on "
+      "average. Remainder: mean over samples of step minus that sample's slowest device (dp: minus "
+      "the root), so with several ranks phases and remainder need not add up exactly to the mean "
+      "step."};
 }
 
 Facts machine_lines(const Report& report) {

@@ -143,8 +143,7 @@ std::optional<double> CellSummary::efficiency() const {
 }
 
 bool CellSummary::efficiency_above_one() const {
-  if (!speedup) return false;
-  return (speedup->interval ? speedup->interval->low : speedup->center) > cell.devices;
+  return speedup && speedup->interval && speedup->interval->low > cell.devices;
 }
 
 double CellSummary::remainder_share() const {

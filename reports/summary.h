@@ -33,11 +33,11 @@ struct CellSummary {
   stats::Estimate throughput;              // samples per second: batch / mean step
   std::optional<stats::Estimate> speedup;  // median of `single` / own; same model and batch
   std::vector<PhaseMean> phases;           // means per step of the critical device
-  double remainder_seconds = 0;            // mean step minus that device's span
+  double remainder_seconds = 0;            // mean of step minus that sample's slowest device
 
   // Speed-up per device against `single`; absent where that was not measured.
   [[nodiscard]] std::optional<double> efficiency() const;
-  // Above 100 %, and not by scatter alone: the whole interval is, or there is none.
+  // Above 100 %, and not by scatter alone: the whole interval is. Without one nothing is known.
   [[nodiscard]] bool efficiency_above_one() const;
   // Share of the step that no phase accounts for.
   [[nodiscard]] double remainder_share() const;

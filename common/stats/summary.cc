@@ -38,16 +38,6 @@ double median(std::span<const double> values) {
   return sorted[middle - 1] + (sorted[middle] - sorted[middle - 1]) / 2;
 }
 
-double percentile(std::span<const double> values, double percent) {
-  check_not_empty(values);
-  TANDEM_CHECK(percent >= 0 && percent <= 100, "percent is {}", percent);
-  std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  // percent * n first: 0.95 * 20 is 19.000000000000004 in binary, 95 * 20 / 100 is 19.
-  const double rank = std::ceil(percent * static_cast<double>(sorted.size()) / 100);
-  return sorted[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
-}
-
 double minimum(std::span<const double> values) {
   check_not_empty(values);
   return *std::min_element(values.begin(), values.end());

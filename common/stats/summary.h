@@ -14,11 +14,6 @@ namespace tandem::stats {
 // Middle value of the sorted sample; the mean of the two middle ones where their number is even.
 [[nodiscard]] double median(std::span<const double> values);
 
-// Nearest rank: the smallest value such that at least `percent` per cent of the sample are no
-// larger, that is element ceil(percent / 100 * n) of the sorted sample, counted from 1; percent 0
-// is the minimum. Always a value that was measured, never an interpolated one.
-[[nodiscard]] double percentile(std::span<const double> values, double percent);
-
 [[nodiscard]] double minimum(std::span<const double> values);
 [[nodiscard]] double maximum(std::span<const double> values);
 

@@ -8,6 +8,7 @@
 #include "reports/embedded.h"
 #include "reports/html.h"
 #include "reports/markdown.h"
+#include "reports/page_data.h"
 #include "reports/report.h"
 #include "tests/reports/synthetic.h"
 
@@ -122,6 +123,26 @@ TEST(Markdown, HoldsVerdictAndTables) {
 
 TEST(Markdown, PipesAndMarkupInText_AreEscaped) {
   EXPECT_EQ(escape_markdown("a|b <i>*c*\nd"), "a\\|b \\<i\\>\\*c\\* d");
+}
+
+TEST(CellTable, EfficiencyAbove100_IsMarked_WhereTheWholeIntervalIs) {
+  Synthetic around;
+  around.add("single", 1, {0.10, 0.12}).add("ddp", 2, {0.05, 0.055});
+  EXPECT_TRUE(has(to_text(cell_table(summarize(around.document()))), "104 %"));
+  EXPECT_FALSE(has(to_text(cell_table(summarize(around.document()))), "(!)"));
+  Synthetic above;
+  above.add("single", 1, {0.120, 0.121}).add("ddp", 2, {0.050, 0.0501});
+  EXPECT_TRUE(has(to_text(cell_table(summarize(above.document()))), "(!)"));
+}
+
+TEST(PhaseTable, NegativeRemainder_IsShown_ThoughItsBarIsEmpty) {
+  Synthetic synthetic = full();
+  for (auto& record : synthetic.document().launches) record.remainder_seconds = -0.002;
+  const Summary summary = summarize(synthetic.document());
+  EXPECT_TRUE(has(to_text(phase_table(summary)), "-2.000 ("));
+  const std::string data = page_data(summary, chart_groups(summary));
+  EXPECT_TRUE(has(data, "0.0]"));
+  EXPECT_FALSE(has(data, "-2"));
 }
 
 TEST(CellTable, FailedCells_StandInIt) {

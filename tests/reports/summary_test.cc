@@ -71,6 +71,20 @@ TEST(Summary, FailedLaunchesBesideMeasuredOnes_AreCounted) {
   EXPECT_EQ(summary.cells[0].status, Status::kOk);
 }
 
+TEST(Summary, EfficiencyAboveOne_IsMarked_WhereTheWholeIntervalIs) {
+  Synthetic scattered;  // centre above 100 %, interval around it
+  scattered.add("single", 1, {0.10, 0.12}).add("ddp", 2, {0.05, 0.055});
+  const Summary around = summarize(scattered.document());
+  EXPECT_GT(*cell(around, "ddp", 2).efficiency(), 1);
+  EXPECT_FALSE(cell(around, "ddp", 2).efficiency_above_one());
+  Synthetic clear;
+  clear.add("single", 1, {0.120, 0.121, 0.122}).add("ddp", 2, {0.050, 0.0501, 0.0502});
+  EXPECT_TRUE(cell(summarize(clear.document()), "ddp", 2).efficiency_above_one());
+  Synthetic one_launch;
+  one_launch.add("single", 1, {0.12}).add("ddp", 2, {0.05});
+  EXPECT_FALSE(cell(summarize(one_launch.document()), "ddp", 2).efficiency_above_one());
+}
+
 TEST(Summary, Phases_AreThoseOfTheCriticalDevice) {
   Synthetic synthetic;
   synthetic.add("ddp", 2, {0.05}).add("dp", 2, {0.05});

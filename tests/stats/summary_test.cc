@@ -20,22 +20,6 @@ TEST(Summary, Mean_KeepsSmallValuesBesideLargeOnes) {
   EXPECT_DOUBLE_EQ(mean(std::vector{1e16, 1.0, -1e16, 1.0}), 0.5);
 }
 
-TEST(Summary, Percentile_IsNearestRank) {
-  const std::vector<double> values{15, 20, 35, 40, 50};
-  EXPECT_DOUBLE_EQ(percentile(values, 0), 15);
-  EXPECT_DOUBLE_EQ(percentile(values, 5), 15);
-  EXPECT_DOUBLE_EQ(percentile(values, 30), 20);
-  EXPECT_DOUBLE_EQ(percentile(values, 40), 20);
-  EXPECT_DOUBLE_EQ(percentile(values, 50), 35);
-  EXPECT_DOUBLE_EQ(percentile(values, 100), 50);
-}
-
-TEST(Summary, Percentile_95Of20_IsThe19th) {
-  std::vector<double> values;
-  for (int i = 1; i <= 20; ++i) values.push_back(i);
-  EXPECT_DOUBLE_EQ(percentile(values, 95), 19);
-}
-
 TEST(Summary, Variance_IsUnbiased) {
   EXPECT_DOUBLE_EQ(sample_variance(std::vector{2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0}), 32.0 / 7);
   EXPECT_THROW((void)sample_variance(std::vector{1.0}), Error);
@@ -49,7 +33,6 @@ TEST(Summary, MinimumAndMaximum) {
 TEST(Summary, EmptySample_Throws) {
   EXPECT_THROW((void)median({}), Error);
   EXPECT_THROW((void)mean({}), Error);
-  EXPECT_THROW((void)percentile({}, 50), Error);
 }
 
 }  // namespace
