@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "bench/google_benchmark.h"
 #include "common/base/error.h"
 #include "common/comm/agreement.h"
 #include "common/comm/shared_memory.h"
@@ -71,6 +72,13 @@ void check_launch(Launch launch) {
   fail(ErrorKind::kUsage,
        "threads are one process, but the launcher started {} ranks: run it without mpirun",
        launched_ranks());
+}
+
+void add_context(const Place& place) {
+  GoogleBenchmark::add_context("tandem_build_type", TANDEM_BUILD_TYPE);
+  GoogleBenchmark::add_context("tandem_backend", to_string(place.platform->backend()));
+  GoogleBenchmark::add_context("tandem_oversubscribed",
+                               place.platform->oversubscribed() ? "yes" : "no");
 }
 
 Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
