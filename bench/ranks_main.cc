@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/ranks_main.h"
 
-#include <cstdlib>
 #include <iostream>
 
 #include "common/base/capture_error.h"
+#include "common/comm/launcher.h"
 #include "common/comm/mpi_bootstrap.h"
 
 namespace tandem::bench {
 namespace {
-
-bool speaks_for_all() {
-  const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
-  return rank == nullptr || std::atoi(rank) == 0;
-}
 
 // Usage and capacity are the same on every rank; what else goes wrong may go wrong on one alone.
 bool met_together(const Error& error) {
@@ -24,7 +19,7 @@ bool met_together(const Error& error) {
 // by rank 0, and so is a lost peer, which is the consequence of what that peer says itself.
 int report(const std::string& program, const Error& error) {
   const bool common = met_together(error) || error.kind() == ErrorKind::kCommunication;
-  if (!common || speaks_for_all()) std::cerr << program << ": " << error.what() << std::endl;
+  if (!common || announced_rank() == 0) std::cerr << program << ": " << error.what() << std::endl;
   return error.exit_code();
 }
 
