@@ -86,10 +86,14 @@ void GoogleBenchmark::add_context(const std::string& key, const std::string& val
 void GoogleBenchmark::add(const std::string& name, int iterations, benchmark::TimeUnit unit,
                           std::function<void(benchmark::State&)> body) {
   const auto guarded = [this, body = std::move(body)](benchmark::State& state) {
+    if (failure_) {  // ranks may be out of step with one another
+      state.SkipWithError("not run: an earlier benchmark failed");
+      return;
+    }
     const std::optional<Error> failure = capture_error([&] { body(state); });
     if (!failure) return;
     state.SkipWithError(failure->what());
-    if (!failure_) failure_.emplace(*failure);
+    failure_.emplace(*failure);
   };
   benchmark::RegisterBenchmark(name.c_str(), guarded)
       ->UseManualTime()

@@ -31,7 +31,7 @@ class GoogleBenchmark {
            std::function<void(benchmark::State&)> body);
 
   // Runs all that were added, in order, and reports. A body that throws marks its benchmark as
-  // failed; the others still run, and then the first exception is thrown from here. Once.
+  // failed; the others are not run, and its exception is thrown from here. Once.
   void run();
 
  private:
@@ -39,7 +39,7 @@ class GoogleBenchmark {
   bool writes_file_ = false;            // --benchmark_out
   bool prints_json_ = false;            // --benchmark_format=json
   std::vector<std::string> arguments_;  // Google Benchmark keeps pointers into them
-  std::optional<Error> failure_;        // the first
+  std::optional<Error> failure_;
 };
 
 // Throws a usage error that names `flag` where `path` cannot be written.
