@@ -11,7 +11,8 @@ namespace tandem::bench {
 namespace {
 
 bool changes_the_measurement(std::string_view variable) {
-  constexpr std::array<std::string_view, 4> kPrefixes{"BENCHMARK_", "OMP_", "GOMP_", "OPENBLAS_"};
+  constexpr std::array<std::string_view, 7> kPrefixes{"BENCHMARK_", "OMP_",  "GOMP_",  "KMP_",
+                                                      "OPENBLAS_",  "DNNL_", "ONEDNN_"};
   for (const std::string_view prefix : kPrefixes) {
     if (variable.starts_with(prefix)) return true;
   }
@@ -33,7 +34,7 @@ void restart_in_clean_environment(char** argv) {
   if (!any) return;
   kept.push_back(nullptr);
   execve("/proc/self/exe", argv, kept.data());
-  // Not restarted, no harm but the variables: what they change is recorded with the machine.
+  // Not restarted: what they change shows in the record (the library's instruction set, the cores).
 }
 
 }  // namespace tandem::bench

@@ -14,6 +14,7 @@
 #include "bench/job.h"
 #include "bench/ranks_main.h"
 #include "bench/sampler.h"
+#include "common/comm/agreement.h"
 #include "common/comm/ping_pong.h"
 #include "common/runtime/copy.h"
 #include "common/stats/paired.h"
@@ -127,19 +128,24 @@ void measure_ping_pong(benchmark::State& state, Place& place) {
 }
 
 int run(const Options& options, Bootstrap& bootstrap) {
+  std::unique_ptr<GoogleBenchmark> driver;
+  attempt_together(bootstrap, [&] {
+    driver = std::make_unique<GoogleBenchmark>("collective_bench", options.benchmark_flags,
+                                               bootstrap.rank());
+  });
   Place place = open_place(bootstrap, options.place);
   if (bootstrap.rank() == 0) std::cerr << place.backend_notice << std::endl;
-  GoogleBenchmark driver(options.benchmark_flags, bootstrap.rank(), bootstrap.size());
+  add_context(place);
   if (place.cores.size() > 1 && place.cores[0] != place.cores[1]) {
-    driver.add("ping_pong", 10, benchmark::kNanosecond,
-               [&place](benchmark::State& state) { measure_ping_pong(state, place); });
+    driver->add("ping_pong", 10, benchmark::kNanosecond,
+                [&place](benchmark::State& state) { measure_ping_pong(state, place); });
   }
   for (const Bytes size : options.sizes) {
-    driver.add(fmt::format("all_reduce/devices:{}/bytes:{}", options.place.devices, size.value),
-               options.samples, benchmark::kMicrosecond,
-               [&place, size](benchmark::State& state) { measure_size(state, place, size); });
+    driver->add(fmt::format("all_reduce/devices:{}/bytes:{}", options.place.devices, size.value),
+                options.samples, benchmark::kMicrosecond,
+                [&place, size](benchmark::State& state) { measure_size(state, place, size); });
   }
-  driver.run();
+  driver->run();
   return 0;
 }
 

@@ -18,8 +18,26 @@ class SilentReporter final : public benchmark::BenchmarkReporter {
 };
 
 bool names(const std::string& flag, const char* name) {
-  return flag == name || flag.starts_with(std::string(name) + "=");
+  return flag.starts_with(std::string(name) + "=");
 }
+
+// Google Benchmark appends how a benchmark is run to its name ("/iterations:45/manual_time"). The
+// number of samples is found from time, and two runs of one thing must have one name: compare.py
+// matches by it.
+template <class Reporter>
+class PlainNames final : public Reporter {
+ public:
+  using Reporter::Reporter;
+
+  void ReportRuns(const std::vector<benchmark::BenchmarkReporter::Run>& runs) override {
+    std::vector<benchmark::BenchmarkReporter::Run> plain = runs;
+    for (auto& run : plain) {
+      run.run_name.iterations.clear();
+      run.run_name.time_type.clear();
+    }
+    Reporter::ReportRuns(plain);
+  }
+};
 
 // The value of "--flag=value"; empty where it has none.
 std::string value_of(const std::string& flag) {
@@ -35,28 +53,28 @@ void check_writable(const std::string& path, const std::string& flag) {
        "{}: '{}' cannot be written: choose a file in a folder that you may write", flag, path);
 }
 
-GoogleBenchmark::GoogleBenchmark(const std::vector<std::string>& flags, int rank, int ranks)
-    : reports_(rank == 0), arguments_{"step_bench"} {
+GoogleBenchmark::GoogleBenchmark(const std::string& program, const std::vector<std::string>& flags,
+                                 int rank)
+    : reports_(rank == 0), arguments_{program} {
   for (const std::string& flag : flags) {
-    if (names(flag, "--benchmark_enable_random_interleaving") && ranks > 1) {
-      fail(ErrorKind::kUsage, "{}: with {} ranks each would draw an order of its own: leave it out",
-           flag, ranks);
+    if (names(flag, "--benchmark_out")) {
+      if (!reports_) continue;  // one file, one writer
+      check_writable(value_of(flag), "--benchmark_out");
+      writes_file_ = true;
+    } else if (flag == "--benchmark_format=json") {
+      prints_json_ = true;
+    } else if (!names(flag, "--benchmark_context")) {
+      fail(ErrorKind::kUsage,
+           "'{}' is not for {}, which decides itself what it runs: of Google Benchmark's flags use "
+           "--benchmark_out=FILE, --benchmark_format=json or --benchmark_context=KEY=VALUE",
+           flag, program);
     }
-    // One file, one writer.
-    if (names(flag, "--benchmark_out") && !reports_) continue;
-    if (names(flag, "--benchmark_out")) check_writable(value_of(flag), "--benchmark_out");
     arguments_.push_back(flag);
   }
   std::vector<char*> argv;
   for (std::string& argument : arguments_) argv.push_back(argument.data());
   int argc = static_cast<int>(argv.size());
   benchmark::Initialize(&argc, argv.data());
-  if (argc > 1) {
-    fail(ErrorKind::kUsage,
-         "'{}' is no flag of Google Benchmark, or its value is none: see "
-         "--benchmark_help of its manual",
-         argv[1]);
-  }
 }
 
 GoogleBenchmark::~GoogleBenchmark() { benchmark::Shutdown(); }
@@ -68,10 +86,14 @@ void GoogleBenchmark::add_context(const std::string& key, const std::string& val
 void GoogleBenchmark::add(const std::string& name, int iterations, benchmark::TimeUnit unit,
                           std::function<void(benchmark::State&)> body) {
   const auto guarded = [this, body = std::move(body)](benchmark::State& state) {
+    if (failure_) {  // ranks may be out of step with one another
+      state.SkipWithError("not run: an earlier benchmark failed");
+      return;
+    }
     const std::optional<Error> failure = capture_error([&] { body(state); });
     if (!failure) return;
     state.SkipWithError(failure->what());
-    if (!failure_) failure_.emplace(*failure);
+    failure_.emplace(*failure);
   };
   benchmark::RegisterBenchmark(name.c_str(), guarded)
       ->UseManualTime()
@@ -81,11 +103,13 @@ void GoogleBenchmark::add(const std::string& name, int iterations, benchmark::Ti
 
 void GoogleBenchmark::run() {
   SilentReporter silent;
-  if (reports_) {
-    benchmark::RunSpecifiedBenchmarks();
-  } else {
-    benchmark::RunSpecifiedBenchmarks(&silent);
-  }
+  PlainNames<benchmark::ConsoleReporter> console(benchmark::ConsoleReporter::OO_None);
+  PlainNames<benchmark::JSONReporter> json;
+  PlainNames<benchmark::JSONReporter> file;
+  benchmark::BenchmarkReporter* display = &silent;
+  if (reports_ && prints_json_) display = &json;
+  if (reports_ && !prints_json_) display = &console;
+  benchmark::RunSpecifiedBenchmarks(display, writes_file_ ? &file : nullptr);
   if (failure_) throw Error(*failure_);
 }
 

@@ -15,9 +15,9 @@ namespace tandem::bench {
 // Google Benchmark for a job of ranks: every rank runs the same iterations, rank 0 alone reports.
 class GoogleBenchmark {
  public:
-  // `flags` are --benchmark_... of the command line. Throws a usage error for those that it does
-  // not know, and for those under which ranks would run different things.
-  GoogleBenchmark(const std::vector<std::string>& flags, int rank, int ranks);
+  // `flags` are --benchmark_... of the command line: of them only those that say where the output
+  // goes, and not those that would change what is run or what a sample is. Throws usage errors.
+  GoogleBenchmark(const std::string& program, const std::vector<std::string>& flags, int rank);
   ~GoogleBenchmark();
   GoogleBenchmark(const GoogleBenchmark&) = delete;
   GoogleBenchmark& operator=(const GoogleBenchmark&) = delete;
@@ -31,13 +31,15 @@ class GoogleBenchmark {
            std::function<void(benchmark::State&)> body);
 
   // Runs all that were added, in order, and reports. A body that throws marks its benchmark as
-  // failed; the others still run, and then the first exception is thrown from here. Once.
+  // failed; the others are not run, and its exception is thrown from here. Once.
   void run();
 
  private:
   const bool reports_;
+  bool writes_file_ = false;            // --benchmark_out
+  bool prints_json_ = false;            // --benchmark_format=json
   std::vector<std::string> arguments_;  // Google Benchmark keeps pointers into them
-  std::optional<Error> failure_;        // the first
+  std::optional<Error> failure_;
 };
 
 // Throws a usage error that names `flag` where `path` cannot be written.

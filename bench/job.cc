@@ -4,11 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
+#include "bench/google_benchmark.h"
 #include "common/base/error.h"
 #include "common/comm/agreement.h"
+#include "common/comm/launcher.h"
 #include "common/comm/shared_memory.h"
 #include "common/runtime/host/available_memory.h"
 #include "common/runtime/host/cores.h"
@@ -16,12 +17,6 @@
 
 namespace tandem::bench {
 namespace {
-
-// Of the job that a launcher started this process in; 1 where none did.
-int launched_ranks() {
-  const char* const text = std::getenv("OMPI_COMM_WORLD_SIZE");
-  return text == nullptr ? 1 : std::max(1, std::atoi(text));
-}
 
 std::vector<int> cores_of(const std::string& text) {
   std::vector<int> cores;
@@ -67,10 +62,17 @@ void check_world(const Bootstrap& bootstrap, const PlaceOptions& options) {
 }  // namespace
 
 void check_launch(Launch launch) {
-  if (launch == Launch::kProcesses || launched_ranks() == 1) return;
+  if (launch == Launch::kProcesses || announced_ranks() == 1) return;
   fail(ErrorKind::kUsage,
        "threads are one process, but the launcher started {} ranks: run it without mpirun",
-       launched_ranks());
+       announced_ranks());
+}
+
+void add_context(const Place& place) {
+  GoogleBenchmark::add_context("tandem_build_type", TANDEM_BUILD_TYPE);
+  GoogleBenchmark::add_context("tandem_backend", to_string(place.platform->backend()));
+  GoogleBenchmark::add_context("tandem_oversubscribed",
+                               place.platform->oversubscribed() ? "yes" : "no");
 }
 
 Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {

@@ -36,6 +36,10 @@ struct Place {
 // Refuses, before MPI starts, a job of one process under a launcher of several.
 void check_launch(Launch launch);
 
+// What every output of Google Benchmark says of a job: build type, back end, devices that share
+// cores.
+void add_context(const Place& place);
+
 // Collective. Throws a usage error where the ranks are not as many as the devices of a job of
 // processes. Opens the back end on the cores that the job's ranks may use together - a launcher
 // that binds each rank to one core thereby gives the job all of them - and binds the calling thread

@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/ranks_main.h"
 
-#include <cstdlib>
 #include <iostream>
 
 #include "common/base/capture_error.h"
+#include "common/comm/launcher.h"
 #include "common/comm/mpi_bootstrap.h"
 
 namespace tandem::bench {
 namespace {
 
-bool speaks_for_all() {
-  const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
-  return rank == nullptr || std::atoi(rank) == 0;
-}
-
-// Said before MPI ends: a rank that left without a word would hide why. A logic error is this
-// rank's own, whichever it is.
-int report(const std::string& program, const Error& error) {
-  if (speaks_for_all() || error.kind() == ErrorKind::kLogic) {
-    std::cerr << program << ": " << error.what() << std::endl;
-  }
-  return error.exit_code();
-}
-
 // Usage and capacity are the same on every rank; what else goes wrong may go wrong on one alone.
 bool met_together(const Error& error) {
   return error.kind() == ErrorKind::kUsage || error.kind() == ErrorKind::kOutOfMemory;
+}
+
+// Said before MPI ends: a rank that left without a word would hide why. What all ranks met is said
+// by rank 0, and so is a lost peer, which is the consequence of what that peer says itself.
+int report(const std::string& program, const Error& error) {
+  const bool common = met_together(error) || error.kind() == ErrorKind::kCommunication;
+  if (!common || announced_rank() == 0) std::cerr << program << ": " << error.what() << std::endl;
+  return error.exit_code();
 }
 
 }  // namespace

@@ -30,20 +30,23 @@ Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work)
   return Seconds((last - first) * 1e-9);
 }
 
-Seconds Sampler::sample() {
-  const Seconds all = timed_over_ranks(ranks_, [this] {
-    for (int step = 0; step < steps_per_sample_; ++step) strategy_.step();
+Seconds Sampler::time_of(int steps) {
+  return timed_over_ranks(ranks_, [this, steps] {
+    for (int step = 0; step < steps; ++step) strategy_.step();
     strategy_.synchronize();
   });
-  return all / steps_per_sample_;
 }
+
+Seconds Sampler::sample() { return time_of(steps_per_sample_) / steps_per_sample_; }
 
 Warmup Sampler::warm_up(int steps, Nanoseconds time) {
   Warmup warmup;
+  warmup.first_step = time_of(1);
+  warmup.steps = 1;
+  warmup.time = warmup.first_step;
   std::vector<Seconds> samples;
-  while (warmup.steps < steps || warmup.time < Seconds(time)) {
+  while (samples.empty() || warmup.steps < steps || warmup.time < Seconds(time)) {
     samples.push_back(sample());
-    if (warmup.steps == 0) warmup.first_step = samples.front();
     warmup.steps += steps_per_sample_;
     warmup.time += samples.back() * steps_per_sample_;
   }

@@ -36,6 +36,8 @@ class Sampler {
   [[nodiscard]] int steps_per_sample() const { return steps_per_sample_; }
 
  private:
+  [[nodiscard]] Seconds time_of(int steps);
+
   Strategy& strategy_;
   Communicator& ranks_;
   const int steps_per_sample_;

@@ -13,6 +13,7 @@
 #include "bench/step_measurements.h"
 #include "bench/strategy_factory.h"
 #include "bench/verification.h"
+#include "common/comm/agreement.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/model/zoo.h"
 #include "common/results/record_text.h"
@@ -26,10 +27,18 @@ void write_record(const StepOptions& options, const Place& place,
   results::write_record(options.record_file, record);
 }
 
-// Fails early where the record could not be written: nothing measured may be lost.
-void check_record_file(const StepOptions& options, const Bootstrap& bootstrap) {
-  if (options.record_file.empty() || bootstrap.rank() != 0) return;
-  check_writable(options.record_file, "--record");
+// Fails early where what is measured could not be written: nothing may be lost. Collective: only
+// rank 0 writes, but all must know.
+std::unique_ptr<GoogleBenchmark> open_outputs(const StepOptions& options, Bootstrap& bootstrap) {
+  std::unique_ptr<GoogleBenchmark> driver;
+  attempt_together(bootstrap, [&] {
+    if (!options.record_file.empty() && bootstrap.rank() == 0) {
+      check_writable(options.record_file, "--record");
+    }
+    driver =
+        std::make_unique<GoogleBenchmark>("step_bench", options.benchmark_flags, bootstrap.rank());
+  });
+  return driver;
 }
 
 int report(const Verification& verification, int rank) {
@@ -39,17 +48,16 @@ int report(const Verification& verification, int rank) {
 
 int run(const StepOptions& options, Bootstrap& bootstrap) {
   const auto model = make_model(options.model);
-  check_record_file(options, bootstrap);
+  const auto driver = open_outputs(options, bootstrap);
   Place place = open_place(bootstrap, options.place);
   if (bootstrap.rank() == 0) std::cerr << place.backend_notice << std::endl;
   const results::MachineFacts machine = machine_of(place);
-  GoogleBenchmark driver(options.benchmark_flags, bootstrap.rank(), bootstrap.size());
   try {
     if (options.verify) return report(verify(bootstrap, place, options, *model), bootstrap.rank());
     if (options.ab_variant) {
-      measure_pairs(driver, bootstrap, place, options, *model);
+      measure_pairs(*driver, place, options, *model);
     } else {
-      const Measurement measured = measure_step(driver, bootstrap, place, options, *model);
+      const Measurement measured = measure_step(*driver, bootstrap, place, options, *model);
       write_record(options, place, record_of(options, place, *model, measured, machine));
     }
   } catch (const Error& error) {

@@ -12,8 +12,8 @@
 namespace tandem::bench {
 namespace {
 
-void add_context(const StepOptions& options) {
-  GoogleBenchmark::add_context("tandem_build_type", TANDEM_BUILD_TYPE);
+void add_context(const Place& place, const StepOptions& options) {
+  add_context(place);
   GoogleBenchmark::add_context("tandem_mode",
                                options.free_running > 0 ? "free-running" : "synchronous");
 }
@@ -39,7 +39,7 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   Sampler sampler(*strategy, *place.communicator, std::max(1, options.free_running));
   Measurement measured;
   measured.warmup = sampler.warm_up(options.warmup_steps, options.warmup_time);
-  add_context(options);
+  add_context(place, options);
   const std::string name = cell_of(options, place.platform->backend()).name();
   PhaseBooks books;
   const auto body = [&](benchmark::State& state) {
@@ -58,7 +58,7 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   return measured;
 }
 
-void measure_pairs(GoogleBenchmark& driver, Bootstrap&, Place& place, const StepOptions& options,
+void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& options,
                    const Model& model) {
   const auto a = make_strategy(place, options.place.launch, model, options.variant);
   const auto b = make_strategy(place, options.place.launch, model, *options.ab_variant);
@@ -68,7 +68,7 @@ void measure_pairs(GoogleBenchmark& driver, Bootstrap&, Place& place, const Step
   static_cast<void>(sampler_b.warm_up(options.warmup_steps, options.warmup_time));
   std::vector<double> seconds_a;
   std::vector<double> seconds_b;
-  add_context(options);
+  add_context(place, options);
   const std::string name = fmt::format(
       "ab/{}/against:{}", cell_of(options, place.platform->backend()).name(), options.ab);
   const auto body = [&](benchmark::State& state) {
@@ -79,6 +79,9 @@ void measure_pairs(GoogleBenchmark& driver, Bootstrap&, Place& place, const Step
       seconds_b.push_back(sampler_b.sample().count());
       if (!a_first) seconds_a.push_back(sampler_a.sample().count());
       state.SetIterationTime(seconds_b.back());
+      // As in a timed run: marks are read after each sample and used again for the next.
+      static_cast<void>(a->collect_phases());
+      static_cast<void>(b->collect_phases());
     }
     const stats::Estimate ratio = stats::median_of_paired_ratios(seconds_a, seconds_b);
     state.counters["ratio"] = ratio.center;

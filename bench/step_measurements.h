@@ -16,7 +16,7 @@ namespace tandem::bench {
 
 // Times interleaved pairs of steps of two variants in this process, A then B and B then A in turn,
 // and reports the ratio B / A: for effects too small to be seen between launches. Collective.
-void measure_pairs(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
-                   const StepOptions& options, const Model& model);
+void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& options,
+                   const Model& model);
 
 }  // namespace tandem::bench

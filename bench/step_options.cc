@@ -130,8 +130,8 @@ void declare(CLI::App& app, Flags& flags) {
                  "option, such as --ab=grads=views, phases=off or strategy=single");
   app.add_option("--pairs", flags.pairs, "pairs of --ab")->capture_default_str();
   app.footer(
-      "Flags of Google Benchmark (--benchmark_out=FILE, --benchmark_format=json, ...) are passed "
-      "on to it.\nExit status: 0 measured, 1 failed, 2 wrong usage.");
+      "Of Google Benchmark's flags: --benchmark_out=FILE (JSON), --benchmark_format=json, "
+      "--benchmark_context=KEY=VALUE.\nExit status: 0 measured, 1 failed, 2 wrong usage.");
 }
 
 void require(bool condition, const std::string& message) {
@@ -196,13 +196,21 @@ void check_devices(const Flags& flags, StrategyKind strategy) {
       fmt::format("--devices={}: single is one device; use independent, dp or ddp", flags.devices));
 }
 
+constexpr std::array kDdpOptions{"--grads", "--overlap", "--bucket-mb", "--first-bucket-mb"};
+
 // Options that would do nothing are refused: the reader of the command would believe they did.
-void check_applicable(const CLI::App& app, StrategyKind strategy) {
-  if (strategy == StrategyKind::kDdp) return;
-  for (const char* flag : {"--grads", "--overlap", "--bucket-mb", "--first-bucket-mb"}) {
-    require(app.count(flag) == 0,
-            fmt::format("{} is an option of ddp and does nothing for {}: leave it out", flag,
-                        to_string(strategy)));
+void check_applicable(const CLI::App& app, const Flags& flags, StrategyKind strategy) {
+  const auto refuse = [&app](const char* flag, const char* why) {
+    require(app.count(flag) == 0, fmt::format("{} {}: leave it out", flag, why));
+  };
+  if (strategy != StrategyKind::kDdp) {
+    for (const char* flag : kDdpOptions) refuse(flag, "is an option of ddp and does nothing here");
+  }
+  if (flags.ab.empty()) refuse("--pairs", "does nothing without --ab");
+  if (flags.verify) refuse("--free-running", "does nothing with --verify");
+  if (!flags.verify && flags.ab.empty()) return;
+  for (const char* flag : {"--record", "--min-time", "--min-samples"}) {
+    refuse(flag, "does nothing with --verify or --ab");
   }
 }
 
@@ -243,12 +251,31 @@ Flags changed_by_ab(const Flags& flags) {
        flags.ab, option);
 }
 
+// Both sides of a pair run in one process, on the devices of one launch.
+void check_pair(const Flags& flags, const StepOptions& options) {
+  const StrategyKind a = options.variant.strategy;
+  const StrategyKind b = options.ab_variant->strategy;
+  const std::string option = "--" + flags.ab.substr(0, flags.ab.find('='));
+  for (const char* ddp_option : kDdpOptions) {
+    require(option != ddp_option || a == StrategyKind::kDdp,
+            fmt::format("--ab={}: {} is an option of ddp and does nothing for {}", flags.ab, option,
+                        to_string(a)));
+  }
+  if (flags.devices == 1) return;
+  check_devices(flags, b);
+  const bool fits = b == StrategyKind::kIndependent ||
+                    (b == StrategyKind::kDdp) == (options.place.launch == Launch::kProcesses);
+  require(fits, fmt::format("--ab={}: {} and {} are launched differently, and on {} devices cannot "
+                            "share a process: compare them with tandem run",
+                            flags.ab, to_string(a), to_string(b), flags.devices));
+}
+
 StepOptions options_of(const CLI::App& app, const Flags& flags) {
   StepOptions options;
   options.variant = variant_of(flags);
   options.place.launch = launch_of(flags, options.variant.strategy);
   check_devices(flags, options.variant.strategy);
-  check_applicable(app, options.variant.strategy);
+  check_applicable(app, flags, options.variant.strategy);
   check_counts(flags);
   options.model = flags.model;
   options.place.devices = flags.devices;
@@ -266,7 +293,10 @@ StepOptions options_of(const CLI::App& app, const Flags& flags) {
   options.verify = flags.verify;
   options.pairs = flags.pairs;
   options.ab = flags.ab;
-  if (!flags.ab.empty()) options.ab_variant = variant_of(changed_by_ab(flags));
+  if (!flags.ab.empty()) {
+    options.ab_variant = variant_of(changed_by_ab(flags));
+    check_pair(flags, options);
+  }
   return options;
 }
 

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <numeric>
 
 #include "common/base/check.h"
+#include "common/comm/launcher.h"
 
 namespace tandem {
 namespace {
@@ -49,16 +49,6 @@ class MpiBootstrap final : public Bootstrap {
   int rank_ = 0;
   int size_ = 1;
 };
-
-// The world size that the launcher announced; 1 where none did.
-int announced_ranks() {
-  int ranks = 1;
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"}) {
-    const char* const text = std::getenv(name);
-    if (text != nullptr) ranks = std::max(ranks, std::atoi(text));
-  }
-  return ranks;
-}
 
 std::string host_name() {
   std::array<char, 256> name{};

@@ -32,7 +32,7 @@ def main():
         document = json.load(file, parse_constant=refuse)
     assert len(document["benchmarks"]) == 1, "the environment's filter was obeyed, or two ranks wrote"
     entry = document["benchmarks"][0]
-    assert entry["name"].startswith("ddp/processes/mlp-tiny/devices:2/batch:8"), entry["name"]
+    assert entry["name"] == "ddp/processes/mlp-tiny/devices:2/batch:8", entry["name"]
     assert entry["iterations"] >= 3 and entry["real_time"] > 0 and "error_occurred" not in entry
     assert entry["samples_per_second"] > 0
 

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace tandem {
+
+// What a launcher (the mpirun of Open MPI or of MPICH) says of this process in the environment,
+// before or without MPI: ranks of the job, and this one's. 1 and 0 where there is no launcher.
+[[nodiscard]] int announced_ranks();
+[[nodiscard]] int announced_rank();
+
+}  // namespace tandem
