@@ -16,6 +16,14 @@
 #include "ddp/distributed_data_parallel.h"
 
 namespace tandem::ddp {
+namespace {
+
+// A flat update runs over the arena's gaps as well.
+std::int64_t velocity_count(const ParameterLayout& layout, GradsMode grads) {
+  return grads == GradsMode::kCopy ? layout.arena_count() : layout.parameter_count();
+}
+
+}  // namespace
 
 DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& device,
                                                  const Model& model, Communicator& communicator,
@@ -24,7 +32,7 @@ DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& dev
     : batch_(platform, device, model,
              share_of_batch(options.global_batch, communicator.rank(), communicator.size()),
              options),
-      optimizer_(device, model.layout().parameter_count(), options.optimizer),
+      optimizer_(device, velocity_count(model.layout(), reducer.grads), options.optimizer),
       replica_(device, model, batch_.count(), options.phases),
       reducer_(replica_, model.layout(), communicator, reducer) {
   // Each rank could make the same weights from the seed; sending them is what DDP does, and keeps
@@ -49,9 +57,20 @@ void DistributedDataParallel::step() {
   replica_.backward(batch_.inputs(), reducer_.gradients(), reducer_);
   reducer_.finish();  // phases bucket_copy, exposed_comm
   timer.begin(stream, Phase::kUpdate);
-  optimizer_.step(replica_.operations(), stream, replica_.parameters().tensors,
-                  as_const(reducer_.gradients()));
+  update();
   timer.end_step(stream);
+}
+
+// Copies of gradients lie in one arena, as weights do: one operation, as without a wrapper. Views
+// lie in the order of the buckets, which is not that of the weights: an operation per tensor.
+void DistributedDataParallel::update() {
+  Operations& operations = replica_.operations();
+  if (const auto flat = reducer_.flat_gradients()) {
+    optimizer_.step(operations, replica_.stream(), replica_.parameters().flat, *flat);
+  } else {
+    optimizer_.step(operations, replica_.stream(), replica_.parameters().tensors,
+                    as_const(reducer_.gradients()));
+  }
 }
 
 void DistributedDataParallel::synchronize() {

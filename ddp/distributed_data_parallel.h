@@ -27,6 +27,9 @@ class DistributedDataParallel final : public Strategy {
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const override { return reducer_.bucket_sizes(); }
 
  private:
+  void update();
+
+  // In this order: replica and reducer end their streams' work before what it works on goes.
   LocalBatch batch_;
   SgdMomentum optimizer_;
   Replica replica_;

@@ -11,12 +11,13 @@
 //   check      every parameter on device 0?
 //   scatter    piece 0 (copy stream)                   piece k (copy stream)
 //   replicate  flatten chunks ------- flat_ready ----> pull weights into the replica
-//   launch     start a thread per replica .......................... (host)
+//   launch     until its thread has begun                until its thread has begun
 //   forward    forward(piece 0)                        forward(piece k)
 //   gather     pull outputs <-------- output_ready --- (idle)
 //   loss       mean over the whole batch
 //   scatter_   own slice in place --- loss_ready ----> pull slice of the output gradient
 //     grad
+//              (idle until its thread is awake)        (idle until its thread is awake)
 //   backward   backward                                backward
 //   reduce     flatten; sum = 0 + 1 + .. + k <-------- flatten
 //   update     optimizer, on device 0 alone            (idle until the next step)
@@ -155,6 +156,12 @@ void DataParallel::step() {
   update();
 }
 
+void DataParallel::begin_on_all(Phase phase) {
+  for (const auto& worker : workers_) {
+    worker->replica.timer().begin(worker->replica.stream(), phase);
+  }
+}
+
 // As torch: a host loop over all parameters at every step.
 void DataParallel::check_placement() {
   Replica& root = root_worker().replica;
@@ -205,8 +212,7 @@ void DataParallel::forward() {
     replica.timer().begin(replica.stream(), Phase::kIdle);
   };
   if (devices_.size() == 1) return forward_one(0);
-  Replica& root = root_worker().replica;
-  root.timer().begin(root.stream(), Phase::kLaunch);
+  begin_on_all(Phase::kLaunch);
   run_on_new_threads(devices_, forward_one);
 }
 
@@ -247,6 +253,7 @@ void DataParallel::scatter_gradient() {
 }
 
 void DataParallel::backward() {
+  begin_on_all(Phase::kIdle);  // until its thread is awake
   autograd_threads_->run([this](int i) {
     Worker& worker = *workers_[static_cast<std::size_t>(i)];
     Replica& replica = worker.replica;

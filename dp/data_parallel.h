@@ -34,6 +34,7 @@ class DataParallel final : public Strategy {
   struct Worker;  // a device's replica with its piece of the batch
   struct Root;    // what device 0 holds besides: whole batch, gathered outputs, loss
 
+  void begin_on_all(Phase phase);
   void check_placement();
   void scatter();
   void forward();

@@ -21,7 +21,9 @@ RendezvousState::Arrival& arrival(RendezvousState& state, int rank) {
 Rendezvous::Rendezvous(RendezvousState& state, host::Sharing sharing, int rank, int size,
                        Nanoseconds deadline)
     : state_(state), sharing_(sharing), rank_(rank), size_(size), deadline_(deadline) {
-  TANDEM_CHECK(size <= kMaxRanks, "{} ranks, of at most {} on a node", size, kMaxRanks);
+  if (size <= kMaxRanks) return;
+  fail(ErrorKind::kUsage,
+       "{} ranks on a node, and this version takes at most {}: use fewer devices", size, kMaxRanks);
 }
 
 void Rendezvous::check_not_aborted() const {

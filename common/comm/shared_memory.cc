@@ -11,6 +11,7 @@
 #include "common/comm/node_memory.h"
 #include "common/comm/reduction.h"
 #include "common/comm/rendezvous.h"
+#include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_device.h"
 
 namespace tandem {
@@ -57,6 +58,16 @@ std::int64_t note_of(Kind kind, int root, const PeerViews& peers, std::int64_t e
   return static_cast<std::int64_t>(note);
 }
 
+// Pages for what all ranks touch, zero-filled, on rank 0's node. Collective.
+std::shared_ptr<host::SharedMapping> map_control_block(Bootstrap& bootstrap) {
+  const Bytes size{static_cast<std::int64_t>(sizeof(ControlBlock))};
+  auto mapping = map_node_memory(bootstrap, size);
+  attempt_together(bootstrap, [&] {
+    if (bootstrap.rank() == 0) mapping->reserve(Bytes{0}, size);
+  });
+  return mapping;
+}
+
 class SharedMemoryCommunicator final : public Communicator {
  public:
   SharedMemoryCommunicator(Bootstrap& bootstrap, host::HostDevice& device, Nanoseconds deadline)
@@ -64,8 +75,7 @@ class SharedMemoryCommunicator final : public Communicator {
         device_(device),
         sharing_(bootstrap.shares_address_space() ? host::Sharing::kThreads
                                                   : host::Sharing::kProcesses),
-        control_(
-            map_node_memory(bootstrap, Bytes{static_cast<std::int64_t>(sizeof(ControlBlock))})),
+        control_(map_control_block(bootstrap)),
         on_host_(block().host, sharing_, rank(), size(), deadline),
         on_stream_(block().stream, sharing_, rank(), size(), deadline),
         stage_(allocate(Bytes{kStageElements * static_cast<std::int64_t>(sizeof(float))})) {}
@@ -79,8 +89,14 @@ class SharedMemoryCommunicator final : public Communicator {
     const auto mapping = map_node_memory(bootstrap_, Bytes{stride * this->size()});
     const Allocation allocation{++allocated_, mapping, mapping->data(), stride};
     std::unique_ptr<Buffer> buffer;
-    attempt_together(bootstrap_,
-                     [&] { buffer = device_.adopt(allocation.region(rank()), size, mapping); });
+    attempt_together(bootstrap_, [&] {
+      {
+        // Each rank its own region: who reserves pages decides their NUMA node, as a touch would.
+        const host::ScopedBinding here(device_.core());
+        mapping->reserve(Bytes{rank() * stride}, Bytes{stride});
+      }
+      buffer = device_.adopt(allocation.region(rank()), size, mapping);
+    });
     std::erase_if(allocations_, [](const Allocation& a) { return a.mapping.expired(); });
     allocations_.push_back(allocation);
     return buffer;

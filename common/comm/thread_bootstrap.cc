@@ -75,13 +75,18 @@ void run_ranks_as_threads(int size, const std::function<void(Bootstrap&)>& body)
   ThreadGroup group(size);
   std::vector<std::optional<Error>> errors(static_cast<std::size_t>(size));
   std::vector<std::thread> threads;
-  for (int rank = 0; rank < size; ++rank) {
-    threads.emplace_back([&group, &body, &errors, rank] {
-      errors[static_cast<std::size_t>(rank)] = capture_error([&] { body(*group.join(rank)); });
-      if (errors[static_cast<std::size_t>(rank)]) group.abort();
-    });
-  }
+  // A thread may not start (a limit of processes): those before it must not wait for its rank.
+  const auto not_started = capture_error([&] {
+    for (int rank = 0; rank < size; ++rank) {
+      threads.emplace_back([&group, &body, &errors, rank] {
+        errors[static_cast<std::size_t>(rank)] = capture_error([&] { body(*group.join(rank)); });
+        if (errors[static_cast<std::size_t>(rank)]) group.abort();
+      });
+    }
+  });
+  if (not_started) group.abort();
   for (std::thread& thread : threads) thread.join();
+  if (not_started) throw Error(*not_started);
   // What a rank did wrong says more than that another was left alone by it.
   for (const auto& error : errors) {
     if (error && error->kind() != ErrorKind::kCommunication) throw Error(*error);

@@ -51,6 +51,11 @@ const TensorList& BucketReducer::gradients() const {
   return own_gradients_ ? own_gradients_->tensors : views_;
 }
 
+std::optional<Span<float>> BucketReducer::flat_gradients() const {
+  if (!own_gradients_) return std::nullopt;
+  return own_gradients_->flat;
+}
+
 void BucketReducer::begin_step() {
   if (!rebuilt_ && !ready_order_.empty()) rebuild_in_ready_order();
   for (const auto& bucket : buckets_) bucket->missing = bucket->plan.slots.size();

@@ -49,6 +49,10 @@ class BucketReducer final : public GradientSink {
   // Where backward writes, by segment; changes when buckets are rebuilt.
   [[nodiscard]] const TensorList& gradients() const;
 
+  // The same as one arena, where they lie in one: copies do. Views lie in buckets, in the order in
+  // which backward makes them, and where they lie changes.
+  [[nodiscard]] std::optional<Span<float>> flat_gradients() const;
+
   void gradient_ready(int segment) override;
 
   // After backward: the compute stream waits for the averages, and copies them back if they are

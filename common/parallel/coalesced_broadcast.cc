@@ -9,20 +9,20 @@ CoalescedBroadcast::CoalescedBroadcast(const std::vector<Replica*>& replicas,
                                        const ParameterLayout& layout, Bytes chunk_limit)
     : replicas_(replicas),
       chunks_(broadcast_chunks(layout, chunk_limit)),
-      flat_(replicas.front()->device().allocate(replicas.front()->parameters().flat.bytes())) {
+      flat_(make_staging(replicas.front()->device(), chunks_)) {
   for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
     flat_ready_.push_back(replicas.front()->device().make_event());
   }
 }
 
 Span<float> CoalescedBroadcast::source(const Chunk& chunk) {
-  return chunk.segments == 1 ? chunk.of(replicas_.front()->parameters().flat)
-                             : chunk.of(flat_->as<float>());
+  return chunk.is_staged() ? chunk.staged_in(flat_->as<float>())
+                           : chunk.of(replicas_.front()->parameters().flat);
 }
 
 void CoalescedBroadcast::flatten(std::size_t chunk) {
   Replica& root = *replicas_.front();
-  if (chunks_[chunk].segments > 1) {
+  if (chunks_[chunk].is_staged()) {
     enqueue_copy(root.stream(), source(chunks_[chunk]), chunks_[chunk].of(root.parameters().flat));
   }
   root.stream().record(*flat_ready_[chunk]);

@@ -12,6 +12,10 @@ namespace tandem {
 // Weights from the first replica to the others, as torch's broadcast_coalesced without NCCL: the
 // root flattens each chunk of several tensors into a buffer (a chunk of one tensor goes as it is),
 // then every other device pulls it. All on the replicas' own streams.
+//
+// Flat copies are written again in the next step, without an event of their own: the peers' pulls
+// must be behind the root's stream by then. In dp they are, as the root gathers outputs that each
+// peer computes after its pulls.
 class CoalescedBroadcast {
  public:
   // `replicas` outlive this; the first is the root.
@@ -27,7 +31,7 @@ class CoalescedBroadcast {
 
   const std::vector<Replica*> replicas_;
   const std::vector<Chunk> chunks_;
-  const std::unique_ptr<Buffer> flat_;  // on the root, laid out as the arena
+  const std::unique_ptr<Buffer> flat_;  // on the root: the staged chunks
   std::vector<std::unique_ptr<Event>> flat_ready_;
 };
 

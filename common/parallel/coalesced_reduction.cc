@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/parallel/coalesced_reduction.h"
 
+#include <algorithm>
+
 #include "common/runtime/copy.h"
 
 namespace tandem {
@@ -11,10 +13,13 @@ CoalescedReduction::CoalescedReduction(const std::vector<Replica*>& replicas,
     : replicas_(replicas), gradients_(gradients), chunks_(reduction_chunks(layout, chunk_limit)) {
   if (replicas.size() == 1) return;
   for (std::size_t i = 0; i < replicas.size(); ++i) {
-    flat_.push_back(replicas[i]->device().allocate(gradients[i].bytes()));
+    flat_.push_back(make_staging(replicas[i]->device(), chunks_));
     flat_ready_.push_back(replicas[i]->device().make_event());
   }
-  arrived_ = replicas.front()->device().allocate(gradients.front().bytes());
+  std::int64_t largest = 0;
+  for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.count);
+  arrived_ = replicas.front()->device().allocate(
+      Bytes{largest * static_cast<std::int64_t>(sizeof(float))});
   sum_ = replicas.front()->device().allocate(gradients.front().bytes());
 }
 
@@ -22,14 +27,15 @@ Span<float> CoalescedReduction::sum() { return sum_ ? sum_->as<float>() : gradie
 
 // A chunk of one tensor is only viewed.
 Span<float> CoalescedReduction::flat_of(std::size_t replica, const Chunk& chunk) {
-  return chunk.of(chunk.segments == 1 ? gradients_[replica] : flat_[replica]->as<float>());
+  return chunk.is_staged() ? chunk.staged_in(flat_[replica]->as<float>())
+                           : chunk.of(gradients_[replica]);
 }
 
 void CoalescedReduction::flatten(std::size_t replica) {
   Replica& on = *replicas_[replica];
   on.timer().begin(on.stream(), Phase::kReduce);
   for (const Chunk& chunk : chunks_) {
-    if (chunk.segments == 1) continue;
+    if (!chunk.is_staged()) continue;
     enqueue_copy(on.stream(), flat_of(replica, chunk), chunk.of(gradients_[replica]));
   }
   on.stream().record(*flat_ready_[replica]);
@@ -39,7 +45,7 @@ void CoalescedReduction::flatten(std::size_t replica) {
 void CoalescedReduction::add_up(const Chunk& chunk) {
   Replica& root = *replicas_.front();
   const Span<float> sum = chunk.of(sum_->as<float>());
-  const Span<float> arrived = chunk.of(arrived_->as<float>());
+  const Span<float> arrived = arrived_->as<float>(chunk.count);
   for (std::size_t peer = 1; peer < replicas_.size(); ++peer) {
     enqueue_copy(root.stream(), arrived, flat_of(peer, chunk));
     const Span<const float> so_far = peer == 1 ? flat_of(0, chunk) : sum;

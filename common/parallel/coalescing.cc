@@ -23,6 +23,8 @@ class ChunkBuilder {
     const auto& last = at(open_.first_segment + open_.segments - 1);
     open_.offset = first.offset;
     open_.count = last.offset + last.count - first.offset;
+    open_.staged = staged_;
+    if (open_.is_staged()) staged_ += aligned_count(open_.count);
     chunks_.push_back(open_);
     open_ = {};
     open_bytes_ = {};
@@ -41,10 +43,20 @@ class ChunkBuilder {
   const ParameterLayout& layout_;
   Chunk open_;
   Bytes open_bytes_;
+  std::int64_t staged_ = 0;  // elements of all staged chunks so far
   std::vector<Chunk> chunks_;
 };
 
 }  // namespace
+
+std::unique_ptr<Buffer> make_staging(Device& device, const std::vector<Chunk>& chunks) {
+  std::int64_t count = 0;
+  for (const Chunk& chunk : chunks) {
+    if (chunk.is_staged()) count = chunk.staged + chunk.count;
+  }
+  if (count == 0) return nullptr;
+  return device.allocate(Bytes{count * static_cast<std::int64_t>(sizeof(float))});
+}
 
 std::vector<Chunk> broadcast_chunks(const ParameterLayout& layout, Bytes limit) {
   ChunkBuilder builder(layout);

@@ -4,9 +4,11 @@
 // with one limit, because broadcast (C++) and reduction (Python) differ.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "common/model/parameter_layout.h"
+#include "common/runtime/device.h"
 
 namespace tandem {
 
@@ -18,9 +20,20 @@ struct Chunk {
   int segments = 0;
   std::int64_t offset = 0;  // elements
   std::int64_t count = 0;   // elements, gaps between the segments included
+  std::int64_t staged = 0;  // elements, its place in a staging buffer
 
   [[nodiscard]] Span<float> of(Span<float> arena) const { return arena.subspan(offset, count); }
+
+  // A chunk of one tensor lies in one piece as it is: it is viewed, never flattened.
+  [[nodiscard]] bool is_staged() const { return segments > 1; }
+  [[nodiscard]] Span<float> staged_in(Span<float> staging) const {
+    return staging.subspan(staged, count);
+  }
 };
+
+// Memory for the flat copies of all staged chunks, and of nothing else; null where there are none.
+[[nodiscard]] std::unique_ptr<Buffer> make_staging(Device& device,
+                                                   const std::vector<Chunk>& chunks);
 
 // broadcast_coalesced: a chunk is closed by the tensor with which its size plus that tensor's size
 // once more reaches the limit. Chunks stay below the limit, but for a single large tensor.

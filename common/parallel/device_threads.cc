@@ -26,34 +26,36 @@ void run_on_new_threads(const std::vector<Device*>& devices, const std::function
   Errors errors(devices.size());
   std::vector<std::thread> threads;
   threads.reserve(devices.size());
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    threads.emplace_back([&errors, &body, &devices, i] {
-      errors[i] = capture_error([&] {
-        devices[i]->bind_this_thread();
-        body(static_cast<int>(i));
+  // A thread may not start (a limit of processes): those before it are joined all the same.
+  const auto not_started = capture_error([&] {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      threads.emplace_back([&errors, &body, &devices, i] {
+        errors[i] = capture_error([&] {
+          devices[i]->bind_this_thread();
+          body(static_cast<int>(i));
+        });
       });
-    });
-  }
+    }
+  });
   for (std::thread& thread : threads) thread.join();
+  if (not_started) throw Error(*not_started);
   throw_first(errors);
 }
 
 class DeviceThreads::Shared {
  public:
   explicit Shared(const std::vector<Device*>& devices) : errors_(devices.size()) {
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      threads_.emplace_back([this, device = devices[i], i] { work(*device, i); });
-    }
+    const auto not_started = capture_error([&] {
+      for (std::size_t i = 0; i < devices.size(); ++i) {
+        threads_.emplace_back([this, device = devices[i], i] { work(*device, i); });
+      }
+    });
+    if (!not_started) return;
+    close();
+    throw Error(*not_started);
   }
 
-  ~Shared() {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
+  ~Shared() { close(); }
 
   void run(const std::function<void(int)>& body) {
     std::unique_lock lock(mutex_);
@@ -66,6 +68,15 @@ class DeviceThreads::Shared {
   }
 
  private:
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
   void work(Device& device, std::size_t index) {
     const std::optional<Error> not_bound = capture_error([&] { device.bind_this_thread(); });
     std::unique_lock lock(mutex_);

@@ -6,7 +6,6 @@ namespace tandem {
 Replica::Replica(Device& device, const Model& model, std::int64_t batch, PhaseTiming phases)
     : device_(device),
       model_(model),
-      batch_(batch),
       operations_(make_operations(device)),
       parameters_(make_arena(device, model.layout())),
       weights_(as_const(parameters_.tensors)),

@@ -20,7 +20,6 @@ class Replica {
   [[nodiscard]] Operations& operations() { return *operations_; }
   [[nodiscard]] PhaseTimer& timer() { return timer_; }
   [[nodiscard]] const Arena& parameters() const { return parameters_; }
-  [[nodiscard]] std::int64_t batch() const { return batch_; }
   [[nodiscard]] Span<float> output() { return activations_->output(); }
   [[nodiscard]] Span<float> output_gradient() { return activations_->output_gradient(); }
 
@@ -34,7 +33,6 @@ class Replica {
 
   Device& device_;
   const Model& model_;
-  const std::int64_t batch_;
   const std::unique_ptr<Operations> operations_;
   const Arena parameters_;
   const ConstTensorList weights_;

@@ -113,9 +113,10 @@ TEST_F(RendezvousTest, DifferentNotes_AreAnErrorOnAllRanks) {
   });
 }
 
-TEST_F(RendezvousTest, MoreRanksThanANodeHolds_AreALogicError) {
-  EXPECT_EQ(error_of([this] { static_cast<void>(side_of(0, kMaxRanks + 1)); }).kind(),
-            ErrorKind::kLogic);
+TEST_F(RendezvousTest, MoreRanksThanANodeHolds_AreAUsageError) {
+  const Error error = error_of([this] { static_cast<void>(side_of(0, kMaxRanks + 1)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "at most 64")) << error.what();
 }
 
 }  // namespace

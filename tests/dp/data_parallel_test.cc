@@ -60,6 +60,11 @@ TEST(DataParallelTest, Root_GoesThroughAllPhases_OthersUpdateNothing) {
                               "scatter_grad", "backward", "reduce", "update"}) {
     EXPECT_EQ(std::count(root.begin(), root.end(), present), 1) << present;
   }
+  // Threads are started, and awake, at a cost on every device: never charged to a copy.
+  for (const DeviceTimes& device : times) {
+    EXPECT_GT(device.times.of(Phase::kLaunch), Nanoseconds{0}) << device.device;
+    EXPECT_GT(device.times.of(Phase::kIdle), Nanoseconds{0}) << device.device;
+  }
   EXPECT_EQ(times[1].times.of(Phase::kUpdate), Nanoseconds{0});
   EXPECT_EQ(times[1].times.of(Phase::kLoss), Nanoseconds{0});
 }

@@ -98,6 +98,40 @@ TEST_P(CoalescedTransfersTest, Reduction_IsTheSumInReplicaOrder_AndLeavesGradien
   }
 }
 
+Bytes staged_bytes(const std::vector<Chunk>& chunks) {
+  Bytes sum;
+  for (const Chunk& chunk : chunks) {
+    if (chunk.is_staged()) sum += Bytes{4 * aligned_count(chunk.count)};
+  }
+  return sum;
+}
+
+// As torch, whose temporaries are chunks: a large tensor has no second copy anywhere.
+TEST_P(CoalescedTransfersTest, Memory_IsForStagedChunksAlone) {
+  Device& root = platform_->device(0);
+  const Bytes before = root.memory().used;
+  const CoalescedBroadcast broadcast(replicas_, model_.layout(), kChunk);
+  const Bytes staged = staged_bytes(broadcast_chunks(model_.layout(), kChunk));
+  EXPECT_LE((root.memory().used - before).value, staged.value);
+  EXPECT_LT(staged.value, 4 * model_.layout().arena_count());
+}
+
+TEST_P(CoalescedTransfersTest, PeersMemory_IsForTheReductionsStagedChunksAlone) {
+  if (GetParam() == 1) return;
+  std::vector<Span<float>> gradients;  // any memory of the right size
+  for (Replica* const replica : replicas_) gradients.push_back(replica->parameters().flat);
+  const std::vector<Chunk> chunks = reduction_chunks(model_.layout(), kChunk);
+  std::int64_t largest = 0;
+  for (const Chunk& chunk : chunks) largest = std::max(largest, 4 * chunk.count);
+  const Bytes root = platform_->device(0).memory().used;
+  const Bytes peer = platform_->device(1).memory().used;
+  const CoalescedReduction reduction(replicas_, gradients, model_.layout(), kChunk);
+  const Bytes staged = staged_bytes(chunks);
+  EXPECT_LE((platform_->device(1).memory().used - peer).value, staged.value);
+  EXPECT_LE((platform_->device(0).memory().used - root).value,
+            staged.value + largest + 4 * model_.layout().arena_count());
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, CoalescedTransfersTest, testing::Values(1, 2, 3));
 
 }  // namespace

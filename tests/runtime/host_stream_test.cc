@@ -117,6 +117,11 @@ TEST_F(HostStreamTest, AThrowThatIsNoException_FailsTheStream) {
   EXPECT_THROW(stream_->synchronize(), Error);
 }
 
+TEST(HostStreamOnNoCoreTest, IsDone_ThrowsAtOnce) {
+  HostStream stream({.device = {}, .core = 1023});  // no machine of ours has it
+  EXPECT_THROW(static_cast<void>(stream.is_done()), Error);
+}
+
 TEST(HostPlatformTest, MoreDevicesThanCores_IsAUsageErrorThatNamesTheWayOut) {
   const int cores = static_cast<int>(allowed_cores().size());
   try {

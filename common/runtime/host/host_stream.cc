@@ -37,7 +37,9 @@ Access local_or_remote(Access access, Span<T> span, DeviceId device) {
 }  // namespace
 
 HostStream::HostStream(const HostStreamOptions& options)
-    : options_(options), delays_(options.delay_seed), worker_([this] { work(); }) {}
+    : options_(options), delays_(options.delay_seed), worker_([this] { work(); }) {
+  prepared_.wait();  // what it may have written is visible from here on
+}
 
 HostStream::~HostStream() {
   {
@@ -80,6 +82,7 @@ void HostStream::work() {
   } catch (...) {
     failure_ = failure_of("starting a stream");
   }
+  prepared_.count_down();
   for (Task task; take(task); task = nullptr) task();
 }
 

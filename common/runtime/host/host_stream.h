@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -80,6 +81,8 @@ class HostStream final : public Stream {
   std::shared_ptr<const Failure> failure_;
   TimePoint due_at_{};
   std::mt19937_64 delays_;
+
+  std::latch prepared_{1};  // the worker is bound, or failure_ says why not
 
   std::thread worker_;  // last: it uses all of the above
 };

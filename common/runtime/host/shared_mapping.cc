@@ -25,18 +25,33 @@ constexpr const char* kFreeSharedMemory =
 
 }  // namespace
 
-SharedMapping::SharedMapping(int descriptor, Bytes size) : size_(size) {
+SharedMapping::SharedMapping(int descriptor, Bytes size) : descriptor_(descriptor), size_(size) {
   void* const address = mmap(nullptr, static_cast<std::size_t>(size.value), PROT_READ | PROT_WRITE,
                              MAP_SHARED, descriptor, 0);
-  const int code = errno;
-  close(descriptor);
-  if (address == MAP_FAILED) fail_to("mapping memory", size, code, "use a smaller model or batch");
+  if (address == MAP_FAILED) {
+    const int code = errno;
+    close(descriptor);
+    fail_to("mapping memory", size, code, "use a smaller model or batch");
+  }
   // Takes effect only where the machine allows huge pages for shared memory on request.
   madvise(address, static_cast<std::size_t>(size.value), MADV_HUGEPAGE);
   data_ = static_cast<std::byte*>(address);
 }
 
-SharedMapping::~SharedMapping() { munmap(data_, static_cast<std::size_t>(size_.value)); }
+SharedMapping::~SharedMapping() {
+  munmap(data_, static_cast<std::size_t>(size_.value));
+  close_file();
+}
+
+void SharedMapping::close_file() {
+  if (descriptor_ >= 0) close(descriptor_);
+  descriptor_ = -1;
+}
+
+void SharedMapping::reserve(Bytes first, Bytes count) {
+  const int code = posix_fallocate(descriptor_, first.value, count.value);
+  if (code != 0) fail_to("reserving shared memory in /dev/shm", count, code, kFreeSharedMemory);
+}
 
 std::unique_ptr<SharedMapping> SharedMapping::create(Bytes size) {
   TANDEM_CHECK(size.value > 0, "a mapping of {} bytes", size.value);
@@ -48,21 +63,26 @@ std::unique_ptr<SharedMapping> SharedMapping::create(Bytes size) {
     close(descriptor);
     fail_to("sizing anonymous memory", size, code, "use a smaller model or batch");
   }
-  return std::unique_ptr<SharedMapping>(new SharedMapping(descriptor, size));
+  std::unique_ptr<SharedMapping> mapping(new SharedMapping(descriptor, size));
+  mapping->close_file();  // device memory is made of many of these
+  return mapping;
 }
 
 std::unique_ptr<SharedMapping> SharedMapping::create_named(const std::string& name, Bytes size) {
   TANDEM_CHECK(size.value > 0, "a mapping of {} bytes", size.value);
   const int descriptor = shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) fail_to("making shared memory in /dev/shm", size, errno, kFreeSharedMemory);
-  // Reserves the pages now: without it a full /dev/shm is a SIGBUS at the first touch.
-  const int code = posix_fallocate(descriptor, 0, size.value);
-  if (code != 0) {
-    close(descriptor);
+  try {
+    if (ftruncate(descriptor, size.value) != 0) {
+      const int code = errno;
+      close(descriptor);
+      fail_to("sizing shared memory in /dev/shm", size, code, kFreeSharedMemory);
+    }
+    return std::unique_ptr<SharedMapping>(new SharedMapping(descriptor, size));
+  } catch (...) {
     shm_unlink(name.c_str());
-    fail_to("reserving shared memory in /dev/shm", size, code, kFreeSharedMemory);
+    throw;
   }
-  return std::unique_ptr<SharedMapping>(new SharedMapping(descriptor, size));
 }
 
 std::unique_ptr<SharedMapping> SharedMapping::open_named(const std::string& name, Bytes size) {

@@ -16,13 +16,17 @@ class SharedMapping {
   // Without a name: for this process alone.
   [[nodiscard]] static std::unique_ptr<SharedMapping> create(Bytes size);
 
-  // In /dev/shm under `name` ("/tandem..."), its space reserved: a full /dev/shm is an
-  // out-of-memory error here and not a signal later. Call unlink once every peer has opened it.
+  // In /dev/shm under `name` ("/tandem..."). Address space only: reserve before any touch. Call
+  // unlink once every peer has opened it.
   [[nodiscard]] static std::unique_ptr<SharedMapping> create_named(const std::string& name,
                                                                    Bytes size);
   [[nodiscard]] static std::unique_ptr<SharedMapping> open_named(const std::string& name,
                                                                  Bytes size);
   static void unlink(const std::string& name);
+
+  // Takes the pages of a part: a full /dev/shm is an out-of-memory error here and not a signal at
+  // the first touch. They lie on the calling thread's NUMA node.
+  void reserve(Bytes first, Bytes count);
 
   SharedMapping(const SharedMapping&) = delete;
   SharedMapping& operator=(const SharedMapping&) = delete;
@@ -32,8 +36,11 @@ class SharedMapping {
   [[nodiscard]] Bytes size() const { return size_; }
 
  private:
-  SharedMapping(int descriptor, Bytes size);  // closes the descriptor
+  SharedMapping(int descriptor, Bytes size);  // takes the descriptor, also where it throws
 
+  void close_file();
+
+  int descriptor_;  // -1 where nothing is left to reserve
   std::byte* data_ = nullptr;
   Bytes size_;
 };
