@@ -149,6 +149,9 @@ class SharedMemoryCommunicator final : public Communicator {
     return *std::launder(reinterpret_cast<ControlBlock*>(control_->data()));
   }
 
+  // Peers' memory is not among the declared accesses: those are reported when the operation starts,
+  // which is before the ranks have met. The loops that touch it are instrumented themselves.
+  //
   // Queues `collective` on `values`: once on memory that all ranks see, else staged chunk by chunk.
   void enqueue(Stream& stream, const char* name, Span<float> values, Collective collective) {
     host::HostStream& on = host::host_stream(stream);
