@@ -236,11 +236,33 @@ case_report() {
   done
   expect 0 "$tandem" report again/results.json --out third
   cmp -s result/report.md third/report.md || die "results.json tells less than the journal"
-  expect 0 "$tandem" report result third --out merged
+  FAKE_SLOWER=1 expect 0 "$tandem" run ./sweep.json --out other --step-bench "$fake" --oversubscribe
+  expect 0 "$tandem" report result other --out merged
   grep -q '6 launches each' merged/report.md || die "launches were not merged"
   echo '{' >broken.json
   expect 1 "$tandem" report broken.json --out fourth
   one_line 'not valid JSON'
+}
+
+case_same_launches() {
+  sweep 64
+  expect 0 run
+  expect 0 "$tandem" report result --out copy
+  FAKE_SLOWER=1 expect 0 "$tandem" run ./sweep.json --out other --step-bench "$fake" --oversubscribe
+  for again in result result/ copy copy/results.json; do
+    expect 2 "$tandem" report result $again --out merged
+    one_line "result and $again hold the same launches: give each once"
+  done
+  expect 0 "$tandem" report other result --out merged
+  expect 2 "$tandem" report result merged --out twice
+  one_line 'result and merged hold the same launches'
+  [ ! -e twice ] || die "something was written"
+  cp result/results.json before
+  expect 2 "$tandem" report result other
+  one_line 'would overwrite that of result; choose another folder with --out'
+  expect 2 "$tandem" report result other --out ./other
+  one_line 'would overwrite that of other'
+  cmp -s before result/results.json || die "a source was overwritten"
 }
 
 "case_$3" || exit 1

@@ -21,7 +21,7 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   CLI::App* run = app.add_subcommand("run",
                                      "Measure a sweep, then report on it; run it again with "
                                      "the same --out to resume.");
-  run->add_option("SWEEP", options.sweep, "Name of a sweep (quick), or path of a .json file")
+  run->add_option("SWEEP", options.sweep, "Name of a sweep, such as quick, or path of a .json file")
       ->required();
   run->add_option("--out", options.out, "Folder for journal, results, report and logs")->required();
   run->add_option("--launches", options.launches, "Launches per cell instead of the sweep's")

@@ -6,6 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "common/base/error.h"
 #include "common/results/document.h"
@@ -58,6 +63,46 @@ void check_same_machine(const Document& first, const Document& next, const std::
        source, b.cores, b.cpu_model, a.cores, a.cpu_model);
 }
 
+// What no two launches share: times down to the nanosecond. The launch's number is not part of it,
+// for merging numbers launches anew.
+using Fingerprint = std::tuple<std::string, std::string, double, double, std::vector<double>>;
+
+std::set<Fingerprint> fingerprints(const Document& document) {
+  std::set<Fingerprint> found;
+  for (const results::LaunchRecord& record : document.launches) {
+    if (record.status != results::Status::kOk) continue;
+    found.emplace(record.cell.name(), record.mode, record.first_step_seconds, record.warmup_seconds,
+                  record.step_seconds);
+  }
+  return found;
+}
+
+// A launch that counts twice makes intervals narrower than they are.
+void check_distinct(const std::vector<std::string>& sources,
+                    const std::vector<Document>& documents) {
+  std::map<Fingerprint, std::size_t> first_in;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    for (const Fingerprint& launch : fingerprints(documents[i])) {
+      const auto [place, is_new] = first_in.try_emplace(launch, i);
+      if (is_new) continue;
+      fail(ErrorKind::kUsage, "{} and {} hold the same launches: give each once",
+           sources[place->second], sources[i]);
+    }
+  }
+}
+
+// A merged report in a source's folder would pass for that of the source.
+void check_overwrites_none(const fs::path& out, const std::vector<std::string>& sources) {
+  if (sources.size() < 2) return;
+  for (const std::string& source : sources) {
+    const fs::path folder = fs::absolute(file_in(source)).parent_path();
+    std::error_code absent;  // an --out that is yet to be made
+    if (!fs::equivalent(folder, out, absent)) continue;
+    fail(ErrorKind::kUsage,
+         "the merged report would overwrite that of {}; choose another folder with --out", source);
+  }
+}
+
 // Launches of a cell are numbered on, so that none hides another.
 void merge(Document& into, const Document& next) {
   std::map<std::string, int> taken;
@@ -72,19 +117,27 @@ void merge(Document& into, const Document& next) {
   }
 }
 
+Document load_all(const std::vector<std::string>& sources) {
+  std::vector<Document> documents;
+  for (const std::string& source : sources) documents.push_back(load(source));
+  check_distinct(sources, documents);
+  for (std::size_t i = 1; i < documents.size(); ++i) {
+    check_same_machine(documents.front(), documents[i], sources[i]);
+    merge(documents.front(), documents[i]);
+  }
+  return std::move(documents.front());
+}
+
 }  // namespace
 
 int write_report(const ReportOptions& options) {
-  Document document = load(options.sources.front());
-  for (std::size_t i = 1; i < options.sources.size(); ++i) {
-    const Document next = load(options.sources[i]);
-    check_same_machine(document, next, options.sources[i]);
-    merge(document, next);
-  }
   const fs::path beside = file_in(options.sources.front()).parent_path();
-  const OutputFolder folder(!options.out.empty() ? fs::path(options.out)
-                            : beside.empty()     ? fs::path(".")
-                                                 : beside);
+  const fs::path out = !options.out.empty() ? fs::path(options.out)
+                       : beside.empty()     ? fs::path(".")
+                                            : beside;
+  check_overwrites_none(out, options.sources);
+  Document document = load_all(options.sources);
+  const OutputFolder folder(out);
   const reports::Report report = reports::make_report(std::move(document));
   folder.write(report);
   fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
