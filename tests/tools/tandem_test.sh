@@ -129,7 +129,10 @@ case_wrong_cell() {
 case_timeout() {
   sweep 64
   FAKE_HANG=single expect 1 run --launch-timeout 1s
-  grep -q 'stopped after 1 s' out || die "the timeout is not named"
+  grep -q 'stopped after 1 s without an end (--launch-timeout)$' out || die "the timeout is not named"
+  if grep -q 'unrelated warning' out; then die "an unrelated line is the reason"; fi
+  expect 2 run --launch-timeout 900ms
+  one_line "'900ms' is under 1s"
   [ "$(launches)" = 13 ] || die "a launch that hangs was repeated"
 }
 
@@ -220,6 +223,36 @@ case_bad_input() {
   expect 0 "$tandem" --version
   grep -q '^tandem [0-9]' out || die "no version"
   [ ! -e result ] || die "something was written"
+}
+
+case_nothing_fits() {
+  cat >sweep.json <<JSON
+{"name": "test", "workloads": [{"model": "mlp-tiny", "batch": 64}], "devices": [2], "strategies": ["dp", "ddp"]}
+JSON
+  expect 2 taskset -c 0 "$tandem" run ./sweep.json --out result --step-bench "$fake" --backend host
+  one_line 'more devices than there are cores to run on (1).*--oversubscribe'
+  [ ! -e result ] || die "something was written"
+}
+
+case_nothing_measured() {
+  sweep 64
+  FAKE_OOM=1 expect 1 run
+  grep -q 'Nothing was measured' out || die "no honest verdict"
+}
+
+case_hopeless() {
+  sweep 64
+  FAKE_USAGE=1 FAKE_COUNT=$folder/count expect 2 run
+  [ "$(tail -1 err)" = "tandem: step_bench: no such back end here" ] || die "the line is not the last"
+  [ "$(wc -l <count)" = 2 ] || die "went on after two cells were refused alike"
+  [ ! -s out ] && [ ! -e result ] || die "something was written"
+  mkdir -p result/logs && touch result/logs/own
+  FAKE_USAGE=1 expect 2 run
+  [ -z "$(find result -name journal.jsonl -o -name unfinished)" ] || die "the run left something"
+  [ -e result/logs/own ] || die "a foreign file is gone"
+  expect 0 run
+  FAKE_USAGE=1 expect 0 run
+  [ "$(launches)" = 15 ] || die "what was measured is gone"
 }
 
 case_report() {

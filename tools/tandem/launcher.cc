@@ -41,9 +41,8 @@ std::string failure_of(const ChildResult& child, const std::string& program,
       return fmt::format("starting {}: {}; is it installed and in PATH?", program,
                          std::strerror(child.code));
     case End::kTimedOut:
-      return with_stderr(
-          fmt::format("stopped after {} s without an end (--launch-timeout)", timeout.count()),
-          child);
+      // Without a line of stderr: the last one was written long before, about something else.
+      return fmt::format("stopped after {} s without an end (--launch-timeout)", timeout.count());
     case End::kSignalled:
       return with_stderr(
           fmt::format("killed by signal {} ({})", child.code, ::strsignal(child.code)), child);
@@ -116,8 +115,9 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
     outcome.record.status = Status::kFailed;
     outcome.record.reason = failure;
     outcome.record.stderr_tail = tail_of(child.stderr_text);
-    const bool usage_error = child.end == End::kExited && child.code == 2;
-    outcome.hopeless = usage_error || child.end == End::kNotStarted || child.end == End::kTimedOut;
+    outcome.usage_error = child.end == End::kExited && child.code == 2;
+    outcome.hopeless =
+        outcome.usage_error || child.end == End::kNotStarted || child.end == End::kTimedOut;
   }
   outcome.record.launch_index = launch;
   return outcome;

@@ -15,6 +15,8 @@ struct LaunchOutcome {
   results::LaunchRecord record;
   // A failure that the next launch of this cell would only repeat.
   bool hopeless = false;
+  // What was asked for cannot be had: step_bench's exit status 2.
+  bool usage_error = false;
 };
 
 // Runs launches of cells, each in a fresh process group, and turns whatever happens into a record.

@@ -2,6 +2,7 @@
 #include "tools/tandem/output_folder.h"
 
 #include <string>
+#include <system_error>
 
 #include "common/base/error.h"
 #include "common/results/document.h"
@@ -11,9 +12,21 @@
 #include "reports/markdown.h"
 
 namespace tandem::cli {
+namespace {
+
+// Without a throw: a path that cannot be looked at cannot be made either, which is said there.
+bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+}  // namespace
 
 OutputFolder::OutputFolder(const std::filesystem::path& path)
-    : path_(std::filesystem::absolute(path)) {
+    : path_(std::filesystem::absolute(path)),
+      is_new_(!is_there(path_)),
+      had_logs_(is_there(path_ / "logs")),
+      had_journal_(is_there(journal())) {
   std::error_code error;
   std::filesystem::create_directories(path_, error);
   if (error) {
@@ -40,6 +53,15 @@ void OutputFolder::mark_unfinished() const {
 }
 
 void OutputFolder::mark_finished() const { std::filesystem::remove(mark()); }
+
+void OutputFolder::withdraw() const {
+  if (had_journal_) return;
+  std::error_code ignored;
+  std::filesystem::remove(journal(), ignored);
+  std::filesystem::remove(mark(), ignored);
+  if (!had_logs_) std::filesystem::remove_all(path_ / "logs", ignored);
+  if (is_new_) std::filesystem::remove(path_, ignored);  // fails where something is left in it
+}
 
 void OutputFolder::write(const reports::Report& report) const {
   results::write_document(path_ / "results.json", report.document);

@@ -24,6 +24,10 @@ class OutputFolder {
   void mark_unfinished() const;
   void mark_finished() const;
 
+  // Undoes what a run has written that measured nothing: journal, mark and logs, and the folder
+  // where it is new. Leaves a folder that held a journal before as it is.
+  void withdraw() const;
+
   // results.json, report.html, report.md, cells.csv.
   void write(const reports::Report& report) const;
 
@@ -31,6 +35,9 @@ class OutputFolder {
   [[nodiscard]] std::filesystem::path mark() const { return path_ / "unfinished"; }
 
   std::filesystem::path path_;
+  bool is_new_;
+  bool had_logs_;
+  bool had_journal_;
 };
 
 }  // namespace tandem::cli

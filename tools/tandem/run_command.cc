@@ -98,9 +98,44 @@ void say_end(SweepEnd end, const RunOptions& options) {
   }
 }
 
-bool any_failed(const results::Document& document) {
+bool any_with(results::Status status, const results::Document& document) {
   return std::any_of(document.launches.begin(), document.launches.end(),
-                     [](const auto& record) { return record.status == results::Status::kFailed; });
+                     [&](const auto& record) { return record.status == status; });
+}
+
+// A sweep of which every cell would be skipped.
+void check_fits(const SweepRunner::Plan& plan) {
+  const bool fits = std::any_of(plan.cells.begin(), plan.cells.end(), [&](const auto& cell) {
+    return plan.cores == 0 || cell.devices <= plan.cores;
+  });
+  if (fits) return;
+  fail(ErrorKind::kUsage,
+       "every cell of the sweep has more devices than there are cores to run on ({}): nothing to "
+       "measure; --oversubscribe measures all the same",
+       plan.cores);
+}
+
+std::chrono::seconds launch_timeout(const RunOptions& options) {
+  const Seconds timeout = parse_long_duration(options.launch_timeout, "--launch-timeout");
+  if (timeout < Seconds{1}) {
+    fail(ErrorKind::kUsage, "--launch-timeout: '{}' is under 1s, in which no launch ends",
+         options.launch_timeout);
+  }
+  return std::chrono::ceil<std::chrono::seconds>(timeout);
+}
+
+// No results of a run that a usage error ended.
+SweepEnd run_or_withdraw(SweepRunner runner, const OutputFolder& folder) {
+  try {
+    return runner.run();
+  } catch (const Error& error) {
+    const auto journal = results::read_journal(folder.journal());
+    const bool measured =
+        journal &&
+        any_with(results::Status::kOk, {.sweep = journal->sweep, .launches = journal->launches});
+    if (error.kind() == ErrorKind::kUsage && !measured) folder.withdraw();
+    throw;
+  }
 }
 
 int finish(const OutputFolder& folder, SweepEnd end) {
@@ -112,7 +147,9 @@ int finish(const OutputFolder& folder, SweepEnd end) {
   if (end == SweepEnd::kComplete) folder.mark_finished();
   fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
   if (end == SweepEnd::kInterrupted) return kInterruptedExit;
-  return any_failed(report.document) ? 1 : 0;
+  const bool is_void =
+      end == SweepEnd::kComplete && !any_with(results::Status::kOk, report.document);
+  return is_void || any_with(results::Status::kFailed, report.document) ? 1 : 0;
 }
 
 }  // namespace
@@ -130,8 +167,8 @@ int run_sweep(const RunOptions& options) {
     const Seconds budget = parse_long_duration(options.budget, "--budget");
     plan.stop_at = start + std::chrono::duration_cast<Nanoseconds>(budget);
   }
-  const auto timeout = std::chrono::ceil<std::chrono::seconds>(
-      parse_long_duration(options.launch_timeout, "--launch-timeout"));
+  check_fits(plan);
+  const std::chrono::seconds timeout = launch_timeout(options);
   const LaunchSettings settings{.step_bench = find_step_bench(options.step_bench),
                                 .min_time = sweep.min_time,
                                 .min_samples = sweep.min_samples,
@@ -144,7 +181,8 @@ int run_sweep(const RunOptions& options) {
   check_same_sweep(journal.found().sweep, info, folder.journal());
   folder.mark_unfinished();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
-  const SweepEnd end = SweepRunner(std::move(plan), launcher, journal, interrupts).run();
+  const SweepEnd end =
+      run_or_withdraw(SweepRunner(std::move(plan), launcher, journal, interrupts), folder);
   say_end(end, options);
   return finish(folder, end);
 }

@@ -16,7 +16,8 @@ struct RunOptions {
   std::string launch_timeout = "10m";
 };
 
-// `tandem run`. Exit code: 0, 1 where a launch failed, 130 where a signal ended it early.
+// `tandem run`. Exit code: 0, 1 where a launch failed or the complete sweep measured nothing, 130
+// where a signal ended it early.
 [[nodiscard]] int run_sweep(const RunOptions& options);
 
 }  // namespace tandem::cli

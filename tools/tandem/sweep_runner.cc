@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/error.h"
+
 namespace tandem::cli {
 namespace {
 
@@ -109,10 +111,23 @@ void SweepRunner::launch(const Slot& slot) {
   const TimePoint start = Clock::now();
   const std::optional<LaunchOutcome> outcome = launcher_.run(plan_.cells[slot.cell], slot.launch);
   if (!outcome) return;
+  stop_if_refused(*outcome);
   journal_.append(outcome->record);
   ++finished_;
   progress_.finished(name, Clock::now() - start);
   note(slot.cell, *outcome);
+}
+
+// One refusal may be about its cell; a second one of another cell, in the same words, is not.
+void SweepRunner::stop_if_refused(const LaunchOutcome& outcome) {
+  const std::string& reason = outcome.record.reason;
+  if (!outcome.usage_error || finished_ > 1) return;
+  if (finished_ == 0 && states_.size() > 1) {
+    refusal_ = reason;
+  } else if (finished_ == 0 || reason == refusal_) {
+    progress_.end();
+    fail(ErrorKind::kUsage, "{}", reason);
+  }
 }
 
 void SweepRunner::note(std::size_t cell, const LaunchOutcome& outcome) {

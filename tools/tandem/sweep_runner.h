@@ -32,6 +32,8 @@ class SweepRunner {
   SweepRunner(Plan plan, const Launcher& launcher, results::Journal& journal,
               const Interrupts& interrupts);
 
+  // Throws a usage error where the first two launches of a sweep that has measured nothing end with
+  // the same one: all others would fail one by one for that cause.
   [[nodiscard]] SweepEnd run();
 
  private:
@@ -45,6 +47,7 @@ class SweepRunner {
   void skip_what_does_not_fit();
   void skip(std::size_t cell, const std::string& reason);
   void launch(const Slot& slot);
+  void stop_if_refused(const LaunchOutcome& outcome);
   void note(std::size_t cell, const LaunchOutcome& outcome);
   void skip_larger_batches(std::size_t cell);
   [[nodiscard]] bool is_due(const Slot& slot) const;
@@ -57,6 +60,7 @@ class SweepRunner {
   Progress progress_;
   std::vector<CellState> states_;
   int finished_ = 0;
+  std::string refusal_;  // the usage error of the first launch
 };
 
 }  // namespace tandem::cli
