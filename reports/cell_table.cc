@@ -51,8 +51,8 @@ std::vector<std::string> brief_row(const CellSummary& summary) {
     row.insert(row.end(), {kNone, kNone, kNone, status_text(summary)});
     return row;
   }
-  const stats::Estimate rate{
-      .center = summary.throughput.center, .interval = std::nullopt, .launches = summary.launches};
+  stats::Estimate rate = summary.throughput;
+  if (!is_unbounded(rate)) rate = {.center = rate.center, .interval = std::nullopt, .launches = 0};
   row.insert(row.end(), {duration_text(summary.median_step), rate_text(rate),
                          summary.speedup ? ratio_text(*summary.speedup) : kNone,
                          join(marks_of(summary), ", ")});

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -29,8 +30,11 @@ std::string csv_field(const std::string& text) {
 void add_estimate(std::vector<std::string>& fields, const stats::Estimate* estimate) {
   fields.push_back(estimate != nullptr ? fmt::format("{}", estimate->center) : "");
   const bool known = estimate != nullptr && estimate->interval;
-  fields.push_back(known ? fmt::format("{}", estimate->interval->low) : "");
-  fields.push_back(known ? fmt::format("{}", estimate->interval->high) : "");
+  const auto end = [](double value) {
+    return value >= 0 && std::isfinite(value) ? fmt::format("{}", value) : std::string();
+  };
+  fields.push_back(known ? end(estimate->interval->low) : "");
+  fields.push_back(known ? end(estimate->interval->high) : "");
 }
 
 std::string options_text(const results::Cell& cell) {

@@ -26,6 +26,13 @@ std::string significant(double value) {
   return fmt::format("{:.{}f}", value, std::max(0, 3 - magnitude));
 }
 
+// Beyond a factor of a thousand the digits say nothing.
+std::string factor(double value, int digits) {
+  if (value > 1000) return ">1000";
+  if (value < 0.001) return "<0.001";
+  return fmt::format("{:.{}f}", value, value < 0.01 ? std::max(digits, 3) : digits);
+}
+
 std::string grouped(double value) {
   if (std::abs(value) < 1000) return significant(value);
   std::string digits = fmt::format("{:.0f}", value);
@@ -62,28 +69,36 @@ std::string duration_text(const stats::Estimate& seconds) {
 
 std::string rate_text(const stats::Estimate& per_second) {
   std::string text = grouped(per_second.center);
-  if (per_second.interval) {
+  if (per_second.interval && !is_unbounded(per_second)) {
     text += fmt::format(" [{} .. {}]", grouped(per_second.interval->low),
                         grouped(per_second.interval->high));
+  } else if (is_unbounded(per_second)) {
+    text += " [interval unbounded]";
   }
   return text;
 }
 
 std::string ratio_text(const stats::Estimate& ratio) {
   const int digits = ratio_digits(ratio);
-  std::string text = fmt::format("{:.{}f}x", ratio.center, digits);
+  std::string text = factor(ratio.center, digits) + "x";
   if (ratio.interval) {
-    text += fmt::format(" [{:.{}f} .. {:.{}f}]", ratio.interval->low, digits, ratio.interval->high,
-                        digits);
+    text += fmt::format(" [{} .. {}]", factor(ratio.interval->low, digits),
+                        factor(ratio.interval->high, digits));
   }
   return text;
+}
+
+std::string factor_text(double ratio) { return factor(ratio, 2) + "x"; }
+
+bool is_unbounded(const stats::Estimate& estimate) {
+  return estimate.launches >= 2 && (!estimate.interval || !std::isfinite(estimate.interval->high));
 }
 
 std::string interval_words(const stats::Estimate& ratio) {
   if (!ratio.interval) return "no interval: a single launch does not tell how launches vary";
   const int digits = ratio_digits(ratio);
-  return fmt::format("95 % interval {:.{}f} to {:.{}f}", ratio.interval->low, digits,
-                     ratio.interval->high, digits);
+  return fmt::format("95 % interval {} to {}", factor(ratio.interval->low, digits),
+                     factor(ratio.interval->high, digits));
 }
 
 std::string strategy_label(const results::Cell& cell) {

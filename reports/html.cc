@@ -162,17 +162,23 @@ std::string to_html(const Report& report) {
   html +=
       section("ddp against dp",
               "Ratio of launch medians with its 95 % interval. Right of the line ddp is faster, "
-              "left of it dp; an interval that touches the line resolves nothing.",
+              "left of it dp; an interval that touches the line resolves nothing. An arrow is an "
+              "interval that leaves the frame, a hollow point one without an interval.",
               forest(report.summary));
   html +=
       section("Throughput and speed-up over devices",
               "Samples per second = global batch / mean step; speed-up = median step of single / "
               "own median step, both at the same global batch. Whiskers are 95 % intervals over "
-              "launches; lines join measured device counts and say nothing in between.",
+              "launches, with an arrow where one leaves the frame. A hollow point has none: a "
+              "single launch, or launches that scatter so much that the interval is unbounded. "
+              "Lines join measured device counts and say nothing in between.",
               curves(groups));
   html += section("Why: where the step goes",
                   "Mean time per phase on the critical device (dp: device 0; ddp: slowest rank). "
-                  "Blue is work that one device has too; warm colours are what parallelism adds.",
+                  "Blue and grey are work that one device has too: blue forward, loss and "
+                  "backward, grey input, zeroing gradients and the update of the parameters. Warm "
+                  "colours and violet are what parallelism adds; the darkest grey is the "
+                  "remainder, time of the step that is in no phase.",
                   phase_bars(groups) + table_html(phase_table(report.summary)));
   html += section("All cells", "A dash is a figure that does not exist; the remarks say why.",
                   table_html(cell_table(report.summary)));

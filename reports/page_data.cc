@@ -17,7 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Centre, low and high end; "unbounded" after them tells why there are no ends.
 Json triple(const stats::Estimate& estimate) {
+  if (is_unbounded(estimate)) return Json::array({estimate.center, nullptr, nullptr, "unbounded"});
   if (!estimate.interval) return Json::array({estimate.center, nullptr, nullptr});
   return Json::array({estimate.center, estimate.interval->low, estimate.interval->high});
 }

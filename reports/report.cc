@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "common/base/units.h"
 #include "reports/cell_table.h"
 #include "reports/format.h"
@@ -28,6 +32,34 @@ std::string loads_text(const std::vector<double>& loads) {
   return join(parts, ", ");
 }
 
+// By launch, since each may sit on other cores.
+std::string ping_pong_text(const results::Document& document) {
+  std::vector<double> times;
+  for (const results::LaunchRecord& record : document.launches) {
+    const double time = record.machine.ping_pong_ns;
+    if (record.status == results::Status::kOk && time > 0) times.push_back(time);
+  }
+  if (times.empty()) return "";
+  const auto [least, most] = std::minmax_element(times.begin(), times.end());
+  const std::string low = fmt::format("{:.0f}", *least);
+  const std::string high = fmt::format("{:.0f}", *most);
+  if (low == high) return low + " ns";
+  return fmt::format("{} to {} ns over launches", low, high);
+}
+
+// Keys of results.json that repeat a fact that is shown, or speak of the file alone.
+bool says_nothing_new(const std::string& key) {
+  constexpr std::array<std::string_view, 3> kKeys{"tandem_cores", "tandem_cpu_model",
+                                                  "tandem_cpu_time"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
+// "tandem_version" as "tandem version".
+std::string readable(std::string key) {
+  std::replace(key.begin(), key.end(), '_', ' ');
+  return key;
+}
+
 }  // namespace
 
 Report make_report(results::Document document) {
@@ -46,9 +78,9 @@ std::vector<std::string> method_lines(const Report& report) {
       fmt::format("Steps, speed-ups and the verdict: {}, back-transformed; ratios by Welch's t. "
                   "A ratio whose interval holds 1 is not resolved.",
                   stats::kMethod),
-      "Throughput: global batch / mean step, with a t interval on launch means; none is shown "
-      "where the "
-      "launches scatter so much that its time would reach zero.",
+      "Throughput: global batch / mean step, with a t interval on launch means; it is unbounded "
+      "where the launches scatter so much that its time would reach zero. cells.csv leaves the end "
+      "of an interval empty where it is unbounded or, for a mean time, below zero.",
       "Each interval stands alone: of 20 such intervals about one misses.",
       "Speed-up and efficiency (speed-up / devices) are against single: one device, no wrapper, "
       "same model and global batch.",
@@ -67,17 +99,16 @@ Facts machine_lines(const Report& report) {
   if (machine.cores > 0) add(facts, "cores that a launch may use", std::to_string(machine.cores));
   if (machine.memory_bytes > 0) add(facts, "memory", to_string(Bytes{machine.memory_bytes}));
   if (machine.page_bytes > 0) add(facts, "page", to_string(Bytes{machine.page_bytes}));
-  if (machine.ping_pong_ns > 0) {
-    add(facts, "ping-pong between two cores, one way",
-        fmt::format("{:.0f} ns", machine.ping_pong_ns));
-  }
+  add(facts, "core to core, one way", ping_pong_text(report.document));
   add(facts, "kernel", machine.kernel);
   add_all(facts, "", machine.libraries);
   add_all(facts, "variable ", machine.variables);
   add(facts, "load average at the start", loads_text(context.load_avg));
   add(facts, "frequency scaling", context.cpu_scaling_enabled ? "on (not 'performance')" : "");
   add(facts, "measured", context.date);
-  add_all(facts, "", context.custom);
+  for (const auto& [name, value] : context.custom) {
+    if (!says_nothing_new(name)) add(facts, readable(name), value);
+  }
   return facts;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -23,6 +24,7 @@ Workload workload_of(const CellSummary& summary) {
 }
 
 struct Count {
+  std::set<int> devices;  // at which was compared
   int ddp = 0;
   int dp = 0;
   int unresolved = 0;
@@ -48,12 +50,12 @@ std::string comparison_text(const Comparison& pair) {
   const std::string ddp = strategy_label(pair.ddp->cell);
   const std::string evidence = launches_text(pair);
   if (pair.ddp_verdict == stats::Verdict::kFaster) {
-    return fmt::format("{} is {:.2f}x faster than {} ({}, {})", ddp, pair.ddp_speed.center, dp,
-                       interval_words(pair.ddp_speed), evidence);
+    return fmt::format("{} is {} faster than {} ({}, {})", ddp, factor_text(pair.ddp_speed.center),
+                       dp, interval_words(pair.ddp_speed), evidence);
   }
   if (pair.ddp_verdict == stats::Verdict::kSlower) {
     const stats::Estimate dp_speed = inverse(pair.ddp_speed);
-    return fmt::format("{} is {:.2f}x faster than {} ({}, {})", dp, dp_speed.center, ddp,
+    return fmt::format("{} is {} faster than {} ({}, {})", dp, factor_text(dp_speed.center), ddp,
                        interval_words(dp_speed), evidence);
   }
   return fmt::format("{} against {} is not resolved: speed ratio {:.2f} ({}{}, {})", ddp, dp,
@@ -106,6 +108,7 @@ std::vector<Workload> workloads_of(const Summary& summary) {
 }
 
 void count(Count& total, const Comparison& pair) {
+  total.devices.insert(pair.dp->cell.devices);
   switch (pair.ddp_verdict) {
     case stats::Verdict::kFaster:
       ++total.ddp;
@@ -128,12 +131,15 @@ std::string overall_text(const Count& total, bool any_comparison) {
   if (all == 0) return "dp and ddp were not both measured at any point: nothing to compare.";
   const std::string where =
       all == 1 ? "in the one comparison" : fmt::format("in all {} comparisons", all);
-  if (total.ddp == all) return fmt::format("ddp is faster than dp {}.", where);
-  if (total.dp == all) return fmt::format("dp is faster than ddp {}.", where);
-  if (total.unresolved == all) return fmt::format("dp against ddp is not resolved {}.", where);
+  const std::string devices = fmt::format("on {} devices", fmt::join(total.devices, " or "));
+  if (total.ddp == all) return fmt::format("ddp is faster than dp {} {}.", where, devices);
+  if (total.dp == all) return fmt::format("dp is faster than ddp {} {}.", where, devices);
+  if (total.unresolved == all) {
+    return fmt::format("dp against ddp is not resolved {} {}.", where, devices);
+  }
   return fmt::format(
-      "Of {} comparisons of dp and ddp, ddp is faster in {}, dp in {}; not resolved: {}.", all,
-      total.ddp, total.dp, total.unresolved);
+      "Of {} comparisons of dp and ddp {}, ddp is faster in {}, dp in {}; not resolved: {}.", all,
+      devices, total.ddp, total.dp, total.unresolved);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@
   }
 
   // Whiskers for points that carry yLow and yHigh, or xLow and xHigh. One that is too long for the
-  // axis runs out of the frame, without a cap.
+  // axis ends at the frame in an arrow. Points without an interval are drawn hollow by hollow().
   const whiskers = {
     id: "whiskers",
     beforeDatasetsDraw(chart) {
@@ -50,10 +50,20 @@
           context.beginPath();
           if (across) {
             context.moveTo(from, element.y); context.lineTo(to, element.y);
-            for (const x of [from, to]) { context.moveTo(x, element.y - cap); context.lineTo(x, element.y + cap); }
+            for (const x of [from, to]) {
+              const edge = Math.min(Math.max(x, frame.left), frame.right);
+              const back = edge === x ? 0 : x < edge ? 6 : -6;
+              context.moveTo(edge + back, element.y - cap); context.lineTo(edge, back ? element.y : element.y + cap);
+              if (back) context.lineTo(edge + back, element.y + cap);
+            }
           } else {
             context.moveTo(element.x, from); context.lineTo(element.x, to);
-            for (const y of [from, to]) { context.moveTo(element.x - cap, y); context.lineTo(element.x + cap, y); }
+            for (const y of [from, to]) {
+              const edge = Math.min(Math.max(y, frame.top), frame.bottom);
+              const back = edge === y ? 0 : y < edge ? 6 : -6;
+              context.moveTo(element.x - cap, edge + back); context.lineTo(back ? element.x : element.x + cap, edge);
+              if (back) context.lineTo(element.x + cap, edge + back);
+            }
           }
           context.stroke();
           context.restore();
@@ -67,9 +77,15 @@
     return value.toLocaleString("en-US", { maximumFractionDigits: digits });
   }
 
-  function withInterval(value, low, high) {
-    return low === null || low === undefined ? number(value) + " (no interval)"
+  function withInterval(value, low, high, unbounded) {
+    return low === null || low === undefined ? number(value) + (unbounded ? " (interval unbounded)" : " (no interval)")
                                              : number(value) + " [" + number(low) + " .. " + number(high) + "]";
+  }
+
+  // A point without an interval must not look like one that is exact.
+  function hollow(inks, lows) {
+    return { pointBorderColor: inks, pointBorderWidth: 2,
+             pointBackgroundColor: lows.map((low, at) => low === null ? colour("panel") : Array.isArray(inks) ? inks[at] : inks) };
   }
 
   function title(text) {
@@ -101,11 +117,12 @@
     return shown.map(function (series, index) {
       const offset = (index - (shown.length - 1) / 2) * 0.05;
       const points = series.points.filter((point) => point[figure]).map(function (point) {
-        const [center, low, high] = point[figure];
+        const [center, low, high, unbounded] = point[figure];
         return { x: group.devices.indexOf(point.devices) + offset, y: center, yLow: low, yHigh: high,
-                 devices: point.devices };
+                 unbounded: unbounded !== undefined, devices: point.devices };
       });
-      return Object.assign(look(series), { label: series.label, data: points, borderWidth: 1.5,
+      const style = look(series);
+      return Object.assign(style, hollow(style.borderColor, points.map((point) => point.yLow)), { label: series.label, data: points, borderWidth: 1.5,
                                            showLine: points.length > 1, pointRadius: 4.5, pointHoverRadius: 6 });
     });
   }
@@ -132,7 +149,7 @@
         scales: { x: places(group), y: axis(label, { beginAtZero: true, suggestedMax: 1.05 * Math.min(top, whisker) }) },
         plugins: { legend: legend(), tooltip: { callbacks: {
           label: (item) => item.dataset.label + " on " + item.raw.devices + ": " +
-              (item.raw.yLow === undefined ? number(item.raw.y) : withInterval(item.raw.y, item.raw.yLow, item.raw.yHigh)) } } },
+              (item.raw.yLow === undefined ? number(item.raw.y) : withInterval(item.raw.y, item.raw.yLow, item.raw.yHigh, item.raw.unbounded)) } } },
       },
       plugins: [whiskers],
     });
@@ -199,7 +216,8 @@
     return new Chart(canvas, {
       type: "scatter",
       data: { datasets: [{ data: rows.map((row, at) => ({ x: row.center, y: at, xLow: row.low, xHigh: row.high })),
-                           borderColor: inks, backgroundColor: inks, pointRadius: 5, pointHoverRadius: 6 }] },
+                           borderColor: inks, backgroundColor: inks,
+                           ...hollow(inks, rows.map((row) => row.low)), pointRadius: 5, pointHoverRadius: 6 }] },
       options: {
         responsive: true, maintainAspectRatio: false, animation: false,
         scales: {

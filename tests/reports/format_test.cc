@@ -28,6 +28,18 @@ TEST(Format, Ratios_ShowOnWhichSideOfOneTheyEnd) {
             "1.02x [0.96 .. 1.08]");
 }
 
+TEST(Format, RatiosBeyondAThousand_AreCutOff) {
+  EXPECT_EQ(ratio_text({.center = 1234, .interval = Interval{0.0001, 1e9}, .launches = 2}),
+            ">1000x [<0.001 .. >1000]");
+  EXPECT_EQ(ratio_text({.center = 0.004, .interval = std::nullopt, .launches = 1}), "0.004x");
+}
+
+TEST(Format, RateOfLaunchesThatScatterTooMuch_IsUnbounded) {
+  EXPECT_EQ(rate_text({.center = 12, .interval = std::nullopt, .launches = 2}),
+            "12.00 [interval unbounded]");
+  EXPECT_EQ(rate_text({.center = 12, .interval = std::nullopt, .launches = 1}), "12.00");
+}
+
 TEST(Format, Labels_NameLaunchAndOptionsWhereTheyDiffer) {
   results::Cell cell;
   cell.strategy = "ddp";

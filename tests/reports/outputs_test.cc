@@ -113,6 +113,36 @@ TEST(Csv, AbsentFigures_AreEmpty_AndTextIsQuoted) {
   EXPECT_TRUE(has(csv, "failed,\"it said \"\"no\"\", then\nended\",,0,1,0,,,,"));
 }
 
+Synthetic scattered() {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.01, 0.1});  // mean 0.055 s -+ 0.57 s
+  return synthetic;
+}
+
+TEST(Csv, LowEndBelowZero_IsEmpty) {
+  Synthetic synthetic = scattered();
+  const std::string csv = to_csv(summarize(synthetic.document()));
+  EXPECT_TRUE(has(csv, ",,0.62")) << csv;
+  EXPECT_FALSE(has(csv, "-0.")) << csv;
+}
+
+TEST(Html, UnboundedInterval_IsSaidInTableAndChart) {
+  const std::string html = own_html(scattered());
+  EXPECT_TRUE(has(html, "[interval unbounded]"));
+  EXPECT_TRUE(has(html, "null,null,\"unbounded\"]"));
+}
+
+TEST(Machine, FactsAreReadable_AndSaidOnce) {
+  Synthetic synthetic = full();
+  synthetic.document().sweep.context.custom = {{"tandem_cores", "2"}, {"tandem_version", "9.9"}};
+  synthetic.document().launches[0].machine.ping_pong_ns = 97.2;
+  synthetic.document().launches[1].machine.ping_pong_ns = 48.9;
+  const std::string html = own_html(synthetic);
+  EXPECT_FALSE(has(html, "tandem_"));
+  EXPECT_TRUE(has(html, "<dt>tandem version</dt><dd>9.9</dd>"));
+  EXPECT_TRUE(has(html, "<dd>49 to 97 ns over launches</dd>"));
+}
+
 TEST(Markdown, HoldsVerdictAndTables) {
   Synthetic synthetic = full();
   const std::string text = to_markdown(make_report(synthetic.document()));

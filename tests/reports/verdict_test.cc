@@ -31,7 +31,7 @@ TEST(Verdict, Faster_SaysByHowMuchAndHowSure) {
   EXPECT_EQ(verdict.workloads[0],
             "mlp-small, batch 64, 2 devices: ddp is 1.20x faster than dp (95 % interval 1.17 to "
             "1.23, 3 launches each).");
-  EXPECT_EQ(verdict.overall, "ddp is faster than dp in the one comparison.");
+  EXPECT_EQ(verdict.overall, "ddp is faster than dp in the one comparison on 2 devices.");
 }
 
 TEST(Verdict, DpFaster_IsSaidOfDp) {
@@ -63,6 +63,7 @@ TEST(Verdict, TakesTheMostDevicesAtWhichBothMeasured) {
   const VerdictText verdict = verdict_of(synthetic);
   ASSERT_EQ(verdict.workloads.size(), 1U);
   EXPECT_TRUE(has(verdict.workloads[0], "2 devices: dp is"));
+  EXPECT_EQ(verdict.overall, "dp is faster than ddp in the one comparison on 2 devices.");
 }
 
 TEST(Verdict, OneDeviceAlone_ClaimsNothing) {
