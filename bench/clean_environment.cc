@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
+#include <cstring>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,15 +26,16 @@ bool changes_the_measurement(std::string_view variable) {
 
 void restart_in_clean_environment(char** argv) {
   std::vector<char*> kept;
-  bool any = false;
+  std::string ignored;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (changes_the_measurement(*variable)) {
-      any = true;
+      ignored.append(" ").append(*variable, std::strcspn(*variable, "="));
     } else {
       kept.push_back(*variable);
     }
   }
-  if (!any) return;
+  if (ignored.empty()) return;
+  std::fprintf(stderr, "ignored, as they would change what is measured:%s\n", ignored.c_str());
   kept.push_back(nullptr);
   execve("/proc/self/exe", argv, kept.data());
   // Not restarted: what they change shows in the record (the library's instruction set, the cores).

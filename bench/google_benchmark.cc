@@ -25,7 +25,7 @@ bool names(const std::string& flag, const char* name) {
 // number of samples is found from time, and two runs of one thing must have one name: compare.py
 // matches by it.
 template <class Reporter>
-class PlainNames final : public Reporter {
+class PlainNames : public Reporter {
  public:
   using Reporter::Reporter;
 
@@ -36,6 +36,20 @@ class PlainNames final : public Reporter {
       run.run_name.time_type.clear();
     }
     Reporter::ReportRuns(plain);
+  }
+};
+
+// Without the context that the library prints of itself: the machine is said in the record, and the
+// library's own build type (Debian's is a debug build) says nothing of what is timed here.
+class Table final : public PlainNames<benchmark::ConsoleReporter> {
+ public:
+  Table() : PlainNames(OO_None) {}
+
+  bool ReportContext(const Context& context) override {
+    name_field_width_ = context.name_field_width;
+    printed_header_ = false;
+    prev_counters_.clear();
+    return true;
   }
 };
 
@@ -103,7 +117,7 @@ void GoogleBenchmark::add(const std::string& name, int iterations, benchmark::Ti
 
 void GoogleBenchmark::run() {
   SilentReporter silent;
-  PlainNames<benchmark::ConsoleReporter> console(benchmark::ConsoleReporter::OO_None);
+  Table console;
   PlainNames<benchmark::JSONReporter> json;
   PlainNames<benchmark::JSONReporter> file;
   benchmark::BenchmarkReporter* display = &silent;

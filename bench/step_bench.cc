@@ -2,6 +2,7 @@
 //
 // Times one training step of one strategy. Of processes, every rank runs this main; all take the
 // same samples, and rank 0 reports.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -32,6 +33,12 @@ void write_record(const StepOptions& options, const Place& place,
 std::unique_ptr<GoogleBenchmark> open_outputs(const StepOptions& options, Bootstrap& bootstrap) {
   std::unique_ptr<GoogleBenchmark> driver;
   attempt_together(bootstrap, [&] {
+    const std::string same = "--benchmark_out=" + options.record_file;
+    const auto& flags = options.benchmark_flags;
+    if (std::find(flags.begin(), flags.end(), same) != flags.end()) {
+      fail(ErrorKind::kUsage, "--record and --benchmark_out name one file, '{}': give each its own",
+           options.record_file);
+    }
     if (!options.record_file.empty() && bootstrap.rank() == 0) {
       check_writable(options.record_file, "--record");
     }

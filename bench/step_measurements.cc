@@ -98,8 +98,9 @@ void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& opt
       ratio.interval
           ? fmt::format("95 % interval {:.4f} to {:.4f}", ratio.interval->low, ratio.interval->high)
           : "too few pairs for an interval";
-  std::cerr << fmt::format("with {} a step takes {:.4f} times as long (median of {} pairs, {})",
-                           options.ab, ratio.center, ratio.launches, interval)
+  std::cerr << fmt::format(
+                   "step time with {} over step time without: {:.4f} (median of {} pairs, {})",
+                   options.ab, ratio.center, ratio.launches, interval)
             << std::endl;
 }
 

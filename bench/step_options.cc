@@ -108,7 +108,9 @@ void declare(CLI::App& app, Flags& flags) {
                  "ddp: first bucket's size in MiB (default 1; with --bucket-mb, that size)");
   app.add_option("--phases", flags.phases, "time the parts of a step: on or off")
       ->capture_default_str();
-  app.add_option("--seed", flags.seed, "of weights and data")->capture_default_str();
+  app.add_option("--seed", flags.seed, "of weights and data")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53));
   app.add_flag("--oversubscribe", flags.oversubscribe,
                "let devices share cores or GPUs; results carry the mark");
   app.add_option("--device-memory", flags.device_memory,
@@ -125,9 +127,11 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--record", flags.record, "write the launch's full record to this file");
   app.add_flag("--verify", flags.verify,
                "instead of timing: train some steps and compare with single");
-  app.add_option("--ab", flags.ab,
-                 "instead of timing alone: interleaved pairs of steps, without and with a changed "
-                 "option, such as --ab=grads=views, phases=off or strategy=single");
+  app.add_option(
+      "--ab", flags.ab,
+      "instead of timing alone: interleaved pairs of steps, without and with a changed "
+      "option, such as --ab=grads=views, phases=off or strategy=single; the time shown is with "
+      "it, the ratio is step time with it over without");
   app.add_option("--pairs", flags.pairs, "pairs of --ab")->capture_default_str();
   app.footer(
       "Of Google Benchmark's flags: --benchmark_out=FILE (JSON), --benchmark_format=json, "
@@ -206,6 +210,8 @@ void check_applicable(const CLI::App& app, const Flags& flags, StrategyKind stra
   if (strategy != StrategyKind::kDdp) {
     for (const char* flag : kDdpOptions) refuse(flag, "is an option of ddp and does nothing here");
   }
+  require(flags.free_running > 0 || app.count("--free-running") == 0,
+          "--free-running: use 1 or more steps per sample");
   if (flags.ab.empty()) refuse("--pairs", "does nothing without --ab");
   if (flags.verify) refuse("--free-running", "does nothing with --verify");
   if (!flags.verify && flags.ab.empty()) return;
@@ -218,7 +224,6 @@ void check_counts(const Flags& flags) {
   require(flags.min_samples >= 1, "--min-samples: use 1 or more");
   require(flags.warmup_steps >= 3,
           "--warmup-steps: use 3 or more; ddp's buckets settle in the second step");
-  require(flags.free_running >= 0, "--free-running: use 1 or more steps per sample");
   require(flags.pairs >= 2, "--pairs: use 2 or more");
   require(!(flags.verify && !flags.ab.empty()), "--verify and --ab are two runs: give one of them");
 }
@@ -242,6 +247,7 @@ Flags changed_by_ab(const Flags& flags) {
        {"phases", &changed.phases}}};
   for (const auto& [name, field] : known) {
     if (name != option) continue;
+    require(*field != value, fmt::format("--ab={}: that is the value without it", flags.ab));
     *field = value;
     return changed;
   }

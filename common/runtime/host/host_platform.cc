@@ -37,6 +37,12 @@ class HostPlatform final : public Platform {
   }
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate_host(Bytes size) override {
+    const Bytes left = available_memory();
+    if (size > left) {
+      fail(ErrorKind::kOutOfMemory,
+           "the host is out of memory: {} asked, {} left; use a smaller batch", to_string(size),
+           to_string(left));
+    }
     const std::shared_ptr<SharedMapping> mapping = SharedMapping::create(std::max(size, Bytes{1}));
     const DeviceId host{Backend::kHost, DeviceId::kHostMemory};
     return std::make_unique<HostBuffer>(ByteSpan(mapping->data(), size.value, host), mapping,
