@@ -73,11 +73,13 @@ void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& opt
       "ab/{}/against:{}", cell_of(options, place.platform->backend()).name(), options.ab);
   const auto body = [&](benchmark::State& state) {
     for ([[maybe_unused]] auto iteration : state) {
-      // Turn about, so that what one leaves in the caches meets both alike.
-      const bool a_first = seconds_a.size() % 2 == 0;
-      if (a_first) seconds_a.push_back(sampler_a.sample().count());
-      seconds_b.push_back(sampler_b.sample().count());
-      if (!a_first) seconds_a.push_back(sampler_a.sample().count());
+      // A B B A: whatever the one who goes second gains or loses by it, both do once.
+      const double first_a = sampler_a.sample().count();
+      const double first_b = sampler_b.sample().count();
+      const double second_b = sampler_b.sample().count();
+      const double second_a = sampler_a.sample().count();
+      seconds_a.push_back((first_a + second_a) / 2);
+      seconds_b.push_back((first_b + second_b) / 2);
       state.SetIterationTime(seconds_b.back());
       // As in a timed run: marks are read after each sample and used again for the next.
       static_cast<void>(a->collect_phases());

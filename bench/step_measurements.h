@@ -14,8 +14,9 @@ namespace tandem::bench {
 [[nodiscard]] Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
                                        const StepOptions& options, const Model& model);
 
-// Times interleaved pairs of steps of two variants in this process, A then B and B then A in turn,
-// and reports the ratio B / A: for effects too small to be seen between launches. Collective.
+// Times interleaved steps of two variants in this process, A B B A at a time, and reports the ratio
+// B / A of each such pair of two steps: for effects too small to be seen between launches.
+// Collective.
 void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& options,
                    const Model& model);
 
