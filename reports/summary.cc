@@ -143,7 +143,8 @@ std::optional<double> CellSummary::efficiency() const {
 }
 
 bool CellSummary::efficiency_above_one() const {
-  return speedup && speedup->interval && speedup->interval->low > cell.devices;
+  if (!speedup || !speedup->interval) return false;
+  return speedup->interval->low > cell.devices;
 }
 
 double CellSummary::remainder_share() const {
