@@ -33,8 +33,6 @@ class Sampler {
   // Discards until both limits are reached.
   [[nodiscard]] Warmup warm_up(int steps, Nanoseconds time);
 
-  [[nodiscard]] int steps_per_sample() const { return steps_per_sample_; }
-
  private:
   [[nodiscard]] Seconds time_of(int steps);
 

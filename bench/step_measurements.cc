@@ -68,6 +68,7 @@ void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& opt
   static_cast<void>(sampler_b.warm_up(options.warmup_steps, options.warmup_time));
   std::vector<double> seconds_a;
   std::vector<double> seconds_b;
+  stats::Estimate ratio;
   add_context(place, options);
   const std::string name = fmt::format(
       "ab/{}/against:{}", cell_of(options, place.platform->backend()).name(), options.ab);
@@ -85,7 +86,7 @@ void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& opt
       static_cast<void>(a->collect_phases());
       static_cast<void>(b->collect_phases());
     }
-    const stats::Estimate ratio = stats::median_of_paired_ratios(seconds_a, seconds_b);
+    ratio = stats::median_of_paired_ratios(seconds_a, seconds_b);
     state.counters["ratio"] = ratio.center;
     if (ratio.interval) {
       state.counters["ratio_low"] = ratio.interval->low;
@@ -95,7 +96,6 @@ void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& opt
   driver.add(name, options.pairs, benchmark::kMillisecond, body);
   driver.run();
   if (place.communicator->rank() != 0) return;
-  const stats::Estimate ratio = stats::median_of_paired_ratios(seconds_a, seconds_b);
   const std::string interval =
       ratio.interval
           ? fmt::format("95 % interval {:.4f} to {:.4f}", ratio.interval->low, ratio.interval->high)
