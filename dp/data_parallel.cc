@@ -129,8 +129,7 @@ DataParallel::DataParallel(Platform& platform, const Model& model, const Trainin
   broadcast_ = std::make_unique<CoalescedBroadcast>(replicas, layout, kTorchCoalescedChunk);
   reduction_ =
       std::make_unique<CoalescedReduction>(replicas, gradients, layout, kTorchCoalescedChunk);
-  optimizer_ =
-      std::make_unique<SgdMomentum>(*devices_.front(), layout.arena_count(), options.optimizer);
+  optimizer_ = make_optimizer(*devices_.front(), layout.arena_count(), options.optimizer);
   root_worker().replica.initialise(options.seed, options.distribution);
   root_worker().replica.stream().synchronize();
 }

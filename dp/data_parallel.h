@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/optim/sgd.h"
+#include "common/optim/make_optimizer.h"
 #include "common/parallel/chunk_rule.h"
 #include "common/parallel/coalesced_broadcast.h"
 #include "common/parallel/coalesced_reduction.h"
@@ -54,7 +54,7 @@ class DataParallel final : public Strategy {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<CoalescedBroadcast> broadcast_;
   std::unique_ptr<CoalescedReduction> reduction_;
-  std::unique_ptr<SgdMomentum> optimizer_;
+  std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<DeviceThreads> autograd_threads_;
 };
 
