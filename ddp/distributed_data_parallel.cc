@@ -19,7 +19,7 @@ namespace tandem::ddp {
 namespace {
 
 // A flat update runs over the arena's gaps as well.
-std::int64_t velocity_count(const ParameterLayout& layout, GradsMode grads) {
+std::int64_t state_count(const ParameterLayout& layout, GradsMode grads) {
   return grads == GradsMode::kCopy ? layout.arena_count() : layout.parameter_count();
 }
 
@@ -32,7 +32,8 @@ DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& dev
     : batch_(platform, device, model,
              share_of_batch(options.global_batch, communicator.rank(), communicator.size()),
              options),
-      optimizer_(device, velocity_count(model.layout(), reducer.grads), options.optimizer),
+      optimizer_(
+          make_optimizer(device, state_count(model.layout(), reducer.grads), options.optimizer)),
       replica_(device, model, batch_.count(), options.phases),
       reducer_(replica_, model.layout(), communicator, reducer) {
   // Each rank could make the same weights from the seed; sending them is what DDP does, and keeps
@@ -66,10 +67,10 @@ void DistributedDataParallel::step() {
 void DistributedDataParallel::update() {
   Operations& operations = replica_.operations();
   if (const auto flat = reducer_.flat_gradients()) {
-    optimizer_.step(operations, replica_.stream(), replica_.parameters().flat, *flat);
+    optimizer_->step(operations, replica_.stream(), replica_.parameters().flat, *flat);
   } else {
-    optimizer_.step(operations, replica_.stream(), replica_.parameters().tensors,
-                    as_const(reducer_.gradients()));
+    optimizer_->step(operations, replica_.stream(), replica_.parameters().tensors,
+                     as_const(reducer_.gradients()));
   }
 }
 

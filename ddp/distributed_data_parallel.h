@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/comm/communicator.h"
-#include "common/optim/sgd.h"
+#include "common/optim/make_optimizer.h"
 #include "common/parallel/bucket_reducer.h"
 #include "common/parallel/local_batch.h"
 #include "common/parallel/strategy.h"
@@ -31,7 +31,7 @@ class DistributedDataParallel final : public Strategy {
 
   // In this order: replica and reducer end their streams' work before what it works on goes.
   LocalBatch batch_;
-  SgdMomentum optimizer_;
+  const std::unique_ptr<Optimizer> optimizer_;
   Replica replica_;
   BucketReducer reducer_;
 };

@@ -9,6 +9,8 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch, PhaseTi
       operations_(make_operations(device)),
       parameters_(make_arena(device, model.layout())),
       weights_(as_const(parameters_.tensors)),
+      buffers_(make_arena(device, model.buffers())),
+      state_{.buffers = buffers_.tensors},
       activations_(model.make_activations(device, batch)),
       timer_(device, phases),
       stream_(device.make_stream(StreamPriority::kNormal)) {}
@@ -18,7 +20,7 @@ void Replica::initialise(std::uint64_t seed, Distribution distribution) {
 }
 
 void Replica::forward(Span<const float> input) {
-  model_.forward(on(), weights_, input, *activations_);
+  model_.forward(on(), weights_, state_, input, *activations_);
 }
 
 void Replica::backward(Span<const float> input, const TensorList& gradients, GradientSink& sink) {

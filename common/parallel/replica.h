@@ -20,6 +20,7 @@ class Replica {
   [[nodiscard]] Operations& operations() { return *operations_; }
   [[nodiscard]] PhaseTimer& timer() { return timer_; }
   [[nodiscard]] const Arena& parameters() const { return parameters_; }
+  [[nodiscard]] ModuleState& state() { return state_; }
   [[nodiscard]] Span<float> output() { return activations_->output(); }
   [[nodiscard]] Span<float> output_gradient() { return activations_->output_gradient(); }
 
@@ -36,6 +37,8 @@ class Replica {
   const std::unique_ptr<Operations> operations_;
   const Arena parameters_;
   const ConstTensorList weights_;
+  const Arena buffers_;
+  ModuleState state_;
   const std::unique_ptr<Activations> activations_;
   PhaseTimer timer_;
   const std::unique_ptr<Stream> stream_;  // last: ends its work before what it works on goes

@@ -7,7 +7,7 @@ Single::Single(Platform& platform, Device& device, const Model& model, Piece sha
                const TrainingOptions& options)
     : batch_(platform, device, model, share, options),
       gradients_(make_arena(device, model.layout())),
-      optimizer_(device, model.layout().arena_count(), options.optimizer),
+      optimizer_(make_optimizer(device, model.layout().arena_count(), options.optimizer)),
       replica_(device, model, share.count, options.phases) {
   replica_.initialise(options.seed, options.distribution);
   replica_.stream().synchronize();
@@ -27,7 +27,7 @@ void Single::step() {
   timer.begin(stream, Phase::kBackward);
   replica_.backward(batch_.inputs(), gradients_.tensors, nobody);
   timer.begin(stream, Phase::kUpdate);
-  optimizer_.step(replica_.operations(), stream, replica_.parameters().flat, gradients_.flat);
+  optimizer_->step(replica_.operations(), stream, replica_.parameters().flat, gradients_.flat);
   timer.end_step(stream);
 }
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "common/optim/sgd.h"
+#include "common/optim/make_optimizer.h"
 #include "common/parallel/local_batch.h"
 #include "common/parallel/strategy.h"
 
@@ -26,7 +26,7 @@ class Single final : public Strategy {
  private:
   LocalBatch batch_;
   const Arena gradients_;
-  SgdMomentum optimizer_;
+  const std::unique_ptr<Optimizer> optimizer_;
   Replica replica_;  // last: its stream ends before what it works on goes
 };
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "common/kernels/operations.h"
-#include "common/optim/sgd.h"
+#include "common/optim/make_optimizer.h"
 #include "common/trace/phase_timer.h"
 
 namespace tandem {
@@ -17,7 +17,7 @@ struct TrainingOptions {
   std::int64_t global_batch = 0;  // samples per step over all devices
   std::uint64_t seed = 1;         // of weights and data
   Distribution distribution = Distribution::kUniform;
-  SgdOptions optimizer{};
+  OptimizerOptions optimizer{};
   InputPlace input = InputPlace::kHost;
   PhaseTiming phases = PhaseTiming::kOn;
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/host/naive.h"
 
+#include <cmath>
+
+#include "common/kernels/adam_factors.h"
 #include "common/kernels/host/naive_loops.h"
 #include "common/tensor/random.h"
 
@@ -43,10 +46,35 @@ void naive(const MseLoss& op) {
                                           op.target.data(), op.gradient.data());
 }
 
+void naive(const MseLossBackward& op) {
+  naive_loops::mse_loss_backward(op.prediction.size(), op.prediction.data(), op.target.data(),
+                                 *op.loss_gradient.data(), op.gradient.data());
+}
+
+void naive(const WeightedSum& op) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < op.values.size(); ++i) {
+    sum += static_cast<double>(op.values.data()[i]) * static_cast<double>(op.weights.data()[i]);
+  }
+  *op.sum.data() = static_cast<float>(sum);
+}
+
 void naive(const SgdUpdate& op) {
   for (std::int64_t i = 0; i < op.weight.size(); ++i) {
     op.velocity.data()[i] = op.momentum * op.velocity.data()[i] + op.gradient.data()[i];
     op.weight.data()[i] -= op.learning_rate * op.velocity.data()[i];
+  }
+}
+
+void naive(const AdamUpdate& op) {
+  const AdamFactors f(op);
+  for (std::int64_t i = 0; i < op.weight.size(); ++i) {
+    const float gradient = op.gradient.data()[i];
+    float& first = op.first.data()[i];
+    float& second = op.second.data()[i];
+    first += f.first_gain * (gradient - first);
+    second = f.second_decay * second + f.second_gain * gradient * gradient;
+    op.weight.data()[i] -= f.step_size * first / (std::sqrt(second) / f.second_root + f.epsilon);
   }
 }
 
@@ -62,6 +90,10 @@ void naive(const Scale& op) {
 
 void naive(const Add& op) {
   for (std::int64_t i = 0; i < op.a.size(); ++i) op.sum.data()[i] = op.a.data()[i] + op.b.data()[i];
+}
+
+void naive(const AddScalar& op) {
+  for (std::int64_t i = 0; i < op.values.size(); ++i) op.values.data()[i] += op.constant;
 }
 
 }  // namespace tandem
