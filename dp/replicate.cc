@@ -12,7 +12,7 @@ std::vector<Span<float>> parameters_of(const std::vector<Replica*>& replicas) {
 
 std::vector<Span<float>> buffers_of(const std::vector<Replica*>& replicas) {
   std::vector<Span<float>> arenas;
-  for (Replica* const replica : replicas) arenas.push_back(replica->buffers());
+  for (Replica* const replica : replicas) arenas.push_back(replica->buffers().flat);
   return arenas;
 }
 
