@@ -6,6 +6,7 @@
 
 #include "common/base/vector_clones.h"
 #include "common/kernels/adam_factors.h"
+#include "common/kernels/operands.h"
 #include "common/tensor/random.h"
 
 namespace tandem::host {
@@ -117,7 +118,7 @@ void run(const ReluBackward& op) { relu_backward(op.y.size(), op.y.data(), op.dy
 
 void run(const MseLoss& op) {
   const std::int64_t count = op.prediction.size();
-  const double sum = mse(count, op.prediction.data(), op.target.data(), op.gradient.data(),
+  const double sum = mse(count, op.prediction.data(), op.target.data(), data_or_null(op.gradient),
                          2.0F / static_cast<float>(count));
   *op.loss.data() = static_cast<float>(sum / static_cast<double>(count));
 }
