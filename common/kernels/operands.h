@@ -40,4 +40,10 @@ void check_sizes(const AddScalar& op);
 [[nodiscard]] std::vector<Access> accesses(const Add& op);
 [[nodiscard]] std::vector<Access> accesses(const AddScalar& op);
 
+// Where an operand lies that may be left out; null where it is.
+template <class T>
+[[nodiscard]] T* data_or_null(Span<T> operand) {
+  return operand.empty() ? nullptr : operand.data();
+}
+
 }  // namespace tandem

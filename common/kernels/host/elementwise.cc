@@ -6,6 +6,7 @@
 
 #include "common/base/vector_clones.h"
 #include "common/kernels/adam_factors.h"
+#include "common/kernels/operands.h"
 #include "common/tensor/random.h"
 
 namespace tandem::host {
@@ -82,18 +83,23 @@ TANDEM_VECTOR_CLONES
 double mse(std::int64_t count, const float* prediction, const float* target, float* gradient,
            float factor) {
   double sums[kSums] = {};
-  for (std::int64_t begin = 0; begin < count; begin += kSums) {
-    const auto width = static_cast<int>(std::min<std::int64_t>(kSums, count - begin));
+  const std::int64_t whole = count - count % kSums;
+  for (std::int64_t begin = 0; begin < whole; begin += kSums) {
     const float* p = prediction + begin;
     const float* t = target + begin;
     TANDEM_INDEPENDENT_ITERATIONS
-    for (int j = 0; j < width; ++j) {
-      const auto difference = static_cast<double>(p[j] - t[j]);
-      sums[j] += difference * difference;
+    for (int j = 0; j < kSums; ++j) {
+      const float difference = p[j] - t[j];
+      sums[j] += static_cast<double>(difference) * static_cast<double>(difference);
     }
     if (gradient == nullptr) continue;
     TANDEM_INDEPENDENT_ITERATIONS
-    for (int j = 0; j < width; ++j) gradient[begin + j] = factor * (p[j] - t[j]);
+    for (int j = 0; j < kSums; ++j) gradient[begin + j] = factor * (p[j] - t[j]);
+  }
+  for (std::int64_t i = whole; i < count; ++i) {
+    const float difference = prediction[i] - target[i];
+    sums[i - whole] += static_cast<double>(difference) * static_cast<double>(difference);
+    if (gradient != nullptr) gradient[i] = factor * difference;
   }
   return total(sums);
 }
@@ -117,7 +123,7 @@ void run(const ReluBackward& op) { relu_backward(op.y.size(), op.y.data(), op.dy
 
 void run(const MseLoss& op) {
   const std::int64_t count = op.prediction.size();
-  const double sum = mse(count, op.prediction.data(), op.target.data(), op.gradient.data(),
+  const double sum = mse(count, op.prediction.data(), op.target.data(), data_or_null(op.gradient),
                          2.0F / static_cast<float>(count));
   *op.loss.data() = static_cast<float>(sum / static_cast<double>(count));
 }

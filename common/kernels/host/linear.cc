@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/kernels/operands.h"
+
 namespace tandem::host {
 namespace {
 
@@ -85,6 +87,7 @@ Prepared finish(const dnnl::engine& engine, const Description& description,
                 std::initializer_list<std::pair<int, memory::desc>> operands) {
   Prepared prepared{std::move(primitive), {}, {}};
   for (const auto& [argument, desc] : operands) {
+    if (desc.is_zero()) continue;  // oneDNN refuses what it did not ask for
     prepared.arguments.emplace(argument, memory(desc, engine, nullptr));
   }
   const memory::desc scratch = description.scratchpad_desc();
@@ -174,7 +177,7 @@ auto translated(const Key& key, Function&& function) {
 }
 
 // oneDNN takes no pointers to const; the operands named here are only read.
-void* address(Span<const float> operand) { return const_cast<float*>(operand.data()); }
+void* address(Span<const float> operand) { return const_cast<float*>(data_or_null(operand)); }
 
 template <class T>
 Bias bias_of(Span<T> bias) {
@@ -202,6 +205,7 @@ class LinearProducts::Library {
             [key, prepared, operands, scratch, memory = scratch_, stream = stream_] {
               translated(key, [&] {
                 for (const Operand& operand : operands) {
+                  if (operand.address == nullptr) continue;  // no bias
                   prepared->arguments.at(operand.argument).set_data_handle(operand.address);
                 }
                 prepared->arguments.at(DNNL_ARG_SCRATCHPAD).set_data_handle(scratch);
@@ -259,7 +263,7 @@ LinearProducts::Work LinearProducts::prepare(const LinearBackwardWeight& op) {
       Key{Product::kBackwardWeight, op.shape, Activation::kNone, bias_of(op.dbias)},
       std::array{Operand{DNNL_ARG_SRC, address(op.x)}, Operand{DNNL_ARG_DIFF_DST, address(op.dy)},
                  Operand{DNNL_ARG_DIFF_WEIGHTS, op.dweight.data()},
-                 Operand{DNNL_ARG_DIFF_BIAS, op.dbias.data()}});
+                 Operand{DNNL_ARG_DIFF_BIAS, data_or_null(op.dbias)}});
 }
 
 std::int64_t LinearProducts::count() const { return library_->count(); }

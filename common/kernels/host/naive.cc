@@ -5,6 +5,7 @@
 
 #include "common/kernels/adam_factors.h"
 #include "common/kernels/host/naive_loops.h"
+#include "common/kernels/operands.h"
 #include "common/tensor/random.h"
 
 namespace tandem {
@@ -24,8 +25,8 @@ float element(const FillRandom& op, std::uint64_t index) {
 }  // namespace
 
 void naive(const LinearForward& op) {
-  naive_loops::linear_forward(op.shape, op.x.data(), op.weight.data(), op.bias.data(), op.y.data(),
-                              op.activation);
+  naive_loops::linear_forward(op.shape, op.x.data(), op.weight.data(), data_or_null(op.bias),
+                              op.y.data(), op.activation);
 }
 
 void naive(const LinearBackwardInput& op) {
@@ -34,7 +35,7 @@ void naive(const LinearBackwardInput& op) {
 
 void naive(const LinearBackwardWeight& op) {
   naive_loops::linear_backward_weight(op.shape, op.x.data(), op.dy.data(), op.dweight.data(),
-                                      op.dbias.data());
+                                      data_or_null(op.dbias));
 }
 
 void naive(const ReluBackward& op) {
@@ -43,7 +44,7 @@ void naive(const ReluBackward& op) {
 
 void naive(const MseLoss& op) {
   *op.loss.data() = naive_loops::mse_loss(op.prediction.size(), op.prediction.data(),
-                                          op.target.data(), op.gradient.data());
+                                          op.target.data(), data_or_null(op.gradient));
 }
 
 void naive(const MseLossBackward& op) {
