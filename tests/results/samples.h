@@ -53,11 +53,13 @@ inline LaunchRecord full_record() {
 }
 
 inline SweepInfo sample_sweep() {
-  SweepInfo sweep{.name = "quick",
-                  .definition = R"({"name":"quick"})",
-                  .planned_cells = 21,
-                  .launches_per_cell = 6,
-                  .context = {}};
+  SweepInfo sweep{
+      .name = "quick",
+      .definition = R"({"name":"quick"})",
+      .planned_cells = 21,
+      .launches_per_cell = 6,
+      .additions = {{.cells = {"dp/threads/m/devices:2/batch:8"}, .launches_per_cell = 3}},
+      .context = {}};
   sweep.context.date = "2024-02-03T04:05:06+00:00";
   sweep.context.host_name = "node";
   sweep.context.executable = "./tandem";
