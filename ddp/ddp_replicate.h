@@ -7,6 +7,7 @@
 #include "common/comm/communicator.h"
 #include "common/data/synthetic_batch.h"
 #include "common/optim/make_optimizer.h"
+#include "common/parallel/chunk_rule.h"
 #include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/strategy.h"

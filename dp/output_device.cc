@@ -4,7 +4,7 @@
 namespace tandem::dp {
 
 OutputDevice::OutputDevice(Device& device, const std::vector<Replica*>& replicas,
-                           PhaseTiming phases)
+                           const PhaseOptions& phases)
     : device_(device) {
   for (Replica* const replica : replicas) {
     if (&replica->device() == &device) replica_ = replica;

@@ -58,6 +58,7 @@ class HostStream final : public Stream {
   void record(Event& event) override;
   void wait(const Event& event) override;
   void start_after(TimePoint time) override;
+  void delay(Nanoseconds duration) override;
   void synchronize() override;
   [[nodiscard]] bool is_done() override;
   void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
@@ -89,7 +90,7 @@ class HostStream final : public Stream {
   void sleep_to(TimePoint time);
   // When a modelled duration starts that was enqueued now: for the tasks to be pushed.
   [[nodiscard]] TimePoint time_of_call() const { return link() ? Clock::now() : TimePoint{}; }
-  void delay();
+  void start_late();  // debug
   std::shared_ptr<Completion> enqueue_completion();
 
   const HostStreamOptions options_;
