@@ -83,8 +83,8 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
     check_world(bootstrap, options);
     PlatformOptions platform{.devices = options.devices, .oversubscribe = options.oversubscribe};
     platform.device_memory = options.device_memory;
-    if (!platform.device_memory && options.backend != BackendChoice::kCuda) {
-      platform.device_memory = Bytes{memory.value / options.devices};
+    if (platform.device_memory.empty() && options.backend != BackendChoice::kCuda) {
+      platform.device_memory = {Bytes{memory.value / options.devices}};
     }
     platform.cores = cores;
     const BackendDecision decision = choose_backend(options.backend, platform);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,7 @@ struct PlaceOptions {
   Launch launch = Launch::kThreads;
   BackendChoice backend = BackendChoice::kAuto;
   bool oversubscribe = false;
-  std::optional<Bytes> device_memory{};
+  std::vector<Bytes> device_memory{};  // as in PlatformOptions
 };
 
 // Where a job runs: all that a process (a rank) needs before it can build a strategy.

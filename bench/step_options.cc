@@ -288,7 +288,7 @@ StepOptions options_of(const CLI::App& app, const Flags& flags) {
   options.place.backend = parse_backend(flags.backend);
   options.place.oversubscribe = flags.oversubscribe;
   if (!flags.device_memory.empty()) {
-    options.place.device_memory = parse_bytes(flags.device_memory, "--device-memory");
+    options.place.device_memory = {parse_bytes(flags.device_memory, "--device-memory")};
   }
   options.free_running = flags.free_running;
   options.min_time = parse_duration(flags.min_time, "--min-time");
@@ -331,7 +331,9 @@ std::map<std::string, std::string> distinguishing_options(const StepOptions& opt
   if (variant.training.seed != 1) named["seed"] = std::to_string(variant.training.seed);
   if (variant.training.phases == PhaseTiming::kOff) named["phases"] = "off";
   if (options.free_running > 0) named["free-running"] = std::to_string(options.free_running);
-  if (options.place.device_memory) named["device-memory"] = to_string(*options.place.device_memory);
+  if (!options.place.device_memory.empty()) {
+    named["device-memory"] = to_string(options.place.device_memory.front());
+  }
   if (variant.reducer.grads != usual.grads) named["grads"] = name_of(variant.reducer.grads, kGrads);
   if (variant.reducer.overlap != usual.overlap) {
     named["overlap"] = name_of(variant.reducer.overlap, kOverlaps);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// An interpreter, modelled: C++ has none, but what PyTorch dispatches from Python costs time on the
+// thread that dispatches it, and a lock that threads share makes them wait for each other. Here an
+// interpreter is a resource with a time at which it is free; nobody sleeps or spins at a call.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 
@@ -8,34 +13,38 @@
 
 namespace tandem {
 
-// The interpreter that C++ does not have, modelled: a resource that every dispatched call takes for
-// `cost`, one after the other. Threads that share one model the interpreter lock. Thread-safe.
+// When `calls` calls that are made at `now`, at `cost` each, are over on an interpreter that is
+// free from `free` on: the first starts at the later of the two, each other one where the last
+// ended.
+[[nodiscard]] TimePoint end_of_calls(TimePoint now, TimePoint free, Nanoseconds cost, int calls);
+
+// One interpreter: a thread's own, or under the modelled lock the one that all threads of a process
+// share. Thread-safe.
 class Interpreter {
  public:
   explicit Interpreter(Nanoseconds cost) : cost_(cost) {}
-  Interpreter(const Interpreter&) = delete;
-  Interpreter& operator=(const Interpreter&) = delete;
 
-  // Takes the interpreter for `calls` calls, from now or from when it is free. Returns the end of
-  // the last, before which the operation may not start. Does not wait for it.
+  // Makes `calls` calls from now on and returns when the last is over. At cost 0 they are counted
+  // and nothing else: no clock is read, and the result is the clock's epoch, which has passed.
   TimePoint dispatch(int calls);
 
-  // Is not free before `other` is: the caller has waited for what that one dispatched.
-  void catch_up_with(const Interpreter& other);
+  // What a thread does that another one starts, or that joins another: free no earlier than it.
+  void catch_up_with(const Interpreter& earlier);
 
-  [[nodiscard]] std::int64_t calls() const;  // dispatched so far
+  [[nodiscard]] std::int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
   [[nodiscard]] Nanoseconds cost() const { return cost_; }
 
  private:
-  [[nodiscard]] TimePoint free_at() const;
+  [[nodiscard]] TimePoint free_from() const;
 
   const Nanoseconds cost_;
-  mutable std::mutex mutex_;
-  TimePoint free_;
-  std::int64_t calls_ = 0;
+  std::atomic<std::int64_t> calls_{0};
+  mutable std::mutex mutex_;  // guards free_
+  TimePoint free_{};
 };
 
-// Takes `interpreter` for `calls` calls, on behalf of what is enqueued on `stream` next.
+// Charges `calls` calls, and lets what is enqueued on `stream` from now on start no earlier than
+// they are over. Nothing is queued at cost 0.
 void dispatch(Interpreter& interpreter, Stream& stream, int calls = 1);
 
 }  // namespace tandem

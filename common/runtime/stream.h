@@ -30,6 +30,9 @@ class Stream {
   // Work enqueued here from now on starts after the record of `event` that is current now.
   virtual void wait(const Event& event) = 0;
 
+  // Work enqueued here from now on starts no earlier than `time`. Nobody sleeps at the call.
+  virtual void start_after(TimePoint time) = 0;
+
   // Blocks (parked, not spinning) until all work is done; throws the stream's error if it failed.
   virtual void synchronize() = 0;
 

@@ -241,7 +241,7 @@ TEST(SharedMemoryFaultTest, OneDeviceThatIsFull_IsOutOfMemoryOnAllRanks_AndLeaks
   PlatformOptions options;
   options.devices = 2;
   options.oversubscribe = true;
-  options.device_memory = mib(2);
+  options.device_memory = {mib(2)};
   const auto narrow = host::make_host_platform(options);
   run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
     Rank on(bootstrap, bootstrap.rank() == 0 ? *roomy : *narrow, seconds(60));

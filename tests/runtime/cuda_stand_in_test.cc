@@ -240,11 +240,10 @@ TEST(CudaPlatform, SharesEachGpusMemoryEvenly) {
 TEST(CudaPlatform, RefusesMoreMemoryThanTheGpuHas) {
   stand_in::reset(1);
   PlatformOptions options = devices(1);
-  options.device_memory = gib(2);
+  options.device_memory = {gib(2)};
   const Error error = error_of([&] { static_cast<void>(cuda::make_cuda_platform(options)); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_TRUE(mentions(error, "--device-memory: 2.0 GiB for each of 1 device on GPU 0"))
-      << error.what();
+  EXPECT_TRUE(mentions(error, "--device-memory: 2.0 GiB for 1 device on GPU 0")) << error.what();
 }
 
 TEST(CudaPlatform, WorksWithoutPeerAccess) {

@@ -49,7 +49,7 @@ class RuntimeContract : public ::testing::Test {
     PlatformOptions options;
     options.devices = 2;
     options.oversubscribe = true;
-    options.device_memory = mib(64);
+    options.device_memory = {mib(64)};
     std::string unusable;
     platform_ = Backend::open(options, unusable);
     if (!platform_) GTEST_SKIP() << unusable;
