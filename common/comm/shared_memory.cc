@@ -9,10 +9,12 @@
 #include "common/base/check.h"
 #include "common/comm/agreement.h"
 #include "common/comm/allocations.h"
+#include "common/comm/block_transfer.h"
 #include "common/comm/collective_meeting.h"
 #include "common/comm/node_memory.h"
 #include "common/comm/reduction.h"
 #include "common/comm/rendezvous.h"
+#include "common/comm/stage.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_device.h"
 
@@ -21,20 +23,12 @@ namespace {
 
 using host::ModelledTime;
 
-// The transport's own chunk, whatever the buckets of whoever calls.
-constexpr std::int64_t kStageElements = std::int64_t{1} << 18;  // 1 MiB
-
 constexpr std::int64_t kPage = 4096;
 
 std::int64_t round_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
 Bytes bytes_of(std::int64_t floats) {
   return Bytes{floats * static_cast<std::int64_t>(sizeof(float))};
-}
-
-void copy_floats(float* to, const float* from, std::int64_t count) {
-  if (to == from || count == 0) return;  // in place
-  std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
 }
 
 struct ControlBlock {
@@ -85,6 +79,7 @@ class SharedMemoryCommunicator final : public Communicator {
                                     .deadline = deadline,
                                     .link = device.link()}),
         allocations_(rank(), size()),
+        blocks_(rank(), allocations_, on_stream_),
         stage_(allocate(bytes_of(kStageElements))),
         stage_place_(allocations_.place_of(stage_->bytes().data())) {}
 
@@ -150,17 +145,9 @@ class SharedMemoryCommunicator final : public Communicator {
     check_blocks(blocks, mine.size(), source.size(), root);
     std::vector<Access> accesses{writes(mine)};
     if (rank() == root) accesses.push_back(at_root(reads(source), source));
-    const Opening opening = opening_of(Kind::kScatter, blocks, root, source.device());
-    enqueue(stream, "scatter", std::move(accesses), [=, this](const ModelledTime& ready) {
-      on_stream_.open(opening, root_place(source.data(), root), ready);
-      const Place place = on_stream_.place_of_root(opening);
-      if (place.is_allocated()) {
-        pull(place, mine, blocks, root);
-      } else {
-        scatter_staged(source, mine, blocks, root);
-      }
-      return on_stream_.close(opening);
-    });
+    enqueue(stream, "scatter", std::move(accesses),
+            [=, this, plan = plan_of(Kind::kScatter, blocks, root, source.device())](
+                const ModelledTime& ready) { return blocks_.scatter(plan, source, mine, ready); });
   }
 
   void gather(Stream& stream, Span<const float> mine, Span<float> destination,
@@ -168,17 +155,10 @@ class SharedMemoryCommunicator final : public Communicator {
     check_blocks(blocks, mine.size(), destination.size(), root);
     std::vector<Access> accesses{reads(mine)};
     if (rank() == root) accesses.push_back(at_root(writes(destination), destination));
-    const Opening opening = opening_of(Kind::kGather, blocks, root, destination.device());
-    enqueue(stream, "gather", std::move(accesses), [=, this](const ModelledTime& ready) {
-      on_stream_.open(opening, root_place(destination.data(), root), ready);
-      const Place place = on_stream_.place_of_root(opening);
-      if (place.is_allocated()) {
-        push(place, mine, blocks, root);
-      } else {
-        gather_staged(mine, destination, blocks, root);
-      }
-      return on_stream_.close(opening);
-    });
+    enqueue(
+        stream, "gather", std::move(accesses),
+        [=, this, plan = plan_of(Kind::kGather, blocks, root, destination.device())](
+            const ModelledTime& ready) { return blocks_.gather(plan, mine, destination, ready); });
   }
 
   void barrier() override { on_host_.meet(); }
@@ -239,18 +219,17 @@ class SharedMemoryCommunicator final : public Communicator {
 
   // Scatter and gather are copies one after the other through the root's port; the root's own block
   // crosses the link only where it lies on the host.
-  [[nodiscard]] Opening opening_of(Kind kind, const std::vector<Block>& blocks, int root,
-                                   DeviceId at_root) const {
+  [[nodiscard]] BlockTransfer::Plan plan_of(Kind kind, const std::vector<Block>& blocks, int root,
+                                            DeviceId at_root) const {
     Note note{static_cast<std::int64_t>(kind), root};
     note.add(blocks);
     Opening opening{.note = note.value(), .root = root, .from_host = at_root.is_host_memory()};
-    if (device_.link() == nullptr) return opening;
-    for (int peer = 0; peer < size(); ++peer) {
+    for (int peer = 0; device_.link() != nullptr && peer < size(); ++peer) {
       const std::int64_t count = blocks[static_cast<std::size_t>(peer)].count;
       if (count == 0 || (peer == root && !opening.from_host)) continue;
       opening.duration += transfer_time(device_.link()->model(), bytes_of(count));
     }
-    return opening;
+    return {.blocks = blocks, .root = root, .opening = opening, .stage = stage_place_};
   }
 
   // Peers' memory is not among the declared accesses: those are reported when the operation starts,
@@ -291,7 +270,7 @@ class SharedMemoryCommunicator final : public Communicator {
     ModelledTime end;
     float* const stage = of_rank[static_cast<std::size_t>(rank())];
     for (std::int64_t done = 0; done == 0 || done < values.size(); done += kStageElements) {
-      const std::int64_t count = std::min(kStageElements, values.size() - done);
+      const std::int64_t count = staged_part(values.size(), done);
       copy_floats(stage, values.data() + done, count);
       if (done == 0) {
         on_stream_.open(opening, {}, ready);
@@ -305,87 +284,6 @@ class SharedMemoryCommunicator final : public Communicator {
     return end;
   }
 
-  // Where root's part of a scatter or gather lies; of use to others only where it was allocated.
-  [[nodiscard]] Place root_place(const float* data, int root) const {
-    return rank() == root ? allocations_.place_of(data) : Place{};
-  }
-
-  [[nodiscard]] std::shared_ptr<std::byte> memory_of_root(Place place, int root) {
-    auto memory = allocations_.at(place, root);
-    if (memory) return memory;
-    on_stream_.abort();  // the others would wait for the deadline
-    fail(ErrorKind::kCommunication,
-         "rank {} has freed its part of memory that rank {} uses in a collective: keep it on all "
-         "ranks for as long",
-         rank(), root);
-  }
-
-  void pull(Place place, Span<float> mine, const std::vector<Block>& blocks, int root) {
-    const auto memory = memory_of_root(place, root);
-    const auto* const source = reinterpret_cast<const float*>(memory.get());
-    copy_floats(mine.data(), source + blocks[static_cast<std::size_t>(rank())].offset, mine.size());
-  }
-
-  void push(Place place, Span<const float> mine, const std::vector<Block>& blocks, int root) {
-    const auto memory = memory_of_root(place, root);
-    auto* const destination = reinterpret_cast<float*>(memory.get());
-    copy_floats(destination + blocks[static_cast<std::size_t>(rank())].offset, mine.data(),
-                mine.size());
-  }
-
-  // Calls move(peer, offset, count) for each rank's part of each round in turn: as much of its
-  // block as a stage holds.
-  template <class Move>
-  void for_each_part(const std::vector<Block>& blocks, std::int64_t done, Move move) const {
-    for (int peer = 0; peer < size(); ++peer) {
-      const Block& block = blocks[static_cast<std::size_t>(peer)];
-      const std::int64_t count = std::min(kStageElements, block.count - done);
-      if (count > 0) move(peer, block.offset + done, count);
-    }
-  }
-
-  static std::int64_t longest(const std::vector<Block>& blocks) {
-    return std::ranges::max(blocks, {}, &Block::count).count;
-  }
-
-  // The root fills every rank's stage; each rank empties its own before the next round.
-  void scatter_staged(Span<const float> source, Span<float> mine, const std::vector<Block>& blocks,
-                      int root) {
-    const std::vector<float*> stages = allocations_.views_of(stage_place_);
-    const float* const stage = stages[static_cast<std::size_t>(rank())];
-    for (std::int64_t done = 0; done < longest(blocks); done += kStageElements) {
-      if (rank() == root) {
-        for_each_part(blocks, done, [&](int peer, std::int64_t offset, std::int64_t count) {
-          copy_floats(stages[static_cast<std::size_t>(peer)], source.data() + offset, count);
-        });
-      }
-      on_stream_.meet();
-      copy_floats(mine.data() + done, stage, part_of(mine.size(), done));
-      on_stream_.meet();
-    }
-  }
-
-  // Each rank fills its stage; the root empties all.
-  void gather_staged(Span<const float> mine, Span<float> destination,
-                     const std::vector<Block>& blocks, int root) {
-    const std::vector<float*> stages = allocations_.views_of(stage_place_);
-    float* const stage = stages[static_cast<std::size_t>(rank())];
-    for (std::int64_t done = 0; done < longest(blocks); done += kStageElements) {
-      copy_floats(stage, mine.data() + done, part_of(mine.size(), done));
-      on_stream_.meet();
-      if (rank() == root) {
-        for_each_part(blocks, done, [&](int peer, std::int64_t offset, std::int64_t count) {
-          copy_floats(destination.data() + offset, stages[static_cast<std::size_t>(peer)], count);
-        });
-      }
-      on_stream_.meet();
-    }
-  }
-
-  static std::int64_t part_of(std::int64_t size, std::int64_t done) {
-    return std::clamp(size - done, std::int64_t{0}, kStageElements);
-  }
-
   Bootstrap& bootstrap_;
   host::HostDevice& device_;
   const host::Sharing sharing_;
@@ -393,6 +291,7 @@ class SharedMemoryCommunicator final : public Communicator {
   Rendezvous on_host_;
   CollectiveMeeting on_stream_;
   Allocations allocations_;
+  BlockTransfer blocks_;
   const std::unique_ptr<Buffer> stage_;
   const Place stage_place_;
 };
