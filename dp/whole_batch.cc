@@ -22,7 +22,8 @@ WholeBatch::WholeBatch(Platform& platform, const Model& model, const TrainingOpt
             {.first = 0,
              .count = options.global_batch,
              .input_width = model.input_width(),
-             .target_width = model.output_width()},
+             .target_width = model.output_width(),
+             .input_lengths = options.input_lengths},
             options.seed, options.distribution, host_memory_of(options.input)) {
   if (options.input != InputPlace::kDevice) return;
   inputs_ = copied_to(root, host_.inputs());

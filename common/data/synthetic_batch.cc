@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/data/synthetic_batch.h"
 
+#include <algorithm>
 #include <span>
 
 #include "common/tensor/random.h"
@@ -17,6 +18,16 @@ void fill(Span<float> values, std::uint64_t seed, std::int64_t first, Distributi
   const auto from = static_cast<std::uint64_t>(first);
   if (distribution == Distribution::kUniform) return fill_uniform(all, seed, from, 1);
   fill_small_integers(all, seed, from, 1);
+}
+
+void pad(Span<float> inputs, const BatchShape& shape) {
+  if (shape.input_lengths.empty()) return;
+  for (std::int64_t i = 0; i < shape.count; ++i) {
+    const std::int64_t length = shape.input_lengths.at(static_cast<std::size_t>(shape.first + i));
+    const Span<float> sample = inputs.subspan(i * shape.input_width, shape.input_width);
+    const Span<float> padding = sample.subspan(length, shape.input_width - length);
+    std::fill(padding.begin(), padding.end(), 0.0F);
+  }
 }
 
 }  // namespace
@@ -45,6 +56,7 @@ SyntheticBatch::SyntheticBatch(Platform& platform, const BatchShape& shape, std:
   const std::uint64_t targets = seed ^ kTargets;
   fill(inputs_.values, inputs, shape.first * shape.input_width, distribution);
   fill(targets_.values, targets, shape.first * shape.target_width, distribution);
+  pad(inputs_.values, shape);
 }
 
 Span<const float> SyntheticBatch::inputs() const { return inputs_.values; }

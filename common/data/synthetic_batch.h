@@ -16,6 +16,9 @@ struct BatchShape {
   std::int64_t count = 0;
   std::int64_t input_width = 0;
   std::int64_t target_width = 0;
+  // By global sample: how many elements of its input are data, the rest being padding, zeros.
+  // Empty: all are data.
+  std::vector<std::int64_t> input_lengths{};
 };
 
 enum class HostMemory { kPinned, kPageable };

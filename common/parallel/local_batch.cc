@@ -12,7 +12,8 @@ LocalBatch::LocalBatch(Platform& platform, Device& device, const Model& model, P
             {.first = share.first,
              .count = share.count,
              .input_width = model.input_width(),
-             .target_width = model.output_width()},
+             .target_width = model.output_width(),
+             .input_lengths = options.input_lengths},
             options.seed, options.distribution, host_memory_of(options.input)),
       inputs_(device.allocate(host_.inputs().bytes())),
       targets_(device.allocate(host_.targets().bytes())) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "common/data/synthetic_batch.h"
 #include "common/kernels/operations.h"
@@ -29,6 +30,7 @@ struct TrainingOptions {
   Distribution distribution = Distribution::kUniform;
   OptimizerOptions optimizer{};
   InputPlace input = InputPlace::kHost;
+  std::vector<std::int64_t> input_lengths{};  // as in BatchShape; empty: no padding
   PhaseOptions phases{};
   InterpreterOptions interpreter{};
 };

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/lessons/lesson.h"
+#include "bench/lessons/run_lessons.h"
+
+namespace tandem::bench {
+
+// A file each, of the lesson's name.
+extern const Lesson kParametersNeverUpdate;
+extern const Lesson kReplicaUpdatesLost;
+extern const Lesson kForwardStateLost;
+extern const Lesson kGradientsAveraged;
+extern const Lesson kMeanOfLosses;
+extern const Lesson kUpdateOnEveryDevice;
+extern const Lesson kIndependentCopies;
+extern const Lesson kOldWeights;
+extern const Lesson kReplicasRebuilt;
+extern const Lesson kBackwardOnOneDevice;
+extern const Lesson kModelOnFirstDevice;
+extern const Lesson kDeviceIdsInAnyOrder;
+extern const Lesson kInputsOnDevice;
+extern const Lesson kMisplacedTensor;
+extern const Lesson kCustomParameter;
+extern const Lesson kSixteenEach;
+extern const Lesson kEvenSplit;
+extern const Lesson kBatchOfOne;
+extern const Lesson kBatchOfTwo;
+extern const Lesson kUnevenBatchesFail;
+extern const Lesson kPaddedBatchesBreak;
+extern const Lesson kOutputShape;
+extern const Lesson kRootMemory;
+extern const Lesson kProportionalSpeedUp;
+extern const Lesson kBatchOfTwoSlower;
+extern const Lesson kLargeModelSmallBatch;
+extern const Lesson kScalingFlattens;
+extern const Lesson kRootLossBottleneck;
+extern const Lesson kThreadsSlower;
+extern const Lesson kInterpreterLock;
+
+// In the order in which they are told: what happens to the numbers, what is asked of the user, how
+// batches are cut, then times.
+[[nodiscard]] Lessons all_lessons();
+
+}  // namespace tandem::bench

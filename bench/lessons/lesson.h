@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem::bench {
+
+class Classroom;
+
+enum class Verdict { kHolds, kDoesNotHold, kNotDecidable };
+
+// "holds", "does not hold", "not decidable here"
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+[[nodiscard]] constexpr Verdict holds_if(bool fact) {
+  return fact ? Verdict::kHolds : Verdict::kDoesNotHold;
+}
+
+// What running a claim came to: never written down beforehand, always computed from what ran.
+struct Finding {
+  Verdict verdict = Verdict::kNotDecidable;
+  std::vector<std::string> evidence{};  // lines
+  std::string scope{};                  // what the verdict is true of
+};
+
+// How far a verdict reaches.
+inline constexpr const char* kAlgorithm = "numerics: true of the algorithm anywhere";
+inline constexpr const char* kHostOnly = "host only: says nothing about GPUs";
+inline constexpr const char* kModelled =
+    "modelled: C++ has no interpreter; host only, says nothing about GPUs";
+
+enum class Ranks {
+  kOne,  // rank 0 runs it alone while the others are parked
+  kTwo,  // every rank runs it: one side of it is a process per device
+};
+
+// A claim that circulates about DataParallel, and how it is put to the test.
+struct Lesson {
+  std::string_view name;
+  std::string_view claim;  // a sentence
+  Finding (*run)(Classroom&) = nullptr;
+  Ranks ranks = Ranks::kOne;
+  int cores = 1;  // that it needs: what times devices gives each a core of its own
+};
+
+}  // namespace tandem::bench

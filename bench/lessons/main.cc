@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every claim that circulates about DataParallel, run and judged. Alone, or as two ranks, of which
+// the second is parked but for lessons that need processes.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "bench/clean_environment.h"
+#include "bench/lessons/all_lessons.h"
+#include "bench/lessons/run_lessons.h"
+#include "bench/ranks_main.h"
+#include "common/comm/launcher.h"
+#include "common/comm/thread_bootstrap.h"
+
+namespace tandem::bench {
+namespace {
+
+struct Options {
+  std::vector<std::string> names;
+  bool list = false;
+};
+
+// False after --help, which it prints.
+bool parse(int argc, const char* const* argv, Options& options) {
+  CLI::App app("Claims that circulate about torch's DataParallel, run and judged.", "lessons");
+  app.add_option("NAME", options.names, "Lessons to run; default: all");
+  app.add_flag("--list", options.list, "Name them and do nothing");
+  std::vector<std::string> none;
+  return parse_with_benchmark_flags(app, argc, argv, none);
+}
+
+int teach(const Lessons& lessons, Bootstrap& bootstrap) {
+  if (bootstrap.size() > 2) {
+    fail(ErrorKind::kUsage, "lessons are for one or two ranks, and {} were started: use -np 2",
+         bootstrap.size());
+  }
+  Classroom room(bootstrap);
+  if (room.is_first()) {
+    std::cout << fmt::format("CPU only: {} core{}, {} process{}.\n\n", room.cores(),
+                             room.cores() == 1 ? "" : "s", room.ranks(),
+                             room.ranks() == 1 ? "" : "es");
+  }
+  return run_lessons(lessons, room, std::cout);
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  if (!parse(argc, argv, options)) return 0;
+  const Lessons lessons = choose_lessons(all_lessons(), options.names);
+  if (options.list) {
+    if (announced_rank() == 0) list_lessons(lessons, std::cout);
+    return 0;
+  }
+  if (announced_ranks() == 1) {
+    ThreadGroup alone(1);
+    return teach(lessons, *alone.join(0));
+  }
+  return run_ranks_main("lessons", argc, argv,
+                        [&](Bootstrap& bootstrap) { return teach(lessons, bootstrap); });
+}
+
+}  // namespace
+}  // namespace tandem::bench
+
+int main(int argc, char** argv) {
+  tandem::bench::restart_in_clean_environment(argv);
+  return tandem::bench::run_main("lessons", [&] { return tandem::bench::run(argc, argv); });
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "bench/lessons/all_lessons.h"
+#include "bench/lessons/classroom.h"
+#include "bench/lessons/training.h"
+#include "common/data/synthetic_batch.h"
+#include "common/model/zoo.h"
+
+namespace tandem::bench {
+namespace {
+
+struct Losses {
+  double mean_of_replicas = 0;  // unweighted, as .mean() of the gathered vector
+  double batch = 0;             // of the strategy itself
+};
+
+Losses losses_of(Platform& platform, const Model& model, std::int64_t batch) {
+  const TrainingOptions options{.global_batch = batch};
+  dp::DataParallel strategy(platform, model, options);
+  strategy.step();
+  strategy.synchronize();
+  const std::vector<Piece> pieces = chunk_batch(batch, platform.device_count());
+  double sum = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const SyntheticBatch data(
+        platform, {pieces[i].first, pieces[i].count, model.input_width(), model.output_width()},
+        options.seed, options.distribution);
+    sum += mean_squared_error(
+        values_of(platform, Span<const float>(strategy.replica(static_cast<int>(i)).output())),
+        {data.targets().begin(), data.targets().end()});
+  }
+  return {sum / static_cast<double>(pieces.size()), strategy.loss()};
+}
+
+bool equal(const Losses& losses) {
+  return std::abs(losses.mean_of_replicas - losses.batch) < kRounding * losses.batch;
+}
+
+Finding run(Classroom& room) {
+  const auto platform = room.devices(4);
+  const auto model = make_model("linear");
+  const Losses even = losses_of(*platform, *model, 8);
+  const Losses uneven = losses_of(*platform, *model, 10);
+  return {holds_if(equal(even) && equal(uneven)),
+          {fmt::format("linear, batch 8 on 4 devices (2, 2, 2, 2): mean of the replicas' losses "
+                       "{:.6f}, loss of the batch {:.6f}",
+                       even.mean_of_replicas, even.batch),
+           fmt::format("batch 10 (3, 3, 3, 1): {:.6f} and {:.6f}", uneven.mean_of_replicas,
+                       uneven.batch)},
+          kAlgorithm};
+}
+
+}  // namespace
+
+const Lesson kMeanOfLosses{
+    "mean-of-losses",
+    "The plain mean of the replicas' losses is the loss of the batch.",
+    run,
+};
+
+}  // namespace tandem::bench

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/lessons/all_lessons.h"
+#include "bench/lessons/classroom.h"
+#include "bench/lessons/training.h"
+#include "common/model/zoo.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr int kSteps = 50;
+
+Finding run(Classroom& room) {
+  const auto platform = room.devices(4);
+  const auto model = make_model("linear");
+  TrainingOptions options{.global_batch = 64};
+  options.optimizer.sgd.learning_rate = 0.1F;
+  dp::DataParallel strategy(*platform, *model, options);
+  strategy.step();
+  strategy.synchronize();
+  const float first = strategy.loss();
+  const Trained wrapped = train(*platform, strategy, kSteps - 1);
+  const Trained single = train_single(*platform, *model, options, kSteps);
+  const double difference = relative_difference(single.weights, wrapped.weights);
+  const bool learns = strategy.loss() < first && difference < kRounding;
+  return {holds_if(!learns),
+          {fmt::format("linear, batch 64, 4 devices: loss {:.4f} in step 1, {:.4f} in step {}",
+                       first, strategy.loss(), kSteps),
+           fmt::format("weights after {} steps are those of one device within {:.1e}", kSteps,
+                       difference)},
+          kAlgorithm};
+}
+
+}  // namespace
+
+const Lesson kParametersNeverUpdate{
+    "parameters-never-update",
+    "Parameters are not updated when a model is wrapped in DataParallel.",
+    run,
+};
+
+}  // namespace tandem::bench

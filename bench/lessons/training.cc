@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/lessons/training.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/parallel/single.h"
+#include "common/runtime/read_back.h"
+
+namespace tandem::bench {
+namespace {
+
+double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  TANDEM_CHECK(a.size() == b.size(), "tensors of {} and {} elements", a.size(), b.size());
+  double largest = 0;
+  double difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(a[i])));
+    difference = std::max(difference, std::abs(static_cast<double>(a[i]) - b[i]));
+  }
+  return largest == 0 ? difference : difference / largest;
+}
+
+}  // namespace
+
+std::vector<float> values_of(Platform& platform, Span<const float> tensor) {
+  return read_back<float>(platform.device(tensor.device().index), tensor);
+}
+
+Values values_of(Platform& platform, const TensorList& tensors) {
+  Values values;
+  for (const Span<float> tensor : tensors) {
+    values.push_back(values_of(platform, Span<const float>(tensor)));
+  }
+  return values;
+}
+
+Trained train(Platform& platform, Strategy& strategy, int steps) {
+  for (int step = 0; step < steps; ++step) strategy.step();
+  strategy.synchronize();
+  return {values_of(platform, strategy.weights()), values_of(platform, strategy.gradients())};
+}
+
+Trained train_single_on(Platform& platform, const Model& model, Piece piece,
+                        const TrainingOptions& options, int steps) {
+  Single strategy(platform, platform.device(0), model, piece, options);
+  return train(platform, strategy, steps);
+}
+
+Trained train_single(Platform& platform, const Model& model, const TrainingOptions& options,
+                     int steps) {
+  return train_single_on(platform, model, {0, options.global_batch}, options, steps);
+}
+
+Trained train_dp(Platform& platform, const Model& model, const TrainingOptions& options, int steps,
+                 const dp::DataParallelOptions& how) {
+  dp::DataParallel strategy(platform, model, options, how);
+  return train(platform, strategy, steps);
+}
+
+double relative_difference(const Values& a, const Values& b) {
+  TANDEM_CHECK(a.size() == b.size(), "{} and {} tensors", a.size(), b.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    worst = std::max(worst, relative_difference(a[i], b[i]));
+  }
+  return worst;
+}
+
+double relative_difference(const Trained& a, const Trained& b) {
+  return std::max(relative_difference(a.weights, b.weights),
+                  relative_difference(a.gradients, b.gradients));
+}
+
+double mean_squared_error(const std::vector<float>& outputs, const std::vector<float>& targets) {
+  TANDEM_CHECK(outputs.size() == targets.size(), "{} outputs, {} targets", outputs.size(),
+               targets.size());
+  double sum = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const double difference = static_cast<double>(outputs[i]) - targets[i];
+    sum += difference * difference;
+  }
+  return sum / static_cast<double>(outputs.size());
+}
+
+std::vector<std::int64_t> samples_per_replica(dp::DataParallel& strategy, const Model& model) {
+  std::vector<std::int64_t> samples;
+  for (int i = 0; i < strategy.devices_used(); ++i) {
+    samples.push_back(strategy.replica(i).output().size() / model.output_width());
+  }
+  return samples;
+}
+
+std::string joined(const std::vector<std::int64_t>& numbers) {
+  return fmt::format("{}", fmt::join(numbers, ", "));
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What lessons about numbers share: train with one strategy or another, read back what it came to,
+// compare.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/model/model.h"
+#include "common/parallel/chunk_rule.h"
+#include "common/parallel/strategy.h"
+#include "common/parallel/training_options.h"
+#include "common/runtime/platform.h"
+#include "dp/data_parallel.h"
+
+namespace tandem::bench {
+
+using Values = std::vector<std::vector<float>>;  // per tensor
+
+struct Trained {
+  Values weights;
+  Values gradients;  // of the last step
+
+  bool operator==(const Trained&) const = default;
+};
+
+// Sums in another order differ by rounding; a wrong gradient does by far more.
+inline constexpr double kRounding = 1e-4;
+
+// As the host sees them; synchronise first.
+[[nodiscard]] Values values_of(Platform& platform, const TensorList& tensors);
+
+// The same of one tensor.
+[[nodiscard]] std::vector<float> values_of(Platform& platform, Span<const float> tensor);
+
+[[nodiscard]] Trained train(Platform& platform, Strategy& strategy, int steps);
+
+// On device 0, without any wrapper: on all of the global batch, or on one piece of it.
+[[nodiscard]] Trained train_single(Platform& platform, const Model& model,
+                                   const TrainingOptions& options, int steps);
+[[nodiscard]] Trained train_single_on(Platform& platform, const Model& model, Piece piece,
+                                      const TrainingOptions& options, int steps);
+
+[[nodiscard]] Trained train_dp(Platform& platform, const Model& model,
+                               const TrainingOptions& options, int steps,
+                               const dp::DataParallelOptions& how = {});
+
+// Largest |a - b| over largest |a| of the same tensor, of the worst tensor.
+[[nodiscard]] double relative_difference(const Values& a, const Values& b);
+
+// Of weights and gradients.
+[[nodiscard]] double relative_difference(const Trained& a, const Trained& b);
+
+// Mean squared difference of a replica's output to its targets, summed in double.
+[[nodiscard]] double mean_squared_error(const std::vector<float>& outputs,
+                                        const std::vector<float>& targets);
+
+// "3, 3, 3, 1": the samples that each replica of a DataParallel got.
+[[nodiscard]] std::vector<std::int64_t> samples_per_replica(dp::DataParallel& strategy,
+                                                            const Model& model);
+
+[[nodiscard]] std::string joined(const std::vector<std::int64_t>& numbers);
+
+}  // namespace tandem::bench
