@@ -12,6 +12,7 @@ namespace {
 
 struct Losses {
   double mean_of_replicas = 0;  // unweighted, as .mean() of the gathered vector
+  double weighted = 0;          // by samples
   double batch = 0;             // of the strategy itself
 };
 
@@ -21,16 +22,18 @@ Losses losses_of(Platform& platform, const Model& model, std::int64_t batch) {
   strategy.step();
   strategy.synchronize();
   const std::vector<Piece> pieces = chunk_batch(batch, platform.device_count());
-  double sum = 0;
+  Losses losses{.batch = strategy.loss()};
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const SyntheticBatch data(
         platform, {pieces[i].first, pieces[i].count, model.input_width(), model.output_width()},
         options.seed, options.distribution);
-    sum += mean_squared_error(
+    const double loss = mean_squared_error(
         values_of(platform, Span<const float>(strategy.replica(static_cast<int>(i)).output())),
         {data.targets().begin(), data.targets().end()});
+    losses.mean_of_replicas += loss / static_cast<double>(pieces.size());
+    losses.weighted += loss * static_cast<double>(pieces[i].count) / static_cast<double>(batch);
   }
-  return {sum / static_cast<double>(pieces.size()), strategy.loss()};
+  return losses;
 }
 
 bool equal(const Losses& losses) {
@@ -46,8 +49,8 @@ Finding run(Classroom& room) {
           {fmt::format("linear, batch 8 on 4 devices (2, 2, 2, 2): mean of the replicas' losses "
                        "{:.6f}, loss of the batch {:.6f}",
                        even.mean_of_replicas, even.batch),
-           fmt::format("batch 10 (3, 3, 3, 1): {:.6f} and {:.6f}", uneven.mean_of_replicas,
-                       uneven.batch)},
+           fmt::format("batch 10 (3, 3, 3, 1): {:.6f} and {:.6f}; weighted by samples {:.6f}",
+                       uneven.mean_of_replicas, uneven.batch, uneven.weighted)},
           kAlgorithm};
 }
 

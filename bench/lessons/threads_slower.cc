@@ -70,7 +70,7 @@ Finding run(Classroom& room) {
 
 const Lesson kThreadsSlower{
     "threads-slower",
-    "Threads are slower than processes, also where no interpreter holds them up.",
+    "Threads as such are slower than processes, also without an interpreter lock.",
     run,
     Ranks::kTwo,
     2,

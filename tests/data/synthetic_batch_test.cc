@@ -65,6 +65,16 @@ TEST_P(SyntheticBatchTest, Targets_RepeatNoInputs) {
   EXPECT_FALSE(std::equal(batch.inputs().begin(), batch.inputs().end(), batch.targets().begin()));
 }
 
+TEST_P(SyntheticBatchTest, Padding_IsZerosBehindEachSamplesOwnLength) {
+  const std::vector<float> full = samples(1, 2).inputs;
+  BatchShape shape{1, 2, kInputs, kTargets};
+  shape.input_lengths = {0, kInputs, 1};  // by global sample: of these two, all and one element
+  const SyntheticBatch batch(*platform_, shape, 1, GetParam());
+  std::vector<float> expected = full;
+  std::fill(expected.begin() + kInputs + 1, expected.end(), 0.0F);
+  EXPECT_EQ(std::vector<float>(batch.inputs().begin(), batch.inputs().end()), expected);
+}
+
 TEST_P(SyntheticBatchTest, Values_HaveUnitScaleAndBothSigns) {
   const std::vector<float> values = samples(0, kBatch).inputs;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());

@@ -7,11 +7,13 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "tools/tandem/lessons_command.h"
 #include "tools/tandem/report_command.h"
 #include "tools/tandem/run_command.h"
 
 namespace {
 
+using tandem::cli::LessonsOptions;
 using tandem::cli::ReportOptions;
 using tandem::cli::RunOptions;
 
@@ -47,6 +49,16 @@ CLI::App* add_report(CLI::App& app, ReportOptions& options) {
   return report;
 }
 
+CLI::App* add_lessons(CLI::App& app, LessonsOptions& options) {
+  CLI::App* lessons = app.add_subcommand(
+      "lessons", "Claims that circulate about DataParallel, run and judged, with the evidence.");
+  lessons->add_option("NAME", options.names, "Lessons to run; default: all");
+  lessons->add_flag("--list", options.list, "Name them and do nothing");
+  lessons->add_option("--lessons", options.program,
+                      "Program that runs them, for tests; default: lessons beside tandem");
+  return lessons;
+}
+
 // CLI11's own codes run from 100: to a shell, and to us, they are all usage errors.
 int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
@@ -61,11 +73,14 @@ int main(int count, char** arguments) {
   app.set_version_flag("--version", "tandem " TANDEM_VERSION);
   app.require_subcommand(1);
   RunOptions run_options;
+  LessonsOptions lessons_options;
   ReportOptions report_options;
   const CLI::App* run = add_run(app, run_options);
+  const CLI::App* lessons = add_lessons(app, lessons_options);
   add_report(app, report_options);
   try {
     app.parse(count, arguments);
+    if (lessons->parsed()) tandem::cli::run_lessons(lessons_options);
     return run->parsed() ? tandem::cli::run_sweep(run_options)
                          : tandem::cli::write_report(report_options);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/lessons/run_lessons.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+#include "bench/lessons/all_lessons.h"
+#include "common/comm/thread_bootstrap.h"
+#include "tests/support/errors.h"
+
+namespace tandem::test {
+namespace {
+
+using bench::Classroom;
+using bench::Finding;
+using bench::Lesson;
+using bench::Lessons;
+using bench::Verdict;
+
+Finding find_true(Classroom&) { return {bench::holds_if(true), {"first", "second"}, "a test"}; }
+Finding find_false(Classroom&) { return {bench::holds_if(false), {}, "a test"}; }
+Finding find_nothing(Classroom&) { fail(ErrorKind::kFailure, "adding 1: it broke: mend it"); }
+
+constexpr Lesson kTrue{"true", "It is.", find_true};
+constexpr Lesson kFalse{"false", "It is not.", find_false};
+constexpr Lesson kBroken{"broken", "It breaks.", find_nothing};
+
+struct Outcome {
+  int status = 0;
+  std::string text;
+};
+
+Outcome run(const Lessons& lessons) {
+  ThreadGroup alone(1);
+  const auto bootstrap = alone.join(0);
+  Classroom room(*bootstrap);
+  std::ostringstream out;
+  const int status = run_lessons(lessons, room, out);
+  return {status, out.str()};
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(RunLessonsTest, Block_HasNumberClaimVerdictEvidenceAndScope) {
+  EXPECT_EQ(run({&kTrue}).text,
+            "1. true\n"
+            "   claim     It is.\n"
+            "   verdict   holds\n"
+            "   evidence  first\n"
+            "             second\n"
+            "   scope     a test\n"
+            "\n"
+            "1 claim: 1 hold, 0 do not, 0 not decidable here\n");
+}
+
+TEST(RunLessonsTest, Verdicts_AreNoneOfTheExitStatus) {
+  const Outcome outcome = run({&kTrue, &kFalse});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(holds(outcome.text, "verdict   does not hold"));
+  EXPECT_TRUE(holds(outcome.text, "2 claims: 1 hold, 1 do not, 0 not decidable here"));
+}
+
+TEST(RunLessonsTest, BrokenLesson_SaysWhy_OthersStillRun_StatusIs1) {
+  const Outcome outcome = run({&kBroken, &kTrue});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.text, "verdict   could not be run\n   reason    adding 1: it broke"));
+  EXPECT_TRUE(holds(outcome.text, "2. true\n"));
+  EXPECT_TRUE(holds(outcome.text, "2 claims: 1 hold, 0 do not, 0 not decidable here, 1 could not"));
+}
+
+TEST(RunLessonsTest, BrokenLessonOfTwoRanks_SaysWhyOnce_OthersStillRun) {
+  static constexpr Lesson kBrokenThere{
+      "there", "It breaks on rank 1.",
+      [](Classroom& room) -> Finding {
+        return room.together([&](bench::Place& place) -> Finding {
+          if (!room.is_first()) fail(ErrorKind::kFailure, "rank 1 broke");
+          place.communicator->barrier();  // must not be waited for in vain
+          return {};
+        });
+      },
+      bench::Ranks::kTwo};
+  std::vector<std::ostringstream> out(2);
+  std::vector<int> statuses(2);
+  run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
+    const auto rank = static_cast<std::size_t>(bootstrap.rank());
+    Classroom room(bootstrap);
+    statuses[rank] = run_lessons({&kBrokenThere, &kTrue}, room, out[rank]);
+  });
+  EXPECT_EQ(statuses[0], 1);
+  EXPECT_EQ(out[1].str(), "");
+  EXPECT_TRUE(holds(out[0].str(), "could not be run"));
+  EXPECT_TRUE(holds(out[0].str(), "2. true"));
+}
+
+TEST(RunLessonsTest, TwoRanksNeeded_ButOneStarted_IsNotDecidable) {
+  constexpr Lesson kOfTwo{"two", "It takes two.", find_true, bench::Ranks::kTwo};
+  const Outcome outcome = run({&kOfTwo});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(holds(outcome.text, "not decidable here"));
+  EXPECT_TRUE(holds(outcome.text, "run tandem lessons"));
+}
+
+TEST(RunLessonsTest, MoreCoresNeeded_IsNotDecidable) {
+  constexpr Lesson kOfMany{"many", "It takes many.", find_true, bench::Ranks::kOne, 9999};
+  EXPECT_TRUE(holds(run({&kOfMany}).text, "needs 9999 cores"));
+}
+
+TEST(RunLessonsTest, UnknownName_IsAUsageError_ThatListsTheKnown) {
+  const Error error = error_of([] {
+    static_cast<void>(bench::choose_lessons({&kTrue, &kFalse}, {"no"}));
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_STREQ(error.what(), "unknown lesson 'no': use some of true, false");
+}
+
+TEST(RunLessonsTest, Names_ChooseInTheOrderOfAll) {
+  const Lessons all{&kTrue, &kBroken, &kFalse};
+  EXPECT_EQ(bench::choose_lessons(all, {"false", "true"}), (Lessons{&kTrue, &kFalse}));
+  EXPECT_EQ(bench::choose_lessons(all, {}), all);
+}
+
+TEST(RunLessonsTest, List_NamesEveryLessonOnce) {
+  std::ostringstream out;
+  list_lessons(bench::all_lessons(), out);
+  std::set<std::string_view> names;
+  for (const Lesson* const lesson : bench::all_lessons()) {
+    EXPECT_TRUE(names.insert(lesson->name).second) << lesson->name;
+    EXPECT_TRUE(holds(out.str(), std::string(lesson->claim))) << lesson->name;
+    EXPECT_TRUE(lesson->claim.ends_with('.')) << lesson->claim;
+  }
+}
+
+}  // namespace
+}  // namespace tandem::test

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/lessons_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "common/base/error.h"
+#include "common/results/machine_facts.h"
+#include "tools/tandem/launch_command.h"
+#include "tools/tandem/program_paths.h"
+
+namespace tandem::cli {
+namespace {
+
+bool is_program(const std::filesystem::path& path) {
+  return ::access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path);
+}
+
+bool is_in_path(const char* name) {
+  const char* const folders = std::getenv("PATH");
+  std::string left = folders == nullptr ? "" : folders;
+  while (!left.empty()) {
+    const std::size_t end = std::min(left.find(':'), left.size());
+    if (end > 0 && is_program(std::filesystem::path(left.substr(0, end)) / name)) return true;
+    left.erase(0, end + 1);
+  }
+  return false;
+}
+
+std::string find_lessons(const std::string& given) {
+  const std::filesystem::path path =
+      given.empty() ? program_folder() / "lessons" : std::filesystem::absolute(given);
+  if (is_program(path)) return path.string();
+  fail(ErrorKind::kUsage, "looking for {}: there is no such program; {}", path.string(),
+       given.empty() ? "build the target lessons" : "check --lessons");
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> lessons_command(const std::string& program, const LessonsOptions& options,
+                                         const LessonsMachine& machine) {
+  std::vector<std::string> command;
+  if (!options.list && machine.cores >= 2 && machine.has_mpirun) {
+    // As launch_command starts ddp; quiet, since what goes wrong the program says in one line.
+    command = {"mpirun",          "-q",    "-np", "2",         "--bind-to", "none",
+               "--oversubscribe", "--mca", "btl", "vader,self"};
+  }
+  command.push_back(program);
+  if (options.list) command.emplace_back("--list");
+  command.insert(command.end(), options.names.begin(), options.names.end());
+  return command;
+}
+
+void run_lessons(const LessonsOptions& options) {
+  const LessonsMachine machine{results::gather_machine_facts().cores, is_in_path("mpirun")};
+  std::vector<std::string> command =
+      lessons_command(find_lessons(options.program), options, machine);
+  std::vector<std::string> environment = launch_environment();
+  ::execvpe(command.front().c_str(), pointers(command).data(), pointers(environment).data());
+  fail(ErrorKind::kFailure, "starting {}: {}", command.front(), std::strerror(errno));
+}
+
+}  // namespace tandem::cli
