@@ -23,7 +23,8 @@ void* packed(TimePoint time) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(count));
 }
 
-// Runs on a thread of CUDA's, between the stream's work before and after it.
+// Runs on a thread of CUDA's, between the stream's work before and after it. CUDA may run the
+// functions of all streams on one thread: a sleep then holds up those whose time comes earlier.
 void CUDART_CB sleep_to(void* time) {
   const auto count = static_cast<Nanoseconds::rep>(reinterpret_cast<std::uintptr_t>(time));
   std::this_thread::sleep_until(TimePoint(Nanoseconds(count)));
