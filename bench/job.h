@@ -7,6 +7,7 @@
 
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
+#include "common/runtime/link_request.h"
 #include "common/runtime/platform.h"
 
 namespace tandem::bench {
@@ -20,6 +21,7 @@ struct PlaceOptions {
   BackendChoice backend = BackendChoice::kAuto;
   bool oversubscribe = false;
   std::vector<Bytes> device_memory{};  // as in PlatformOptions
+  std::optional<LinkRequest> link{};
 };
 
 // Where a job runs: all that a process (a rank) needs before it can build a strategy.
@@ -30,6 +32,7 @@ struct Place {
   std::vector<int> cores;      // OS numbers that the job's devices are bound to, in device order
   int usable_cores = 0;        // by the job's ranks together
   std::string backend_notice;  // which back end was taken and why
+  std::string link_notice;     // what is modelled between devices, as numbers; empty: nothing
 };
 
 // Refuses, before MPI starts, a job of one process under a launcher of several.

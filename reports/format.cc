@@ -102,7 +102,7 @@ std::string interval_words(const stats::Estimate& ratio) {
 }
 
 std::string strategy_label(const results::Cell& cell) {
-  const std::string usual = cell.strategy == "ddp" ? "processes" : "threads";
+  const std::string usual = cell.strategy.starts_with("ddp") ? "processes" : "threads";
   std::string label = cell.strategy;
   if (cell.strategy == "independent" || cell.launch != usual) label += " (" + cell.launch + ")";
   for (const auto& [option, value] : cell.options) label += ", " + option + "=" + value;
@@ -113,7 +113,8 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
   constexpr double kMostRemainder = 0.02;
   std::vector<std::string> marks;
   if (summary.oversubscribed) marks.emplace_back("oversubscribed");
-  if (summary.modelled) marks.emplace_back("modelled");
+  if (!summary.modelled.empty()) marks.push_back("modelled: " + summary.modelled);
+  if (!summary.planted.empty()) marks.push_back("planted: " + summary.planted);
   if (summary.mode != "synchronous") marks.push_back(summary.mode);
   if (summary.efficiency_above_one()) marks.emplace_back("efficiency above 100 %");
   if (std::abs(summary.remainder_share()) > kMostRemainder) {

@@ -9,6 +9,7 @@
 #include "reports/embedded.h"
 #include "reports/format.h"
 #include "reports/page_data.h"
+#include "reports/two_by_two.h"
 
 namespace tandem::reports {
 namespace {
@@ -165,6 +166,12 @@ std::string to_html(const Report& report) {
               "left of it dp; an interval that touches the line resolves nothing. An arrow is an "
               "interval that leaves the frame, a hollow point one without an interval.",
               forest(report.summary));
+  html += section("Algorithm against launch",
+                  "Median steps where the weights are sent and gradients summed on device 0 at "
+                  "every step, and where they are all-reduced, each in threads of one process and "
+                  "in a process per device; ratios of launch medians with 95 % intervals, above 1 "
+                  "where what is named first is faster.",
+                  table_html(two_by_two_table(report.summary)));
   html +=
       section("Throughput and speed-up over devices",
               "Samples per second = global batch / mean step; speed-up = median step of single / "

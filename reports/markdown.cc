@@ -2,6 +2,7 @@
 #include "reports/markdown.h"
 
 #include "reports/cell_table.h"
+#include "reports/two_by_two.h"
 
 namespace tandem::reports {
 namespace {
@@ -30,6 +31,8 @@ std::string to_markdown(const Report& report) {
          "**\n\n" + list(verdict.workloads) + section("Beside it", list(verdict.notes)) +
          section("Cells", table_or_nothing(cell_table(report.summary))) +
          section("ddp against dp", table_or_nothing(comparison_table(report.summary))) +
+         section("Algorithm against launch: median step and ratios of launch medians [95 %]",
+                 table_or_nothing(two_by_two_table(report.summary))) +
          section("Where the step goes: mean ms per phase (share of the mean step)",
                  table_or_nothing(phase_table(report.summary))) +
          section("Machine", list(machine)) + section("Method", list(method_lines(report)));

@@ -13,15 +13,38 @@ namespace {
 
 using results::Status;
 
+std::map<std::string, int> launches_of_additions(const results::SweepInfo& sweep) {
+  std::map<std::string, int> launches;
+  for (const results::Addition& addition : sweep.additions) {
+    for (const std::string& cell : addition.cells) launches[cell] = addition.launches_per_cell;
+  }
+  return launches;
+}
+
 // Launches that the plan asks for and that neither ran nor were ruled out by a skipped cell.
 int launches_missing(const results::SweepInfo& sweep, const Summary& summary) {
-  const int seen = static_cast<int>(summary.cells.size());
-  int missing = std::max(0, sweep.planned_cells - seen) * sweep.launches_per_cell;
+  std::map<std::string, int> added = launches_of_additions(sweep);
+  int unseen = sweep.planned_cells;  // of the sweep itself
+  int missing = 0;
   for (const CellSummary& cell : summary.cells) {
+    const auto place = added.find(cell.cell.name());
+    const int planned = place == added.end() ? sweep.launches_per_cell : place->second;
+    if (place == added.end()) {
+      --unseen;
+    } else {
+      added.erase(place);
+    }
     if (cell.status != Status::kOk) continue;
-    missing += std::max(0, sweep.launches_per_cell - cell.launches - cell.failed_launches);
+    missing += std::max(0, planned - cell.launches - cell.failed_launches);
   }
-  return missing;
+  for (const auto& [name, launches] : added) missing += launches;
+  return missing + std::max(0, unseen) * sweep.launches_per_cell;
+}
+
+int launches_planned(const results::SweepInfo& sweep) {
+  int planned = sweep.planned_cells * sweep.launches_per_cell;
+  for (const auto& [name, launches] : launches_of_additions(sweep)) planned += launches;
+  return planned;
 }
 
 // "3 cells failed: <reason>", a line per reason.
@@ -48,6 +71,27 @@ void add_load(std::vector<std::string>& lines, const results::Context& context) 
       load, count_text(context.num_cpus, "CPU")));
 }
 
+void add_planted(std::vector<std::string>& lines, const Summary& summary) {
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.planted.empty()) continue;
+    lines.push_back(
+        fmt::format("planted: {} holds a delay put there on purpose ({}); it is no "
+                    "figure of this machine",
+                    cell.cell.name(), cell.planted));
+  }
+}
+
+// "warning: <text> (in 3 cells)", a line per text.
+void add_warnings(std::vector<std::string>& lines, const Summary& summary) {
+  std::map<std::string, int> cells;
+  for (const CellSummary& cell : summary.cells) {
+    for (const std::string& warning : cell.warnings) ++cells[warning];
+  }
+  for (const auto& [warning, count] : cells) {
+    lines.push_back(fmt::format("warning: {} (in {})", warning, count_text(count, "cell")));
+  }
+}
+
 template <class Predicate>
 bool any_measured(const Summary& summary, Predicate predicate) {
   return std::any_of(summary.cells.begin(), summary.cells.end(),
@@ -63,7 +107,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
     lines.push_back(
         fmt::format("unfinished: {} of {} planned launches are missing; run the sweep "
                     "again with the same --out to go on",
-                    missing, document.sweep.planned_cells * document.sweep.launches_per_cell));
+                    missing, launches_planned(document.sweep)));
   }
   add_load(lines, document.sweep.context);
   add_reasons(lines, summary, Status::kFailed);
@@ -73,7 +117,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
         "oversubscribed: more devices than cores; devices took turns, so these figures say "
         "nothing about machines with a core per device");
   }
-  if (any_measured(summary, [](const CellSummary& cell) { return cell.modelled; })) {
+  if (any_measured(summary, [](const CellSummary& cell) { return !cell.modelled.empty(); })) {
     lines.emplace_back("modelled: figures with this mark hold times that were not measured");
   }
   if (any_measured(summary, [](const CellSummary& cell) { return cell.efficiency_above_one(); })) {
@@ -81,6 +125,8 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
         "efficiency above 100 % (against single): more devices also bring more cache, or the "
         "baseline is slow; look there before believing it");
   }
+  add_planted(lines, summary);
+  add_warnings(lines, summary);
   return lines;
 }
 

@@ -142,7 +142,8 @@ bool ChartGroup::has_phases() const {
 
 std::vector<ChartGroup> chart_groups(const Summary& summary) {
   std::vector<ChartGroup> groups;
-  std::map<std::tuple<std::string, std::string, std::int64_t, std::string, bool>, std::size_t>
+  std::map<std::tuple<std::string, std::string, std::int64_t, std::string, std::string>,
+           std::size_t>
       places;
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches == 0) continue;
@@ -153,7 +154,7 @@ std::vector<ChartGroup> chart_groups(const Summary& summary) {
     if (is_new) {
       std::string title = fmt::format("{}, batch {}", cell.cell.model, cell.cell.global_batch);
       if (cell.mode != "synchronous") title += ", " + cell.mode;
-      if (cell.modelled) title += ", modelled";
+      if (!cell.modelled.empty()) title += ", modelled: " + cell.modelled;
       groups.push_back({.title = title, .cells = {}});
     }
     groups[place->second].cells.push_back(&cell);

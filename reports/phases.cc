@@ -20,17 +20,21 @@ std::size_t place_of(std::string_view name) {
                                   kStepOrder.begin());
 }
 
+bool has_root(const results::Cell& cell) {
+  return cell.strategy == "dp" || cell.strategy == "ddp-replicate" || cell.strategy == "single";
+}
+
+}  // namespace
+
 const results::DevicePhases* critical_device(const results::LaunchRecord& record) {
   if (record.phases.empty()) return nullptr;
-  if (record.cell.strategy == "dp" || record.cell.strategy == "single") {
+  if (has_root(record.cell)) {
     return &record.phases.front();
   }
   return &*std::max_element(
       record.phases.begin(), record.phases.end(),
       [](const auto& a, const auto& b) { return a.span_seconds < b.span_seconds; });
 }
-
-}  // namespace
 
 std::vector<std::string> in_step_order(std::vector<std::string> names) {
   std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {

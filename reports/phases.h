@@ -7,9 +7,12 @@
 
 namespace tandem::reports {
 
-// Mean phase times of the critical device over the launches: device 0 for dp (the root) and single,
-// else the device with the longest mean span, which need not be the slowest of every sample. In the
-// order of a step.
+// The device whose phases a launch is shown by: the first for dp and ddp-replicate (the root) and
+// single, else the one with the longest mean span, which need not be the slowest of every sample.
+// Null where no phases were timed.
+[[nodiscard]] const results::DevicePhases* critical_device(const results::LaunchRecord& record);
+
+// Mean phase times of the critical device over the launches, in the order of a step.
 [[nodiscard]] std::vector<PhaseMean> mean_phases(
     const std::vector<const results::LaunchRecord*>& launches);
 

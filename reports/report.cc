@@ -11,6 +11,7 @@
 #include "reports/cell_table.h"
 #include "reports/format.h"
 #include "reports/subject.h"
+#include "reports/two_by_two.h"
 
 namespace tandem::reports {
 namespace {
@@ -113,7 +114,9 @@ Facts machine_lines(const Report& report) {
 }
 
 std::string to_terminal(const Report& report) {
-  return to_text(brief_cell_table(report.summary)) + "\n" + to_text(report.verdict);
+  const Table corners = two_by_two_table(report.summary);
+  return to_text(brief_cell_table(report.summary)) + "\n" +
+         (corners.rows.empty() ? "" : to_text(corners) + "\n") + to_text(report.verdict);
 }
 
 }  // namespace tandem::reports

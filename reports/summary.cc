@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/stats/summary.h"
+#include "reports/modelled.h"
 #include "reports/phases.h"
 
 namespace tandem::reports {
@@ -17,25 +18,20 @@ namespace {
 using results::LaunchRecord;
 using results::Status;
 
-// Options under which a figure is computed from a model of hardware rather than measured.
-constexpr std::array<std::string_view, 3> kModellingOptions{"link", "dispatch-cost",
-                                                            "interpreter-lock"};
-
-bool is_modelled(const results::Cell& cell) {
-  return std::any_of(
-      kModellingOptions.begin(), kModellingOptions.end(),
-      [&](std::string_view name) { return cell.options.contains(std::string(name)); });
-}
-
 // The order of a table: workloads first, then devices, then from the bound to the wrapped.
 auto order_of(const CellSummary& summary) {
-  constexpr std::array<std::string_view, 4> kStrategies{"single", "independent", "dp", "ddp"};
+  constexpr std::array<std::string_view, 6> kStrategies{"single",       "independent",   "dp",
+                                                        "dp-allreduce", "ddp-replicate", "ddp"};
   const results::Cell& cell = summary.cell;
   const auto rank =
       std::find(kStrategies.begin(), kStrategies.end(), cell.strategy) - kStrategies.begin();
   return std::tuple(cell.backend, cell.model, cell.global_batch, cell.devices, rank, cell.strategy,
                     // threads before processes
                     cell.launch == "processes", cell.options, summary.mode);
+}
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
 
 void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& measured) {
@@ -47,6 +43,8 @@ void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& 
     remainders.push_back(record->remainder_seconds);
     summary.samples += static_cast<long long>(record->step_seconds.size());
     summary.oversubscribed |= record->oversubscribed;
+    if (!record->planted.empty()) summary.planted = record->planted;
+    for (const std::string& warning : record->warnings) add_once(summary.warnings, warning);
   }
   summary.median_step = stats::center_of_medians(summary.medians);
   summary.mean_step = stats::center_of_means(means);
@@ -60,7 +58,7 @@ CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
   CellSummary summary;
   summary.cell = launches.front()->cell;
   summary.mode = launches.front()->mode;
-  summary.modelled = is_modelled(summary.cell);
+  summary.modelled = modelled_parts(*launches.front());
   std::vector<const LaunchRecord*> measured;
   for (const LaunchRecord* record : launches) {
     if (record->status == Status::kOk) {
@@ -78,14 +76,14 @@ CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
   return summary;
 }
 
-// `single` on the same workload; one without options where there is a choice.
+// `single` on the same workload and the same models; one without options where there is a choice.
 const CellSummary* baseline_of(const CellSummary& summary, const std::vector<CellSummary>& cells) {
   const CellSummary* best = nullptr;
   for (const CellSummary& other : cells) {
     if (other.cell.strategy != "single" || other.launches == 0) continue;
     if (other.cell.model != summary.cell.model || other.mode != summary.mode ||
         other.cell.global_batch != summary.cell.global_batch ||
-        other.cell.backend != summary.cell.backend) {
+        other.cell.backend != summary.cell.backend || other.modelled != summary.modelled) {
       continue;
     }
     if (best == nullptr || other.cell.options.empty()) best = &other;
@@ -114,16 +112,32 @@ std::string only_backend(const std::vector<LaunchRecord>& launches) {
   return found;
 }
 
+// Whether `few` has fewer options than `many`, and the same values of those.
+bool is_subset(const results::Cell& few, const results::Cell& many) {
+  return few.options.size() < many.options.size() &&
+         std::includes(many.options.begin(), many.options.end(), few.options.begin(),
+                       few.options.end());
+}
+
 bool same_point(const CellSummary& a, const CellSummary& b) {
   return a.cell.model == b.cell.model && a.cell.global_batch == b.cell.global_batch &&
          a.cell.devices == b.cell.devices && a.cell.backend == b.cell.backend && a.mode == b.mode &&
-         a.modelled == b.modelled;
+         a.modelled == b.modelled && same_question(a.cell, b.cell);
+}
+
+// Variants of dp are compared with ddp only where dp itself, with the fewest options, is absent:
+// the folder of `tandem explain` holds many of them.
+bool is_plainest(const CellSummary& summary, const std::vector<CellSummary>& cells) {
+  return std::none_of(cells.begin(), cells.end(), [&](const CellSummary& other) {
+    return other.cell.strategy == summary.cell.strategy && other.launches > 0 &&
+           same_point(other, summary) && is_subset(other.cell, summary.cell);
+  });
 }
 
 std::vector<Comparison> compare(const std::vector<CellSummary>& cells) {
   std::vector<Comparison> comparisons;
   for (const CellSummary& dp : cells) {
-    if (dp.cell.strategy != "dp" || dp.launches == 0) continue;
+    if (dp.cell.strategy != "dp" || dp.launches == 0 || !is_plainest(dp, cells)) continue;
     for (const CellSummary& ddp : cells) {
       if (ddp.cell.strategy != "ddp" || ddp.launches == 0 || !same_point(dp, ddp)) continue;
       const stats::Estimate speed = stats::ratio_of_medians(dp.medians, ddp.medians);

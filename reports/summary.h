@@ -26,7 +26,9 @@ struct CellSummary {
   int failed_launches = 0;
   long long samples = 0;
   bool oversubscribed = false;
-  bool modelled = false;                   // an option replaces hardware by a model of it
+  std::string modelled;                    // modelled_parts(); empty: measured
+  std::string planted;                     // a delay put there on purpose; empty: none
+  std::vector<std::string> warnings;       // of its launches, each once
   std::vector<double> medians;             // of each launch, seconds
   stats::Estimate median_step;             // seconds
   stats::Estimate mean_step;               // seconds

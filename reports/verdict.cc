@@ -17,10 +17,11 @@ namespace tandem::reports {
 namespace {
 
 // A workload is what the user brings; strategies and devices are what is asked about.
-using Workload = std::tuple<std::string, std::string, std::int64_t, std::string>;
+using Workload = std::tuple<std::string, std::string, std::int64_t, std::string, std::string>;
 
 Workload workload_of(const CellSummary& summary) {
-  return {summary.cell.backend, summary.cell.model, summary.cell.global_batch, summary.mode};
+  return {summary.cell.backend, summary.cell.model, summary.cell.global_batch, summary.mode,
+          summary.modelled};
 }
 
 struct Count {
@@ -74,7 +75,10 @@ std::string against_single(const Comparison& pair) {
 std::string marks_text(const Comparison& pair) {
   std::vector<std::string> marks;
   if (pair.dp->oversubscribed || pair.ddp->oversubscribed) marks.emplace_back("oversubscribed");
-  if (pair.dp->modelled || pair.ddp->modelled) marks.emplace_back("modelled");
+  if (!pair.dp->modelled.empty()) marks.push_back("modelled: " + pair.dp->modelled);
+  for (const CellSummary* cell : {pair.dp, pair.ddp}) {
+    if (!cell->planted.empty()) marks.push_back(cell->cell.strategy + " planted: " + cell->planted);
+  }
   if (pair.dp->mode != "synchronous") marks.push_back(pair.dp->mode);
   return marks.empty() ? "" : " (" + join(marks, ", ") + ")";
 }
@@ -94,6 +98,11 @@ std::vector<const Comparison*> at_most_devices(const Summary& summary, const Wor
     if (pair.dp->cell.devices >= most) found.push_back(&pair);
   }
   return found;
+}
+
+bool has_measured_pair(const Summary& summary) {
+  return std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
+                     [](const Comparison& pair) { return pair.dp->modelled.empty(); });
 }
 
 std::vector<Workload> workloads_of(const Summary& summary) {
@@ -148,18 +157,24 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
   VerdictText text;
   text.subject = subject(document, summary);
   Count total;
+  const bool any_measured = has_measured_pair(summary);
   for (const Workload& workload : workloads_of(summary)) {
     const std::vector<const Comparison*> pairs = at_most_devices(summary, workload);
     for (const Comparison* pair : pairs) {
       text.workloads.push_back(sentence(*pair));
-      if (pair->dp->cell.devices > 1) count(total, *pair);
+      // Modelled figures never decide beside measured ones.
+      const bool counts = pair->dp->modelled.empty() || !any_measured;
+      if (pair->dp->cell.devices > 1 && counts) count(total, *pair);
     }
     if (pairs.empty()) {
-      text.workloads.push_back(fmt::format("{}, batch {}: dp and ddp were not both measured.",
-                                           std::get<1>(workload), std::get<2>(workload)));
+      const std::string& modelled = std::get<4>(workload);
+      text.workloads.push_back(fmt::format(
+          "{}, batch {}{}: dp and ddp were not both measured.", std::get<1>(workload),
+          std::get<2>(workload), modelled.empty() ? "" : " (modelled: " + modelled + ")"));
     }
   }
   text.overall = overall_text(total, !summary.comparisons.empty());
+  if (!any_measured && !summary.comparisons.empty()) text.overall = "Modelled: " + text.overall;
   text.notes = notes(document, summary);
   return text;
 }

@@ -71,16 +71,7 @@ std::optional<JournalContents> read_journal(const std::filesystem::path& path) {
 }
 
 Journal::Journal(const std::filesystem::path& path, const SweepInfo& sweep) : path_(path) {
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) {
-    fail(ErrorKind::kUsage, "opening {}: {}; choose an --out that can be written to", path.string(),
-         std::strerror(errno));
-  }
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    ::close(descriptor_);
-    fail(ErrorKind::kUsage, "opening {}: another process is writing it; choose another --out",
-         path.string());
-  }
+  open();
   try {
     std::optional<JournalContents> contents = read_journal(path);
     if (::ftruncate(descriptor_, contents ? static_cast<off_t>(contents->whole_bytes) : 0) != 0) {
@@ -99,9 +90,33 @@ Journal::Journal(const std::filesystem::path& path, const SweepInfo& sweep) : pa
   }
 }
 
-Journal::~Journal() { ::close(descriptor_); }
+Journal::~Journal() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 void Journal::append(const LaunchRecord& record) { append_line(to_json_line(record)); }
+
+void Journal::plan(const Addition& addition) {
+  const std::string text = read_file(path_);
+  found_.sweep.additions.push_back(addition);
+  replace_file(path_, header_line(found_.sweep) + text.substr(text.find('\n')));
+  ::close(std::exchange(descriptor_, -1));  // of the file that was replaced
+  open();
+}
+
+// Leaves no descriptor open where it throws.
+void Journal::open() {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) {
+    fail(ErrorKind::kUsage, "opening {}: {}; choose an --out that can be written to",
+         path_.string(), std::strerror(errno));
+  }
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+  ::close(descriptor_);
+  descriptor_ = -1;
+  fail(ErrorKind::kUsage, "opening {}: another process is writing it; choose another --out",
+       path_.string());
+}
 
 void Journal::append_line(const std::string& line) {
   write_all(descriptor_, line + "\n", path_);

@@ -39,7 +39,12 @@ class Journal {
 
   void append(const LaunchRecord& record);
 
+  // Plans further cells: the first line is written anew with them, the others stay as they are. A
+  // crash leaves the old journal or the new one.
+  void plan(const Addition& addition);
+
  private:
+  void open();
   void append_line(const std::string& line);
 
   std::filesystem::path path_;

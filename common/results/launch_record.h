@@ -11,7 +11,7 @@ namespace tandem::results {
 
 // What is compared: one point of a sweep. Two launches of one cell differ by noise alone.
 struct Cell {
-  std::string strategy;  // "single", "independent", "dp", "ddp"
+  std::string strategy;  // "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"
   std::string launch;    // "threads" or "processes"
   std::string model;     // as given to --model
   std::string backend;   // "host" or "cuda"
@@ -70,6 +70,13 @@ struct LaunchRecord {
   int launch_index = 0;              // 0-based, within the cell
   std::string mode = "synchronous";  // or "free-running": no barrier or wait between steps
   bool oversubscribed = false;
+  std::vector<std::string> warnings;  // of the program that measured, a line each
+  // What is a model and no measurement: "link 20us:1GBps", "dispatch cost 8us", "interpreter lock".
+  std::vector<std::string> modelled;
+  std::string planted;   // "backward:1ms": a delay put there on purpose; empty: none
+  int devices_used = 0;  // fewer than the cell's where its batch is too small; 0: not told
+  double dispatches_per_step = 0;    // calls charged with the dispatch cost, all devices together
+  double link_lateness_seconds = 0;  // per step: transfers later than the link model has them
   double first_step_seconds = 0;
   int warmup_steps = 0;  // discarded, first step included
   double warmup_seconds = 0;

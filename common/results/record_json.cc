@@ -140,23 +140,30 @@ MachineFacts machine_from(const Json& json) {
 }
 
 Json to_json(const LaunchRecord& record) {
-  return Json{{"cell", to_json(record.cell)},
-              {"status", to_string(record.status)},
-              {"reason", record.reason},
-              {"stderr_tail", record.stderr_tail},
-              {"launch_index", record.launch_index},
-              {"mode", record.mode},
-              {"oversubscribed", record.oversubscribed},
-              {"first_step_seconds", finite(record.first_step_seconds, "first_step_seconds")},
-              {"warmup_steps", record.warmup_steps},
-              {"warmup_seconds", finite(record.warmup_seconds, "warmup_seconds")},
-              {"step_seconds", samples_to_json(record.step_seconds)},
-              {"phases", list_to_json(record.phases)},
-              {"remainder_seconds", finite(record.remainder_seconds, "remainder_seconds")},
-              {"memory", list_to_json(record.memory)},
-              {"bucket_bytes", record.bucket_bytes},
-              {"model", to_json(record.model)},
-              {"machine", to_json(record.machine)}};
+  return Json{
+      {"cell", to_json(record.cell)},
+      {"status", to_string(record.status)},
+      {"reason", record.reason},
+      {"stderr_tail", record.stderr_tail},
+      {"launch_index", record.launch_index},
+      {"mode", record.mode},
+      {"oversubscribed", record.oversubscribed},
+      {"warnings", record.warnings},
+      {"modelled", record.modelled},
+      {"planted", record.planted},
+      {"devices_used", record.devices_used},
+      {"dispatches_per_step", finite(record.dispatches_per_step, "dispatches_per_step")},
+      {"link_lateness_seconds", finite(record.link_lateness_seconds, "link_lateness_seconds")},
+      {"first_step_seconds", finite(record.first_step_seconds, "first_step_seconds")},
+      {"warmup_steps", record.warmup_steps},
+      {"warmup_seconds", finite(record.warmup_seconds, "warmup_seconds")},
+      {"step_seconds", samples_to_json(record.step_seconds)},
+      {"phases", list_to_json(record.phases)},
+      {"remainder_seconds", finite(record.remainder_seconds, "remainder_seconds")},
+      {"memory", list_to_json(record.memory)},
+      {"bucket_bytes", record.bucket_bytes},
+      {"model", to_json(record.model)},
+      {"machine", to_json(record.machine)}};
 }
 
 LaunchRecord record_from(const Json& json) {
@@ -168,6 +175,13 @@ LaunchRecord record_from(const Json& json) {
   record.launch_index = value_or(json, "launch_index", record.launch_index);
   record.mode = value_or(json, "mode", record.mode);
   record.oversubscribed = value_or(json, "oversubscribed", record.oversubscribed);
+  record.warnings = value_or(json, "warnings", record.warnings);
+  record.modelled = value_or(json, "modelled", record.modelled);
+  record.planted = value_or(json, "planted", record.planted);
+  record.devices_used = value_or(json, "devices_used", record.devices_used);
+  record.dispatches_per_step = value_or(json, "dispatches_per_step", record.dispatches_per_step);
+  record.link_lateness_seconds =
+      value_or(json, "link_lateness_seconds", record.link_lateness_seconds);
   record.first_step_seconds = value_or(json, "first_step_seconds", record.first_step_seconds);
   record.warmup_steps = value_or(json, "warmup_steps", record.warmup_steps);
   record.warmup_seconds = value_or(json, "warmup_seconds", record.warmup_seconds);

@@ -2,10 +2,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/results/context.h"
 
 namespace tandem::results {
+
+// Cells that were planned later, beside those of the sweep: `tandem explain` adds what it lacks.
+struct Addition {
+  std::vector<std::string> cells;  // by name
+  int launches_per_cell = 0;
+};
 
 // What a journal and a document say of the sweep that they belong to.
 struct SweepInfo {
@@ -13,7 +20,8 @@ struct SweepInfo {
   std::string definition;  // canonical JSON text of all that decides what is measured
   int planned_cells = 0;
   int launches_per_cell = 0;
-  Context context;  // of the machine and the moment of the sweep's start
+  std::vector<Addition> additions;  // in the order in which they were planned
+  Context context;                  // of the machine and the moment of the sweep's start
 };
 
 }  // namespace tandem::results

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 namespace tandem::results {
 namespace {
@@ -76,10 +77,16 @@ Context context_from(const Json& json) {
 }
 
 Json to_json(const SweepInfo& sweep) {
+  Json additions = Json::array();
+  for (const Addition& addition : sweep.additions) {
+    additions.push_back(
+        Json{{"cells", addition.cells}, {"launches_per_cell", addition.launches_per_cell}});
+  }
   return Json{{"name", sweep.name},
               {"definition", sweep.definition},
               {"planned_cells", sweep.planned_cells},
-              {"launches_per_cell", sweep.launches_per_cell}};
+              {"launches_per_cell", sweep.launches_per_cell},
+              {"additions", additions}};
 }
 
 SweepInfo sweep_from(const Json& json) {
@@ -88,6 +95,10 @@ SweepInfo sweep_from(const Json& json) {
   sweep.definition = value_or(json, "definition", sweep.definition);
   sweep.planned_cells = value_or(json, "planned_cells", 0);
   sweep.launches_per_cell = value_or(json, "launches_per_cell", 0);
+  for (const Json& addition : value_or(json, "additions", Json::array())) {
+    sweep.additions.push_back({.cells = value_or(addition, "cells", std::vector<std::string>{}),
+                               .launches_per_cell = value_or(addition, "launches_per_cell", 0)});
+  }
   return sweep;
 }
 

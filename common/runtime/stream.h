@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "common/base/clock.h"
 #include "common/runtime/event.h"
 #include "common/runtime/span.h"
 
@@ -32,6 +33,9 @@ class Stream {
 
   // Work enqueued here from now on starts no earlier than `time`. Nobody sleeps at the call.
   virtual void start_after(TimePoint time) = 0;
+
+  // The stream does nothing for this long before what is enqueued from now on: a planted slowness.
+  virtual void delay(Nanoseconds duration) = 0;
 
   // Blocks (parked, not spinning) until all work is done; throws the stream's error if it failed.
   virtual void synchronize() = 0;

@@ -13,7 +13,8 @@
 
   // A strategy keeps its colour and its mark in all charts; variants of one share the colour and
   // are told apart by their dashes.
-  const marks = { single: "circle", dp: "rectRot", ddp: "triangle", "independent-threads": "rect",
+  const marks = { single: "circle", dp: "rectRot", ddp: "triangle",
+                  "dp-allreduce": "crossRot", "ddp-replicate": "cross", "independent-threads": "rect",
                   "independent-processes": "rectRounded" };
   function look(series) {
     const launch = series.strategy === "independent" ? "-" + series.launch : "";

@@ -123,7 +123,7 @@ TEST(Verdict, ModelledFigures_CarryTheMark) {
   synthetic.add("dp", 2, {0.06, 0.061}).add("ddp", 2, {0.05, 0.051});
   for (auto& record : synthetic.document().launches) record.cell.options["link"] = "pcie4";
   const VerdictText verdict = verdict_of(synthetic);
-  EXPECT_TRUE(has(verdict.workloads[0], "(modelled)"));
+  EXPECT_TRUE(has(verdict.workloads[0], "(modelled: link pcie4)"));
   EXPECT_TRUE(has(to_text(verdict), "! modelled: "));
 }
 

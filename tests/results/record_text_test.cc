@@ -35,6 +35,27 @@ TEST(RecordText, RoundTrip_KeepsEveryField) {
   EXPECT_TRUE(read.oversubscribed);
 }
 
+TEST(RecordText, WhatStandsBesideTheTimes_IsKept) {
+  const LaunchRecord read = parse_record(to_json_line(full_record()), "text");
+  EXPECT_EQ(read.warnings, std::vector<std::string>{"device 1 shares a core"});
+  EXPECT_EQ(read.modelled, (std::vector<std::string>{"link 20us:1GBps", "interpreter lock"}));
+  EXPECT_EQ(read.planted, "backward:1ms");
+  EXPECT_EQ(read.devices_used, 1);
+  EXPECT_DOUBLE_EQ(read.dispatches_per_step, 72.5);
+  EXPECT_DOUBLE_EQ(read.link_lateness_seconds, 0.00002);
+}
+
+TEST(RecordText, OlderRecord_HasNothingBesideItsTimes) {
+  const LaunchRecord read = parse_record(
+      R"({"cell": {"strategy": "dp", "launch": "threads", "model": "m", "backend": "host",
+          "devices": 2, "global_batch": 64}, "status": "skipped"})",
+      "text");
+  EXPECT_TRUE(read.warnings.empty());
+  EXPECT_TRUE(read.modelled.empty());
+  EXPECT_TRUE(read.planted.empty());
+  EXPECT_EQ(read.devices_used, 0);
+}
+
 TEST(RecordText, Line_HoldsNoNewline) {
   LaunchRecord record = full_record();
   record.stderr_tail = "first\nsecond\n";

@@ -21,6 +21,12 @@ inline LaunchRecord full_record() {
   record.launch_index = 3;
   record.mode = "free-running";
   record.oversubscribed = true;
+  record.warnings = {"device 1 shares a core"};
+  record.modelled = {"link 20us:1GBps", "interpreter lock"};
+  record.planted = "backward:1ms";
+  record.devices_used = 1;
+  record.dispatches_per_step = 72.5;
+  record.link_lateness_seconds = 0.00002;
   record.first_step_seconds = 0.5;
   record.warmup_steps = 4;
   record.warmup_seconds = 0.7;
@@ -47,11 +53,13 @@ inline LaunchRecord full_record() {
 }
 
 inline SweepInfo sample_sweep() {
-  SweepInfo sweep{.name = "quick",
-                  .definition = R"({"name":"quick"})",
-                  .planned_cells = 21,
-                  .launches_per_cell = 6,
-                  .context = {}};
+  SweepInfo sweep{
+      .name = "quick",
+      .definition = R"({"name":"quick"})",
+      .planned_cells = 21,
+      .launches_per_cell = 6,
+      .additions = {{.cells = {"dp/threads/m/devices:2/batch:8"}, .launches_per_cell = 3}},
+      .context = {}};
   sweep.context.date = "2024-02-03T04:05:06+00:00";
   sweep.context.host_name = "node";
   sweep.context.executable = "./tandem";

@@ -108,7 +108,8 @@ std::string option_text(const Json& value, const Reader& reader, const std::stri
 }
 
 void check_strategy(const Strategy& strategy, const Reader& reader) {
-  constexpr std::array<std::string_view, 4> kStrategies{"single", "independent", "dp", "ddp"};
+  constexpr std::array<std::string_view, 6> kStrategies{
+      "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"};
   if (std::find(kStrategies.begin(), kStrategies.end(), strategy.strategy) == kStrategies.end()) {
     reader.complain(fmt::format("strategy '{}' is unknown; known are {}", strategy.strategy,
                                 fmt::join(kStrategies, ", ")));
@@ -116,7 +117,8 @@ void check_strategy(const Strategy& strategy, const Reader& reader) {
   if (strategy.launch != "threads" && strategy.launch != "processes") {
     reader.complain("launch '" + strategy.launch + "' is unknown; known are threads, processes");
   }
-  const bool one_process = strategy.strategy == "dp" || strategy.strategy == "single";
+  const bool one_process = strategy.strategy == "dp" || strategy.strategy == "dp-allreduce" ||
+                           strategy.strategy == "single";
   if (one_process && strategy.launch == "processes") {
     reader.complain("strategy '" + strategy.strategy + "' is one process: its launch is threads");
   }
@@ -130,9 +132,10 @@ Strategy read_strategy(const Json& json, const std::string& where) {
   if (strategy.strategy == "independent" && !reader.has("launch")) {
     reader.complain("key 'launch' is missing: independent is run as threads or as processes");
   }
-  strategy.launch = reader.has("launch")         ? reader.text("launch")
-                    : strategy.strategy == "ddp" ? "processes"
-                                                 : "threads";
+  const bool processes = strategy.strategy == "ddp" || strategy.strategy == "ddp-replicate";
+  strategy.launch = reader.has("launch") ? reader.text("launch")
+                    : processes          ? "processes"
+                                         : "threads";
   check_strategy(strategy, reader);
   if (!reader.has("options")) return strategy;
   if (!reader.at("options").is_object()) reader.complain("key 'options' must be an object");

@@ -16,8 +16,8 @@ struct Workload {
 };
 
 struct Strategy {
-  std::string strategy;                        // "single", "independent", "dp", "ddp"
-  std::string launch;                          // "threads" or "processes"
+  std::string strategy;  // "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"
+  std::string launch;    // "threads" or "processes"
   std::map<std::string, std::string> options;  // further options of step_bench, by name
 };
 

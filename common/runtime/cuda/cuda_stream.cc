@@ -18,16 +18,20 @@ std::size_t count_of(Bytes size) { return static_cast<std::size_t>(size.value); 
 // The time travels as the pointer itself: work that a lost GPU drops has then nothing to free.
 static_assert(sizeof(void*) == sizeof(Nanoseconds::rep));
 
-void* packed(TimePoint time) {
-  const auto count = Nanoseconds(time.time_since_epoch()).count();
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(count));
+void* packed(Nanoseconds duration) {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(duration.count()));
 }
 
-// Runs on a thread of CUDA's, between the stream's work before and after it. CUDA may run the
+// These run on a thread of CUDA's, between the stream's work before and after it. CUDA may run the
 // functions of all streams on one thread: a sleep then holds up those whose time comes earlier.
 void CUDART_CB sleep_to(void* time) {
   const auto count = static_cast<Nanoseconds::rep>(reinterpret_cast<std::uintptr_t>(time));
   std::this_thread::sleep_until(TimePoint(Nanoseconds(count)));
+}
+
+void CUDART_CB sleep_for(void* duration) {
+  const auto count = static_cast<Nanoseconds::rep>(reinterpret_cast<std::uintptr_t>(duration));
+  std::this_thread::sleep_for(Nanoseconds(count));
 }
 
 }  // namespace
@@ -66,7 +70,14 @@ void CudaStream::wait(const Event& event) {
 void CudaStream::start_after(TimePoint time) {
   if (lost() != nullptr) return;
   const DeviceGuard here(gpu_.ordinal());
-  gpu_.after_enqueue(cudaLaunchHostFunc(get(), sleep_to, packed(time)), "cudaLaunchHostFunc");
+  gpu_.after_enqueue(cudaLaunchHostFunc(get(), sleep_to, packed(time.time_since_epoch())),
+                     "cudaLaunchHostFunc");
+}
+
+void CudaStream::delay(Nanoseconds duration) {
+  if (lost() != nullptr) return;
+  const DeviceGuard here(gpu_.ordinal());
+  gpu_.after_enqueue(cudaLaunchHostFunc(get(), sleep_for, packed(duration)), "cudaLaunchHostFunc");
 }
 
 void CudaStream::throw_if_failed() const {

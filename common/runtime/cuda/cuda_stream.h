@@ -20,6 +20,7 @@ class CudaStream final : public Stream {
   void record(Event& event) override;
   void wait(const Event& event) override;
   void start_after(TimePoint time) override;
+  void delay(Nanoseconds duration) override;
   void synchronize() override;
   [[nodiscard]] bool is_done() override;
 

@@ -97,7 +97,7 @@ void HostStream::run(const Operation& operation, TimePoint enqueued) {
   if (failure_) return;
   if (link()) end_ = ready(enqueued);
   sleep_to(end_.at);
-  delay();
+  start_late();
   for (const Access& access : operation.accesses) report_access(access);
   try {
     operation.body();
@@ -109,7 +109,7 @@ void HostStream::run(const Operation& operation, TimePoint enqueued) {
 
 void HostStream::run(const Transfer& transfer, TimePoint enqueued) {
   if (failure_) return;
-  delay();
+  start_late();
   for (const Access& access : transfer.accesses) report_access(access);
   try {
     end_ = link()->settle(transfer.body(ready(enqueued)));
@@ -125,7 +125,7 @@ void HostStream::sleep_to(TimePoint time) {
   link()->note_overshoot(time);
 }
 
-void HostStream::delay() {
+void HostStream::start_late() {
   if (options_.largest_delay.count() == 0) return;
   // Half of all operations start at once: a late one is then overtaken by a whole chain of others.
   if (delays_() % 2 == 0) return;
@@ -166,6 +166,10 @@ void HostStream::start_after(TimePoint time) {
     end_.at = std::max(end_.at, time);
     carried_out();
   });
+}
+
+void HostStream::delay(Nanoseconds duration) {
+  enqueue({"delay", {}, [duration] { sleep_until(Clock::now() + duration); }});
 }
 
 std::shared_ptr<Completion> HostStream::enqueue_completion() {

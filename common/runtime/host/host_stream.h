@@ -58,6 +58,7 @@ class HostStream final : public Stream {
   void record(Event& event) override;
   void wait(const Event& event) override;
   void start_after(TimePoint time) override;
+  void delay(Nanoseconds duration) override;
   void synchronize() override;
   [[nodiscard]] bool is_done() override;
   void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
@@ -91,7 +92,7 @@ class HostStream final : public Stream {
   [[nodiscard]] TimePoint time_of_call() const { return link() ? Clock::now() : TimePoint{}; }
   // When a task that was enqueued then may start.
   [[nodiscard]] ModelledTime ready(TimePoint enqueued) const;
-  void delay();
+  void start_late();  // debug
   std::shared_ptr<Completion> enqueue_completion();
 
   const HostStreamOptions options_;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/stats/weighted_sum.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "common/base/check.h"
+#include "common/stats/student_t.h"
+#include "common/stats/summary.h"
+
+namespace tandem::stats {
+namespace {
+
+double squared_error(const Term& term) {
+  return term.weight * term.weight * sample_variance(term.launch_means) /
+         static_cast<double>(term.launch_means.size());
+}
+
+// Shares of the sum, since the squares of tiny errors would underflow. Where nothing scatters, any
+// number will do: the interval is a point.
+double degrees_of_freedom(std::span<const Term> terms, double sum) {
+  if (sum == 0) return 1;
+  double inverse = 0;
+  for (const Term& term : terms) {
+    const double share = squared_error(term) / sum;
+    inverse += share * share / static_cast<double>(term.launch_means.size() - 1);
+  }
+  return 1 / inverse;
+}
+
+}  // namespace
+
+Estimate weighted_sum(std::span<const Term> terms) {
+  TANDEM_CHECK(!terms.empty(), "a sum of no terms");
+  Estimate result{.center = 0,
+                  .interval = std::nullopt,
+                  .launches = static_cast<int>(terms.front().launch_means.size())};
+  for (const Term& term : terms) {
+    result.center += term.weight * mean(term.launch_means);
+    result.launches = std::min(result.launches, static_cast<int>(term.launch_means.size()));
+  }
+  if (result.launches < 2) return result;
+  double sum = 0;
+  for (const Term& term : terms) sum += squared_error(term);
+  const double half =
+      student_t_critical(kConfidence, degrees_of_freedom(terms, sum)) * std::sqrt(sum);
+  result.interval = Interval{result.center - half, result.center + half};
+  return result;
+}
+
+Estimate difference_of_means(std::span<const double> a, std::span<const double> b) {
+  return weighted_sum(
+      std::array{Term{.weight = 1, .launch_means = a}, Term{.weight = -1, .launch_means = b}});
+}
+
+bool is_resolved(const Estimate& difference) {
+  return difference.interval && !difference.interval->holds(0);
+}
+
+}  // namespace tandem::stats

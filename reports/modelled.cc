@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/modelled.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "reports/format.h"
+
+namespace tandem::reports {
+namespace {
+
+// The option's value; empty where it has its default. "off" is the default of all switches here.
+std::string value_of(const results::Cell& cell, std::string_view option) {
+  const auto found = cell.options.find(std::string(option));
+  return found == cell.options.end() || found->second == "off" ? "" : found->second;
+}
+
+}  // namespace
+
+std::string modelled_parts(const results::LaunchRecord& record) {
+  std::vector<std::string> parts;
+  for (const char* option : {"link", "dispatch-cost", "interpreter-lock"}) {
+    const std::string value = value_of(record.cell, option);
+    if (value.empty()) continue;
+    std::string name = option;
+    std::replace(name.begin(), name.end(), '-', ' ');
+    parts.push_back(value == "on" ? name : name + " " + value);
+  }
+  return join(parts.empty() ? record.modelled : parts, ", ");
+}
+
+bool same_question(const results::Cell& a, const results::Cell& b) {
+  constexpr std::array<std::string_view, 6> kQuestions{
+      "input", "optimizer", "seed", "link", "dispatch-cost", "interpreter-lock"};
+  return std::all_of(kQuestions.begin(), kQuestions.end(), [&](std::string_view option) {
+    return value_of(a, option) == value_of(b, option);
+  });
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/two_by_two.h"
+
+#include <string_view>
+
+#include "common/stats/comparison.h"
+#include "reports/format.h"
+
+namespace tandem::reports {
+namespace {
+
+using Align = Table::Align;
+
+struct Corners {
+  const CellSummary* dp = nullptr;
+  const CellSummary* dp_allreduce = nullptr;
+  const CellSummary* ddp_replicate = nullptr;
+  const CellSummary* ddp = nullptr;
+};
+
+// The measured cell that differs from `dp` in its strategy and launch alone.
+const CellSummary* corner(const Summary& summary, const CellSummary& dp,
+                          std::string_view strategy) {
+  for (const CellSummary& other : summary.cells) {
+    results::Cell cell = other.cell;
+    cell.launch = dp.cell.launch;
+    cell.strategy = dp.cell.strategy;
+    if (other.cell.strategy != strategy || other.launches == 0) continue;
+    if (cell == dp.cell && other.mode == dp.mode && other.modelled == dp.modelled) return &other;
+  }
+  return nullptr;
+}
+
+std::vector<Corners> all_corners(const Summary& summary) {
+  std::vector<Corners> found;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.cell.strategy != "dp" || cell.launches == 0 || cell.cell.devices == 1) continue;
+    const Corners corners{.dp = &cell,
+                          .dp_allreduce = corner(summary, cell, "dp-allreduce"),
+                          .ddp_replicate = corner(summary, cell, "ddp-replicate"),
+                          .ddp = corner(summary, cell, "ddp")};
+    const bool whole = corners.dp_allreduce != nullptr && corners.ddp_replicate != nullptr &&
+                       corners.ddp != nullptr;
+    if (whole) found.push_back(corners);
+  }
+  return found;
+}
+
+std::string speed(const CellSummary& slow, const CellSummary& fast) {
+  return ratio_text(stats::ratio_of_medians(slow.medians, fast.medians));
+}
+
+std::string step(const CellSummary& cell) { return duration_text(cell.median_step); }
+
+void add_rows(Table& table, const Corners& corners) {
+  const results::Cell& cell = corners.dp->cell;
+  const auto add = [&](std::vector<std::string> rest) {
+    std::vector<std::string> row{cell.model, std::to_string(cell.global_batch),
+                                 std::to_string(cell.devices)};
+    row.insert(row.end(), rest.begin(), rest.end());
+    table.rows.push_back(row);
+  };
+  add({"threads", step(*corners.dp), step(*corners.dp_allreduce),
+       speed(*corners.dp, *corners.dp_allreduce)});
+  add({"processes", step(*corners.ddp_replicate), step(*corners.ddp),
+       speed(*corners.ddp_replicate, *corners.ddp)});
+  add({"speed of processes / threads", speed(*corners.dp, *corners.ddp_replicate),
+       speed(*corners.dp_allreduce, *corners.ddp), join(marks_of(*corners.dp), ", ")});
+}
+
+}  // namespace
+
+Table two_by_two_table(const Summary& summary) {
+  Table table;
+  table.columns = {{"model", Align::kLeft},
+                   {"batch", Align::kRight},
+                   {"devices", Align::kRight},
+                   {"launched as", Align::kLeft},
+                   {"replicate, reduce (dp, ddp-replicate)", Align::kRight},
+                   {"all-reduce (dp-allreduce, ddp)", Align::kRight},
+                   {"speed of all-reduce / replicate", Align::kRight}};
+  for (const Corners& corners : all_corners(summary)) add_rows(table, corners);
+  return table;
+}
+
+}  // namespace tandem::reports
