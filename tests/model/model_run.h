@@ -91,8 +91,8 @@ struct ModelRun {
     replica.initialise(5, Distribution::kUniform);
     put(device, input->as<float>(), x);
     put(device, replica.output_gradient(), dy);
-    Interpreter nobody(Nanoseconds{0});
-    replica.forward(input->as<float>(), nobody);
+    Interpreter interpreter(Nanoseconds{0});
+    replica.forward(input->as<float>(), interpreter);
     replica.backward(input->as<float>(), gradients.tensors, sink);
     replica.stream().synchronize();
   }
