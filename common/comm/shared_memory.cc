@@ -194,13 +194,15 @@ class SharedMemoryCommunicator final : public Communicator {
 
   // Peers' memory is not among the declared accesses: those are reported when the operation starts,
   // which is before the ranks have met. The loops that touch it are instrumented themselves.
+  // A rank whose stream has failed will not come, and tells those who would wait for it.
   void enqueue(Stream& stream, const char* name, std::vector<Access> accesses, Body body) {
     host::HostStream& on = host::host_stream(stream);
+    const auto dropped = [this] { abort(); };
     if (on.link() != nullptr) {
-      on.enqueue_transfer({name, std::move(accesses), std::move(body)});
+      on.enqueue_transfer({name, std::move(accesses), std::move(body), dropped});
     } else {
       on.enqueue({name, std::move(accesses),
-                  [body = std::move(body)] { static_cast<void>(body(ModelledTime{})); }});
+                  [body = std::move(body)] { static_cast<void>(body(ModelledTime{})); }, dropped});
     }
   }
 
