@@ -20,7 +20,7 @@ Finding run(Classroom& room) {
   const Values independent = train(*platform, apart, kSteps).weights;
   const double from_batch = relative_difference(single, wrapped);
   const double from_apart = relative_difference(independent, wrapped);
-  return {holds_if(from_apart < kRounding && from_batch > kRounding),
+  return {decide(from_apart < kRounding, from_batch < kRounding),
           {fmt::format("{} steps on 2 devices: weights as those of the whole batch on one device "
                        "within {:.1e}",
                        kSteps, from_batch),

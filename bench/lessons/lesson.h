@@ -18,6 +18,12 @@ enum class Verdict { kHolds, kDoesNotHold, kNotDecidable };
   return fact ? Verdict::kHolds : Verdict::kDoesNotHold;
 }
 
+// Where what the claim says and what is said against it were looked for: neither found, or both,
+// decides nothing.
+[[nodiscard]] constexpr Verdict decide(bool claimed, bool contrary) {
+  return claimed == contrary ? Verdict::kNotDecidable : holds_if(claimed);
+}
+
 // What running a claim came to: never written down beforehand, always computed from what ran.
 struct Finding {
   Verdict verdict = Verdict::kNotDecidable;

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "bench/core_speed.h"
 #include "bench/lessons/all_lessons.h"
 #include "bench/lessons/classroom.h"
 #include "bench/lessons/timing.h"
 #include "common/model/zoo.h"
+#include "common/parallel/single.h"
+#include "common/runtime/link_request.h"
 #include "common/stats/paired.h"
+#include "common/stats/summary.h"
 #include "dp/data_parallel.h"
 
 namespace tandem::bench {
 namespace {
 
 constexpr int kRounds = 40;
+constexpr const char* kModel = "mlp-small";
 constexpr std::int64_t kBatch = 384;
+// Large enough for a second device to pay on the faster link.
+constexpr std::int64_t kModelledBatch = 2048;
+constexpr int kModelledRounds = 8;
 constexpr double kBar = 1.0 + 1.0 / 6;  // half of what a fourth device adds to three: 4/3
 
 dp::DataParallelOptions first_devices(int count) {
@@ -19,9 +27,9 @@ dp::DataParallelOptions first_devices(int count) {
   return how;
 }
 
-Finding run(Classroom& room) {
+Finding measure(Classroom& room) {
   const auto platform = room.devices(4);
-  const auto model = make_model("mlp-small");
+  const auto model = make_model(kModel);
   const TrainingOptions options = timed_training(kBatch);
   dp::DataParallel three(*platform, *model, options, first_devices(3));
   dp::DataParallel four(*platform, *model, options, first_devices(4));
@@ -30,17 +38,61 @@ Finding run(Classroom& room) {
   const Verdict more = above(speed, kBar);
   const bool decided = more != Verdict::kNotDecidable;
   return {decided ? holds_if(more == Verdict::kDoesNotHold) : more,
-          {fmt::format(
-              "mlp-small, batch {}: 4 devices are {} times as fast as 3{}; flat: below {:.2f}, "
-              "half of what a fourth could add",
-              kBatch, text_of(speed), decided ? "" : ", not resolved", kBar)},
+          {fmt::format("{}, batch {}: 4 devices are {} times as fast as 3{}; flat: below {:.2f}, "
+                       "half of what a fourth could add",
+                       kModel, kBatch, text_of(speed), decided ? "" : ", not resolved", kBar)},
           kHostOnly};
+}
+
+// Compute shared evenly, and a copy of the weights to, and of the gradients from, each other device
+// in turn through the root's port, as torch does without NCCL.
+double modelled_step(double single, const LinkModel& link, Bytes weights, int devices) {
+  return single / devices + 2 * Seconds(copy_loop_time(link, weights, devices)).count();
+}
+
+struct OneDevice {
+  double step = 0;  // seconds, measured
+  double flops = 0;
+  Bytes weights;
+};
+
+OneDevice measure_one(Classroom& room) {
+  const auto platform = room.devices(1);
+  const auto model = make_model(kModel);
+  Single single(*platform, platform->device(0), *model, {0, kModelledBatch},
+                timed_training(kModelledBatch));
+  return {stats::median(interleave({step_of(single)}, kModelledRounds).front()),
+          measured_core_flops(room.first_core()),
+          Bytes{model->layout().parameter_count() * static_cast<std::int64_t>(sizeof(float))}};
+}
+
+std::string modelled(const OneDevice& one, const char* preset) {
+  const LinkModel link = scaled(parse_link(preset), one.flops);
+  std::string text = fmt::format("modelled link {}, {} at batch {}: times as fast as one device",
+                                 preset, kModel, kModelledBatch);
+  for (const int devices : {2, 3, 4, 8}) {
+    text += fmt::format("{} {:.2f} on {}", devices == 2 ? ":" : ",",
+                        one.step / modelled_step(one.step, link, one.weights, devices), devices);
+  }
+  return text;
+}
+
+// A model of the link is no measurement: it decides nothing.
+Finding run(Classroom& room) {
+  if (room.cores() >= 4) return measure(room);
+  const OneDevice one = measure_one(room);
+  return {Verdict::kNotDecidable,
+          {fmt::format("needs 4 cores, a device on each, and {} may be used here", room.cores()),
+           modelled(one, "pcie4@a100-fp32"), modelled(one, "nvlink3@a100-fp32")},
+          "modelled, and scaled to one core's speed; no more than one device was measured"};
 }
 
 }  // namespace
 
 const Lesson kScalingFlattens{
-    "scaling-flattens", "Scaling flattens beyond two or three devices.", run, Ranks::kOne, 4,
+    "scaling-flattens",
+    "Scaling flattens beyond two or three devices.",
+    run,
 };
 
 }  // namespace tandem::bench

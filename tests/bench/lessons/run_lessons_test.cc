@@ -45,6 +45,13 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+TEST(RunLessonsTest, NeitherClaimNorContraryFound_OrBoth_DecidesNothing) {
+  EXPECT_EQ(bench::decide(true, false), Verdict::kHolds);
+  EXPECT_EQ(bench::decide(false, true), Verdict::kDoesNotHold);
+  EXPECT_EQ(bench::decide(false, false), Verdict::kNotDecidable);
+  EXPECT_EQ(bench::decide(true, true), Verdict::kNotDecidable);
+}
+
 TEST(RunLessonsTest, Block_HasNumberClaimVerdictEvidenceAndScope) {
   EXPECT_EQ(run({&kTrue}).text,
             "1. true\n"
