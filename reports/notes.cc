@@ -21,26 +21,6 @@ std::map<std::string, int> launches_of_additions(const results::SweepInfo& sweep
   return launches;
 }
 
-// Launches that the plan asks for and that neither ran nor were ruled out by a skipped cell.
-int launches_missing(const results::SweepInfo& sweep, const Summary& summary) {
-  std::map<std::string, int> added = launches_of_additions(sweep);
-  int unseen = sweep.planned_cells;  // of the sweep itself
-  int missing = 0;
-  for (const CellSummary& cell : summary.cells) {
-    const auto place = added.find(cell.cell.name());
-    const int planned = place == added.end() ? sweep.launches_per_cell : place->second;
-    if (place == added.end()) {
-      --unseen;
-    } else {
-      added.erase(place);
-    }
-    if (cell.status != Status::kOk) continue;
-    missing += std::max(0, planned - cell.launches - cell.failed_launches);
-  }
-  for (const auto& [name, launches] : added) missing += launches;
-  return missing + std::max(0, unseen) * sweep.launches_per_cell;
-}
-
 int launches_planned(const results::SweepInfo& sweep) {
   int planned = sweep.planned_cells * sweep.launches_per_cell;
   for (const auto& [name, launches] : launches_of_additions(sweep)) planned += launches;
@@ -99,6 +79,25 @@ bool any_measured(const Summary& summary, Predicate predicate) {
 }
 
 }  // namespace
+
+int launches_missing(const results::SweepInfo& sweep, const Summary& summary) {
+  std::map<std::string, int> added = launches_of_additions(sweep);
+  int unseen = sweep.planned_cells;  // of the sweep itself
+  int missing = 0;
+  for (const CellSummary& cell : summary.cells) {
+    const auto place = added.find(cell.cell.name());
+    const int planned = place == added.end() ? sweep.launches_per_cell : place->second;
+    if (place == added.end()) {
+      --unseen;
+    } else {
+      added.erase(place);
+    }
+    if (cell.status != Status::kOk) continue;
+    missing += std::max(0, planned - cell.launches - cell.failed_launches);
+  }
+  for (const auto& [name, launches] : added) missing += launches;
+  return missing + std::max(0, unseen) * sweep.launches_per_cell;
+}
 
 std::vector<std::string> notes(const results::Document& document, const Summary& summary) {
   std::vector<std::string> lines;

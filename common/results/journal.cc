@@ -96,9 +96,9 @@ Journal::~Journal() {
 
 void Journal::append(const LaunchRecord& record) { append_line(to_json_line(record)); }
 
-void Journal::plan(const Addition& addition) {
+void Journal::plan(const std::vector<Addition>& additions) {
   const std::string text = read_file(path_);
-  found_.sweep.additions.push_back(addition);
+  found_.sweep.additions = additions;
   replace_file(path_, header_line(found_.sweep) + text.substr(text.find('\n')));
   ::close(std::exchange(descriptor_, -1));  // of the file that was replaced
   open();

@@ -39,9 +39,9 @@ class Journal {
 
   void append(const LaunchRecord& record);
 
-  // Plans further cells: the first line is written anew with them, the others stay as they are. A
-  // crash leaves the old journal or the new one.
-  void plan(const Addition& addition);
+  // Plans these cells beside the sweep's own: the first line is written anew, the others stay as
+  // they are. A crash leaves the old journal or the new one.
+  void plan(const std::vector<Addition>& additions);
 
  private:
   void open();
