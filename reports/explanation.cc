@@ -96,8 +96,11 @@ void add_modelled(Explanation& explanation, const MeasuredLadder& ladder) {
 
 std::vector<PeakMemory> memory_of(const MeasuredLadder& ladder) {
   std::vector<PeakMemory> peaks;
-  for (const MeasuredLadder::Launches& launches : ladder.rungs()) {
-    PeakMemory peak{.label = strategy_label(launches.rung.cell), .bytes = {}};
+  std::vector<Rung> shown{kLadder.begin(), kLadder.end()};
+  shown.insert(shown.end(), {Rung::kStockDdp, Rung::kIndependent});
+  for (const Rung rung : shown) {
+    const MeasuredLadder::Launches& launches = *ladder.find(rung);
+    PeakMemory peak{.label = launches.rung.label, .bytes = {}};
     for (const LaunchRecord* record : launches.measured) {
       peak.bytes.resize(std::max(peak.bytes.size(), record->memory.size()));
       for (std::size_t i = 0; i < record->memory.size(); ++i) {

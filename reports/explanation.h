@@ -19,7 +19,7 @@ struct Effect {
 // One rung of the ladder, and what it saves against the one above (which the first lacks).
 struct Step {
   std::string label;
-  std::string cell;  // the rung's options, as strategy_label() has them
+  std::string cell;  // its strategy, launch and options
   int launches = 0;
   Figure mean_step;
   Figure saves;

@@ -85,22 +85,21 @@ Section ladder_section(const Explanation& explanation) {
                    {"takes, ms [95 %]", Align::kRight},
                    {"saves, ms [95 %]", Align::kRight},
                    {"", Align::kLeft},
-                   {"remark", Align::kLeft},
-                   {"measured as", Align::kLeft}};
+                   {"remark", Align::kLeft}};
   const double full = largest_effect(explanation.ladder);
   for (std::size_t i = 0; i < explanation.ladder.size(); ++i) {
     const Step& step = explanation.ladder[i];
     const std::string takes = milliseconds_text(step.mean_step);
     if (i == 0) {
-      table.rows.push_back({step.label, takes, "", "", "", step.cell});
+      table.rows.push_back({step.label, takes, "", "", ""});
       continue;
     }
     table.rows.push_back({"+ " + step.label, takes,
                           step.saves.seconds ? milliseconds_text(step.saves) : "-",
-                          bar(step.saves, full), step_remark(step, kLadder[i]), step.cell});
+                          bar(step.saves, full), step_remark(step, kLadder[i])});
   }
   table.rows.push_back({"dp to the ladder's end", "", milliseconds_text(explanation.gap), "",
-                        remark(explanation.gap), ""});
+                        remark(explanation.gap)});
   section.lines = {
       "Bars: # saves time, - costs time, ~ is not resolved (its interval holds 0). The steps sum "
       "to "
@@ -194,9 +193,20 @@ Section modelled_section(const Explanation& explanation) {
   return section;
 }
 
+// What each rung is, so that any of them can be run by hand.
+Section cells_section(const Explanation& explanation) {
+  Section section{.title = "The rungs as measured", .lines = {}, .table = {}};
+  section.table.columns = {
+      {"rung", Align::kLeft}, {"launches", Align::kRight}, {"cell", Align::kLeft}};
+  for (const Step& step : explanation.ladder) {
+    section.table.rows.push_back({step.label, std::to_string(step.launches), step.cell});
+  }
+  return section;
+}
+
 Section memory_section(const Explanation& explanation) {
   Section section{.title = "Peak memory per device", .lines = {}, .table = {}};
-  section.table.columns = {{"cell", Align::kLeft}};
+  section.table.columns = {{"rung", Align::kLeft}};
   std::size_t devices = 0;
   for (const PeakMemory& peak : explanation.memory) devices = std::max(devices, peak.bytes.size());
   for (std::size_t i = 0; i < devices; ++i) {
@@ -225,7 +235,7 @@ std::string milliseconds_text(const Figure& figure) {
 }
 
 std::string bar(const Figure& figure, double full) {
-  constexpr double kWidth = 20;
+  constexpr double kWidth = 16;
   if (!figure.seconds || full <= 0) return "";
   const double share = std::abs(figure.seconds->center) / full;
   const auto length = static_cast<std::size_t>(std::lround(kWidth * share));
@@ -245,6 +255,7 @@ std::vector<Section> sections_of(const Explanation& explanation) {
   sections.push_back(own_cost_section(explanation));
   if (!explanation.modelled.empty()) sections.push_back(modelled_section(explanation));
   if (!explanation.memory.empty()) sections.push_back(memory_section(explanation));
+  sections.push_back(cells_section(explanation));
   if (!explanation.notes.empty()) {
     sections.push_back({.title = "Beside it", .lines = explanation.notes, .table = {}});
   }

@@ -23,7 +23,8 @@ std::string to_markdown(const Explanation& explanation) {
   for (const Section& section : sections_of(explanation)) {
     text += fmt::format("{} {}\n\n", text.empty() ? "#" : "\n##", escape_markdown(section.title));
     if (!section.table.rows.empty()) text += fmt::format("{}\n", to_markdown(section.table));
-    for (const std::string& line : section.lines) text += fmt::format("- {}\n", escape_markdown(line));
+    for (const std::string& line : section.lines)
+      text += fmt::format("- {}\n", escape_markdown(line));
   }
   return text;
 }
