@@ -42,18 +42,18 @@ void check_cores(const ExplainTask& task, int cores) {
        task.question.devices, cores == 1 ? "1 core" : fmt::format("{} cores", cores));
 }
 
-// With FILE: what is planned anew is taken back where nothing could be measured.
+// With FILE: a refusal leaves its folder as it was.
 SweepEnd run_and_plan(SweepRunner runner, const ExplainTask& task, results::Journal& journal,
                       const OutputFolder& folder, bool was_unfinished) {
   if (!task.source.is_given) return run_or_withdraw(std::move(runner), folder);
-  const std::vector<results::Addition> before = journal.found().sweep.additions;
+  const std::size_t before = journal.found().sweep.additions.size();
   const std::vector<results::Addition> after = with_missing_rungs(task, journal.found().sweep);
-  if (after.size() > before.size()) journal.plan(after);
+  if (after.size() > before) journal.plan(after);
   try {
     return runner.run();
   } catch (const Error& error) {
     const bool is_refused = error.kind() == ErrorKind::kUsage;
-    if (is_refused && after.size() > before.size()) journal.plan(before);
+    if (is_refused) journal.put_back();
     if (is_refused && !was_unfinished) folder.mark_finished();
     throw;
   }
