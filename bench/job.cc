@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <set>
 
+#include "bench/core_speed.h"
 #include "bench/google_benchmark.h"
 #include "common/base/error.h"
 #include "common/comm/agreement.h"
 #include "common/comm/launcher.h"
+#include "common/comm/node_link_ports.h"
 #include "common/comm/shared_memory.h"
 #include "common/runtime/host/available_memory.h"
 #include "common/runtime/host/cores.h"
@@ -59,6 +61,34 @@ void check_world(const Bootstrap& bootstrap, const PlaceOptions& options) {
       options.devices);
 }
 
+struct ModelledLink {
+  std::optional<LinkModel> model;
+  std::shared_ptr<LinkPorts> ports;
+  std::string notice;
+};
+
+// A preset is stretched to what one core computes, measured once for all ranks.
+double core_flops(Bootstrap& bootstrap, const LinkRequest& request, int core) {
+  if (!request.is_preset()) return 0;
+  const double mine = bootstrap.rank() == 0 ? measured_core_flops(core) : 0;
+  return std::stod(broadcast(bootstrap, fmt::format("{:.17g}", mine), 0));
+}
+
+ModelledLink open_link(Bootstrap& bootstrap, const PlaceOptions& options, int core) {
+  if (!options.link) return {};
+  const double flops = core_flops(bootstrap, *options.link, core);
+  ModelledLink link;
+  link.model = scaled(*options.link, flops);
+  link.ports = make_node_link_ports(bootstrap);
+  link.notice = fmt::format("link {}", options.link->text);
+  if (options.link->is_preset()) {
+    link.notice += fmt::format(" (scaled: K = {:.0f}; {} and {:.3g} GB/s here)",
+                               stretch(*options.link, flops), tandem::to_string(Seconds(link.model->latency)),
+                               link.model->bytes_per_second * 1e-9);
+  }
+  return link;
+}
+
 }  // namespace
 
 void check_launch(Launch launch) {
@@ -79,14 +109,17 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
   Place place;
   const std::vector<int> cores = cores_of_all_ranks(bootstrap);
   const Bytes memory = least_available_memory(bootstrap);
+  const ModelledLink link = open_link(bootstrap, options, cores.front());
   attempt_together(bootstrap, [&] {
     check_world(bootstrap, options);
     PlatformOptions platform{.devices = options.devices, .oversubscribe = options.oversubscribe};
     platform.device_memory = options.device_memory;
-    if (!platform.device_memory && options.backend != BackendChoice::kCuda) {
-      platform.device_memory = Bytes{memory.value / options.devices};
+    if (platform.device_memory.empty() && options.backend != BackendChoice::kCuda) {
+      platform.device_memory = {Bytes{memory.value / options.devices}};
     }
     platform.cores = cores;
+    platform.link = link.model;
+    platform.link_ports = link.ports;
     const BackendDecision decision = choose_backend(options.backend, platform);
     place.backend_notice = decision.why;
     place.platform = open_platform(decision.backend, platform);
@@ -94,6 +127,7 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
     place.device = &place.platform->device(ranks ? bootstrap.rank() : 0);
     place.device->bind_this_thread();
   });
+  place.link_notice = link.notice;
   place.usable_cores = static_cast<int>(cores.size());
   for (int i = 0; i < options.devices; ++i) {
     place.cores.push_back(cores[static_cast<std::size_t>(i) % cores.size()]);

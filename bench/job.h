@@ -2,12 +2,12 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
+#include "common/runtime/link_request.h"
 #include "common/runtime/platform.h"
 
 namespace tandem::bench {
@@ -20,7 +20,8 @@ struct PlaceOptions {
   Launch launch = Launch::kThreads;
   BackendChoice backend = BackendChoice::kAuto;
   bool oversubscribe = false;
-  std::optional<Bytes> device_memory{};
+  std::vector<Bytes> device_memory{};  // as in PlatformOptions
+  std::optional<LinkRequest> link{};
 };
 
 // Where a job runs: all that a process (a rank) needs before it can build a strategy.
@@ -31,6 +32,7 @@ struct Place {
   std::vector<int> cores;      // OS numbers that the job's devices are bound to, in device order
   int usable_cores = 0;        // by the job's ranks together
   std::string backend_notice;  // which back end was taken and why
+  std::string link_notice;     // what is modelled between devices, as numbers; empty: nothing
 };
 
 // Refuses, before MPI starts, a job of one process under a launcher of several.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/base/units.h"
 #include "common/comm/ping_pong.h"
 #include "common/kernels/library_version.h"
 #include "common/results/machine_facts.h"
@@ -23,13 +24,13 @@ results::DevicePhases phases_of(const DeviceTimes& device) {
   return phases;
 }
 
-// What no phase accounts for: per sample, host step minus the span of the critical device - dp's
-// root, else the slowest - and of that the mean.
+// What no phase accounts for: per sample, host step minus the span of the critical device - the
+// root where there is one, else the slowest - and of that the mean.
 double mean_remainder(const StepOptions& options, const Measurement& measurement) {
   double sum = 0;
   for (std::size_t sample = 0; sample < measurement.step_seconds.size(); ++sample) {
     double span = measurement.phases.front().step_spans[sample];
-    if (options.variant.strategy != StrategyKind::kDp) {
+    if (!has_root(options.variant.strategy)) {
       for (const DeviceBooks& device : measurement.phases) {
         span = std::max(span, device.step_spans[sample]);
       }
@@ -37,6 +38,19 @@ double mean_remainder(const StepOptions& options, const Measurement& measurement
     sum += measurement.step_seconds[sample] - span;
   }
   return sum / static_cast<double>(measurement.step_seconds.size());
+}
+
+// What is no measurement of this machine, as the reader is told.
+std::vector<std::string> modelled_in(const StepOptions& options, const Place& place) {
+  std::vector<std::string> modelled;
+  if (!place.link_notice.empty()) modelled.push_back(place.link_notice);
+  const InterpreterOptions& interpreter = options.variant.training.interpreter;
+  if (interpreter.dispatch_cost > Nanoseconds{0}) {
+    modelled.push_back(
+        fmt::format("dispatch cost {}", tandem::to_string(Seconds(interpreter.dispatch_cost))));
+  }
+  if (interpreter.lock == InterpreterLock::kOn) modelled.emplace_back("interpreter lock");
+  return modelled;
 }
 
 results::LaunchRecord common_record(const StepOptions& options, const Place& place,
@@ -49,6 +63,8 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
   record.model = {.parameters = parameters,
                   .parameter_bytes = parameters * static_cast<std::int64_t>(sizeof(float)),
                   .flops_per_sample = model.flops_per_sample()};
+  record.modelled = modelled_in(options, place);
+  record.planted = options.planted;
   record.machine = machine;
   return record;
 }
@@ -62,7 +78,7 @@ results::Cell cell_of(const StepOptions& options, Backend backend) {
           .backend = to_string(backend),
           .devices = options.place.devices,
           .global_batch = options.variant.training.global_batch,
-          .options = distinguishing_options(options)};
+          .options = options.named};
 }
 
 results::MachineFacts machine_of(const Place& place) {
@@ -93,6 +109,10 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
     const MemoryUse& use = measurement.memory[i];
     record.memory.push_back({static_cast<int>(i), use.capacity.value, use.peak.value});
   }
+  record.warnings = measurement.warnings;
+  record.devices_used = measurement.devices_used;
+  record.dispatches_per_step = measurement.dispatches_per_step;
+  record.link_lateness_seconds = measurement.lateness_seconds;
   for (const Bytes size : measurement.bucket_sizes) record.bucket_bytes.push_back(size.value);
   return record;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "bench/sampler.h"
@@ -22,6 +23,10 @@ struct Measurement {
   std::vector<DeviceBooks> phases;   // of all ranks' devices, by device; empty with phases off
   std::vector<Bytes> bucket_sizes;
   std::vector<MemoryUse> memory;  // of all ranks' devices, by device
+  std::vector<std::string> warnings;
+  int devices_used = 0;            // of all ranks
+  double dispatches_per_step = 0;  // of all ranks
+  double lateness_seconds = 0;     // behind a modelled link: mean per step, of the latest rank
 };
 
 // Keeps the books of this rank's devices, sample by sample, and brings all ranks' together.

@@ -6,6 +6,7 @@
 
 #include "bench/launch_report.h"
 #include "bench/strategy_factory.h"
+#include "common/base/units.h"
 #include "common/stats/paired.h"
 #include "common/stats/summary.h"
 
@@ -19,11 +20,37 @@ void add_context(const Place& place, const StepOptions& options) {
 }
 
 void set_counters(benchmark::State& state, const StepOptions& options,
-                  const std::vector<double>& samples) {
+                  const Measurement& measured) {
+  const std::vector<double>& samples = measured.step_seconds;
   const auto batch = static_cast<double>(options.variant.training.global_batch);
   state.counters["median_ms"] = stats::median(samples) * 1e3;
   state.counters["samples_per_second"] = batch / stats::mean(samples);
   state.counters["samples"] = static_cast<double>(samples.size());
+  state.counters["devices_used"] = measured.devices_used;
+  state.counters["dispatches_per_step"] = measured.dispatches_per_step;
+}
+
+double sum_over_ranks(Communicator& ranks, double mine) {
+  double sum = 0;
+  for (const double theirs : ranks.all_gather(mine)) sum += theirs;
+  return sum;
+}
+
+double largest_over_ranks(Communicator& ranks, double mine) {
+  const std::vector<double> all = ranks.all_gather(mine);
+  return *std::max_element(all.begin(), all.end());
+}
+
+// The link model's duration of a step is only right while the machine keeps up with it.
+constexpr double kMostLateness = 0.01;
+
+void check_lateness(const Measurement& measured) {
+  const double step = stats::mean(measured.step_seconds);
+  if (measured.lateness_seconds <= kMostLateness * step) return;
+  fail(ErrorKind::kFailure,
+       "the link is faster than this machine's memory: modelled transfers ended {} late in a step "
+       "of {}, and more than 1 % is no model of that link any more: use a slower --link",
+       tandem::to_string(Seconds(measured.lateness_seconds)), tandem::to_string(Seconds(step)));
 }
 
 // Of processes, each rank knows its own device; of threads, one process knows all.
@@ -36,22 +63,36 @@ const Device* own_device(const Place& place, const StepOptions& options) {
 Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
                          const StepOptions& options, const Model& model) {
   const auto strategy = make_strategy(place, options.place.launch, model, options.variant);
-  Sampler sampler(*strategy, *place.communicator, std::max(1, options.free_running));
+  Communicator& ranks = *place.communicator;
+  const int steps_per_sample = std::max(1, options.free_running);
+  Sampler sampler(*strategy, ranks, steps_per_sample);
   Measurement measured;
   measured.warmup = sampler.warm_up(options.warmup_steps, options.warmup_time);
+  measured.warnings = strategy->warnings();
+  measured.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy->devices_used()));
+  const int samples = sample_count(options, measured.warmup);
   add_context(place, options);
   const std::string name = cell_of(options, place.platform->backend()).name();
   PhaseBooks books;
+  Nanoseconds late{0};
+  static_cast<void>(place.platform->take_lateness());  // of the warm-up
   const auto body = [&](benchmark::State& state) {
+    const std::int64_t calls_before = strategy->dispatches();
     for ([[maybe_unused]] auto iteration : state) {
       measured.step_seconds.push_back(sampler.sample().count());
       state.SetIterationTime(measured.step_seconds.back());
+      late += place.platform->take_lateness().on_path;
       books.add(strategy->collect_phases());
     }
-    set_counters(state, options, measured.step_seconds);
+    const double steps = static_cast<double>(samples) * steps_per_sample;
+    const auto calls = static_cast<double>(strategy->dispatches() - calls_before);
+    measured.dispatches_per_step = sum_over_ranks(ranks, calls) / steps;
+    measured.lateness_seconds = largest_over_ranks(ranks, Seconds(late).count() / steps);
+    set_counters(state, options, measured);
   };
-  driver.add(name, sample_count(options, measured.warmup), benchmark::kMillisecond, body);
+  driver.add(name, samples, benchmark::kMillisecond, body);
   driver.run();
+  check_lateness(measured);
   measured.phases = books.gather(bootstrap);
   measured.bucket_sizes = strategy->bucket_sizes();
   measured.memory = gather_memory(bootstrap, *place.platform, own_device(place, options));

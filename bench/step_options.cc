@@ -1,148 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/step_options.h"
 
-#include <CLI/CLI.hpp>
-#include <array>
+#include <charconv>
+#include <limits>
 #include <utility>
 
+#include "bench/choices.h"
 #include "bench/ranks_main.h"
+#include "bench/step_flags.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
 
 namespace tandem::bench {
 namespace {
 
-// The text of every flag, as given or by default.
-struct Flags {
-  std::string strategy = "single";
-  std::string launch;
-  std::string model = "mlp-small";
-  std::int64_t batch = 0;
-  std::int64_t batch_per_device = 0;
-  int devices = 1;
-  std::string backend = "auto";
-  std::string input = "host";
-  std::string grads = "copy";
-  std::string overlap = "on";
-  std::string bucket_mb;
-  std::string first_bucket_mb;
-  std::string phases = "on";
-  std::uint64_t seed = 1;
-  bool oversubscribe = false;
-  std::string device_memory;
-  int free_running = 0;
-  std::string min_time = "500ms";
-  int min_samples = 10;
-  std::string warmup_time = "200ms";
-  int warmup_steps = 5;
-  std::string record;
-  bool verify = false;
-  std::string ab;
-  int pairs = 200;
-};
-
-template <class T>
-struct Choice {
-  std::string_view name;
-  T value;
-};
-
-// The value that `text` names; else a usage error that lists what `flag` takes.
-template <class T, std::size_t N>
-T choose(const char* flag, const std::string& text, const std::array<Choice<T>, N>& choices) {
-  std::string known;
-  for (const auto& choice : choices) {
-    if (choice.name == text) return choice.value;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", choice.name);
-  }
-  fail(ErrorKind::kUsage, "{}: '{}' is not known: use one of {}", flag, text, known);
-}
-
-constexpr std::array kStrategies{Choice<StrategyKind>{"single", StrategyKind::kSingle},
-                                 Choice<StrategyKind>{"independent", StrategyKind::kIndependent},
-                                 Choice<StrategyKind>{"dp", StrategyKind::kDp},
-                                 Choice<StrategyKind>{"ddp", StrategyKind::kDdp}};
-constexpr std::array kLaunches{Choice<Launch>{"threads", Launch::kThreads},
-                               Choice<Launch>{"processes", Launch::kProcesses}};
-constexpr std::array kInputs{Choice<InputPlace>{"host", InputPlace::kHost},
-                             Choice<InputPlace>{"device", InputPlace::kDevice}};
-constexpr std::array kGrads{Choice<GradsMode>{"copy", GradsMode::kCopy},
-                            Choice<GradsMode>{"views", GradsMode::kViews}};
-constexpr std::array kOverlaps{Choice<Overlap>{"on", Overlap::kOn},
-                               Choice<Overlap>{"off", Overlap::kOff}};
-constexpr std::array kPhaseTimings{Choice<PhaseTiming>{"on", PhaseTiming::kOn},
-                                   Choice<PhaseTiming>{"off", PhaseTiming::kOff}};
-
-template <class T, std::size_t N>
-std::string name_of(T value, const std::array<Choice<T>, N>& choices) {
-  for (const auto& choice : choices) {
-    if (choice.value == value) return std::string(choice.name);
-  }
-  return "";
-}
-
-void declare(CLI::App& app, Flags& flags) {
-  app.add_option("--strategy", flags.strategy, "single, independent, dp or ddp")
-      ->capture_default_str();
-  app.add_option("--launch", flags.launch,
-                 "threads (one process) or processes (under mpirun -np DEVICES --bind-to none); by "
-                 "default processes for ddp, else threads");
-  app.add_option("--model", flags.model,
-                 "mlp-tiny, mlp-small, mlp-base, mlp-large, or mlp:LxW (L layers of W x W)")
-      ->capture_default_str();
-  app.add_option("--batch", flags.batch, "samples per step over all devices");
-  app.add_option("--batch-per-device", flags.batch_per_device,
-                 "samples per step and device; this or --batch");
-  app.add_option("--devices", flags.devices, "devices; of processes, one each")
-      ->capture_default_str();
-  app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
-  app.add_option("--input", flags.input, "where a step's batch starts: host or device memory")
-      ->capture_default_str();
-  app.add_option("--grads", flags.grads,
-                 "ddp: copy gradients into buckets and back (torch's default), or views of buckets")
-      ->capture_default_str();
-  app.add_option("--overlap", flags.overlap, "ddp: on, or off (all-reduce after backward)")
-      ->capture_default_str();
-  app.add_option("--bucket-mb", flags.bucket_mb, "ddp: bucket size in MiB (default 25)");
-  app.add_option("--first-bucket-mb", flags.first_bucket_mb,
-                 "ddp: first bucket's size in MiB (default 1; with --bucket-mb, that size)");
-  app.add_option("--phases", flags.phases, "time the parts of a step: on or off")
-      ->capture_default_str();
-  app.add_option("--seed", flags.seed, "of weights and data")
-      ->capture_default_str()
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53));
-  app.add_flag("--oversubscribe", flags.oversubscribe,
-               "let devices share cores or GPUs; results carry the mark");
-  app.add_option("--device-memory", flags.device_memory,
-                 "capacity per device, such as 2GiB (default: what is left, shared evenly)");
-  app.add_option("--free-running", flags.free_running,
-                 "steps per sample, without barrier or wait between them (default: 1 step, both)");
-  app.add_option("--min-time", flags.min_time, "measure at least this long")->capture_default_str();
-  app.add_option("--min-samples", flags.min_samples, "and at least so many samples")
-      ->capture_default_str();
-  app.add_option("--warmup-time", flags.warmup_time, "discard at least this long")
-      ->capture_default_str();
-  app.add_option("--warmup-steps", flags.warmup_steps, "and at least so many steps (3 or more)")
-      ->capture_default_str();
-  app.add_option("--record", flags.record, "write the launch's full record to this file");
-  app.add_flag("--verify", flags.verify,
-               "instead of timing: train some steps and compare with single");
-  app.add_option(
-      "--ab", flags.ab,
-      "instead of timing alone: interleaved pairs of steps, without and with a changed "
-      "option, such as --ab=grads=views, phases=off or strategy=single; the time shown is with "
-      "it, the ratio is step time with it over without");
-  app.add_option("--pairs", flags.pairs, "pairs of --ab")->capture_default_str();
-  app.footer(
-      "Of Google Benchmark's flags: --benchmark_out=FILE (JSON), --benchmark_format=json, "
-      "--benchmark_context=KEY=VALUE.\nExit status: 0 measured, 1 failed, 2 wrong usage.");
-}
-
 void require(bool condition, const std::string& message) {
   if (!condition) throw Error(ErrorKind::kUsage, message);
 }
 
-std::int64_t global_batch(const Flags& flags) {
+std::int64_t global_batch(const StepFlags& flags) {
   require((flags.batch == 0) != (flags.batch_per_device == 0) || flags.batch < 0 ||
               flags.batch_per_device < 0,
           "give a batch of at least 1 with exactly one of --batch (over all devices) and "
@@ -153,38 +29,120 @@ std::int64_t global_batch(const Flags& flags) {
   return batch;
 }
 
-Bytes mebibytes(const char* flag, const std::string& text) {
+// "a,b,c" -> a, b, c.
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    parts.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
+}
+
+int device_index(const char* flag, const std::string& text) {
+  int index = -1;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  const bool whole = error == std::errc{} && rest == text.data() + text.size();
+  require(whole && index >= 0, fmt::format("{}: '{}' is no device: use numbers from 0, such as 1,0",
+                                           flag, text));
+  return index;
+}
+
+Bytes bucket_size(const char* flag, const std::string& text) {
+  if (text == "all") return Bytes{std::numeric_limits<std::int64_t>::max()};
   const Bytes size = parse_bytes(text + "MiB", flag);
   require(size.value > 0, fmt::format("{}: a bucket holds more than {} MiB", flag, text));
   return size;
 }
 
-// torch: with a cap of the user's own there is no small first bucket.
-void set_bucket_caps(const Flags& flags, ReducerOptions& reducer) {
+ReducerOptions reducer_of(const StepFlags& flags) {
+  ReducerOptions reducer;
+  reducer.grads = choose("--grads", flags.grads, kGrads);
+  reducer.overlap = choose("--overlap", flags.overlap, kOverlaps);
+  // torch: with a cap of the user's own there is no small first bucket.
   if (!flags.bucket_mb.empty()) {
-    reducer.bucket_cap = mebibytes("--bucket-mb", flags.bucket_mb);
+    reducer.bucket_cap = bucket_size("--bucket-mb", flags.bucket_mb);
     reducer.first_bucket_cap = reducer.bucket_cap;
   }
   if (!flags.first_bucket_mb.empty()) {
-    reducer.first_bucket_cap = mebibytes("--first-bucket-mb", flags.first_bucket_mb);
+    reducer.first_bucket_cap = bucket_size("--first-bucket-mb", flags.first_bucket_mb);
   }
+  return reducer;
 }
 
-Variant variant_of(const Flags& flags) {
+dp::DataParallelOptions dp_of(const StepFlags& flags) {
+  dp::DataParallelOptions options;
+  if (!flags.device_ids.empty()) {
+    for (const std::string& id : parts_of(flags.device_ids)) {
+      options.device_ids.push_back(device_index("--device-ids", id));
+    }
+  }
+  if (!flags.output_device.empty()) {
+    options.output_device = device_index("--output-device", flags.output_device);
+  }
+  options.threads = choose("--threads", flags.threads, kThreadKinds);
+  options.replicate = choose("--replicate", flags.replicate, kGroupings);
+  options.broadcast = choose("--broadcast", flags.broadcast, kOrders);
+  options.loss = choose("--loss", flags.loss, kLossPlaces);
+  options.reduce = choose("--reduce", flags.reduce, kOrders);
+  return options;
+}
+
+InterpreterOptions interpreter_of(const StepFlags& flags) {
+  InterpreterOptions options;
+  options.lock = choose("--interpreter-lock", flags.interpreter_lock, kLocks);
+  if (!flags.dispatch_cost.empty()) {
+    options.dispatch_cost = parse_duration(flags.dispatch_cost, "--dispatch-cost");
+  }
+  require(options.lock == InterpreterLock::kOff || options.dispatch_cost > Nanoseconds{0},
+          "--interpreter-lock does nothing without --dispatch-cost: give the cost of a call, such "
+          "as --dispatch-cost=8us");
+  return options;
+}
+
+std::optional<PlantedDelay> planted_by(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::size_t colon = text.find(':');
+  require(colon != std::string::npos,
+          fmt::format("--plant={}: give a phase and a time, such as loss:2ms", text));
+  const std::string name = text.substr(0, colon);
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    if (kPhaseNames[i] != name) continue;
+    return PlantedDelay{static_cast<Phase>(i), parse_duration(text.substr(colon + 1), "--plant")};
+  }
+  fail(ErrorKind::kUsage, "--plant: '{}' is no phase: use one of {}", name,
+       fmt::join(kPhaseNames, ", "));
+}
+
+constexpr const char* kScatter = "scatter";
+
+TrainingOptions training_of(const StepFlags& flags) {
+  TrainingOptions training;
+  training.global_batch = global_batch(flags);
+  training.seed = flags.seed;
+  training.optimizer.kind = choose("--optimizer", flags.optimizer, kOptimizers);
+  if (flags.input != kScatter) training.input = choose("--input", flags.input, kInputs);
+  training.phases = {choose("--phases", flags.phases, kPhaseTimings), planted_by(flags.plant)};
+  training.interpreter = interpreter_of(flags);
+  return training;
+}
+
+Variant variant_of(const StepFlags& flags) {
   Variant variant;
   variant.strategy = choose("--strategy", flags.strategy, kStrategies);
-  variant.training.global_batch = global_batch(flags);
-  variant.training.seed = flags.seed;
-  variant.training.input = choose("--input", flags.input, kInputs);
-  variant.training.phases = choose("--phases", flags.phases, kPhaseTimings);
-  variant.reducer.grads = choose("--grads", flags.grads, kGrads);
-  variant.reducer.overlap = choose("--overlap", flags.overlap, kOverlaps);
-  set_bucket_caps(flags, variant.reducer);
+  variant.training = training_of(flags);
+  variant.dp = dp_of(flags);
+  variant.reducer = reducer_of(flags);
+  if (flags.input == kScatter) variant.shards = dp::Shards::kScattered;
+  require(flags.input != kScatter || variant.strategy == StrategyKind::kDpAllReduce,
+          fmt::format("--input=scatter is an option of dp-allreduce; {} has host, pageable or device",
+                      flags.strategy));
   return variant;
 }
 
-Launch launch_of(const Flags& flags, StrategyKind strategy) {
-  const Launch usual = strategy == StrategyKind::kDdp ? Launch::kProcesses : Launch::kThreads;
+Launch launch_of(const StepFlags& flags, StrategyKind strategy) {
+  const Launch usual = is_one_process(strategy) ? Launch::kThreads : Launch::kProcesses;
   if (flags.launch.empty()) return usual;
   const Launch launch = choose("--launch", flags.launch, kLaunches);
   require(launch == usual || strategy == StrategyKind::kIndependent,
@@ -193,22 +151,23 @@ Launch launch_of(const Flags& flags, StrategyKind strategy) {
   return launch;
 }
 
-void check_devices(const Flags& flags, StrategyKind strategy) {
+void check_devices(const StepFlags& flags, StrategyKind strategy) {
   require(flags.devices >= 1, fmt::format("--devices={}: use 1 or more", flags.devices));
-  require(
-      strategy != StrategyKind::kSingle || flags.devices == 1,
-      fmt::format("--devices={}: single is one device; use independent, dp or ddp", flags.devices));
+  require(strategy != StrategyKind::kSingle || flags.devices == 1,
+          fmt::format("--devices={}: single is one device; use another strategy", flags.devices));
 }
 
-constexpr std::array kDdpOptions{"--grads", "--overlap", "--bucket-mb", "--first-bucket-mb"};
-
 // Options that would do nothing are refused: the reader of the command would believe they did.
-void check_applicable(const CLI::App& app, const Flags& flags, StrategyKind strategy) {
-  const auto refuse = [&app](const char* flag, const char* why) {
+void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind strategy) {
+  const auto refuse = [&app](const std::string& flag, const std::string& why) {
     require(app.count(flag) == 0, fmt::format("{} {}: leave it out", flag, why));
   };
-  if (strategy != StrategyKind::kDdp) {
-    for (const char* flag : kDdpOptions) refuse(flag, "is an option of ddp and does nothing here");
+  for (const auto& names : {dp_options(), all_reduce_options()}) {
+    for (const std::string& name : names) {
+      if (has_option(strategy, name)) continue;
+      refuse("--" + name,
+             fmt::format("is an option of {} and does nothing here", owners_of(name)));
+    }
   }
   require(flags.free_running > 0 || app.count("--free-running") == 0,
           "--free-running: use 1 or more steps per sample");
@@ -220,7 +179,7 @@ void check_applicable(const CLI::App& app, const Flags& flags, StrategyKind stra
   }
 }
 
-void check_counts(const Flags& flags) {
+void check_counts(const StepFlags& flags) {
   require(flags.min_samples >= 1, "--min-samples: use 1 or more");
   require(flags.warmup_steps >= 3,
           "--warmup-steps: use 3 or more; ddp's buckets settle in the second step");
@@ -228,68 +187,77 @@ void check_counts(const Flags& flags) {
   require(!(flags.verify && !flags.ab.empty()), "--verify and --ab are two runs: give one of them");
 }
 
-// Flags again, with the one that --ab names set anew.
-Flags changed_by_ab(const Flags& flags) {
-  const std::size_t equals = flags.ab.find('=');
-  require(
-      equals != std::string::npos && equals > 0 && equals + 1 < flags.ab.size(),
-      fmt::format("--ab={}: give an option and its other value, such as grads=views", flags.ab));
-  const std::string option = flags.ab.substr(0, equals);
-  const std::string value = flags.ab.substr(equals + 1);
-  Flags changed = flags;
-  const std::array<std::pair<std::string_view, std::string*>, 7> known{
-      {{"strategy", &changed.strategy},
-       {"input", &changed.input},
-       {"grads", &changed.grads},
-       {"overlap", &changed.overlap},
-       {"bucket-mb", &changed.bucket_mb},
-       {"first-bucket-mb", &changed.first_bucket_mb},
-       {"phases", &changed.phases}}};
-  for (const auto& [name, field] : known) {
-    if (name != option) continue;
-    require(*field != value, fmt::format("--ab={}: that is the value without it", flags.ab));
-    *field = value;
-    return changed;
-  }
-  fail(ErrorKind::kUsage,
-       "--ab={}: '{}' cannot change within a process: use one of strategy, input, grads, overlap, "
-       "bucket-mb, first-bucket-mb, phases",
-       flags.ab, option);
-}
-
 // Both sides of a pair run in one process, on the devices of one launch.
-void check_pair(const Flags& flags, const StepOptions& options) {
+void check_pair(const StepFlags& flags, const StepOptions& options) {
   const StrategyKind a = options.variant.strategy;
   const StrategyKind b = options.ab_variant->strategy;
-  const std::string option = "--" + flags.ab.substr(0, flags.ab.find('='));
-  for (const char* ddp_option : kDdpOptions) {
-    require(option != ddp_option || a == StrategyKind::kDdp,
-            fmt::format("--ab={}: {} is an option of ddp and does nothing for {}", flags.ab, option,
-                        to_string(a)));
-  }
+  const std::string option = flags.ab.substr(0, flags.ab.find('='));
+  require(has_option(a, option),
+          fmt::format("--ab={}: --{} is an option of {} and does nothing for {}", flags.ab, option,
+                      owners_of(option), to_string(a)));
   if (flags.devices == 1) return;
   check_devices(flags, b);
   const bool fits = b == StrategyKind::kIndependent ||
-                    (b == StrategyKind::kDdp) == (options.place.launch == Launch::kProcesses);
+                    is_one_process(b) == (options.place.launch == Launch::kThreads);
   require(fits, fmt::format("--ab={}: {} and {} are launched differently, and on {} devices cannot "
                             "share a process: compare them with tandem run",
                             flags.ab, to_string(a), to_string(b), flags.devices));
 }
 
-StepOptions options_of(const CLI::App& app, const Flags& flags) {
+PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
+  PlaceOptions place;
+  place.launch = launch_of(flags, strategy);
+  place.devices = flags.devices;
+  place.backend = parse_backend(flags.backend);
+  place.oversubscribe = flags.oversubscribe;
+  if (!flags.device_memory.empty()) {
+    for (const std::string& size : parts_of(flags.device_memory)) {
+      place.device_memory.push_back(parse_bytes(size, "--device-memory"));
+    }
+  }
+  if (!flags.link.empty()) place.link = parse_link(flags.link);
+  return place;
+}
+
+// Options that differ from their defaults, by flag name and as given.
+std::map<std::string, std::string> named_options(const StepFlags& flags) {
+  const StepFlags usual;
+  std::map<std::string, std::string> named;
+  const auto name = [&](const char* flag, std::string StepFlags::*text) {
+    if (flags.*text != usual.*text) named[flag] = flags.*text;
+  };
+  name("input", &StepFlags::input);
+  name("optimizer", &StepFlags::optimizer);
+  name("device-ids", &StepFlags::device_ids);
+  name("output-device", &StepFlags::output_device);
+  name("threads", &StepFlags::threads);
+  name("replicate", &StepFlags::replicate);
+  name("broadcast", &StepFlags::broadcast);
+  name("loss", &StepFlags::loss);
+  name("reduce", &StepFlags::reduce);
+  name("grads", &StepFlags::grads);
+  name("overlap", &StepFlags::overlap);
+  name("bucket-mb", &StepFlags::bucket_mb);
+  name("first-bucket-mb", &StepFlags::first_bucket_mb);
+  name("link", &StepFlags::link);
+  name("dispatch-cost", &StepFlags::dispatch_cost);
+  name("interpreter-lock", &StepFlags::interpreter_lock);
+  name("plant", &StepFlags::plant);
+  name("phases", &StepFlags::phases);
+  name("device-memory", &StepFlags::device_memory);
+  if (flags.seed != usual.seed) named["seed"] = std::to_string(flags.seed);
+  if (flags.free_running > 0) named["free-running"] = std::to_string(flags.free_running);
+  return named;
+}
+
+StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   StepOptions options;
   options.variant = variant_of(flags);
-  options.place.launch = launch_of(flags, options.variant.strategy);
   check_devices(flags, options.variant.strategy);
   check_applicable(app, flags, options.variant.strategy);
   check_counts(flags);
+  options.place = place_of(flags, options.variant.strategy);
   options.model = flags.model;
-  options.place.devices = flags.devices;
-  options.place.backend = parse_backend(flags.backend);
-  options.place.oversubscribe = flags.oversubscribe;
-  if (!flags.device_memory.empty()) {
-    options.place.device_memory = parse_bytes(flags.device_memory, "--device-memory");
-  }
   options.free_running = flags.free_running;
   options.min_time = parse_duration(flags.min_time, "--min-time");
   options.min_samples = flags.min_samples;
@@ -299,8 +267,10 @@ StepOptions options_of(const CLI::App& app, const Flags& flags) {
   options.verify = flags.verify;
   options.pairs = flags.pairs;
   options.ab = flags.ab;
+  options.planted = flags.plant;
+  options.named = named_options(flags);
   if (!flags.ab.empty()) {
-    options.ab_variant = variant_of(changed_by_ab(flags));
+    options.ab_variant = variant_of(with_change(flags, flags.ab));
     check_pair(flags, options);
   }
   return options;
@@ -314,35 +284,13 @@ std::string to_string(Launch launch) { return name_of(launch, kLaunches); }
 std::optional<StepOptions> parse_step_options(int argc, const char* const* argv) {
   CLI::App app("Times one training step: one strategy, model, batch and number of devices.",
                "step_bench");
-  Flags flags;
+  StepFlags flags;
   declare(app, flags);
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
   StepOptions options = options_of(app, flags);
   options.benchmark_flags = std::move(benchmark_flags);
   return options;
-}
-
-std::map<std::string, std::string> distinguishing_options(const StepOptions& options) {
-  std::map<std::string, std::string> named;
-  const Variant& variant = options.variant;
-  const ReducerOptions usual;
-  if (variant.training.input != InputPlace::kHost) named["input"] = "device";
-  if (variant.training.seed != 1) named["seed"] = std::to_string(variant.training.seed);
-  if (variant.training.phases == PhaseTiming::kOff) named["phases"] = "off";
-  if (options.free_running > 0) named["free-running"] = std::to_string(options.free_running);
-  if (options.place.device_memory) named["device-memory"] = to_string(*options.place.device_memory);
-  if (variant.reducer.grads != usual.grads) named["grads"] = name_of(variant.reducer.grads, kGrads);
-  if (variant.reducer.overlap != usual.overlap) {
-    named["overlap"] = name_of(variant.reducer.overlap, kOverlaps);
-  }
-  if (variant.reducer.bucket_cap != usual.bucket_cap) {
-    named["bucket"] = to_string(variant.reducer.bucket_cap);
-  }
-  if (variant.reducer.first_bucket_cap != usual.first_bucket_cap) {
-    named["first-bucket"] = to_string(variant.reducer.first_bucket_cap);
-  }
-  return named;
 }
 
 }  // namespace tandem::bench

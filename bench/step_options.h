@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/job.h"
+#include "bench/strategy_kind.h"
 #include "common/parallel/bucket_reducer.h"
 #include "common/parallel/training_options.h"
-#include "common/runtime/platform.h"
+#include "dp/options.h"
 
 namespace tandem::bench {
 
-enum class StrategyKind { kSingle, kIndependent, kDp, kDdp };
-
-[[nodiscard]] std::string to_string(StrategyKind kind);
 [[nodiscard]] std::string to_string(Launch launch);
 
 // One way to train: what --ab varies.
 struct Variant {
   StrategyKind strategy = StrategyKind::kSingle;
   TrainingOptions training{};
+  dp::DataParallelOptions dp{};
+  dp::Shards shards = dp::Shards::kOwn;  // of dp-allreduce
   ReducerOptions reducer{};
 };
 
@@ -43,14 +42,13 @@ struct StepOptions {
   std::optional<Variant> ab_variant;  // the variant with that option changed
   int pairs = 200;
 
-  std::vector<std::string> benchmark_flags;  // --benchmark_..., for Google Benchmark
+  std::map<std::string, std::string> named;   // options that differ from their defaults: the cell's
+  std::string planted;                        // as given; empty: none
+  std::vector<std::string> benchmark_flags;   // --benchmark_..., for Google Benchmark
 };
 
 // What the options say and what follows from them. Throws usage errors; with --help, prints it and
 // returns nothing.
 [[nodiscard]] std::optional<StepOptions> parse_step_options(int argc, const char* const* argv);
-
-// Options of a variant that differ from their defaults, by flag name: what names a cell.
-[[nodiscard]] std::map<std::string, std::string> distinguishing_options(const StepOptions& options);
 
 }  // namespace tandem::bench

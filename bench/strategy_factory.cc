@@ -3,10 +3,26 @@
 
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"
+#include "ddp/ddp_replicate.h"
 #include "ddp/distributed_data_parallel.h"
 #include "dp/data_parallel.h"
+#include "dp/dp_all_reduce.h"
 
 namespace tandem::bench {
+namespace {
+
+// Threads of one process, or this rank's share where ranks are processes.
+std::unique_ptr<Strategy> make_independent(Place& place, Launch launch, const Model& model,
+                                           const TrainingOptions& training) {
+  if (launch == Launch::kThreads) {
+    return std::make_unique<IndependentThreads>(*place.platform, model, training);
+  }
+  const Communicator& ranks = *place.communicator;
+  const Piece share = share_of_batch(training.global_batch, ranks.rank(), ranks.size());
+  return std::make_unique<Single>(*place.platform, *place.device, model, share, training);
+}
+
+}  // namespace
 
 std::unique_ptr<Strategy> make_strategy(Place& place, Launch launch, const Model& model,
                                         const Variant& variant) {
@@ -16,20 +32,20 @@ std::unique_ptr<Strategy> make_strategy(Place& place, Launch launch, const Model
     case StrategyKind::kSingle:
       return std::make_unique<Single>(platform, *place.device, model,
                                       Piece{0, training.global_batch}, training);
-    case StrategyKind::kIndependent: {
-      if (launch == Launch::kThreads) {
-        return std::make_unique<IndependentThreads>(platform, model, training);
-      }
-      const Communicator& ranks = *place.communicator;
-      return std::make_unique<Single>(
-          platform, *place.device, model,
-          share_of_batch(training.global_batch, ranks.rank(), ranks.size()), training);
-    }
+    case StrategyKind::kIndependent:
+      return make_independent(place, launch, model, training);
     case StrategyKind::kDp:
-      return std::make_unique<dp::DataParallel>(platform, model, training);
+      return std::make_unique<dp::DataParallel>(platform, model, training, variant.dp);
+    case StrategyKind::kDpAllReduce:
+      return std::make_unique<dp::DpAllReduce>(
+          platform, model, training,
+          dp::DpAllReduceOptions{.shards = variant.shards, .reducer = variant.reducer});
     case StrategyKind::kDdp:
       return std::make_unique<ddp::DistributedDataParallel>(
           platform, *place.device, model, *place.communicator, training, variant.reducer);
+    case StrategyKind::kDdpReplicate:
+      return std::make_unique<ddp::DdpReplicate>(platform, *place.device, model,
+                                                 *place.communicator, training);
   }
   fail(ErrorKind::kLogic, "a strategy without a name");
 }

@@ -11,75 +11,33 @@
 //
 //   --grads=copy   bucket_copy after each gradient (divided on the way in), and back after the wait
 //   --overlap=off  all-reduces start at exposed_comm
+//   a model with buffers: rank 0 broadcasts them before every forward (phase buffers)
 //
-// Averaging the ranks' mean-loss gradients is the full-batch gradient because shares are equal.
+// All but the input is what dp-allreduce does as well, in common/parallel/all_reduce_rank.h.
 #include "ddp/distributed_data_parallel.h"
 
 namespace tandem::ddp {
-namespace {
-
-// A flat update runs over the arena's gaps as well.
-std::int64_t velocity_count(const ParameterLayout& layout, GradsMode grads) {
-  return grads == GradsMode::kCopy ? layout.arena_count() : layout.parameter_count();
-}
-
-}  // namespace
 
 DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& device,
                                                  const Model& model, Communicator& communicator,
                                                  const TrainingOptions& options,
                                                  const ReducerOptions& reducer)
-    : batch_(platform, device, model,
+    : interpreter_(options.interpreter.dispatch_cost),
+      batch_(platform, device, model,
              share_of_batch(options.global_batch, communicator.rank(), communicator.size()),
              options),
-      optimizer_(device, velocity_count(model.layout(), reducer.grads), options.optimizer),
-      replica_(device, model, batch_.count(), options.phases),
-      reducer_(replica_, model.layout(), communicator, reducer) {
-  // Each rank could make the same weights from the seed; sending them is what DDP does, and keeps
-  // ranks equal where their weights come from elsewhere.
-  if (communicator.rank() == 0) replica_.initialise(options.seed, options.distribution);
-  communicator.broadcast(replica_.stream(), replica_.parameters().flat, 0);
-  replica_.stream().synchronize();
-}
+      rank_(device, model, batch_.count(), communicator, interpreter_, options, reducer) {}
 
 void DistributedDataParallel::step() {
-  Stream& stream = replica_.stream();
-  PhaseTimer& timer = replica_.timer();
-
-  reducer_.begin_step();
-  timer.begin(stream, Phase::kInput);
-  batch_.load(stream);
-  timer.begin(stream, Phase::kForward);
-  replica_.forward(batch_.inputs());
-  timer.begin(stream, Phase::kLoss);
-  batch_.compute_loss(replica_);
-  timer.begin(stream, Phase::kBackward);
-  replica_.backward(batch_.inputs(), reducer_.gradients(), reducer_);
-  reducer_.finish();  // phases bucket_copy, exposed_comm
-  timer.begin(stream, Phase::kUpdate);
-  update();
-  timer.end_step(stream);
-}
-
-// Copies of gradients lie in one arena, as weights do: one operation, as without a wrapper. Views
-// lie in the order of the buckets, which is not that of the weights: an operation per tensor.
-void DistributedDataParallel::update() {
-  Operations& operations = replica_.operations();
-  if (const auto flat = reducer_.flat_gradients()) {
-    optimizer_.step(operations, replica_.stream(), replica_.parameters().flat, *flat);
-  } else {
-    optimizer_.step(operations, replica_.stream(), replica_.parameters().tensors,
-                    as_const(reducer_.gradients()));
-  }
-}
-
-void DistributedDataParallel::synchronize() {
-  replica_.stream().synchronize();
-  reducer_.synchronize();
+  Replica& replica = rank_.replica();
+  replica.timer().begin(replica.stream(), Phase::kInput);
+  batch_.load(replica.stream(), interpreter_);
+  rank_.train(batch_.inputs(), batch_.targets());
 }
 
 std::vector<DeviceTimes> DistributedDataParallel::collect_phases() {
-  return {{replica_.device().id().index, replica_.timer().collect()}};
+  Replica& replica = rank_.replica();
+  return {{replica.device().id().index, replica.timer().collect()}};
 }
 
 }  // namespace tandem::ddp

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/comm/communicator.h"
-#include "common/optim/sgd.h"
-#include "common/parallel/bucket_reducer.h"
+#include "common/parallel/all_reduce_rank.h"
 #include "common/parallel/local_batch.h"
 #include "common/parallel/strategy.h"
 
@@ -20,20 +18,20 @@ class DistributedDataParallel final : public Strategy {
                           const ReducerOptions& reducer);
 
   void step() override;
-  void synchronize() override;
-  [[nodiscard]] TensorList weights() override { return replica_.parameters().tensors; }
-  [[nodiscard]] TensorList gradients() override { return reducer_.gradients(); }
+  void synchronize() override { rank_.synchronize(); }
+  [[nodiscard]] TensorList weights() override { return rank_.replica().parameters().tensors; }
+  [[nodiscard]] TensorList gradients() override { return rank_.gradients(); }
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
-  [[nodiscard]] std::vector<Bytes> bucket_sizes() const override { return reducer_.bucket_sizes(); }
+  [[nodiscard]] std::int64_t dispatches() const override { return interpreter_.calls(); }
+  [[nodiscard]] std::vector<Bytes> bucket_sizes() const override { return rank_.bucket_sizes(); }
+
+  // Its buffers and plain attributes.
+  [[nodiscard]] const ModuleState& module() { return rank_.replica().state(); }
 
  private:
-  void update();
-
-  // In this order: replica and reducer end their streams' work before what it works on goes.
+  Interpreter interpreter_;
   LocalBatch batch_;
-  SgdMomentum optimizer_;
-  Replica replica_;
-  BucketReducer reducer_;
+  AllReduceRank rank_;  // last: its streams end before what they work on goes
 };
 
 }  // namespace tandem::ddp

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One step. Columns are devices, time runs down; every arrow is an event. Each device has a compute
-// stream and, for scatter from host memory, a copy stream. The caller enqueues everything; threads
-// are started for forward (torch's parallel_apply) and kept for backward (its autograd threads).
-// Nobody waits for a device before the step is enqueued whole.
+// One step with torch's defaults. Columns are devices, time runs down; every arrow is an event. Each
+// device has a compute stream and, for scatter from host memory, a copy stream. The caller enqueues
+// everything; threads are started for forward (torch's parallel_apply) and kept for backward (its
+// autograd threads). Nobody waits for a device before the step is enqueued whole.
 //
-// With one device torch calls the model itself: no replicate, launch, gather or scatter_grad.
+// With one device torch calls the module itself: no replicate, launch, gather or scatter_grad.
 //
-//              device 0                                device k
-//   check      every parameter on device 0?
+//              root: device_ids[0]                     device k
+//   check      every parameter and buffer on the root?
 //   scatter    piece 0 (copy stream)                   piece k (copy stream)
-//   replicate  flatten chunks ------- flat_ready ----> pull weights into the replica
+//   replicate  flatten chunks ------- ready ---------> pull weights, then buffers, into the replica
 //   launch     until its thread has begun                until its thread has begun
 //   forward    forward(piece 0)                        forward(piece k)
-//   gather     pull outputs <-------- output_ready --- (idle)
+//   gather     pull outputs <-------- ready ---------- (idle)
 //   loss       mean over the whole batch
-//   scatter_   own slice in place --- loss_ready ----> pull slice of the output gradient
+//   scatter_   own slice in place --- gradient_ready -> pull slice of the output gradient
 //     grad
 //              (idle until its thread is awake)        (idle until its thread is awake)
 //   backward   backward                                backward
 //   reduce     flatten; sum = 0 + 1 + .. + k <-------- flatten
-//   update     optimizer, on device 0 alone            (idle until the next step)
+//   update     optimizer, on the root alone            (idle until the next step)
+//
+// gather and loss are on the output device, which is the root unless the user chose another. The
+// options (options.h) replace single boxes: who runs forward, how weights go out, where the loss is,
+// how gradients come back.
 //
 // The reduction starts only when the last gradient of the last replica is there: all weights hang
 // on one broadcast. Gradients are summed and never averaged, which is right because the loss is a
@@ -28,261 +32,207 @@
 #include "dp/data_parallel.h"
 
 #include "common/base/capture_error.h"
-#include "common/data/synthetic_batch.h"
-#include "common/runtime/copy.h"
+#include "common/runtime/read_back.h"
+#include "dp/device_ids.h"
 
 namespace tandem::dp {
 namespace {
 
-std::vector<Device*> devices_with_a_piece(Platform& platform, std::int64_t batch) {
-  std::vector<Device*> devices;
-  const std::vector<Piece> pieces = chunk_batch(batch, platform.device_count());
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    devices.push_back(&platform.device(static_cast<int>(i)));
-  }
-  return devices;
+// Where the scatter has which tensor.
+constexpr int kInputs = 0;
+constexpr int kTargets = 1;
+
+std::vector<Replica*> pointers(const std::vector<std::unique_ptr<Replica>>& replicas) {
+  std::vector<Replica*> all;
+  for (const auto& replica : replicas) all.push_back(replica.get());
+  return all;
 }
 
-Bytes floats(std::int64_t count) { return Bytes{count * static_cast<std::int64_t>(sizeof(float))}; }
-
-// Rows first .. first + count of a matrix.
-template <class T>
-Span<T> rows(Span<T> matrix, const Piece& piece, std::int64_t width) {
-  return matrix.subspan(piece.first * width, piece.count * width);
+// As torch says it, with what to do about it.
+void check_on_root(DeviceId root, DeviceId found, const std::string& name) {
+  if (found == root) return;
+  fail(ErrorKind::kLogic,
+       "module must have its parameters and buffers on {} (device_ids[0]) but found {} on {}: move "
+       "the module there, or name its device first in --device-ids",
+       to_string(root), name, to_string(found));
 }
 
 }  // namespace
 
-struct DataParallel::Root {
-  Root(Platform& platform, Device& device, const Model& model, const TrainingOptions& options)
-      : place(options.input),
-        host_batch(platform,
-                   {.first = 0,
-                    .count = options.global_batch,
-                    .input_width = model.input_width(),
-                    .target_width = model.output_width()},
-                   options.seed, options.distribution),
-        targets(device.allocate(host_batch.targets().bytes())),
-        outputs(device.allocate(host_batch.targets().bytes())),
-        output_gradients(device.allocate(host_batch.targets().bytes())),
-        loss(device.allocate(floats(1))),
-        loss_ready(device.make_event()) {
-    if (place == InputPlace::kDevice) copy_in(device);
-  }
-
-  void copy_in(Device& device) {
-    inputs = device.allocate(host_batch.inputs().bytes());
-    const auto stream = device.make_stream(StreamPriority::kNormal);
-    enqueue_copy(*stream, inputs->as<float>(), host_batch.inputs());
-    enqueue_copy(*stream, targets->as<float>(), host_batch.targets());
-    stream->synchronize();
-  }
-
-  const InputPlace place;
-  const SyntheticBatch host_batch;
-  std::unique_ptr<Buffer> inputs;  // only where the batch starts on the device
-  const std::unique_ptr<Buffer> targets;
-  const std::unique_ptr<Buffer> outputs;           // of the whole batch
-  const std::unique_ptr<Buffer> output_gradients;  // of the whole batch
-  const std::unique_ptr<Buffer> loss;
-  const std::unique_ptr<Event> loss_ready;
-};
-
-struct DataParallel::Worker {
-  Worker(Device& device, const Model& model, Piece share, const TrainingOptions& options)
-      : piece(share),
-        input_buffer(device.allocate(floats(share.count * model.input_width()))),
-        input(input_buffer->as<float>()),
-        gradients(make_arena(device, model.layout())),
-        input_ready(device.make_event()),
-        input_free(device.make_event()),
-        output_ready(device.make_event()),
-        replica(device, model, share.count, options.phases),
-        copies(device.make_stream(StreamPriority::kNormal)) {}
-
-  const Piece piece;
-  const std::unique_ptr<Buffer> input_buffer;
-  Span<const float> input;  // the piece on this device; on the root perhaps a view of its batch
-  const Arena gradients;
-  const std::unique_ptr<Event> input_ready;   // copies: the piece is in
-  const std::unique_ptr<Event> input_free;    // compute: backward has read it
-  const std::unique_ptr<Event> output_ready;  // compute: forward is done
-  Replica replica;
-  const std::unique_ptr<Stream> copies;
-};
-
-DataParallel::DataParallel(Platform& platform, const Model& model, const TrainingOptions& options)
+DataParallel::DataParallel(Platform& platform, const Model& model, const TrainingOptions& options,
+                           const DataParallelOptions& how)
     : model_(model),
-      one_device_(platform.device_count() == 1),
-      devices_(devices_with_a_piece(platform, options.global_batch)),
-      root_(std::make_unique<Root>(platform, *devices_.front(), model, options)),
-      autograd_threads_(std::make_unique<DeviceThreads>(devices_)) {
-  const std::vector<Piece> pieces = chunk_batch(options.global_batch, platform.device_count());
-  std::vector<Replica*> replicas;
-  std::vector<Span<float>> gradients;
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    workers_.push_back(std::make_unique<Worker>(*devices_[i], model, pieces[i], options));
-    replicas.push_back(&workers_.back()->replica);
-    gradients.push_back(workers_.back()->gradients.flat);
+      named_(devices_named(platform, how)),
+      pieces_(chunk_batch(options.global_batch, static_cast<int>(named_.size()))),
+      devices_(named_.begin(), named_.begin() + static_cast<std::ptrdiff_t>(pieces_.size())),
+      one_device_(named_.size() == 1),
+      interpreters_(options.interpreter, static_cast<int>(devices_.size())) {
+  warn_of(how);
+  build_replicas(options);
+  build_transfers(platform, options, how);
+  module_.buffers = root().state().buffers;
+  root().initialise(options.seed, options.distribution);
+  root().stream().synchronize();
+  // torch moves the module itself only where there is a single device.
+  if (how.model_device && !one_device_) {
+    misplace_module(device_named(platform, *how.model_device, "model device"));
   }
-  const ParameterLayout& layout = model.layout();
-  broadcast_ = std::make_unique<CoalescedBroadcast>(replicas, layout, kTorchCoalescedChunk);
-  reduction_ =
-      std::make_unique<CoalescedReduction>(replicas, gradients, layout, kTorchCoalescedChunk);
-  optimizer_ =
-      std::make_unique<SgdMomentum>(*devices_.front(), layout.arena_count(), options.optimizer);
-  root_worker().replica.initialise(options.seed, options.distribution);
-  root_worker().replica.stream().synchronize();
 }
 
-// Streams wait for each other's events across workers: all must be done before any goes.
+void DataParallel::warn_of(const DataParallelOptions& how) {
+  if (const auto imbalance = imbalance_warning(strengths_of(named_))) warnings_.push_back(*imbalance);
+  if (how.loss == LossPlace::kReplicas && !one_device_) warnings_.push_back(scalars_warning());
+}
+
+void DataParallel::build_replicas(const TrainingOptions& options) {
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    gradients_.push_back(make_arena(*devices_[i], model_.layout()));
+    replicas_.push_back(
+        std::make_unique<Replica>(*devices_[i], model_, pieces_[i].count, options.phases));
+  }
+}
+
+void DataParallel::build_transfers(Platform& platform, const TrainingOptions& options,
+                                   const DataParallelOptions& how) {
+  const std::vector<Replica*> replicas = pointers(replicas_);
+  Device& output = how.output_device && !one_device_
+                       ? device_named(platform, *how.output_device, "--output-device")
+                       : root().device();
+  output_device_ = std::make_unique<OutputDevice>(output, replicas, options.phases);
+  batch_ = std::make_unique<WholeBatch>(platform, model_, options, root().device(), output);
+
+  // With one device a loss in the module and a loss behind it are the same.
+  const bool in_replicas = how.loss == LossPlace::kReplicas && !one_device_;
+  std::vector<BatchTensor> scattered{{batch_->inputs(), model_.input_width()}};
+  if (in_replicas) scattered.push_back({batch_->targets(), model_.output_width()});
+  scatter_ = std::make_unique<Scatter>(replicas, pieces_, scattered, options.input);
+  replicate_ = std::make_unique<Replicate>(replicas, model_, how);
+  parallel_apply_ = std::make_unique<ParallelApply>(devices_, how.threads);
+  const LossParts parts{*output_device_, replicas, pieces_, model_.output_width()};
+  loss_ = in_replicas
+              ? make_loss_in_replicas(parts, *scatter_, kTargets)
+              : make_loss_on_root(parts, batch_->targets(),
+                                  one_device_ ? Shortcut::kTaken : Shortcut::kNotTaken);
+  autograd_threads_ = std::make_unique<DeviceThreads>(devices_);
+
+  Gradients gradients{replicas, {}};
+  for (const Arena& arena : gradients_) gradients.arenas.push_back(arena.flat);
+  reduce_ = how.reduce == Order::kTree
+                ? make_tree_reduce(gradients)
+                : make_sequential_reduce(gradients, model_.layout(), kTorchCoalescedChunk);
+  optimizer_ =
+      make_optimizer(root().device(), model_.layout().arena_count(), options.optimizer);
+}
+
+void DataParallel::misplace_module(Device& device) {
+  if (&device != &root().device()) misplaced_.emplace(make_arena(device, model_.layout()));
+}
+
+// Streams wait for each other's events across devices: all must be done before any goes.
 DataParallel::~DataParallel() {
-  for (const auto& worker : workers_) {
-    static_cast<void>(capture_error([&] { worker->replica.stream().synchronize(); }));
-    static_cast<void>(capture_error([&] { worker->copies->synchronize(); }));
+  static_cast<void>(capture_error([&] { output_device_->stream().synchronize(); }));
+  for (const auto& replica : replicas_) {
+    static_cast<void>(capture_error([&] { replica->stream().synchronize(); }));
   }
 }
 
 void DataParallel::step() {
   check_placement();
-  scatter();
-  if (!one_device_) broadcast_->enqueue();
+  scatter_->enqueue(interpreters_.caller());
+  if (!one_device_) replicate_->enqueue(module_, interpreters_.caller());
   forward();
-  if (!one_device_) gather();
-  compute_loss();
-  if (!one_device_) scatter_gradient();
+  loss_->gather(interpreters_.caller());
+  loss_->compute(interpreters_.caller());
+  loss_->scatter_gradient(interpreters_.caller());
   backward();
-  reduction_->enqueue();
+  reduce_->enqueue();
   update();
+  end_step();
 }
 
 void DataParallel::begin_on_all(Phase phase) {
-  for (const auto& worker : workers_) {
-    worker->replica.timer().begin(worker->replica.stream(), phase);
-  }
+  for (const auto& replica : replicas_) replica->timer().begin(replica->stream(), phase);
 }
 
-// As torch: a host loop over all parameters at every step.
+// As torch: a host loop over all parameters and buffers at every step.
 void DataParallel::check_placement() {
-  Replica& root = root_worker().replica;
-  root.timer().begin(root.stream(), Phase::kCheck);
-  for (std::size_t i = 0; i < root.parameters().tensors.size(); ++i) {
-    const DeviceId found = root.parameters().tensors[i].device();
-    if (found == devices_.front()->id()) continue;
-    fail(ErrorKind::kLogic, "dp needs all parameters on {}, but {} is on {}: move the model there",
-         to_string(devices_.front()->id()), model_.layout().segments()[i].name, to_string(found));
+  root().timer().begin(root().stream(), Phase::kCheck);
+  if (output_device_->is_apart()) output_device_->begin(Phase::kIdle);
+  const TensorList& parameters = misplaced_ ? misplaced_->tensors : root().parameters().tensors;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    check_on_root(root().device().id(), parameters[i].device(), model_.layout().segments()[i].name);
   }
-}
-
-// From host memory each device copies its piece on its copy stream. From device 0's memory the
-// root's own piece is a view, and the others pull theirs on their compute streams.
-void DataParallel::scatter() {
-  const std::int64_t width = model_.input_width();
-  for (const auto& worker : workers_) {
-    Replica& replica = worker->replica;
-    replica.timer().begin(replica.stream(), Phase::kScatter);
-    const bool is_root = worker == workers_.front();
-    if (root_->place == InputPlace::kDevice) {
-      const Span<const float> source =
-          rows(Span<const float>(root_->inputs->as<float>()), worker->piece, width);
-      if (is_root) {
-        worker->input = source;
-      } else {
-        enqueue_copy(replica.stream(), worker->input_buffer->as<float>(), source);
-      }
-      continue;
-    }
-    worker->copies->wait(*worker->input_free);  // of the step before
-    enqueue_copy(*worker->copies, worker->input_buffer->as<float>(),
-                 rows(root_->host_batch.inputs(), worker->piece, width));
-    worker->copies->record(*worker->input_ready);
-    if (is_root)
-      enqueue_copy(replica.stream(), root_->targets->as<float>(), root_->host_batch.targets());
-    replica.stream().wait(*worker->input_ready);
+  for (std::size_t i = 0; i < module_.buffers.size(); ++i) {
+    check_on_root(root().device().id(), module_.buffers[i].device(),
+                  model_.buffers().segments()[i].name);
   }
 }
 
 void DataParallel::forward() {
-  const auto forward_one = [this](int i) {
-    Worker& worker = *workers_[static_cast<std::size_t>(i)];
-    Replica& replica = worker.replica;
-    replica.timer().begin(replica.stream(), Phase::kForward);
-    replica.forward(worker.input);
-    replica.stream().record(*worker.output_ready);
-    replica.timer().begin(replica.stream(), Phase::kIdle);
-  };
-  if (devices_.size() == 1) return forward_one(0);
-  begin_on_all(Phase::kLaunch);
-  run_on_new_threads(devices_, forward_one);
+  if (one_device_) return forward_in_replica(0, interpreters_.caller());
+  if (parallel_apply_->uses_threads()) begin_on_all(Phase::kLaunch);
+  interpreters_.fork();
+  parallel_apply_->run([this](int i) { forward_in_replica(i, interpreters_.worker(i)); });
+  interpreters_.join();
 }
 
-void DataParallel::gather() {
-  Replica& root = root_worker().replica;
-  const std::int64_t width = model_.output_width();
-  for (const auto& worker : workers_) {
-    root.timer().begin(root.stream(), Phase::kIdle);
-    root.stream().wait(*worker->output_ready);
-    root.timer().begin(root.stream(), Phase::kGather);
-    enqueue_copy(root.stream(), rows(root_->outputs->as<float>(), worker->piece, width),
-                 worker->replica.output());
-  }
+void DataParallel::forward_in_replica(int index, Interpreter& interpreter) {
+  Replica& mine = replica(index);
+  mine.timer().begin(mine.stream(), Phase::kForward);
+  mine.forward(scatter_->piece(index, kInputs), interpreter);
+  loss_->finish_forward(index, interpreter);
+  mine.timer().begin(mine.stream(), Phase::kIdle);
 }
 
-void DataParallel::compute_loss() {
-  Replica& root = root_worker().replica;
-  root.timer().begin(root.stream(), Phase::kLoss);
-  root.operations().enqueue(
-      root.stream(),
-      MseLoss{
-          .prediction = one_device_ ? root.output() : root_->outputs->as<float>(),
-          .target = root_->targets->as<float>(),
-          .gradient = one_device_ ? root.output_gradient() : root_->output_gradients->as<float>(),
-          .loss = root_->loss->as<float>()});
-  root.stream().record(*root_->loss_ready);
-}
-
-void DataParallel::scatter_gradient() {
-  const std::int64_t width = model_.output_width();
-  for (const auto& worker : workers_) {
-    Replica& replica = worker->replica;
-    replica.stream().wait(*root_->loss_ready);
-    replica.timer().begin(replica.stream(), Phase::kScatterGrad);
-    enqueue_copy(replica.stream(), replica.output_gradient(),
-                 rows(root_->output_gradients->as<float>(), worker->piece, width));
-  }
-}
-
+// The nodes of autograd hold no interpreter; scatter_gradient has charged for that of gather, and
+// the one of broadcast stands before the reduction.
 void DataParallel::backward() {
   begin_on_all(Phase::kIdle);  // until its thread is awake
   autograd_threads_->run([this](int i) {
-    Worker& worker = *workers_[static_cast<std::size_t>(i)];
-    Replica& replica = worker.replica;
+    Replica& mine = replica(i);
     IgnoreGradients nobody;  // one broadcast node holds them all: nothing can start early
-    replica.timer().begin(replica.stream(), Phase::kBackward);
-    replica.backward(worker.input, worker.gradients.tensors, nobody);
-    replica.stream().record(*worker.input_free);
+    mine.timer().begin(mine.stream(), Phase::kBackward);
+    loss_->begin_backward(i);
+    mine.backward(scatter_->piece(i, kInputs), gradients_[static_cast<std::size_t>(i)].tensors,
+                  nobody);
+    scatter_->release(i);
   });
+  if (!one_device_) dispatch(interpreters_.caller(), root().stream());
 }
 
 void DataParallel::update() {
-  Replica& root = root_worker().replica;
-  root.timer().begin(root.stream(), Phase::kUpdate);
-  optimizer_->step(root.operations(), root.stream(), root.parameters().flat, reduction_->sum());
-  for (const auto& worker : workers_) worker->replica.timer().end_step(worker->replica.stream());
+  root().timer().begin(root().stream(), Phase::kUpdate);
+  dispatch(interpreters_.caller(), root().stream(), model_.layout().size());
+  optimizer_->step(root().operations(), root().stream(), root().parameters().flat, reduce_->sum());
+}
+
+void DataParallel::end_step() {
+  for (const auto& replica : replicas_) replica->timer().end_step(replica->stream());
+  if (output_device_->is_apart()) output_device_->timer().end_step(output_device_->stream());
 }
 
 void DataParallel::synchronize() {
-  for (const auto& worker : workers_) worker->replica.stream().synchronize();
+  for (const auto& replica : replicas_) replica->stream().synchronize();
+  output_device_->stream().synchronize();
 }
 
-TensorList DataParallel::weights() { return root_worker().replica.parameters().tensors; }
+TensorList DataParallel::weights() { return root().parameters().tensors; }
 
-TensorList DataParallel::gradients() { return model_.layout().views(reduction_->sum()); }
+TensorList DataParallel::gradients() { return model_.layout().views(reduce_->sum()); }
+
+const ModuleState& DataParallel::module() { return one_device_ ? root().state() : module_; }
+
+float DataParallel::loss() {
+  return read_back<float>(output_device_->device(), loss_->value()).front();
+}
 
 std::vector<DeviceTimes> DataParallel::collect_phases() {
   std::vector<DeviceTimes> all;
-  for (const auto& worker : workers_) {
-    all.push_back({worker->replica.device().id().index, worker->replica.timer().collect()});
+  for (const auto& replica : replicas_) {
+    all.push_back({replica->device().id().index, replica->timer().collect()});
+  }
+  if (output_device_->is_apart()) {
+    all.push_back({output_device_->device().id().index, output_device_->timer().collect()});
   }
   return all;
 }

@@ -2,60 +2,101 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "common/optim/sgd.h"
+#include "common/optim/make_optimizer.h"
 #include "common/parallel/chunk_rule.h"
-#include "common/parallel/coalesced_broadcast.h"
-#include "common/parallel/coalesced_reduction.h"
 #include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/strategy.h"
-#include "common/runtime/platform.h"
+#include "dp/loss.h"
+#include "dp/options.h"
+#include "dp/output_device.h"
+#include "dp/parallel_apply.h"
+#include "dp/reduce_to_root.h"
+#include "dp/replicate.h"
+#include "dp/scatter_gather.h"
+#include "dp/whole_batch.h"
 
 namespace tandem::dp {
 
-// torch's DataParallel: one process, a thread per device; device 0 holds batch, weights, loss and
-// optimizer. The algorithm and its diagram stand at the head of the .cc file.
+// torch's DataParallel with the training loop around it: one process, a thread per device; the
+// root holds weights and optimizer. The algorithm and its diagram stand at the head of the .cc
+// file.
 class DataParallel final : public Strategy {
  public:
-  // On all devices of `platform`; with fewer pieces than devices (torch's chunk rule) the last
-  // devices stay idle.
-  DataParallel(Platform& platform, const Model& model, const TrainingOptions& options);
+  // On the devices that `how.device_ids` names; with fewer pieces than devices (torch's chunk rule)
+  // the last ones stay idle. Usage errors for ids that the platform lacks.
+  DataParallel(Platform& platform, const Model& model, const TrainingOptions& options,
+               const DataParallelOptions& how = {});
   ~DataParallel() override;
 
+  // Throws a logic error that names both devices where the module is not on the root.
   void step() override;
   void synchronize() override;
   [[nodiscard]] TensorList weights() override;
   [[nodiscard]] TensorList gradients() override;
+
+  // The root's first.
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
+  [[nodiscard]] std::vector<std::string> warnings() const override { return warnings_; }
+  [[nodiscard]] int devices_used() const override { return static_cast<int>(devices_.size()); }
+  [[nodiscard]] std::int64_t dispatches() const override { return interpreters_.calls(); }
+
+  // The module that was wrapped: its buffers, and its plain attributes, which replicas get copies
+  // of.
+  [[nodiscard]] const ModuleState& module();
+
+  // The replica of a device that has a piece; the root's is 0. Rebuilt by every step.
+  [[nodiscard]] Replica& replica(int index) {
+    return *replicas_.at(static_cast<std::size_t>(index));
+  }
+
+  // Of the whole batch in the latest step; synchronise first.
+  [[nodiscard]] float loss();
 
  private:
-  struct Worker;  // a device's replica with its piece of the batch
-  struct Root;    // what device 0 holds besides: whole batch, gathered outputs, loss
+  void warn_of(const DataParallelOptions& how);
+  void build_replicas(const TrainingOptions& options);
+  void build_transfers(Platform& platform, const TrainingOptions& options,
+                       const DataParallelOptions& how);
+  void misplace_module(Device& device);
 
   void begin_on_all(Phase phase);
   void check_placement();
-  void scatter();
   void forward();
-  void gather();
-  void compute_loss();
-  void scatter_gradient();
+  void forward_in_replica(int index, Interpreter& interpreter);
   void backward();
   void update();
+  void end_step();
 
-  [[nodiscard]] Worker& root_worker() { return *workers_.front(); }
+  [[nodiscard]] Replica& root() { return *replicas_.front(); }
 
   const Model& model_;
-  // torch's shortcut for one device: the model itself runs, nothing is replicated or gathered.
-  const bool one_device_;
+  const std::vector<Device*> named_;  // by device_ids
+  const std::vector<Piece> pieces_;
   const std::vector<Device*> devices_;  // that have a piece
-  std::unique_ptr<Root> root_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  std::unique_ptr<CoalescedBroadcast> broadcast_;
-  std::unique_ptr<CoalescedReduction> reduction_;
-  std::unique_ptr<SgdMomentum> optimizer_;
+  // torch's shortcut for one device: the module itself runs, nothing is replicated or gathered.
+  const bool one_device_;
+  std::vector<std::string> warnings_;
+  Interpreters interpreters_;
+  std::optional<Arena> misplaced_;  // the module's parameters, where they are not on the root
+  ModuleState module_;              // what replicas are made from
+
+  std::unique_ptr<WholeBatch> batch_;
+  std::vector<Arena> gradients_;                    // per replica
+  std::vector<std::unique_ptr<Replica>> replicas_;  // the root's is the module itself
+  std::unique_ptr<OutputDevice> output_device_;
+  std::unique_ptr<Scatter> scatter_;
+  std::unique_ptr<Replicate> replicate_;
+  std::unique_ptr<ParallelApply> parallel_apply_;
+  std::unique_ptr<Loss> loss_;
   std::unique_ptr<DeviceThreads> autograd_threads_;
+  std::unique_ptr<ReduceToRoot> reduce_;
+  std::unique_ptr<Optimizer> optimizer_;
 };
 
 }  // namespace tandem::dp

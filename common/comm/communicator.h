@@ -14,6 +14,12 @@ enum class ReduceOp {
   kAverage,  // the sum times 1 / size
 };
 
+// A part of a root's memory, in elements.
+struct Block {
+  std::int64_t offset = 0;
+  std::int64_t count = 0;
+};
+
 // Collectives among the ranks of a job, each with one device. Collectives are queued: every rank
 // enqueues the same ones in the same order, on streams that run them in that order (one stream, or
 // streams ordered by events). A lost or late peer, or an order that differs between ranks, is a
@@ -37,6 +43,18 @@ class Communicator {
 
   // Every rank ends with root's values.
   virtual void broadcast(Stream& stream, Span<float> values, int root) = 0;
+
+  // Root's values become the sum over all ranks, in rank order; other ranks' stay as they are.
+  virtual void reduce(Stream& stream, Span<float> values, int root) = 0;
+
+  // Every rank's `mine` becomes its block of root's `source`, which may be host memory and is empty
+  // elsewhere. `blocks` is by rank, the same on all; blocks may be uneven or empty.
+  virtual void scatter(Stream& stream, Span<const float> source, Span<float> mine,
+                       const std::vector<Block>& blocks, int root) = 0;
+
+  // The way back: every rank's `mine` becomes its block of root's `destination`. Blocks are apart.
+  virtual void gather(Stream& stream, Span<const float> mine, Span<float> destination,
+                      const std::vector<Block>& blocks, int root) = 0;
 
   // Blocks the calling thread (parked) until every rank is here; throws at the deadline.
   virtual void barrier() = 0;

@@ -19,4 +19,8 @@ struct Share {
 void reduce_to_all(const std::vector<float*>& buffers, std::int64_t first, std::int64_t count,
                    float factor);
 
+// The same, written to the buffer of `root` alone.
+void reduce_to_root(const std::vector<float*>& buffers, std::int64_t first, std::int64_t count,
+                    int root);
+
 }  // namespace tandem

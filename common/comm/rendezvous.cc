@@ -79,6 +79,18 @@ double Rendezvous::value_of(int rank) const {
   return state_.arrivals[static_cast<std::size_t>(rank)].value;
 }
 
+void Rendezvous::bring(const RendezvousState::Brought& brought) {
+  arrival(state_, rank_).brought = brought;
+}
+
+const RendezvousState::Brought& Rendezvous::brought_by(int rank) const {
+  return arrival(state_, rank).brought;
+}
+
+void Rendezvous::decide(std::int64_t value) { arrival(state_, rank_).decided = value; }
+
+std::int64_t Rendezvous::decided_by(int rank) const { return arrival(state_, rank).decided; }
+
 void Rendezvous::abort() noexcept { state_.aborted.store(1, std::memory_order_release); }
 
 }  // namespace tandem

@@ -14,11 +14,21 @@ constexpr int kMaxRanks = 64;
 // Counts of arrivals in memory that all ranks of a node see: what barriers are made of. Plain data,
 // zero is the initial state. A rank's count lies on a cache line of its own.
 struct RendezvousState {
+  // What a rank brings to a collective.
+  struct Brought {
+    std::int64_t allocation = 0;    // of its memory; 0: none that others see
+    std::int64_t offset_bytes = 0;  // into that
+    std::int64_t ready = 0;         // when it could start by the model, nanoseconds of Clock
+    std::int64_t lateness = 0;      // nanoseconds on the way there
+  };
   struct alignas(64) Arrival {
     host::Word count;
     std::int64_t note;  // what this rank came for, to be compared
-    double value;       // what it brings
+    double value;       // what it brings to an all-gather
+    Brought brought;
+    std::int64_t decided;  // what it settled for all
   };
+  static_assert(sizeof(Arrival) == 64);
   alignas(64) host::Word aborted;
   std::array<Arrival, kMaxRanks> arrivals;
 };
@@ -41,6 +51,14 @@ class Rendezvous {
   // Values cross in a meeting: set before, read after, and meet again before the next set.
   void set_value(double value);
   [[nodiscard]] double value_of(int rank) const;
+
+  // The same for what collectives need: brought before a meeting, read until the next one.
+  void bring(const RendezvousState::Brought& brought);
+  [[nodiscard]] const RendezvousState::Brought& brought_by(int rank) const;
+
+  // What a rank settled after a meeting is read after the next one.
+  void decide(std::int64_t value);
+  [[nodiscard]] std::int64_t decided_by(int rank) const;
 
   void abort() noexcept;
 

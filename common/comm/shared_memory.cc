@@ -8,55 +8,35 @@
 
 #include "common/base/check.h"
 #include "common/comm/agreement.h"
+#include "common/comm/allocations.h"
+#include "common/comm/block_transfer.h"
+#include "common/comm/collective_meeting.h"
 #include "common/comm/node_memory.h"
 #include "common/comm/reduction.h"
 #include "common/comm/rendezvous.h"
+#include "common/comm/stage.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_device.h"
 
 namespace tandem {
 namespace {
 
-// The transport's own chunk, whatever the buckets of whoever calls.
-constexpr std::int64_t kStageElements = std::int64_t{1} << 18;  // 1 MiB
+using host::ModelledTime;
 
 constexpr std::int64_t kPage = 4096;
 
 std::int64_t round_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
-// A region of `stride` bytes per rank in one mapping, which lives as long as its buffers.
-struct Allocation {
-  std::int64_t number = 0;  // the same on all ranks
-  std::weak_ptr<host::SharedMapping> mapping;
-  std::byte* base = nullptr;
-  std::int64_t stride = 0;
-
-  [[nodiscard]] std::byte* region(int rank) const { return base + rank * stride; }
-};
-
-// The same elements in every rank's memory.
-struct PeerViews {
-  std::vector<float*> of_rank;    // empty for memory that was not allocated here
-  std::int64_t allocation = 0;    // its number
-  std::int64_t offset_bytes = 0;  // into it
-};
+Bytes bytes_of(std::int64_t floats) {
+  return Bytes{floats * static_cast<std::int64_t>(sizeof(float))};
+}
 
 struct ControlBlock {
   RendezvousState host;    // callers' threads meet here
   RendezvousState stream;  // collectives meet here
 };
 
-enum class Kind { kSum, kAverage, kBroadcast };
-
-// All that must be the same on every rank, as one number (FNV-1a over its parts).
-std::int64_t note_of(Kind kind, int root, const PeerViews& peers, std::int64_t elements) {
-  std::uint64_t note = 0xcbf29ce484222325;
-  for (const std::int64_t part : {static_cast<std::int64_t>(kind), std::int64_t{root}, elements,
-                                  peers.allocation, peers.offset_bytes}) {
-    note = (note ^ static_cast<std::uint64_t>(part)) * 0x100000001b3;
-  }
-  return static_cast<std::int64_t>(note);
-}
+enum class Kind { kSum, kAverage, kBroadcast, kReduce, kScatter, kGather };
 
 // Pages for what all ranks touch, zero-filled, on rank 0's node. Collective.
 std::shared_ptr<host::SharedMapping> map_control_block(Bootstrap& bootstrap) {
@@ -68,6 +48,22 @@ std::shared_ptr<host::SharedMapping> map_control_block(Bootstrap& bootstrap) {
   return mapping;
 }
 
+// Every rank's device: its port on a modelled link. Collective.
+std::vector<DeviceId> devices_of_ranks(Bootstrap& bootstrap, DeviceId mine) {
+  std::vector<DeviceId> devices;
+  for (const std::string& index : bootstrap.all_gather(std::to_string(mine.index))) {
+    devices.push_back({mine.backend, std::stoi(index)});
+  }
+  return devices;
+}
+
+// The root's side of a scatter or gather may lie on the host.
+template <class T>
+Access at_root(Access access, Span<T> span) {
+  if (span.device().is_host_memory()) access.place = Access::Place::kRemote;
+  return access;
+}
+
 class SharedMemoryCommunicator final : public Communicator {
  public:
   SharedMemoryCommunicator(Bootstrap& bootstrap, host::HostDevice& device, Nanoseconds deadline)
@@ -77,8 +73,15 @@ class SharedMemoryCommunicator final : public Communicator {
                                                   : host::Sharing::kProcesses),
         control_(map_control_block(bootstrap)),
         on_host_(block().host, sharing_, rank(), size(), deadline),
-        on_stream_(block().stream, sharing_, rank(), size(), deadline),
-        stage_(allocate(Bytes{kStageElements * static_cast<std::int64_t>(sizeof(float))})) {}
+        on_stream_(block().stream, {.sharing = sharing_,
+                                    .rank = rank(),
+                                    .devices = devices_of_ranks(bootstrap, device.id()),
+                                    .deadline = deadline,
+                                    .link = device.link()}),
+        allocations_(rank(), size()),
+        blocks_(rank(), allocations_, on_stream_),
+        stage_(allocate(bytes_of(kStageElements))),
+        stage_place_(allocations_.place_of(stage_->bytes().data())) {}
 
   [[nodiscard]] int rank() const override { return bootstrap_.rank(); }
   [[nodiscard]] int size() const override { return bootstrap_.size(); }
@@ -87,7 +90,6 @@ class SharedMemoryCommunicator final : public Communicator {
     on_host_.meet();  // a rank that gave up is noticed here: the bootstrap may wait for it for ever
     const std::int64_t stride = round_up(std::max<std::int64_t>(size.value, 1), kPage);
     const auto mapping = map_node_memory(bootstrap_, Bytes{stride * this->size()});
-    const Allocation allocation{++allocated_, mapping, mapping->data(), stride};
     std::unique_ptr<Buffer> buffer;
     attempt_together(bootstrap_, [&] {
       {
@@ -95,35 +97,68 @@ class SharedMemoryCommunicator final : public Communicator {
         const host::ScopedBinding here(device_.core());
         mapping->reserve(Bytes{rank() * stride}, Bytes{stride});
       }
-      buffer = device_.adopt(allocation.region(rank()), size, mapping);
+      buffer = device_.adopt(mapping->data() + rank() * stride, size, mapping);
     });
-    std::erase_if(allocations_, [](const Allocation& a) { return a.mapping.expired(); });
-    allocations_.push_back(allocation);
+    allocations_.add(mapping, stride);
     return buffer;
   }
 
   void all_reduce(Stream& stream, Span<float> values, ReduceOp op) override {
     const Kind kind = op == ReduceOp::kAverage ? Kind::kAverage : Kind::kSum;
     const float factor = op == ReduceOp::kAverage ? 1.0F / static_cast<float>(size()) : 1.0F;
-    enqueue(stream, "all_reduce", values, [=, this](const PeerViews& peers, std::int64_t n) {
-      on_stream_.meet_for(note_of(kind, 0, peers, n));
-      const auto [first, count] = share_of(rank(), size(), n);
-      reduce_to_all(peers.of_rank, first, count, factor);
-      on_stream_.meet();
-    });
+    enqueue_in_place(stream, "all_reduce", values,
+                     {.kind = kind,
+                      .duration = modelled(ring_all_reduce_time, values.bytes()),
+                      .move = [factor, this](const std::vector<float*>& of_rank, std::int64_t n) {
+                        const auto [first, count] = share_of(rank(), size(), n);
+                        reduce_to_all(of_rank, first, count, factor);
+                      }});
   }
 
   void broadcast(Stream& stream, Span<float> values, int root) override {
-    TANDEM_CHECK(root >= 0 && root < size(), "root {} of {} ranks", root, size());
-    enqueue(stream, "broadcast", values, [this, root](const PeerViews& peers, std::int64_t n) {
-      on_stream_.meet_for(note_of(Kind::kBroadcast, root, peers, n));
-      if (rank() != root) {
-        std::memcpy(peers.of_rank[static_cast<std::size_t>(rank())],
-                    peers.of_rank[static_cast<std::size_t>(root)],
-                    static_cast<std::size_t>(n) * sizeof(float));
-      }
-      on_stream_.meet();
-    });
+    check_root(root);
+    enqueue_in_place(stream, "broadcast", values,
+                     {.kind = Kind::kBroadcast,
+                      .root = root,
+                      .duration = modelled(pipelined_time, values.bytes()),
+                      .move = [root, this](const std::vector<float*>& of_rank, std::int64_t n) {
+                        copy_floats(of_rank[static_cast<std::size_t>(rank())],
+                                    of_rank[static_cast<std::size_t>(root)], n);
+                      }});
+  }
+
+  void reduce(Stream& stream, Span<float> values, int root) override {
+    check_root(root);
+    enqueue_in_place(stream, "reduce", values,
+                     {.kind = Kind::kReduce,
+                      .root = root,
+                      .changes_values = rank() == root,
+                      .duration = modelled(pipelined_time, values.bytes()),
+                      .move = [root, this](const std::vector<float*>& of_rank, std::int64_t n) {
+                        const auto [first, count] = share_of(rank(), size(), n);
+                        reduce_to_root(of_rank, first, count, root);
+                      }});
+  }
+
+  void scatter(Stream& stream, Span<const float> source, Span<float> mine,
+               const std::vector<Block>& blocks, int root) override {
+    check_blocks(blocks, mine.size(), source.size(), root);
+    std::vector<Access> accesses{writes(mine)};
+    if (rank() == root) accesses.push_back(at_root(reads(source), source));
+    enqueue(stream, "scatter", std::move(accesses),
+            [=, this, plan = plan_of(Kind::kScatter, blocks, root, source.device())](
+                const ModelledTime& ready) { return blocks_.scatter(plan, source, mine, ready); });
+  }
+
+  void gather(Stream& stream, Span<const float> mine, Span<float> destination,
+              const std::vector<Block>& blocks, int root) override {
+    check_blocks(blocks, mine.size(), destination.size(), root);
+    std::vector<Access> accesses{reads(mine)};
+    if (rank() == root) accesses.push_back(at_root(writes(destination), destination));
+    enqueue(
+        stream, "gather", std::move(accesses),
+        [=, this, plan = plan_of(Kind::kGather, blocks, root, destination.device())](
+            const ModelledTime& ready) { return blocks_.gather(plan, mine, destination, ready); });
   }
 
   void barrier() override { on_host_.meet(); }
@@ -143,61 +178,110 @@ class SharedMemoryCommunicator final : public Communicator {
   }
 
  private:
-  using Collective = std::function<void(const PeerViews&, std::int64_t)>;
+  // A collective on the same elements of every rank's memory.
+  struct InPlace {
+    Kind kind = Kind::kSum;
+    int root = 0;
+    bool changes_values = true;  // this rank's
+    Nanoseconds duration{0};     // over the modelled link
+    std::function<void(const std::vector<float*>& of_rank, std::int64_t count)> move{};
+  };
+  using Body = std::function<ModelledTime(const ModelledTime& ready)>;
 
   [[nodiscard]] ControlBlock& block() const {
     return *std::launder(reinterpret_cast<ControlBlock*>(control_->data()));
   }
 
+  void check_root(int root) const {
+    TANDEM_CHECK(root >= 0 && root < size(), "root {} of {} ranks", root, size());
+  }
+
+  void check_blocks(const std::vector<Block>& blocks, std::int64_t mine, std::int64_t at_root,
+                    int root) const {
+    check_root(root);
+    TANDEM_CHECK(static_cast<int>(blocks.size()) == size(), "{} blocks for {} ranks", blocks.size(),
+                 size());
+    const std::int64_t count = blocks[static_cast<std::size_t>(rank())].count;
+    TANDEM_CHECK(mine == count, "{} elements for a block of {}", mine, count);
+    for (const Block& block : blocks) {
+      TANDEM_CHECK(block.offset >= 0 && block.count >= 0, "a block of {} elements at {}",
+                   block.count, block.offset);
+      TANDEM_CHECK(rank() != root || block.offset + block.count <= at_root,
+                   "a block of {} elements at {} of root's {}", block.count, block.offset, at_root);
+    }
+  }
+
+  template <class Time>
+  [[nodiscard]] Nanoseconds modelled(Time time, Bytes size) const {
+    const host::HostLink* const link = device_.link();
+    return link == nullptr ? Nanoseconds{0} : time(link->model(), size, this->size());
+  }
+
+  // Scatter and gather are copies one after the other through the root's port; the root's own block
+  // crosses the link only where it lies on the host.
+  [[nodiscard]] BlockTransfer::Plan plan_of(Kind kind, const std::vector<Block>& blocks, int root,
+                                            DeviceId at_root) const {
+    Note note{static_cast<std::int64_t>(kind), root};
+    note.add(blocks);
+    Opening opening{.note = note.value(), .root = root, .from_host = at_root.is_host_memory()};
+    for (int peer = 0; device_.link() != nullptr && peer < size(); ++peer) {
+      const std::int64_t count = blocks[static_cast<std::size_t>(peer)].count;
+      if (count == 0 || (peer == root && !opening.from_host)) continue;
+      opening.duration += transfer_time(device_.link()->model(), bytes_of(count));
+    }
+    return {.blocks = blocks, .root = root, .opening = opening, .stage = stage_place_};
+  }
+
   // Peers' memory is not among the declared accesses: those are reported when the operation starts,
   // which is before the ranks have met. The loops that touch it are instrumented themselves.
-  //
-  // Queues `collective` on `values`: once on memory that all ranks see, else staged chunk by chunk.
-  void enqueue(Stream& stream, const char* name, Span<float> values, Collective collective) {
+  void enqueue(Stream& stream, const char* name, std::vector<Access> accesses, Body body) {
     host::HostStream& on = host::host_stream(stream);
-    const PeerViews peers = peers_of(values.data());
-    if (!peers.of_rank.empty()) {
-      on.enqueue({name, {writes(values)}, [collective = std::move(collective), peers, values] {
-                    collective(peers, values.size());
-                  }});
-      return;
+    if (on.link() != nullptr) {
+      on.enqueue_transfer({name, std::move(accesses), std::move(body)});
+    } else {
+      on.enqueue({name, std::move(accesses),
+                  [body = std::move(body)] { static_cast<void>(body(ModelledTime{})); }});
     }
+  }
+
+  // Once on memory that all ranks see, else staged chunk by chunk.
+  void enqueue_in_place(Stream& stream, const char* name, Span<float> values, InPlace collective) {
     // Looked up now: the caller may allocate, or free, before the stream is there.
-    const Span<float> stage = stage_->as<float>();
-    on.enqueue(
-        {name,
-         {writes(values)},
-         [collective = std::move(collective), values, stage, peers = peers_of(stage.data())] {
-           run_staged(collective, values, stage, peers);
-         }});
+    const Place place = allocations_.place_of(values.data());
+    const Note note{static_cast<std::int64_t>(collective.kind), collective.root, values.size(),
+                    place.allocation, place.offset_bytes};
+    const Opening opening{
+        .note = note.value(), .root = collective.root, .duration = collective.duration};
+    const auto of_rank = allocations_.views_of(place.is_allocated() ? place : stage_place_);
+    enqueue(stream, name, {writes(values)},
+            [=, this, collective = std::move(collective)](const ModelledTime& ready) {
+              if (!place.is_allocated()) {
+                return run_staged(collective, opening, of_rank, values, ready);
+              }
+              on_stream_.open(opening, place, ready);
+              collective.move(of_rank, values.size());
+              return on_stream_.close(opening);
+            });
   }
 
-  static void run_staged(const Collective& collective, Span<float> values, Span<float> stage,
-                         const PeerViews& peers) {
-    for (std::int64_t done = 0; done < values.size(); done += stage.size()) {
-      const std::int64_t count = std::min(stage.size(), values.size() - done);
-      const auto bytes = static_cast<std::size_t>(count) * sizeof(float);
-      std::memcpy(stage.data(), values.data() + done, bytes);
-      collective(peers, count);
-      std::memcpy(values.data() + done, stage.data(), bytes);
-    }
-  }
-
-  // Where each rank has what this rank has at `mine`; empty for memory not allocated here.
-  [[nodiscard]] PeerViews peers_of(const float* mine) const {
-    const auto* const address = reinterpret_cast<const std::byte*>(mine);
-    for (const Allocation& allocation : allocations_) {
-      const std::byte* const region = allocation.region(rank());
-      if (allocation.mapping.expired()) continue;
-      if (address < region || address >= region + allocation.stride) continue;
-      PeerViews views{{}, allocation.number, address - region};
-      for (int peer = 0; peer < size(); ++peer) {
-        views.of_rank.push_back(
-            reinterpret_cast<float*>(allocation.region(peer) + (address - region)));
+  ModelledTime run_staged(const InPlace& collective, const Opening& opening,
+                          const std::vector<float*>& of_rank, Span<float> values,
+                          const ModelledTime& ready) {
+    ModelledTime end;
+    float* const stage = of_rank[static_cast<std::size_t>(rank())];
+    for (std::int64_t done = 0; done == 0 || done < values.size(); done += kStageElements) {
+      const std::int64_t count = staged_part(values.size(), done);
+      copy_floats(stage, values.data() + done, count);
+      if (done == 0) {
+        on_stream_.open(opening, {}, ready);
+      } else {
+        on_stream_.meet();
       }
-      return views;
+      collective.move(of_rank, count);
+      end = on_stream_.close(opening);
+      if (collective.changes_values) copy_floats(values.data() + done, stage, count);
     }
-    return {};
+    return end;
   }
 
   Bootstrap& bootstrap_;
@@ -205,10 +289,11 @@ class SharedMemoryCommunicator final : public Communicator {
   const host::Sharing sharing_;
   const std::shared_ptr<host::SharedMapping> control_;  // shared with the ranks that are threads
   Rendezvous on_host_;
-  Rendezvous on_stream_;
-  std::int64_t allocated_ = 0;
-  std::vector<Allocation> allocations_;
+  CollectiveMeeting on_stream_;
+  Allocations allocations_;
+  BlockTransfer blocks_;
   const std::unique_ptr<Buffer> stage_;
+  const Place stage_place_;
 };
 
 }  // namespace

@@ -12,10 +12,6 @@ namespace {
 constexpr std::uint64_t kInputs = 0x9E3779B97F4A7C15;
 constexpr std::uint64_t kTargets = 0xC2B2AE3D27D4EB4F;
 
-std::unique_ptr<Buffer> allocate(Platform& platform, std::int64_t elements) {
-  return platform.allocate_host(Bytes{elements * static_cast<std::int64_t>(sizeof(float))});
-}
-
 void fill(Span<float> values, std::uint64_t seed, std::int64_t first, Distribution distribution) {
   const std::span<float> all(values.data(), static_cast<std::size_t>(values.size()));
   const auto from = static_cast<std::uint64_t>(first);
@@ -25,19 +21,33 @@ void fill(Span<float> values, std::uint64_t seed, std::int64_t first, Distributi
 
 }  // namespace
 
+SyntheticBatch::Tensor SyntheticBatch::make_tensor(Platform& platform, std::int64_t elements,
+                                                   HostMemory memory) {
+  Tensor tensor;
+  if (memory == HostMemory::kPinned) {
+    tensor.pinned =
+        platform.allocate_host(Bytes{elements * static_cast<std::int64_t>(sizeof(float))});
+    tensor.values = tensor.pinned->as<float>();
+    return tensor;
+  }
+  tensor.pageable.resize(static_cast<std::size_t>(elements));
+  tensor.values = {tensor.pageable.data(), elements, {platform.backend(), DeviceId::kHostMemory}};
+  return tensor;
+}
+
 SyntheticBatch::SyntheticBatch(Platform& platform, const BatchShape& shape, std::uint64_t seed,
-                               Distribution distribution)
+                               Distribution distribution, HostMemory memory)
     : shape_(shape),
-      inputs_(allocate(platform, shape.count * shape.input_width)),
-      targets_(allocate(platform, shape.count * shape.target_width)) {
+      inputs_(make_tensor(platform, shape.count * shape.input_width, memory)),
+      targets_(make_tensor(platform, shape.count * shape.target_width, memory)) {
   // Two sequences, neither of them the weights', which take the seed as it is.
   const std::uint64_t inputs = seed ^ kInputs;
   const std::uint64_t targets = seed ^ kTargets;
-  fill(inputs_->as<float>(), inputs, shape.first * shape.input_width, distribution);
-  fill(targets_->as<float>(), targets, shape.first * shape.target_width, distribution);
+  fill(inputs_.values, inputs, shape.first * shape.input_width, distribution);
+  fill(targets_.values, targets, shape.first * shape.target_width, distribution);
 }
 
-Span<const float> SyntheticBatch::inputs() const { return inputs_->as<float>(); }
-Span<const float> SyntheticBatch::targets() const { return targets_->as<float>(); }
+Span<const float> SyntheticBatch::inputs() const { return inputs_.values; }
+Span<const float> SyntheticBatch::targets() const { return targets_.values; }
 
 }  // namespace tandem

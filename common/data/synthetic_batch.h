@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "common/kernels/operations.h"
 #include "common/runtime/platform.h"
@@ -17,21 +18,32 @@ struct BatchShape {
   std::int64_t target_width = 0;
 };
 
+enum class HostMemory { kPinned, kPageable };
+
 // Inputs and targets in host memory. Sample i depends on (seed, i) alone: however a batch is cut
 // over ranks and replicas, each sample is the same. Unit scale, never zeros: data matter to speed.
 class SyntheticBatch {
  public:
   SyntheticBatch(Platform& platform, const BatchShape& shape, std::uint64_t seed,
-                 Distribution distribution);
+                 Distribution distribution, HostMemory memory = HostMemory::kPinned);
 
   [[nodiscard]] std::int64_t count() const { return shape_.count; }
   [[nodiscard]] Span<const float> inputs() const;   // (count, input_width)
   [[nodiscard]] Span<const float> targets() const;  // (count, target_width)
 
  private:
+  // A tensor in memory of either kind.
+  struct Tensor {
+    std::unique_ptr<Buffer> pinned{};
+    std::vector<float> pageable{};
+    Span<float> values{};
+  };
+
+  static Tensor make_tensor(Platform& platform, std::int64_t elements, HostMemory memory);
+
   const BatchShape shape_;
-  const std::unique_ptr<Buffer> inputs_;
-  const std::unique_ptr<Buffer> targets_;
+  const Tensor inputs_;
+  const Tensor targets_;
 };
 
 }  // namespace tandem

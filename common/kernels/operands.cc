@@ -17,13 +17,19 @@ void check_count(Span<T> operand, std::int64_t expected, std::string_view name) 
                operand.size(), expected);
 }
 
+// An operand that may be left out.
+template <class T>
+void check_optional(Span<T> operand, std::int64_t expected, std::string_view name) {
+  if (!operand.empty()) check_count(operand, expected, name);
+}
+
 }  // namespace
 
 void check_sizes(const LinearForward& op) {
   check_shape(op.shape);
   check_count(op.x, op.shape.batch * op.shape.in, "x");
   check_count(op.weight, op.shape.out * op.shape.in, "weight");
-  check_count(op.bias, op.shape.out, "bias");
+  check_optional(op.bias, op.shape.out, "bias");
   check_count(op.y, op.shape.batch * op.shape.out, "y");
 }
 
@@ -39,7 +45,7 @@ void check_sizes(const LinearBackwardWeight& op) {
   check_count(op.x, op.shape.batch * op.shape.in, "x");
   check_count(op.dy, op.shape.batch * op.shape.out, "dy");
   check_count(op.dweight, op.shape.out * op.shape.in, "dweight");
-  check_count(op.dbias, op.shape.out, "dbias");
+  check_optional(op.dbias, op.shape.out, "dbias");
 }
 
 void check_sizes(const ReluBackward& op) { check_count(op.dy, op.y.size(), "dy"); }
@@ -47,12 +53,31 @@ void check_sizes(const ReluBackward& op) { check_count(op.dy, op.y.size(), "dy")
 void check_sizes(const MseLoss& op) {
   TANDEM_CHECK(!op.prediction.empty(), "the mean of {} elements", op.prediction.size());
   check_count(op.target, op.prediction.size(), "target");
-  check_count(op.gradient, op.prediction.size(), "gradient");
+  check_optional(op.gradient, op.prediction.size(), "gradient");
   check_count(op.loss, 1, "loss");
+}
+
+void check_sizes(const MseLossBackward& op) {
+  TANDEM_CHECK(!op.prediction.empty(), "the mean of {} elements", op.prediction.size());
+  check_count(op.target, op.prediction.size(), "target");
+  check_count(op.loss_gradient, 1, "loss_gradient");
+  check_count(op.gradient, op.prediction.size(), "gradient");
+}
+
+void check_sizes(const WeightedSum& op) {
+  check_count(op.weights, op.values.size(), "weights");
+  check_count(op.sum, 1, "sum");
 }
 
 void check_sizes(const SgdUpdate& op) {
   check_count(op.velocity, op.gradient.size(), "velocity");
+  check_count(op.weight, op.gradient.size(), "weight");
+}
+
+void check_sizes(const AdamUpdate& op) {
+  TANDEM_CHECK(op.step >= 1, "Adam's steps count from 1, this is step {}", op.step);
+  check_count(op.first, op.gradient.size(), "first");
+  check_count(op.second, op.gradient.size(), "second");
   check_count(op.weight, op.gradient.size(), "weight");
 }
 
@@ -64,6 +89,8 @@ void check_sizes(const Add& op) {
   check_count(op.b, op.a.size(), "b");
   check_count(op.sum, op.a.size(), "sum");
 }
+
+void check_sizes(const AddScalar& /*op*/) {}
 
 std::vector<Access> accesses(const LinearForward& op) {
   return {reads(op.x), reads(op.weight), reads(op.bias), writes(op.y)};
@@ -83,8 +110,20 @@ std::vector<Access> accesses(const MseLoss& op) {
   return {reads(op.prediction), reads(op.target), writes(op.gradient), writes(op.loss)};
 }
 
+std::vector<Access> accesses(const MseLossBackward& op) {
+  return {reads(op.prediction), reads(op.target), reads(op.loss_gradient), writes(op.gradient)};
+}
+
+std::vector<Access> accesses(const WeightedSum& op) {
+  return {reads(op.values), reads(op.weights), writes(op.sum)};
+}
+
 std::vector<Access> accesses(const SgdUpdate& op) {
   return {reads(op.gradient), writes(op.velocity), writes(op.weight)};
+}
+
+std::vector<Access> accesses(const AdamUpdate& op) {
+  return {reads(op.gradient), writes(op.first), writes(op.second), writes(op.weight)};
 }
 
 std::vector<Access> accesses(const FillRandom& op) { return {writes(op.values)}; }
@@ -92,5 +131,7 @@ std::vector<Access> accesses(const FillRandom& op) { return {writes(op.values)};
 std::vector<Access> accesses(const Scale& op) { return {reads(op.in), writes(op.out)}; }
 
 std::vector<Access> accesses(const Add& op) { return {reads(op.a), reads(op.b), writes(op.sum)}; }
+
+std::vector<Access> accesses(const AddScalar& op) { return {writes(op.values)}; }
 
 }  // namespace tandem

@@ -17,19 +17,33 @@ void check_sizes(const LinearBackwardInput& op);
 void check_sizes(const LinearBackwardWeight& op);
 void check_sizes(const ReluBackward& op);
 void check_sizes(const MseLoss& op);
+void check_sizes(const MseLossBackward& op);
+void check_sizes(const WeightedSum& op);
 void check_sizes(const SgdUpdate& op);
+void check_sizes(const AdamUpdate& op);
 void check_sizes(const FillRandom& op);
 void check_sizes(const Scale& op);
 void check_sizes(const Add& op);
+void check_sizes(const AddScalar& op);
 
 [[nodiscard]] std::vector<Access> accesses(const LinearForward& op);
 [[nodiscard]] std::vector<Access> accesses(const LinearBackwardInput& op);
 [[nodiscard]] std::vector<Access> accesses(const LinearBackwardWeight& op);
 [[nodiscard]] std::vector<Access> accesses(const ReluBackward& op);
 [[nodiscard]] std::vector<Access> accesses(const MseLoss& op);
+[[nodiscard]] std::vector<Access> accesses(const MseLossBackward& op);
+[[nodiscard]] std::vector<Access> accesses(const WeightedSum& op);
 [[nodiscard]] std::vector<Access> accesses(const SgdUpdate& op);
+[[nodiscard]] std::vector<Access> accesses(const AdamUpdate& op);
 [[nodiscard]] std::vector<Access> accesses(const FillRandom& op);
 [[nodiscard]] std::vector<Access> accesses(const Scale& op);
 [[nodiscard]] std::vector<Access> accesses(const Add& op);
+[[nodiscard]] std::vector<Access> accesses(const AddScalar& op);
+
+// Where an operand lies that may be left out; null where it is.
+template <class T>
+[[nodiscard]] T* data_or_null(Span<T> operand) {
+  return operand.empty() ? nullptr : operand.data();
+}
 
 }  // namespace tandem

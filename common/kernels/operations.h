@@ -38,8 +38,8 @@ struct LinearForward {
   LinearShape shape;
   Span<const float> x;       // (batch, in)
   Span<const float> weight;  // (out, in)
-  Span<const float> bias;    // (out)
-  Span<float> y;             // (batch, out)
+  Span<const float> bias{};  // (out), or empty: none
+  Span<float> y{};           // (batch, out)
   Activation activation = Activation::kNone;
 };
 
@@ -57,7 +57,7 @@ struct LinearBackwardWeight {
   Span<const float> x;   // (batch, in)
   Span<const float> dy;  // (batch, out)
   Span<float> dweight;   // (out, in)
-  Span<float> dbias;     // (out)
+  Span<float> dbias{};   // (out), or empty where there is no bias
 };
 
 // dy = 0 where y <= 0, in place; y is what the ReLU returned.
@@ -66,12 +66,29 @@ struct ReluBackward {
   Span<float> dy;
 };
 
-// loss = mean over all elements of (prediction - target)^2, gradient = 2 (prediction - target) / n
+// loss = mean over all elements of (prediction - target)^2, gradient = 2 (prediction - target) / n.
+// An empty gradient asks for the loss alone.
 struct MseLoss {
   Span<const float> prediction;
   Span<const float> target;
+  Span<float> gradient{};
+  Span<float> loss{};  // one element
+};
+
+// gradient = 2 (prediction - target) / n * loss_gradient: what arrives at a loss that others are
+// added to.
+struct MseLossBackward {
+  Span<const float> prediction;
+  Span<const float> target;
+  Span<const float> loss_gradient;  // one element
   Span<float> gradient;
-  Span<float> loss;  // one element
+};
+
+// sum = values[0] * weights[0] + values[1] * weights[1] + ...
+struct WeightedSum {
+  Span<const float> values;
+  Span<const float> weights;
+  Span<float> sum;  // one element
 };
 
 // velocity = momentum * velocity + gradient; weight -= learning_rate * velocity  (as torch's SGD)
@@ -81,6 +98,22 @@ struct SgdUpdate {
   Span<float> weight;
   float learning_rate = 0;
   float momentum = 0;
+};
+
+// As torch's Adam, for step t = 1, 2, ...:
+// first += (1 - beta1) (gradient - first); second = beta2 second + (1 - beta2) gradient^2;
+// weight -= learning_rate / (1 - beta1^t) * first / (sqrt(second) / sqrt(1 - beta2^t) + epsilon)
+struct AdamUpdate {
+  Span<const float> gradient;
+  Span<float> first;   // moment
+  Span<float> second;  // moment
+  Span<float> weight;
+  // In double, as Python has them: 1 - beta2 in float would be off by 5e-5 of itself.
+  double learning_rate = 0;
+  double beta1 = 0;
+  double beta2 = 0;
+  double epsilon = 0;
+  std::int64_t step = 0;  // t
 };
 
 enum class Distribution {
@@ -105,6 +138,12 @@ struct Scale {
   float factor = 1;
 };
 
+// values += constant
+struct AddScalar {
+  Span<float> values;
+  float constant = 0;
+};
+
 // sum = a + b; sum may be a.
 struct Add {
   Span<const float> a;
@@ -126,10 +165,14 @@ class Operations {
   virtual void enqueue(Stream& stream, const LinearBackwardWeight& op) = 0;
   virtual void enqueue(Stream& stream, const ReluBackward& op) = 0;
   virtual void enqueue(Stream& stream, const MseLoss& op) = 0;
+  virtual void enqueue(Stream& stream, const MseLossBackward& op) = 0;
+  virtual void enqueue(Stream& stream, const WeightedSum& op) = 0;
   virtual void enqueue(Stream& stream, const SgdUpdate& op) = 0;
+  virtual void enqueue(Stream& stream, const AdamUpdate& op) = 0;
   virtual void enqueue(Stream& stream, const FillRandom& op) = 0;
   virtual void enqueue(Stream& stream, const Scale& op) = 0;
   virtual void enqueue(Stream& stream, const Add& op) = 0;
+  virtual void enqueue(Stream& stream, const AddScalar& op) = 0;
 };
 
 // The operations of the device's back end. Throws a usage error where the back end has none yet.

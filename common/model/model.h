@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
 #include "common/kernels/operations.h"
 #include "common/model/parameter_layout.h"
+#include "common/runtime/interpreter.h"
 
 namespace tandem {
 
@@ -40,11 +42,23 @@ class Activations {
   [[nodiscard]] virtual Span<float> output_gradient() = 0;  // same shape; the loss writes it
 };
 
+// What forward may write to besides its output: one module's, so one replica's.
+struct ModuleState {
+  TensorList buffers{};  // by segment of Model::buffers()
+  // Plain attributes of the Python object, in host memory, written when forward is called.
+  std::map<std::string, double> attributes{};
+};
+
 // One stream's means of computing on a device.
 struct Executor {
   Operations& operations;
   Stream& stream;
+  Interpreter* interpreter = nullptr;  // of the dispatching thread; none: nothing is modelled
 };
+
+// Takes the interpreter, where there is one, for the calls that torch would dispatch for what is
+// enqueued next.
+void charge(const Executor& on, int calls = 1);
 
 // A network by its parameters and how to enqueue forward and backward. Immutable: replicas on
 // several devices and threads share one.
@@ -57,6 +71,14 @@ class Model {
 
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual const ParameterLayout& layout() const = 0;
+
+  // Tensors that are no parameters: forward may write them, nobody makes gradients for them. They
+  // start as zeros. None by default.
+  [[nodiscard]] virtual const ParameterLayout& buffers() const;
+
+  // Modules of the equivalent torch module, containers and the root included.
+  [[nodiscard]] virtual int module_count() const = 0;
+
   [[nodiscard]] virtual std::int64_t input_width() const = 0;
   [[nodiscard]] virtual std::int64_t output_width() const = 0;
 
@@ -70,9 +92,10 @@ class Model {
   [[nodiscard]] virtual std::unique_ptr<Activations> make_activations(Device& device,
                                                                       std::int64_t batch) const = 0;
 
-  // Enqueues forward on `input` (batch, input_width), which stays until backward is done.
-  virtual void forward(Executor on, const ConstTensorList& parameters, Span<const float> input,
-                       Activations& activations) const = 0;
+  // Enqueues forward on `input` (batch, input_width), which stays until backward is done. Charges
+  // the interpreter for each call.
+  virtual void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
+                       Span<const float> input, Activations& activations) const = 0;
 
   // Enqueues backward from activations.output_gradient(); overwrites `gradients`, by segment.
   virtual void backward(Executor on, const ConstTensorList& parameters, Span<const float> input,

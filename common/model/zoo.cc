@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/model/counter.h"
 #include "common/model/mlp.h"
+#include "common/model/small_models.h"
 
 namespace tandem {
 namespace {
@@ -21,6 +23,18 @@ const std::map<std::string, Widths, std::less<>>& named_mlps() {
       {"mlp-small", {512, 1024, 1024, 10}},             // 1.6 M
       {"mlp-base", {1000, 3000, 3000, 3000, 1000}},     // 24 M
       {"mlp-large", {10000, 5000, 5000, 5000, 10000}},  // 150 M
+  };
+  return models;
+}
+
+using Maker = std::unique_ptr<Model> (*)();
+
+const std::map<std::string, Maker, std::less<>>& small_models() {
+  static const std::map<std::string, Maker, std::less<>> models{
+      {"counter", []() -> std::unique_ptr<Model> { return std::make_unique<Counter>(); }},
+      {"custom", make_custom},
+      {"linear", make_linear},
+      {"padded", make_padded},
   };
   return models;
 }
@@ -49,12 +63,16 @@ std::unique_ptr<Model> make_model(const std::string& name) {
   if (const auto found = named_mlps().find(name); found != named_mlps().end()) {
     return std::make_unique<Mlp>(name, found->second);
   }
+  if (const auto found = small_models().find(name); found != small_models().end()) {
+    return found->second();
+  }
   if (name.starts_with("mlp:")) {
     if (auto widths = parse_uniform(std::string_view(name).substr(4))) {
       return std::make_unique<Mlp>(name, *std::move(widths));
     }
   }
   std::string known;
+  for (const auto& [model, maker] : small_models()) known += model + ", ";
   for (const auto& [model, widths] : named_mlps()) known += model + ", ";
   fail(ErrorKind::kUsage, "unknown model '{}': use one of {}or mlp:LxW such as mlp:4x1024", name,
        known);

@@ -8,8 +8,9 @@
 
 namespace tandem {
 
-// mlp-tiny, mlp-small, mlp-base, mlp-large, or mlp:LxW (L layers of W x W, such as mlp:4x1024).
-// Anything else is a usage error that lists them.
+// mlp-tiny, mlp-small, mlp-base, mlp-large, mlp:LxW (L layers of W x W, such as mlp:4x1024), or one
+// of the small models: linear, counter, padded, custom. Anything else is a usage error that lists
+// them.
 [[nodiscard]] std::unique_ptr<Model> make_model(const std::string& name);
 
 }  // namespace tandem

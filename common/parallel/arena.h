@@ -15,10 +15,12 @@ struct Arena {
   TensorList tensors;  // by segment
 };
 
-[[nodiscard]] inline Arena make_arena(Device& device, const ParameterLayout& layout) {
+// From a Device, or collectively from a Communicator.
+template <class Allocator>
+[[nodiscard]] Arena make_arena(Allocator& allocator, const ParameterLayout& layout) {
   Arena arena;
   const auto bytes = layout.arena_count() * static_cast<std::int64_t>(sizeof(float));
-  arena.buffer = device.allocate(Bytes{bytes});
+  arena.buffer = allocator.allocate(Bytes{bytes});
   arena.flat = arena.buffer->as<float>();
   arena.tensors = layout.views(arena.flat);
   return arena;

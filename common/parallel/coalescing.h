@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How torch cuts a list of parameters into chunks that are flattened and sent as one: two rules
-// with one limit, because broadcast (C++) and reduction (Python) differ.
+// How a list of parameters is cut into chunks that are sent as one. torch flattens and has two rules
+// with one limit, because its broadcast (C++) and its reduction (Python) differ.
 #pragma once
 
 #include <memory>
@@ -20,26 +20,29 @@ struct Chunk {
   int segments = 0;
   std::int64_t offset = 0;  // elements
   std::int64_t count = 0;   // elements, gaps between the segments included
-  std::int64_t staged = 0;  // elements, its place in a staging buffer
+  bool flattened = false;   // copied into a staging buffer first; else it is sent as it lies
+  std::int64_t staged = 0;  // elements, its place in that buffer
 
   [[nodiscard]] Span<float> of(Span<float> arena) const { return arena.subspan(offset, count); }
 
-  // A chunk of one tensor lies in one piece as it is: it is viewed, never flattened.
-  [[nodiscard]] bool is_staged() const { return segments > 1; }
   [[nodiscard]] Span<float> staged_in(Span<float> staging) const {
     return staging.subspan(staged, count);
   }
 };
 
-// Memory for the flat copies of all staged chunks, and of nothing else; null where there are none.
+// Memory for the flat copies of all flattened chunks, and of nothing else; null where there are none.
 [[nodiscard]] std::unique_ptr<Buffer> make_staging(Device& device,
                                                    const std::vector<Chunk>& chunks);
 
-// broadcast_coalesced: a chunk is closed by the tensor with which its size plus that tensor's size
+// broadcast_coalesced, which flattens chunks of several tensors and only views those of one: a chunk is closed by the tensor with which its size plus that tensor's size
 // once more reaches the limit. Chunks stay below the limit, but for a single large tensor.
 [[nodiscard]] std::vector<Chunk> broadcast_chunks(const ParameterLayout& layout, Bytes limit);
 
-// reduce_add_coalesced: a chunk is closed before the tensor that would take it over the limit.
+// reduce_add_coalesced, which flattens likewise: a chunk is closed before the tensor that would take it over the limit.
 [[nodiscard]] std::vector<Chunk> reduction_chunks(const ParameterLayout& layout, Bytes limit);
+
+// Without flattening: every tensor by itself, or all of them in one piece.
+[[nodiscard]] std::vector<Chunk> tensor_chunks(const ParameterLayout& layout);
+[[nodiscard]] std::vector<Chunk> flat_chunk(const ParameterLayout& layout);
 
 }  // namespace tandem

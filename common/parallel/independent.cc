@@ -11,17 +11,20 @@ std::vector<Device*> devices_of(Platform& platform) {
 
 IndependentThreads::IndependentThreads(Platform& platform, const Model& model,
                                        const TrainingOptions& options)
-    : threads_(devices_of(platform)) {
+    : interpreters_(options.interpreter, platform.device_count()),
+      threads_(devices_of(platform)) {
   const int count = platform.device_count();
   for (int i = 0; i < count; ++i) {
     devices_.push_back(std::make_unique<Single>(platform, platform.device(i), model,
                                                 share_of_batch(options.global_batch, i, count),
-                                                options));
+                                                options, interpreters_.worker(i)));
   }
 }
 
 void IndependentThreads::step() {
+  interpreters_.fork();
   threads_.run([this](int i) { devices_[static_cast<std::size_t>(i)]->step(); });
+  interpreters_.join();
 }
 
 void IndependentThreads::synchronize() {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
 #include "common/parallel/single.h"
 
 namespace tandem {
@@ -24,8 +25,11 @@ class IndependentThreads final : public Strategy {
   [[nodiscard]] TensorList weights() override { return devices_.front()->weights(); }
   [[nodiscard]] TensorList gradients() override { return devices_.front()->gradients(); }
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
+  [[nodiscard]] int devices_used() const override { return static_cast<int>(devices_.size()); }
+  [[nodiscard]] std::int64_t dispatches() const override { return interpreters_.calls(); }
 
  private:
+  Interpreters interpreters_;
   std::vector<std::unique_ptr<Single>> devices_;
   DeviceThreads threads_;
 };

@@ -13,10 +13,9 @@ LocalBatch::LocalBatch(Platform& platform, Device& device, const Model& model, P
              .count = share.count,
              .input_width = model.input_width(),
              .target_width = model.output_width()},
-            options.seed, options.distribution),
+            options.seed, options.distribution, host_memory_of(options.input)),
       inputs_(device.allocate(host_.inputs().bytes())),
-      targets_(device.allocate(host_.targets().bytes())),
-      loss_(device.allocate(Bytes{sizeof(float)})) {
+      targets_(device.allocate(host_.targets().bytes())) {
   if (place_ != InputPlace::kDevice) return;
   const auto stream = device.make_stream(StreamPriority::kNormal);
   copy_in(*stream);
@@ -28,15 +27,11 @@ void LocalBatch::copy_in(Stream& stream) {
   enqueue_copy(stream, targets_->as<float>(), host_.targets());
 }
 
-void LocalBatch::load(Stream& stream) {
-  if (place_ == InputPlace::kHost) copy_in(stream);
-}
-
-void LocalBatch::compute_loss(Replica& replica) {
-  replica.operations().enqueue(replica.stream(), MseLoss{.prediction = replica.output(),
-                                                         .target = targets_->as<float>(),
-                                                         .gradient = replica.output_gradient(),
-                                                         .loss = loss_->as<float>()});
+void LocalBatch::load(Stream& stream, Interpreter& interpreter) {
+  if (place_ == InputPlace::kDevice) return;
+  dispatch(interpreter, stream, 2);
+  copy_in(stream);
+  if (place_ == InputPlace::kPageable) stream.synchronize();
 }
 
 }  // namespace tandem

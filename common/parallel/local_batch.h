@@ -6,27 +6,25 @@
 #include "common/data/synthetic_batch.h"
 #include "common/model/model.h"
 #include "common/parallel/chunk_rule.h"
-#include "common/parallel/replica.h"
 #include "common/parallel/training_options.h"
 
 namespace tandem {
 
-// A rank's own share of the global batch: where it lies on the device, and the loss on it. (What a
-// DataParallel root holds is the whole batch, with nobody's share.)
+// A rank's own share of the global batch, as its own loader brings it, and where it lies on the
+// device. (What a DataParallel root holds is the whole batch, with nobody's share.)
 class LocalBatch {
  public:
   // `share` of the global batch, of each sample what the model wants.
   LocalBatch(Platform& platform, Device& device, const Model& model, Piece share,
              const TrainingOptions& options);
 
-  // Enqueues the copy from host memory; nothing where the batch starts on the device.
-  void load(Stream& stream);
-
-  // Enqueues the mean squared error of the replica's output and its gradient.
-  void compute_loss(Replica& replica);
+  // Enqueues the copy from host memory, a call per tensor; nothing where the batch starts on the
+  // device. From pageable memory it returns once the copy is done.
+  void load(Stream& stream, Interpreter& interpreter);
 
   [[nodiscard]] std::int64_t count() const { return host_.count(); }
   [[nodiscard]] Span<const float> inputs() const { return inputs_->as<float>(); }
+  [[nodiscard]] Span<const float> targets() const { return targets_->as<float>(); }
 
  private:
   void copy_in(Stream& stream);
@@ -35,7 +33,6 @@ class LocalBatch {
   const SyntheticBatch host_;
   const std::unique_ptr<Buffer> inputs_;
   const std::unique_ptr<Buffer> targets_;
-  const std::unique_ptr<Buffer> loss_;
 };
 
 }  // namespace tandem

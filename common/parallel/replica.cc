@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/parallel/replica.h"
 
+#include <utility>
+
 namespace tandem {
 
-Replica::Replica(Device& device, const Model& model, std::int64_t batch, PhaseTiming phases)
+Replica::Replica(Device& device, const Model& model, std::int64_t batch,
+                 const PhaseOptions& phases)
+    : Replica(device, model, batch, phases, make_arena(device, model.layout())) {}
+
+Replica::Replica(Device& device, const Model& model, std::int64_t batch,
+                 const PhaseOptions& phases, Arena parameters)
     : device_(device),
       model_(model),
       operations_(make_operations(device)),
-      parameters_(make_arena(device, model.layout())),
+      parameters_(std::move(parameters)),
       weights_(as_const(parameters_.tensors)),
+      buffers_(make_arena(device, model.buffers())),
+      state_{.buffers = buffers_.tensors},
       activations_(model.make_activations(device, batch)),
       timer_(device, phases),
       stream_(device.make_stream(StreamPriority::kNormal)) {}
@@ -17,8 +26,16 @@ void Replica::initialise(std::uint64_t seed, Distribution distribution) {
   model_.initialise(on(), parameters_.tensors, seed, distribution);
 }
 
-void Replica::forward(Span<const float> input) {
-  model_.forward(on(), weights_, input, *activations_);
+void Replica::forward(Span<const float> input, Interpreter& interpreter) {
+  model_.forward({*operations_, *stream_, &interpreter}, weights_, state_, input, *activations_);
+}
+
+void Replica::compute_loss(Span<const float> targets, Span<float> loss, Interpreter& interpreter) {
+  dispatch(interpreter, *stream_);
+  operations_->enqueue(*stream_, MseLoss{.prediction = output(),
+                                         .target = targets,
+                                         .gradient = output_gradient(),
+                                         .loss = loss});
 }
 
 void Replica::backward(Span<const float> input, const TensorList& gradients, GradientSink& sink) {

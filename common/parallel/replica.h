@@ -13,19 +13,27 @@ namespace tandem {
 // compute on them. Knows no other device.
 class Replica {
  public:
-  Replica(Device& device, const Model& model, std::int64_t batch, PhaseTiming phases);
+  Replica(Device& device, const Model& model, std::int64_t batch, const PhaseOptions& phases);
+
+  // On parameters that lie elsewhere on the device, in memory of a communicator's.
+  Replica(Device& device, const Model& model, std::int64_t batch, const PhaseOptions& phases,
+          Arena parameters);
 
   [[nodiscard]] Device& device() { return device_; }
   [[nodiscard]] Stream& stream() { return *stream_; }
   [[nodiscard]] Operations& operations() { return *operations_; }
   [[nodiscard]] PhaseTimer& timer() { return timer_; }
   [[nodiscard]] const Arena& parameters() const { return parameters_; }
+  [[nodiscard]] const Arena& buffers() const { return buffers_; }
+  [[nodiscard]] ModuleState& state() { return state_; }
   [[nodiscard]] Span<float> output() { return activations_->output(); }
   [[nodiscard]] Span<float> output_gradient() { return activations_->output_gradient(); }
 
-  // Enqueues. `input` stays until backward is done.
+  // Enqueues. `input` stays until backward is done; `interpreter` is the calling thread's.
   void initialise(std::uint64_t seed, Distribution distribution);
-  void forward(Span<const float> input);
+  void forward(Span<const float> input, Interpreter& interpreter);
+  // The mean squared error of the output against `targets`, and its gradient; `loss` is one element.
+  void compute_loss(Span<const float> targets, Span<float> loss, Interpreter& interpreter);
   void backward(Span<const float> input, const TensorList& gradients, GradientSink& sink);
 
  private:
@@ -36,6 +44,8 @@ class Replica {
   const std::unique_ptr<Operations> operations_;
   const Arena parameters_;
   const ConstTensorList weights_;
+  const Arena buffers_;
+  ModuleState state_;
   const std::unique_ptr<Activations> activations_;
   PhaseTimer timer_;
   const std::unique_ptr<Stream> stream_;  // last: ends its work before what it works on goes

@@ -5,9 +5,17 @@ namespace tandem {
 
 Single::Single(Platform& platform, Device& device, const Model& model, Piece share,
                const TrainingOptions& options)
-    : batch_(platform, device, model, share, options),
+    : Single(platform, device, model, share, options, own_interpreter_) {}
+
+Single::Single(Platform& platform, Device& device, const Model& model, Piece share,
+               const TrainingOptions& options, Interpreter& interpreter)
+    : own_interpreter_(options.interpreter.dispatch_cost),
+      interpreter_(interpreter),
+      parameters_(model.layout().size()),
+      batch_(platform, device, model, share, options),
+      loss_(device.allocate(Bytes{sizeof(float)})),
       gradients_(make_arena(device, model.layout())),
-      optimizer_(device, model.layout().arena_count(), options.optimizer),
+      optimizer_(make_optimizer(device, model.layout().arena_count(), options.optimizer)),
       replica_(device, model, share.count, options.phases) {
   replica_.initialise(options.seed, options.distribution);
   replica_.stream().synchronize();
@@ -19,15 +27,16 @@ void Single::step() {
   IgnoreGradients nobody;
 
   timer.begin(stream, Phase::kInput);
-  batch_.load(stream);
+  batch_.load(stream, interpreter_);
   timer.begin(stream, Phase::kForward);
-  replica_.forward(batch_.inputs());
+  replica_.forward(batch_.inputs(), interpreter_);
   timer.begin(stream, Phase::kLoss);
-  batch_.compute_loss(replica_);
+  replica_.compute_loss(batch_.targets(), loss_->as<float>(), interpreter_);
   timer.begin(stream, Phase::kBackward);
   replica_.backward(batch_.inputs(), gradients_.tensors, nobody);
   timer.begin(stream, Phase::kUpdate);
-  optimizer_.step(replica_.operations(), stream, replica_.parameters().flat, gradients_.flat);
+  dispatch(interpreter_, stream, parameters_);
+  optimizer_->step(replica_.operations(), stream, replica_.parameters().flat, gradients_.flat);
   timer.end_step(stream);
 }
 

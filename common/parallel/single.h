@@ -3,8 +3,9 @@
 
 #include <memory>
 
-#include "common/optim/sgd.h"
+#include "common/optim/make_optimizer.h"
 #include "common/parallel/local_batch.h"
+#include "common/parallel/replica.h"
 #include "common/parallel/strategy.h"
 
 namespace tandem {
@@ -17,16 +18,29 @@ class Single final : public Strategy {
   Single(Platform& platform, Device& device, const Model& model, Piece share,
          const TrainingOptions& options);
 
+  // The same on the interpreter of the thread that calls step(), which others may share. It
+  // outlives this.
+  Single(Platform& platform, Device& device, const Model& model, Piece share,
+         const TrainingOptions& options, Interpreter& interpreter);
+
   void step() override;
   void synchronize() override;
   [[nodiscard]] TensorList weights() override { return replica_.parameters().tensors; }
   [[nodiscard]] TensorList gradients() override { return gradients_.tensors; }
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
+  [[nodiscard]] std::int64_t dispatches() const override { return interpreter_.calls(); }
+
+  // Its buffers and plain attributes.
+  [[nodiscard]] const ModuleState& module() { return replica_.state(); }
 
  private:
+  Interpreter own_interpreter_;
+  Interpreter& interpreter_;
+  const int parameters_;
   LocalBatch batch_;
+  const std::unique_ptr<Buffer> loss_;
   const Arena gradients_;
-  SgdMomentum optimizer_;
+  const std::unique_ptr<Optimizer> optimizer_;
   Replica replica_;  // last: its stream ends before what it works on goes
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "common/model/parameter_layout.h"
@@ -39,6 +41,15 @@ class Strategy {
   // This process's devices over the steps since the last call; synchronise first. Empty times with
   // phases off.
   [[nodiscard]] virtual std::vector<DeviceTimes> collect_phases() = 0;
+
+  // What PyTorch would warn of, each once.
+  [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }
+
+  // Devices of this process that take part in a step.
+  [[nodiscard]] virtual int devices_used() const { return 1; }
+
+  // Calls that PyTorch would have dispatched from Python in this process, since construction.
+  [[nodiscard]] virtual std::int64_t dispatches() const = 0;
 
   // Gradient buckets in launch order; empty where there are none.
   [[nodiscard]] virtual std::vector<Bytes> bucket_sizes() const { return {}; }

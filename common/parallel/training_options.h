@@ -3,23 +3,34 @@
 
 #include <cstdint>
 
+#include "common/data/synthetic_batch.h"
 #include "common/kernels/operations.h"
-#include "common/optim/sgd.h"
+#include "common/optim/make_optimizer.h"
+#include "common/parallel/interpreters.h"
 #include "common/trace/phase_timer.h"
 
 namespace tandem {
 
 // Where the batch lies when a step starts.
-enum class InputPlace { kHost, kDevice };
+enum class InputPlace {
+  kHost,      // pinned: devices copy from it while others go on
+  kPageable,  // ordinary host memory: whoever copies from it waits for the copy
+  kDevice,
+};
+
+[[nodiscard]] constexpr HostMemory host_memory_of(InputPlace place) {
+  return place == InputPlace::kPageable ? HostMemory::kPageable : HostMemory::kPinned;
+}
 
 // What every strategy of a comparison is given alike.
 struct TrainingOptions {
   std::int64_t global_batch = 0;  // samples per step over all devices
   std::uint64_t seed = 1;         // of weights and data
   Distribution distribution = Distribution::kUniform;
-  SgdOptions optimizer{};
+  OptimizerOptions optimizer{};
   InputPlace input = InputPlace::kHost;
-  PhaseTiming phases = PhaseTiming::kOn;
+  PhaseOptions phases{};
+  InterpreterOptions interpreter{};
 };
 
 }  // namespace tandem

@@ -27,6 +27,9 @@ class Device {
   [[nodiscard]] virtual DeviceId id() const = 0;
   [[nodiscard]] virtual std::string name() const = 0;
 
+  // Processors that work on one operation together: a GPU's multiprocessors; 1 on the host.
+  [[nodiscard]] virtual int multiprocessor_count() const = 0;
+
   // Throws an out-of-memory error that names the device, what was asked and what is left.
   [[nodiscard]] virtual std::unique_ptr<Buffer> allocate(Bytes size) = 0;
   [[nodiscard]] virtual MemoryUse memory() const = 0;

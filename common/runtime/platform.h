@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "common/runtime/device.h"
+#include "common/runtime/link_model.h"
 
 namespace tandem {
+
+struct LinkPorts;  // link_ports.h
 
 enum class BackendChoice { kAuto, kHost, kCuda };
 
@@ -31,11 +34,24 @@ struct HostDebug {
 };
 
 struct PlatformOptions {
-  int devices = 1;                       // logical devices wanted
-  bool oversubscribe = false;            // more logical devices than cores or GPUs allowed
-  std::optional<Bytes> device_memory{};  // capacity per device; unset: what is left, shared evenly
-  std::vector<int> cores{};              // host: cores to use, by OS number; empty: those allowed
+  int devices = 1;             // logical devices wanted
+  bool oversubscribe = false;  // more logical devices than cores or GPUs allowed
+  // Capacities: one for each device, or one per device; none: what is left, shared evenly.
+  std::vector<Bytes> device_memory{};
+  std::vector<int> cores{};         // host: cores to use, by OS number; empty: those allowed
+  std::optional<LinkModel> link{};  // host: the modelled link between devices; none: as it is
+  // Where the link's ports are kept: shared by all platforms of a node whose transfers compete for
+  // them (ranks that are processes). Absent: the platform makes its own.
+  std::shared_ptr<LinkPorts> link_ports{};
   HostDebug debug{};
+};
+
+// How far the machine fell behind a modelled link.
+struct Lateness {
+  // Physical ends after modelled ends, summed along the path that decides a stream's time; the
+  // largest of all streams.
+  Nanoseconds on_path{0};
+  Nanoseconds largest_overshoot{0};  // of a sleep to a modelled end
 };
 
 // The devices of one back end, in one process. Owns them; outlives all that they make.
@@ -55,6 +71,9 @@ class Platform {
 
   // True where logical devices share a core or a GPU; every result then carries the mark.
   [[nodiscard]] virtual bool oversubscribed() const = 0;
+
+  // Of the step since the last call; call it while no work is queued. Zero without a modelled link.
+  [[nodiscard]] virtual Lateness take_lateness() = 0;
 };
 
 // Opens the back end. kAuto takes CUDA where an NVIDIA device is present, else host; a device that

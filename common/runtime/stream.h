@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "common/base/clock.h"
 #include "common/runtime/event.h"
 #include "common/runtime/span.h"
 
@@ -29,6 +30,12 @@ class Stream {
 
   // Work enqueued here from now on starts after the record of `event` that is current now.
   virtual void wait(const Event& event) = 0;
+
+  // Work enqueued here from now on starts no earlier than `time`. Nobody sleeps at the call.
+  virtual void start_after(TimePoint time) = 0;
+
+  // The stream does nothing for this long before what is enqueued from now on: a planted slowness.
+  virtual void delay(Nanoseconds duration) = 0;
 
   // Blocks (parked, not spinning) until all work is done; throws the stream's error if it failed.
   virtual void synchronize() = 0;

@@ -14,6 +14,7 @@ enum class Phase {
   kCheck,      // dp: every parameter on device 0?
   kScatter,    // dp: input pieces to the devices
   kInput,      // the rank's own batch to its device
+  kBuffers,    // ddp: the model's buffers from rank 0
   kReplicate,  // dp: weights to the devices
   kForward,
   kGather,  // dp: outputs to device 0
@@ -30,7 +31,7 @@ enum class Phase {
 constexpr std::size_t kPhaseCount = static_cast<std::size_t>(Phase::kIdle) + 1;
 
 inline constexpr std::array<std::string_view, kPhaseCount> kPhaseNames{
-    "launch",      "check",  "scatter",      "input",        "replicate",
+    "launch",      "check",  "scatter",      "input",        "buffers", "replicate",
     "forward",     "gather", "loss",         "scatter_grad", "backward",
     "bucket_copy", "reduce", "exposed_comm", "update",       "idle"};
 

@@ -8,20 +8,20 @@ PhaseTimer::Mark& PhaseTimer::next_mark() {
   return marks_[used_++];
 }
 
-void PhaseTimer::begin(Stream& stream, Phase phase) {
-  if (timing_ == PhaseTiming::kOff) return;
+void PhaseTimer::mark(Stream& stream, Phase phase, bool ends_step) {
+  if (options_.timing == PhaseTiming::kOff) return;
   Mark& mark = next_mark();
   mark.phase = phase;
-  mark.ends_step = false;
+  mark.ends_step = ends_step;
   stream.record(*mark.event);
 }
 
-void PhaseTimer::end_step(Stream& stream) {
-  if (timing_ == PhaseTiming::kOff) return;
-  Mark& mark = next_mark();
-  mark.ends_step = true;
-  stream.record(*mark.event);
+void PhaseTimer::begin(Stream& stream, Phase phase) {
+  mark(stream, phase, false);
+  if (options_.planted && options_.planted->phase == phase) stream.delay(options_.planted->delay);
 }
+
+void PhaseTimer::end_step(Stream& stream) { mark(stream, Phase::kIdle, true); }
 
 PhaseTimes PhaseTimer::collect() {
   PhaseTimes times;

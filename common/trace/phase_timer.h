@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/runtime/device.h"
@@ -21,12 +22,23 @@ struct PhaseTimes {
 
 enum class PhaseTiming { kOn, kOff };
 
+// A delay that every device meets where it enters a phase: whoever explains times must find it.
+struct PlantedDelay {
+  Phase phase = Phase::kIdle;
+  Nanoseconds delay{0};
+};
+
+struct PhaseOptions {
+  PhaseTiming timing = PhaseTiming::kOn;
+  std::optional<PlantedDelay> planted{};
+};
+
 // Marks on one device's main stream where one phase ends and the next begins. The marks are events
 // in stream order: they wait for nobody and cost less than a microsecond each. One thread at a
 // time.
 class PhaseTimer {
  public:
-  PhaseTimer(Device& device, PhaseTiming timing) : device_(device), timing_(timing) {}
+  PhaseTimer(Device& device, const PhaseOptions& options) : device_(device), options_(options) {}
 
   // From here on in stream order, the device is in `phase`.
   void begin(Stream& stream, Phase phase);
@@ -44,10 +56,11 @@ class PhaseTimer {
     bool ends_step = false;
   };
 
+  void mark(Stream& stream, Phase phase, bool ends_step);
   Mark& next_mark();
 
   Device& device_;
-  const PhaseTiming timing_;
+  const PhaseOptions options_;
   std::vector<Mark> marks_;  // the first used_ of them are set; the rest are kept for reuse
   std::size_t used_ = 0;
 };

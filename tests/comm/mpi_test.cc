@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "common/comm/agreement.h"
+#include "common/comm/node_link_ports.h"
 #include "common/comm/node_memory.h"
 #include "tests/comm/communicating_rank.h"
 #include "tests/comm/mpi_world.h"
@@ -66,6 +67,45 @@ TEST_F(MpiTest, Broadcast_GivesAllRootsValues_FromAnyRoot) {
     on.check_broadcast(shared->as<float>(), root);
     on.check_broadcast(other->as<float>(), root);
   }
+}
+
+TEST_F(MpiTest, Reduce_SumsIntoRootsValues_AndLeavesOthersAlone) {
+  CommunicatingRank on(world(), *platform_, seconds(60));
+  const auto shared = on.communicator->allocate(bytes_of(1001));
+  const auto other = on.device.allocate(bytes_of(kStagedElements));
+  for (int root = 0; root < on.size; ++root) {
+    on.check_reduce(shared->as<float>(), root);
+    on.check_reduce(other->as<float>(), root);
+  }
+}
+
+TEST_F(MpiTest, ScatterAndGather_MoveUnevenAndEmptyBlocks) {
+  CommunicatingRank on(world(), *platform_, seconds(60));
+  on.check_blocks(1001);
+  on.check_blocks(kStagedElements);
+}
+
+TEST_F(MpiTest, RootsMemoryThatARankHasFreed_IsACommunicationErrorOnAll) {
+  CommunicatingRank on(world(), *platform_, seconds(60));
+  auto shared = on.communicator->allocate(bytes_of(64));
+  const auto own = on.device.allocate(bytes_of(4));
+  if (on.rank != 0) shared.reset();
+  const std::vector<Block> blocks(static_cast<std::size_t>(on.size), {0, 4});
+  on.communicator->scatter(*on.stream, on.rank == 0 ? shared->as<float>() : Span<float>{},
+                           own->as<float>(), blocks, 0);
+  EXPECT_EQ(error_of([&] { on.stream->synchronize(); }).kind(), ErrorKind::kCommunication);
+  barrier(world());
+}
+
+TEST_F(MpiTest, LinkPorts_AreOneSetForAllProcesses) {
+  const auto ports = make_node_link_ports(world());
+  const auto reserve = [&ports](Nanoseconds duration) {
+    return reserve_transfer(*ports, {Backend::kHost, 0}, {Backend::kHost, 1}, TimePoint{},
+                            duration);
+  };
+  for (int i = 0; i < 1000; ++i) static_cast<void>(reserve(seconds(1)));
+  barrier(world());
+  EXPECT_EQ(reserve(Nanoseconds{0}), TimePoint(seconds(1000 * world().size())));
 }
 
 TEST_F(MpiTest, Memory_FreedAndAllocatedAgain_IsZeroAndWorks) {

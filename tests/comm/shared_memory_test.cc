@@ -74,6 +74,48 @@ TEST_P(SharedMemoryTest, Broadcast_GivesAllRootsValues_FromAnyRoot) {
   });
 }
 
+TEST_P(SharedMemoryTest, Reduce_SumsIntoRootsValues_AndLeavesOthersAlone) {
+  on_ranks(GetParam(), [](Rank& on) {
+    const auto shared = on.communicator->allocate(bytes_of(5001));
+    const auto staged = on.device.allocate(bytes_of(kStagedElements));
+    for (int root = 0; root < on.size; ++root) {
+      on.check_reduce(shared->as<float>(), root);
+      on.check_reduce(staged->as<float>(), root);
+    }
+  });
+}
+
+TEST_P(SharedMemoryTest, ScatterAndGather_MoveUnevenAndEmptyBlocks) {
+  on_ranks(GetParam(), [](Rank& on) { on.check_blocks(1001); });
+}
+
+TEST_P(SharedMemoryTest, ScatterAndGather_OfMoreThanAStage_AreWhole) {
+  on_ranks(GetParam(), [](Rank& on) { on.check_blocks(kStagedElements); });
+}
+
+TEST_P(SharedMemoryTest, ScatterAndGather_OfNothing_AreDone) {
+  on_ranks(GetParam(), [](Rank& on) {
+    const std::vector<Block> none(static_cast<std::size_t>(on.size));
+    on.communicator->scatter(*on.stream, {}, {}, none, 0);
+    on.communicator->gather(*on.stream, {}, {}, none, 0);
+    EXPECT_NO_THROW(on.stream->synchronize());
+  });
+}
+
+TEST_P(SharedMemoryTest, Scatter_FromTheHostsMemory_ReachesAll) {
+  on_ranks(GetParam(), [](Rank& on) {
+    Values batch = Rank::values_of(9, 64 * on.size);
+    const auto mine = on.device.allocate(bytes_of(64));
+    std::vector<Block> blocks;
+    for (int peer = 0; peer < on.size; ++peer) blocks.push_back({64 * peer, 64});
+    on.communicator->scatter(*on.stream, on.rank == 0 ? on_host(batch) : Span<float>{},
+                             mine->as<float>(), blocks, 0);
+    on.stream->synchronize();
+    const auto first = batch.begin() + 64 * on.rank;
+    EXPECT_EQ(read_back<float>(on.device, mine->as<float>()), Values(first, first + 64));
+  });
+}
+
 TEST_P(SharedMemoryTest, Collectives_QueuedInARow_RunInOrder) {
   on_ranks(GetParam(), [](Rank& on) {
     const auto buffer = on.communicator->allocate(bytes_of(100));
@@ -183,6 +225,44 @@ TEST(SharedMemoryMismatchTest, DifferentMemory_IsACommunicationErrorOnAll) {
   });
 }
 
+TEST(SharedMemoryMismatchTest, DifferentBlocks_AreACommunicationErrorOnAll) {
+  expect_mismatch([](Rank& on, Buffer& shared, Buffer& own) {
+    const std::vector<Block> blocks{{0, 4}, {4 + on.rank, 4}};
+    on.communicator->scatter(*on.stream, shared.as<float>(), own.as<float>(4), blocks, 0);
+  });
+}
+
+TEST(SharedMemoryMismatchTest, DifferentRootsOfAGather_AreACommunicationErrorOnAll) {
+  expect_mismatch([](Rank& on, Buffer& shared, Buffer& own) {
+    on.communicator->gather(*on.stream, own.as<float>(4), shared.as<float>(), {{0, 4}, {4, 4}},
+                            on.rank);
+  });
+}
+
+TEST(SharedMemoryMismatchTest, ReduceAndAllReduce_AreACommunicationErrorOnAll) {
+  expect_mismatch([](Rank& on, Buffer& shared, Buffer&) {
+    if (on.rank == 0) return on.communicator->reduce(*on.stream, shared.as<float>(), 0);
+    on.communicator->all_reduce(*on.stream, shared.as<float>(), ReduceOp::kSum);
+  });
+}
+
+TEST(SharedMemoryFaultTest, BlocksThatDoNotFit_AreALogicError) {
+  on_ranks(2, [](Rank& on) {
+    const auto shared = on.communicator->allocate(bytes_of(64));
+    const Span<float> all = shared->as<float>();
+    const auto scatter = [&](std::int64_t mine, const std::vector<Block>& blocks) {
+      return error_of([&] {
+               on.communicator->scatter(*on.stream, all, all.subspan(0, mine), blocks, on.rank);
+             })
+          .kind();
+    };
+    EXPECT_EQ(scatter(4, {{0, 4}}), ErrorKind::kLogic);
+    EXPECT_EQ(scatter(3, {{0, 4}, {4, 4}}), ErrorKind::kLogic);
+    EXPECT_EQ(scatter(4, {{61, 4}, {61, 4}}), ErrorKind::kLogic);
+    EXPECT_EQ(scatter(4, {{-1, 4}, {-1, 4}}), ErrorKind::kLogic);
+  });
+}
+
 TEST(SharedMemoryFaultTest, RankThatNeverComes_IsACommunicationErrorAtTheDeadline) {
   const TimePoint start = Clock::now();
   on_ranks(
@@ -241,7 +321,7 @@ TEST(SharedMemoryFaultTest, OneDeviceThatIsFull_IsOutOfMemoryOnAllRanks_AndLeaks
   PlatformOptions options;
   options.devices = 2;
   options.oversubscribe = true;
-  options.device_memory = mib(2);
+  options.device_memory = {mib(2)};
   const auto narrow = host::make_host_platform(options);
   run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
     Rank on(bootstrap, bootstrap.rank() == 0 ? *roomy : *narrow, seconds(60));

@@ -114,7 +114,7 @@ TEST(DataParallelTest, TooLittleMemory_IsOutOfMemory) {
   PlatformOptions options;
   options.devices = 2;
   options.oversubscribe = true;
-  options.device_memory = kib(64);
+  options.device_memory = {kib(64)};
   const auto platform = host::make_host_platform(options);
   const auto model = make_model("mlp-tiny");
   const Error error =

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <limits>
 
 #include "tests/kernels/operations_fixture.h"
@@ -34,6 +35,37 @@ TEST_P(Elementwise, SgdUpdate_EqualsNaive) {
   naive(expected);
   expect_equal(op.velocity, expected.velocity);
   expect_equal(op.weight, expected.weight);
+}
+
+TEST_P(Elementwise, AdamUpdate_EqualsNaive) {
+  AdamUpdate op{.gradient = random(count()),
+                .first = random(count()),
+                .second = random(count()),
+                .weight = random(count()),
+                .learning_rate = 1e-3,
+                .beta1 = 0.9,
+                .beta2 = 0.999,
+                .epsilon = 1e-8,
+                .step = 3};
+  run(Scale{.in = op.second, .out = op.second, .factor = 1e-3F});
+  for (float& second : op.second) second = std::abs(second);
+  AdamUpdate expected = op;
+  expected.first = copy_of(op.first);
+  expected.second = copy_of(op.second);
+  expected.weight = copy_of(op.weight);
+  run(op);
+  naive(expected);
+  expect_equal(op.first, expected.first);
+  expect_equal(op.second, expected.second);
+  expect_equal(op.weight, expected.weight);
+}
+
+TEST_P(Elementwise, AddScalar_EqualsNaive) {
+  const Span<float> actual = random(count());
+  const Span<float> expected = copy_of(actual);
+  run(AddScalar{.values = actual, .constant = 0.3F});
+  naive(AddScalar{.values = expected, .constant = 0.3F});
+  expect_equal(actual, expected);
 }
 
 TEST_P(Elementwise, Scale_EqualsNaiveAlsoInPlace) {
@@ -102,6 +134,56 @@ TEST_P(Elementwise, MseLossOnIntegers_EqualsNaive) {
   expect_equal(actual.loss, op.loss);
 }
 
+TEST_P(Elementwise, MseLossAlone_IsTheLossWithAGradient) {
+  MseLoss op{.prediction = random(count()),
+             .target = random(count()),
+             .gradient = zeros(count()),
+             .loss = zeros(1)};
+  run(op);
+  const Span<float> expected = op.loss;
+  op.gradient = {};
+  op.loss = zeros(1);
+  run(op);
+  expect_equal(op.loss, expected);
+  naive(op);
+  expect_near(op.loss, expected, 1e-7);
+}
+
+TEST_P(Elementwise, MseLossBackward_EqualsNaive) {
+  MseLossBackward op{.prediction = random(count()),
+                     .target = random(count()),
+                     .loss_gradient = random(1),
+                     .gradient = zeros(count())};
+  run(op);
+  const Span<float> actual = op.gradient;
+  op.gradient = zeros(count());
+  naive(op);
+  expect_equal(actual, op.gradient);
+}
+
+TEST_P(Elementwise, MseLossBackwardOfOne_IsMseLosssGradient) {
+  const MseLoss loss{.prediction = random(count()),
+                     .target = random(count()),
+                     .gradient = zeros(count()),
+                     .loss = zeros(1)};
+  const Span<float> gradient = zeros(count());
+  run(loss);
+  run(MseLossBackward{.prediction = loss.prediction,
+                      .target = loss.target,
+                      .loss_gradient = filled({1}),
+                      .gradient = gradient});
+  expect_equal(gradient, loss.gradient);
+}
+
+TEST_P(Elementwise, WeightedSum_AgreesWithNaive) {
+  WeightedSum op{.values = random(count()), .weights = random(count()), .sum = zeros(1)};
+  run(op);
+  const Span<float> actual = op.sum;
+  op.sum = zeros(1);
+  naive(op);
+  expect_near(actual, op.sum, 1e-6 * std::abs(*op.sum.data()) + 1e-7);
+}
+
 INSTANTIATE_TEST_SUITE_P(Counts, Elementwise,
                          ::testing::Values(1, 3, 15, 16, 31, 32, 33, 64, 1000, 4096, 65537));
 
@@ -123,6 +205,29 @@ TEST_F(ElementwiseByHand, MseLoss_IsTheMeanSquareAndItsGradient) {
               .loss = loss});
   expect_equal(gradient, filled({0, 1, 1.5F, -2}));
   expect_equal(loss, filled({7.25F}));  // (0 + 4 + 9 + 16) / 4
+}
+
+TEST_F(ElementwiseByHand, MseLossBackward_IsTheGradientTimesTheLosss) {
+  const Span<float> gradient = zeros(4);
+  run(MseLossBackward{.prediction = filled({1, 2, 3, 4}),
+                      .target = filled({1, 0, 0, 8}),
+                      .loss_gradient = filled({0.5F}),
+                      .gradient = gradient});
+  expect_equal(gradient, filled({0, 0.5F, 0.75F, -1}));
+}
+
+TEST_F(ElementwiseByHand, WeightedSum_OfLossesByTheirShares_IsTheirMean) {
+  const Span<float> sum = filled({99});
+  run(WeightedSum{.values = filled({2, 6}), .weights = filled({0.75F, 0.25F}), .sum = sum});
+  expect_equal(sum, filled({3}));
+  run(WeightedSum{.values = zeros(0), .weights = zeros(0), .sum = sum});
+  expect_equal(sum, filled({0}));
+}
+
+TEST_F(ElementwiseByHand, AddScalar_Counts) {
+  const Span<float> counter = zeros(1);
+  for (int i = 0; i < 3; ++i) run(AddScalar{.values = counter, .constant = 1});
+  expect_equal(counter, filled({3}));
 }
 
 TEST_F(ElementwiseByHand, MseLoss_IsTheSameBitsEveryTime) {

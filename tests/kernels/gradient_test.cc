@@ -42,13 +42,14 @@ struct Layer {
   Activation activation = Activation::kNone;
   Values x = random_values(shape.batch * shape.in, 1);
   Values weight = random_values(shape.out * shape.in, 2);
-  Values bias = random_values(shape.out, 3);
+  Values bias = random_values(shape.out, 3);  // empty: none
   Values target = random_values(shape.batch * shape.out, 4);
   Values y = Values(target.size());
   Values dy = Values(target.size());
 
   double loss() {
-    naive_loops::linear_forward(shape, x.data(), weight.data(), bias.data(), y.data(), activation);
+    const double* const present = bias.empty() ? nullptr : bias.data();
+    naive_loops::linear_forward(shape, x.data(), weight.data(), present, y.data(), activation);
     return naive_loops::mse_loss(shape.batch * shape.out, y.data(), target.data(), dy.data());
   }
 
@@ -100,6 +101,26 @@ TEST(ReluGradient, SeesBothSidesOfTheKink) {
   const auto off = std::count(layer.y.begin(), layer.y.end(), 0.0);
   EXPECT_GT(off, 0);
   EXPECT_LT(off, std::ssize(layer.y));
+}
+
+TEST_P(Gradient, OfTheWeightWithoutBias_IsTheFiniteDifference) {
+  layer_.bias.clear();
+  layer_.backward_to_product();
+  Values dweight(layer_.weight.size());
+  naive_loops::linear_backward_weight<double>(layer_.shape, layer_.x.data(), layer_.dy.data(),
+                                              dweight.data(), nullptr);
+  expect_holds(layer_.weight, dweight);
+}
+
+TEST(MseGradient, TimesTheLosssOwn_IsTheFiniteDifference) {
+  Values prediction = random_values(7, 1);
+  const Values target = random_values(7, 2);
+  Values gradient(7);
+  naive_loops::mse_loss_backward(7, prediction.data(), target.data(), 0.25, gradient.data());
+  const auto weighted = [&] {
+    return 0.25 * naive_loops::mse_loss<double>(7, prediction.data(), target.data(), nullptr);
+  };
+  expect_gradient(weighted, prediction, gradient);
 }
 
 TEST(MseGradient, OfThePrediction_IsTheFiniteDifference) {

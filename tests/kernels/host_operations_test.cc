@@ -63,6 +63,16 @@ TEST_F(HostOperations, WithAWrongSize_NamesTheOperand) {
   EXPECT_THAT(logic_error_of([&] { operations().enqueue(stream(), product); }), HasSubstr("bias"));
   const Scale scale{.in = zeros(3), .out = zeros(4)};
   EXPECT_THAT(logic_error_of([&] { operations().enqueue(stream(), scale); }), HasSubstr("out"));
+  const MseLossBackward loss{
+      .prediction = zeros(3), .target = zeros(3), .loss_gradient = zeros(2), .gradient = zeros(3)};
+  EXPECT_THAT(logic_error_of([&] { operations().enqueue(stream(), loss); }),
+              HasSubstr("loss_gradient"));
+}
+
+TEST_F(HostOperations, OfAdamsStepZero_AreALogicError) {
+  const AdamUpdate adam{
+      .gradient = zeros(1), .first = zeros(1), .second = zeros(1), .weight = zeros(1)};
+  EXPECT_THAT(logic_error_of([&] { operations().enqueue(stream(), adam); }), HasSubstr("step 0"));
 }
 
 TEST_F(HostOperations, OfAnEmptyBatch_IsALogicError) {
@@ -80,6 +90,22 @@ TEST_F(HostOperations, OnAnotherShapeOrActivation_MakeAnother) {
   run(forward(3));
   run(forward(2, Activation::kRelu));
   EXPECT_EQ(operations().primitive_count(), 3);
+}
+
+TEST_F(HostOperations, WithAndWithoutBias_DoNotDisturbOneAnother) {
+  LinearForward with = forward(2);
+  LinearForward without = with;
+  without.bias = {};
+  without.y = zeros(with.y.size());
+  run(with);
+  run(without);
+  EXPECT_EQ(operations().primitive_count(), 2);
+  for (LinearForward op : {with, without}) {
+    const Span<float> actual = op.y;
+    op.y = zeros(actual.size());
+    naive(op);
+    expect_near(actual, op.y, 1e-6);
+  }
 }
 
 // A post-op set on a copy of an attribute would appear in the original too.
@@ -126,6 +152,7 @@ class NamedDevice final : public Device {
  public:
   [[nodiscard]] DeviceId id() const override { return {Backend::kCuda, 3}; }
   [[nodiscard]] std::string name() const override { return "fake"; }
+  [[nodiscard]] int multiprocessor_count() const override { return 1; }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes /*size*/) override { return nullptr; }
   [[nodiscard]] MemoryUse memory() const override { return {}; }
   [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority /*p*/) override {

@@ -42,11 +42,11 @@ class Linear : public OperationsFixture, public ::testing::WithParamInterface<Ca
     return 0x1p-23 * static_cast<double>(terms + 4);
   }
 
-  void expect_forward_agrees(Activation activation) {
+  void expect_forward_agrees(Activation activation, std::int64_t biases) {
     LinearForward op{.shape = shape(),
                      .x = data(shape().batch, shape().in),
                      .weight = data(shape().out, shape().in),
-                     .bias = data(shape().out),
+                     .bias = data(biases),
                      .y = data(shape().batch, shape().out),
                      .activation = activation};
     run(op);
@@ -57,9 +57,16 @@ class Linear : public OperationsFixture, public ::testing::WithParamInterface<Ca
   }
 };
 
-TEST_P(Linear, Forward_AgreesWithNaive) { expect_forward_agrees(Activation::kNone); }
+TEST_P(Linear, Forward_AgreesWithNaive) { expect_forward_agrees(Activation::kNone, shape().out); }
 
-TEST_P(Linear, ForwardWithRelu_AgreesWithNaive) { expect_forward_agrees(Activation::kRelu); }
+TEST_P(Linear, ForwardWithRelu_AgreesWithNaive) {
+  expect_forward_agrees(Activation::kRelu, shape().out);
+}
+
+TEST_P(Linear, ForwardWithoutBias_AgreesWithNaive) {
+  expect_forward_agrees(Activation::kNone, 0);
+  expect_forward_agrees(Activation::kRelu, 0);
+}
 
 TEST_P(Linear, BackwardInput_AgreesWithNaive) {
   LinearBackwardInput op{.shape = shape(),
@@ -86,6 +93,18 @@ TEST_P(Linear, BackwardWeight_AgreesWithNaiveAndOverwrites) {
   naive(op);
   expect_near(actual.dweight, op.dweight, tolerance(shape().batch));
   expect_near(actual.dbias, op.dbias, tolerance(shape().batch));
+}
+
+TEST_P(Linear, BackwardWeightWithoutBias_AgreesWithNaive) {
+  LinearBackwardWeight op{.shape = shape(),
+                          .x = data(shape().batch, shape().in),
+                          .dy = data(shape().batch, shape().out),
+                          .dweight = data(shape().out, shape().in)};
+  run(op);
+  const Span<float> actual = op.dweight;
+  op.dweight = zeros(actual.size());
+  naive(op);
+  expect_near(actual, op.dweight, tolerance(shape().batch));
 }
 
 // The yardstick computes what it claims to: the products, without bias.

@@ -2,28 +2,10 @@
 #include "common/optim/sgd.h"
 
 #include "tests/kernels/operations_fixture.h"
+#include "tests/kernels/recording_operations.h"
 
 namespace tandem {
 namespace {
-
-// Counts the updates that are enqueued and does them on the spot.
-class CountingOperations final : public Operations {
- public:
-  std::vector<SgdUpdate> updates;
-
-  void enqueue(Stream& /*stream*/, const SgdUpdate& op) override {
-    updates.push_back(op);
-    naive(op);
-  }
-  void enqueue(Stream& /*stream*/, const LinearForward& /*op*/) override {}
-  void enqueue(Stream& /*stream*/, const LinearBackwardInput& /*op*/) override {}
-  void enqueue(Stream& /*stream*/, const LinearBackwardWeight& /*op*/) override {}
-  void enqueue(Stream& /*stream*/, const ReluBackward& /*op*/) override {}
-  void enqueue(Stream& /*stream*/, const MseLoss& /*op*/) override {}
-  void enqueue(Stream& /*stream*/, const FillRandom& /*op*/) override {}
-  void enqueue(Stream& /*stream*/, const Scale& /*op*/) override {}
-  void enqueue(Stream& /*stream*/, const Add& /*op*/) override {}
-};
 
 using Sgd = OperationsFixture;
 
@@ -42,26 +24,26 @@ TEST_F(Sgd, TwoSteps_AreThoseDoneByHand) {
 }
 
 TEST_F(Sgd, NeighboursInBothLists_BecomeOneUpdate) {
-  CountingOperations counting;
+  RecordingOperations recorded;
   SgdMomentum sgd(device(), 10);
   const Span<float> weights = zeros(10);
   const Span<float> gradients = random(10);
-  sgd.step(counting, stream(),
+  sgd.step(recorded, stream(),
            {weights.subspan(0, 3), weights.subspan(3, 1), weights.subspan(4, 6)},
            {gradients.subspan(0, 3), gradients.subspan(3, 1), gradients.subspan(4, 6)});
-  ASSERT_EQ(counting.updates.size(), 1U);
-  EXPECT_EQ(counting.updates[0].weight.data(), weights.data());
-  EXPECT_EQ(counting.updates[0].gradient.size(), 10);
+  ASSERT_EQ(recorded.sgd.size(), 1U);
+  EXPECT_EQ(recorded.sgd[0].weight.data(), weights.data());
+  EXPECT_EQ(recorded.sgd[0].gradient.size(), 10);
 }
 
 TEST_F(Sgd, NeighboursInOneListOnly_StayApart) {
-  CountingOperations counting;
+  RecordingOperations recorded;
   SgdMomentum sgd(device(), 5);
   const Span<float> weights = zeros(5);
-  sgd.step(counting, stream(), {weights.subspan(0, 2), weights.subspan(2, 3)},
+  sgd.step(recorded, stream(), {weights.subspan(0, 2), weights.subspan(2, 3)},
            {random(2), random(3)});
-  ASSERT_EQ(counting.updates.size(), 2U);
-  EXPECT_EQ(counting.updates[1].velocity.data(), sgd.velocity().data() + 2);
+  ASSERT_EQ(recorded.sgd.size(), 2U);
+  EXPECT_EQ(recorded.sgd[1].velocity.data(), sgd.velocity().data() + 2);
 }
 
 TEST_F(Sgd, InSegments_EqualsInOnePiece) {
@@ -82,16 +64,16 @@ TEST_F(Sgd, InSegments_EqualsInOnePiece) {
 }
 
 TEST_F(Sgd, WithListsThatDoNotPairUp_IsALogicErrorAndNothingIsEnqueued) {
-  CountingOperations counting;
+  RecordingOperations recorded;
   SgdMomentum sgd(device(), 4);
   const Span<float> w = zeros(4);
-  EXPECT_THROW(sgd.step(counting, stream(), {w}, {zeros(2), zeros(2)}), Error);
+  EXPECT_THROW(sgd.step(recorded, stream(), {w}, {zeros(2), zeros(2)}), Error);
   EXPECT_THROW(
-      sgd.step(counting, stream(), {w.subspan(0, 2), w.subspan(2, 2)}, {zeros(2), zeros(1)}),
+      sgd.step(recorded, stream(), {w.subspan(0, 2), w.subspan(2, 2)}, {zeros(2), zeros(1)}),
       Error);
-  EXPECT_THROW(sgd.step(counting, stream(), {w.subspan(0, 2)}, {zeros(2)}), Error);
-  EXPECT_THROW(sgd.step(counting, stream(), w.subspan(0, 2), zeros(2)), Error);
-  EXPECT_TRUE(counting.updates.empty());
+  EXPECT_THROW(sgd.step(recorded, stream(), {w.subspan(0, 2)}, {zeros(2)}), Error);
+  EXPECT_THROW(sgd.step(recorded, stream(), w.subspan(0, 2), zeros(2)), Error);
+  EXPECT_TRUE(recorded.sgd.empty());
 }
 
 }  // namespace

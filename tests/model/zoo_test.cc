@@ -28,6 +28,11 @@ INSTANTIATE_TEST_SUITE_P(Mlps, ZooTest,
                                          Named{"mlp:4x1024", 4 * (1024 * 1024 + 1024)},
                                          Named{"mlp:1x1", 2}));
 
+INSTANTIATE_TEST_SUITE_P(Small, ZooTest,
+                         testing::Values(Named{"linear", 10 * 5 + 5}, Named{"counter", 10 * 5 + 5},
+                                         Named{"padded", 10 * 20 + 20},
+                                         Named{"custom", 100 * 50 + 50 * 50 + 50}));
+
 TEST(ZooTest, UniformMlp_HasLayersOfOneWidth) {
   const auto model = make_model("mlp:4x1024");
   EXPECT_EQ(model->layout().size(), 8);
@@ -38,10 +43,11 @@ TEST(ZooTest, UniformMlp_HasLayersOfOneWidth) {
 TEST(ZooTest, UnknownName_IsAUsageErrorThatListsAll) {
   for (const char* name : {"", "mlp", "mlp-huge", "MLP-TINY", "mlp:", "mlp:4", "mlp:x", "mlp:0x8",
                            "mlp:4x0", "mlp:-1x8", "mlp:4x8x", "mlp:4x8 ", "mlp: 4x8", "mlp:4.5x8",
-                           "mlp:99999999999999999999x8", "mlp:1x2000000"}) {
+                           "mlp:99999999999999999999x8", "mlp:1x2000000", "Linear", "counter "}) {
     const Error error = error_of([name] { static_cast<void>(make_model(name)); });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage) << name;
-    for (const char* known : {"mlp-tiny", "mlp-small", "mlp-base", "mlp-large", "mlp:LxW"}) {
+    for (const char* known : {"mlp-tiny", "mlp-small", "mlp-base", "mlp-large", "mlp:LxW", "linear",
+                              "counter", "padded", "custom"}) {
       EXPECT_TRUE(mentions(error, known)) << error.what();
     }
   }

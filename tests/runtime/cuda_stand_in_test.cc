@@ -195,6 +195,21 @@ TEST_F(CudaOnStandIn, UnboundThread_IsNotSentBackToGpu0) {
   EXPECT_EQ(gpu, 1);
 }
 
+TEST_F(CudaOnStandIn, StartAfter_ThatIsRefused_NamesTheCall) {
+  const auto s = stream(1);
+  stand_in::fail_next("cudaLaunchHostFunc", cudaErrorInvalidValue);
+  const Error error = error_of([&] { s->start_after(Clock::now()); });
+  EXPECT_TRUE(mentions(error, "cudaLaunchHostFunc on GPU 1")) << error.what();
+}
+
+TEST_F(CudaOnStandIn, Device_KnowsItsMultiprocessors) {
+  EXPECT_EQ(device(1).multiprocessor_count(), 132);
+}
+
+TEST_F(CudaOnStandIn, WithoutALink_NothingIsLate) {
+  EXPECT_EQ(platform_->take_lateness().on_path, Nanoseconds{0});
+}
+
 TEST_F(CudaOnStandIn, EventOfAnotherBackEnd_IsALogicError) {
   class Stray final : public Event {
     [[nodiscard]] bool is_done() const override { return true; }
@@ -240,11 +255,34 @@ TEST(CudaPlatform, SharesEachGpusMemoryEvenly) {
 TEST(CudaPlatform, RefusesMoreMemoryThanTheGpuHas) {
   stand_in::reset(1);
   PlatformOptions options = devices(1);
-  options.device_memory = gib(2);
+  options.device_memory = {gib(2)};
   const Error error = error_of([&] { static_cast<void>(cuda::make_cuda_platform(options)); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_TRUE(mentions(error, "--device-memory: 2.0 GiB for each of 1 device on GPU 0"))
+  EXPECT_TRUE(mentions(error, "--device-memory: 2.0 GiB for 1 device on GPU 0")) << error.what();
+}
+
+TEST(CudaPlatform, TakesACapacityPerDevice_WithinEachGpus) {
+  stand_in::reset(2);
+  PlatformOptions options = devices(3);
+  options.oversubscribe = true;
+  options.device_memory = {mib(100), mib(1000), mib(200)};
+  EXPECT_EQ(cuda::make_cuda_platform(options)->device(2).memory().capacity, mib(200));
+  options.device_memory.back() = mib(1000);
+  const Error error = error_of([&] { static_cast<void>(cuda::make_cuda_platform(options)); });
+  EXPECT_TRUE(mentions(error, "1.1 GiB for 2 devices on GPU 0, which has 1.0 GiB free"))
       << error.what();
+  options.device_memory.pop_back();
+  EXPECT_EQ(error_of([&] { static_cast<void>(cuda::make_cuda_platform(options)); }).kind(),
+            ErrorKind::kUsage);
+}
+
+TEST(CudaPlatform, RefusesAModelledLink) {
+  stand_in::reset(1);
+  PlatformOptions options = devices(1);
+  options.link = LinkModel{.latency = Nanoseconds{1}, .bytes_per_second = 1e9};
+  const Error error = error_of([&] { static_cast<void>(cuda::make_cuda_platform(options)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "--link")) << error.what();
 }
 
 TEST(CudaPlatform, WorksWithoutPeerAccess) {

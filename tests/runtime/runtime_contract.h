@@ -49,7 +49,7 @@ class RuntimeContract : public ::testing::Test {
     PlatformOptions options;
     options.devices = 2;
     options.oversubscribe = true;
-    options.device_memory = mib(64);
+    options.device_memory = {mib(64)};
     std::string unusable;
     platform_ = Backend::open(options, unusable);
     if (!platform_) GTEST_SKIP() << unusable;
@@ -215,6 +215,24 @@ TYPED_TEST_P(RuntimeContract, EventsPassedBackAndForth_OrderTwoStreams) {
   }
 }
 
+TYPED_TEST_P(RuntimeContract, StartAfter_HoldsBackWhatIsEnqueuedAfterIt) {
+  const auto s = this->stream();
+  const auto event = this->device(0).make_event();
+  const TimePoint due = Clock::now() + std::chrono::milliseconds(20);
+  s->start_after(due);
+  s->record(*event);
+  s->synchronize();
+  EXPECT_GE(Clock::now(), due);
+  EXPECT_TRUE(event->is_done());
+}
+
+TYPED_TEST_P(RuntimeContract, StartAfter_ATimeThatHasPassed_HoldsNobodyUp) {
+  const auto s = this->stream();
+  s->start_after(TimePoint{});
+  s->synchronize();
+  EXPECT_TRUE(s->is_done());
+}
+
 // ---- events ----
 
 TYPED_TEST_P(RuntimeContract, UnrecordedEvent_IsDoneAndHoldsNobodyUp) {
@@ -269,6 +287,7 @@ TYPED_TEST_P(RuntimeContract, Platform_NamesItsDevices) {
   EXPECT_EQ(this->platform_->device_count(), 2);
   EXPECT_EQ(this->device(1).id(), (DeviceId{this->platform_->backend(), 1}));
   EXPECT_FALSE(this->device(1).name().empty());
+  EXPECT_GE(this->device(1).multiprocessor_count(), 1);
   EXPECT_EQ(error_of([&] { static_cast<void>(this->device(2)); }).kind(), ErrorKind::kLogic);
 }
 
@@ -279,6 +298,8 @@ REGISTER_TYPED_TEST_SUITE_P(RuntimeContract, NewBuffers_AreZero, Memory_CountsUs
                             Copy_ThatMissesTheStreamsDevice_NamesBothDevices,
                             Zero_OnAnotherDevice_NamesBothDevices, Stream_RunsCopiesAndZerosInOrder,
                             EventsPassedBackAndForth_OrderTwoStreams,
+                            StartAfter_HoldsBackWhatIsEnqueuedAfterIt,
+                            StartAfter_ATimeThatHasPassed_HoldsNobodyUp,
                             UnrecordedEvent_IsDoneAndHoldsNobodyUp, Event_OfSynchronizedWork_IsDone,
                             TimedEvents_GrowAndFitTheHostsClock,
                             TimeOfAnUnrecordedEvent_IsALogicError, Platform_NamesItsDevices);

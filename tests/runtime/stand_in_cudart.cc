@@ -243,6 +243,7 @@ cudaError_t cudaSetDevice(int gpu) {
 cudaError_t cudaInitDevice(int gpu, unsigned, unsigned) { return enter("cudaInitDevice", gpu); }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::strcpy(properties->name, "Stand-in");
+  properties->multiProcessorCount = 132;
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* total) {
@@ -321,6 +322,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (const cudaError_t status = enter("cudaStreamQuery", stream->gpu)) return status;
   return stream->idle() ? cudaSuccess : answer(cudaErrorNotReady);
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  if (const cudaError_t status = enter("cudaLaunchHostFunc", stream->gpu)) return status;
+  stream->push([=] { function(data); });
+  return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (const cudaError_t status = enter("cudaStreamWaitEvent", stream->gpu)) return status;

@@ -24,6 +24,7 @@ class FailingModel final : public Model {
 
   [[nodiscard]] std::string name() const override { return "failing"; }
   [[nodiscard]] const ParameterLayout& layout() const override { return mlp_.layout(); }
+  [[nodiscard]] int module_count() const override { return mlp_.module_count(); }
   [[nodiscard]] std::int64_t input_width() const override { return mlp_.input_width(); }
   [[nodiscard]] std::int64_t output_width() const override { return mlp_.output_width(); }
   [[nodiscard]] double flops_per_sample() const override { return mlp_.flops_per_sample(); }
@@ -35,10 +36,10 @@ class FailingModel final : public Model {
                                                               std::int64_t batch) const override {
     return mlp_.make_activations(device, batch);
   }
-  void forward(Executor on, const ConstTensorList& parameters, Span<const float> input,
-               Activations& activations) const override {
+  void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
+               Span<const float> input, Activations& activations) const override {
     if (on.stream.device().index == device_ && ++forwards_ == forward_) plant(on.stream);
-    mlp_.forward(on, parameters, input, activations);
+    mlp_.forward(on, parameters, state, input, activations);
   }
   void backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
                 Activations& activations, const TensorList& gradients,

@@ -41,6 +41,9 @@ class FakeCommunicator final : public Communicator {
     all_reduces_.push_back({values.data(), values.size(), op});
   }
   void broadcast(Stream&, Span<float>, int) override {}
+  void reduce(Stream&, Span<float>, int) override {}
+  void scatter(Stream&, Span<const float>, Span<float>, const std::vector<Block>&, int) override {}
+  void gather(Stream&, Span<const float>, Span<float>, const std::vector<Block>&, int) override {}
   void barrier() override {}
   [[nodiscard]] std::vector<double> all_gather(double mine) override {
     std::vector<double> all(static_cast<std::size_t>(size_), mine);

@@ -2,8 +2,11 @@
 #include "common/kernels/host/elementwise.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/base/vector_clones.h"
+#include "common/kernels/adam_factors.h"
+#include "common/kernels/operands.h"
 #include "common/tensor/random.h"
 
 namespace tandem::host {
@@ -27,6 +30,19 @@ void sgd_update(std::int64_t count, const float* gradient, float* velocity, floa
 }
 
 TANDEM_VECTOR_CLONES
+void adam_update(std::int64_t count, const float* gradient, float* first, float* second,
+                 float* weight, const AdamFactors f) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float m = first[i] + f.first_gain * (gradient[i] - first[i]);
+    const float v = f.second_decay * second[i] + f.second_gain * gradient[i] * gradient[i];
+    first[i] = m;
+    second[i] = v;
+    weight[i] -= f.step_size * m / (std::sqrt(v) / f.second_root + f.epsilon);
+  }
+}
+
+TANDEM_VECTOR_CLONES
 void scale(std::int64_t count, const float* in, float* out, float factor) {
   TANDEM_INDEPENDENT_ITERATIONS
   for (std::int64_t i = 0; i < count; ++i) out[i] = factor * in[i];
@@ -38,31 +54,67 @@ void add(std::int64_t count, const float* a, const float* b, float* sum) {
   for (std::int64_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
 }
 
-// The sum of squares goes to kSums partial sums, element i to sum i % kSums: an order that is
+TANDEM_VECTOR_CLONES
+void add_scalar(std::int64_t count, float* values, float constant) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) values[i] += constant;
+}
+
+TANDEM_VECTOR_CLONES
+void mse_backward(std::int64_t count, const float* prediction, const float* target, float* gradient,
+                  float factor) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) gradient[i] = factor * (prediction[i] - target[i]);
+}
+
+// A sum over elements goes to kSums partial sums, element i to sum i % kSums: an order that is
 // fixed, whatever the vector width, and that vectorises without reordering anything.
 constexpr int kSums = 32;
 
+double total(const double (&sums)[kSums]) {
+  double total = 0;
+  for (const double sum : sums) total += sum;
+  return total;
+}
+
+// Returns the sum of squared differences; makes no gradient where there is no place for one. The
+// gradient's loop reads again what the sum's has just brought into the cache.
 TANDEM_VECTOR_CLONES
 double mse(std::int64_t count, const float* prediction, const float* target, float* gradient,
            float factor) {
   double sums[kSums] = {};
   const std::int64_t whole = count - count % kSums;
   for (std::int64_t begin = 0; begin < whole; begin += kSums) {
+    const float* p = prediction + begin;
+    const float* t = target + begin;
     TANDEM_INDEPENDENT_ITERATIONS
     for (int j = 0; j < kSums; ++j) {
-      const float difference = prediction[begin + j] - target[begin + j];
-      gradient[begin + j] = factor * difference;
+      const float difference = p[j] - t[j];
       sums[j] += static_cast<double>(difference) * static_cast<double>(difference);
     }
+    if (gradient == nullptr) continue;
+    TANDEM_INDEPENDENT_ITERATIONS
+    for (int j = 0; j < kSums; ++j) gradient[begin + j] = factor * (p[j] - t[j]);
   }
   for (std::int64_t i = whole; i < count; ++i) {
     const float difference = prediction[i] - target[i];
-    gradient[i] = factor * difference;
     sums[i - whole] += static_cast<double>(difference) * static_cast<double>(difference);
+    if (gradient != nullptr) gradient[i] = factor * difference;
   }
-  double total = 0;
-  for (const double sum : sums) total += sum;
-  return total;
+  return total(sums);
+}
+
+TANDEM_VECTOR_CLONES
+double weighted_sum(std::int64_t count, const float* values, const float* weights) {
+  double sums[kSums] = {};
+  for (std::int64_t begin = 0; begin < count; begin += kSums) {
+    const auto width = static_cast<int>(std::min<std::int64_t>(kSums, count - begin));
+    TANDEM_INDEPENDENT_ITERATIONS
+    for (int j = 0; j < width; ++j) {
+      sums[j] += static_cast<double>(values[begin + j]) * static_cast<double>(weights[begin + j]);
+    }
+  }
+  return total(sums);
 }
 
 }  // namespace
@@ -71,14 +123,30 @@ void run(const ReluBackward& op) { relu_backward(op.y.size(), op.y.data(), op.dy
 
 void run(const MseLoss& op) {
   const std::int64_t count = op.prediction.size();
-  const double sum = mse(count, op.prediction.data(), op.target.data(), op.gradient.data(),
+  const double sum = mse(count, op.prediction.data(), op.target.data(), data_or_null(op.gradient),
                          2.0F / static_cast<float>(count));
   *op.loss.data() = static_cast<float>(sum / static_cast<double>(count));
+}
+
+void run(const MseLossBackward& op) {
+  const std::int64_t count = op.prediction.size();
+  mse_backward(count, op.prediction.data(), op.target.data(), op.gradient.data(),
+               2.0F / static_cast<float>(count) * *op.loss_gradient.data());
+}
+
+void run(const WeightedSum& op) {
+  *op.sum.data() =
+      static_cast<float>(weighted_sum(op.values.size(), op.values.data(), op.weights.data()));
 }
 
 void run(const SgdUpdate& op) {
   sgd_update(op.weight.size(), op.gradient.data(), op.velocity.data(), op.weight.data(),
              op.learning_rate, op.momentum);
+}
+
+void run(const AdamUpdate& op) {
+  adam_update(op.weight.size(), op.gradient.data(), op.first.data(), op.second.data(),
+              op.weight.data(), AdamFactors(op));
 }
 
 void run(const FillRandom& op) {
@@ -94,5 +162,7 @@ void run(const FillRandom& op) {
 void run(const Scale& op) { scale(op.in.size(), op.in.data(), op.out.data(), op.factor); }
 
 void run(const Add& op) { add(op.a.size(), op.a.data(), op.b.data(), op.sum.data()); }
+
+void run(const AddScalar& op) { add_scalar(op.values.size(), op.values.data(), op.constant); }
 
 }  // namespace tandem::host

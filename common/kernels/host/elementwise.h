@@ -11,9 +11,13 @@ namespace tandem::host {
 
 void run(const ReluBackward& op);
 void run(const MseLoss& op);
+void run(const MseLossBackward& op);
+void run(const WeightedSum& op);
 void run(const SgdUpdate& op);
+void run(const AdamUpdate& op);
 void run(const FillRandom& op);
 void run(const Scale& op);
 void run(const Add& op);
+void run(const AddScalar& op);
 
 }  // namespace tandem::host

@@ -46,13 +46,25 @@ void HostOperations::enqueue(Stream& stream, const ReluBackward& op) {
 void HostOperations::enqueue(Stream& stream, const MseLoss& op) {
   enqueue_loop(stream, "mse_loss", op);
 }
+void HostOperations::enqueue(Stream& stream, const MseLossBackward& op) {
+  enqueue_loop(stream, "mse_loss_backward", op);
+}
+void HostOperations::enqueue(Stream& stream, const WeightedSum& op) {
+  enqueue_loop(stream, "weighted_sum", op);
+}
 void HostOperations::enqueue(Stream& stream, const SgdUpdate& op) {
   enqueue_loop(stream, "sgd_update", op);
+}
+void HostOperations::enqueue(Stream& stream, const AdamUpdate& op) {
+  enqueue_loop(stream, "adam_update", op);
 }
 void HostOperations::enqueue(Stream& stream, const FillRandom& op) {
   enqueue_loop(stream, "fill_random", op);
 }
 void HostOperations::enqueue(Stream& stream, const Scale& op) { enqueue_loop(stream, "scale", op); }
 void HostOperations::enqueue(Stream& stream, const Add& op) { enqueue_loop(stream, "add", op); }
+void HostOperations::enqueue(Stream& stream, const AddScalar& op) {
+  enqueue_loop(stream, "add_scalar", op);
+}
 
 }  // namespace tandem::host

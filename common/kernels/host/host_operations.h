@@ -17,12 +17,16 @@ class HostOperations final : public Operations {
   void enqueue(Stream& stream, const LinearBackwardWeight& op) override;
   void enqueue(Stream& stream, const ReluBackward& op) override;
   void enqueue(Stream& stream, const MseLoss& op) override;
+  void enqueue(Stream& stream, const MseLossBackward& op) override;
+  void enqueue(Stream& stream, const WeightedSum& op) override;
   void enqueue(Stream& stream, const SgdUpdate& op) override;
+  void enqueue(Stream& stream, const AdamUpdate& op) override;
   void enqueue(Stream& stream, const FillRandom& op) override;
   void enqueue(Stream& stream, const Scale& op) override;
   void enqueue(Stream& stream, const Add& op) override;
+  void enqueue(Stream& stream, const AddScalar& op) override;
 
-  // Library primitives made so far: one per product, shape and activation.
+  // Library primitives made so far: one per product, shape, activation and bias or none.
   [[nodiscard]] std::int64_t primitive_count() const { return products_.count(); }
 
  private:

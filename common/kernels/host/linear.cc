@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/kernels/operands.h"
+
 namespace tandem::host {
 namespace {
 
@@ -53,11 +55,13 @@ class SingleThreaded {
 };
 
 enum class Product { kForward, kBackwardInput, kBackwardWeight };
+enum class Bias { kNone, kPresent };
 
 struct Key {
   Product product = Product::kForward;
   LinearShape shape;
   Activation activation = Activation::kNone;
+  Bias bias = Bias::kNone;
 
   auto operator<=>(const Key&) const = default;
 };
@@ -83,6 +87,7 @@ Prepared finish(const dnnl::engine& engine, const Description& description,
                 std::initializer_list<std::pair<int, memory::desc>> operands) {
   Prepared prepared{std::move(primitive), {}, {}};
   for (const auto& [argument, desc] : operands) {
+    if (desc.is_zero()) continue;  // oneDNN refuses what it did not ask for
     prepared.arguments.emplace(argument, memory(desc, engine, nullptr));
   }
   const memory::desc scratch = description.scratchpad_desc();
@@ -91,11 +96,16 @@ Prepared finish(const dnnl::engine& engine, const Description& description,
   return prepared;
 }
 
+// What stands for an operand that is not there.
+memory::desc present(const Key& key, const memory::desc& desc) {
+  return key.bias == Bias::kPresent ? desc : memory::desc();
+}
+
 Prepared make_forward(const dnnl::engine& engine, const Key& key) {
   const LinearShape& s = key.shape;
   const memory::desc x = matrix(s.batch, s.in);
   const memory::desc weight_transposed = matrix(s.in, s.out, Tag::ba);
-  const memory::desc bias = matrix(1, s.out);
+  const memory::desc bias = present(key, matrix(1, s.out));
   const memory::desc y = matrix(s.batch, s.out);
   const dnnl::matmul::primitive_desc description({x, weight_transposed, bias, y},
                                                  attributes(key.activation), engine);
@@ -126,10 +136,11 @@ Prepared make_backward_input(const dnnl::engine& engine, const LinearShape& s) {
                 {{DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, dx}});
 }
 
-Prepared make_backward_weight(const dnnl::engine& engine, const LinearShape& s) {
+Prepared make_backward_weight(const dnnl::engine& engine, const Key& key) {
+  const LinearShape& s = key.shape;
   const memory::desc x = matrix(s.batch, s.in);
   const memory::desc dweight = matrix(s.out, s.in);
-  const memory::desc dbias = vector(s.out);
+  const memory::desc dbias = present(key, vector(s.out));
   const memory::desc dy = matrix(s.batch, s.out);
   using Primitive = dnnl::inner_product_backward_weights;
   const Primitive::primitive_desc description(
@@ -149,7 +160,7 @@ Prepared make(const dnnl::engine& engine, const Key& key) {
     case Product::kBackwardInput:
       return make_backward_input(engine, key.shape);
     case Product::kBackwardWeight:
-      return make_backward_weight(engine, key.shape);
+      return make_backward_weight(engine, key);
   }
   fail(ErrorKind::kLogic, "no such product");
 }
@@ -166,7 +177,12 @@ auto translated(const Key& key, Function&& function) {
 }
 
 // oneDNN takes no pointers to const; the operands named here are only read.
-void* address(Span<const float> operand) { return const_cast<float*>(operand.data()); }
+void* address(Span<const float> operand) { return const_cast<float*>(data_or_null(operand)); }
+
+template <class T>
+Bias bias_of(Span<T> bias) {
+  return bias.empty() ? Bias::kNone : Bias::kPresent;
+}
 
 struct Operand {
   int argument;
@@ -189,6 +205,7 @@ class LinearProducts::Library {
             [key, prepared, operands, scratch, memory = scratch_, stream = stream_] {
               translated(key, [&] {
                 for (const Operand& operand : operands) {
+                  if (operand.address == nullptr) continue;  // no bias
                   prepared->arguments.at(operand.argument).set_data_handle(operand.address);
                 }
                 prepared->arguments.at(DNNL_ARG_SCRATCHPAD).set_data_handle(scratch);
@@ -228,14 +245,14 @@ LinearProducts::~LinearProducts() = default;
 
 LinearProducts::Work LinearProducts::prepare(const LinearForward& op) {
   return library_->work(
-      Key{Product::kForward, op.shape, op.activation},
+      Key{Product::kForward, op.shape, op.activation, bias_of(op.bias)},
       std::array{Operand{DNNL_ARG_SRC, address(op.x)},
                  Operand{DNNL_ARG_WEIGHTS, address(op.weight)},
                  Operand{DNNL_ARG_BIAS, address(op.bias)}, Operand{DNNL_ARG_DST, op.y.data()}});
 }
 
 LinearProducts::Work LinearProducts::prepare(const LinearBackwardInput& op) {
-  return library_->work(Key{Product::kBackwardInput, op.shape, Activation::kNone},
+  return library_->work(Key{Product::kBackwardInput, op.shape},
                         std::array{Operand{DNNL_ARG_DIFF_DST, address(op.dy)},
                                    Operand{DNNL_ARG_WEIGHTS, address(op.weight)},
                                    Operand{DNNL_ARG_DIFF_SRC, op.dx.data()}});
@@ -243,10 +260,10 @@ LinearProducts::Work LinearProducts::prepare(const LinearBackwardInput& op) {
 
 LinearProducts::Work LinearProducts::prepare(const LinearBackwardWeight& op) {
   return library_->work(
-      Key{Product::kBackwardWeight, op.shape, Activation::kNone},
+      Key{Product::kBackwardWeight, op.shape, Activation::kNone, bias_of(op.dbias)},
       std::array{Operand{DNNL_ARG_SRC, address(op.x)}, Operand{DNNL_ARG_DIFF_DST, address(op.dy)},
                  Operand{DNNL_ARG_DIFF_WEIGHTS, op.dweight.data()},
-                 Operand{DNNL_ARG_DIFF_BIAS, op.dbias.data()}});
+                 Operand{DNNL_ARG_DIFF_BIAS, data_or_null(op.dbias)}});
 }
 
 std::int64_t LinearProducts::count() const { return library_->count(); }

@@ -14,9 +14,13 @@ void naive(const LinearBackwardInput& op);
 void naive(const LinearBackwardWeight& op);
 void naive(const ReluBackward& op);
 void naive(const MseLoss& op);
+void naive(const MseLossBackward& op);
+void naive(const WeightedSum& op);
 void naive(const SgdUpdate& op);
+void naive(const AdamUpdate& op);
 void naive(const FillRandom& op);
 void naive(const Scale& op);
 void naive(const Add& op);
+void naive(const AddScalar& op);
 
 }  // namespace tandem

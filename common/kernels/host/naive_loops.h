@@ -12,13 +12,13 @@ namespace tandem::naive_loops {
 
 template <class T>
 void linear_forward(const LinearShape& s, const T* x /* (batch, in) */,
-                    const T* weight /* (out, in) */, const T* bias /* (out) */,
+                    const T* weight /* (out, in) */, const T* bias /* (out), or none */,
                     T* y /* (batch, out) */, Activation activation) {
   for (std::int64_t b = 0; b < s.batch; ++b) {
     for (std::int64_t o = 0; o < s.out; ++o) {
       double sum = 0;
       for (std::int64_t i = 0; i < s.in; ++i) sum += double{x[b * s.in + i]} * weight[o * s.in + i];
-      const double value = sum + bias[o];
+      const double value = bias ? sum + bias[o] : sum;
       const bool off = activation == Activation::kRelu && value <= 0;
       y[b * s.out + o] = off ? T{0} : static_cast<T>(value);
     }
@@ -42,11 +42,11 @@ void linear_backward_input(const LinearShape& s, const T* dy /* (batch, out) */,
 template <class T>
 void linear_backward_weight(const LinearShape& s, const T* x /* (batch, in) */,
                             const T* dy /* (batch, out) */, T* dweight /* (out, in) */,
-                            T* dbias /* (out) */) {
+                            T* dbias /* (out), or none */) {
   for (std::int64_t o = 0; o < s.out; ++o) {
     double bias_sum = 0;
     for (std::int64_t b = 0; b < s.batch; ++b) bias_sum += dy[b * s.out + o];
-    dbias[o] = static_cast<T>(bias_sum);
+    if (dbias) dbias[o] = static_cast<T>(bias_sum);
     for (std::int64_t i = 0; i < s.in; ++i) {
       double sum = 0;
       for (std::int64_t b = 0; b < s.batch; ++b) {
@@ -64,16 +64,23 @@ void relu_backward(std::int64_t count, const T* y, T* dy) {
   }
 }
 
-// Returns the loss; the factor 2 / n is rounded once, as in the fast versions.
+// The factor 2 / n is rounded once, as in the fast versions.
+template <class T>
+void mse_loss_backward(std::int64_t count, const T* prediction, const T* target, T loss_gradient,
+                       T* gradient) {
+  const T factor = T{2} / static_cast<T>(count) * loss_gradient;
+  for (std::int64_t i = 0; i < count; ++i) gradient[i] = factor * (prediction[i] - target[i]);
+}
+
+// Returns the loss; makes no gradient where there is no place for one.
 template <class T>
 T mse_loss(std::int64_t count, const T* prediction, const T* target, T* gradient) {
-  const T factor = T{2} / static_cast<T>(count);
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const T difference = prediction[i] - target[i];
-    gradient[i] = factor * difference;
     sum += double{difference} * double{difference};
   }
+  if (gradient) mse_loss_backward(count, prediction, target, T{1}, gradient);
   return static_cast<T>(sum / static_cast<double>(count));
 }
 

@@ -15,6 +15,7 @@ class CudaDevice final : public Device {
 
   [[nodiscard]] DeviceId id() const override { return id_; }
   [[nodiscard]] std::string name() const override;
+  [[nodiscard]] int multiprocessor_count() const override { return gpu_.multiprocessor_count(); }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override;
   [[nodiscard]] MemoryUse memory() const override { return account_.use(); }
   [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority priority) override;

@@ -9,6 +9,7 @@
 #include "common/runtime/cuda/cuda_buffer.h"
 #include "common/runtime/cuda/cuda_device.h"
 #include "common/runtime/cuda/device_guard.h"
+#include "common/runtime/device_memory.h"
 
 namespace tandem::cuda {
 namespace {
@@ -52,19 +53,23 @@ std::vector<std::unique_ptr<Gpu>> open_gpus(int count) {
   return gpus;
 }
 
-// What each logical device may use, by GPU: as asked, else an even share of what the GPU has free.
+// What each logical device may use: as asked, else an even share of what its GPU has free. Device i
+// is on GPU i modulo their number.
 std::vector<Bytes> capacities(const DeviceMap& map, const PlatformOptions& options) {
-  std::vector<Bytes> result;
+  std::vector<Bytes> result(static_cast<std::size_t>(map.devices()));
   for (int gpu = 0; gpu < map.gpus(); ++gpu) {
     const int sharers = (map.devices() - gpu + map.gpus() - 1) / map.gpus();
     const Bytes left = map.gpu_of({Backend::kCuda, gpu}).free_memory();
-    const Bytes share = options.device_memory.value_or(Bytes{left.value / sharers});
-    if (share * sharers > left) {
-      fail(ErrorKind::kUsage,
-           "--device-memory: {} for each of {} device{} on GPU {}, which has {} free",
-           to_string(share), sharers, sharers == 1 ? "" : "s", gpu, to_string(left));
+    Bytes together;
+    for (int device = gpu; device < map.devices(); device += map.gpus()) {
+      const Bytes share = asked_memory(options, device).value_or(Bytes{left.value / sharers});
+      together += result[static_cast<std::size_t>(device)] = share;
     }
-    result.push_back(share);
+    if (together > left) {
+      fail(ErrorKind::kUsage,
+           "--device-memory: {} for {} device{} on GPU {}, which has {} free: ask for less",
+           to_string(together), sharers, sharers == 1 ? "" : "s", gpu, to_string(left));
+    }
   }
   return result;
 }
@@ -75,7 +80,7 @@ class CudaPlatform final : public Platform {
       : map_(open_gpus(std::min(options.devices, gpus)), options.devices) {
     const std::vector<Bytes> shares = capacities(map_, options);
     for (int index = 0; index < options.devices; ++index) {
-      const Bytes share = shares[static_cast<std::size_t>(index) % shares.size()];
+      const Bytes share = shares[static_cast<std::size_t>(index)];
       devices_.push_back(
           std::make_unique<CudaDevice>(map_, DeviceId{Backend::kCuda, index}, share));
     }
@@ -94,6 +99,8 @@ class CudaPlatform final : public Platform {
     return std::make_unique<PinnedBuffer>(map_.gpu_of({Backend::kCuda, 0}).ordinal(), size);
   }
 
+  [[nodiscard]] Lateness take_lateness() override { return {}; }
+
  private:
   const DeviceMap map_;  // before the devices, which refer to it
   std::vector<std::unique_ptr<CudaDevice>> devices_;
@@ -102,6 +109,12 @@ class CudaPlatform final : public Platform {
 }  // namespace
 
 std::unique_ptr<Platform> make_cuda_platform(const PlatformOptions& options) {
+  if (options.link) {
+    fail(ErrorKind::kUsage,
+         "--link: a link is modelled between host devices, and these are GPUs: leave it out, or "
+         "pass --backend=host");
+  }
+  check_device_memory(options);
   const int gpus = count_gpus();
   check_count(options, gpus);
   return std::make_unique<CudaPlatform>(options, gpus);

@@ -2,6 +2,8 @@
 #include "common/runtime/cuda/cuda_stream.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <thread>
 
 #include "common/base/check.h"
 #include "common/runtime/cuda/check.h"
@@ -12,6 +14,24 @@ namespace tandem::cuda {
 namespace {
 
 std::size_t count_of(Bytes size) { return static_cast<std::size_t>(size.value); }
+
+// The time travels as the pointer itself: work that a lost GPU drops has then nothing to free.
+static_assert(sizeof(void*) == sizeof(Nanoseconds::rep));
+
+void* packed(Nanoseconds duration) {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(duration.count()));
+}
+
+// These run on a thread of CUDA's, between the stream's work before and after it.
+void CUDART_CB sleep_to(void* time) {
+  const auto count = static_cast<Nanoseconds::rep>(reinterpret_cast<std::uintptr_t>(time));
+  std::this_thread::sleep_until(TimePoint(Nanoseconds(count)));
+}
+
+void CUDART_CB sleep_for(void* duration) {
+  const auto count = static_cast<Nanoseconds::rep>(reinterpret_cast<std::uintptr_t>(duration));
+  std::this_thread::sleep_for(Nanoseconds(count));
+}
 
 }  // namespace
 
@@ -44,6 +64,18 @@ void CudaStream::wait(const Event& event) {
   const DeviceGuard here(gpu_.ordinal());
   gpu_.after_enqueue(cudaStreamWaitEvent(get(), source.get(), cudaEventWaitDefault),
                      "cudaStreamWaitEvent");
+}
+
+void CudaStream::start_after(TimePoint time) {
+  if (lost() != nullptr) return;
+  const DeviceGuard here(gpu_.ordinal());
+  gpu_.after_enqueue(cudaLaunchHostFunc(get(), sleep_to, packed(time.time_since_epoch())), "cudaLaunchHostFunc");
+}
+
+void CudaStream::delay(Nanoseconds duration) {
+  if (lost() != nullptr) return;
+  const DeviceGuard here(gpu_.ordinal());
+  gpu_.after_enqueue(cudaLaunchHostFunc(get(), sleep_for, packed(duration)), "cudaLaunchHostFunc");
 }
 
 void CudaStream::throw_if_failed() const {

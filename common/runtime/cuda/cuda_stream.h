@@ -19,6 +19,8 @@ class CudaStream final : public Stream {
   [[nodiscard]] DeviceId device() const override { return device_; }
   void record(Event& event) override;
   void wait(const Event& event) override;
+  void start_after(TimePoint time) override;
+  void delay(Nanoseconds duration) override;
   void synchronize() override;
   [[nodiscard]] bool is_done() override;
 

@@ -7,12 +7,6 @@
 namespace tandem::cuda {
 namespace {
 
-std::string product_name(int ordinal) {
-  cudaDeviceProp properties{};
-  TANDEM_CUDA(ordinal, cudaGetDeviceProperties(&properties, ordinal));
-  return properties.name;
-}
-
 // Makes the context. Waiting host threads park: a spinning one takes the core from others.
 int initialised(int ordinal) {
   TANDEM_CUDA(ordinal,
@@ -24,8 +18,14 @@ int initialised(int ordinal) {
 
 Gpu::Gpu(int ordinal)
     : ordinal_(initialised(ordinal)),
-      name_(product_name(ordinal)),
+      facts_(facts_of(ordinal)),
       setup_(ordinal, StreamPriority::kNormal) {}
+
+Gpu::Facts Gpu::facts_of(int ordinal) {
+  cudaDeviceProp properties{};
+  TANDEM_CUDA(ordinal, cudaGetDeviceProperties(&properties, ordinal));
+  return {properties.name, properties.multiProcessorCount};
+}
 
 Bytes Gpu::free_memory() const {
   const DeviceGuard here(ordinal_);

@@ -20,7 +20,8 @@ class Gpu {
   explicit Gpu(int ordinal);  // makes the context
 
   [[nodiscard]] int ordinal() const { return ordinal_; }
-  [[nodiscard]] const std::string& name() const { return name_; }  // "NVIDIA H200"
+  [[nodiscard]] const std::string& name() const { return facts_.name; }  // "NVIDIA H200"
+  [[nodiscard]] int multiprocessor_count() const { return facts_.multiprocessors; }
   [[nodiscard]] Bytes free_memory() const;
 
   // For what enqueues: an error that loses the context is kept for the next wait; any other throws.
@@ -39,10 +40,15 @@ class Gpu {
   void zero_now(void* data, Bytes size);
 
  private:
+  struct Facts {
+    std::string name;
+    int multiprocessors = 0;
+  };
+  [[nodiscard]] static Facts facts_of(int ordinal);
   void keep(cudaError_t status, const char* call);
 
   const int ordinal_;
-  const std::string name_;
+  const Facts facts_;
   UniqueStream setup_;
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;  // guards failure_

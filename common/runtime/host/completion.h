@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "common/runtime/host/host_link.h"
 #include "common/runtime/host/parking.h"
 
 namespace tandem::host {
@@ -22,17 +23,12 @@ struct Failure {
 // wait for it: re-recording the event must not move earlier waits, hence a new one per record.
 struct Completion {
   Word done{0};
-  TimePoint ended_at;                      // when the work before it ended
-  TimePoint due_at;                        // modelled end, never before ended_at
+  ModelledTime end;                        // of the work before it, by the model where there is one
   std::shared_ptr<const Failure> failure;  // of the stream that recorded
 
   [[nodiscard]] bool is_done() const { return done.load(std::memory_order_acquire) != 0; }
 
-  // Parks until done, then sleeps to the due time.
-  void wait() const {
-    park_while(done, 0, Sharing::kThreads);
-    sleep_until(due_at);
-  }
+  void park() const { park_while(done, 0, Sharing::kThreads); }
 
   void complete() {
     done.store(1, std::memory_order_release);

@@ -49,6 +49,7 @@ std::unique_ptr<Stream> HostDevice::make_stream(StreamPriority) {
   return std::make_unique<HostStream>(HostStreamOptions{
       .device = id(),
       .core = options_.core,
+      .link = options_.link,
       .largest_delay = options_.debug.largest_delay,
       .delay_seed =
           options_.debug.delay_seed + 1 + 1000 * static_cast<std::uint64_t>(id().index) + number,

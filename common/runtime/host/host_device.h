@@ -16,6 +16,7 @@ struct HostDeviceOptions {
   DeviceId id;
   int core = 0;
   Bytes capacity;
+  HostLink* link = nullptr;  // the platform's; absent where nothing is modelled
   HostDebug debug{};
 };
 
@@ -26,6 +27,7 @@ class HostDevice final : public Device {
 
   [[nodiscard]] DeviceId id() const override { return options_.id; }
   [[nodiscard]] std::string name() const override;
+  [[nodiscard]] int multiprocessor_count() const override { return 1; }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override;
   [[nodiscard]] MemoryUse memory() const override { return account_->use(); }
   [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority priority) override;
@@ -39,6 +41,7 @@ class HostDevice final : public Device {
                                               std::shared_ptr<void> owner);
 
   [[nodiscard]] int core() const { return options_.core; }
+  [[nodiscard]] HostLink* link() const { return options_.link; }  // absent: nothing is modelled
 
  private:
   [[nodiscard]] std::function<bool()> left_out_wait();

@@ -6,7 +6,7 @@
 namespace tandem::host {
 
 bool HostEvent::is_done() const {
-  return !latest_ || (latest_->is_done() && latest_->due_at <= Clock::now());
+  return !latest_ || (latest_->is_done() && latest_->end.at <= Clock::now());
 }
 
 Nanoseconds HostEvent::since(const TimedEvent& start) const {
@@ -15,7 +15,7 @@ Nanoseconds HostEvent::since(const TimedEvent& start) const {
                to_string(first.device_), to_string(device_));
   TANDEM_CHECK(first.latest_ && first.latest_->is_done() && latest_ && latest_->is_done(),
                "time asked between events that are not both recorded and done");
-  return latest_->due_at - first.latest_->due_at;
+  return latest_->end.at - first.latest_->end.at;
 }
 
 }  // namespace tandem::host

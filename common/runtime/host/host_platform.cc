@@ -3,26 +3,42 @@
 
 #include <vector>
 
+#include "common/runtime/device_memory.h"
 #include "common/runtime/host/available_memory.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_buffer.h"
 #include "common/runtime/host/host_device.h"
+#include "common/runtime/host/host_link.h"
 #include "common/runtime/host/shared_mapping.h"
 
 namespace tandem::host {
 namespace {
 
+// The link asked for; none where transfers take what they take.
+std::unique_ptr<HostLink> make_link(const PlatformOptions& options) {
+  if (!options.link) return nullptr;
+  if (options.devices > kMaxLinkDevices) {
+    fail(ErrorKind::kUsage,
+         "--link: {} devices asked, and a modelled link takes at most {}: use fewer devices",
+         options.devices, kMaxLinkDevices);
+  }
+  return std::make_unique<HostLink>(
+      *options.link, options.link_ports ? options.link_ports : std::make_shared<LinkPorts>());
+}
+
 class HostPlatform final : public Platform {
  public:
   HostPlatform(const PlatformOptions& options, const std::vector<int>& cores)
-      : oversubscribed_(options.devices > static_cast<int>(cores.size())) {
-    const Bytes capacity =
-        options.device_memory.value_or(Bytes{available_memory().value / options.devices});
+      : oversubscribed_(options.devices > static_cast<int>(cores.size())),
+        link_(make_link(options)) {
+    check_device_memory(options);
+    const Bytes share{available_memory().value / options.devices};
     for (int index = 0; index < options.devices; ++index) {
       devices_.push_back(std::make_unique<HostDevice>(
           HostDeviceOptions{.id = {Backend::kHost, index},
                             .core = cores[static_cast<std::size_t>(index) % cores.size()],
-                            .capacity = capacity,
+                            .capacity = asked_memory(options, index).value_or(share),
+                            .link = link_.get(),
                             .debug = options.debug}));
     }
   }
@@ -49,8 +65,13 @@ class HostPlatform final : public Platform {
                                         nullptr);
   }
 
+  [[nodiscard]] Lateness take_lateness() override {
+    return link_ ? link_->take_lateness() : Lateness{};
+  }
+
  private:
   const bool oversubscribed_;
+  const std::unique_ptr<HostLink> link_;  // absent where nothing is modelled; outlives the devices
   std::vector<std::unique_ptr<HostDevice>> devices_;
 };
 

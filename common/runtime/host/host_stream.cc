@@ -88,17 +88,36 @@ void HostStream::work() {
 
 void HostStream::run(const Operation& operation) {
   if (failure_) return;
-  sleep_until(due_at_);
-  delay();
+  sleep_to(end_.at);
+  start_late();
   for (const Access& access : operation.accesses) report_access(access);
   try {
     operation.body();
   } catch (...) {
     failure_ = failure_of(operation.name);
   }
+  if (link()) end_.at = Clock::now();
 }
 
-void HostStream::delay() {
+void HostStream::run(const Transfer& transfer, TimePoint enqueued) {
+  if (failure_) return;
+  start_late();
+  for (const Access& access : transfer.accesses) report_access(access);
+  try {
+    end_ = link()->settle(transfer.body(link()->ready(end_, enqueued)));
+  } catch (...) {
+    failure_ = failure_of(transfer.name);
+  }
+}
+
+void HostStream::sleep_to(TimePoint time) {
+  if (!link()) return sleep_until(time);
+  if (time <= Clock::now()) return;
+  sleep_until(time);
+  link()->note_overshoot(time);
+}
+
+void HostStream::start_late() {
   if (options_.largest_delay.count() == 0) return;
   // Half of all operations start at once: a late one is then overtaken by a whole chain of others.
   if (delays_() % 2 == 0) return;
@@ -114,21 +133,42 @@ void HostStream::enqueue(Operation operation) {
   });
 }
 
+void HostStream::enqueue_transfer(Transfer transfer) {
+  TANDEM_CHECK(link() != nullptr, "{} on {}, which has no modelled link", transfer.name,
+               to_string(device()));
+  check_placement(transfer.name, device(), transfer.accesses);
+  push([this, transfer = std::move(transfer), enqueued = Clock::now()] {
+    run(transfer, enqueued);
+    carried_out();
+  });
+}
+
 void HostStream::enqueue_due(std::function<TimePoint(TimePoint)> end_of) {
-  push([this, end_of = std::move(end_of)] {
+  push([this, end_of = std::move(end_of), enqueued = time_of_call()] {
     if (!failure_) {
-      const TimePoint ready = std::max(due_at_, Clock::now());
-      due_at_ = std::max(ready, end_of(ready));
+      const TimePoint ready = std::max(end_.at, link() ? enqueued : Clock::now());
+      end_.at = std::max(ready, end_of(ready));
     }
     carried_out();
   });
 }
 
+void HostStream::start_after(TimePoint time) {
+  push([this, time] {
+    end_.at = std::max(end_.at, time);
+    carried_out();
+  });
+}
+
+void HostStream::delay(Nanoseconds duration) {
+  enqueue({"delay", {}, [duration] { sleep_until(Clock::now() + duration); }});
+}
+
 std::shared_ptr<Completion> HostStream::enqueue_completion() {
   auto completion = std::make_shared<Completion>();
-  push([this, completion] {
-    completion->ended_at = Clock::now();
-    completion->due_at = std::max(completion->ended_at, due_at_);
+  push([this, completion, enqueued = time_of_call()] {
+    completion->end = end_;
+    completion->end.at = std::max(end_.at, link() ? enqueued : Clock::now());
     completion->failure = failure_;
     carried_out();  // before those who wait go on: they may ask is_done() at once
     completion->complete();
@@ -148,7 +188,13 @@ void HostStream::wait(const Event& event) {
   auto completion = static_cast<const HostEvent&>(event).latest();
   if (!completion) return;
   push([this, completion = std::move(completion)] {
-    completion->wait();
+    completion->park();
+    // With a link nobody sleeps here: what comes next may be a transfer, which starts at due times.
+    if (link()) {
+      end_.merge(completion->end);
+    } else {
+      sleep_until(completion->end.at);
+    }
     // What this stream would do next needs work that never happened.
     if (!failure_) failure_ = completion->failure;
     carried_out();
@@ -157,24 +203,33 @@ void HostStream::wait(const Event& event) {
 
 void HostStream::synchronize() {
   const auto completion = enqueue_completion();
-  completion->wait();
+  completion->park();
+  sleep_to(completion->end.at);
   if (completion->failure) throw Error(completion->failure->kind, completion->failure->message);
 }
 
 bool HostStream::is_done() {
   if (pending_.load(std::memory_order_acquire) != 0) return false;
   if (failure_) throw Error(failure_->kind, failure_->message);
-  return due_at_ <= Clock::now();
+  return end_.at <= Clock::now();
 }
 
 void HostStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
-  enqueue({"copy",
-           {local_or_remote(reads(source), source, device()),
-            local_or_remote(writes(destination), destination, device())},
-           [destination, source] {
-             std::memcpy(destination.data(), source.data(),
-                         static_cast<std::size_t>(source.size()));
-           }});
+  std::vector<Access> accesses{local_or_remote(reads(source), source, device()),
+                               local_or_remote(writes(destination), destination, device())};
+  const auto copy = [destination, source] {
+    std::memcpy(destination.data(), source.data(), static_cast<std::size_t>(source.size()));
+  };
+  if (!link() || source.device() == destination.device()) {
+    return enqueue({"copy", std::move(accesses), copy});
+  }
+  enqueue_transfer({"copy", std::move(accesses), [this, copy, destination, source](auto ready) {
+                      ready.at = reserve_transfer(link()->ports(), source.device(),
+                                                  destination.device(), ready.at,
+                                                  transfer_time(link()->model(), source.bytes()));
+                      copy();
+                      return ready;
+                    }});
 }
 
 void HostStream::zero_bytes(ByteSpan destination) {

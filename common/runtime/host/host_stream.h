@@ -14,6 +14,7 @@
 
 #include "common/runtime/access.h"
 #include "common/runtime/host/completion.h"
+#include "common/runtime/host/host_link.h"
 #include "common/runtime/stream.h"
 
 namespace tandem::host {
@@ -25,15 +26,29 @@ struct Operation {
   std::function<void()> body;    // runs on the stream's worker thread
 };
 
+// A unit of queued work whose duration the modelled link decides.
+struct Transfer {
+  const char* name;
+  std::vector<Access> accesses;
+  // Does the physical work at once. Takes when the transfer is ready, returns its modelled end.
+  std::function<ModelledTime(const ModelledTime& ready)> body;
+};
+
 struct HostStreamOptions {
   DeviceId device;
   int core = 0;                  // the worker is bound to it
+  HostLink* link = nullptr;      // absent where nothing is modelled
   Nanoseconds largest_delay{0};  // debug: each operation starts late by a random time up to this
   std::uint64_t delay_seed = 0;
   std::function<bool()> leaves_out_wait{};  // debug: asked at each wait; true leaves it out
 };
 
 // A worker thread with a FIFO queue, bound to its device's core, parked while idle.
+//
+// With a modelled link the stream also keeps the modelled time at which its work so far was over.
+// Operations sleep to it before they start, and end when they really end. Transfers do not sleep:
+// each starts where the work before it ended, never where a worker woke, and the time that they and
+// the waits for events add up to is slept off by the next operation, or by synchronize().
 class HostStream final : public Stream {
  public:
   explicit HostStream(const HostStreamOptions& options);
@@ -42,6 +57,8 @@ class HostStream final : public Stream {
   [[nodiscard]] DeviceId device() const override { return options_.device; }
   void record(Event& event) override;
   void wait(const Event& event) override;
+  void start_after(TimePoint time) override;
+  void delay(Nanoseconds duration) override;
   void synchronize() override;
   [[nodiscard]] bool is_done() override;
   void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
@@ -49,6 +66,12 @@ class HostStream final : public Stream {
 
   // Checks that local operands lie on this stream's device, then queues.
   void enqueue(Operation operation);
+
+  // The same for a transfer; only where there is a link.
+  void enqueue_transfer(Transfer transfer);
+
+  // The modelled link; absent where there is none.
+  [[nodiscard]] HostLink* link() const { return options_.link; }
 
   // Queues a modelled duration: `end_of(ready)` gives the time at which a transfer that could start
   // at `ready` would be over. Nobody sleeps here: the next operation, an event's waiters and
@@ -63,7 +86,11 @@ class HostStream final : public Stream {
   void work();            // the worker's loop
   bool take(Task& task);  // parks while idle; false once closed and drained
   void run(const Operation& operation);
-  void delay();
+  void run(const Transfer& transfer, TimePoint enqueued);
+  void sleep_to(TimePoint time);
+  // When a modelled duration starts that was enqueued now: for the tasks to be pushed.
+  [[nodiscard]] TimePoint time_of_call() const { return link() ? Clock::now() : TimePoint{}; }
+  void start_late();  // debug
   std::shared_ptr<Completion> enqueue_completion();
 
   const HostStreamOptions options_;
@@ -79,7 +106,8 @@ class HostStream final : public Stream {
 
   // The worker's own; others see them through completions only.
   std::shared_ptr<const Failure> failure_;
-  TimePoint due_at_{};
+  ModelledTime
+      end_;  // of the work so far: kept always with a link, else where a duration is modelled
   std::mt19937_64 delays_;
 
   std::latch prepared_{1};  // the worker is bound, or failure_ says why not

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values that flags take by name.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "bench/job.h"
+#include "bench/strategy_kind.h"
+#include "common/base/error.h"
+#include "common/parallel/bucket_reducer.h"
+#include "common/parallel/training_options.h"
+#include "dp/options.h"
+
+namespace tandem::bench {
+
+template <class T>
+struct Choice {
+  std::string_view name;
+  T value;
+};
+
+// The value that `text` names; else a usage error that lists what `flag` takes.
+template <class T, std::size_t N>
+[[nodiscard]] T choose(const char* flag, const std::string& text,
+                       const std::array<Choice<T>, N>& choices) {
+  std::string known;
+  for (const auto& choice : choices) {
+    if (choice.name == text) return choice.value;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", choice.name);
+  }
+  fail(ErrorKind::kUsage, "{}: '{}' is not known: use one of {}", flag, text, known);
+}
+
+template <class T, std::size_t N>
+[[nodiscard]] std::string name_of(T value, const std::array<Choice<T>, N>& choices) {
+  for (const auto& choice : choices) {
+    if (choice.value == value) return std::string(choice.name);
+  }
+  return "";
+}
+
+inline constexpr std::array kStrategies{
+    Choice<StrategyKind>{"single", StrategyKind::kSingle},
+    Choice<StrategyKind>{"independent", StrategyKind::kIndependent},
+    Choice<StrategyKind>{"dp", StrategyKind::kDp},
+    Choice<StrategyKind>{"dp-allreduce", StrategyKind::kDpAllReduce},
+    Choice<StrategyKind>{"ddp", StrategyKind::kDdp},
+    Choice<StrategyKind>{"ddp-replicate", StrategyKind::kDdpReplicate}};
+inline constexpr std::array kLaunches{Choice<Launch>{"threads", Launch::kThreads},
+                                      Choice<Launch>{"processes", Launch::kProcesses}};
+inline constexpr std::array kInputs{Choice<InputPlace>{"host", InputPlace::kHost},
+                                    Choice<InputPlace>{"pageable", InputPlace::kPageable},
+                                    Choice<InputPlace>{"device", InputPlace::kDevice}};
+inline constexpr std::array kOptimizers{Choice<OptimizerKind>{"sgd", OptimizerKind::kSgd},
+                                        Choice<OptimizerKind>{"adam", OptimizerKind::kAdam}};
+inline constexpr std::array kLocks{Choice<InterpreterLock>{"off", InterpreterLock::kOff},
+                                   Choice<InterpreterLock>{"on", InterpreterLock::kOn}};
+inline constexpr std::array kGrads{Choice<GradsMode>{"copy", GradsMode::kCopy},
+                                   Choice<GradsMode>{"views", GradsMode::kViews}};
+inline constexpr std::array kOverlaps{Choice<Overlap>{"on", Overlap::kOn},
+                                      Choice<Overlap>{"off", Overlap::kOff}};
+inline constexpr std::array kPhaseTimings{Choice<PhaseTiming>{"on", PhaseTiming::kOn},
+                                          Choice<PhaseTiming>{"off", PhaseTiming::kOff}};
+inline constexpr std::array kThreadKinds{Choice<dp::Threads>{"spawned", dp::Threads::kSpawned},
+                                         Choice<dp::Threads>{"kept", dp::Threads::kKept}};
+inline constexpr std::array kGroupings{Choice<dp::Grouping>{"tensor", dp::Grouping::kTensor},
+                                       Choice<dp::Grouping>{"coalesced", dp::Grouping::kCoalesced},
+                                       Choice<dp::Grouping>{"flat", dp::Grouping::kFlat}};
+inline constexpr std::array kOrders{Choice<dp::Order>{"sequential", dp::Order::kSequential},
+                                    Choice<dp::Order>{"tree", dp::Order::kTree}};
+inline constexpr std::array kLossPlaces{Choice<dp::LossPlace>{"root", dp::LossPlace::kRoot},
+                                        Choice<dp::LossPlace>{"replicas", dp::LossPlace::kReplicas}};
+
+}  // namespace tandem::bench

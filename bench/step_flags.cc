@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/step_flags.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "common/base/error.h"
+
+namespace tandem::bench {
+namespace {
+
+void declare_cell(CLI::App& app, StepFlags& flags) {
+  app.add_option("--strategy", flags.strategy,
+                 "single, independent, dp, dp-allreduce, ddp or ddp-replicate")
+      ->capture_default_str();
+  app.add_option("--launch", flags.launch,
+                 "threads (one process) or processes (under mpirun -np DEVICES --bind-to none); by "
+                 "default processes for ddp and ddp-replicate, else threads");
+  app.add_option("--model", flags.model,
+                 "mlp-tiny, mlp-small, mlp-base, mlp-large, mlp:LxW (L layers of W x W), linear, "
+                 "counter, padded or custom")
+      ->capture_default_str();
+  app.add_option("--batch", flags.batch, "samples per step over all devices");
+  app.add_option("--batch-per-device", flags.batch_per_device,
+                 "samples per step and device; this or --batch");
+  app.add_option("--devices", flags.devices, "devices; of processes, one each")
+      ->capture_default_str();
+  app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
+  app.add_option("--input", flags.input,
+                 "where a step's batch starts: host (pinned), pageable or device memory; of "
+                 "dp-allreduce also scatter: the calling thread deals it out, as in dp")
+      ->capture_default_str();
+  app.add_option("--optimizer", flags.optimizer, "sgd (with momentum) or adam")
+      ->capture_default_str();
+  app.add_option("--seed", flags.seed, "of weights and data")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53));
+  app.add_flag("--oversubscribe", flags.oversubscribe,
+               "let devices share cores or GPUs; results carry the mark");
+  app.add_option("--device-memory", flags.device_memory,
+                 "capacity per device, such as 2GiB, or of each one: 2GiB,1GiB (default: what is "
+                 "left, shared evenly)");
+}
+
+void declare_dp(CLI::App& app, StepFlags& flags) {
+  app.add_option("--device-ids", flags.device_ids,
+                 "dp: devices in any order, such as 1,0; the first is the root (default: all)");
+  app.add_option("--output-device", flags.output_device,
+                 "dp: where outputs are gathered and the loss is computed (default: the root)");
+  app.add_option("--threads", flags.threads, "dp: spawned in every step (torch) or kept")
+      ->capture_default_str();
+  app.add_option("--replicate", flags.replicate,
+                 "dp: weights sent by tensor, coalesced in 10 MiB chunks (torch), or flat")
+      ->capture_default_str();
+  app.add_option("--broadcast", flags.broadcast,
+                 "dp: weights sequential from the root (torch without NCCL) or by tree")
+      ->capture_default_str();
+  app.add_option("--loss", flags.loss, "dp: on the root (torch's usual loop) or in the replicas")
+      ->capture_default_str();
+  app.add_option("--reduce", flags.reduce,
+                 "dp: gradients coalesced and added sequentially on the root (torch without NCCL), "
+                 "or by tree, as they lie")
+      ->capture_default_str();
+}
+
+void declare_all_reduce(CLI::App& app, StepFlags& flags) {
+  app.add_option("--grads", flags.grads,
+                 "ddp, dp-allreduce: copy gradients into buckets and back (torch's default), or "
+                 "views of buckets")
+      ->capture_default_str();
+  app.add_option("--overlap", flags.overlap,
+                 "ddp, dp-allreduce: on, or off (all-reduce after backward)")
+      ->capture_default_str();
+  app.add_option("--bucket-mb", flags.bucket_mb,
+                 "ddp, dp-allreduce: bucket size in MiB (default 25), or all: one bucket");
+  app.add_option("--first-bucket-mb", flags.first_bucket_mb,
+                 "ddp, dp-allreduce: first bucket's size in MiB (default 1; with --bucket-mb, that "
+                 "size)");
+}
+
+void declare_models(CLI::App& app, StepFlags& flags) {
+  app.add_option("--link", flags.link,
+                 "host: a modelled link between devices, LATENCY:BANDWIDTH such as 20us:1GBps, or "
+                 "LINK@GPU-FORMAT such as pcie4@a100-fp32, time stretched");
+  app.add_option("--dispatch-cost", flags.dispatch_cost,
+                 "modelled: what each call costs that PyTorch dispatches from Python, such as 8us");
+  app.add_flag("--interpreter-lock{on}", flags.interpreter_lock,
+               "modelled: threads of a process share one interpreter; with --dispatch-cost");
+}
+
+void declare_measuring(CLI::App& app, StepFlags& flags) {
+  app.add_option("--phases", flags.phases, "time the parts of a step: on or off")
+      ->capture_default_str();
+  app.add_option("--plant", flags.plant,
+                 "a delay planted in a phase, such as loss:2ms, to see that it is found");
+  app.add_option("--free-running", flags.free_running,
+                 "steps per sample, without barrier or wait between them (default: 1 step, both)");
+  app.add_option("--min-time", flags.min_time, "measure at least this long")->capture_default_str();
+  app.add_option("--min-samples", flags.min_samples, "and at least so many samples")
+      ->capture_default_str();
+  app.add_option("--warmup-time", flags.warmup_time, "discard at least this long")
+      ->capture_default_str();
+  app.add_option("--warmup-steps", flags.warmup_steps, "and at least so many steps (3 or more)")
+      ->capture_default_str();
+  app.add_option("--record", flags.record, "write the launch's full record to this file");
+  app.add_flag("--verify", flags.verify,
+               "instead of timing: train some steps and compare with single");
+  app.add_option(
+      "--ab", flags.ab,
+      "instead of timing alone: interleaved pairs of steps, without and with a changed "
+      "option, such as --ab=grads=views, phases=off or strategy=single; the time shown is with "
+      "it, the ratio is step time with it over without");
+  app.add_option("--pairs", flags.pairs, "pairs of --ab")->capture_default_str();
+  app.footer(
+      "Of Google Benchmark's flags: --benchmark_out=FILE (JSON), --benchmark_format=json, "
+      "--benchmark_context=KEY=VALUE.\nExit status: 0 measured, 1 failed, 2 wrong usage.");
+}
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+struct Changeable {
+  std::string_view name;
+  std::string StepFlags::*text;
+};
+
+// What both sides of a pair may differ in: all that is no matter of the process or its devices.
+constexpr std::array kChangeable{Changeable{"strategy", &StepFlags::strategy},
+                                 Changeable{"input", &StepFlags::input},
+                                 Changeable{"optimizer", &StepFlags::optimizer},
+                                 Changeable{"threads", &StepFlags::threads},
+                                 Changeable{"replicate", &StepFlags::replicate},
+                                 Changeable{"broadcast", &StepFlags::broadcast},
+                                 Changeable{"loss", &StepFlags::loss},
+                                 Changeable{"reduce", &StepFlags::reduce},
+                                 Changeable{"grads", &StepFlags::grads},
+                                 Changeable{"overlap", &StepFlags::overlap},
+                                 Changeable{"bucket-mb", &StepFlags::bucket_mb},
+                                 Changeable{"first-bucket-mb", &StepFlags::first_bucket_mb},
+                                 Changeable{"dispatch-cost", &StepFlags::dispatch_cost},
+                                 Changeable{"interpreter-lock", &StepFlags::interpreter_lock},
+                                 Changeable{"plant", &StepFlags::plant},
+                                 Changeable{"phases", &StepFlags::phases}};
+
+}  // namespace
+
+void declare(CLI::App& app, StepFlags& flags) {
+  declare_cell(app, flags);
+  declare_dp(app, flags);
+  declare_all_reduce(app, flags);
+  declare_models(app, flags);
+  declare_measuring(app, flags);
+}
+
+const std::vector<std::string>& dp_options() {
+  static const std::vector<std::string> names{"device-ids", "output-device", "threads",
+                                              "replicate",  "broadcast",     "loss",
+                                              "reduce"};
+  return names;
+}
+
+const std::vector<std::string>& all_reduce_options() {
+  static const std::vector<std::string> names{"grads", "overlap", "bucket-mb", "first-bucket-mb"};
+  return names;
+}
+
+bool has_option(StrategyKind strategy, const std::string& option) {
+  if (holds(dp_options(), option)) return strategy == StrategyKind::kDp;
+  if (holds(all_reduce_options(), option)) {
+    return strategy == StrategyKind::kDdp || strategy == StrategyKind::kDpAllReduce;
+  }
+  return true;
+}
+
+std::string owners_of(const std::string& option) {
+  return holds(dp_options(), option) ? "dp" : "ddp and dp-allreduce";
+}
+
+StepFlags with_change(const StepFlags& flags, const std::string& ab) {
+  const std::size_t equals = ab.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == ab.size()) {
+    fail(ErrorKind::kUsage,
+         "--ab={}: give an option and its other value, such as grads=views", ab);
+  }
+  const std::string option = ab.substr(0, equals);
+  const std::string value = ab.substr(equals + 1);
+  StepFlags changed = flags;
+  std::vector<std::string_view> known;
+  for (const Changeable& candidate : kChangeable) {
+    known.push_back(candidate.name);
+    if (candidate.name != option) continue;
+    if (changed.*candidate.text == value) {
+      fail(ErrorKind::kUsage, "--ab={}: that is the value without it", ab);
+    }
+    changed.*candidate.text = value;
+    return changed;
+  }
+  fail(ErrorKind::kUsage, "--ab={}: '{}' cannot change within a process: use one of {}", ab, option,
+       fmt::join(known, ", "));
+}
+
+}  // namespace tandem::bench

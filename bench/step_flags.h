@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "bench/strategy_kind.h"
+
+namespace tandem::bench {
+
+// The text of every flag of step_bench, as given or by default.
+struct StepFlags {
+  std::string strategy = "single";
+  std::string launch;
+  std::string model = "mlp-small";
+  std::int64_t batch = 0;
+  std::int64_t batch_per_device = 0;
+  int devices = 1;
+  std::string backend = "auto";
+  std::string input = "host";
+  std::string optimizer = "sgd";
+  std::string device_ids;
+  std::string output_device;
+  std::string threads = "spawned";
+  std::string replicate = "coalesced";
+  std::string broadcast = "sequential";
+  std::string loss = "root";
+  std::string reduce = "sequential";
+  std::string grads = "copy";
+  std::string overlap = "on";
+  std::string bucket_mb;
+  std::string first_bucket_mb;
+  std::string link;
+  std::string dispatch_cost;
+  std::string interpreter_lock = "off";
+  std::string plant;
+  std::string phases = "on";
+  std::uint64_t seed = 1;
+  bool oversubscribe = false;
+  std::string device_memory;
+  int free_running = 0;
+  std::string min_time = "500ms";
+  int min_samples = 10;
+  std::string warmup_time = "200ms";
+  int warmup_steps = 5;
+  std::string record;
+  bool verify = false;
+  std::string ab;
+  int pairs = 200;
+};
+
+void declare(CLI::App& app, StepFlags& flags);
+
+// Options that not every strategy has, by name without dashes.
+[[nodiscard]] const std::vector<std::string>& dp_options();         // dp's rungs
+[[nodiscard]] const std::vector<std::string>& all_reduce_options();  // of ddp and dp-allreduce
+
+// True where the strategy has the option: those that every strategy has, and its own.
+[[nodiscard]] bool has_option(StrategyKind strategy, const std::string& option);
+
+// Whose option it is, in words, of one that not every strategy has.
+[[nodiscard]] std::string owners_of(const std::string& option);
+
+// The flags with the one that `ab`, "option=value", names set anew. Usage errors for an option that
+// cannot change within a process and for a value that is no change.
+[[nodiscard]] StepFlags with_change(const StepFlags& flags, const std::string& ab);
+
+}  // namespace tandem::bench

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/allocations.h"
+
+#include "common/base/check.h"
+
+namespace tandem {
+
+void Allocations::add(const std::shared_ptr<host::SharedMapping>& mapping, std::int64_t stride) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(allocations_, [](const Allocation& a) { return a.mapping.expired(); });
+  allocations_.push_back({++added_, mapping, mapping->data(), stride});
+}
+
+Place Allocations::place_of(const void* mine) const {
+  const auto* const address = static_cast<const std::byte*>(mine);
+  const std::lock_guard lock(mutex_);
+  for (const Allocation& allocation : allocations_) {
+    const std::byte* const region = allocation.base + rank_ * allocation.stride;
+    if (allocation.mapping.expired()) continue;
+    if (address < region || address >= region + allocation.stride) continue;
+    return {allocation.number, address - region};
+  }
+  return {};
+}
+
+std::shared_ptr<std::byte> Allocations::at(Place place, int rank) const {
+  const std::lock_guard lock(mutex_);
+  for (const Allocation& allocation : allocations_) {
+    if (allocation.number != place.allocation) continue;
+    std::byte* const address = allocation.base + rank * allocation.stride + place.offset_bytes;
+    if (auto mapping = allocation.mapping.lock()) return {std::move(mapping), address};
+  }
+  return nullptr;
+}
+
+std::vector<float*> Allocations::views_of(Place place) const {
+  std::vector<float*> views;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const std::shared_ptr<std::byte> view = at(place, rank);
+    TANDEM_CHECK(view != nullptr, "allocation {} is gone", place.allocation);
+    views.push_back(reinterpret_cast<float*>(view.get()));
+  }
+  return views;
+}
+
+}  // namespace tandem

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "common/runtime/host/shared_mapping.h"
+
+namespace tandem {
+
+// A place in memory that a communicator allocated, in terms that mean the same on every rank.
+struct Place {
+  std::int64_t allocation = 0;    // its number; 0: not allocated there
+  std::int64_t offset_bytes = 0;  // into a rank's region
+
+  [[nodiscard]] bool is_allocated() const { return allocation != 0; }
+};
+
+// What a communicator has allocated, as one rank sees it: each allocation is one mapping with a
+// region per rank, which lives as long as its buffers. Thread-safe: the caller adds, streams look.
+class Allocations {
+ public:
+  Allocations(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+
+  // `stride` is the size of a region in bytes; numbers count up, so they agree between ranks.
+  void add(const std::shared_ptr<host::SharedMapping>& mapping, std::int64_t stride);
+
+  // Where this rank's memory at `mine` lies.
+  [[nodiscard]] Place place_of(const void* mine) const;
+
+  // The same place in the region of `rank`; null where this rank has freed its buffer of that
+  // allocation. The pointer keeps the mapping alive.
+  [[nodiscard]] std::shared_ptr<std::byte> at(Place place, int rank) const;
+
+  // The place in every rank's region, by rank.
+  [[nodiscard]] std::vector<float*> views_of(Place place) const;
+
+ private:
+  struct Allocation {
+    std::int64_t number = 0;
+    std::weak_ptr<host::SharedMapping> mapping;
+    std::byte* base = nullptr;
+    std::int64_t stride = 0;
+  };
+
+  const int rank_;
+  const int ranks_;
+  mutable std::mutex mutex_;  // guards all below
+  std::int64_t added_ = 0;
+  std::vector<Allocation> allocations_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/block_transfer.h"
+
+#include <algorithm>
+
+#include "common/comm/stage.h"
+
+namespace tandem {
+namespace {
+
+// A rank's part in one round through the stages.
+struct Part {
+  std::size_t rank = 0;
+  std::int64_t offset = 0;
+  std::int64_t count = 0;
+};
+
+// All parts of the round that starts `done` elements into each block.
+std::vector<Part> parts_of(const std::vector<Block>& blocks, std::int64_t done) {
+  std::vector<Part> parts;
+  for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
+    const std::int64_t count = staged_part(blocks[rank].count, done);
+    if (count > 0) parts.push_back({rank, blocks[rank].offset + done, count});
+  }
+  return parts;
+}
+
+std::int64_t longest(const std::vector<Block>& blocks) {
+  return std::ranges::max(blocks, {}, &Block::count).count;
+}
+
+}  // namespace
+
+// Where root's part lies is of use to the others only where it was allocated.
+Place BlockTransfer::open(const Plan& plan, const float* at_root, const host::ModelledTime& ready) {
+  const Place mine = rank_ == plan.root ? allocations_.place_of(at_root) : Place{};
+  meeting_.open(plan.opening, mine, ready);
+  return meeting_.place_of_root(plan.opening);
+}
+
+std::shared_ptr<std::byte> BlockTransfer::memory_of_root(Place place, int root) {
+  auto memory = allocations_.at(place, root);
+  if (memory) return memory;
+  meeting_.abort();  // the others would wait for the deadline
+  fail(ErrorKind::kCommunication,
+       "rank {} has freed its part of memory that rank {} uses in a collective: keep it on all "
+       "ranks for as long",
+       rank_, root);
+}
+
+host::ModelledTime BlockTransfer::scatter(const Plan& plan, Span<const float> source,
+                                          Span<float> mine, const host::ModelledTime& ready) {
+  const Place place = open(plan, source.data(), ready);
+  if (place.is_allocated()) {
+    const auto memory = memory_of_root(place, plan.root);
+    const auto* const from = reinterpret_cast<const float*>(memory.get());
+    copy_floats(mine.data(), from + my_block(plan).offset, mine.size());
+  } else {
+    scatter_staged(plan, source, mine);
+  }
+  return meeting_.close(plan.opening);
+}
+
+host::ModelledTime BlockTransfer::gather(const Plan& plan, Span<const float> mine,
+                                         Span<float> destination, const host::ModelledTime& ready) {
+  const Place place = open(plan, destination.data(), ready);
+  if (place.is_allocated()) {
+    const auto memory = memory_of_root(place, plan.root);
+    auto* const to = reinterpret_cast<float*>(memory.get());
+    copy_floats(to + my_block(plan).offset, mine.data(), mine.size());
+  } else {
+    gather_staged(plan, mine, destination);
+  }
+  return meeting_.close(plan.opening);
+}
+
+// The root fills every rank's stage, each rank empties its own. Stages are free by now: whoever
+// used one in an earlier collective was done with it before it came to this one's first meeting.
+void BlockTransfer::scatter_staged(const Plan& plan, Span<const float> source, Span<float> mine) {
+  const std::vector<float*> stages = allocations_.views_of(plan.stage);
+  for (std::int64_t done = 0; done < longest(plan.blocks); done += kStageElements) {
+    if (rank_ == plan.root) {
+      for (const Part& part : parts_of(plan.blocks, done)) {
+        copy_floats(stages[part.rank], source.data() + part.offset, part.count);
+      }
+    }
+    meeting_.meet();
+    const float* const stage = stages[static_cast<std::size_t>(rank_)];
+    copy_floats(mine.data() + done, stage, staged_part(mine.size(), done));
+    meeting_.meet();
+  }
+}
+
+// Each rank fills its stage, the root empties all.
+void BlockTransfer::gather_staged(const Plan& plan, Span<const float> mine,
+                                  Span<float> destination) {
+  const std::vector<float*> stages = allocations_.views_of(plan.stage);
+  for (std::int64_t done = 0; done < longest(plan.blocks); done += kStageElements) {
+    float* const stage = stages[static_cast<std::size_t>(rank_)];
+    copy_floats(stage, mine.data() + done, staged_part(mine.size(), done));
+    meeting_.meet();
+    if (rank_ == plan.root) {
+      for (const Part& part : parts_of(plan.blocks, done)) {
+        copy_floats(destination.data() + part.offset, stages[part.rank], part.count);
+      }
+    }
+    meeting_.meet();
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "common/comm/allocations.h"
+#include "common/comm/collective_meeting.h"
+#include "common/comm/communicator.h"
+#include "common/runtime/access.h"
+
+namespace tandem {
+
+// Scatter and gather, as one rank's stream worker carries them out. Where root's part was allocated
+// by the communicator, the others take from it, or write to it, themselves, each on its own core;
+// else the blocks pass through the ranks' stages, a chunk at a time.
+class BlockTransfer {
+ public:
+  BlockTransfer(int rank, const Allocations& allocations, CollectiveMeeting& meeting)
+      : rank_(rank), allocations_(allocations), meeting_(meeting) {}
+
+  // What both share: who gets which part, of whom, and where all ranks have their stages.
+  struct Plan {
+    std::vector<Block> blocks{};
+    int root = 0;
+    Opening opening{};
+    Place stage{};
+  };
+
+  host::ModelledTime scatter(const Plan& plan, Span<const float> source, Span<float> mine,
+                             const host::ModelledTime& ready);
+  host::ModelledTime gather(const Plan& plan, Span<const float> mine, Span<float> destination,
+                            const host::ModelledTime& ready);
+
+ private:
+  [[nodiscard]] Place open(const Plan& plan, const float* at_root, const host::ModelledTime& ready);
+  [[nodiscard]] std::shared_ptr<std::byte> memory_of_root(Place place, int root);
+  [[nodiscard]] const Block& my_block(const Plan& plan) const {
+    return plan.blocks[static_cast<std::size_t>(rank_)];
+  }
+  void scatter_staged(const Plan& plan, Span<const float> source, Span<float> mine);
+  void gather_staged(const Plan& plan, Span<const float> mine, Span<float> destination);
+
+  const int rank_;
+  const Allocations& allocations_;
+  CollectiveMeeting& meeting_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/collective_meeting.h"
+
+namespace tandem {
+namespace {
+
+std::int64_t since_epoch(TimePoint time) { return Nanoseconds(time.time_since_epoch()).count(); }
+
+}  // namespace
+
+// FNV-1a over the parts.
+Note::Note(std::initializer_list<std::int64_t> parts) : hash_(0xcbf29ce484222325) {
+  for (const std::int64_t part : parts) add(part);
+}
+
+void Note::add(std::int64_t part) {
+  hash_ = (hash_ ^ static_cast<std::uint64_t>(part)) * 0x100000001b3;
+}
+
+void Note::add(const std::vector<Block>& blocks) {
+  for (const Block& block : blocks) {
+    add(block.offset);
+    add(block.count);
+  }
+}
+
+CollectiveMeeting::CollectiveMeeting(RendezvousState& state, const Side& side)
+    : side_(side),
+      rendezvous_(state, side.sharing, side.rank, static_cast<int>(side.devices.size()),
+                  side.deadline) {}
+
+void CollectiveMeeting::open(const Opening& opening, Place place, const host::ModelledTime& ready) {
+  rendezvous_.bring({.allocation = place.allocation,
+                     .offset_bytes = place.offset_bytes,
+                     .ready = since_epoch(ready.at),
+                     .lateness = ready.lateness.count()});
+  rendezvous_.meet_for(opening.note);
+  if (side_.link == nullptr) return;
+  latest_ = ready;
+  for (int rank = 0; rank < static_cast<int>(side_.devices.size()); ++rank) {
+    const RendezvousState::Brought& theirs = rendezvous_.brought_by(rank);
+    latest_.merge({TimePoint(Nanoseconds(theirs.ready)), Nanoseconds(theirs.lateness), ready.step});
+  }
+  if (side_.rank == opening.root) rendezvous_.decide(since_epoch(reserve(opening).at));
+}
+
+host::ModelledTime CollectiveMeeting::reserve(const Opening& opening) const {
+  if (opening.duration == Nanoseconds{0}) return latest_;  // nothing is transferred
+  std::vector<DeviceId> ports = side_.devices;
+  if (opening.from_host) ports.push_back({Backend::kHost, DeviceId::kHostMemory});
+  host::ModelledTime end = latest_;
+  end.at = reserve_collective(side_.link->ports(), ports, latest_.at, opening.duration);
+  return end;
+}
+
+Place CollectiveMeeting::place_of_root(const Opening& opening) const {
+  const RendezvousState::Brought& theirs = rendezvous_.brought_by(opening.root);
+  return {theirs.allocation, theirs.offset_bytes};
+}
+
+host::ModelledTime CollectiveMeeting::close(const Opening& opening) {
+  rendezvous_.meet();
+  if (side_.link != nullptr) {
+    latest_.at = TimePoint(Nanoseconds(rendezvous_.decided_by(opening.root)));
+  }
+  return latest_;
+}
+
+}  // namespace tandem

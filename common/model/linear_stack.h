@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/model/model.h"
+
+namespace tandem {
+
+// One layer: y = activation(x . weight^T + bias), weight (out, in), bias (out).
+struct LinearLayer {
+  std::string weight;  // the parameters' names
+  std::string bias;    // empty: no bias
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+  Activation activation = Activation::kNone;
+};
+
+struct LinearStackOptions {
+  std::string name{};
+  std::vector<LinearLayer> layers{};
+  std::int64_t positions = 1;  // rows per sample, each of which goes through the layers on its own
+  int modules = 1;             // of the equivalent torch module
+};
+
+// Linear layers one after the other, the first one's weight and bias registered first. Weights and
+// biases start uniform in +-1/sqrt(fan in), as torch's Linear.
+class LinearStack : public Model {
+ public:
+  explicit LinearStack(LinearStackOptions options);
+
+  [[nodiscard]] std::string name() const override { return options_.name; }
+  [[nodiscard]] const ParameterLayout& layout() const override { return layout_; }
+  [[nodiscard]] std::int64_t input_width() const override;
+  [[nodiscard]] std::int64_t output_width() const override;
+  [[nodiscard]] int module_count() const override { return options_.modules; }
+  [[nodiscard]] double flops_per_sample() const override;
+  void initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
+                  Distribution distribution) const override;
+  [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device,
+                                                              std::int64_t batch) const override;
+  void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
+               Span<const float> input, Activations& activations) const override;
+  void backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
+                Activations& activations, const TensorList& gradients,
+                GradientSink& sink) const override;
+
+ private:
+  static constexpr int kNoBias = -1;
+
+  // A layer's parameters, by segment.
+  struct Segments {
+    int weight = 0;
+    int bias = kNoBias;
+  };
+
+  [[nodiscard]] std::size_t layers() const { return options_.layers.size(); }
+  [[nodiscard]] LinearShape shape(std::size_t layer, std::int64_t rows) const;
+  void backward_layer(Executor on, std::size_t layer, const ConstTensorList& parameters,
+                      Span<const float> input, Activations& activations,
+                      const TensorList& gradients) const;
+
+  const LinearStackOptions options_;
+  std::vector<Segments> segments_;  // by layer
+  ParameterLayout layout_;
+};
+
+}  // namespace tandem

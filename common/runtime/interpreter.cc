@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/interpreter.h"
+
+#include <algorithm>
+
+namespace tandem {
+
+TimePoint end_of_calls(TimePoint now, TimePoint free, Nanoseconds cost, int calls) {
+  return std::max(now, free) + cost * calls;
+}
+
+TimePoint Interpreter::dispatch(int calls) {
+  calls_.fetch_add(calls, std::memory_order_relaxed);
+  if (cost_ == Nanoseconds{0}) return {};
+  const std::lock_guard lock(mutex_);
+  // The clock is read under the lock: else a thread that was held up in between calls in the past.
+  free_ = end_of_calls(Clock::now(), free_, cost_, calls);
+  return free_;
+}
+
+void Interpreter::catch_up_with(const Interpreter& earlier) {
+  const TimePoint from = earlier.free_from();  // before our own lock: two may catch up crosswise
+  const std::lock_guard lock(mutex_);
+  free_ = std::max(free_, from);
+}
+
+TimePoint Interpreter::free_from() const {
+  const std::lock_guard lock(mutex_);
+  return free_;
+}
+
+void dispatch(Interpreter& interpreter, Stream& stream, int calls) {
+  const TimePoint over = interpreter.dispatch(calls);
+  if (interpreter.cost() > Nanoseconds{0}) stream.start_after(over);
+}
+
+}  // namespace tandem

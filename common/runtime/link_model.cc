@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/link_model.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "common/base/check.h"
+
+namespace tandem {
+namespace {
+
+Nanoseconds stream_time(const LinkModel& link, double bytes) {
+  TANDEM_CHECK(link.bytes_per_second > 0, "a link of {} bytes/s", link.bytes_per_second);
+  return Nanoseconds{std::llround(bytes * 1e9 / link.bytes_per_second)};
+}
+
+// (n-1)(a + S/(nB)): one way round the ring, each step a rank's n-th part.
+Nanoseconds ring_pass_time(const LinkModel& link, Bytes size, int ranks) {
+  const int steps = ranks - 1;
+  const double bytes = static_cast<double>(size.value) * steps / ranks;
+  return link.latency * steps + stream_time(link, bytes);
+}
+
+}  // namespace
+
+Nanoseconds transfer_time(const LinkModel& link, Bytes size) {
+  return link.latency + stream_time(link, static_cast<double>(size.value));
+}
+
+Nanoseconds ring_all_reduce_time(const LinkModel& link, Bytes size, int ranks) {
+  return 2 * ring_pass_time(link, size, ranks);
+}
+
+Nanoseconds ring_reduce_scatter_time(const LinkModel& link, Bytes size, int ranks) {
+  return ring_pass_time(link, size, ranks);
+}
+
+Nanoseconds ring_all_gather_time(const LinkModel& link, Bytes size, int ranks) {
+  return ring_pass_time(link, size, ranks);
+}
+
+Nanoseconds pipelined_time(const LinkModel& link, Bytes size, int ranks) {
+  if (ranks == 1) return Nanoseconds{0};
+  return link.latency * (ranks - 1) + stream_time(link, static_cast<double>(size.value));
+}
+
+Nanoseconds tree_time(const LinkModel& link, Bytes size, int ranks) {
+  const int levels = std::bit_width(static_cast<unsigned>(ranks - 1));  // ceil(log2 n)
+  return levels * transfer_time(link, size);
+}
+
+Nanoseconds copy_loop_time(const LinkModel& link, Bytes size, int ranks) {
+  return (ranks - 1) * transfer_time(link, size);
+}
+
+TimePoint start_of_transfer(TimePoint ready, TimePoint egress_free, TimePoint ingress_free) {
+  return std::max({ready, egress_free, ingress_free});
+}
+
+}  // namespace tandem

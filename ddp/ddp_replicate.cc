@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One rank's step. Ranks meet in five collectives, each on the compute stream; waiting for the
+// others is part of the phase of the collective in which it happens.
+//
+//              rank 0                                  rank k
+//   scatter    the whole batch, in pieces -----------> piece k
+//   replicate  weights, then buffers ----------------> into the replica
+//   forward    forward(piece 0)                        forward(piece k)
+//   gather     outputs of the whole batch <----------- outputs
+//   loss       mean over the whole batch
+//   scatter_   slices of the output gradient --------> slice k
+//     grad
+//   backward   backward                                backward
+//   reduce     sum over ranks, in rank order <-------- gradients
+//   update     optimizer, on rank 0 alone
+//
+// Weights and gradients go in one piece. Gradients are summed, never averaged: the loss is a mean
+// over the whole batch, so pieces may be uneven.
+#include "ddp/ddp_replicate.h"
+
+#include "common/base/capture_error.h"
+#include "common/runtime/copy.h"
+
+namespace tandem::ddp {
+namespace {
+
+constexpr int kRootRank = 0;
+
+std::vector<Piece> piece_per_rank(std::int64_t batch, int ranks) {
+  std::vector<Piece> pieces = chunk_batch(batch, ranks);
+  if (static_cast<int>(pieces.size()) == ranks) return pieces;
+  fail(ErrorKind::kUsage,
+       "ddp-replicate: a batch of {} gives {} pieces, which leaves some of {} ranks without work: "
+       "use a larger batch or fewer devices",
+       batch, pieces.size(), ranks);
+}
+
+std::vector<Block> blocks_of(const std::vector<Piece>& pieces, std::int64_t width) {
+  std::vector<Block> blocks;
+  for (const Piece& piece : pieces) blocks.push_back({piece.first * width, piece.count * width});
+  return blocks;
+}
+
+std::unique_ptr<Buffer> allocate_floats(Device& device, std::int64_t count) {
+  return device.allocate(Bytes{count * static_cast<std::int64_t>(sizeof(float))});
+}
+
+}  // namespace
+
+struct DdpReplicate::Root {
+  Root(Platform& platform, Device& device, const Model& model, const TrainingOptions& options)
+      : host(platform,
+             {.first = 0,
+              .count = options.global_batch,
+              .input_width = model.input_width(),
+              .target_width = model.output_width()},
+             options.seed, options.distribution, host_memory_of(options.input)),
+        targets(device.allocate(host.targets().bytes())),
+        outputs(device.allocate(host.targets().bytes())),
+        output_gradients(device.allocate(host.targets().bytes())),
+        loss(allocate_floats(device, 1)),
+        optimizer(make_optimizer(device, model.layout().arena_count(), options.optimizer)) {
+    if (options.input != InputPlace::kDevice) return;
+    inputs = device.allocate(host.inputs().bytes());
+    const auto stream = device.make_stream(StreamPriority::kNormal);
+    enqueue_copy(*stream, inputs->as<float>(), host.inputs());
+    enqueue_copy(*stream, targets->as<float>(), host.targets());
+    stream->synchronize();
+  }
+
+  // Where a step finds the whole batch's inputs.
+  [[nodiscard]] Span<const float> whole_inputs() const {
+    return inputs ? Span<const float>(inputs->as<float>()) : host.inputs();
+  }
+
+  const SyntheticBatch host;
+  std::unique_ptr<Buffer> inputs;  // where the batch starts on the device
+  const std::unique_ptr<Buffer> targets;
+  const std::unique_ptr<Buffer> outputs;           // of the whole batch
+  const std::unique_ptr<Buffer> output_gradients;  // of the whole batch
+  const std::unique_ptr<Buffer> loss;
+  const std::unique_ptr<Optimizer> optimizer;
+};
+
+DdpReplicate::DdpReplicate(Platform& platform, Device& device, const Model& model,
+                           Communicator& communicator, const TrainingOptions& options)
+    : model_(model),
+      communicator_(communicator),
+      pieces_(piece_per_rank(options.global_batch, communicator.size())),
+      inputs_(blocks_of(pieces_, model.input_width())),
+      outputs_(blocks_of(pieces_, model.output_width())),
+      calls_per_replica_(model.module_count() + model.layout().size() + model.buffers().size()),
+      interpreter_(options.interpreter.dispatch_cost),
+      root_(communicator.rank() == kRootRank
+                ? std::make_unique<Root>(platform, device, model, options)
+                : nullptr),
+      input_(allocate_floats(device, inputs_[static_cast<std::size_t>(communicator.rank())].count)),
+      gradients_(make_arena(communicator, model.layout())),
+      replica_(device, model, pieces_[static_cast<std::size_t>(communicator.rank())].count,
+               options.phases, make_arena(communicator, model.layout())) {
+  if (root_) replica_.initialise(options.seed, options.distribution);
+  replica_.stream().synchronize();
+}
+
+// Defined here, where Root is whole.
+DdpReplicate::~DdpReplicate() {
+  static_cast<void>(capture_error([&] { replica_.stream().synchronize(); }));
+}
+
+void DdpReplicate::step() {
+  IgnoreGradients nobody;  // the reduction waits for all of them
+  scatter();
+  replicate();
+  begin(Phase::kForward);
+  replica_.forward(input_->as<float>(), interpreter_);
+  gather();
+  if (root_) compute_loss();
+  scatter_gradient();
+  begin(Phase::kBackward);
+  replica_.backward(input_->as<float>(), gradients_.tensors, nobody);
+  begin(Phase::kReduce);
+  if (root_) dispatch(interpreter_, replica_.stream());
+  communicator_.reduce(replica_.stream(), gradients_.flat, kRootRank);
+  if (root_) update();
+  replica_.timer().end_step(replica_.stream());
+}
+
+void DdpReplicate::scatter() {
+  begin(Phase::kScatter);
+  if (root_) dispatch(interpreter_, replica_.stream(), communicator_.size());
+  communicator_.scatter(replica_.stream(), root_ ? root_->whole_inputs() : Span<const float>(),
+                        input_->as<float>(), inputs_, kRootRank);
+  if (root_ && !root_->inputs) {
+    dispatch(interpreter_, replica_.stream());
+    enqueue_copy(replica_.stream(), root_->targets->as<float>(), root_->host.targets());
+  }
+}
+
+void DdpReplicate::replicate() {
+  begin(Phase::kReplicate);
+  communicator_.broadcast(replica_.stream(), replica_.parameters().flat, kRootRank);
+  if (model_.buffers().size() > 0) {
+    communicator_.broadcast(replica_.stream(), replica_.buffers().flat, kRootRank);
+  }
+  static_cast<void>(interpreter_.dispatch(calls_per_replica_));
+}
+
+void DdpReplicate::gather() {
+  begin(Phase::kGather);
+  if (root_) dispatch(interpreter_, replica_.stream(), communicator_.size());
+  communicator_.gather(replica_.stream(), replica_.output(),
+                       root_ ? root_->outputs->as<float>() : Span<float>(), outputs_, kRootRank);
+}
+
+void DdpReplicate::compute_loss() {
+  begin(Phase::kLoss);
+  dispatch(interpreter_, replica_.stream());
+  replica_.operations().enqueue(replica_.stream(),
+                                MseLoss{.prediction = root_->outputs->as<float>(),
+                                        .target = root_->targets->as<float>(),
+                                        .gradient = root_->output_gradients->as<float>(),
+                                        .loss = root_->loss->as<float>()});
+}
+
+void DdpReplicate::scatter_gradient() {
+  begin(Phase::kScatterGrad);
+  if (root_) dispatch(interpreter_, replica_.stream());
+  communicator_.scatter(replica_.stream(),
+                        root_ ? root_->output_gradients->as<float>() : Span<float>(),
+                        replica_.output_gradient(), outputs_, kRootRank);
+}
+
+void DdpReplicate::update() {
+  begin(Phase::kUpdate);
+  dispatch(interpreter_, replica_.stream(), model_.layout().size());
+  root_->optimizer->step(replica_.operations(), replica_.stream(), replica_.parameters().flat,
+                         gradients_.flat);
+}
+
+std::vector<DeviceTimes> DdpReplicate::collect_phases() {
+  return {{replica_.device().id().index, replica_.timer().collect()}};
+}
+
+}  // namespace tandem::ddp

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/parallel/coalescing.h"
+#include "common/parallel/replica.h"
+#include "dp/options.h"
+
+namespace tandem::dp {
+
+// The chunks in which a grouping sends the tensors of a layout.
+[[nodiscard]] std::vector<Chunk> chunks_of(const ParameterLayout& layout, Grouping grouping);
+
+// Arenas of one layout from the first replica to the others, as torch's broadcast_coalesced without
+// NCCL: the root flattens each chunk that has to be, then every other device pulls it, all on the
+// replicas' own streams and in the phase `replicate`. In a tree a device pulls from its parent, once
+// the parent has it and has served the child before.
+//
+// What is sent is written again in the next step, without an event of its own: all pulls must be
+// behind the root's stream by then. In dp they are, as the output device gathers what each peer
+// computes after its pulls, and the root's backward comes after that.
+class Broadcast {
+ public:
+  // `arenas[i]` is replica i's. `replicas` outlive this.
+  Broadcast(const std::vector<Replica*>& replicas, const std::vector<Span<float>>& arenas,
+            const std::vector<Chunk>& chunks, Order order);
+
+  // Enqueues. Devices in order, so that everyone's pulls find their events recorded.
+  void enqueue();
+
+ private:
+  void offer(std::size_t chunk);
+  void pull(std::size_t peer, std::size_t chunk);
+  [[nodiscard]] std::size_t parent_of(std::size_t peer) const;
+  [[nodiscard]] std::vector<std::size_t> waits_for(std::size_t peer) const;
+  [[nodiscard]] Span<const float> source(std::size_t replica, const Chunk& chunk);
+
+  const std::vector<Replica*> replicas_;
+  const std::vector<Span<float>> arenas_;
+  const std::vector<Chunk> chunks_;
+  const Order order_;
+  const std::unique_ptr<Buffer> flat_;  // on the root: the flattened chunks
+  std::vector<std::vector<std::unique_ptr<Event>>> ready_;  // by replica and chunk: it has it
+};
+
+// In a binomial tree over 0 .. n - 1 with root 0: who `peer` > 0 receives from, and whom that one
+// serves just before (itself, where `peer` is its first child).
+[[nodiscard]] std::size_t tree_parent(std::size_t peer);
+[[nodiscard]] std::size_t tree_sibling_before(std::size_t peer);
+
+}  // namespace tandem::dp

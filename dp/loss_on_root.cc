@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/copy.h"
+#include "dp/loss.h"
+
+namespace tandem::dp {
+namespace {
+
+std::vector<Shape> output_shapes(const LossParts& parts) {
+  std::vector<Shape> shapes;
+  for (const Piece& piece : parts.pieces) shapes.push_back({piece.count, parts.width});
+  return shapes;
+}
+
+class LossOnRoot final : public Loss {
+ public:
+  LossOnRoot(const LossParts& parts, Span<const float> targets, Shortcut shortcut)
+      : output_(parts.output_device),
+        replicas_(parts.replicas),
+        given_targets_(targets),
+        loss_(output_.device().allocate(Bytes{sizeof(float)})) {
+    if (shortcut == Shortcut::kNotTaken) {
+      gather_ = std::make_unique<Gather>(output_, replicas_, output_shapes(parts));
+    }
+    if (targets.device() == output_.device().id()) return;
+    targets_ = output_.device().allocate(targets.bytes());
+  }
+
+  void finish_forward(int replica, Interpreter&) override {
+    if (gather_) gather_->offer(replica);
+  }
+
+  void gather(Interpreter& caller) override {
+    if (!gather_) return;
+    std::vector<Span<float>> outputs;
+    for (Replica* const replica : replicas_) outputs.push_back(replica->output());
+    gather_->enqueue(outputs, caller);
+  }
+
+  void compute(Interpreter& caller) override {
+    output_.begin(Phase::kLoss);
+    copy_targets(caller);
+    dispatch(caller, output_.stream());
+    output_.operations().enqueue(output_.stream(), MseLoss{.prediction = prediction(),
+                                                           .target = targets(),
+                                                           .gradient = gradient(),
+                                                           .loss = loss_->as<float>()});
+  }
+
+  void scatter_gradient(Interpreter& caller) override {
+    if (!gather_) return;
+    std::vector<Span<float>> gradients;
+    for (Replica* const replica : replicas_) gradients.push_back(replica->output_gradient());
+    gather_->scatter_back(gradients, caller);
+  }
+
+  void begin_backward(int) override {}
+
+  [[nodiscard]] Span<const float> value() const override { return loss_->as<float>(); }
+
+ private:
+  // The training loop's own copy, onto the output device.
+  void copy_targets(Interpreter& caller) {
+    if (!targets_) return;
+    dispatch(caller, output_.stream());
+    enqueue_copy(output_.stream(), targets_->as<float>(), given_targets_);
+  }
+
+  [[nodiscard]] Span<const float> targets() {
+    return targets_ ? Span<const float>(targets_->as<float>()) : given_targets_;
+  }
+  [[nodiscard]] Span<const float> prediction() {
+    return gather_ ? gather_->gathered() : replicas_.front()->output();
+  }
+  [[nodiscard]] Span<float> gradient() {
+    return gather_ ? gather_->gradient() : replicas_.front()->output_gradient();
+  }
+
+  OutputDevice& output_;
+  const std::vector<Replica*> replicas_;
+  const Span<const float> given_targets_;
+  const std::unique_ptr<Buffer> loss_;
+  std::unique_ptr<Buffer> targets_;  // null: they are on the output device as given
+  std::unique_ptr<Gather> gather_;   // null with the shortcut
+};
+
+}  // namespace
+
+std::unique_ptr<Loss> make_loss_on_root(const LossParts& parts, Span<const float> targets,
+                                        Shortcut shortcut) {
+  return std::make_unique<LossOnRoot>(parts, targets, shortcut);
+}
+
+}  // namespace tandem::dp

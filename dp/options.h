@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+namespace tandem::dp {
+
+// Who runs the replicas' forward passes.
+enum class Threads {
+  kSpawned,  // torch: a new thread per replica and step
+  kKept,     // one per replica, parked between steps
+};
+
+// How the weights are grouped on their way out.
+enum class Grouping {
+  kTensor,     // each tensor by itself
+  kCoalesced,  // torch: chunks of 10 MiB, flattened on the root
+  kFlat,       // all in one piece, as they lie
+};
+
+// How transfers between the root and the others follow one another.
+enum class Order {
+  kSequential,  // torch without NCCL: the root exchanges with one peer after the other
+  kTree,        // in pairs, ceil(log2 n) rounds
+};
+
+enum class LossPlace {
+  kRoot,      // torch's usual training loop: on the gathered outputs of the whole batch
+  kReplicas,  // the loss is part of the wrapped module: each replica's own, weighted by its piece
+};
+
+// Where a rank that is a thread has its share of the batch from.
+enum class Shards {
+  kOwn,        // its own loader, as a process has it
+  kScattered,  // the caller deals the whole batch out, as dp does
+};
+
+// The defaults are what torch.nn.DataParallel does.
+struct DataParallelOptions {
+  std::vector<int> device_ids{};       // in any order, the first is the root; empty: all, in order
+  std::optional<int> output_device{};  // outputs are gathered there; unset: the root
+  std::optional<int> model_device{};   // where the user has put the model; unset: the root
+  Threads threads = Threads::kSpawned;
+  Grouping replicate = Grouping::kCoalesced;
+  Order broadcast = Order::kSequential;
+  LossPlace loss = LossPlace::kRoot;
+  Order reduce = Order::kSequential;
+};
+
+}  // namespace tandem::dp

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/parallel/replica.h"
+#include "dp/options.h"
+
+namespace tandem::dp {
+
+// Gradients of all replicas summed on the root, never averaged: the backward of replication, which
+// torch hangs on one autograd node, so that it starts when the last gradient of the last replica is
+// there.
+//
+// Gradients, and flat copies of them, are written again in the next step without an event of their
+// own: all reads must be before any peer's stream by then. In dp they are, as each peer pulls
+// weights that the root sends after its update.
+class ReduceToRoot {
+ public:
+  ReduceToRoot() = default;
+  ReduceToRoot(const ReduceToRoot&) = delete;
+  ReduceToRoot& operator=(const ReduceToRoot&) = delete;
+  virtual ~ReduceToRoot() = default;
+
+  // Enqueues, after all gradients of all replicas on their own streams.
+  virtual void enqueue() = 0;
+
+  // Laid out as the arena, on the root's stream. With one replica its own gradients.
+  [[nodiscard]] virtual Span<float> sum() = 0;
+};
+
+// What is summed: `arenas[i]` is replica i's, laid out as `layout`. All outlive the reduction.
+struct Gradients {
+  std::vector<Replica*> replicas;
+  std::vector<Span<float>> arenas;
+};
+
+// torch's reduce_add_coalesced without NCCL: every device flattens its chunks; the root copies each
+// peer's chunk over and adds it, one peer after the other. sum = root + peer 1, then += peer 2, and
+// so on. The gradients themselves stay as they are.
+[[nodiscard]] std::unique_ptr<ReduceToRoot> make_sequential_reduce(const Gradients& gradients,
+                                                                   const ParameterLayout& layout,
+                                                                   Bytes chunk_limit);
+
+// In pairs, on the gradients as they lie: in round r, device i with i % 2^(r+1) = 0 copies those of
+// i + 2^r over and adds them to its own. Overwrites gradients with partial sums.
+[[nodiscard]] std::unique_ptr<ReduceToRoot> make_tree_reduce(const Gradients& gradients);
+
+}  // namespace tandem::dp

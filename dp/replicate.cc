@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dp/replicate.h"
+
+namespace tandem::dp {
+namespace {
+
+std::vector<Span<float>> parameters_of(const std::vector<Replica*>& replicas) {
+  std::vector<Span<float>> arenas;
+  for (Replica* const replica : replicas) arenas.push_back(replica->parameters().flat);
+  return arenas;
+}
+
+std::vector<Span<float>> buffers_of(const std::vector<Replica*>& replicas) {
+  std::vector<Span<float>> arenas;
+  for (Replica* const replica : replicas) arenas.push_back(replica->buffers().flat);
+  return arenas;
+}
+
+}  // namespace
+
+Replicate::Replicate(const std::vector<Replica*>& replicas, const Model& model,
+                     const DataParallelOptions& options)
+    : replicas_(replicas),
+      calls_per_replica_(model.module_count() + model.layout().size() + model.buffers().size()),
+      parameters_(replicas, parameters_of(replicas), chunks_of(model.layout(), options.replicate),
+                  options.broadcast) {
+  if (model.buffers().size() == 0) return;
+  buffers_.emplace(replicas, buffers_of(replicas), chunks_of(model.buffers(), options.replicate),
+                   options.broadcast);
+}
+
+void Replicate::enqueue(const ModuleState& module, Interpreter& caller) {
+  parameters_.enqueue();
+  if (buffers_) buffers_->enqueue();
+  for (Replica* const replica : replicas_) {
+    replica->state().attributes = module.attributes;
+    static_cast<void>(caller.dispatch(calls_per_replica_));
+  }
+}
+
+}  // namespace tandem::dp

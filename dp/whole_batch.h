@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "common/data/synthetic_batch.h"
+#include "common/model/model.h"
+#include "common/parallel/training_options.h"
+
+namespace tandem::dp {
+
+// The global batch as the training loop hands it to the wrapper, where a step finds it: in host
+// memory, or on a device - the inputs on the root's, the targets on that of the outputs.
+class WholeBatch {
+ public:
+  WholeBatch(Platform& platform, const Model& model, const TrainingOptions& options, Device& root,
+             Device& output_device);
+
+  [[nodiscard]] Span<const float> inputs() const;   // (global batch, input_width)
+  [[nodiscard]] Span<const float> targets() const;  // (global batch, output_width)
+
+ private:
+  const SyntheticBatch host_;
+  std::unique_ptr<Buffer> inputs_;   // on the root; null: they start on the host
+  std::unique_ptr<Buffer> targets_;  // on the output device; null: as above
+};
+
+}  // namespace tandem::dp

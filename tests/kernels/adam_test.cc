@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/optim/adam.h"
+
+#include <cmath>
+
+#include "common/optim/make_optimizer.h"
+#include "tests/kernels/operations_fixture.h"
+#include "tests/kernels/recording_operations.h"
+
+namespace tandem {
+namespace {
+
+using AdamTest = OperationsFixture;
+
+// One weight's Adam as its paper has it: moments corrected for their bias, then the quotient.
+struct PaperAdam {
+  double weight = 0;
+  double first = 0;
+  double second = 0;
+  int t = 0;
+
+  void step(double gradient, const AdamOptions& o) {
+    ++t;
+    first = o.beta1 * first + (1 - o.beta1) * gradient;
+    second = o.beta2 * second + (1 - o.beta2) * gradient * gradient;
+    const double corrected_first = first / (1 - std::pow(o.beta1, t));
+    const double corrected_second = second / (1 - std::pow(o.beta2, t));
+    weight -= o.learning_rate * corrected_first / (std::sqrt(corrected_second) + o.epsilon);
+  }
+};
+
+TEST_F(AdamTest, Defaults_AreTorchs) {
+  const Adam adam(device(), 1);
+  EXPECT_EQ(adam.options().learning_rate, 1e-3);
+  EXPECT_EQ(adam.options().beta1, 0.9);
+  EXPECT_EQ(adam.options().beta2, 0.999);
+  EXPECT_EQ(adam.options().epsilon, 1e-8);
+}
+
+TEST_F(AdamTest, Steps_AreThoseOfThePaper) {
+  const AdamOptions options{.learning_rate = 0.1, .epsilon = 1e-3};
+  Adam adam(device(), 1, options);
+  PaperAdam paper{.weight = 0.5};
+  const Span<float> weight = filled({0.5F});
+  for (const float value : {1.0F, -0.25F, 0.0F, 3.0F, 1e-3F, -2.0F}) {
+    const Span<float> gradient = filled({value});
+    adam.step(operations(), stream(), weight, gradient);
+    stream().synchronize();
+    paper.step(static_cast<double>(value), options);
+    EXPECT_NEAR(*weight.data(), paper.weight, 1e-6) << "step " << paper.t;
+  }
+}
+
+// The bias corrections cancel in the first step: it is the learning rate, whatever the gradient.
+TEST_F(AdamTest, FirstStep_IsTheLearningRateAgainstTheGradientsSign) {
+  Adam adam(device(), 3);
+  const Span<float> weight = zeros(3);
+  const Span<float> gradient = filled({100, -0.01F, 0});
+  adam.step(operations(), stream(), weight, gradient);
+  stream().synchronize();
+  expect_near(weight, filled({-1e-3F, 1e-3F, 0}), 1e-8);
+}
+
+TEST_F(AdamTest, StepInPieces_CountsOnce) {
+  RecordingOperations recorded;
+  Adam adam(device(), 5);
+  const std::vector<Span<float>> weights{zeros(2), zeros(3)};
+  const std::vector<Span<const float>> gradients{random(2), random(3)};
+  adam.step(recorded, stream(), weights, gradients);
+  adam.step(recorded, stream(), weights, gradients);
+  ASSERT_EQ(recorded.adam.size(), 4U);
+  EXPECT_EQ(recorded.adam[1].step, 1);
+  EXPECT_EQ(recorded.adam[2].step, 2);
+  EXPECT_EQ(recorded.adam[1].first.data(), recorded.adam[0].first.data() + 2);
+  EXPECT_EQ(recorded.adam[1].second.data(), recorded.adam[0].second.data() + 2);
+  EXPECT_EQ(adam.steps(), 2);
+}
+
+TEST_F(AdamTest, InSegments_EqualsInOnePiece) {
+  const Span<float> gradient = random(100);
+  const Span<float> flat = random(100);
+  const Span<float> front = copy_of(flat.subspan(0, 37));
+  const Span<float> back = copy_of(flat.subspan(37, 63));
+  Adam one(device(), 100);
+  Adam other(device(), 100);
+  for (int step = 0; step < 3; ++step) {
+    one.step(operations(), stream(), flat, gradient);
+    other.step(operations(), stream(), {front, back},
+               {gradient.subspan(0, 37), gradient.subspan(37, 63)});
+  }
+  stream().synchronize();
+  expect_equal(front, flat.subspan(0, 37));
+  expect_equal(back, flat.subspan(37, 63));
+}
+
+TEST_F(AdamTest, WithListsThatDoNotPairUp_IsALogicErrorAndCountsNoStep) {
+  RecordingOperations recorded;
+  Adam adam(device(), 4);
+  EXPECT_THROW(adam.step(recorded, stream(), {zeros(4)}, {zeros(2), zeros(2)}), Error);
+  EXPECT_THROW(adam.step(recorded, stream(), zeros(3), zeros(3)), Error);
+  EXPECT_TRUE(recorded.adam.empty());
+  EXPECT_EQ(adam.steps(), 0);
+}
+
+TEST_F(AdamTest, MakeOptimizer_MakesTheKindWithItsOptions) {
+  RecordingOperations recorded;
+  OptimizerOptions options{.sgd = {.momentum = 0.5F}, .adam = {.beta1 = 0.75}};
+  make_optimizer(device(), 2, options)->step(recorded, stream(), zeros(2), zeros(2));
+  ASSERT_EQ(recorded.sgd.size(), 1U);
+  EXPECT_EQ(recorded.sgd[0].momentum, 0.5F);
+  options.kind = OptimizerKind::kAdam;
+  make_optimizer(device(), 2, options)->step(recorded, stream(), zeros(2), zeros(2));
+  ASSERT_EQ(recorded.adam.size(), 1U);
+  EXPECT_EQ(recorded.adam[0].beta1, 0.75);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "common/kernels/operations.h"
+
+namespace tandem {
+
+// Keeps the updates that are enqueued, and does nothing.
+class RecordingOperations final : public Operations {
+ public:
+  std::vector<SgdUpdate> sgd;
+  std::vector<AdamUpdate> adam;
+
+  void enqueue(Stream& /*stream*/, const SgdUpdate& op) override { sgd.push_back(op); }
+  void enqueue(Stream& /*stream*/, const AdamUpdate& op) override { adam.push_back(op); }
+  void enqueue(Stream& /*stream*/, const LinearForward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const LinearBackwardInput& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const LinearBackwardWeight& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const ReluBackward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const MseLoss& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const MseLossBackward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const WeightedSum& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const FillRandom& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const Scale& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const Add& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const AddScalar& /*op*/) override {}
+};
+
+}  // namespace tandem

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The small models and both optimizers, in every strategy.
+#include "tests/support/training.h"
+
+#include <gtest/gtest.h>
+
+#include "common/model/zoo.h"
+
+namespace tandem::test {
+namespace {
+
+struct Case {
+  const char* model;
+  OptimizerKind optimizer;
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.model << (c.optimizer == OptimizerKind::kAdam ? " adam" : " sgd");
+}
+
+class SmallModelTraining : public testing::TestWithParam<Case> {
+ public:
+  static Outcome trained(const std::string& strategy, int devices, int steps) {
+    const TrainingOptions training{.global_batch = 8, .optimizer = {.kind = GetParam().optimizer}};
+    return train(*make_model(GetParam().model),
+                 {.strategy = strategy, .devices = devices, .steps = steps, .training = training});
+  }
+
+  // Of three steps. Adam's step is as long for a gradient that is nothing but rounding.
+  static double tolerance() { return GetParam().optimizer == OptimizerKind::kAdam ? 1e-3 : 1e-5; }
+};
+
+TEST_P(SmallModelTraining, MovesEveryParameter) {
+  const Outcome before = trained("single", 1, 1);
+  const Outcome after = trained("single", 1, 3);
+  for (std::size_t i = 0; i < before.weights.size(); ++i) {
+    EXPECT_NE(before.weights[i], after.weights[i]) << i;
+  }
+}
+
+TEST_P(SmallModelTraining, OnTwoDevices_ComesToWhatSingleComesTo) {
+  const Outcome single = trained("single", 1, 3);
+  for (const char* strategy : {"dp", "ddp"}) {
+    const Outcome other = trained(strategy, 2, 3);
+    EXPECT_LT(relative_difference(single.weights, other.weights), tolerance()) << strategy;
+    EXPECT_LT(relative_difference(single.gradients, other.gradients), tolerance()) << strategy;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, SmallModelTraining,
+    testing::Values(Case{"linear", OptimizerKind::kSgd}, Case{"linear", OptimizerKind::kAdam},
+                    Case{"counter", OptimizerKind::kSgd}, Case{"padded", OptimizerKind::kSgd},
+                    Case{"custom", OptimizerKind::kSgd}, Case{"custom", OptimizerKind::kAdam}));
+
+}  // namespace
+}  // namespace tandem::test

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/link_model.h"
+
+#include <gtest/gtest.h>
+
+namespace tandem::test {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+// 1 GB/s: a byte takes a nanosecond.
+constexpr LinkModel kLink{.latency = microseconds(10), .bytes_per_second = 1e9};
+constexpr Bytes kSize{1'200'000};
+
+TEST(LinkModelTest, Transfer_IsLatencyPlusBytesOverBandwidth) {
+  EXPECT_EQ(transfer_time(kLink, kSize), microseconds(10 + 1200));
+  EXPECT_EQ(transfer_time(kLink, Bytes{0}), microseconds(10));
+}
+
+TEST(LinkModelTest, RingAllReduce_Takes2NMinus1StepsOfAnNth) {
+  EXPECT_EQ(ring_all_reduce_time(kLink, kSize, 2), 2 * microseconds(10 + 600));
+  EXPECT_EQ(ring_all_reduce_time(kLink, kSize, 4), 6 * microseconds(10 + 300));
+}
+
+TEST(LinkModelTest, ReduceScatterAndAllGather_AreHalfAnAllReduceEach) {
+  for (const int ranks : {1, 2, 3, 4, 64}) {
+    const Nanoseconds all = ring_all_reduce_time(kLink, kSize, ranks);
+    EXPECT_EQ(2 * ring_reduce_scatter_time(kLink, kSize, ranks), all);
+    EXPECT_EQ(2 * ring_all_gather_time(kLink, kSize, ranks), all);
+  }
+}
+
+TEST(LinkModelTest, Pipelined_PaysLatencyPerHopAndBytesOnce) {
+  EXPECT_EQ(pipelined_time(kLink, kSize, 4), microseconds(3 * 10 + 1200));
+}
+
+TEST(LinkModelTest, Tree_PaysAWholeTransferPerLevel) {
+  EXPECT_EQ(tree_time(kLink, kSize, 2), 1 * microseconds(1210));
+  EXPECT_EQ(tree_time(kLink, kSize, 3), 2 * microseconds(1210));
+  EXPECT_EQ(tree_time(kLink, kSize, 4), 2 * microseconds(1210));
+  EXPECT_EQ(tree_time(kLink, kSize, 5), 3 * microseconds(1210));
+}
+
+TEST(LinkModelTest, CopyLoop_PaysAWholeTransferPerOtherRank) {
+  EXPECT_EQ(copy_loop_time(kLink, kSize, 4), 3 * microseconds(1210));
+}
+
+TEST(LinkModelTest, WorldOfOne_TransfersNothing) {
+  for (const auto time : {ring_all_reduce_time, ring_reduce_scatter_time, ring_all_gather_time,
+                          pipelined_time, tree_time, copy_loop_time}) {
+    EXPECT_EQ(time(kLink, kSize, 1), Nanoseconds{0});
+  }
+}
+
+TEST(LinkModelTest, Start_IsTheLatestOfReadyAndBothPorts) {
+  const TimePoint early{milliseconds(1)};
+  const TimePoint late{milliseconds(2)};
+  EXPECT_EQ(start_of_transfer(early, early, early), early);
+  EXPECT_EQ(start_of_transfer(late, early, early), late);
+  EXPECT_EQ(start_of_transfer(early, late, early), late);
+  EXPECT_EQ(start_of_transfer(early, early, late), late);
+}
+
+}  // namespace
+}  // namespace tandem::test

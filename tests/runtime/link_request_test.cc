@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/link_request.h"
+
+#include <gtest/gtest.h>
+
+#include "common/runtime/link_presets.h"
+#include "tests/support/errors.h"
+
+namespace tandem::test {
+namespace {
+
+using std::chrono::microseconds;
+
+TEST(ParseLinkTest, Literal_IsLatencyAndDecimalBandwidth) {
+  const LinkRequest request = parse_link("20us:1.5GBps");
+  EXPECT_EQ(request.text, "20us:1.5GBps");
+  EXPECT_EQ(request.link, (LinkModel{.latency = microseconds(20), .bytes_per_second = 1.5e9}));
+  EXPECT_FALSE(request.is_preset());
+}
+
+TEST(ParseLinkTest, Bandwidth_TakesItsDecimalUnits) {
+  EXPECT_EQ(parse_link("0s:2KBps").link.bytes_per_second, 2e3);
+  EXPECT_EQ(parse_link("0s:2MBps").link.bytes_per_second, 2e6);
+  EXPECT_EQ(parse_link("0s:2GBps").link.bytes_per_second, 2e9);
+  EXPECT_EQ(parse_link("0s:2TBps").link.bytes_per_second, 2e12);
+}
+
+TEST(ParseLinkTest, Preset_IsTheNamedHardwares) {
+  const LinkRequest request = parse_link("pcie4@a100-fp32");
+  EXPECT_EQ(request.link, (LinkModel{.latency = Nanoseconds(5700), .bytes_per_second = 31.508e9}));
+  EXPECT_EQ(request.gpu_flops, 19.5e12);
+  EXPECT_TRUE(request.is_preset());
+}
+
+TEST(ParseLinkTest, EveryPair_IsAPreset) {
+  for (const LinkPreset& link : link_presets()) {
+    for (const GpuPreset& gpu : gpu_presets()) {
+      EXPECT_TRUE(parse_link(fmt::format("{}@{}", link.name, gpu.name)).is_preset());
+      EXPECT_FALSE(link.source.empty() || gpu.source.empty());
+    }
+  }
+}
+
+// What is refused, and a word that the message must hold.
+struct Refused {
+  const char* text;
+  const char* word;
+};
+class RefusedLinkTest : public testing::TestWithParam<Refused> {};
+
+TEST_P(RefusedLinkTest, IsAUsageErrorThatNamesWhatIsWrong) {
+  const Error error = error_of([] { static_cast<void>(parse_link(GetParam().text)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "--link")) << error.what();
+  EXPECT_TRUE(mentions(error, GetParam().word)) << error.what();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, RefusedLinkTest,
+    testing::Values(Refused{"", "LATENCY:BANDWIDTH"}, Refused{"1GBps", "LATENCY:BANDWIDTH"},
+                    Refused{"20:1GBps", "'20' is no duration"}, Refused{"20us:", "is no bandwidth"},
+                    Refused{"20us:1", "'1' is no bandwidth"}, Refused{"20us:0GBps", "above 0"},
+                    Refused{"20us:-1GBps", "above 0"}, Refused{"20us:1GiBps", "GBps"},
+                    Refused{"20us:infGBps", "no bandwidth"},
+                    Refused{"pcie6@a100-fp32", "pcie3, pcie4, pcie5, nvlink3, nvlink4"},
+                    Refused{"pcie4@a100", "a100-bf16"}, Refused{"pcie4@v100-bf16", "v100-fp32"}));
+
+TEST(ScaledLinkTest, Preset_StretchesTimeByTheRatioOfGpuToCore) {
+  const LinkRequest request = parse_link("pcie4@a100-fp32");
+  EXPECT_DOUBLE_EQ(stretch(request, 0.1e12), 195);
+  const LinkModel link = scaled(request, 0.1e12);
+  EXPECT_EQ(link.latency, Nanoseconds(195 * 5700));
+  EXPECT_DOUBLE_EQ(link.bytes_per_second, 31.508e9 / 195);
+}
+
+TEST(ScaledLinkTest, Literal_IsLeftAlone) {
+  const LinkRequest request = parse_link("20us:1GBps");
+  EXPECT_EQ(stretch(request, 1e9), 1);
+  EXPECT_EQ(scaled(request, 1e9), request.link);
+}
+
+}  // namespace
+}  // namespace tandem::test
