@@ -22,17 +22,20 @@ bool is_resolved(const Figure& figure) {
 }
 
 std::string remark(const Figure& figure) {
-  return figure.seconds && !is_resolved(figure) ? kNotResolved : "";
+  if (!figure.seconds) return figure.missing;
+  return is_resolved(figure) ? "" : kNotResolved;
 }
 
 // With the verdict on its sign beside it.
 std::string judged(const Figure& figure) {
   const std::string text = milliseconds_text(figure);
-  return remark(figure).empty() ? text : text + " " + kNotResolved;
+  return remark(figure).empty() ? text : text + ", " + remark(figure);
 }
 
 std::string modelled_prefix(const GapQuestion& question) {
-  return question.link.empty() ? "" : "Modelled link " + question.link + ": ";
+  if (question.link.empty()) return "";
+  const bool is_scaled = question.link.find('@') != std::string::npos;
+  return fmt::format("Modelled link {}{}: ", question.link, is_scaled ? ", scaled" : "");
 }
 
 // The hardware stands above; then what was asked, and the answer before its parts.
@@ -44,12 +47,13 @@ std::string question_text(const Explanation& explanation) {
       question.model, question.batch, count_text(question.devices, "device"),
       count_text(explanation.launches, "launch"));
   if (question.input != "host") text += ", input from " + question.input + " memory";
+  if (!question.plant.empty()) text += ", with a planted delay (" + question.plant + ")";
   return text + ".";
 }
 
 std::string answer_text(const Explanation& explanation) {
   const Figure& gap = explanation.stock_gap;
-  if (!gap.seconds) return "dp against ddp as torch has it: no figure, " + gap.missing + ".";
+  if (!gap.seconds) return "dp against ddp as torch has it: no figure, for " + gap.missing + ".";
   const std::string steps = fmt::format("dp takes {} ms, ddp as torch has it {} ms",
                                         milliseconds_text(explanation.ladder.front().mean_step),
                                         milliseconds_text(explanation.stock_mean_step));
@@ -94,8 +98,7 @@ Section ladder_section(const Explanation& explanation) {
       table.rows.push_back({step.label, takes, "", "", ""});
       continue;
     }
-    table.rows.push_back({"+ " + step.label, takes,
-                          step.saves.seconds ? milliseconds_text(step.saves) : "-",
+    table.rows.push_back({"+ " + step.label, takes, milliseconds_text(step.saves),
                           bar(step.saves, full), step_remark(step, kLadder[i])});
   }
   table.rows.push_back({"dp to the ladder's end", "", milliseconds_text(explanation.gap), "",
@@ -110,6 +113,15 @@ Section ladder_section(const Explanation& explanation) {
   return section;
 }
 
+std::string range_remark(const Range& range) {
+  const std::string first = remark(range.first);
+  const std::string last = remark(range.last);
+  if (first == last) return first;
+  if (first.empty()) return "last: " + last;
+  if (last.empty()) return "first: " + first;
+  return "first: " + first + ", last: " + last;
+}
+
 Section range_section(const Explanation& explanation) {
   Section section{.title = modelled_prefix(explanation.question) +
                            "What a cause is worth depends on what else is there",
@@ -120,15 +132,8 @@ Section range_section(const Explanation& explanation) {
                            {"removed last saves, ms [95 %]", Align::kRight},
                            {"remark", Align::kLeft}};
   for (const Range& range : explanation.ranges) {
-    const bool first = is_resolved(range.first);
-    const bool last = is_resolved(range.last);
-    const bool none = range.first.seconds && range.last.seconds && !first && !last;
-    const std::string text = none                            ? kNotResolved
-                             : range.first.seconds && !first ? "first not resolved"
-                             : range.last.seconds && !last   ? "last not resolved"
-                                                             : "";
-    section.table.rows.push_back(
-        {range.cause, milliseconds_text(range.first), milliseconds_text(range.last), text});
+    section.table.rows.push_back({range.cause, milliseconds_text(range.first),
+                                  milliseconds_text(range.last), range_remark(range)});
   }
   section.lines = {
       "First: from the top of its family (dp; the all-reduce in threads with one bucket) it alone "
@@ -225,7 +230,7 @@ Section memory_section(const Explanation& explanation) {
 
 std::string milliseconds_text(const Figure& figure) {
   constexpr double kMilliseconds = 1e3;
-  if (!figure.seconds) return "not measured (" + figure.missing + ")";
+  if (!figure.seconds) return "no figure";
   std::string text = fmt::format("{:.3f}", figure.seconds->center * kMilliseconds);
   if (figure.seconds->interval) {
     text += fmt::format(" [{:.3f} .. {:.3f}]", figure.seconds->interval->low * kMilliseconds,

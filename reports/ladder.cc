@@ -106,6 +106,7 @@ results::Cell cell_of(const Definition& definition, const GapQuestion& question)
   // Not over "scatter": that rung is about where the batch comes from.
   if (question.input != "host") cell.options.try_emplace("input", question.input);
   if (!question.link.empty()) cell.options["link"] = question.link;
+  if (!question.plant.empty()) cell.options["plant"] = question.plant;
   return cell;
 }
 

@@ -21,6 +21,7 @@ struct GapQuestion {
   std::string link;               // the link model; empty: none
   std::string dispatch_cost;      // for the modelled chart; empty: none
   bool interpreter_lock = false;  // also in that chart
+  std::string plant;              // a delay in one phase of every rung that has it, as a check
 };
 
 // The cells that an explanation needs. The first nine, in this order, are the ladder.

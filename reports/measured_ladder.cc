@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/measured_ladder.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "common/stats/summary.h"
@@ -28,7 +26,7 @@ MeasuredLadder::Launches launches_of(const RungCell& rung, const results::Docume
     if (record.status == Status::kOk) {
       launches.measured.push_back(&record);
     } else {
-      launches.problem = fmt::format("{}: {}", to_string(record.status), record.reason);
+      launches.problem = to_string(record.status);
     }
   }
   return launches;

@@ -13,7 +13,7 @@
 
 namespace tandem::reports {
 
-// A figure in seconds, or why there is none.
+// A figure in seconds, or why there is none: "dp failed"; the reason itself is among the notes.
 struct Figure {
   std::optional<stats::Estimate> seconds;
   std::string missing;
@@ -34,7 +34,7 @@ class MeasuredLadder {
   struct Launches {
     RungCell rung;
     std::vector<const results::LaunchRecord*> measured;
-    std::string problem;  // why there is none
+    std::string problem;  // why there is none: "failed", "skipped" or "not run"
   };
 
   MeasuredLadder(const results::Document& document, const GapQuestion& question);

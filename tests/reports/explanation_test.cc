@@ -107,7 +107,7 @@ TEST(Explanation, MissingRung_LeavesItsStepsWithoutAFigure_AndSaysWhy) {
   const Explanation explanation = explain(document, question, 3);
   EXPECT_FALSE(explanation.ladder[6].saves.seconds);
   EXPECT_FALSE(explanation.ladder[7].saves.seconds);
-  EXPECT_EQ(explanation.ladder[6].saves.missing, "buckets failed: rank lost");
+  EXPECT_EQ(explanation.ladder[6].saves.missing, "buckets failed");
   EXPECT_NEAR(ms(explanation.gap), 255, 1e-9);
   EXPECT_TRUE(has(to_text(explanation), "failed: rank lost"));
 }
@@ -175,7 +175,7 @@ TEST(Explanation, DispatchCostAndLock_AreAChartOfTheirOwn) {
 TEST(Explanation, NothingMeasured_SaysSo) {
   const Explanation explanation = explain({}, sample_question(), 3);
   EXPECT_EQ(explanation.subject, "Nothing was measured");
-  EXPECT_TRUE(has(to_text(explanation), "no figure, dp not run"));
+  EXPECT_TRUE(has(to_text(explanation), "no figure, for dp not run"));
 }
 
 TEST(Explanation, Memory_IsThePeakOverLaunchesByDevice) {

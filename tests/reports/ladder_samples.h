@@ -17,7 +17,8 @@ inline GapQuestion sample_question() {
           .input = "host",
           .link = "",
           .dispatch_cost = "",
-          .interpreter_lock = false};
+          .interpreter_lock = false,
+          .plant = ""};
 }
 
 // What a cell takes, in seconds.

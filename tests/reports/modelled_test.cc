@@ -20,6 +20,7 @@ std::string parts(const Options& options) {
 
 TEST(Modelled, EveryModel_IsNamed_AlsoWithoutALink) {
   EXPECT_EQ(parts({{"link", "20us:1GBps"}}), "link 20us:1GBps");
+  EXPECT_EQ(parts({{"link", "pcie4@a100-fp32"}}), "link pcie4@a100-fp32, scaled");
   EXPECT_EQ(parts({{"dispatch-cost", "8us"}, {"interpreter-lock", "on"}}),
             "dispatch cost 8us, interpreter lock");
   EXPECT_EQ(parts({{"interpreter-lock", "off"}, {"grads", "views"}}), "");

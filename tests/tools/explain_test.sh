@@ -162,7 +162,8 @@ case_input() {
 case_failing() {
   FAKE_FAIL=dp-allreduce expect 1 explain --out result
   saves 'threads kept' 0.300
-  grep -q '^+ no replication.*not measured (.*dp-allreduce cannot be had' out || die "the reason is not there"
+  grep -q '^+ no replication.* no figure .*no replication, reduction, root update failed' out || die "the hole is not there"
+  grep -q 'failed: step_bench: dp-allreduce cannot be had' out || die "the reason is not there"
   expect 0 explain --out result
   saves 'no replication, reduction, root update' 2.000
 }

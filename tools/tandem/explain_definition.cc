@@ -19,7 +19,8 @@ Json to_json(const reports::GapQuestion& question) {
               {"input", question.input},
               {"link", question.link},
               {"dispatch_cost", question.dispatch_cost},
-              {"interpreter_lock", question.interpreter_lock}};
+              {"interpreter_lock", question.interpreter_lock},
+              {"plant", question.plant}};
 }
 
 reports::GapQuestion question_from(const Json& json, const std::string& backend) {
@@ -30,7 +31,8 @@ reports::GapQuestion question_from(const Json& json, const std::string& backend)
           .input = json.at("input").get<std::string>(),
           .link = json.at("link").get<std::string>(),
           .dispatch_cost = json.at("dispatch_cost").get<std::string>(),
-          .interpreter_lock = json.at("interpreter_lock").get<bool>()};
+          .interpreter_lock = json.at("interpreter_lock").get<bool>(),
+          .plant = json.at("plant").get<std::string>()};
 }
 
 MeasuringSettings settings_from(const Json& json) {

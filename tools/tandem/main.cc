@@ -70,6 +70,8 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
                       "Beside it a modelled chart: an interpreter's cost per call, such as 8us");
   explain->add_flag("--interpreter-lock", options.interpreter_lock,
                     "In that chart also the lock that threads share");
+  explain->add_option("--plant", options.plant,
+                      "A delay in a phase of every rung, such as replicate:2ms, to see it found");
   explain->add_option("--backend", options.backend,
                       "auto, host or cuda; default: as FILE was measured, else auto");
   explain->add_option("--min-time", options.min_time,
