@@ -27,6 +27,11 @@ int launches_planned(const results::SweepInfo& sweep) {
   return planned;
 }
 
+// The cell's name, or "3 cells".
+std::string who(const std::vector<const CellSummary*>& cells) {
+  return cells.size() == 1 ? cells.front()->cell.name() : count_text(std::ssize(cells), "cell");
+}
+
 // "3 cells failed: <reason>", a line per reason.
 void add_reasons(std::vector<std::string>& lines, const Summary& summary, Status status) {
   std::map<std::string, std::vector<const CellSummary*>> by_reason;
@@ -34,9 +39,7 @@ void add_reasons(std::vector<std::string>& lines, const Summary& summary, Status
     if (cell.launches == 0 && cell.status == status) by_reason[cell.reason].push_back(&cell);
   }
   for (const auto& [reason, cells] : by_reason) {
-    const std::string who =
-        cells.size() == 1 ? cells.front()->cell.name() : count_text(std::ssize(cells), "cell");
-    lines.push_back(fmt::format("{} {}: {}", who, to_string(status), reason));
+    lines.push_back(fmt::format("{} {}: {}", who(cells), to_string(status), reason));
   }
 }
 
@@ -51,13 +54,17 @@ void add_load(std::vector<std::string>& lines, const results::Context& context) 
       load, count_text(context.num_cpus, "CPU")));
 }
 
+// A line per delay.
 void add_planted(std::vector<std::string>& lines, const Summary& summary) {
+  std::map<std::string, std::vector<const CellSummary*>> by_delay;
   for (const CellSummary& cell : summary.cells) {
-    if (cell.planted.empty()) continue;
+    if (!cell.planted.empty()) by_delay[cell.planted].push_back(&cell);
+  }
+  for (const auto& [delay, cells] : by_delay) {
     lines.push_back(
-        fmt::format("planted: {} holds a delay put there on purpose ({}); it is no "
-                    "figure of this machine",
-                    cell.cell.name(), cell.planted));
+        fmt::format("planted: a delay was put on purpose ({}) into {}; these are no "
+                    "figures of this machine",
+                    delay, who(cells)));
   }
 }
 

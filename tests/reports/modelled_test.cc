@@ -90,7 +90,7 @@ TEST(Planted, Delay_StandsInMarksAndNotes) {
   synthetic.document().launches[1].warnings = {"device 1 shares a core"};
   const std::string text = to_text(verdict(synthetic.document(), summarize(synthetic.document())));
   EXPECT_NE(text.find("(dp planted: reduce:1ms)"), std::string::npos) << text;
-  EXPECT_NE(text.find("! planted: dp/threads/mlp-small/devices:2/batch:64 holds"),
+  EXPECT_NE(text.find("(reduce:1ms) into dp/threads/mlp-small/devices:2/batch:64;"),
             std::string::npos);
   EXPECT_NE(text.find("! warning: device 1 shares a core (in 1 cell)"), std::string::npos);
 }
