@@ -36,7 +36,8 @@ struct HostDebug {
 struct PlatformOptions {
   int devices = 1;             // logical devices wanted
   bool oversubscribe = false;  // more logical devices than cores or GPUs allowed
-  // Capacities: one for each device, or one per device; none: what is left, shared evenly.
+  // Capacities: one that goes for every device, or one per device in order; none: what is left,
+  // shared evenly.
   std::vector<Bytes> device_memory{};
   std::vector<int> cores{};         // host: cores to use, by OS number; empty: those allowed
   std::optional<LinkModel> link{};  // host: the modelled link between devices; none: as it is

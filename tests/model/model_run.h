@@ -87,11 +87,12 @@ struct ModelRun {
         dy(some_values(batch * model.output_width(), 0.9)),
         input(device.allocate(Bytes{4 * batch * model.input_width()})),
         gradients(make_arena(device, model.layout())),
-        replica(device, model, batch, PhaseTiming::kOff) {
+        replica(device, model, batch, PhaseOptions{PhaseTiming::kOff}) {
     replica.initialise(5, Distribution::kUniform);
     put(device, input->as<float>(), x);
     put(device, replica.output_gradient(), dy);
-    replica.forward(input->as<float>());
+    Interpreter interpreter(Nanoseconds{0});
+    replica.forward(input->as<float>(), interpreter);
     replica.backward(input->as<float>(), gradients.tensors, sink);
     replica.stream().synchronize();
   }

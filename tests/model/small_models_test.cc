@@ -81,7 +81,10 @@ TEST(CounterTest, ForwardAndBackward_ArePlain) {
 TEST(CounterTest, EachForward_CountsInBufferAndAttribute) {
   const Counter model;
   ModelRun run(model, 2);  // the first forward
-  for (int repeat = 0; repeat < 2; ++repeat) run.replica.forward(run.input->as<float>());
+  Interpreter nobody(Nanoseconds{0});
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    run.replica.forward(run.input->as<float>(), nobody);
+  }
   run.replica.stream().synchronize();
   ModuleState& state = run.replica.state();
   EXPECT_EQ(read_back<float>(run.device, state.buffers.front()), std::vector<float>{3});
@@ -91,7 +94,7 @@ TEST(CounterTest, EachForward_CountsInBufferAndAttribute) {
 TEST(CounterTest, EachReplica_HasItsOwnState) {
   const Counter model;
   ModelRun run(model, 2);
-  Replica other(run.device, model, 2, PhaseTiming::kOff);
+  Replica other(run.device, model, 2, PhaseOptions{PhaseTiming::kOff});
   EXPECT_EQ(read_back<float>(run.device, other.state().buffers.front()), std::vector<float>{0});
   EXPECT_TRUE(other.state().attributes.empty());
 }

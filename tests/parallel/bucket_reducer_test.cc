@@ -50,7 +50,7 @@ class BucketReducerTest : public testing::Test {
   const std::unique_ptr<Platform> platform_ = host_devices(1);
   Device& device_ = platform_->device(0);
   const Mlp model_{"four segments", {64, 64, 64}};
-  Replica replica_{device_, model_, 1, PhaseTiming::kOff};
+  Replica replica_{device_, model_, 1, PhaseOptions{PhaseTiming::kOff}};
   FakeCommunicator communicator_{device_, 1, 4};
   std::unique_ptr<BucketReducer> reducer_;
 };

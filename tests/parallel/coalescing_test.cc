@@ -80,5 +80,23 @@ TEST(CoalescingTest, BothRules_CoverEverySegmentOnceInOrder) {
   }
 }
 
+// Only what is in several pieces has to be flattened.
+TEST(CoalescingTest, BothRules_FlattenChunksOfSeveralTensorsAlone) {
+  const ParameterLayout layout = layout_of({7, 33, 1, 500, 16});
+  for (const auto& chunks :
+       {broadcast_chunks(layout, Bytes{400}), reduction_chunks(layout, Bytes{400})}) {
+    for (const Chunk& chunk : chunks) EXPECT_EQ(chunk.flattened, chunk.segments > 1);
+  }
+}
+
+TEST(CoalescingTest, TensorsAndFlat_AreSentAsTheyLie) {
+  const ParameterLayout layout = layout_of({7, 33, 1});
+  EXPECT_EQ(sizes_of(tensor_chunks(layout)), (Sizes{1, 1, 1}));
+  ASSERT_EQ(sizes_of(flat_chunk(layout)), (Sizes{3}));
+  EXPECT_FALSE(flat_chunk(layout).front().flattened);
+  EXPECT_EQ(flat_chunk(layout).front().offset, 0);
+  EXPECT_EQ(flat_chunk(layout).front().count, layout.segments().back().offset + 1);
+}
+
 }  // namespace
 }  // namespace tandem::test

@@ -121,19 +121,23 @@ TEST(StrategiesTest, Ddp_RefusesABatchThatRanksDoNotDivide) {
   }
 }
 
-TEST(StrategiesTest, InputOnDevice_ChangesNoNumber) {
+TEST(StrategiesTest, PlaceOfTheInput_ChangesNoNumber) {
   const auto model = exact_model();
-  for (const std::string strategy : {"single", "dp", "ddp"}) {
+  for (const std::string strategy :
+       {"single", "dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
     Training run = exact_run(strategy, strategy == "single" ? 1 : 2);
     const Outcome from_host = train(*model, run);
-    run.training.input = InputPlace::kDevice;
-    EXPECT_EQ(train(*model, run), from_host) << strategy;
+    for (const InputPlace place : {InputPlace::kPageable, InputPlace::kDevice}) {
+      run.training.input = place;
+      EXPECT_EQ(train(*model, run), from_host) << strategy;
+    }
   }
 }
 
 TEST(StrategiesTest, SeededDelays_ChangeNoNumber) {
   const auto model = exact_model();
-  for (const std::string strategy : {"single", "dp", "ddp"}) {
+  for (const std::string strategy :
+       {"single", "dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
     Training run = exact_run(strategy, strategy == "single" ? 1 : 2);
     run.steps = 3;
     const Outcome prompt = train(*model, run);
@@ -142,6 +146,107 @@ TEST(StrategiesTest, SeededDelays_ChangeNoNumber) {
       run.platform.debug.delay_seed = seed;
       EXPECT_EQ(train(*model, run), prompt) << strategy << ", seed " << seed;
     }
+  }
+}
+
+std::vector<dp::DataParallelOptions> ways_of_dp() {
+  return {{.threads = dp::Threads::kKept},
+          {.replicate = dp::Grouping::kTensor},
+          {.replicate = dp::Grouping::kFlat, .broadcast = dp::Order::kTree},
+          {.loss = dp::LossPlace::kReplicas},
+          {.reduce = dp::Order::kTree},
+          {.device_ids = {1, 0}},
+          {.device_ids = {1}, .output_device = 0}};
+}
+
+// Whatever the option, the same mathematics: exact on small integers, pieces are powers of two.
+TEST(StrategiesTest, EveryWayOfDp_FirstGradientsEqualSinglesBitForBit) {
+  const auto model = exact_model();
+  const Outcome single = train(*model, exact_run("single", 1));
+  for (const int devices : {2, 4}) {
+    for (const dp::DataParallelOptions& way : ways_of_dp()) {
+      Training run = exact_run("dp", devices);
+      run.dp = way;
+      EXPECT_EQ(train(*model, run), single);
+    }
+  }
+}
+
+TEST(StrategiesTest, EveryWayOfDp_WithUnevenPieces_FollowsSingle) {
+  const auto model = make_model("mlp-tiny");
+  const Outcome single = train(*model, real_run("single", 1, 10));
+  for (const dp::DataParallelOptions& way : ways_of_dp()) {
+    Training run = real_run("dp", 4, 10);
+    run.dp = way;
+    const Outcome dp = train(*model, run);
+    EXPECT_LT(relative_difference(single.weights, dp.weights), kTolerance);
+    EXPECT_LT(relative_difference(single.gradients, dp.gradients), kTolerance);
+  }
+}
+
+TEST(StrategiesTest, DdpReplicate_FirstGradientsEqualSinglesBitForBit) {
+  const auto model = exact_model();
+  const Outcome single = train(*model, exact_run("single", 1));
+  for (const int devices : {1, 2, 4}) {
+    EXPECT_EQ(train(*model, exact_run("ddp-replicate", devices)), single);
+  }
+}
+
+TEST(StrategiesTest, DdpReplicate_WithUnevenPieces_FollowsSingle) {
+  const auto model = make_model("mlp-tiny");
+  const Outcome ranks = train(*model, real_run("ddp-replicate", 3, 10));
+  const Outcome single = train(*model, real_run("single", 1, 10));
+  EXPECT_LT(relative_difference(single.weights, ranks.weights), kTolerance);
+}
+
+TEST(StrategiesTest, DdpReplicate_RefusesABatchThatLeavesARankWithoutWork) {
+  const auto model = exact_model();
+  Training run = exact_run("ddp-replicate", 4);
+  run.training.global_batch = 9;
+  try {
+    static_cast<void>(train(*model, run));
+    FAIL() << "a batch of 3 pieces was accepted for 4 ranks";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  }
+}
+
+struct CornerCase {
+  int devices;
+  GradsMode grads;
+  dp::Shards shards;
+};
+
+class DpAllReduceTest : public testing::TestWithParam<CornerCase> {};
+
+// The same collective on the same shards: on any data, not only on exact ones.
+TEST_P(DpAllReduceTest, EqualsDdpBitForBit_OverTenSteps) {
+  const auto model = make_model("mlp-tiny");
+  Training run = real_run("ddp", GetParam().devices, 16);
+  run.steps = 10;
+  run.reducer = {.grads = GetParam().grads, .bucket_cap = kib(64), .first_bucket_cap = kib(64)};
+  const Outcome ddp = train(*model, run);
+  run.strategy = "dp-allreduce";
+  run.shards = GetParam().shards;
+  EXPECT_EQ(train(*model, run), ddp);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Corners, DpAllReduceTest,
+    testing::Values(CornerCase{2, GradsMode::kCopy, dp::Shards::kOwn},
+                    CornerCase{2, GradsMode::kViews, dp::Shards::kScattered},
+                    CornerCase{4, GradsMode::kCopy, dp::Shards::kScattered},
+                    CornerCase{4, GradsMode::kViews, dp::Shards::kOwn}));
+
+// Neither changes a number: they are about time.
+TEST(StrategiesTest, ModelledLinkAndInterpreter_ChangeNoNumber) {
+  const auto model = exact_model();
+  for (const std::string strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
+    Training run = exact_run(strategy, 2);
+    const Outcome plain = train(*model, run);
+    run.platform.link = LinkModel{std::chrono::microseconds(5), 1e9};
+    run.training.interpreter = {std::chrono::microseconds(2), InterpreterLock::kOn};
+    EXPECT_EQ(train(*model, run), plain) << strategy;
   }
 }
 

@@ -203,6 +203,16 @@ TEST(HostLinkAccountTest, Lateness_AddsUpAlongThePath_AndStartsAgainWithTheStep)
   EXPECT_LT(late_by_an_hour(second).lateness, std::chrono::hours(2));
 }
 
+TEST(HostLinkAccountTest, WorkThatTheHostEnqueuesLater_IsAsLateAsWhatTheHostSaw) {
+  HostLink link(kLink, std::make_shared<LinkPorts>());
+  const TimePoint later = TimePoint{} + milliseconds(5);
+  link.seen_by_host({TimePoint{}, milliseconds(3), 0});
+  EXPECT_EQ(link.ready({}, later).lateness, milliseconds(3));
+  EXPECT_EQ(link.ready({later, milliseconds(1), 0}, TimePoint{}).lateness, milliseconds(1));
+  static_cast<void>(link.take_lateness());
+  EXPECT_EQ(link.ready({}, later).lateness, Nanoseconds{0});
+}
+
 TEST(HostLinkAccountTest, Merge_TakesTheLatersLateness) {
   const TimePoint later = TimePoint{} + milliseconds(5);
   ModelledTime time{TimePoint{}, milliseconds(3), 0};

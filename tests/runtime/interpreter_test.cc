@@ -86,6 +86,7 @@ TEST_F(DispatchTest, AtNoCost_NothingIsQueued) {
     void record(Event&) override { ADD_FAILURE(); }
     void wait(const Event&) override { ADD_FAILURE(); }
     void start_after(TimePoint) override { ADD_FAILURE(); }
+    void delay(Nanoseconds) override { ADD_FAILURE(); }
     void synchronize() override {}
     [[nodiscard]] bool is_done() override { return true; }
     void copy_bytes(ByteSpan, ConstByteSpan) override {}

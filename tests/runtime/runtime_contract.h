@@ -233,6 +233,15 @@ TYPED_TEST_P(RuntimeContract, StartAfter_ATimeThatHasPassed_HoldsNobodyUp) {
   EXPECT_TRUE(s->is_done());
 }
 
+TYPED_TEST_P(RuntimeContract, Delay_LetsTimePassOnTheStream) {
+  const auto s = this->stream();
+  const TimePoint start = Clock::now();
+  s->delay(std::chrono::milliseconds(10));
+  s->delay(std::chrono::milliseconds(10));
+  s->synchronize();
+  EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(20));
+}
+
 // ---- events ----
 
 TYPED_TEST_P(RuntimeContract, UnrecordedEvent_IsDoneAndHoldsNobodyUp) {
@@ -300,8 +309,8 @@ REGISTER_TYPED_TEST_SUITE_P(RuntimeContract, NewBuffers_AreZero, Memory_CountsUs
                             EventsPassedBackAndForth_OrderTwoStreams,
                             StartAfter_HoldsBackWhatIsEnqueuedAfterIt,
                             StartAfter_ATimeThatHasPassed_HoldsNobodyUp,
-                            UnrecordedEvent_IsDoneAndHoldsNobodyUp, Event_OfSynchronizedWork_IsDone,
-                            TimedEvents_GrowAndFitTheHostsClock,
+                            Delay_LetsTimePassOnTheStream, UnrecordedEvent_IsDoneAndHoldsNobodyUp,
+                            Event_OfSynchronizedWork_IsDone, TimedEvents_GrowAndFitTheHostsClock,
                             TimeOfAnUnrecordedEvent_IsALogicError, Platform_NamesItsDevices);
 
 }  // namespace tandem::testing

@@ -10,46 +10,69 @@
 #include "common/parallel/independent.h"
 #include "common/runtime/host/host_platform.h"
 #include "common/runtime/read_back.h"
+#include "ddp/ddp_replicate.h"
 #include "ddp/distributed_data_parallel.h"
 #include "dp/data_parallel.h"
+#include "dp/dp_all_reduce.h"
 
 namespace tandem::test {
 namespace {
 
-std::vector<std::vector<float>> values_of_all(Device& device, const TensorList& tensors) {
+std::vector<std::vector<float>> values_of_all(Platform& platform, const TensorList& tensors) {
   std::vector<std::vector<float>> all;
-  for (const Span<float> tensor : tensors) all.push_back(read_back<float>(device, tensor));
+  for (const Span<float> tensor : tensors) {
+    all.push_back(read_back<float>(platform.device(tensor.device().index), tensor));
+  }
   return all;
 }
 
-Outcome run_steps(Strategy& strategy, Device& device, int steps) {
+Outcome run_steps(Strategy& strategy, Platform& platform, int steps) {
   for (int step = 0; step < steps; ++step) strategy.step();
   strategy.synchronize();
-  return {values_of_all(device, strategy.weights()), values_of_all(device, strategy.gradients())};
+  return {values_of_all(platform, strategy.weights()),
+          values_of_all(platform, strategy.gradients())};
 }
 
 std::unique_ptr<Strategy> make_local(Platform& platform, const Model& model, const Training& run) {
-  if (run.strategy == "dp")
-    return std::make_unique<dp::DataParallel>(platform, model, run.training);
+  if (run.strategy == "dp") {
+    return std::make_unique<dp::DataParallel>(platform, model, run.training, run.dp);
+  }
+  if (run.strategy == "dp-allreduce") {
+    return std::make_unique<dp::DpAllReduce>(
+        platform, model, run.training,
+        dp::DpAllReduceOptions{.shards = run.shards, .reducer = run.reducer});
+  }
   if (run.strategy == "independent") {
     return std::make_unique<IndependentThreads>(platform, model, run.training);
   }
+  TANDEM_CHECK(run.strategy == "single", "no strategy '{}'", run.strategy);
   return std::make_unique<Single>(platform, platform.device(0), model,
                                   Piece{0, run.training.global_batch}, run.training);
 }
 
-Outcome train_ddp(Platform& platform, const Model& model, const Training& run) {
+std::unique_ptr<Strategy> make_rank(Platform& platform, const Model& model, const Training& run,
+                                    Communicator& communicator) {
+  Device& device = platform.device(communicator.rank());
+  if (run.strategy == "ddp-replicate") {
+    return std::make_unique<ddp::DdpReplicate>(platform, device, model, communicator, run.training);
+  }
+  return std::make_unique<ddp::DistributedDataParallel>(platform, device, model, communicator,
+                                                        run.training, run.reducer);
+}
+
+Outcome train_ranks(Platform& platform, const Model& model, const Training& run) {
   std::vector<Outcome> outcomes(static_cast<std::size_t>(run.devices));
   run_ranks_as_threads(run.devices, [&](Bootstrap& bootstrap) {
     Device& device = platform.device(bootstrap.rank());
     device.bind_this_thread();
     const auto communicator = make_shared_memory_communicator(bootstrap, device);
-    ddp::DistributedDataParallel strategy(platform, device, model, *communicator, run.training,
-                                          run.reducer);
-    outcomes[static_cast<std::size_t>(bootstrap.rank())] = run_steps(strategy, device, run.steps);
+    const auto strategy = make_rank(platform, model, run, *communicator);
+    outcomes[static_cast<std::size_t>(bootstrap.rank())] =
+        run_steps(*strategy, platform, run.steps);
   });
   for (const Outcome& outcome : outcomes) {
-    TANDEM_CHECK(outcome == outcomes.front(), "ranks ended with different bits");
+    TANDEM_CHECK(run.strategy == "ddp-replicate" || outcome == outcomes.front(),
+                 "ranks ended with different bits");
   }
   return outcomes.front();
 }
@@ -60,9 +83,9 @@ Outcome train(const Model& model, const Training& run) {
   PlatformOptions options = run.platform;
   options.devices = run.devices;
   const auto platform = host::make_host_platform(options);
-  if (run.strategy == "ddp") return train_ddp(*platform, model, run);
+  if (run.strategy.starts_with("ddp")) return train_ranks(*platform, model, run);
   const auto strategy = make_local(*platform, model, run);
-  return run_steps(*strategy, platform->device(0), run.steps);
+  return run_steps(*strategy, *platform, run.steps);
 }
 
 std::unique_ptr<Model> exact_model() {

@@ -12,19 +12,24 @@
 #include "common/parallel/bucket_reducer.h"
 #include "common/parallel/training_options.h"
 #include "common/runtime/platform.h"
+#include "dp/options.h"
 
 namespace tandem::test {
 
 struct Training {
-  std::string strategy;  // single, independent, dp, ddp (ranks as threads)
+  // single, independent, dp, dp-allreduce; with ranks as threads: ddp, ddp-replicate
+  std::string strategy;
   int devices = 1;
   int steps = 1;
   TrainingOptions training{};
   ReducerOptions reducer{};
+  dp::DataParallelOptions dp{};
+  dp::Shards shards = dp::Shards::kOwn;
   PlatformOptions platform{};  // `devices` is taken from above
 };
 
-// Values per parameter. Of ddp, rank 0's, after a check that all ranks have the same bits.
+// Values per parameter. Of ddp, rank 0's, after a check that all ranks have the same bits; of
+// ddp-replicate, rank 0's alone.
 struct Outcome {
   std::vector<std::vector<float>> weights;
   std::vector<std::vector<float>> gradients;  // of the last step

@@ -45,7 +45,7 @@ class PhaseTimerTest : public testing::Test {
 };
 
 TEST_F(PhaseTimerTest, Totals_PartitionTheSpan) {
-  PhaseTimer timer(platform_->device(0), PhaseTiming::kOn);
+  PhaseTimer timer(platform_->device(0), PhaseOptions{PhaseTiming::kOn});
   for (int i = 0; i < 3; ++i) step(timer);
   const PhaseTimes times = collect(timer);
   EXPECT_EQ(std::accumulate(times.total.begin(), times.total.end(), Nanoseconds{0}), times.span);
@@ -56,7 +56,7 @@ TEST_F(PhaseTimerTest, Totals_PartitionTheSpan) {
 }
 
 TEST_F(PhaseTimerTest, Steps_AreCounted_AndForgottenOnceCollected) {
-  PhaseTimer timer(platform_->device(0), PhaseTiming::kOn);
+  PhaseTimer timer(platform_->device(0), PhaseOptions{PhaseTiming::kOn});
   for (int i = 0; i < 3; ++i) step(timer);
   EXPECT_EQ(collect(timer).steps, 3);
   EXPECT_EQ(collect(timer).steps, 0);
@@ -65,7 +65,7 @@ TEST_F(PhaseTimerTest, Steps_AreCounted_AndForgottenOnceCollected) {
 }
 
 TEST_F(PhaseTimerTest, TimeBetweenSteps_IsNotCounted) {
-  PhaseTimer timer(platform_->device(0), PhaseTiming::kOn);
+  PhaseTimer timer(platform_->device(0), PhaseOptions{PhaseTiming::kOn});
   step(timer);
   take(std::chrono::milliseconds(300));
   step(timer);
@@ -75,7 +75,7 @@ TEST_F(PhaseTimerTest, TimeBetweenSteps_IsNotCounted) {
 }
 
 TEST_F(PhaseTimerTest, Off_RecordsNothing) {
-  PhaseTimer timer(platform_->device(0), PhaseTiming::kOff);
+  PhaseTimer timer(platform_->device(0), PhaseOptions{PhaseTiming::kOff});
   step(timer);
   const PhaseTimes times = collect(timer);
   EXPECT_EQ(times.steps, 0);
@@ -83,7 +83,7 @@ TEST_F(PhaseTimerTest, Off_RecordsNothing) {
 }
 
 TEST_F(PhaseTimerTest, NothingMarked_IsNoTime) {
-  PhaseTimer timer(platform_->device(0), PhaseTiming::kOn);
+  PhaseTimer timer(platform_->device(0), PhaseOptions{PhaseTiming::kOn});
   EXPECT_EQ(timer.collect().span, Nanoseconds{0});
 }
 

@@ -22,7 +22,8 @@ void* packed(Nanoseconds duration) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(duration.count()));
 }
 
-// These run on a thread of CUDA's, between the stream's work before and after it.
+// These run on a thread of CUDA's, between the stream's work before and after it. CUDA may run the
+// functions of all streams on one thread: a sleep then holds up those whose time comes earlier.
 void CUDART_CB sleep_to(void* time) {
   const auto count = static_cast<Nanoseconds::rep>(reinterpret_cast<std::uintptr_t>(time));
   std::this_thread::sleep_until(TimePoint(Nanoseconds(count)));
@@ -69,7 +70,8 @@ void CudaStream::wait(const Event& event) {
 void CudaStream::start_after(TimePoint time) {
   if (lost() != nullptr) return;
   const DeviceGuard here(gpu_.ordinal());
-  gpu_.after_enqueue(cudaLaunchHostFunc(get(), sleep_to, packed(time.time_since_epoch())), "cudaLaunchHostFunc");
+  gpu_.after_enqueue(cudaLaunchHostFunc(get(), sleep_to, packed(time.time_since_epoch())),
+                     "cudaLaunchHostFunc");
 }
 
 void CudaStream::delay(Nanoseconds duration) {

@@ -8,6 +8,7 @@
 #include "common/runtime/host/host_buffer.h"
 #include "common/runtime/host/host_event.h"
 #include "common/runtime/host/shared_mapping.h"
+#include "common/runtime/host/worker_thread.h"
 
 namespace tandem::host {
 
@@ -62,7 +63,10 @@ std::unique_ptr<TimedEvent> HostDevice::make_timed_event() {
   return std::make_unique<HostEvent>(id());
 }
 
-void HostDevice::bind_this_thread() { host::bind_this_thread(options_.core); }
+void HostDevice::bind_this_thread() {
+  host::bind_this_thread(options_.core);
+  if (options_.link != nullptr) make_timers_precise();
+}
 
 HostDevice& host_device(Device& device) {
   TANDEM_CHECK(device.id().backend == Backend::kHost, "host memory asked of {}",

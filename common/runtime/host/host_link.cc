@@ -20,8 +20,15 @@ Nanoseconds HostLink::lateness_of(const ModelledTime& time) const {
 }
 
 ModelledTime HostLink::ready(const ModelledTime& work, TimePoint enqueued) const {
-  return {std::max(work.at, enqueued), lateness_of(work), step_.load(std::memory_order_relaxed)};
+  ModelledTime ready{work.at, lateness_of(work), step_.load(std::memory_order_relaxed)};
+  if (enqueued <= work.at) return ready;
+  ready.at = enqueued;
+  ready.lateness =
+      std::max(ready.lateness, Nanoseconds{host_lateness_.load(std::memory_order_relaxed)});
+  return ready;
 }
+
+void HostLink::seen_by_host(const ModelledTime& end) { raise_to(host_lateness_, lateness_of(end)); }
 
 ModelledTime HostLink::settle(const ModelledTime& modelled) {
   const TimePoint over = Clock::now();
@@ -35,6 +42,7 @@ void HostLink::note_overshoot(TimePoint due) { raise_to(largest_overshoot_, Cloc
 
 Lateness HostLink::take_lateness() {
   step_.fetch_add(1, std::memory_order_relaxed);
+  host_lateness_.store(0, std::memory_order_relaxed);
   return {.on_path = Nanoseconds{largest_lateness_.exchange(0)},
           .largest_overshoot = Nanoseconds{largest_overshoot_.exchange(0)}};
 }

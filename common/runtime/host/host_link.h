@@ -34,8 +34,13 @@ class HostLink {
   [[nodiscard]] const LinkModel& model() const { return model_; }
   [[nodiscard]] LinkPorts& ports() const { return *ports_; }
 
-  // When a transfer is ready that was enqueued at `enqueued` behind work that ended at `work`.
+  // When work is ready that was enqueued at `enqueued` behind work that ended at `work`. Where it
+  // was enqueued later than that, the host decides, with what it has seen of lateness.
   [[nodiscard]] ModelledTime ready(const ModelledTime& work, TimePoint enqueued) const;
+
+  // The host has waited for work that was over at `end`: what it enqueues next is as late. One
+  // account for all threads, so with several of them a bound from above.
+  void seen_by_host(const ModelledTime& end);
 
   // The end of a transfer that was physically over just now: never before the modelled end, and
   // what lies after it is late.
@@ -54,6 +59,7 @@ class HostLink {
   const std::shared_ptr<LinkPorts> ports_;  // shared with the node's other ranks, or this one's own
   std::atomic<std::uint32_t> step_{0};
   std::atomic<Nanoseconds::rep> largest_lateness_{0};
+  std::atomic<Nanoseconds::rep> host_lateness_{0};
   std::atomic<Nanoseconds::rep> largest_overshoot_{0};
 };
 

@@ -86,8 +86,16 @@ void HostStream::work() {
   for (Task task; take(task); task = nullptr) task();
 }
 
-void HostStream::run(const Operation& operation) {
+ModelledTime HostStream::ready(TimePoint enqueued) const {
+  if (link()) return link()->ready(end_, enqueued);
+  ModelledTime now = end_;
+  now.at = std::max(end_.at, Clock::now());
+  return now;
+}
+
+void HostStream::run(const Operation& operation, TimePoint enqueued) {
   if (failure_) return;
+  if (link()) end_ = ready(enqueued);
   sleep_to(end_.at);
   start_late();
   for (const Access& access : operation.accesses) report_access(access);
@@ -104,7 +112,7 @@ void HostStream::run(const Transfer& transfer, TimePoint enqueued) {
   start_late();
   for (const Access& access : transfer.accesses) report_access(access);
   try {
-    end_ = link()->settle(transfer.body(link()->ready(end_, enqueued)));
+    end_ = link()->settle(transfer.body(ready(enqueued)));
   } catch (...) {
     failure_ = failure_of(transfer.name);
   }
@@ -127,8 +135,8 @@ void HostStream::start_late() {
 
 void HostStream::enqueue(Operation operation) {
   check_placement(operation.name, device(), operation.accesses);
-  push([this, operation = std::move(operation)] {
-    run(operation);
+  push([this, operation = std::move(operation), enqueued = time_of_call()] {
+    run(operation, enqueued);
     carried_out();
   });
 }
@@ -146,8 +154,8 @@ void HostStream::enqueue_transfer(Transfer transfer) {
 void HostStream::enqueue_due(std::function<TimePoint(TimePoint)> end_of) {
   push([this, end_of = std::move(end_of), enqueued = time_of_call()] {
     if (!failure_) {
-      const TimePoint ready = std::max(end_.at, link() ? enqueued : Clock::now());
-      end_.at = std::max(ready, end_of(ready));
+      end_ = ready(enqueued);
+      end_.at = std::max(end_.at, end_of(end_.at));
     }
     carried_out();
   });
@@ -167,8 +175,7 @@ void HostStream::delay(Nanoseconds duration) {
 std::shared_ptr<Completion> HostStream::enqueue_completion() {
   auto completion = std::make_shared<Completion>();
   push([this, completion, enqueued = time_of_call()] {
-    completion->end = end_;
-    completion->end.at = std::max(end_.at, link() ? enqueued : Clock::now());
+    completion->end = ready(enqueued);
     completion->failure = failure_;
     carried_out();  // before those who wait go on: they may ask is_done() at once
     completion->complete();
@@ -205,6 +212,7 @@ void HostStream::synchronize() {
   const auto completion = enqueue_completion();
   completion->park();
   sleep_to(completion->end.at);
+  if (link()) link()->seen_by_host(completion->end);
   if (completion->failure) throw Error(completion->failure->kind, completion->failure->message);
 }
 

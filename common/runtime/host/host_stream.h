@@ -85,11 +85,13 @@ class HostStream final : public Stream {
   void carried_out() { pending_.fetch_sub(1, std::memory_order_release); }
   void work();            // the worker's loop
   bool take(Task& task);  // parks while idle; false once closed and drained
-  void run(const Operation& operation);
+  void run(const Operation& operation, TimePoint enqueued);
   void run(const Transfer& transfer, TimePoint enqueued);
   void sleep_to(TimePoint time);
-  // When a modelled duration starts that was enqueued now: for the tasks to be pushed.
+  // For the tasks to be pushed; the clock is read only where there is a link.
   [[nodiscard]] TimePoint time_of_call() const { return link() ? Clock::now() : TimePoint{}; }
+  // When a task that was enqueued then may start.
+  [[nodiscard]] ModelledTime ready(TimePoint enqueued) const;
   void start_late();  // debug
   std::shared_ptr<Completion> enqueue_completion();
 

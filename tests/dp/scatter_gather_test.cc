@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dp/scatter_gather.h"
+
+#include <gtest/gtest.h>
+
+#include "common/model/mlp.h"
+#include "tests/support/errors.h"
+#include "tests/support/host_devices.h"
+
+namespace tandem::test {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+struct Row {
+  std::int64_t batch;
+  int devices;
+  Sizes sizes;
+};
+
+class ScatterTableTest : public testing::TestWithParam<Row> {};
+
+TEST_P(ScatterTableTest, Pieces_AreTorchs) {
+  Sizes sizes;
+  std::int64_t next = 0;
+  for (const Piece& piece : chunk_batch(GetParam().batch, GetParam().devices)) {
+    EXPECT_EQ(piece.first, next);
+    next += piece.count;
+    sizes.push_back(piece.count);
+  }
+  EXPECT_EQ(sizes, GetParam().sizes);
+  EXPECT_EQ(next, GetParam().batch);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, ScatterTableTest,
+                         testing::Values(Row{10, 4, {3, 3, 3, 1}}, Row{9, 4, {3, 3, 3}},
+                                         Row{6, 4, {2, 2, 2}}, Row{5, 4, {2, 2, 1}},
+                                         Row{33, 8, {5, 5, 5, 5, 5, 5, 3}},
+                                         Row{36, 7, {6, 6, 6, 6, 6, 6}}, Row{3, 8, {1, 1, 1}},
+                                         Row{1, 4, {1}}, Row{64, 4, {16, 16, 16, 16}}));
+
+constexpr std::int64_t kWidth = 3;
+constexpr std::int64_t kBatch = 5;
+
+// Two replicas of pieces 3 and 2, and a batch tensor that counts 0, 1, 2, ...
+class ScatterGatherTest : public testing::TestWithParam<InputPlace> {
+ protected:
+  ScatterGatherTest() {
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      owned_.push_back(std::make_unique<Replica>(platform_->device(static_cast<int>(i)), model_,
+                                                 pieces_[i].count,
+                                                 PhaseOptions{PhaseTiming::kOff}));
+      replicas_.push_back(owned_.back().get());
+    }
+    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<float>(i);
+    on_device_ = platform_->device(0).allocate(Bytes{4 * kBatch * kWidth});
+    put(platform_->device(0), on_device_->as<float>(), values_);
+  }
+
+  [[nodiscard]] Span<const float> whole() {
+    return GetParam() == InputPlace::kDevice ? Span<const float>(on_device_->as<float>())
+                                             : Span<const float>(on_host(values_));
+  }
+
+  void synchronize() {
+    for (Replica* const replica : replicas_) replica->stream().synchronize();
+  }
+
+  const std::unique_ptr<Platform> platform_ = host_devices(3);
+  const Mlp model_{"any", {kWidth, 4}};
+  const std::vector<Piece> pieces_ = chunk_batch(kBatch, 2);
+  std::vector<std::unique_ptr<Replica>> owned_;
+  std::vector<Replica*> replicas_;
+  std::vector<float> values_ = std::vector<float>(kBatch * kWidth);
+  std::unique_ptr<Buffer> on_device_;
+  Interpreter nobody_{Nanoseconds{0}};
+};
+
+TEST_P(ScatterGatherTest, Scatter_BringsEachReplicaItsRows) {
+  dp::Scatter scatter(replicas_, pieces_, {{whole(), kWidth}}, GetParam());
+  for (int step = 0; step < 2; ++step) {
+    scatter.enqueue(nobody_);
+    for (int i = 0; i < 2; ++i) scatter.release(i);
+    synchronize();
+    for (int i = 0; i < 2; ++i) {
+      const Piece& piece = pieces_[static_cast<std::size_t>(i)];
+      const auto rows = read_back<float>(platform_->device(i), scatter.piece(i, 0));
+      ASSERT_EQ(rows.size(), static_cast<std::size_t>(piece.count * kWidth));
+      EXPECT_EQ(rows.front(), static_cast<float>(piece.first * kWidth));
+      EXPECT_EQ(rows.back(), static_cast<float>((piece.first + piece.count) * kWidth - 1));
+    }
+  }
+  EXPECT_EQ(nobody_.calls(), 4);  // a piece each, in two steps
+}
+
+// On the device that holds the batch a piece is a view of it; elsewhere it is a copy.
+TEST_P(ScatterGatherTest, Scatter_CopiesNothingToWhereTheBatchLies) {
+  const dp::Scatter scatter(replicas_, pieces_, {{whole(), kWidth}}, GetParam());
+  const bool is_view = scatter.piece(0, 0).data() == on_device_->as<float>().data();
+  EXPECT_EQ(is_view, GetParam() == InputPlace::kDevice);
+  EXPECT_EQ(scatter.piece(1, 0).device(), platform_->device(1).id());
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, ScatterGatherTest,
+                         testing::Values(InputPlace::kHost, InputPlace::kPageable,
+                                         InputPlace::kDevice));
+
+using GatherTest = ScatterGatherTest;
+
+// Onto a replica's device and onto one that has none.
+TEST_P(GatherTest, PutsUnevenOutputsTogether_AndTheirGradientsBackApart) {
+  for (const int target : {0, 1, 2}) {
+    dp::OutputDevice output(platform_->device(target), replicas_, PhaseOptions{PhaseTiming::kOff});
+    dp::Gather gather(output, replicas_, {{3, 4}, {2, 4}});
+    std::vector<Span<float>> outputs;
+    for (int i = 0; i < 2; ++i) {
+      outputs.push_back(replicas_[static_cast<std::size_t>(i)]->output());
+      put(platform_->device(i), outputs.back(),
+          std::vector<float>(static_cast<std::size_t>(outputs.back().size()), 1.0F + i));
+      gather.offer(i);
+    }
+    gather.enqueue(outputs, nobody_);
+    output.stream().synchronize();
+    const auto all = read_back<float>(platform_->device(target),
+                                      Span<const float>(gather.gathered()));
+    std::vector<float> expected(12, 1.0F);
+    expected.resize(20, 2.0F);
+    EXPECT_EQ(all, expected) << target;
+    put(platform_->device(target), gather.gradient(), all);
+    std::vector<Span<float>> gradients;
+    for (Replica* const replica : replicas_) gradients.push_back(replica->output_gradient());
+    gather.scatter_back(gradients, nobody_);
+    synchronize();
+    EXPECT_EQ(read_back<float>(platform_->device(1), Span<const float>(gradients[1])),
+              std::vector<float>(8, 2.0F));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, GatherTest, testing::Values(InputPlace::kHost));
+
+TEST(GatheredShapeTest, Batches_AddUpInDimensionZero) {
+  EXPECT_EQ(dp::gathered_shape({{3, 4}, {3, 4}, {1, 4}}), (Shape{7, 4}));
+  EXPECT_EQ(dp::gathered_shape({{3}, {2}}), (Shape{5}));
+}
+
+TEST(GatheredShapeTest, Scalars_ComeToAVectorOverReplicas) {
+  EXPECT_EQ(dp::gathered_shape({Shape{}, Shape{}, Shape{}}), (Shape{3}));
+}
+
+TEST(GatheredShapeTest, OtherDimensionsThatDiffer_AreAnErrorThatNamesTheReplica) {
+  const Error error = error_of([] {
+    static_cast<void>(dp::gathered_shape({{3, 4}, {2, 5}}));
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kFailure);
+  EXPECT_TRUE(mentions(error, "replica 1 is 2x5 where 2x4 was expected"));
+  EXPECT_TRUE(mentions(error_of([] {
+                         static_cast<void>(dp::gathered_shape({{3, 4}, Shape{}}));
+                       }),
+                       "replica 1 is scalar"));
+}
+
+}  // namespace
+}  // namespace tandem::test

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Broadcast of weights and reduction of gradients against plain copies and sums.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "common/model/mlp.h"
+#include "common/tensor/random.h"
+#include "dp/broadcast.h"
+#include "dp/reduce_to_root.h"
+#include "tests/support/host_devices.h"
+
+namespace tandem::test {
+namespace {
+
+// Several chunks by either rule, of one tensor and of several.
+constexpr Bytes kChunk = kib(2);
+
+using Values = std::vector<float>;
+
+class Transfers {
+ public:
+  explicit Transfers(int devices) : platform_(host_devices(devices)) {
+    for (int i = 0; i < devices; ++i) {
+      owned_.push_back(std::make_unique<Replica>(platform_->device(i), model_, 1,
+                                                 PhaseOptions{PhaseTiming::kOff}));
+      replicas.push_back(owned_.back().get());
+      weights.push_back(replicas.back()->parameters().flat);
+      arenas_.push_back(make_arena(platform_->device(i), model_.layout()));
+      gradients.push_back(arenas_.back().flat);
+    }
+  }
+
+  void synchronize() {
+    for (Replica* const replica : replicas) replica->stream().synchronize();
+  }
+
+  // Segment by segment, without the gaps.
+  [[nodiscard]] Values values_of(std::size_t replica, Span<float> arena) {
+    Values all;
+    for (const Span<float> tensor : layout().views(arena)) {
+      const Values some = read_back<float>(replicas[replica]->device(), tensor);
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }
+
+  // Other small integers on every device, so that sums are exact; returns their sum.
+  Values fill_gradients(std::uint64_t seed) {
+    Values sum;
+    for (std::size_t i = 0; i < replicas.size(); ++i) {
+      Values values(static_cast<std::size_t>(gradients[i].size()));
+      fill_small_integers(values, seed + i, 0, 1);
+      put(replicas[i]->device(), gradients[i], values);
+      const Values mine = values_of(i, gradients[i]);
+      sum.resize(mine.size());
+      for (std::size_t j = 0; j < mine.size(); ++j) sum[j] += mine[j];
+    }
+    return sum;
+  }
+
+  [[nodiscard]] const ParameterLayout& layout() const { return model_.layout(); }
+  [[nodiscard]] Bytes used(int device) { return platform_->device(device).memory().used; }
+
+ private:
+  const std::unique_ptr<Platform> platform_;
+  const Mlp model_{"several chunks", {16, 31, 8, 8, 60, 3}};
+  std::vector<std::unique_ptr<Replica>> owned_;
+  std::vector<Arena> arenas_;
+
+ public:
+  std::vector<Replica*> replicas;
+  std::vector<Span<float>> weights;
+  std::vector<Span<float>> gradients;
+};
+
+std::vector<Chunk> chunks_for(const ParameterLayout& layout, dp::Grouping grouping) {
+  return grouping == dp::Grouping::kCoalesced ? broadcast_chunks(layout, kChunk)
+                                              : dp::chunks_of(layout, grouping);
+}
+
+class BroadcastTest
+    : public testing::TestWithParam<std::tuple<int, dp::Grouping, dp::Order>> {};
+
+TEST_P(BroadcastTest, GivesAllTheRootsWeights_EveryTime) {
+  const auto [devices, grouping, order] = GetParam();
+  Transfers transfers(devices);
+  dp::Broadcast broadcast(transfers.replicas, transfers.weights,
+                          chunks_for(transfers.layout(), grouping), order);
+  for (const std::uint64_t seed : {1, 2}) {
+    transfers.replicas.front()->initialise(seed, Distribution::kUniform);
+    broadcast.enqueue();
+    transfers.synchronize();
+    const Values expected = transfers.values_of(0, transfers.weights[0]);
+    for (std::size_t i = 0; i < transfers.replicas.size(); ++i) {
+      EXPECT_EQ(transfers.values_of(i, transfers.weights[i]), expected) << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, BroadcastTest,
+    testing::Combine(testing::Values(1, 2, 3, 5),
+                     testing::Values(dp::Grouping::kTensor, dp::Grouping::kCoalesced,
+                                     dp::Grouping::kFlat),
+                     testing::Values(dp::Order::kSequential, dp::Order::kTree)));
+
+TEST(BroadcastTreeTest, Parents_AreThoseOfABinomialTree) {
+  const std::vector<std::size_t> parents{0, 0, 1, 0, 1, 2, 3, 0, 1};  // of 1 .. 9
+  for (std::size_t i = 0; i < parents.size(); ++i) EXPECT_EQ(dp::tree_parent(i + 1), parents[i]);
+}
+
+// A port serves one child after the other.
+TEST(BroadcastTreeTest, SiblingsBefore_AreServedInRounds) {
+  EXPECT_EQ(dp::tree_sibling_before(1), 1U);  // first of 0
+  EXPECT_EQ(dp::tree_sibling_before(2), 1U);
+  EXPECT_EQ(dp::tree_sibling_before(4), 2U);
+  EXPECT_EQ(dp::tree_sibling_before(3), 3U);  // first of 1
+  EXPECT_EQ(dp::tree_sibling_before(5), 3U);
+  EXPECT_EQ(dp::tree_sibling_before(6), 6U);  // first of 2
+}
+
+using MakeReduce = std::unique_ptr<dp::ReduceToRoot> (*)(const Transfers&);
+
+std::unique_ptr<dp::ReduceToRoot> sequential(const Transfers& transfers) {
+  return dp::make_sequential_reduce({transfers.replicas, transfers.gradients}, transfers.layout(),
+                                    kChunk);
+}
+std::unique_ptr<dp::ReduceToRoot> by_tree(const Transfers& transfers) {
+  return dp::make_tree_reduce({transfers.replicas, transfers.gradients});
+}
+
+class ReduceTest : public testing::TestWithParam<std::tuple<int, MakeReduce>> {};
+
+TEST_P(ReduceTest, IsTheSumOfAllReplicas_EveryTime) {
+  const auto [devices, make] = GetParam();
+  Transfers transfers(devices);
+  const auto reduce = make(transfers);
+  for (const std::uint64_t seed : {10, 20}) {
+    const Values expected = transfers.fill_gradients(seed);
+    reduce->enqueue();
+    transfers.synchronize();
+    EXPECT_EQ(transfers.values_of(0, reduce->sum()), expected);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, ReduceTest,
+                         testing::Combine(testing::Values(1, 2, 3, 4, 5),
+                                          testing::Values(&sequential, &by_tree)));
+
+TEST(SequentialReduceTest, LeavesGradientsAlone) {
+  Transfers transfers(3);
+  static_cast<void>(transfers.fill_gradients(1));
+  const Values before = transfers.values_of(0, transfers.gradients[0]);
+  const auto reduce = sequential(transfers);
+  reduce->enqueue();
+  transfers.synchronize();
+  EXPECT_EQ(transfers.values_of(0, transfers.gradients[0]), before);
+}
+
+Bytes staged_bytes(const std::vector<Chunk>& chunks) {
+  Bytes sum;
+  for (const Chunk& chunk : chunks) {
+    if (chunk.flattened) sum += Bytes{4 * aligned_count(chunk.count)};
+  }
+  return sum;
+}
+
+// As torch, whose temporaries are chunks: a large tensor has no second copy anywhere.
+TEST(TransfersMemoryTest, Broadcast_TakesThatOfFlattenedChunksAlone) {
+  Transfers transfers(2);
+  const Bytes before = transfers.used(0);
+  const std::vector<Chunk> chunks = broadcast_chunks(transfers.layout(), kChunk);
+  const dp::Broadcast broadcast(transfers.replicas, transfers.weights, chunks,
+                                dp::Order::kSequential);
+  EXPECT_LE((transfers.used(0) - before).value, staged_bytes(chunks).value);
+  EXPECT_LT(staged_bytes(chunks).value, 4 * transfers.layout().arena_count());
+}
+
+TEST(TransfersMemoryTest, FlatBroadcastAndTree_NeedNoStaging) {
+  Transfers transfers(2);
+  const Bytes root = transfers.used(0);
+  const Bytes peer = transfers.used(1);
+  const dp::Broadcast broadcast(transfers.replicas, transfers.weights,
+                                dp::chunks_of(transfers.layout(), dp::Grouping::kFlat),
+                                dp::Order::kTree);
+  const auto reduce = by_tree(transfers);
+  EXPECT_EQ((transfers.used(0) - root).value, transfers.gradients[0].bytes().value);  // arrived
+  EXPECT_EQ(transfers.used(1), peer);
+}
+
+TEST(TransfersMemoryTest, SequentialReduce_TakesChunksOnPeers_AndASumOnTheRoot) {
+  Transfers transfers(2);
+  const std::vector<Chunk> chunks = reduction_chunks(transfers.layout(), kChunk);
+  std::int64_t largest = 0;
+  for (const Chunk& chunk : chunks) largest = std::max(largest, 4 * chunk.count);
+  const Bytes root = transfers.used(0);
+  const Bytes peer = transfers.used(1);
+  const auto reduce = sequential(transfers);
+  EXPECT_LE((transfers.used(1) - peer).value, staged_bytes(chunks).value);
+  EXPECT_LE((transfers.used(0) - root).value,
+            staged_bytes(chunks).value + largest + transfers.gradients[0].bytes().value);
+}
+
+}  // namespace
+}  // namespace tandem::test
