@@ -36,6 +36,14 @@ TEST(TwoByTwo, MissingCorner_OrOtherOptions_GiveNoTable) {
   EXPECT_TRUE(two_by_two_table(summarize(three.document())).rows.empty());
 }
 
+TEST(TwoByTwo, OnALink_SaysSoInEveryRow) {
+  Synthetic synthetic = corners();
+  for (auto& record : synthetic.document().launches) record.cell.options["link"] = "20us:1GBps";
+  const Table table = two_by_two_table(summarize(synthetic.document()));
+  ASSERT_EQ(table.rows.size(), 3U);
+  EXPECT_EQ(table.rows[0][3], "threads (modelled: link 20us:1GBps)");
+}
+
 TEST(TwoByTwo, OneDevice_IsNoComparison) {
   Synthetic synthetic = corners();
   for (auto& record : synthetic.document().launches) record.cell.devices = 1;
