@@ -71,7 +71,8 @@ inline constexpr std::array kGroupings{Choice<dp::Grouping>{"tensor", dp::Groupi
                                        Choice<dp::Grouping>{"flat", dp::Grouping::kFlat}};
 inline constexpr std::array kOrders{Choice<dp::Order>{"sequential", dp::Order::kSequential},
                                     Choice<dp::Order>{"tree", dp::Order::kTree}};
-inline constexpr std::array kLossPlaces{Choice<dp::LossPlace>{"root", dp::LossPlace::kRoot},
-                                        Choice<dp::LossPlace>{"replicas", dp::LossPlace::kReplicas}};
+inline constexpr std::array kLossPlaces{
+    Choice<dp::LossPlace>{"root", dp::LossPlace::kRoot},
+    Choice<dp::LossPlace>{"replicas", dp::LossPlace::kReplicas}};
 
 }  // namespace tandem::bench

@@ -82,9 +82,9 @@ ModelledLink open_link(Bootstrap& bootstrap, const PlaceOptions& options, int co
   link.ports = make_node_link_ports(bootstrap);
   link.notice = fmt::format("link {}", options.link->text);
   if (options.link->is_preset()) {
-    link.notice += fmt::format(" (scaled: K = {:.0f}; {} and {:.3g} GB/s here)",
-                               stretch(*options.link, flops), tandem::to_string(Seconds(link.model->latency)),
-                               link.model->bytes_per_second * 1e-9);
+    link.notice += fmt::format(
+        " (scaled: K = {:.0f}; {} and {:.3g} GB/s here)", stretch(*options.link, flops),
+        tandem::to_string(Seconds(link.model->latency)), link.model->bytes_per_second * 1e-9);
   }
   return link;
 }

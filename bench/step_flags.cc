@@ -157,9 +157,8 @@ void declare(CLI::App& app, StepFlags& flags) {
 }
 
 const std::vector<std::string>& dp_options() {
-  static const std::vector<std::string> names{"device-ids", "output-device", "threads",
-                                              "replicate",  "broadcast",     "loss",
-                                              "reduce"};
+  static const std::vector<std::string> names{"device-ids", "output-device", "threads", "replicate",
+                                              "broadcast",  "loss",          "reduce"};
   return names;
 }
 
@@ -183,8 +182,7 @@ std::string owners_of(const std::string& option) {
 StepFlags with_change(const StepFlags& flags, const std::string& ab) {
   const std::size_t equals = ab.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == ab.size()) {
-    fail(ErrorKind::kUsage,
-         "--ab={}: give an option and its other value, such as grads=views", ab);
+    fail(ErrorKind::kUsage, "--ab={}: give an option and its other value, such as grads=views", ab);
   }
   const std::string option = ab.substr(0, equals);
   const std::string value = ab.substr(equals + 1);

@@ -53,7 +53,7 @@ struct StepFlags {
 void declare(CLI::App& app, StepFlags& flags);
 
 // Options that not every strategy has, by name without dashes.
-[[nodiscard]] const std::vector<std::string>& dp_options();         // dp's rungs
+[[nodiscard]] const std::vector<std::string>& dp_options();          // dp's rungs
 [[nodiscard]] const std::vector<std::string>& all_reduce_options();  // of ddp and dp-allreduce
 
 // True where the strategy has the option: those that every strategy has, and its own.

@@ -44,8 +44,8 @@ int device_index(const char* flag, const std::string& text) {
   int index = -1;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), index);
   const bool whole = error == std::errc{} && rest == text.data() + text.size();
-  require(whole && index >= 0, fmt::format("{}: '{}' is no device: use numbers from 0, such as 1,0",
-                                           flag, text));
+  require(whole && index >= 0,
+          fmt::format("{}: '{}' is no device: use numbers from 0, such as 1,0", flag, text));
   return index;
 }
 
@@ -135,9 +135,10 @@ Variant variant_of(const StepFlags& flags) {
   variant.dp = dp_of(flags);
   variant.reducer = reducer_of(flags);
   if (flags.input == kScatter) variant.shards = dp::Shards::kScattered;
-  require(flags.input != kScatter || variant.strategy == StrategyKind::kDpAllReduce,
-          fmt::format("--input=scatter is an option of dp-allreduce; {} has host, pageable or device",
-                      flags.strategy));
+  require(
+      flags.input != kScatter || variant.strategy == StrategyKind::kDpAllReduce,
+      fmt::format("--input=scatter is an option of dp-allreduce; {} has host, pageable or device",
+                  flags.strategy));
   return variant;
 }
 
@@ -165,8 +166,7 @@ void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind 
   for (const auto& names : {dp_options(), all_reduce_options()}) {
     for (const std::string& name : names) {
       if (has_option(strategy, name)) continue;
-      refuse("--" + name,
-             fmt::format("is an option of {} and does nothing here", owners_of(name)));
+      refuse("--" + name, fmt::format("is an option of {} and does nothing here", owners_of(name)));
     }
   }
   require(flags.free_running > 0 || app.count("--free-running") == 0,

@@ -42,9 +42,9 @@ struct StepOptions {
   std::optional<Variant> ab_variant;  // the variant with that option changed
   int pairs = 200;
 
-  std::map<std::string, std::string> named;   // options that differ from their defaults: the cell's
-  std::string planted;                        // as given; empty: none
-  std::vector<std::string> benchmark_flags;   // --benchmark_..., for Google Benchmark
+  std::map<std::string, std::string> named;  // options that differ from their defaults: the cell's
+  std::string planted;                       // as given; empty: none
+  std::vector<std::string> benchmark_flags;  // --benchmark_..., for Google Benchmark
 };
 
 // What the options say and what follows from them. Throws usage errors; with --help, prints it and

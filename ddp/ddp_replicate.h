@@ -49,9 +49,9 @@ class DdpReplicate final : public Strategy {
 
   const Model& model_;
   Communicator& communicator_;
-  const std::vector<Piece> pieces_;    // by rank, in samples
-  const std::vector<Block> inputs_;    // the same in elements of the inputs
-  const std::vector<Block> outputs_;   // and of the outputs
+  const std::vector<Piece> pieces_;   // by rank, in samples
+  const std::vector<Block> inputs_;   // the same in elements of the inputs
+  const std::vector<Block> outputs_;  // and of the outputs
   const int calls_per_replica_;
   Interpreter interpreter_;
   std::unique_ptr<Root> root_;           // null but on rank 0

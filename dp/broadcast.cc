@@ -80,6 +80,14 @@ void Broadcast::enqueue() {
   }
 }
 
+void Broadcast::hold_sources() {
+  for (std::size_t peer = 1; peer < replicas_.size(); ++peer) {
+    Replica& source = *replicas_[parent_of(peer)];
+    source.timer().begin(source.stream(), Phase::kIdle);
+    source.stream().wait(*ready_[peer].back());
+  }
+}
+
 // Round r doubles those who have it: 2^r .. 2^(r+1) - 1 receive from whom they are 2^r above.
 std::size_t tree_parent(std::size_t peer) { return peer - std::bit_floor(peer); }
 

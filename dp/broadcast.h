@@ -15,12 +15,13 @@ namespace tandem::dp {
 
 // Arenas of one layout from the first replica to the others, as torch's broadcast_coalesced without
 // NCCL: the root flattens each chunk that has to be, then every other device pulls it, all on the
-// replicas' own streams and in the phase `replicate`. In a tree a device pulls from its parent, once
-// the parent has it and has served the child before.
+// replicas' own streams and in the phase `replicate`. In a tree a device pulls from its parent,
+// once the parent has it and has served the child before.
 //
 // What is sent is written again in the next step, without an event of its own: all pulls must be
 // behind the root's stream by then. In dp they are, as the output device gathers what each peer
-// computes after its pulls, and the root's backward comes after that.
+// computes after its pulls, and the root's backward comes after that. What forward itself writes
+// needs hold_sources().
 class Broadcast {
  public:
   // `arenas[i]` is replica i's. `replicas` outlive this.
@@ -29,6 +30,9 @@ class Broadcast {
 
   // Enqueues. Devices in order, so that everyone's pulls find their events recorded.
   void enqueue();
+
+  // Every replica that others pull from waits until they have.
+  void hold_sources();
 
  private:
   void offer(std::size_t chunk);
@@ -41,7 +45,7 @@ class Broadcast {
   const std::vector<Span<float>> arenas_;
   const std::vector<Chunk> chunks_;
   const Order order_;
-  const std::unique_ptr<Buffer> flat_;  // on the root: the flattened chunks
+  const std::unique_ptr<Buffer> flat_;                      // on the root: the flattened chunks
   std::vector<std::vector<std::unique_ptr<Event>>> ready_;  // by replica and chunk: it has it
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One step with torch's defaults. Columns are devices, time runs down; every arrow is an event. Each
-// device has a compute stream and, for scatter from host memory, a copy stream. The caller enqueues
-// everything; threads are started for forward (torch's parallel_apply) and kept for backward (its
-// autograd threads). Nobody waits for a device before the step is enqueued whole.
+// One step with torch's defaults. Columns are devices, time runs down; every arrow is an event.
+// Each device has a compute stream and, for scatter from host memory, a copy stream. The caller
+// enqueues everything; threads are started for forward (torch's parallel_apply) and kept for
+// backward (its autograd threads). Nobody waits for a device before the step is enqueued whole.
 //
 // With one device torch calls the module itself: no replicate, launch, gather or scatter_grad.
 //
@@ -23,8 +23,8 @@
 //   update     optimizer, on the root alone            (idle until the next step)
 //
 // gather and loss are on the output device, which is the root unless the user chose another. The
-// options (options.h) replace single boxes: who runs forward, how weights go out, where the loss is,
-// how gradients come back.
+// options (options.h) replace single boxes: who runs forward, how weights go out, where the loss
+// is, how gradients come back.
 //
 // The reduction starts only when the last gradient of the last replica is there: all weights hang
 // on one broadcast. Gradients are summed and never averaged, which is right because the loss is a
@@ -80,7 +80,8 @@ DataParallel::DataParallel(Platform& platform, const Model& model, const Trainin
 }
 
 void DataParallel::warn_of(const DataParallelOptions& how) {
-  if (const auto imbalance = imbalance_warning(strengths_of(named_))) warnings_.push_back(*imbalance);
+  if (const auto imbalance = imbalance_warning(strengths_of(named_)))
+    warnings_.push_back(*imbalance);
   if (how.loss == LossPlace::kReplicas && !one_device_) warnings_.push_back(scalars_warning());
 }
 
@@ -109,10 +110,9 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
   replicate_ = std::make_unique<Replicate>(replicas, model_, how);
   parallel_apply_ = std::make_unique<ParallelApply>(devices_, how.threads);
   const LossParts parts{*output_device_, replicas, pieces_, model_.output_width()};
-  loss_ = in_replicas
-              ? make_loss_in_replicas(parts, *scatter_, kTargets)
-              : make_loss_on_root(parts, batch_->targets(),
-                                  one_device_ ? Shortcut::kTaken : Shortcut::kNotTaken);
+  loss_ = in_replicas ? make_loss_in_replicas(parts, *scatter_, kTargets)
+                      : make_loss_on_root(parts, batch_->targets(),
+                                          one_device_ ? Shortcut::kTaken : Shortcut::kNotTaken);
   autograd_threads_ = std::make_unique<DeviceThreads>(devices_);
 
   Gradients gradients{replicas, {}};
@@ -120,8 +120,7 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
   reduce_ = how.reduce == Order::kTree
                 ? make_tree_reduce(gradients)
                 : make_sequential_reduce(gradients, model_.layout(), kTorchCoalescedChunk);
-  optimizer_ =
-      make_optimizer(root().device(), model_.layout().arena_count(), options.optimizer);
+  optimizer_ = make_optimizer(root().device(), model_.layout().arena_count(), options.optimizer);
 }
 
 void DataParallel::misplace_module(Device& device) {

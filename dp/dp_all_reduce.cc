@@ -12,6 +12,8 @@
 // --input=scatter: the caller deals out the whole batch as dp does; there is no phase input.
 #include "dp/dp_all_reduce.h"
 
+#include <optional>
+
 #include "common/base/capture_error.h"
 #include "common/comm/shared_memory.h"
 #include "common/parallel/independent.h"
@@ -47,9 +49,8 @@ void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
   if (how.shards == Shards::kOwn) {
     mine.batch = std::make_unique<LocalBatch>(platform, device, model, share, options);
   }
-  mine.rank =
-      std::make_unique<AllReduceRank>(device, model, share.count, *mine.communicator,
-                                      interpreters_.worker(index), options, how.reducer);
+  mine.rank = std::make_unique<AllReduceRank>(device, model, share.count, *mine.communicator,
+                                              interpreters_.worker(index), options, how.reducer);
 }
 
 void DpAllReduce::build_scatter(Platform& platform, const Model& model,
@@ -62,11 +63,11 @@ void DpAllReduce::build_scatter(Platform& platform, const Model& model,
   }
   Device& root = platform.device(0);
   batch_ = std::make_unique<WholeBatch>(platform, model, options, root, root);
-  scatter_ = std::make_unique<Scatter>(
-      replicas, pieces,
-      std::vector<BatchTensor>{{batch_->inputs(), model.input_width()},
-                               {batch_->targets(), model.output_width()}},
-      options.input);
+  scatter_ =
+      std::make_unique<Scatter>(replicas, pieces,
+                                std::vector<BatchTensor>{{batch_->inputs(), model.input_width()},
+                                                         {batch_->targets(), model.output_width()}},
+                                options.input);
 }
 
 // Collectives wait for work of other devices: all must be done before any goes.
@@ -107,15 +108,20 @@ void DpAllReduce::step() {
   interpreters_.join();
 }
 
+// One rank's failure is another's lost peer: the cause is said, not the consequence.
 void DpAllReduce::synchronize() {
+  std::optional<Error> consequence;
   for (const auto& rank : ranks_) {
-    if (rank->rank) rank->rank->synchronize();
+    if (!rank->rank) continue;
+    const auto error = capture_error([&] { rank->rank->synchronize(); });
+    if (!error) continue;
+    if (error->kind() != ErrorKind::kCommunication) throw Error(*error);
+    if (!consequence) consequence.emplace(*error);
   }
+  if (consequence) throw Error(*consequence);
 }
 
-TensorList DpAllReduce::weights() {
-  return ranks_.front()->rank->replica().parameters().tensors;
-}
+TensorList DpAllReduce::weights() { return ranks_.front()->rank->replica().parameters().tensors; }
 
 TensorList DpAllReduce::gradients() { return ranks_.front()->rank->gradients(); }
 

@@ -44,8 +44,8 @@ class DpAllReduce final : public Strategy {
   struct Rank;
 
   void on_threads(const std::function<void(int)>& body);
-  void build_rank(int index, Platform& platform, const Model& model,
-                  const TrainingOptions& options, const DpAllReduceOptions& how);
+  void build_rank(int index, Platform& platform, const Model& model, const TrainingOptions& options,
+                  const DpAllReduceOptions& how);
   void build_scatter(Platform& platform, const Model& model, const TrainingOptions& options);
 
   ThreadGroup group_;

@@ -13,9 +13,9 @@
 
 namespace tandem::dp {
 
-// The mean squared error over the whole batch, and the way of its gradient back to the replicas: the
-// part of a step that is the training loop's, and that torch users place on the root or inside the
-// wrapped module. In the order of its calls in a step.
+// The mean squared error over the whole batch, and the way of its gradient back to the replicas:
+// the part of a step that is the training loop's, and that torch users place on the root or inside
+// the wrapped module. In the order of its calls in a step.
 class Loss {
  public:
   Loss() = default;
@@ -54,8 +54,8 @@ enum class Shortcut { kTaken, kNotTaken };
 [[nodiscard]] std::unique_ptr<Loss> make_loss_on_root(const LossParts& parts,
                                                       Span<const float> targets, Shortcut shortcut);
 
-// In each replica, over its own piece; the scalars are gathered into a vector, and the loss is their
-// mean weighted by the pieces. `scatter` brings each replica's targets as its tensor
+// In each replica, over its own piece; the scalars are gathered into a vector, and the loss is
+// their mean weighted by the pieces. `scatter` brings each replica's targets as its tensor
 // `target_tensor`.
 [[nodiscard]] std::unique_ptr<Loss> make_loss_in_replicas(const LossParts& parts, Scatter& scatter,
                                                           int target_tensor);

@@ -87,8 +87,9 @@ class LossInReplicas final : public Loss {
     std::vector<float> weights;
     for (const Piece& piece : pieces) weights.push_back(static_cast<float>(piece.count) / batch);
     const DeviceId host{output_.device().id().backend, DeviceId::kHostMemory};
-    enqueue_copy(output_.stream(), gather_.gradient(),
-                 Span<const float>(weights.data(), static_cast<std::int64_t>(weights.size()), host));
+    enqueue_copy(
+        output_.stream(), gather_.gradient(),
+        Span<const float>(weights.data(), static_cast<std::int64_t>(weights.size()), host));
     output_.stream().synchronize();
   }
 

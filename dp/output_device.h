@@ -13,8 +13,7 @@ namespace tandem::dp {
 // stream it then works, or one of its own that holds nothing else.
 class OutputDevice {
  public:
-  OutputDevice(Device& device, const std::vector<Replica*>& replicas,
-               const PhaseOptions& phases);
+  OutputDevice(Device& device, const std::vector<Replica*>& replicas, const PhaseOptions& phases);
 
   [[nodiscard]] Device& device() { return device_; }
   [[nodiscard]] Stream& stream() { return replica_ ? replica_->stream() : *own_->stream; }

@@ -31,7 +31,10 @@ Replicate::Replicate(const std::vector<Replica*>& replicas, const Model& model,
 
 void Replicate::enqueue(const ModuleState& module, Interpreter& caller) {
   parameters_.enqueue();
-  if (buffers_) buffers_->enqueue();
+  if (buffers_) {
+    buffers_->enqueue();
+    buffers_->hold_sources();  // forward may write them in place
+  }
   for (Replica* const replica : replicas_) {
     replica->state().attributes = module.attributes;
     static_cast<void>(caller.dispatch(calls_per_replica_));

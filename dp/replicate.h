@@ -11,9 +11,9 @@
 
 namespace tandem::dp {
 
-// torch's replicate, at every step: the module's weights and buffers to every replica, and its plain
-// attributes copied. The first replica's weights and buffers ARE the module's; whatever else forward
-// changes in a replica is lost with it.
+// torch's replicate, at every step: the module's weights and buffers to every replica, and its
+// plain attributes copied. The first replica's weights and buffers ARE the module's; whatever else
+// forward changes in a replica is lost with it.
 class Replicate {
  public:
   // The first replica is on the root. All outlive this.
@@ -28,7 +28,8 @@ class Replicate {
   const std::vector<Replica*> replicas_;
   const int calls_per_replica_;
   Broadcast parameters_;
-  std::optional<Broadcast> buffers_;  // where the model has any; apart from the parameters, as in torch
+  std::optional<Broadcast>
+      buffers_;  // where the model has any; apart from the parameters, as in torch
 };
 
 }  // namespace tandem::dp

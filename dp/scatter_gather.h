@@ -68,8 +68,8 @@ class Gather {
   // What replica i's stream has made by here is ready to be gathered.
   void offer(int replica);
 
-  // Enqueues on the output device: each replica's piece into its slice, in replica order; dispatches
-  // a call per piece.
+  // Enqueues on the output device: each replica's piece into its slice, in replica order;
+  // dispatches a call per piece.
   void enqueue(const std::vector<Span<float>>& from, Interpreter& caller);
 
   // Enqueues on the replicas' streams, after what the output device has done by here: each pulls

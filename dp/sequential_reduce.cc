@@ -26,9 +26,7 @@ class SequentialReduce final : public ReduceToRoot {
     sum_ = root.allocate(gradients_.front().bytes());
   }
 
-  [[nodiscard]] Span<float> sum() override {
-    return sum_ ? sum_->as<float>() : gradients_.front();
-  }
+  [[nodiscard]] Span<float> sum() override { return sum_ ? sum_->as<float>() : gradients_.front(); }
 
   void enqueue() override {
     if (replicas_.size() == 1) return;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
 #include "common/comm/stage.h"
 
 namespace tandem {
@@ -30,6 +31,20 @@ std::int64_t longest(const std::vector<Block>& blocks) {
 }
 
 }  // namespace
+
+void BlockTransfer::check(const std::vector<Block>& blocks, std::int64_t mine, std::int64_t at_root,
+                          int root) const {
+  TANDEM_CHECK(static_cast<int>(blocks.size()) == ranks_, "{} blocks for {} ranks", blocks.size(),
+               ranks_);
+  const std::int64_t count = blocks[static_cast<std::size_t>(rank_)].count;
+  TANDEM_CHECK(mine == count, "{} elements for a block of {}", mine, count);
+  for (const Block& block : blocks) {
+    TANDEM_CHECK(block.offset >= 0 && block.count >= 0, "a block of {} elements at {}", block.count,
+                 block.offset);
+    TANDEM_CHECK(rank_ != root || block.offset + block.count <= at_root,
+                 "a block of {} elements at {} of root's {}", block.count, block.offset, at_root);
+  }
+}
 
 // Where root's part lies is of use to the others only where it was allocated.
 Place BlockTransfer::open(const Plan& plan, const float* at_root, const host::ModelledTime& ready) {

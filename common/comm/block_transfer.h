@@ -15,8 +15,8 @@ namespace tandem {
 // else the blocks pass through the ranks' stages, a chunk at a time.
 class BlockTransfer {
  public:
-  BlockTransfer(int rank, const Allocations& allocations, CollectiveMeeting& meeting)
-      : rank_(rank), allocations_(allocations), meeting_(meeting) {}
+  BlockTransfer(int rank, int ranks, const Allocations& allocations, CollectiveMeeting& meeting)
+      : rank_(rank), ranks_(ranks), allocations_(allocations), meeting_(meeting) {}
 
   // What both share: who gets which part, of whom, and where all ranks have their stages.
   struct Plan {
@@ -25,6 +25,10 @@ class BlockTransfer {
     Opening opening{};
     Place stage{};
   };
+
+  // A logic error where blocks do not fit this rank's `mine` elements, or on root the `at_root`.
+  void check(const std::vector<Block>& blocks, std::int64_t mine, std::int64_t at_root,
+             int root) const;
 
   host::ModelledTime scatter(const Plan& plan, Span<const float> source, Span<float> mine,
                              const host::ModelledTime& ready);
@@ -41,6 +45,7 @@ class BlockTransfer {
   void gather_staged(const Plan& plan, Span<const float> mine, Span<float> destination);
 
   const int rank_;
+  const int ranks_;
   const Allocations& allocations_;
   CollectiveMeeting& meeting_;
 };

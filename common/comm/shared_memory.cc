@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <new>
 
 #include "common/base/check.h"
 #include "common/comm/agreement.h"
 #include "common/comm/allocations.h"
 #include "common/comm/block_transfer.h"
 #include "common/comm/collective_meeting.h"
+#include "common/comm/control_block.h"
 #include "common/comm/node_memory.h"
 #include "common/comm/reduction.h"
 #include "common/comm/rendezvous.h"
@@ -31,31 +31,7 @@ Bytes bytes_of(std::int64_t floats) {
   return Bytes{floats * static_cast<std::int64_t>(sizeof(float))};
 }
 
-struct ControlBlock {
-  RendezvousState host;    // callers' threads meet here
-  RendezvousState stream;  // collectives meet here
-};
-
 enum class Kind { kSum, kAverage, kBroadcast, kReduce, kScatter, kGather };
-
-// Pages for what all ranks touch, zero-filled, on rank 0's node. Collective.
-std::shared_ptr<host::SharedMapping> map_control_block(Bootstrap& bootstrap) {
-  const Bytes size{static_cast<std::int64_t>(sizeof(ControlBlock))};
-  auto mapping = map_node_memory(bootstrap, size);
-  attempt_together(bootstrap, [&] {
-    if (bootstrap.rank() == 0) mapping->reserve(Bytes{0}, size);
-  });
-  return mapping;
-}
-
-// Every rank's device: its port on a modelled link. Collective.
-std::vector<DeviceId> devices_of_ranks(Bootstrap& bootstrap, DeviceId mine) {
-  std::vector<DeviceId> devices;
-  for (const std::string& index : bootstrap.all_gather(std::to_string(mine.index))) {
-    devices.push_back({mine.backend, std::stoi(index)});
-  }
-  return devices;
-}
 
 // The root's side of a scatter or gather may lie on the host.
 template <class T>
@@ -72,14 +48,15 @@ class SharedMemoryCommunicator final : public Communicator {
         sharing_(bootstrap.shares_address_space() ? host::Sharing::kThreads
                                                   : host::Sharing::kProcesses),
         control_(map_control_block(bootstrap)),
-        on_host_(block().host, sharing_, rank(), size(), deadline),
-        on_stream_(block().stream, {.sharing = sharing_,
-                                    .rank = rank(),
-                                    .devices = devices_of_ranks(bootstrap, device.id()),
-                                    .deadline = deadline,
-                                    .link = device.link()}),
+        on_host_(control_block(*control_).host, sharing_, rank(), size(), deadline),
+        on_stream_(control_block(*control_).stream,
+                   {.sharing = sharing_,
+                    .rank = rank(),
+                    .devices = devices_of_ranks(bootstrap, device.id()),
+                    .deadline = deadline,
+                    .link = device.link()}),
         allocations_(rank(), size()),
-        blocks_(rank(), allocations_, on_stream_),
+        blocks_(rank(), size(), allocations_, on_stream_),
         stage_(allocate(bytes_of(kStageElements))),
         stage_place_(allocations_.place_of(stage_->bytes().data())) {}
 
@@ -142,7 +119,8 @@ class SharedMemoryCommunicator final : public Communicator {
 
   void scatter(Stream& stream, Span<const float> source, Span<float> mine,
                const std::vector<Block>& blocks, int root) override {
-    check_blocks(blocks, mine.size(), source.size(), root);
+    check_root(root);
+    blocks_.check(blocks, mine.size(), source.size(), root);
     std::vector<Access> accesses{writes(mine)};
     if (rank() == root) accesses.push_back(at_root(reads(source), source));
     enqueue(stream, "scatter", std::move(accesses),
@@ -152,7 +130,8 @@ class SharedMemoryCommunicator final : public Communicator {
 
   void gather(Stream& stream, Span<const float> mine, Span<float> destination,
               const std::vector<Block>& blocks, int root) override {
-    check_blocks(blocks, mine.size(), destination.size(), root);
+    check_root(root);
+    blocks_.check(blocks, mine.size(), destination.size(), root);
     std::vector<Access> accesses{reads(mine)};
     if (rank() == root) accesses.push_back(at_root(writes(destination), destination));
     enqueue(
@@ -188,27 +167,8 @@ class SharedMemoryCommunicator final : public Communicator {
   };
   using Body = std::function<ModelledTime(const ModelledTime& ready)>;
 
-  [[nodiscard]] ControlBlock& block() const {
-    return *std::launder(reinterpret_cast<ControlBlock*>(control_->data()));
-  }
-
   void check_root(int root) const {
     TANDEM_CHECK(root >= 0 && root < size(), "root {} of {} ranks", root, size());
-  }
-
-  void check_blocks(const std::vector<Block>& blocks, std::int64_t mine, std::int64_t at_root,
-                    int root) const {
-    check_root(root);
-    TANDEM_CHECK(static_cast<int>(blocks.size()) == size(), "{} blocks for {} ranks", blocks.size(),
-                 size());
-    const std::int64_t count = blocks[static_cast<std::size_t>(rank())].count;
-    TANDEM_CHECK(mine == count, "{} elements for a block of {}", mine, count);
-    for (const Block& block : blocks) {
-      TANDEM_CHECK(block.offset >= 0 && block.count >= 0, "a block of {} elements at {}",
-                   block.count, block.offset);
-      TANDEM_CHECK(rank() != root || block.offset + block.count <= at_root,
-                   "a block of {} elements at {} of root's {}", block.count, block.offset, at_root);
-    }
   }
 
   template <class Time>
@@ -234,13 +194,15 @@ class SharedMemoryCommunicator final : public Communicator {
 
   // Peers' memory is not among the declared accesses: those are reported when the operation starts,
   // which is before the ranks have met. The loops that touch it are instrumented themselves.
+  // A rank whose stream has failed will not come, and tells those who would wait for it.
   void enqueue(Stream& stream, const char* name, std::vector<Access> accesses, Body body) {
     host::HostStream& on = host::host_stream(stream);
+    const auto dropped = [this] { abort(); };
     if (on.link() != nullptr) {
-      on.enqueue_transfer({name, std::move(accesses), std::move(body)});
+      on.enqueue_transfer({name, std::move(accesses), std::move(body), dropped});
     } else {
       on.enqueue({name, std::move(accesses),
-                  [body = std::move(body)] { static_cast<void>(body(ModelledTime{})); }});
+                  [body = std::move(body)] { static_cast<void>(body(ModelledTime{})); }, dropped});
     }
   }
 

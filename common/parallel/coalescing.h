@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a list of parameters is cut into chunks that are sent as one. torch flattens and has two rules
-// with one limit, because its broadcast (C++) and its reduction (Python) differ.
+// How a list of parameters is cut into chunks that are sent as one. torch flattens and has two
+// rules with one limit, because its broadcast (C++) and its reduction (Python) differ.
 #pragma once
 
 #include <memory>
@@ -30,15 +30,18 @@ struct Chunk {
   }
 };
 
-// Memory for the flat copies of all flattened chunks, and of nothing else; null where there are none.
+// Memory for the flat copies of all flattened chunks, and of nothing else; null where there are
+// none.
 [[nodiscard]] std::unique_ptr<Buffer> make_staging(Device& device,
                                                    const std::vector<Chunk>& chunks);
 
-// broadcast_coalesced, which flattens chunks of several tensors and only views those of one: a chunk is closed by the tensor with which its size plus that tensor's size
-// once more reaches the limit. Chunks stay below the limit, but for a single large tensor.
+// broadcast_coalesced, which flattens chunks of several tensors and only views those of one: a
+// chunk is closed by the tensor with which its size plus that tensor's size once more reaches the
+// limit. Chunks stay below the limit, but for a single large tensor.
 [[nodiscard]] std::vector<Chunk> broadcast_chunks(const ParameterLayout& layout, Bytes limit);
 
-// reduce_add_coalesced, which flattens likewise: a chunk is closed before the tensor that would take it over the limit.
+// reduce_add_coalesced, which flattens likewise: a chunk is closed before the tensor that would
+// take it over the limit.
 [[nodiscard]] std::vector<Chunk> reduction_chunks(const ParameterLayout& layout, Bytes limit);
 
 // Without flattening: every tensor by itself, or all of them in one piece.

@@ -11,8 +11,7 @@ std::vector<Device*> devices_of(Platform& platform) {
 
 IndependentThreads::IndependentThreads(Platform& platform, const Model& model,
                                        const TrainingOptions& options)
-    : interpreters_(options.interpreter, platform.device_count()),
-      threads_(devices_of(platform)) {
+    : interpreters_(options.interpreter, platform.device_count()), threads_(devices_of(platform)) {
   const int count = platform.device_count();
   for (int i = 0; i < count; ++i) {
     devices_.push_back(std::make_unique<Single>(platform, platform.device(i), model,

@@ -5,12 +5,11 @@
 
 namespace tandem {
 
-Replica::Replica(Device& device, const Model& model, std::int64_t batch,
-                 const PhaseOptions& phases)
+Replica::Replica(Device& device, const Model& model, std::int64_t batch, const PhaseOptions& phases)
     : Replica(device, model, batch, phases, make_arena(device, model.layout())) {}
 
-Replica::Replica(Device& device, const Model& model, std::int64_t batch,
-                 const PhaseOptions& phases, Arena parameters)
+Replica::Replica(Device& device, const Model& model, std::int64_t batch, const PhaseOptions& phases,
+                 Arena parameters)
     : device_(device),
       model_(model),
       operations_(make_operations(device)),
@@ -32,10 +31,10 @@ void Replica::forward(Span<const float> input, Interpreter& interpreter) {
 
 void Replica::compute_loss(Span<const float> targets, Span<float> loss, Interpreter& interpreter) {
   dispatch(interpreter, *stream_);
-  operations_->enqueue(*stream_, MseLoss{.prediction = output(),
-                                         .target = targets,
-                                         .gradient = output_gradient(),
-                                         .loss = loss});
+  operations_->enqueue(
+      *stream_,
+      MseLoss{
+          .prediction = output(), .target = targets, .gradient = output_gradient(), .loss = loss});
 }
 
 void Replica::backward(Span<const float> input, const TensorList& gradients, GradientSink& sink) {

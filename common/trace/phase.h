@@ -31,9 +31,9 @@ enum class Phase {
 constexpr std::size_t kPhaseCount = static_cast<std::size_t>(Phase::kIdle) + 1;
 
 inline constexpr std::array<std::string_view, kPhaseCount> kPhaseNames{
-    "launch",      "check",  "scatter",      "input",        "buffers", "replicate",
-    "forward",     "gather", "loss",         "scatter_grad", "backward",
-    "bucket_copy", "reduce", "exposed_comm", "update",       "idle"};
+    "launch",  "check",        "scatter", "input",        "buffers",  "replicate",
+    "forward", "gather",       "loss",    "scatter_grad", "backward", "bucket_copy",
+    "reduce",  "exposed_comm", "update",  "idle"};
 
 [[nodiscard]] constexpr std::string_view name_of(Phase phase) {
   return kPhaseNames[static_cast<std::size_t>(phase)];

@@ -292,8 +292,8 @@ TEST(DataParallelTest, OneSample_UsesOneDevice_WithoutThreads) {
   EXPECT_EQ(std::count(phases.begin(), phases.end(), "gather"), 1);
 }
 
-// Scatter 2 and gather 2 pieces, targets, forward 5 calls on each, loss, clones of 2 replicas with 6
-// modules and 6 parameters, the nodes of gather and broadcast, 6 parameters updated.
+// Scatter 2 and gather 2 pieces, targets, forward 5 calls on each, loss, clones of 2 replicas with
+// 6 modules and 6 parameters, the nodes of gather and broadcast, 6 parameters updated.
 TEST(DataParallelTest, Dispatches_AreCountedPerStep) {
   const auto platform = host_devices(2);
   const auto model = exact_model();

@@ -47,8 +47,7 @@ TEST(DpAllReduceTest, TooLittleMemoryOnOneDevice_IsOutOfMemory_AndNobodyWaits) {
   const TimePoint start = Clock::now();
   const Error error =
       error_of([&] { dp::DpAllReduce strategy(*platform, *model, exact_training(8)); });
-  EXPECT_TRUE(error.kind() == ErrorKind::kOutOfMemory ||
-              error.kind() == ErrorKind::kCommunication)
+  EXPECT_TRUE(error.kind() == ErrorKind::kOutOfMemory || error.kind() == ErrorKind::kCommunication)
       << error.what();
   EXPECT_LT(Clock::now() - start, std::chrono::seconds(20));  // long before the deadline
 }

@@ -56,9 +56,8 @@ TEST_P(ParallelApplyTest, LowestFailure_Wins_AndSaysReplicaAndDevice) {
 }
 
 TEST_P(ParallelApplyTest, AfterAFailure_GoesOn) {
-  static_cast<void>(error_of([&] {
-    apply_.run([](int) { fail(ErrorKind::kFailure, "planted"); });
-  }));
+  static_cast<void>(
+      error_of([&] { apply_.run([](int) { fail(ErrorKind::kFailure, "planted"); }); }));
   std::atomic<int> ran = 0;
   apply_.run([&](int) { ++ran; });
   EXPECT_EQ(ran, 3);

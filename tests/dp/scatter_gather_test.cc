@@ -116,13 +116,14 @@ TEST_P(GatherTest, PutsUnevenOutputsTogether_AndTheirGradientsBackApart) {
     for (int i = 0; i < 2; ++i) {
       outputs.push_back(replicas_[static_cast<std::size_t>(i)]->output());
       put(platform_->device(i), outputs.back(),
-          std::vector<float>(static_cast<std::size_t>(outputs.back().size()), 1.0F + i));
+          std::vector<float>(static_cast<std::size_t>(outputs.back().size()),
+                             i == 0 ? 1.0F : 2.0F));
       gather.offer(i);
     }
     gather.enqueue(outputs, nobody_);
     output.stream().synchronize();
-    const auto all = read_back<float>(platform_->device(target),
-                                      Span<const float>(gather.gathered()));
+    const auto all =
+        read_back<float>(platform_->device(target), Span<const float>(gather.gathered()));
     std::vector<float> expected(12, 1.0F);
     expected.resize(20, 2.0F);
     EXPECT_EQ(all, expected) << target;
@@ -148,9 +149,7 @@ TEST(GatheredShapeTest, Scalars_ComeToAVectorOverReplicas) {
 }
 
 TEST(GatheredShapeTest, OtherDimensionsThatDiffer_AreAnErrorThatNamesTheReplica) {
-  const Error error = error_of([] {
-    static_cast<void>(dp::gathered_shape({{3, 4}, {2, 5}}));
-  });
+  const Error error = error_of([] { static_cast<void>(dp::gathered_shape({{3, 4}, {2, 5}})); });
   EXPECT_EQ(error.kind(), ErrorKind::kFailure);
   EXPECT_TRUE(mentions(error, "replica 1 is 2x5 where 2x4 was expected"));
   EXPECT_TRUE(mentions(error_of([] {

@@ -81,8 +81,7 @@ std::vector<Chunk> chunks_for(const ParameterLayout& layout, dp::Grouping groupi
                                               : dp::chunks_of(layout, grouping);
 }
 
-class BroadcastTest
-    : public testing::TestWithParam<std::tuple<int, dp::Grouping, dp::Order>> {};
+class BroadcastTest : public testing::TestWithParam<std::tuple<int, dp::Grouping, dp::Order>> {};
 
 TEST_P(BroadcastTest, GivesAllTheRootsWeights_EveryTime) {
   const auto [devices, grouping, order] = GetParam();

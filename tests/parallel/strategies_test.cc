@@ -123,8 +123,7 @@ TEST(StrategiesTest, Ddp_RefusesABatchThatRanksDoNotDivide) {
 
 TEST(StrategiesTest, PlaceOfTheInput_ChangesNoNumber) {
   const auto model = exact_model();
-  for (const std::string strategy :
-       {"single", "dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
+  for (const std::string strategy : {"single", "dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
     Training run = exact_run(strategy, strategy == "single" ? 1 : 2);
     const Outcome from_host = train(*model, run);
     for (const InputPlace place : {InputPlace::kPageable, InputPlace::kDevice}) {
@@ -136,8 +135,7 @@ TEST(StrategiesTest, PlaceOfTheInput_ChangesNoNumber) {
 
 TEST(StrategiesTest, SeededDelays_ChangeNoNumber) {
   const auto model = exact_model();
-  for (const std::string strategy :
-       {"single", "dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
+  for (const std::string strategy : {"single", "dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
     Training run = exact_run(strategy, strategy == "single" ? 1 : 2);
     run.steps = 3;
     const Outcome prompt = train(*model, run);
@@ -231,12 +229,11 @@ TEST_P(DpAllReduceTest, EqualsDdpBitForBit_OverTenSteps) {
   EXPECT_EQ(train(*model, run), ddp);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Corners, DpAllReduceTest,
-    testing::Values(CornerCase{2, GradsMode::kCopy, dp::Shards::kOwn},
-                    CornerCase{2, GradsMode::kViews, dp::Shards::kScattered},
-                    CornerCase{4, GradsMode::kCopy, dp::Shards::kScattered},
-                    CornerCase{4, GradsMode::kViews, dp::Shards::kOwn}));
+INSTANTIATE_TEST_SUITE_P(Corners, DpAllReduceTest,
+                         testing::Values(CornerCase{2, GradsMode::kCopy, dp::Shards::kOwn},
+                                         CornerCase{2, GradsMode::kViews, dp::Shards::kScattered},
+                                         CornerCase{4, GradsMode::kCopy, dp::Shards::kScattered},
+                                         CornerCase{4, GradsMode::kViews, dp::Shards::kOwn}));
 
 // Neither changes a number: they are about time.
 TEST(StrategiesTest, ModelledLinkAndInterpreter_ChangeNoNumber) {

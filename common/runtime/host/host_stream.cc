@@ -93,8 +93,12 @@ ModelledTime HostStream::ready(TimePoint enqueued) const {
   return now;
 }
 
+void HostStream::drop(const std::function<void()>& dropped) {
+  if (dropped) dropped();
+}
+
 void HostStream::run(const Operation& operation, TimePoint enqueued) {
-  if (failure_) return;
+  if (failure_) return drop(operation.dropped);
   if (link()) end_ = ready(enqueued);
   sleep_to(end_.at);
   start_late();
@@ -108,7 +112,7 @@ void HostStream::run(const Operation& operation, TimePoint enqueued) {
 }
 
 void HostStream::run(const Transfer& transfer, TimePoint enqueued) {
-  if (failure_) return;
+  if (failure_) return drop(transfer.dropped);
   start_late();
   for (const Access& access : transfer.accesses) report_access(access);
   try {

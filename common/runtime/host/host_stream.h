@@ -24,6 +24,8 @@ struct Operation {
   const char* name;              // a literal, for errors
   std::vector<Access> accesses;  // all memory that `body` touches
   std::function<void()> body;    // runs on the stream's worker thread
+  // Runs there instead where the stream has failed before: for work that others wait for.
+  std::function<void()> dropped{};
 };
 
 // A unit of queued work whose duration the modelled link decides.
@@ -32,6 +34,7 @@ struct Transfer {
   std::vector<Access> accesses;
   // Does the physical work at once. Takes when the transfer is ready, returns its modelled end.
   std::function<ModelledTime(const ModelledTime& ready)> body;
+  std::function<void()> dropped{};  // as of an operation
 };
 
 struct HostStreamOptions {
@@ -92,6 +95,7 @@ class HostStream final : public Stream {
   [[nodiscard]] TimePoint time_of_call() const { return link() ? Clock::now() : TimePoint{}; }
   // When a task that was enqueued then may start.
   [[nodiscard]] ModelledTime ready(TimePoint enqueued) const;
+  static void drop(const std::function<void()>& dropped);
   void start_late();  // debug
   std::shared_ptr<Completion> enqueue_completion();
 
