@@ -113,6 +113,9 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
   constexpr double kMostRemainder = 0.02;
   std::vector<std::string> marks;
   if (summary.oversubscribed) marks.emplace_back("oversubscribed");
+  if (summary.devices_used > 0 && summary.devices_used < summary.cell.devices) {
+    marks.push_back(fmt::format("only {} used", count_text(summary.devices_used, "device")));
+  }
   if (!summary.modelled.empty()) marks.push_back("modelled: " + summary.modelled);
   if (!summary.planted.empty()) marks.push_back("planted: " + summary.planted);
   if (summary.mode != "synchronous") marks.push_back(summary.mode);

@@ -27,6 +27,8 @@ std::string modelled_parts(const results::LaunchRecord& record) {
     std::string name = option;
     std::replace(name.begin(), name.end(), '-', ' ');
     parts.push_back(value == "on" ? name : name + " " + value);
+    // A preset stretches time, so that its figures are not those of any machine.
+    if (value.find('@') != std::string::npos) parts.emplace_back("scaled");
   }
   return join(parts.empty() ? record.modelled : parts, ", ");
 }

@@ -21,30 +21,15 @@ std::map<std::string, int> launches_of_additions(const results::SweepInfo& sweep
   return launches;
 }
 
-// Launches that the plan asks for and that neither ran nor were ruled out by a skipped cell.
-int launches_missing(const results::SweepInfo& sweep, const Summary& summary) {
-  std::map<std::string, int> added = launches_of_additions(sweep);
-  int unseen = sweep.planned_cells;  // of the sweep itself
-  int missing = 0;
-  for (const CellSummary& cell : summary.cells) {
-    const auto place = added.find(cell.cell.name());
-    const int planned = place == added.end() ? sweep.launches_per_cell : place->second;
-    if (place == added.end()) {
-      --unseen;
-    } else {
-      added.erase(place);
-    }
-    if (cell.status != Status::kOk) continue;
-    missing += std::max(0, planned - cell.launches - cell.failed_launches);
-  }
-  for (const auto& [name, launches] : added) missing += launches;
-  return missing + std::max(0, unseen) * sweep.launches_per_cell;
-}
-
 int launches_planned(const results::SweepInfo& sweep) {
   int planned = sweep.planned_cells * sweep.launches_per_cell;
   for (const auto& [name, launches] : launches_of_additions(sweep)) planned += launches;
   return planned;
+}
+
+// The cell's name, or "3 cells".
+std::string who(const std::vector<const CellSummary*>& cells) {
+  return cells.size() == 1 ? cells.front()->cell.name() : count_text(std::ssize(cells), "cell");
 }
 
 // "3 cells failed: <reason>", a line per reason.
@@ -54,9 +39,7 @@ void add_reasons(std::vector<std::string>& lines, const Summary& summary, Status
     if (cell.launches == 0 && cell.status == status) by_reason[cell.reason].push_back(&cell);
   }
   for (const auto& [reason, cells] : by_reason) {
-    const std::string who =
-        cells.size() == 1 ? cells.front()->cell.name() : count_text(std::ssize(cells), "cell");
-    lines.push_back(fmt::format("{} {}: {}", who, to_string(status), reason));
+    lines.push_back(fmt::format("{} {}: {}", who(cells), to_string(status), reason));
   }
 }
 
@@ -71,13 +54,17 @@ void add_load(std::vector<std::string>& lines, const results::Context& context) 
       load, count_text(context.num_cpus, "CPU")));
 }
 
+// A line per delay.
 void add_planted(std::vector<std::string>& lines, const Summary& summary) {
+  std::map<std::string, std::vector<const CellSummary*>> by_delay;
   for (const CellSummary& cell : summary.cells) {
-    if (cell.planted.empty()) continue;
+    if (!cell.planted.empty()) by_delay[cell.planted].push_back(&cell);
+  }
+  for (const auto& [delay, cells] : by_delay) {
     lines.push_back(
-        fmt::format("planted: {} holds a delay put there on purpose ({}); it is no "
-                    "figure of this machine",
-                    cell.cell.name(), cell.planted));
+        fmt::format("planted: a delay was put on purpose ({}) into {}; these are no "
+                    "figures of this machine",
+                    delay, who(cells)));
   }
 }
 
@@ -99,6 +86,25 @@ bool any_measured(const Summary& summary, Predicate predicate) {
 }
 
 }  // namespace
+
+int launches_missing(const results::SweepInfo& sweep, const Summary& summary) {
+  std::map<std::string, int> added = launches_of_additions(sweep);
+  int unseen = sweep.planned_cells;  // of the sweep itself
+  int missing = 0;
+  for (const CellSummary& cell : summary.cells) {
+    const auto place = added.find(cell.cell.name());
+    const int planned = place == added.end() ? sweep.launches_per_cell : place->second;
+    if (place == added.end()) {
+      --unseen;
+    } else {
+      added.erase(place);
+    }
+    if (cell.status != Status::kOk) continue;
+    missing += std::max(0, planned - cell.launches - cell.failed_launches);
+  }
+  for (const auto& [name, launches] : added) missing += launches;
+  return missing + std::max(0, unseen) * sweep.launches_per_cell;
+}
 
 std::vector<std::string> notes(const results::Document& document, const Summary& summary) {
   std::vector<std::string> lines;

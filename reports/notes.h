@@ -9,6 +9,9 @@
 
 namespace tandem::reports {
 
+// Launches that the plan asks for and that neither ran nor were ruled out by a skipped cell.
+[[nodiscard]] int launches_missing(const results::SweepInfo& sweep, const Summary& summary);
+
 // What stands beside a verdict lest it be misread: an unfinished sweep, cells without a figure and
 // why, marks that any cell carries.
 [[nodiscard]] std::vector<std::string> notes(const results::Document& document,

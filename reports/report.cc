@@ -85,8 +85,10 @@ std::vector<std::string> method_lines(const Report& report) {
       "Each interval stands alone: of 20 such intervals about one misses.",
       "Speed-up and efficiency (speed-up / devices) are against single: one device, no wrapper, "
       "same model and global batch.",
-      "Phases: means per step of one device: the root for dp, else the device that was slowest on "
-      "average. Remainder: mean over samples of step minus that sample's slowest device (dp: minus "
+      "Phases: means per step of one device: the root for dp and ddp-replicate, else the device "
+      "that was slowest on "
+      "average. Remainder: mean over samples of step minus that sample's slowest device (with a "
+      "root: minus "
       "the root), so with several ranks phases and remainder need not add up exactly to the mean "
       "step."};
 }

@@ -43,6 +43,8 @@ void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& 
     remainders.push_back(record->remainder_seconds);
     summary.samples += static_cast<long long>(record->step_seconds.size());
     summary.oversubscribed |= record->oversubscribed;
+    const bool is_fewer = summary.devices_used == 0 || record->devices_used < summary.devices_used;
+    if (record->devices_used > 0 && is_fewer) summary.devices_used = record->devices_used;
     if (!record->planted.empty()) summary.planted = record->planted;
     for (const std::string& warning : record->warnings) add_once(summary.warnings, warning);
   }

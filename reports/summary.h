@@ -26,6 +26,7 @@ struct CellSummary {
   int failed_launches = 0;
   long long samples = 0;
   bool oversubscribed = false;
+  int devices_used = 0;                    // the fewest of a launch; 0: not told
   std::string modelled;                    // modelled_parts(); empty: measured
   std::string planted;                     // a delay put there on purpose; empty: none
   std::vector<std::string> warnings;       // of its launches, each once

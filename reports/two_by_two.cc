@@ -52,6 +52,14 @@ std::string speed(const CellSummary& slow, const CellSummary& fast) {
 
 std::string step(const CellSummary& cell) { return duration_text(cell.median_step); }
 
+// What holds for all four.
+std::string remarks(const Corners& corners) {
+  std::vector<std::string> marks;
+  if (corners.dp->oversubscribed) marks.emplace_back("oversubscribed");
+  if (!corners.dp->modelled.empty()) marks.push_back("modelled: " + corners.dp->modelled);
+  return join(marks, ", ");
+}
+
 void add_rows(Table& table, const Corners& corners) {
   const results::Cell& cell = corners.dp->cell;
   const auto add = [&](std::vector<std::string> rest) {
@@ -65,7 +73,12 @@ void add_rows(Table& table, const Corners& corners) {
   add({"processes", step(*corners.ddp_replicate), step(*corners.ddp),
        speed(*corners.ddp_replicate, *corners.ddp)});
   add({"speed of processes / threads", speed(*corners.dp, *corners.ddp_replicate),
-       speed(*corners.dp_allreduce, *corners.ddp), join(marks_of(*corners.dp), ", ")});
+       speed(*corners.dp_allreduce, *corners.ddp), ""});
+  const std::string text = remarks(corners);
+  if (text.empty()) return;
+  for (std::size_t i = table.rows.size() - 3; i < table.rows.size(); ++i) {
+    table.rows[i][3] += " (" + text + ")";
+  }
 }
 
 }  // namespace

@@ -96,10 +96,22 @@ Journal::~Journal() {
 
 void Journal::append(const LaunchRecord& record) { append_line(to_json_line(record)); }
 
-void Journal::plan(const Addition& addition) {
-  const std::string text = read_file(path_);
-  found_.sweep.additions.push_back(addition);
-  replace_file(path_, header_line(found_.sweep) + text.substr(text.find('\n')));
+void Journal::plan(const std::vector<Addition>& additions) {
+  before_plan_ = read_file(path_);
+  found_.sweep.additions = additions;
+  replace(header_line(found_.sweep) + before_plan_->substr(before_plan_->find('\n')));
+}
+
+void Journal::put_back() {
+  if (before_plan_) {
+    replace(*before_plan_);
+  } else if (::ftruncate(descriptor_, static_cast<off_t>(found_.whole_bytes)) != 0) {
+    fail(ErrorKind::kFailure, "cutting {} back: {}", path_.string(), std::strerror(errno));
+  }
+}
+
+void Journal::replace(const std::string& text) {
+  replace_file(path_, text);
   ::close(std::exchange(descriptor_, -1));  // of the file that was replaced
   open();
 }

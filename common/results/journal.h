@@ -39,17 +39,22 @@ class Journal {
 
   void append(const LaunchRecord& record);
 
-  // Plans further cells: the first line is written anew with them, the others stay as they are. A
-  // crash leaves the old journal or the new one.
-  void plan(const Addition& addition);
+  // Plans these cells beside the sweep's own, before anything is appended: the first line is
+  // written anew, the others stay as they are. A crash leaves the old journal or the new one.
+  void plan(const std::vector<Addition>& additions);
+
+  // Undoes whatever was written since it was opened.
+  void put_back();
 
  private:
   void open();
+  void replace(const std::string& text);
   void append_line(const std::string& line);
 
   std::filesystem::path path_;
   int descriptor_ = -1;
   JournalContents found_;
+  std::optional<std::string> before_plan_;  // the whole text
 };
 
 }  // namespace tandem::results

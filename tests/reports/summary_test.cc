@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "reports/format.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -85,6 +86,39 @@ TEST(Summary, EfficiencyAboveOne_IsMarked_WhereTheWholeIntervalIs) {
   const Summary single_launch = summarize(one_launch.document());
   EXPECT_FALSE(cell(single_launch, "ddp", 2).speedup->interval);
   EXPECT_FALSE(cell(single_launch, "ddp", 2).efficiency_above_one());
+}
+
+TEST(Summary, DevicesLeftWithoutASample_AreMarked) {
+  Synthetic synthetic;
+  synthetic.add("dp", 4, {0.06, 0.06, 0.06});
+  synthetic.document().launches[1].devices_used = 3;
+  synthetic.document().launches[2].devices_used = 4;
+  const Summary summary = summarize(synthetic.document());
+  EXPECT_EQ(marks_of(summary.cells[0]), std::vector<std::string>{"only 3 devices used"});
+}
+
+TEST(Summary, RootOfDdpReplicate_IsItsCriticalDevice) {
+  Synthetic synthetic;
+  synthetic.add("ddp-replicate", 2, {0.05});
+  synthetic.document().launches[0].phases = {
+      {.device = 0, .mean_seconds = {{"forward", 0.01}}, .span_seconds = 0.04},
+      {.device = 1, .mean_seconds = {{"forward", 0.02}}, .span_seconds = 0.045}};
+  const Summary summary = summarize(synthetic.document());
+  EXPECT_DOUBLE_EQ(summary.cells[0].phases[0].seconds, 0.01);
+}
+
+TEST(Summary, VariantsOfDp_AreNotComparedBesideDpItself) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.06}).add("dp", 2, {0.03, 0.03}).add("ddp", 2, {0.05, 0.05});
+  for (const std::size_t kept : {2U, 3U}) {
+    synthetic.document().launches[kept].cell.options["threads"] = "kept";
+  }
+  const Summary both = summarize(synthetic.document());
+  ASSERT_EQ(both.comparisons.size(), 1U);
+  EXPECT_TRUE(both.comparisons[0].dp->cell.options.empty());
+  auto& launches = synthetic.document().launches;
+  launches.erase(launches.begin(), launches.begin() + 2);
+  EXPECT_EQ(summarize(synthetic.document()).comparisons.size(), 1U);
 }
 
 TEST(Summary, Phases_AreThoseOfTheCriticalDevice) {

@@ -45,7 +45,7 @@ class Synthetic {
                                       std::int64_t batch) {
     results::LaunchRecord record;
     record.cell = {.strategy = strategy,
-                   .launch = strategy == "ddp" ? "processes" : "threads",
+                   .launch = strategy.starts_with("ddp") ? "processes" : "threads",
                    .model = "mlp-small",
                    .backend = "host",
                    .devices = devices,

@@ -88,6 +88,25 @@ TEST(Verdict, Notes_NameMarksReasonsAndWhatIsMissing) {
   EXPECT_TRUE(has(verdict.workloads[0], "2 devices (oversubscribed): ddp is"));
 }
 
+TEST(Verdict, CellsAddedLater_AreCountedApartFromTheSweeps) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.061}).add("ddp", 2, {0.05, 0.051});
+  synthetic.document().launches[2].cell.options["grads"] = "views";
+  synthetic.document().launches[3].cell.options["grads"] = "views";
+  results::SweepInfo& sweep = synthetic.document().sweep;
+  sweep.planned_cells = 1;
+  sweep.launches_per_cell = 2;
+  sweep.additions = {
+      {.cells = {synthetic.document().launches[2].cell.name()}, .launches_per_cell = 2}};
+  EXPECT_FALSE(has(to_text(verdict_of(synthetic)), "unfinished"));
+  sweep.planned_cells = 2;  // what was added does not stand in for a cell of the sweep
+  EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "2 of 6 planned launches are missing"));
+  sweep.additions[0].launches_per_cell = 3;
+  EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "3 of 7 planned launches are missing"));
+  sweep.additions[0].cells.emplace_back("not yet measured");
+  EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "6 of 10 planned launches are missing"));
+}
+
 TEST(Verdict, NothingMeasured_SaysSo) {
   Synthetic synthetic;
   synthetic.add_without_time("dp", 2, Status::kFailed, "no such program");

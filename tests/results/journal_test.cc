@@ -89,6 +89,36 @@ TEST(Journal, SecondWriter_IsRefused) {
   EXPECT_THROW(Journal(folder / "journal.jsonl", sample_sweep()), Error);
 }
 
+TEST(Journal, PlannedCells_AreInItsFirstLine_AndLaunchesStay) {
+  const ScratchFolder folder;
+  { Journal(folder / "journal.jsonl", sample_sweep()).append(launch(0)); }
+  {
+    Journal journal(folder / "journal.jsonl", sample_sweep());
+    journal.plan({{.cells = {"a", "b"}, .launches_per_cell = 4}});
+    journal.append(launch(1));
+    EXPECT_THROW(Journal(folder / "journal.jsonl", sample_sweep()), Error);  // still locked
+  }
+  const auto contents = read_journal(folder / "journal.jsonl");
+  EXPECT_EQ(contents->launches.size(), 2U);
+  EXPECT_EQ(contents->sweep.definition, sample_sweep().definition);
+  ASSERT_EQ(contents->sweep.additions.size(), 1U);
+  EXPECT_EQ(contents->sweep.additions[0].cells, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(contents->sweep.additions[0].launches_per_cell, 4);
+}
+
+TEST(Journal, PutBack_LeavesItAsItWas) {
+  const ScratchFolder folder;
+  { Journal(folder / "journal.jsonl", sample_sweep()).append(launch(0)); }
+  const std::string before = read_file(folder / "journal.jsonl");
+  for (const bool plans : {false, true}) {
+    Journal journal(folder / "journal.jsonl", sample_sweep());
+    if (plans) journal.plan({});
+    journal.append(launch(1));
+    journal.put_back();
+    EXPECT_EQ(read_file(folder / "journal.jsonl"), before);
+  }
+}
+
 TEST(Journal, NewerMajorVersion_IsRefused) {
   const ScratchFolder folder;
   append_text(folder / "journal.jsonl", "{\"tandem_journal\": \"2.0.0\"}\n");

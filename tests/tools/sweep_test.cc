@@ -88,6 +88,25 @@ TEST(Sweep, Definition_TellsSweepsApart_ButNotByTheirDescription) {
   EXPECT_NE(definition_of(sweep, "auto", false), definition_of(other, "auto", false));
 }
 
+Strategy only_strategy(const std::string& json) {
+  return parse_sweep(with(R"("single", "dp")", json), "test.json").strategies.front();
+}
+
+TEST(Sweep, EveryStrategy_HasItsOwnLaunch) {
+  EXPECT_EQ(only_strategy("\"dp-allreduce\"").launch, "threads");
+  EXPECT_EQ(only_strategy("\"ddp-replicate\"").launch, "processes");
+  EXPECT_NE(message_of(with("\"dp\"", R"({"strategy": "dp-allreduce", "launch": "processes"})"))
+                .find("'dp-allreduce' is one process"),
+            std::string::npos);
+}
+
+TEST(Sweep, InterpreterLock_IsSwitchedByAValue) {
+  const Strategy strategy = only_strategy(
+      R"({"strategy": "dp", "options": {"dispatch-cost": "8us", "interpreter-lock": true}})");
+  EXPECT_EQ(strategy.options.at("interpreter-lock"), "on");
+  EXPECT_EQ(strategy.options.at("dispatch-cost"), "8us");
+}
+
 TEST(Budget, TakesMinutesAndHours) {
   EXPECT_DOUBLE_EQ(parse_long_duration("30m", "--budget").count(), 1800);
   EXPECT_DOUBLE_EQ(parse_long_duration("1.5h", "--budget").count(), 5400);

@@ -7,12 +7,14 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "tools/tandem/explain_command.h"
 #include "tools/tandem/lessons_command.h"
 #include "tools/tandem/report_command.h"
 #include "tools/tandem/run_command.h"
 
 namespace {
 
+using tandem::cli::ExplainOptions;
 using tandem::cli::LessonsOptions;
 using tandem::cli::ReportOptions;
 using tandem::cli::RunOptions;
@@ -49,6 +51,45 @@ CLI::App* add_report(CLI::App& app, ReportOptions& options) {
   return report;
 }
 
+CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
+  CLI::App* explain = app.add_subcommand(
+      "explain",
+      "Explain the gap between dp and ddp, cause by cause; measures what is missing first.");
+  explain->add_option("FILE", options.source,
+                      "Folder of tandem run or explain: its launches are used, missing ones added");
+  explain->add_option("--out", options.out,
+                      "Without FILE: folder for the launches; run again to resume");
+  explain->add_option("--model", options.model, "As step_bench takes it")->required();
+  explain->add_option("--batch", options.batch, "Samples per step over all devices")->required();
+  explain->add_option("--devices", options.devices, "Devices, 2 or more")->capture_default_str();
+  explain->add_option("--launches", options.launches, "Launches per rung")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  explain->add_option("--input", options.input, "Where a batch starts: host, pageable or device")
+      ->capture_default_str();
+  explain->add_option("--link", options.link, "All rungs on a modelled link, such as 20us:1GBps");
+  explain->add_option("--dispatch-cost", options.dispatch_cost,
+                      "Beside it a modelled chart: an interpreter's cost per call, such as 8us");
+  explain->add_flag("--interpreter-lock", options.interpreter_lock,
+                    "In that chart also the lock that threads share");
+  explain->add_option("--plant", options.plant,
+                      "A delay in a phase of every rung, such as replicate:2ms, to see it found");
+  explain->add_option("--backend", options.backend,
+                      "auto, host or cuda; default: as FILE was measured, else auto");
+  explain->add_option("--min-time", options.min_time,
+                      "Measure a launch at least this long; default: as FILE was, else 500ms");
+  explain->add_flag("--oversubscribe", options.oversubscribe,
+                    "Allow more devices than cores; results carry the mark");
+  explain
+      ->add_option("--launch-timeout", options.launch_timeout,
+                   "Give up on a launch after this time")
+      ->capture_default_str();
+  explain->add_option(
+      "--step-bench", options.step_bench,
+      "Program that measures a launch, for tests; default: step_bench beside tandem");
+  return explain;
+}
+
 CLI::App* add_lessons(CLI::App& app, LessonsOptions& options) {
   CLI::App* lessons = app.add_subcommand(
       "lessons", "Claims that circulate about DataParallel, run and judged, with the evidence.");
@@ -75,11 +116,14 @@ int main(int count, char** arguments) {
   RunOptions run_options;
   LessonsOptions lessons_options;
   ReportOptions report_options;
+  ExplainOptions explain_options;
   const CLI::App* run = add_run(app, run_options);
   const CLI::App* lessons = add_lessons(app, lessons_options);
   add_report(app, report_options);
+  const CLI::App* explain = add_explain(app, explain_options);
   try {
     app.parse(count, arguments);
+    if (explain->parsed()) return tandem::cli::explain_gap(explain_options);
     if (lessons->parsed()) tandem::cli::run_lessons(lessons_options);
     return run->parsed() ? tandem::cli::run_sweep(run_options)
                          : tandem::cli::write_report(report_options);

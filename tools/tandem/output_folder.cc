@@ -48,6 +48,8 @@ std::filesystem::path OutputFolder::logs() const {
   return path_ / "logs";
 }
 
+bool OutputFolder::is_unfinished() const { return is_there(mark()); }
+
 void OutputFolder::mark_unfinished() const {
   results::replace_file(mark(), "launches are missing; the same command goes on\n");
 }

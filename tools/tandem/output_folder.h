@@ -16,11 +16,13 @@ class OutputFolder {
 
   [[nodiscard]] std::filesystem::path journal() const { return path_ / "journal.jsonl"; }
   [[nodiscard]] std::filesystem::path page() const { return path_ / "report.html"; }
+  [[nodiscard]] std::filesystem::path explanation() const { return path_ / "explain.md"; }
   // Made on demand.
   [[nodiscard]] std::filesystem::path logs() const;
 
   // While launches of the sweep are missing the folder holds a file `unfinished`: results.json is
   // written after an interrupt too, so that it does not tell.
+  [[nodiscard]] bool is_unfinished() const;
   void mark_unfinished() const;
   void mark_finished() const;
 

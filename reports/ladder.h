@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/results/launch_record.h"
+
+namespace tandem::reports {
+
+// Which gap is to be explained: one point, measured or on models.
+struct GapQuestion {
+  std::string model;
+  std::int64_t batch = 0;  // over all devices
+  int devices = 2;
+  std::string backend = "auto";
+  std::string input = "host";     // where a step's batch starts
+  std::string link;               // the link model; empty: none
+  std::string dispatch_cost;      // for the modelled chart; empty: none
+  bool interpreter_lock = false;  // also in that chart
+  std::string plant;              // a delay in one phase of every rung that has it, as a check
+};
+
+// The cells that an explanation needs. The first nine, in this order, are the ladder.
+enum class Rung {
+  kDp,
+  kKeptThreads,
+  kTreeTransfers,
+  kLossInReplicas,
+  kAllReduce,
+  kLocalInput,
+  kBuckets,
+  kOverlap,
+  kProcesses,
+  // Causes removed from the top of their family alone ...
+  kTransfersAlone,
+  kLossAlone,
+  kBucketsAlone,
+  kOverlapAlone,
+  kProcessesAlone,
+  // ... and put back at its bottom alone.
+  kThreadsBack,
+  kTransfersBack,
+  kScatterBack,
+  kOneBucketBack,
+  kStockDdp,
+  kIndependent,
+  // Modelled.
+  kDpDispatch,
+  kDdpDispatch,
+  kDpLock,
+};
+
+inline constexpr std::array kLadder{
+    Rung::kDp,        Rung::kKeptThreads, Rung::kTreeTransfers, Rung::kLossInReplicas,
+    Rung::kAllReduce, Rung::kLocalInput,  Rung::kBuckets,       Rung::kOverlap,
+    Rung::kProcesses};
+
+struct RungCell {
+  Rung rung{};
+  std::string label;  // what it changes against the rung above, or what it is
+  results::Cell cell;
+};
+
+// All cells that answer the question, the ladder first; each rung once.
+[[nodiscard]] std::vector<RungCell> ladder_cells(const GapQuestion& question);
+
+}  // namespace tandem::reports

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "reports/explanation.h"
+#include "reports/measured_ladder.h"
+
+namespace tandem::reports {
+
+// The step from dp's last rung to the all-reduce, by phase of the critical devices: differences of
+// phase means, dp's reduction set against the exposed all-reduce, and last what is in no phase, so
+// that they sum to the step. Empty where phases were not timed.
+[[nodiscard]] std::vector<Effect> replication_by_phase(const MeasuredLadder& ladder);
+
+// What ddp as torch has it takes more than independent processes, in parts that sum to it: exposed
+// transfer (the least exposed_comm of all ranks, which waits for nobody), skew (what the critical
+// rank has more than that), contention (forward and backward slowed), bucket copies, the rest.
+[[nodiscard]] std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder);
+
+}  // namespace tandem::reports

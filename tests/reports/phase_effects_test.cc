@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/phase_effects.h"
+
+#include <gtest/gtest.h>
+
+#include "reports/explanation.h"
+#include "tests/reports/ladder_samples.h"
+
+namespace tandem::reports {
+namespace {
+
+using results::DevicePhases;
+using results::LaunchRecord;
+
+using Means = std::map<std::string, double>;
+
+DevicePhases device(int number, const Means& milliseconds) {
+  DevicePhases phases{.device = number, .mean_seconds = {}, .span_seconds = 0};
+  for (const auto& [name, ms] : milliseconds) {
+    phases.mean_seconds[name] = ms * 1e-3;
+    phases.span_seconds += ms * 1e-3;
+  }
+  return phases;
+}
+
+// A step of 20 ms; phases by cell.
+results::Document document_with(
+    const std::function<std::vector<DevicePhases>(const results::Cell&)>& phases) {
+  results::Document document =
+      ladder_document(sample_question(), [](const results::Cell&) { return 0.020; });
+  for (LaunchRecord& record : document.launches) record.phases = phases(record.cell);
+  return document;
+}
+
+std::map<std::string, double> by_cause(const std::vector<Effect>& effects) {
+  std::map<std::string, double> found;
+  for (const Effect& effect : effects) found[effect.cause] = effect.figure.seconds->center * 1e3;
+  return found;
+}
+
+double sum_of(const std::vector<Effect>& effects) {
+  double sum = 0;
+  for (const auto& [cause, ms] : by_cause(effects)) sum += ms;
+  return sum;
+}
+
+std::vector<DevicePhases> dp_or_allreduce(const results::Cell& cell) {
+  if (cell.strategy == "dp") {
+    return {device(0, {{"replicate", 3}, {"forward", 5}, {"reduce", 4}, {"update", 2}}),
+            device(1, {{"forward", 15}})};  // longer, but dp's root is the critical one
+  }
+  return {device(0, {{"forward", 5}, {"exposed_comm", 1.5}, {"update", 2.5}}),
+          device(1, {{"forward", 1}})};
+}
+
+TEST(PhaseEffects, Replication_IsSplitByPhase_AndSumsToTheStep) {
+  const results::Document document = document_with(dp_or_allreduce);
+  const MeasuredLadder ladder(document, sample_question());
+  const std::vector<Effect> effects = replication_by_phase(ladder);
+  const auto causes = by_cause(effects);
+  EXPECT_NEAR(causes.at("replicate"), 3, 1e-9);
+  EXPECT_NEAR(causes.at("reduce, against exposed all-reduce"), 2.5, 1e-9);
+  EXPECT_NEAR(causes.at("update"), -0.5, 1e-9);
+  EXPECT_NEAR(causes.at("forward"), 0, 1e-9);
+  EXPECT_NEAR(causes.at("in no phase"), 6 - 11, 1e-9);
+  EXPECT_NEAR(sum_of(effects), 0, 1e-9);  // both take 20 ms
+}
+
+std::vector<DevicePhases> ddp_or_bound(const results::Cell& cell) {
+  if (cell.strategy == "independent") {
+    return {device(0, {{"forward", 4}, {"backward", 6}}), device(1, {{"forward", 3}})};
+  }
+  return {device(0, {{"forward", 5}, {"backward", 7}, {"bucket_copy", 1}, {"exposed_comm", 3}}),
+          device(1, {{"forward", 5}, {"backward", 8}, {"bucket_copy", 1}, {"exposed_comm", 1}})};
+}
+
+TEST(PhaseEffects, OwnCosts_SplitTheLeastExposedFromSkew) {
+  const results::Document document = document_with(ddp_or_bound);
+  const MeasuredLadder ladder(document, sample_question());
+  const std::vector<Effect> effects = own_costs_of_ddp(ladder);
+  const auto causes = by_cause(effects);
+  EXPECT_NEAR(causes.at("exposed transfer (least of all ranks)"), 1, 1e-9);
+  EXPECT_NEAR(causes.at("skew (waiting for the last rank)"), 2, 1e-9);
+  EXPECT_NEAR(causes.at("contention (forward and backward slowed)"), 2, 1e-9);
+  EXPECT_NEAR(causes.at("bucket copies"), 1, 1e-9);
+  EXPECT_NEAR(sum_of(effects), 0, 1e-9);
+}
+
+TEST(PhaseEffects, WithoutPhases_ThereAreNone) {
+  const results::Document document =
+      document_with([](const results::Cell&) { return std::vector<DevicePhases>{}; });
+  const MeasuredLadder ladder(document, sample_question());
+  EXPECT_TRUE(replication_by_phase(ladder).empty());
+  EXPECT_TRUE(own_costs_of_ddp(ladder).empty());
+}
+
+}  // namespace
+}  // namespace tandem::reports

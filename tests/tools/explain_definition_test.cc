@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/explain_definition.h"
+
+#include <gtest/gtest.h>
+
+#include "common/base/error.h"
+#include "tools/tandem/sweep.h"
+
+namespace tandem::cli {
+namespace {
+
+reports::GapQuestion question() {
+  return {.model = "mlp-small",
+          .batch = 64,
+          .devices = 2,
+          .backend = "host",
+          .input = "host",
+          .link = "",
+          .dispatch_cost = "8us",
+          .interpreter_lock = true,
+          .plant = ""};
+}
+
+const MeasuringSettings kSettings{
+    .backend = "host", .min_time = "20ms", .min_samples = 4, .oversubscribe = true};
+
+TEST(ExplainDefinition, OfASweep_TellsItsCellsAndHowTheyWereMeasured) {
+  const Sweep sweep = parse_sweep(R"({"name": "test", "workloads": [{"model": "m", "batch": 8}],
+      "devices": 2, "strategies": ["dp", "ddp"], "min_time": "20ms", "min_samples": 4})",
+                                  "test.json");
+  const PlannedBefore planned = planned_by(definition_of(sweep, "host", true), "folder");
+  EXPECT_EQ(planned.cells, (std::set<std::string>{"dp/threads/m/devices:2/batch:8",
+                                                  "ddp/processes/m/devices:2/batch:8"}));
+  EXPECT_EQ(planned.settings.backend, "host");
+  EXPECT_EQ(planned.settings.min_time, "20ms");
+  EXPECT_EQ(planned.settings.min_samples, 4);
+  EXPECT_TRUE(planned.settings.oversubscribe);
+}
+
+TEST(ExplainDefinition, OfAnExplanation_TellsItsRungs) {
+  const PlannedBefore planned = planned_by(definition_of(question(), 6, kSettings), "folder");
+  EXPECT_EQ(planned.cells.size(), reports::ladder_cells(question()).size());
+  for (const reports::RungCell& rung : reports::ladder_cells(question())) {
+    EXPECT_TRUE(planned.cells.contains(rung.cell.name())) << rung.label;
+  }
+  EXPECT_EQ(planned.settings.min_time, "20ms");
+}
+
+TEST(ExplainDefinition, OtherQuestions_DifferInIt) {
+  reports::GapQuestion other = question();
+  other.input = "device";
+  EXPECT_NE(definition_of(question(), 6, kSettings), definition_of(other, 6, kSettings));
+  EXPECT_NE(definition_of(question(), 6, kSettings), definition_of(question(), 5, kSettings));
+}
+
+TEST(ExplainDefinition, ForeignText_IsAnError_ThatNamesTheFolder) {
+  for (const char* text : {"", "{", "{}", "[1]", R"({"backend": 3})"}) {
+    try {
+      (void)planned_by(text, "folder");
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("folder"), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem::cli

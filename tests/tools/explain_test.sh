@@ -1,0 +1,256 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs one case of `tandem explain` against a fake step_bench whose times are exact.
+#   explain_test.sh TANDEM FAKE_STEP_BENCH CASE
+set -u
+tandem=$1
+fake=$2
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+export FAKE_COSTS="threads=300 transfers=500 loss=200 replication=2000 input=400 bucket=250 nooverlap=150 onelaunch=100 copies=900"
+
+die() {
+  echo "FAILED: $*"
+  for file in out err; do
+    [ -f $file ] && { echo "--- $file"; cat $file; }
+  done
+  exit 1
+}
+
+# expect CODE COMMAND...: runs it, stdout to out, stderr to err
+expect() {
+  local want=$1 got
+  shift
+  "$@" >out 2>err
+  got=$?
+  [ $got = "$want" ] || die "'$*' ended with $got instead of $want"
+}
+
+# explain ARGUMENT...: of the usual point
+explain() {
+  "$tandem" explain --model=${model:-mlp-tiny} --batch=${batch:-64} --launches 2 --step-bench "$fake" --oversubscribe "$@"
+}
+
+launches() { grep -c '"launch_index"' "$1/journal.jsonl"; }
+
+# one_line WORDS: stderr is one line that holds them
+one_line() {
+  [ "$(wc -l <err)" = 1 ] || die "stderr is not one line"
+  grep -q -- "$1" err || die "stderr does not say '$1'"
+}
+
+# saves RUNG MS: the ladder says that the rung saves so much
+saves() {
+  grep -q "^+ $1  .* $2 \[$2 .. $2\]  " out || die "'$1' does not save $2"
+}
+
+sweep() {
+  cat >sweep.json <<JSON
+{"name": "test", "workloads": [{"model": "mlp-tiny", "batch": 64}], "devices": [1, 2],
+ "strategies": ["single", "dp", {"strategy": "dp", "options": {"threads": "kept"}}, "ddp"],
+ "launches": 2, "min_time": "10ms", "min_samples": 3}
+JSON
+  expect 0 "$tandem" run ./sweep.json --out result --step-bench "$fake" --oversubscribe
+}
+
+case_causes() {
+  expect 0 explain --out result
+  saves 'threads kept' 0.300
+  saves 'transfers flat, as a tree' 0.500
+  saves 'loss in the replicas' 0.200
+  saves 'no replication, reduction, root update' 2.000
+  saves 'input local' 0.400
+  saves 'buckets' 0.250
+  saves 'overlap' 0.150
+  saves 'processes' 0.100
+  grep -q "^dp to the ladder's end .* 3.900 \[3.900 .. 3.900\]" out || die "not the whole gap"
+  grep -q 'measured apart: 0.900 \[0.900 .. 0.900\]' out || die "not what stock ddp costs more"
+  grep -q '^CPU only: 2 cores of Fake CPU, says nothing about GPUs' out || die "the hardware is not first"
+  [ "$(tail -1 out)" = "$folder/result/explain.md" ] || die "the last line is not the file"
+  grep -q '^# CPU only: 2 cores of Fake CPU' result/explain.md || die "no explain.md"
+  [ "$(launches result)" = 40 ] || die "not 20 rungs x 2 launches"
+  [ ! -e result/unfinished ] || die "marked unfinished"
+}
+
+case_planted() {
+  # A cause is in its own step, with its size, and in no other.
+  FAKE_COSTS="input=777" expect 0 explain --out result
+  saves 'input local' 0.777
+  for other in 'threads kept' 'transfers flat, as a tree' 'loss in the replicas' \
+    'no replication, reduction, root update' 'buckets' 'overlap' 'processes'; do
+    saves "$other" 0.000
+  done
+  grep -q '^input dealt out by device 0 .* 0.777 \[0.777 .. 0.777\] .* 0.777' out || die "not the range"
+}
+
+case_resume() {
+  expect 0 explain --out result
+  cp out whole
+  head -8 result/journal.jsonl >part && cp part result/journal.jsonl
+  FAKE_COUNT=$folder/count expect 0 explain --out result
+  [ "$(wc -l <count)" = 33 ] || die "not the 33 missing launches were run"
+  cmp -s out whole || die "the explanation changed"
+  FAKE_COUNT=$folder/again expect 0 explain --out result
+  [ ! -e again ] || die "a complete ladder ran again"
+  batch=128 expect 2 explain --out result
+  one_line 'belongs to another sweep or other options'
+}
+
+case_file() {
+  sweep
+  FAKE_COUNT=$folder/count expect 0 explain result
+  [ "$(wc -l <count)" = 34 ] || die "not the 17 missing rungs were run"
+  grep -q -- '--min-time=10ms --min-samples=3' count || die "not measured as FILE was"
+  saves 'threads kept' 0.300
+  grep -q "not interleaved: 3 of 20 rungs were there from the sweep 'test'" out || die "not said: interleaving"
+  expect 0 "$tandem" report result
+  if grep -q unfinished out; then die "explained rungs count as missing ones"; fi
+  if grep -q 'ddp.*is.*faster than dp, ' out; then die "variants of dp decide"; fi
+  FAKE_COUNT=$folder/again expect 0 "$tandem" run ./sweep.json --out result --step-bench "$fake" --oversubscribe
+  [ ! -e again ] || die "the sweep ran again"
+  for file in result/journal.jsonl result/results.json; do
+    FAKE_COUNT=$folder/again expect 0 explain $file
+    [ ! -e again ] || die "ran again for $file"
+    grep -q 'not interleaved: 3 of 20' out || die "forgotten on the next look"
+  done
+}
+
+case_unfinished_file() {
+  sweep
+  head -4 result/journal.jsonl >part && cp part result/journal.jsonl
+  touch result/unfinished
+  expect 0 explain result
+  [ -e result/unfinished ] || die "the sweep's missing launches are forgotten"
+  expect 0 "$tandem" report result
+  grep -q 'unfinished: 7 of 48 planned launches' out || die "missing launches are not counted"
+  expect 0 "$tandem" run ./sweep.json --out result --step-bench "$fake" --oversubscribe
+  [ ! -e result/unfinished ] || die "still marked unfinished"
+  if grep -q unfinished out; then die "still counted as missing"; fi
+}
+
+case_results_alone() {
+  expect 0 explain --out result
+  mkdir copy && cp result/results.json copy
+  expect 0 explain copy
+  saves 'threads kept' 0.300
+  batch=128 expect 2 explain copy
+  one_line '40 launches are missing and there is no journal.jsonl'
+}
+
+case_modelled() {
+  export FAKE_COSTS="$FAKE_COSTS cost=50 lock=70"
+  expect 0 explain --out result --dispatch-cost=8us --interpreter-lock
+  grep -q 'Modelled, no part of the measured gap: an interpreter that takes 8us' out || die "no such chart"
+  grep -q '^dispatch cost in dp  *0.050' out || die "not the cost in dp"
+  grep -q '^interpreter lock in dp.* 0.070' out || die "not the lock"
+  grep -q 'dp with the dispatch cost: 40.0 dispatches per step' out || die "no dispatches"
+  grep -q "^dp to the ladder's end .* 3.900 \[" out || die "the model is in the measured gap"
+  [ "$(launches result)" = 46 ] || die "not 23 cells x 2 launches"
+  expect 0 explain --out other --link=20us:1GBps
+  grep -q '^Modelled link 20us:1GBps: CPU only' out || die "the link is not named first"
+  [ "$(grep -c '"link":"20us:1GBps"' other/journal.jsonl)" = 40 ] || die "not on every rung"
+}
+
+case_input() {
+  expect 0 explain --out result --input=device
+  [ "$(grep -c '"input":"device"' result/journal.jsonl)" = 32 ] || die "not on all rungs but the scattered ones"
+  [ "$(grep -c '"input":"scatter"' result/journal.jsonl)" = 8 ] || die "not the scattered ones"
+  grep -q 'whose batch starts in host memory' out || die "the difference is not said"
+}
+
+case_failing() {
+  FAKE_FAIL=dp-allreduce expect 1 explain --out result
+  saves 'threads kept' 0.300
+  grep -q '^+ no replication.* no figure .*no replication, reduction, root update failed' out || die "the hole is not there"
+  grep -q 'failed: step_bench: dp-allreduce cannot be had' out || die "the reason is not there"
+  expect 0 explain --out result
+  saves 'no replication, reduction, root update' 2.000
+}
+
+case_interrupt() {
+  FAKE_HANG=dp-allreduce "$tandem" explain --model=mlp-tiny --batch=64 --launches 2 --step-bench "$fake" \
+    --oversubscribe --out result >out 2>err &
+  local pid=$! tries=0
+  while [ -z "$(find result -name '*.started' 2>/dev/null)" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 300 ] || die "the launch that hangs did not start"
+    sleep 0.1
+  done
+  kill -INT $pid
+  wait $pid
+  local code=$?
+  [ $code = 130 ] || die "ended with $code instead of 130"
+  grep -q 'run the same command again' err || die "does not say how to resume"
+  [ -e result/unfinished ] && [ -s result/explain.md ] || die "no state is left"
+  expect 0 explain --out result
+  [ "$(launches result)" = 40 ] || die "not whole after resuming"
+}
+
+case_bad_input() {
+  local plain="$tandem explain --model=mlp-tiny --step-bench $fake"
+  expect 2 $plain --out result
+  one_line '--batch'
+  expect 2 "$tandem" explain --batch=64 --out result
+  one_line '--model'
+  expect 2 $plain --batch=64
+  one_line 'give either FILE.*or --out'
+  expect 2 $plain --batch=64 absent
+  one_line 'reading absent: there is no such file'
+  touch odd.txt && mkdir empty
+  expect 2 $plain --batch=64 odd.txt
+  one_line 'neither journal.jsonl nor results.json'
+  expect 2 $plain --batch=64 empty
+  one_line 'neither journal.jsonl nor results.json'
+  expect 2 $plain --batch=64 empty --out result
+  one_line 'give either FILE'
+  expect 2 $plain --batch=64 --devices=1 --out result
+  one_line 'on 1 device there is nothing to exchange, so no gap to explain'
+  expect 2 $plain --batch=65 --out result
+  one_line '2 devices do not divide 65 samples evenly, which ddp refuses; use 64 or 66'
+  expect 2 $plain --batch=0 --out result
+  one_line '--batch: 0 holds no sample'
+  expect 2 $plain --batch=64 --input=tape --out result
+  one_line "'tape' is unknown; known are host, pageable, device"
+  expect 2 $plain --batch=64 --dispatch-cost=8 --out result
+  one_line '--dispatch-cost'
+  expect 2 $plain --batch=64 --interpreter-lock --out result
+  one_line 'without a --dispatch-cost'
+  expect 2 $plain --batch=64 --backend tpu --out result
+  one_line "'tpu' is unknown"
+  expect 2 $plain --batch=64 --min-time=long --out result
+  one_line '--min-time'
+  expect 2 $plain --batch=64 --launch-timeout=1ms --out result
+  one_line 'in which no launch ends'
+  expect 2 "$tandem" explain --model=mlp-tiny --batch=64 --out result --step-bench /absent --oversubscribe
+  one_line 'there is no such program'
+  expect 2 taskset -c 0 $plain --batch=64 --backend=host --out result
+  one_line '2 devices, but only 1 core to run on; --oversubscribe'
+  [ ! -e result ] || die "something was written"
+}
+
+case_refused() {
+  FAKE_USAGE=1 expect 2 explain --out result
+  [ "$(tail -1 err)" = "tandem: step_bench: no such back end here" ] || die "not step_bench's own words"
+  [ ! -e result ] || die "something was written"
+  sweep
+  cp result/journal.jsonl before
+  FAKE_USAGE=1 model=mlp-nix expect 2 explain result
+  cmp -s before result/journal.jsonl || die "the journal was touched"
+  [ ! -e result/unfinished ] || die "marked unfinished"
+}
+
+case_other_machine() {
+  sweep
+  sed -i '1s/"tandem_cores":"[0-9]*"/"tandem_cores":"999"/' result/journal.jsonl
+  cp result/journal.jsonl before
+  expect 2 explain result
+  one_line "its cores is '999'"
+  cmp -s before result/journal.jsonl || die "the journal was touched"
+  expect 0 explain --out own
+  sed -i '3s/"backend":"host"/"backend":"cuda"/' own/journal.jsonl
+  expect 2 explain own
+  one_line 'explain each in a folder of its own'
+}
+
+"case_$3" || exit 1

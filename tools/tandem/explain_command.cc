@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/explain_command.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/results/files.h"
+#include "common/results/journal.h"
+#include "reports/explanation.h"
+#include "reports/explanation_text.h"
+#include "reports/notes.h"
+#include "reports/report.h"
+#include "tools/tandem/explain_definition.h"
+#include "tools/tandem/explain_task.h"
+#include "tools/tandem/measuring.h"
+#include "tools/tandem/output_folder.h"
+#include "tools/tandem/program_paths.h"
+#include "tools/tandem/sweep_runner.h"
+
+namespace tandem::cli {
+namespace {
+
+using results::LaunchRecord;
+using results::Status;
+
+results::SweepInfo own_sweep(const ExplainTask& task) {
+  return {.name = "explain",
+          .definition = definition_of(task.question, task.launches, task.settings),
+          .planned_cells = static_cast<int>(task.cells.size()),
+          .launches_per_cell = task.launches,
+          .additions = {},
+          .context = measuring_context("explain")};
+}
+
+void check_cores(const ExplainTask& task, int cores) {
+  if (cores == 0 || task.question.devices <= cores) return;
+  fail(ErrorKind::kUsage,
+       "--devices: {} devices, but only {} to run on; --oversubscribe measures all the same",
+       task.question.devices, cores == 1 ? "1 core" : fmt::format("{} cores", cores));
+}
+
+// With FILE: a refusal leaves its folder as it was.
+SweepEnd run_and_plan(SweepRunner runner, const ExplainTask& task, results::Journal& journal,
+                      const OutputFolder& folder, bool was_unfinished) {
+  if (!task.source.is_given) return run_or_withdraw(std::move(runner), folder);
+  const std::size_t before = journal.found().sweep.additions.size();
+  const std::vector<results::Addition> after = with_missing_rungs(task, journal.found().sweep);
+  if (after.size() > before) journal.plan(after);
+  try {
+    return runner.run();
+  } catch (const Error& error) {
+    const bool is_refused = error.kind() == ErrorKind::kUsage;
+    if (is_refused) journal.put_back();
+    if (is_refused && !was_unfinished) folder.mark_finished();
+    throw;
+  }
+}
+
+SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
+  if (!task.source.has_journal) {
+    fail(ErrorKind::kUsage,
+         "reading {}: {} launches are missing and there is no journal.jsonl to measure them into; "
+         "give the --out of a tandem run",
+         task.source.folder.string(), launches_missing(task));
+  }
+  const int cores = core_limit(task.settings.backend, task.settings.oversubscribe);
+  check_cores(task, cores);
+  const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
+  const LaunchSettings settings{.step_bench = find_step_bench(options.step_bench),
+                                .min_time = task.settings.min_time,
+                                .min_samples = task.settings.min_samples,
+                                .oversubscribe = task.settings.oversubscribe};
+  const results::SweepInfo asked = own_sweep(task);
+  if (task.source.is_given) {
+    check_same_machine(task.source.document->sweep, asked.context, task.source.folder);
+  }
+  const OutputFolder folder(task.source.folder);
+  const Interrupts interrupts;
+  results::Journal journal(folder.journal(), asked);
+  if (!task.source.is_given) check_same_sweep(journal.found().sweep, asked, folder.journal());
+  const bool was_unfinished = folder.is_unfinished();
+  folder.mark_unfinished();
+  const Launcher launcher(settings, folder.logs(), timeout, interrupts);
+  SweepRunner runner(
+      {.cells = task.cells, .launches = task.launches, .cores = cores, .stop_at = std::nullopt},
+      launcher, journal, interrupts);
+  return run_and_plan(std::move(runner), task, journal, folder, was_unfinished);
+}
+
+results::Document document_of(const ExplainTask& task, const OutputFolder& folder) {
+  if (!task.source.has_journal) return *task.source.document;
+  const auto journal = results::read_journal(folder.journal());
+  if (!journal) fail(ErrorKind::kFailure, "reading {}: it is gone", folder.journal().string());
+  return {.sweep = journal->sweep, .launches = journal->launches};
+}
+
+int exit_code(const ExplainTask& task, const results::Document& document, SweepEnd end) {
+  if (end == SweepEnd::kInterrupted) return kInterruptedExit;
+  std::vector<LaunchRecord> own;
+  for (const LaunchRecord& record : document.launches) {
+    if (is_rung(record, task)) own.push_back(record);
+  }
+  return any_with(Status::kFailed, own) || !any_with(Status::kOk, own) ? 1 : 0;
+}
+
+int finish(const ExplainTask& task, SweepEnd end) {
+  const OutputFolder folder(task.source.folder);
+  const results::Document document = document_of(task, folder);
+  const reports::Explanation explanation = reports::explain(document, task.question, task.launches);
+  const reports::Report report = reports::make_report(document);
+  if (task.source.has_journal) folder.write(report);
+  if (reports::launches_missing(document.sweep, report.summary) == 0) folder.mark_finished();
+  results::replace_file(folder.explanation(), reports::to_markdown(explanation));
+  fmt::print("{}\n{}\n", reports::to_text(explanation), folder.explanation().string());
+  if (end == SweepEnd::kInterrupted) {
+    fmt::print(stderr, "interrupted: what is done is kept; run the same command again to go on\n");
+  }
+  return exit_code(task, document, end);
+}
+
+}  // namespace
+
+int explain_gap(const ExplainOptions& options) {
+  check_not_a_rank("explain");
+  const ExplainTask task = task_of(options);
+  const int missing = launches_missing(task);
+  const SweepEnd end = missing > 0 ? measure(task, options) : SweepEnd::kComplete;
+  return finish(task, end);
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/explain_definition.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/error.h"
+#include "tools/tandem/plan.h"
+#include "tools/tandem/sweep.h"
+
+namespace tandem::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const reports::GapQuestion& question) {
+  return Json{{"model", question.model},
+              {"batch", question.batch},
+              {"devices", question.devices},
+              {"input", question.input},
+              {"link", question.link},
+              {"dispatch_cost", question.dispatch_cost},
+              {"interpreter_lock", question.interpreter_lock},
+              {"plant", question.plant}};
+}
+
+reports::GapQuestion question_from(const Json& json, const std::string& backend) {
+  return {.model = json.at("model").get<std::string>(),
+          .batch = json.at("batch").get<std::int64_t>(),
+          .devices = json.at("devices").get<int>(),
+          .backend = backend,
+          .input = json.at("input").get<std::string>(),
+          .link = json.at("link").get<std::string>(),
+          .dispatch_cost = json.at("dispatch_cost").get<std::string>(),
+          .interpreter_lock = json.at("interpreter_lock").get<bool>(),
+          .plant = json.at("plant").get<std::string>()};
+}
+
+MeasuringSettings settings_from(const Json& json) {
+  return {.backend = json.at("backend").get<std::string>(),
+          .min_time = json.at("min_time").get<std::string>(),
+          .min_samples = json.at("min_samples").get<int>(),
+          .oversubscribe = json.at("oversubscribe").get<bool>()};
+}
+
+PlannedBefore read(Json json, const std::string& source) {
+  PlannedBefore planned{.settings = settings_from(json), .cells = {}};
+  if (json.contains("explain")) {
+    for (const reports::RungCell& rung :
+         reports::ladder_cells(question_from(json.at("explain"), planned.settings.backend))) {
+      planned.cells.insert(rung.cell.name());
+    }
+    return planned;
+  }
+  json.erase("backend");
+  json.erase("oversubscribe");
+  for (const results::Cell& cell :
+       cells_of(parse_sweep(json.dump(), source), planned.settings.backend)) {
+    planned.cells.insert(cell.name());
+  }
+  return planned;
+}
+
+}  // namespace
+
+PlannedBefore planned_by(const std::string& definition, const std::string& source) {
+  const Json json = Json::parse(definition, nullptr, /*allow_exceptions=*/false);
+  try {
+    return read(json, source);
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::kFailure,
+         "reading {}: its first line does not say what was planned; was it written by tandem run?",
+         source);
+  }
+}
+
+std::string definition_of(const reports::GapQuestion& question, int launches,
+                          const MeasuringSettings& settings) {
+  return Json{{"explain", to_json(question)},  {"launches", launches},
+              {"min_time", settings.min_time}, {"min_samples", settings.min_samples},
+              {"backend", settings.backend},   {"oversubscribe", settings.oversubscribe}}
+      .dump();
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/measuring.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "common/base/error.h"
+#include "common/results/journal.h"
+#include "common/results/machine_facts.h"
+#include "tools/tandem/budget.h"
+#include "tools/tandem/nvidia_device.h"
+#include "tools/tandem/program_paths.h"
+
+namespace tandem::cli {
+
+void check_not_a_rank(const char* command) {
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return;
+  fail(ErrorKind::kUsage,
+       "tandem {} was started by mpirun; start it alone, it calls mpirun for the launches that "
+       "need it",
+       command);
+}
+
+std::string checked_backend(const std::string& backend) {
+  if (backend == "auto" || backend == "host" || backend == "cuda") return backend;
+  fail(ErrorKind::kUsage, "--backend: '{}' is unknown; known are auto, host, cuda", backend);
+}
+
+int core_limit(const std::string& backend, bool oversubscribe) {
+  const bool on_host = backend == "host" || (backend == "auto" && !has_nvidia_device());
+  if (!on_host || oversubscribe) return 0;
+  return results::gather_machine_facts().cores;
+}
+
+std::chrono::seconds checked_launch_timeout(const std::string& text) {
+  const Seconds timeout = parse_long_duration(text, "--launch-timeout");
+  if (timeout < Seconds{1}) {
+    fail(ErrorKind::kUsage, "--launch-timeout: '{}' is under 1s, in which no launch ends", text);
+  }
+  return std::chrono::ceil<std::chrono::seconds>(timeout);
+}
+
+results::Context measuring_context(const std::string& sweep_name) {
+  const results::MachineFacts machine = results::gather_machine_facts();
+  results::Context context = results::gather_context((program_folder() / "tandem").string());
+  context.custom = {{"tandem_version", TANDEM_VERSION},
+                    {"tandem_sweep", sweep_name},
+                    {"tandem_cpu_model", machine.cpu_model},
+                    {"tandem_cores", std::to_string(machine.cores)},
+                    {"tandem_cpu_time", "repeats real_time: it was not measured apart"}};
+  return context;
+}
+
+void check_same_machine(const results::SweepInfo& found, const results::Context& here,
+                        const std::filesystem::path& journal) {
+  for (const char* fact : {"tandem_cpu_model", "tandem_cores", "tandem_version"}) {
+    const auto then = found.context.custom.find(fact);
+    const auto now = here.custom.find(fact);
+    if (then != found.context.custom.end() && then->second == now->second) continue;
+    fail(ErrorKind::kUsage, "resuming {}: its {} is '{}', here it is '{}'; choose another --out",
+         journal.string(), std::string_view(fact).substr(7),
+         then == found.context.custom.end() ? "" : then->second, now->second);
+  }
+}
+
+void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo& asked,
+                      const std::filesystem::path& journal) {
+  if (found.definition != asked.definition) {
+    fail(ErrorKind::kUsage,
+         "resuming {}: it belongs to another sweep or other options ('{}'); repeat those or choose "
+         "another --out",
+         journal.string(), found.name);
+  }
+  check_same_machine(found, asked.context, journal);
+}
+
+bool any_with(results::Status status, const std::vector<results::LaunchRecord>& launches) {
+  return std::any_of(launches.begin(), launches.end(),
+                     [&](const auto& record) { return record.status == status; });
+}
+
+SweepEnd run_or_withdraw(SweepRunner runner, const OutputFolder& folder) {
+  try {
+    return runner.run();
+  } catch (const Error& error) {
+    const auto journal = results::read_journal(folder.journal());
+    const bool measured = journal && any_with(results::Status::kOk, journal->launches);
+    if (error.kind() == ErrorKind::kUsage && !measured) folder.withdraw();
+    throw;
+  }
+}
+
+}  // namespace tandem::cli
