@@ -18,10 +18,19 @@ void PhaseTimer::mark(Stream& stream, Phase phase, bool ends_step) {
 
 void PhaseTimer::begin(Stream& stream, Phase phase) {
   mark(stream, phase, false);
-  if (options_.planted && options_.planted->phase == phase) stream.delay(options_.planted->delay);
+  if (options_.planted) meet_planted(stream, phase);
 }
 
-void PhaseTimer::end_step(Stream& stream) { mark(stream, Phase::kIdle, true); }
+void PhaseTimer::meet_planted(Stream& stream, Phase phase) {
+  if (phase != options_.planted->phase || met_planted_ || device_.id().index != 0) return;
+  met_planted_ = true;
+  stream.delay(options_.planted->delay);
+}
+
+void PhaseTimer::end_step(Stream& stream) {
+  mark(stream, Phase::kIdle, true);
+  met_planted_ = false;
+}
 
 PhaseTimes PhaseTimer::collect() {
   PhaseTimes times;

@@ -22,7 +22,8 @@ struct PhaseTimes {
 
 enum class PhaseTiming { kOn, kOff };
 
-// A delay that every device meets where it enters a phase: whoever explains times must find it.
+// A delay that the device meets where it first enters a phase of a step: whoever explains times must
+// find it. On the first device alone, lest delays of several add up along the step.
 struct PlantedDelay {
   Phase phase = Phase::kIdle;
   Nanoseconds delay{0};
@@ -57,12 +58,14 @@ class PhaseTimer {
   };
 
   void mark(Stream& stream, Phase phase, bool ends_step);
+  void meet_planted(Stream& stream, Phase phase);
   Mark& next_mark();
 
   Device& device_;
   const PhaseOptions options_;
   std::vector<Mark> marks_;  // the first used_ of them are set; the rest are kept for reuse
   std::size_t used_ = 0;
+  bool met_planted_ = false;  // in this step
 };
 
 }  // namespace tandem

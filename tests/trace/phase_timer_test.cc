@@ -96,5 +96,57 @@ TEST(PhaseTest, Names_AreDistinct) {
   EXPECT_EQ(name_of(Phase::kIdle), "idle");
 }
 
+// Counts delays and does nothing else.
+class DelayCounter final : public Stream {
+ public:
+  explicit DelayCounter(DeviceId device) : device_(device) {}
+
+  [[nodiscard]] DeviceId device() const override { return device_; }
+  void record(Event&) override {}
+  void wait(const Event&) override {}
+  void start_after(TimePoint) override {}
+  void delay(Nanoseconds duration) override { sum_ += duration; }
+  void synchronize() override {}
+  [[nodiscard]] bool is_done() override { return true; }
+  void copy_bytes(ByteSpan, ConstByteSpan) override {}
+  void zero_bytes(ByteSpan) override {}
+
+  [[nodiscard]] Nanoseconds sum() const { return sum_; }
+
+ private:
+  const DeviceId device_;
+  Nanoseconds sum_{0};
+};
+
+// Two steps on device `index`, each in the phase forward twice.
+Nanoseconds planted_in_two_steps(int index) {
+  const auto platform = host_devices(index + 1);
+  PhaseTimer timer(platform->device(index), {.timing = PhaseTiming::kOff,
+                                             .planted = PlantedDelay{Phase::kForward, kLong}});
+  DelayCounter stream(platform->device(index).id());
+  for (int i = 0; i < 2; ++i) {
+    for (const Phase phase : {Phase::kForward, Phase::kUpdate, Phase::kForward}) {
+      timer.begin(stream, phase);
+    }
+    timer.end_step(stream);
+  }
+  return stream.sum();
+}
+
+TEST(PlantedDelayTest, IsMetOncePerStep_OnTheFirstDeviceAlone) {
+  EXPECT_EQ(planted_in_two_steps(0), 2 * kLong);
+  EXPECT_EQ(planted_in_two_steps(1), Nanoseconds{0});
+}
+
+TEST_F(PhaseTimerTest, PlantedDelay_IsTimeOfItsPhase) {
+  PhaseTimer timer(platform_->device(0), {.planted = PlantedDelay{Phase::kForward, kLong}});
+  timer.begin(*stream_, Phase::kForward);
+  timer.begin(*stream_, Phase::kUpdate);
+  timer.end_step(*stream_);
+  const PhaseTimes times = collect(timer);
+  EXPECT_GE(times.of(Phase::kForward), kLong);
+  EXPECT_GE(times.of(Phase::kForward), times.of(Phase::kUpdate));
+}
+
 }  // namespace
 }  // namespace tandem::test
