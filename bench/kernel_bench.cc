@@ -42,7 +42,7 @@ class Bench {
   Operations& operations() { return *operations_; }
 
   Span<float> random(std::int64_t count, float scale = 1) {
-    buffers_.push_back(device_.allocate(Bytes{count * static_cast<std::int64_t>(sizeof(float))}));
+    buffers_.push_back(device_.allocate(bytes_of<float>(count)));
     const Span<float> values = buffers_.back()->as<float>(count);
     enqueue(FillRandom{.values = values, .seed = buffers_.size(), .scale = scale});
     stream_->synchronize();

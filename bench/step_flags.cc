@@ -94,8 +94,9 @@ void declare_models(CLI::App& app, StepFlags& flags) {
 void declare_measuring(CLI::App& app, StepFlags& flags) {
   app.add_option("--phases", flags.phases, "time the parts of a step: on or off")
       ->capture_default_str();
-  app.add_option("--plant", flags.plant,
-                 "a delay planted in a phase of device 0, such as loss:2ms, to see that it is found");
+  app.add_option(
+      "--plant", flags.plant,
+      "a delay planted in a phase of device 0, such as loss:2ms, to see that it is found");
   app.add_option("--free-running", flags.free_running,
                  "steps per sample, without barrier or wait between them (default: 1 step, both)");
   app.add_option("--min-time", flags.min_time, "measure at least this long")->capture_default_str();

@@ -7,16 +7,13 @@
 
 #include "bench/choices.h"
 #include "bench/ranks_main.h"
+#include "bench/step_checks.h"
 #include "bench/step_flags.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
 
 namespace tandem::bench {
 namespace {
-
-void require(bool condition, const std::string& message) {
-  if (!condition) throw Error(ErrorKind::kUsage, message);
-}
 
 std::int64_t global_batch(const StepFlags& flags) {
   require((flags.batch == 0) != (flags.batch_per_device == 0) || flags.batch < 0 ||
@@ -152,58 +149,6 @@ Launch launch_of(const StepFlags& flags, StrategyKind strategy) {
   return launch;
 }
 
-void check_devices(const StepFlags& flags, StrategyKind strategy) {
-  require(flags.devices >= 1, fmt::format("--devices={}: use 1 or more", flags.devices));
-  require(strategy != StrategyKind::kSingle || flags.devices == 1,
-          fmt::format("--devices={}: single is one device; use another strategy", flags.devices));
-}
-
-// Options that would do nothing are refused: the reader of the command would believe they did.
-void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind strategy) {
-  const auto refuse = [&app](const std::string& flag, const std::string& why) {
-    require(app.count(flag) == 0, fmt::format("{} {}: leave it out", flag, why));
-  };
-  for (const auto& names : {dp_options(), all_reduce_options()}) {
-    for (const std::string& name : names) {
-      if (has_option(strategy, name)) continue;
-      refuse("--" + name, fmt::format("is an option of {} and does nothing here", owners_of(name)));
-    }
-  }
-  require(flags.free_running > 0 || app.count("--free-running") == 0,
-          "--free-running: use 1 or more steps per sample");
-  if (flags.ab.empty()) refuse("--pairs", "does nothing without --ab");
-  if (flags.verify) refuse("--free-running", "does nothing with --verify");
-  if (!flags.verify && flags.ab.empty()) return;
-  for (const char* flag : {"--record", "--min-time", "--min-samples"}) {
-    refuse(flag, "does nothing with --verify or --ab");
-  }
-}
-
-void check_counts(const StepFlags& flags) {
-  require(flags.min_samples >= 1, "--min-samples: use 1 or more");
-  require(flags.warmup_steps >= 3,
-          "--warmup-steps: use 3 or more; ddp's buckets settle in the second step");
-  require(flags.pairs >= 2, "--pairs: use 2 or more");
-  require(!(flags.verify && !flags.ab.empty()), "--verify and --ab are two runs: give one of them");
-}
-
-// Both sides of a pair run in one process, on the devices of one launch.
-void check_pair(const StepFlags& flags, const StepOptions& options) {
-  const StrategyKind a = options.variant.strategy;
-  const StrategyKind b = options.ab_variant->strategy;
-  const std::string option = flags.ab.substr(0, flags.ab.find('='));
-  require(has_option(a, option),
-          fmt::format("--ab={}: --{} is an option of {} and does nothing for {}", flags.ab, option,
-                      owners_of(option), to_string(a)));
-  if (flags.devices == 1) return;
-  check_devices(flags, b);
-  const bool fits = b == StrategyKind::kIndependent ||
-                    is_one_process(b) == (options.place.launch == Launch::kThreads);
-  require(fits, fmt::format("--ab={}: {} and {} are launched differently, and on {} devices cannot "
-                            "share a process: compare them with tandem run",
-                            flags.ab, to_string(a), to_string(b), flags.devices));
-}
-
 PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
   PlaceOptions place;
   place.launch = launch_of(flags, strategy);
@@ -271,7 +216,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   options.named = named_options(flags);
   if (!flags.ab.empty()) {
     options.ab_variant = variant_of(with_change(flags, flags.ab));
-    check_pair(flags, options);
+    check_pair(flags, options.variant.strategy, options.ab_variant->strategy, options.place.launch);
   }
   return options;
 }

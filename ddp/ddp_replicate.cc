@@ -42,10 +42,6 @@ std::vector<Block> blocks_of(const std::vector<Piece>& pieces, std::int64_t widt
   return blocks;
 }
 
-std::unique_ptr<Buffer> allocate_floats(Device& device, std::int64_t count) {
-  return device.allocate(Bytes{count * static_cast<std::int64_t>(sizeof(float))});
-}
-
 }  // namespace
 
 struct DdpReplicate::Root {
@@ -60,7 +56,7 @@ struct DdpReplicate::Root {
         targets(device.allocate(host.targets().bytes())),
         outputs(device.allocate(host.targets().bytes())),
         output_gradients(device.allocate(host.targets().bytes())),
-        loss(allocate_floats(device, 1)),
+        loss(device.allocate(bytes_of<float>(1))),
         optimizer(make_optimizer(device, model.layout().arena_count(), options.optimizer)) {
     if (options.input != InputPlace::kDevice) return;
     inputs = device.allocate(host.inputs().bytes());
@@ -96,7 +92,8 @@ DdpReplicate::DdpReplicate(Platform& platform, Device& device, const Model& mode
       root_(communicator.rank() == kRootRank
                 ? std::make_unique<Root>(platform, device, model, options)
                 : nullptr),
-      input_(allocate_floats(device, inputs_[static_cast<std::size_t>(communicator.rank())].count)),
+      input_(device.allocate(
+          bytes_of<float>(inputs_[static_cast<std::size_t>(communicator.rank())].count))),
       gradients_(make_arena(communicator, model.layout())),
       replica_(device, model, pieces_[static_cast<std::size_t>(communicator.rank())].count,
                options.phases, make_arena(communicator, model.layout())) {

@@ -11,7 +11,7 @@ namespace tandem::dp {
 namespace {
 
 std::unique_ptr<Buffer> scalar_on(Replica& replica) {
-  return replica.device().allocate(Bytes{sizeof(float)});
+  return replica.device().allocate(bytes_of<float>(1));
 }
 
 class LossInReplicas final : public Loss {
@@ -22,7 +22,7 @@ class LossInReplicas final : public Loss {
         scatter_(scatter),
         target_tensor_(target_tensor),
         gather_(output_, replicas_, std::vector<Shape>(replicas_.size())),
-        loss_(output_.device().allocate(Bytes{sizeof(float)})) {
+        loss_(output_.device().allocate(bytes_of<float>(1))) {
     for (Replica* const replica : replicas_) {
       losses_.push_back(scalar_on(*replica));
       gradients_.push_back(scalar_on(*replica));

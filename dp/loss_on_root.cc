@@ -17,7 +17,7 @@ class LossOnRoot final : public Loss {
       : output_(parts.output_device),
         replicas_(parts.replicas),
         given_targets_(targets),
-        loss_(output_.device().allocate(Bytes{sizeof(float)})) {
+        loss_(output_.device().allocate(bytes_of<float>(1))) {
     if (shortcut == Shortcut::kNotTaken) {
       gather_ = std::make_unique<Gather>(output_, replicas_, output_shapes(parts));
     }

@@ -15,10 +15,6 @@ Span<T> rows(Span<T> whole, const Piece& piece, std::int64_t width) {
   return whole.subspan(piece.first * width, piece.count * width);
 }
 
-std::unique_ptr<Buffer> allocate_floats(Device& device, std::int64_t count) {
-  return device.allocate(Bytes{count * static_cast<std::int64_t>(sizeof(float))});
-}
-
 // Where each output lies in the gathered tensor, in elements.
 std::vector<Piece> slices_of(const std::vector<Shape>& outputs) {
   std::vector<Piece> slices;
@@ -42,7 +38,7 @@ struct Scatter::Side {
     for (const BatchTensor& tensor : tensors) {
       const Span<const float> source = rows(tensor.whole, piece, tensor.width);
       const bool is_here = source.device() == of.device().id();
-      buffers.push_back(is_here ? nullptr : allocate_floats(of.device(), source.size()));
+      buffers.push_back(is_here ? nullptr : of.device().allocate(bytes_of<float>(source.size())));
       views.push_back(is_here ? source : Span<const float>(buffers.back()->as<float>()));
     }
   }
@@ -117,8 +113,8 @@ Gather::Gather(OutputDevice& target, const std::vector<Replica*>& replicas,
     : target_(target),
       replicas_(replicas),
       slices_(slices_of(outputs)),
-      gathered_(allocate_floats(target.device(), gathered_shape(outputs).count())),
-      gradient_(allocate_floats(target.device(), gathered_shape(outputs).count())),
+      gathered_(target.device().allocate(bytes_of<float>(gathered_shape(outputs).count()))),
+      gradient_(target.device().allocate(bytes_of<float>(gathered_shape(outputs).count()))),
       gradient_ready_(target.device().make_event()) {
   for (Replica* const replica : replicas) ready_.push_back(replica->device().make_event());
 }

@@ -22,7 +22,7 @@ class SequentialReduce final : public ReduceToRoot {
     std::int64_t largest = 0;
     for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.count);
     Device& root = replicas_.front()->device();
-    arrived_ = root.allocate(Bytes{largest * static_cast<std::int64_t>(sizeof(float))});
+    arrived_ = root.allocate(bytes_of<float>(largest));
     sum_ = root.allocate(gradients_.front().bytes());
   }
 

@@ -20,8 +20,7 @@ class Misplaced final : public LinearStack {
   explicit Misplaced(Device& device)
       : LinearStack({.name = "misplaced",
                      .layers = {{.weight = "weight", .bias = "bias", .in = 10, .out = kOutputs}}}),
-        tensor_(
-            device.allocate(Bytes{kBatch * kOutputs * static_cast<std::int64_t>(sizeof(float))})) {}
+        tensor_(device.allocate(bytes_of<float>(kBatch * kOutputs))) {}
 
   void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
                Span<const float> input, Activations& activations) const override {

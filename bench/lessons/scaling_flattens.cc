@@ -63,7 +63,7 @@ OneDevice measure_one(Classroom& room) {
                 timed_training(kModelledBatch));
   return {stats::median(interleave({step_of(single)}, kModelledRounds).front()),
           measured_core_flops(room.first_core()),
-          Bytes{model->layout().parameter_count() * static_cast<std::int64_t>(sizeof(float))}};
+          bytes_of<float>(model->layout().parameter_count())};
 }
 
 std::string modelled(const OneDevice& one, const char* preset) {

@@ -32,6 +32,12 @@ constexpr Bytes kib(std::int64_t n) { return Bytes{n << 10}; }
 constexpr Bytes mib(std::int64_t n) { return Bytes{n << 20}; }
 constexpr Bytes gib(std::int64_t n) { return Bytes{n << 30}; }
 
+// Of `count` elements.
+template <class T>
+[[nodiscard]] constexpr Bytes bytes_of(std::int64_t count) {
+  return Bytes{count * static_cast<std::int64_t>(sizeof(T))};
+}
+
 // "25MiB", "1GB" (10^9), "512B"; a unit is required. Throws a usage error naming `what`.
 [[nodiscard]] Bytes parse_bytes(std::string_view text, std::string_view what);
 

@@ -27,10 +27,6 @@ constexpr std::int64_t kPage = 4096;
 
 std::int64_t round_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
-Bytes bytes_of(std::int64_t floats) {
-  return Bytes{floats * static_cast<std::int64_t>(sizeof(float))};
-}
-
 enum class Kind { kSum, kAverage, kBroadcast, kReduce, kScatter, kGather };
 
 // The root's side of a scatter or gather may lie on the host.
@@ -57,7 +53,7 @@ class SharedMemoryCommunicator final : public Communicator {
                     .link = device.link()}),
         allocations_(rank(), size()),
         blocks_(rank(), size(), allocations_, on_stream_),
-        stage_(allocate(bytes_of(kStageElements))),
+        stage_(allocate(bytes_of<float>(kStageElements))),
         stage_place_(allocations_.place_of(stage_->bytes().data())) {}
 
   [[nodiscard]] int rank() const override { return bootstrap_.rank(); }
@@ -187,7 +183,7 @@ class SharedMemoryCommunicator final : public Communicator {
     for (int peer = 0; device_.link() != nullptr && peer < size(); ++peer) {
       const std::int64_t count = blocks[static_cast<std::size_t>(peer)].count;
       if (count == 0 || (peer == root && !opening.from_host)) continue;
-      opening.duration += transfer_time(device_.link()->model(), bytes_of(count));
+      opening.duration += transfer_time(device_.link()->model(), bytes_of<float>(count));
     }
     return {.blocks = blocks, .root = root, .opening = opening, .stage = stage_place_};
   }

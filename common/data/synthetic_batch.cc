@@ -36,8 +36,7 @@ SyntheticBatch::Tensor SyntheticBatch::make_tensor(Platform& platform, std::int6
                                                    HostMemory memory) {
   Tensor tensor;
   if (memory == HostMemory::kPinned) {
-    tensor.pinned =
-        platform.allocate_host(Bytes{elements * static_cast<std::int64_t>(sizeof(float))});
+    tensor.pinned = platform.allocate_host(bytes_of<float>(elements));
     tensor.values = tensor.pinned->as<float>();
     return tensor;
   }

@@ -38,7 +38,7 @@ class StackActivations final : public Activations {
 
  private:
   static std::unique_ptr<Buffer> allocate(Device& device, std::int64_t elements) {
-    return device.allocate(Bytes{elements * static_cast<std::int64_t>(sizeof(float))});
+    return device.allocate(bytes_of<float>(elements));
   }
 
   const std::int64_t rows_;

@@ -50,7 +50,7 @@ std::vector<Stretch> stretches_of(const std::vector<Span<float>>& weights,
 
 std::unique_ptr<Buffer> allocate_state(Device& device, std::int64_t count) {
   TANDEM_CHECK(count > 0, "an optimizer for {} weights", count);
-  return device.allocate(Bytes{count * static_cast<std::int64_t>(sizeof(float))});
+  return device.allocate(bytes_of<float>(count));
 }
 
 }  // namespace tandem

@@ -16,7 +16,7 @@ AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t sa
                              const TrainingOptions& options, const ReducerOptions& reducer)
     : communicator_(communicator),
       interpreter_(interpreter),
-      loss_(device.allocate(Bytes{sizeof(float)})),
+      loss_(device.allocate(bytes_of<float>(1))),
       optimizer_(
           make_optimizer(device, update_count(model.layout(), reducer.grads), options.optimizer)),
       replica_(device, model, samples, options.phases),

@@ -34,8 +34,7 @@ void BucketReducer::build(const std::vector<BucketPlan>& plans) {
   for (const BucketPlan& plan : plans) {
     auto bucket = std::make_unique<Bucket>();
     bucket->plan = plan;
-    bucket->buffer =
-        communicator_.allocate(Bytes{plan.count * static_cast<std::int64_t>(sizeof(float))});
+    bucket->buffer = communicator_.allocate(bytes_of<float>(plan.count));
     bucket->filled = replica_.device().make_event();
     bucket->reduced = replica_.device().make_event();
     for (const BucketPlan::Slot& slot : plan.slots) {

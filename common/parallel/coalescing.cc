@@ -60,7 +60,7 @@ std::unique_ptr<Buffer> make_staging(Device& device, const std::vector<Chunk>& c
     if (chunk.flattened) count = chunk.staged + chunk.count;
   }
   if (count == 0) return nullptr;
-  return device.allocate(Bytes{count * static_cast<std::int64_t>(sizeof(float))});
+  return device.allocate(bytes_of<float>(count));
 }
 
 std::vector<Chunk> broadcast_chunks(const ParameterLayout& layout, Bytes limit) {

@@ -13,7 +13,7 @@ Single::Single(Platform& platform, Device& device, const Model& model, Piece sha
       interpreter_(interpreter),
       parameters_(model.layout().size()),
       batch_(platform, device, model, share, options),
-      loss_(device.allocate(Bytes{sizeof(float)})),
+      loss_(device.allocate(bytes_of<float>(1))),
       gradients_(make_arena(device, model.layout())),
       optimizer_(make_optimizer(device, model.layout().arena_count(), options.optimizer)),
       replica_(device, model, share.count, options.phases) {

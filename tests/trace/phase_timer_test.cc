@@ -121,8 +121,8 @@ class DelayCounter final : public Stream {
 // Two steps on device `index`, each in the phase forward twice.
 Nanoseconds planted_in_two_steps(int index) {
   const auto platform = host_devices(index + 1);
-  PhaseTimer timer(platform->device(index), {.timing = PhaseTiming::kOff,
-                                             .planted = PlantedDelay{Phase::kForward, kLong}});
+  PhaseTimer timer(platform->device(index),
+                   {.timing = PhaseTiming::kOff, .planted = PlantedDelay{Phase::kForward, kLong}});
   DelayCounter stream(platform->device(index).id());
   for (int i = 0; i < 2; ++i) {
     for (const Phase phase : {Phase::kForward, Phase::kUpdate, Phase::kForward}) {

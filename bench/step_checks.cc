@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/step_checks.h"
+
+#include <fmt/format.h>
+
+#include "common/base/error.h"
+
+namespace tandem::bench {
+
+void require(bool condition, const std::string& message) {
+  if (!condition) throw Error(ErrorKind::kUsage, message);
+}
+
+void check_devices(const StepFlags& flags, StrategyKind strategy) {
+  require(flags.devices >= 1, fmt::format("--devices={}: use 1 or more", flags.devices));
+  require(strategy != StrategyKind::kSingle || flags.devices == 1,
+          fmt::format("--devices={}: single is one device; use another strategy", flags.devices));
+}
+
+void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind strategy) {
+  const auto refuse = [&app](const std::string& flag, const std::string& why) {
+    require(app.count(flag) == 0, fmt::format("{} {}: leave it out", flag, why));
+  };
+  for (const auto& names : {dp_options(), all_reduce_options()}) {
+    for (const std::string& name : names) {
+      if (has_option(strategy, name)) continue;
+      refuse("--" + name, fmt::format("is an option of {} and does nothing here", owners_of(name)));
+    }
+  }
+  require(flags.free_running > 0 || app.count("--free-running") == 0,
+          "--free-running: use 1 or more steps per sample");
+  if (flags.ab.empty()) refuse("--pairs", "does nothing without --ab");
+  if (flags.verify) refuse("--free-running", "does nothing with --verify");
+  if (!flags.verify && flags.ab.empty()) return;
+  for (const char* flag : {"--record", "--min-time", "--min-samples"}) {
+    refuse(flag, "does nothing with --verify or --ab");
+  }
+}
+
+void check_counts(const StepFlags& flags) {
+  require(flags.min_samples >= 1, "--min-samples: use 1 or more");
+  require(flags.warmup_steps >= 3,
+          "--warmup-steps: use 3 or more; ddp's buckets settle in the second step");
+  require(flags.pairs >= 2, "--pairs: use 2 or more");
+  require(!(flags.verify && !flags.ab.empty()), "--verify and --ab are two runs: give one of them");
+}
+
+void check_pair(const StepFlags& flags, StrategyKind a, StrategyKind b, Launch launch) {
+  const std::string option = flags.ab.substr(0, flags.ab.find('='));
+  require(has_option(a, option),
+          fmt::format("--ab={}: --{} is an option of {} and does nothing for {}", flags.ab, option,
+                      owners_of(option), to_string(a)));
+  if (flags.devices == 1) return;
+  check_devices(flags, b);
+  const bool fits =
+      b == StrategyKind::kIndependent || is_one_process(b) == (launch == Launch::kThreads);
+  require(fits, fmt::format("--ab={}: {} and {} are launched differently, and on {} devices cannot "
+                            "share a process: compare them with tandem run",
+                            flags.ab, to_string(a), to_string(b), flags.devices));
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What may not be asked of step_bench, or not together: usage errors all.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "bench/job.h"
+#include "bench/step_flags.h"
+#include "bench/strategy_kind.h"
+
+namespace tandem::bench {
+
+void require(bool condition, const std::string& message);
+
+void check_devices(const StepFlags& flags, StrategyKind strategy);
+
+// Options that would do nothing are refused: the reader of the command would believe they did.
+void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind strategy);
+
+void check_counts(const StepFlags& flags);
+
+// Both sides of a pair, `a` and with the change of --ab `b`, run in one process, on the devices of
+// one `launch`.
+void check_pair(const StepFlags& flags, StrategyKind a, StrategyKind b, Launch launch);
+
+}  // namespace tandem::bench
