@@ -32,6 +32,11 @@ void PhaseTimer::end_step(Stream& stream) {
   met_planted_ = false;
 }
 
+void PhaseTimer::abandon_step() {
+  while (used_ > 0 && !marks_[used_ - 1].ends_step) --used_;
+  met_planted_ = false;
+}
+
 PhaseTimes PhaseTimer::collect() {
   PhaseTimes times;
   for (std::size_t i = 0; i + 1 < used_; ++i) {

@@ -47,6 +47,9 @@ class PhaseTimer {
   // The step's last phase ends here.
   void end_step(Stream& stream);
 
+  // Forgets the step that was begun and will not be ended. Synchronise the stream first.
+  void abandon_step();
+
   // Sums up all steps since the last call and forgets them. Synchronise the stream first.
   [[nodiscard]] PhaseTimes collect();
 
