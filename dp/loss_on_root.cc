@@ -40,7 +40,7 @@ class LossOnRoot final : public Loss {
     output_.begin(Phase::kLoss);
     copy_targets(caller);
     dispatch(caller, output_.stream());
-    output_.operations().enqueue(output_.stream(), MseLoss{.prediction = prediction(),
+    output_.operations().enqueue(output_.stream(), MseLoss{.prediction = gathered(),
                                                            .target = targets(),
                                                            .gradient = gradient(),
                                                            .loss = loss_->as<float>()});
@@ -55,6 +55,9 @@ class LossOnRoot final : public Loss {
 
   void begin_backward(int) override {}
 
+  [[nodiscard]] Span<const float> gathered() override {
+    return gather_ ? gather_->gathered() : replicas_.front()->output();
+  }
   [[nodiscard]] Span<const float> value() const override { return loss_->as<float>(); }
 
  private:
@@ -67,9 +70,6 @@ class LossOnRoot final : public Loss {
 
   [[nodiscard]] Span<const float> targets() {
     return targets_ ? Span<const float>(targets_->as<float>()) : given_targets_;
-  }
-  [[nodiscard]] Span<const float> prediction() {
-    return gather_ ? gather_->gathered() : replicas_.front()->output();
   }
   [[nodiscard]] Span<float> gradient() {
     return gather_ ? gather_->gradient() : replicas_.front()->output_gradient();
