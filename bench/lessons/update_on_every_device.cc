@@ -13,7 +13,8 @@ using Devices = std::vector<std::int64_t>;
 
 std::string text_of(const Devices& devices) {
   if (devices.empty()) return "none";
-  return fmt::format("device {}{}", joined(devices), devices.size() == 1 ? " alone" : "");
+  if (devices.size() == 1) return fmt::format("device {} alone", devices.front());
+  return fmt::format("devices {}", joined(devices));
 }
 
 struct Found {
