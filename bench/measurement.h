@@ -27,6 +27,7 @@ struct Measurement {
   int devices_used = 0;            // of all ranks
   double dispatches_per_step = 0;  // of all ranks
   double lateness_seconds = 0;     // behind a modelled link: mean per step, of the latest rank
+  double overshoot_seconds = 0;    // of a sleep to a modelled end: the largest of all ranks
 };
 
 // Keeps the books of this rank's devices, sample by sample, and brings all ranks' together.

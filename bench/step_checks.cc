@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/base/error.h"
 
 namespace tandem::bench {
@@ -17,6 +19,16 @@ void check_devices(const StepFlags& flags, StrategyKind strategy) {
           fmt::format("--devices={}: single is one device; use another strategy", flags.devices));
 }
 
+namespace {
+
+// That dp is given: those named, or all.
+std::ptrdiff_t device_count(const StepFlags& flags) {
+  if (flags.device_ids.empty()) return flags.devices;
+  return 1 + std::count(flags.device_ids.begin(), flags.device_ids.end(), ',');
+}
+
+}  // namespace
+
 void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind strategy) {
   const auto refuse = [&app](const std::string& flag, const std::string& why) {
     require(app.count(flag) == 0, fmt::format("{} {}: leave it out", flag, why));
@@ -27,6 +39,13 @@ void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind 
       refuse("--" + name, fmt::format("is an option of {} and does nothing here", owners_of(name)));
     }
   }
+  const bool has_threads = is_one_process(strategy) && strategy != StrategyKind::kSingle;
+  require(flags.interpreter_lock == "off" || has_threads,
+          fmt::format("--interpreter-lock does nothing for {}, whose processes dispatch from one "
+                      "thread each: leave it out",
+                      to_string(strategy)));
+  require(flags.output_device.empty() || device_count(flags) > 1,
+          "--output-device does nothing with one device, whose outputs stay there: leave it out");
   require(flags.free_running > 0 || app.count("--free-running") == 0,
           "--free-running: use 1 or more steps per sample");
   if (flags.ab.empty()) refuse("--pairs", "does nothing without --ab");

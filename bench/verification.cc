@@ -100,16 +100,17 @@ Training train_reference(Place& place, const Model& model, const Variant& varian
   return train(*strategy, *place.platform);
 }
 
-Verification compare(const StepOptions& options, double difference, bool equal) {
+Verification compare(const StepOptions& options, double difference, bool equal,
+                     std::uint64_t weights) {
   const std::string strategy = to_string(options.variant.strategy);
   const bool close = difference <= kTolerance;
   return {close && equal,
           fmt::format("{}: over {} steps on {} device{} no gradient or weight of {} differs from "
                       "single's by more than {:.1e} of its tensor's largest (tolerance {:.0e}); "
-                      "ranks hold {}",
+                      "ranks hold {}; checksum of the weights {:016x}",
                       close && equal ? "verified" : "WRONG", kSteps, options.place.devices,
                       options.place.devices == 1 ? "" : "s", strategy, difference, kTolerance,
-                      equal ? "the same bits" : "DIFFERENT bits")};
+                      equal ? "the same bits" : "DIFFERENT bits", weights)};
 }
 
 }  // namespace
@@ -123,7 +124,8 @@ Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& optio
   }
   try {
     const Training mine = [&] {
-      const auto strategy = make_strategy(place, options.place.launch, model, options.variant);
+      const auto strategy =
+          make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
       return train(*strategy, *place.platform);
     }();
     // The other ranks of ddp-replicate are sent weights; they keep none.
@@ -134,7 +136,7 @@ Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& optio
       difference = relative_difference(train_reference(place, model, options.variant), mine);
     });
     difference = std::stod(broadcast(bootstrap, fmt::format("{:.17g}", difference), 0));
-    return compare(options, difference, equal);
+    return compare(options, difference, equal, checksum(mine.weights));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     return {false, fmt::format("not verified: does not fit ({})", error.what())};

@@ -88,6 +88,7 @@ DdpReplicate::DdpReplicate(Platform& platform, Device& device, const Model& mode
       inputs_(blocks_of(pieces_, model.input_width())),
       outputs_(blocks_of(pieces_, model.output_width())),
       calls_per_replica_(model.module_count() + model.layout().size() + model.buffers().size()),
+      input_place_(options.input),
       interpreter_(options.interpreter.dispatch_cost),
       root_(communicator.rank() == kRootRank
                 ? std::make_unique<Root>(platform, device, model, options)
@@ -129,10 +130,10 @@ void DdpReplicate::scatter() {
   if (root_) dispatch(interpreter_, replica_.stream(), communicator_.size());
   communicator_.scatter(replica_.stream(), root_ ? root_->whole_inputs() : Span<const float>(),
                         input_->as<float>(), inputs_, kRootRank);
-  if (root_ && !root_->inputs) {
-    dispatch(interpreter_, replica_.stream());
-    enqueue_copy(replica_.stream(), root_->targets->as<float>(), root_->host.targets());
-  }
+  if (!root_ || root_->inputs) return;
+  dispatch(interpreter_, replica_.stream());
+  enqueue_copy(replica_.stream(), root_->targets->as<float>(), root_->host.targets());
+  if (input_place_ == InputPlace::kPageable) replica_.stream().synchronize();
 }
 
 void DdpReplicate::replicate() {
@@ -141,7 +142,7 @@ void DdpReplicate::replicate() {
   if (model_.buffers().size() > 0) {
     communicator_.broadcast(replica_.stream(), replica_.buffers().flat, kRootRank);
   }
-  static_cast<void>(interpreter_.dispatch(calls_per_replica_));
+  dispatch(interpreter_, replica_.stream(), calls_per_replica_);
 }
 
 void DdpReplicate::gather() {

@@ -16,8 +16,8 @@ namespace tandem::ddp {
 
 // The corner between ddp and dp: a process per device as in ddp, but rank 0 owns batch, weights,
 // loss and optimizer, and the others are replicas that are sent weights at every step, as in dp.
-// What is left between it and dp with flat transfers is processes against threads. The diagram
-// stands at the head of the .cc file.
+// Its transfers are collectives, where dp copies and adds one peer after the other: between the two
+// lie launch and transfers. The diagram stands at the head of the .cc file.
 class DdpReplicate final : public Strategy {
  public:
   // One rank. Collective over `communicator`, which outlives this. Usage error where the batch
@@ -53,6 +53,7 @@ class DdpReplicate final : public Strategy {
   const std::vector<Block> inputs_;   // the same in elements of the inputs
   const std::vector<Block> outputs_;  // and of the outputs
   const int calls_per_replica_;
+  const InputPlace input_place_;
   Interpreter interpreter_;
   std::unique_ptr<Root> root_;           // null but on rank 0
   const std::unique_ptr<Buffer> input_;  // this rank's piece

@@ -3,13 +3,14 @@
 // One step with torch's defaults. Columns are devices, time runs down; every arrow is an event.
 // Each device has a compute stream and, for scatter from host memory, a copy stream. The caller
 // enqueues everything; threads are started for forward (torch's parallel_apply) and kept for
-// backward (its autograd threads). Nobody waits for a device before the step is enqueued whole.
+// backward (its autograd threads). Nobody waits for a device before the step is enqueued whole, but
+// for copies out of pageable memory.
 //
 // With one device torch calls the module itself: no replicate, launch, gather or scatter_grad.
 //
 //              root: device_ids[0]                     device k
 //   check      every parameter and buffer on the root?
-//   scatter    piece 0 (copy stream)                   piece k (copy stream)
+//   scatter    piece 0 (copy stream), targets          piece k (copy stream)
 //   replicate  flatten chunks ------- ready ---------> pull weights, then buffers, into the replica
 //   launch     until its thread has begun                until its thread has begun
 //   forward    forward(piece 0)                        forward(piece k)
@@ -93,12 +94,17 @@ void DataParallel::build_replicas(const TrainingOptions& options) {
   }
 }
 
+// The shortcut for one device returns the module's output where it is.
+Device& DataParallel::output_device_of(Platform& platform, const DataParallelOptions& how) {
+  if (!how.output_device) return root().device();
+  Device& named = device_named(platform, *how.output_device, "--output-device");
+  return one_device_ ? root().device() : named;
+}
+
 void DataParallel::build_transfers(Platform& platform, const TrainingOptions& options,
                                    const DataParallelOptions& how) {
   const std::vector<Replica*> replicas = pointers(replicas_);
-  Device& output = how.output_device && !one_device_
-                       ? device_named(platform, *how.output_device, "--output-device")
-                       : root().device();
+  Device& output = output_device_of(platform, how);
   output_device_ = std::make_unique<OutputDevice>(output, replicas, options.phases);
   batch_ = std::make_unique<WholeBatch>(platform, model_, options, root().device(), output);
 
@@ -111,7 +117,7 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
   parallel_apply_ = std::make_unique<ParallelApply>(devices_, how.threads);
   const LossParts parts{*output_device_, replicas, pieces_, model_.output_width()};
   loss_ = in_replicas ? make_loss_in_replicas(parts, *scatter_, kTargets)
-                      : make_loss_on_root(parts, batch_->targets(),
+                      : make_loss_on_root(parts, {batch_->targets(), options.input},
                                           one_device_ ? Shortcut::kTaken : Shortcut::kNotTaken);
   autograd_threads_ = std::make_unique<DeviceThreads>(devices_);
 
@@ -128,7 +134,9 @@ void DataParallel::misplace_module(Device& device) {
 }
 
 // Streams wait for each other's events across devices: all must be done before any goes.
-DataParallel::~DataParallel() {
+DataParallel::~DataParallel() { end_all_work(); }
+
+void DataParallel::end_all_work() {
   static_cast<void>(capture_error([&] { output_device_->stream().synchronize(); }));
   for (const auto& replica : replicas_) {
     static_cast<void>(capture_error([&] { replica->stream().synchronize(); }));
@@ -136,8 +144,28 @@ DataParallel::~DataParallel() {
 }
 
 void DataParallel::step() {
+  try {
+    enqueue_step();
+  } catch (...) {
+    abandon_step();
+    throw;
+  }
+}
+
+// What a step leaves out when it fails is what orders the next one: all that was enqueued has to
+// end.
+void DataParallel::abandon_step() {
+  interpreters_.join();
+  scatter_->synchronize();
+  end_all_work();
+  for (const auto& replica : replicas_) replica->timer().abandon_step();
+  if (output_device_->is_apart()) output_device_->timer().abandon_step();
+}
+
+void DataParallel::enqueue_step() {
   check_placement();
   scatter_->enqueue(interpreters_.caller());
+  loss_->load_targets(interpreters_.caller());
   if (!one_device_) replicate_->enqueue(module_, interpreters_.caller());
   forward();
   loss_->gather(interpreters_.caller());

@@ -34,7 +34,8 @@ class DataParallel final : public Strategy {
                const DataParallelOptions& how = {});
   ~DataParallel() override;
 
-  // Throws a logic error that names both devices where the module is not on the root.
+  // Throws a logic error that names both devices where the module is not on the root. A step that
+  // throws has ended all its work, and the next one may follow.
   void step() override;
   void synchronize() override;
   [[nodiscard]] TensorList weights() override;
@@ -75,6 +76,11 @@ class DataParallel final : public Strategy {
                        const DataParallelOptions& how);
   void misplace_module(Device& device);
 
+  [[nodiscard]] Device& output_device_of(Platform& platform, const DataParallelOptions& how);
+
+  void enqueue_step();
+  void abandon_step();
+  void end_all_work();
   void begin_on_all(Phase phase);
   void check_placement();
   void forward();

@@ -20,6 +20,22 @@
 #include "common/parallel/local_batch.h"
 
 namespace tandem::dp {
+namespace {
+
+using Errors = std::vector<std::optional<Error>>;  // by rank
+
+// One rank's failure is another's lost peer: the cause is said, not the consequence.
+void throw_cause(const Errors& errors) {
+  const std::optional<Error>* consequence = nullptr;
+  for (const auto& error : errors) {
+    if (!error) continue;
+    if (error->kind() != ErrorKind::kCommunication) throw Error(*error);
+    if (consequence == nullptr) consequence = &error;
+  }
+  if (consequence != nullptr) throw Error(**consequence);
+}
+
+}  // namespace
 
 struct DpAllReduce::Rank {
   std::unique_ptr<Bootstrap> bootstrap;
@@ -71,20 +87,19 @@ void DpAllReduce::build_scatter(Platform& platform, const Model& model,
 }
 
 // Collectives wait for work of other devices: all must be done before any goes.
-DpAllReduce::~DpAllReduce() {
-  static_cast<void>(capture_error([&] { synchronize(); }));
-}
+DpAllReduce::~DpAllReduce() { static_cast<void>(end_all_work()); }
 
 // A rank that fails tells the others, which would wait for it.
 void DpAllReduce::on_threads(const std::function<void(int)>& body) {
+  Errors errors(ranks_.size());
   threads_.run([&](int i) {
-    const auto error = capture_error([&] { body(i); });
-    if (!error) return;
-    const auto& communicator = ranks_[static_cast<std::size_t>(i)]->communicator;
-    if (communicator) communicator->abort();
+    const auto index = static_cast<std::size_t>(i);
+    errors[index] = capture_error([&] { body(i); });
+    if (!errors[index]) return;
+    if (ranks_[index]->communicator) ranks_[index]->communicator->abort();
     group_.abort();
-    throw Error(*error);
   });
+  throw_cause(errors);
 }
 
 void DpAllReduce::step() {
@@ -108,18 +123,17 @@ void DpAllReduce::step() {
   interpreters_.join();
 }
 
-// One rank's failure is another's lost peer: the cause is said, not the consequence.
-void DpAllReduce::synchronize() {
-  std::optional<Error> consequence;
+std::vector<std::optional<Error>> DpAllReduce::end_all_work() {
+  Errors errors;
   for (const auto& rank : ranks_) {
-    if (!rank->rank) continue;
-    const auto error = capture_error([&] { rank->rank->synchronize(); });
-    if (!error) continue;
-    if (error->kind() != ErrorKind::kCommunication) throw Error(*error);
-    if (!consequence) consequence.emplace(*error);
+    errors.push_back(capture_error([&] {
+      if (rank->rank) rank->rank->synchronize();
+    }));
   }
-  if (consequence) throw Error(*consequence);
+  return errors;
 }
+
+void DpAllReduce::synchronize() { throw_cause(end_all_work()); }
 
 TensorList DpAllReduce::weights() { return ranks_.front()->rank->replica().parameters().tensors; }
 

@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "common/base/error.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/parallel/all_reduce_rank.h"
 #include "common/parallel/device_threads.h"
@@ -43,6 +45,8 @@ class DpAllReduce final : public Strategy {
  private:
   struct Rank;
 
+  // Waits for every rank, whatever fails on others; what failed on each.
+  [[nodiscard]] std::vector<std::optional<Error>> end_all_work();
   void on_threads(const std::function<void(int)>& body);
   void build_rank(int index, Platform& platform, const Model& model, const TrainingOptions& options,
                   const DpAllReduceOptions& how);

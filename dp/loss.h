@@ -23,6 +23,9 @@ class Loss {
   Loss& operator=(const Loss&) = delete;
   virtual ~Loss() = default;
 
+  // What the training loop itself brings to the devices, behind the scatter of the inputs.
+  virtual void load_targets(Interpreter& caller) = 0;
+
   // On replica i's stream, behind its forward, by its thread.
   virtual void finish_forward(int replica, Interpreter& worker) = 0;
 
@@ -51,10 +54,15 @@ struct LossParts {
 };
 
 // On the output device, over the gathered outputs. `targets` are copied there in every step unless
-// they are there already. With torch's shortcut for one device there is nothing to gather.
+// they are there already; out of pageable memory the caller waits for it. With torch's shortcut for
+// one device there is nothing to gather.
 enum class Shortcut { kTaken, kNotTaken };
+struct Targets {
+  Span<const float> whole;
+  InputPlace place = InputPlace::kHost;
+};
 [[nodiscard]] std::unique_ptr<Loss> make_loss_on_root(const LossParts& parts,
-                                                      Span<const float> targets, Shortcut shortcut);
+                                                      const Targets& targets, Shortcut shortcut);
 
 // In each replica, over its own piece; the scalars are gathered into a vector, and the loss is
 // their mean weighted by the pieces. `scatter` brings each replica's targets as its tensor

@@ -30,6 +30,8 @@ class LossInReplicas final : public Loss {
     fill_weights(parts.pieces);
   }
 
+  void load_targets(Interpreter&) override {}  // the scatter brings them
+
   void finish_forward(int replica, Interpreter& worker) override {
     const auto index = static_cast<std::size_t>(replica);
     Replica& mine = *replicas_[index];

@@ -13,16 +13,25 @@ std::vector<Shape> output_shapes(const LossParts& parts) {
 
 class LossOnRoot final : public Loss {
  public:
-  LossOnRoot(const LossParts& parts, Span<const float> targets, Shortcut shortcut)
+  LossOnRoot(const LossParts& parts, const Targets& targets, Shortcut shortcut)
       : output_(parts.output_device),
         replicas_(parts.replicas),
-        given_targets_(targets),
+        given_targets_(targets.whole),
+        place_(targets.place),
         loss_(output_.device().allocate(bytes_of<float>(1))) {
     if (shortcut == Shortcut::kNotTaken) {
       gather_ = std::make_unique<Gather>(output_, replicas_, output_shapes(parts));
     }
-    if (targets.device() == output_.device().id()) return;
-    targets_ = output_.device().allocate(targets.bytes());
+    if (given_targets_.device() == output_.device().id()) return;
+    targets_ = output_.device().allocate(given_targets_.bytes());
+  }
+
+  void load_targets(Interpreter& caller) override {
+    if (!targets_) return;
+    output_.begin(Phase::kScatter);
+    dispatch(caller, output_.stream());
+    enqueue_copy(output_.stream(), targets_->as<float>(), given_targets_);
+    if (place_ == InputPlace::kPageable) output_.stream().synchronize();
   }
 
   void finish_forward(int replica, Interpreter&) override {
@@ -38,7 +47,6 @@ class LossOnRoot final : public Loss {
 
   void compute(Interpreter& caller) override {
     output_.begin(Phase::kLoss);
-    copy_targets(caller);
     dispatch(caller, output_.stream());
     output_.operations().enqueue(output_.stream(), MseLoss{.prediction = gathered(),
                                                            .target = targets(),
@@ -61,13 +69,6 @@ class LossOnRoot final : public Loss {
   [[nodiscard]] Span<const float> value() const override { return loss_->as<float>(); }
 
  private:
-  // The training loop's own copy, onto the output device.
-  void copy_targets(Interpreter& caller) {
-    if (!targets_) return;
-    dispatch(caller, output_.stream());
-    enqueue_copy(output_.stream(), targets_->as<float>(), given_targets_);
-  }
-
   [[nodiscard]] Span<const float> targets() {
     return targets_ ? Span<const float>(targets_->as<float>()) : given_targets_;
   }
@@ -78,6 +79,7 @@ class LossOnRoot final : public Loss {
   OutputDevice& output_;
   const std::vector<Replica*> replicas_;
   const Span<const float> given_targets_;
+  const InputPlace place_;
   const std::unique_ptr<Buffer> loss_;
   std::unique_ptr<Buffer> targets_;  // null: they are on the output device as given
   std::unique_ptr<Gather> gather_;   // null with the shortcut
@@ -85,7 +87,7 @@ class LossOnRoot final : public Loss {
 
 }  // namespace
 
-std::unique_ptr<Loss> make_loss_on_root(const LossParts& parts, Span<const float> targets,
+std::unique_ptr<Loss> make_loss_on_root(const LossParts& parts, const Targets& targets,
                                         Shortcut shortcut) {
   return std::make_unique<LossOnRoot>(parts, targets, shortcut);
 }

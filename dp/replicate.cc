@@ -37,7 +37,8 @@ void Replicate::enqueue(const ModuleState& module, Interpreter& caller) {
   }
   for (Replica* const replica : replicas_) {
     replica->state().attributes = module.attributes;
-    static_cast<void>(caller.dispatch(calls_per_replica_));
+    replica->timer().begin(replica->stream(), Phase::kReplicate);
+    dispatch(caller, replica->stream(), calls_per_replica_);
   }
 }
 

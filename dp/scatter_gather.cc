@@ -60,8 +60,10 @@ Scatter::Scatter(const std::vector<Replica*>& replicas, const std::vector<Piece>
   }
 }
 
-// Copy streams wait for events of compute streams of other sides' lives.
-Scatter::~Scatter() {
+// No piece goes while a copy into it is under way.
+Scatter::~Scatter() { synchronize(); }
+
+void Scatter::synchronize() {
   for (const auto& side : sides_) {
     static_cast<void>(capture_error([&] { side->copies->synchronize(); }));
   }

@@ -43,6 +43,9 @@ class Scatter {
   // Replica i's piece of a tensor, in the order of construction.
   [[nodiscard]] Span<const float> piece(int replica, int tensor) const;
 
+  // Waits for the copy streams, whatever fails on them.
+  void synchronize();
+
   // Replica i's stream has read its pieces by here: the next step may overwrite them.
   void release(int replica);
 

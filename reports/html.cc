@@ -105,6 +105,45 @@ std::string forest(const Summary& summary) {
          table_html(comparison_table(summary));
 }
 
+// Two choices at one point, and the ratios of either.
+std::string corners_section(const Summary& summary) {
+  const std::string table = table_html(two_by_two_table(summary));
+  if (table.empty()) return "";
+  return section(
+      "Algorithm against launch",
+      "Median steps where the weights are sent and gradients summed on device 0 at "
+      "every step, and where they are all-reduced, each in threads of one process and "
+      "in a process per device; ratios of launch medians with 95 % intervals, above 1 "
+      "where what is named first is faster.",
+      table + fmt::format("<p class=\"hint\">{}</p>\n", escape_html(std::string(kTwoByTwoNote))));
+}
+
+std::string chart_sections(const Report& report, const std::vector<ChartGroup>& groups) {
+  return section("Throughput and speed-up over devices",
+                 "Samples per second = global batch / mean step; speed-up = median step of single "
+                 "/ own median step, both at the same global batch. Whiskers are 95 % intervals "
+                 "over launches, with an arrow where one leaves the frame. A hollow point has "
+                 "none: a single launch, or launches that scatter so much that the interval is "
+                 "unbounded. Lines join measured device counts and say nothing in between.",
+                 curves(groups)) +
+         section("Why: where the step goes",
+                 "Mean time per phase on the critical device (dp: device 0; ddp: slowest rank). "
+                 "Blue and grey are work that one device has too: blue forward, loss and "
+                 "backward, grey input, zeroing gradients and the update of the parameters. Warm "
+                 "colours and violet are what parallelism adds; the darkest grey is the "
+                 "remainder, time of the step that is in no phase.",
+                 phase_bars(groups) + table_html(phase_table(report.summary)));
+}
+
+std::string forest_section(const Summary& summary) {
+  return section("ddp against dp",
+                 "Ratio of launch medians with its 95 % interval. Right of the line ddp is "
+                 "faster, left of it dp; an interval that touches the line resolves nothing. An "
+                 "arrow is an interval that leaves the frame, a hollow point one without an "
+                 "interval.",
+                 forest(summary));
+}
+
 std::string verdict_html(const Report& report) {
   const VerdictText& verdict = report.verdict;
   const results::SweepInfo& sweep = report.document.sweep;
@@ -160,33 +199,8 @@ std::string to_html(const Report& report) {
   html +=
       "<noscript><p class=\"hint\">The charts need JavaScript; all their figures are in the "
       "tables.</p></noscript>\n";
-  html +=
-      section("ddp against dp",
-              "Ratio of launch medians with its 95 % interval. Right of the line ddp is faster, "
-              "left of it dp; an interval that touches the line resolves nothing. An arrow is an "
-              "interval that leaves the frame, a hollow point one without an interval.",
-              forest(report.summary));
-  html += section("Algorithm against launch",
-                  "Median steps where the weights are sent and gradients summed on device 0 at "
-                  "every step, and where they are all-reduced, each in threads of one process and "
-                  "in a process per device; ratios of launch medians with 95 % intervals, above 1 "
-                  "where what is named first is faster.",
-                  table_html(two_by_two_table(report.summary)));
-  html +=
-      section("Throughput and speed-up over devices",
-              "Samples per second = global batch / mean step; speed-up = median step of single / "
-              "own median step, both at the same global batch. Whiskers are 95 % intervals over "
-              "launches, with an arrow where one leaves the frame. A hollow point has none: a "
-              "single launch, or launches that scatter so much that the interval is unbounded. "
-              "Lines join measured device counts and say nothing in between.",
-              curves(groups));
-  html += section("Why: where the step goes",
-                  "Mean time per phase on the critical device (dp: device 0; ddp: slowest rank). "
-                  "Blue and grey are work that one device has too: blue forward, loss and "
-                  "backward, grey input, zeroing gradients and the update of the parameters. Warm "
-                  "colours and violet are what parallelism adds; the darkest grey is the "
-                  "remainder, time of the step that is in no phase.",
-                  phase_bars(groups) + table_html(phase_table(report.summary)));
+  html += forest_section(report.summary) + corners_section(report.summary);
+  html += chart_sections(report, groups);
   html += section("All cells", "A dash is a figure that does not exist; the remarks say why.",
                   table_html(cell_table(report.summary)));
   html += section("Machine", "As the launches saw it.", machine_html(report));

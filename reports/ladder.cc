@@ -19,69 +19,70 @@ bool in_processes(const Definition& definition) {
   return definition.rung == Rung::kIndependent || std::string_view(definition.strategy) == "ddp";
 }
 
+constexpr const char* kAllReduce = "dp-allreduce";
+
+// dp's rungs: its transfers flat and as a tree, and `more`.
+Options tree_transfers(const Options& more = {}) {
+  Options options{{"replicate", "flat"}, {"broadcast", "tree"}, {"reduce", "tree"}};
+  options.insert(more.begin(), more.end());
+  return options;
+}
+
+// The all-reduce's rungs: gradients as views of the buckets, and `more`.
+Options views(const Options& more = {}) {
+  Options options{{"grads", "views"}};
+  options.insert(more.begin(), more.end());
+  return options;
+}
+
+std::vector<Definition> ladder_definitions() {
+  return {{Rung::kDp, "dp", "dp", {}},
+          {Rung::kKeptThreads, "threads kept", "dp", {{"threads", "kept"}}},
+          {Rung::kTreeTransfers, "transfers flat, as a tree", "dp",
+           tree_transfers({{"threads", "kept"}})},
+          {Rung::kLossInReplicas, "loss in the replicas", "dp",
+           tree_transfers({{"threads", "kept"}, {"loss", "replicas"}})},
+          {Rung::kAllReduce, "no replication, reduction, root update", kAllReduce,
+           views({{"input", "scatter"}, {"bucket-mb", "all"}, {"overlap", "off"}})},
+          {Rung::kLocalInput, "input local", kAllReduce,
+           views({{"bucket-mb", "all"}, {"overlap", "off"}})},
+          {Rung::kBuckets, "buckets", kAllReduce, views({{"overlap", "off"}})},
+          {Rung::kOverlap, "overlap", kAllReduce, views()},
+          {Rung::kProcesses, "processes", "ddp", views()}};
+}
+
+std::vector<Definition> removed_alone() {
+  return {{Rung::kTransfersAlone, "dp, transfers alone", "dp", tree_transfers()},
+          {Rung::kLossAlone, "dp, loss alone", "dp", {{"loss", "replicas"}}},
+          {Rung::kBucketsAlone, "all-reduce, buckets alone", kAllReduce,
+           views({{"input", "scatter"}, {"overlap", "off"}})},
+          {Rung::kOverlapAlone, "all-reduce, overlap alone", kAllReduce,
+           views({{"input", "scatter"}, {"bucket-mb", "all"}})},
+          {Rung::kProcessesAlone, "all-reduce in processes alone", "ddp",
+           views({{"bucket-mb", "all"}, {"overlap", "off"}})}};
+}
+
+std::vector<Definition> put_back_alone() {
+  return {{Rung::kThreadsBack, "last dp, threads spawned again", "dp",
+           tree_transfers({{"loss", "replicas"}})},
+          {Rung::kTransfersBack,
+           "last dp, transfers as before",
+           "dp",
+           {{"threads", "kept"}, {"loss", "replicas"}}},
+          {Rung::kScatterBack, "last all-reduce, input scattered again", kAllReduce,
+           views({{"input", "scatter"}})},
+          {Rung::kOneBucketBack, "last all-reduce, one bucket again", kAllReduce,
+           views({{"bucket-mb", "all"}})}};
+}
+
 std::vector<Definition> measured_definitions() {
-  return {
-      {Rung::kDp, "dp", "dp", {}},
-      {Rung::kKeptThreads, "threads kept", "dp", {{"threads", "kept"}}},
-      {Rung::kTreeTransfers,
-       "transfers flat, as a tree",
-       "dp",
-       {{"threads", "kept"}, {"replicate", "flat"}, {"broadcast", "tree"}, {"reduce", "tree"}}},
-      {Rung::kLossInReplicas,
-       "loss in the replicas",
-       "dp",
-       {{"threads", "kept"},
-        {"replicate", "flat"},
-        {"broadcast", "tree"},
-        {"reduce", "tree"},
-        {"loss", "replicas"}}},
-      {Rung::kAllReduce,
-       "no replication, reduction, root update",
-       "dp-allreduce",
-       {{"input", "scatter"}, {"grads", "views"}, {"bucket-mb", "all"}, {"overlap", "off"}}},
-      {Rung::kLocalInput,
-       "input local",
-       "dp-allreduce",
-       {{"grads", "views"}, {"bucket-mb", "all"}, {"overlap", "off"}}},
-      {Rung::kBuckets, "buckets", "dp-allreduce", {{"grads", "views"}, {"overlap", "off"}}},
-      {Rung::kOverlap, "overlap", "dp-allreduce", {{"grads", "views"}}},
-      {Rung::kProcesses, "processes", "ddp", {{"grads", "views"}}},
-      {Rung::kTransfersAlone,
-       "dp, transfers alone",
-       "dp",
-       {{"replicate", "flat"}, {"broadcast", "tree"}, {"reduce", "tree"}}},
-      {Rung::kLossAlone, "dp, loss alone", "dp", {{"loss", "replicas"}}},
-      {Rung::kBucketsAlone,
-       "all-reduce, buckets alone",
-       "dp-allreduce",
-       {{"input", "scatter"}, {"grads", "views"}, {"overlap", "off"}}},
-      {Rung::kOverlapAlone,
-       "all-reduce, overlap alone",
-       "dp-allreduce",
-       {{"input", "scatter"}, {"grads", "views"}, {"bucket-mb", "all"}}},
-      {Rung::kProcessesAlone,
-       "all-reduce in processes alone",
-       "ddp",
-       {{"grads", "views"}, {"bucket-mb", "all"}, {"overlap", "off"}}},
-      {Rung::kThreadsBack,
-       "last dp, threads spawned again",
-       "dp",
-       {{"replicate", "flat"}, {"broadcast", "tree"}, {"reduce", "tree"}, {"loss", "replicas"}}},
-      {Rung::kTransfersBack,
-       "last dp, transfers as before",
-       "dp",
-       {{"threads", "kept"}, {"loss", "replicas"}}},
-      {Rung::kScatterBack,
-       "last all-reduce, input scattered again",
-       "dp-allreduce",
-       {{"input", "scatter"}, {"grads", "views"}}},
-      {Rung::kOneBucketBack,
-       "last all-reduce, one bucket again",
-       "dp-allreduce",
-       {{"grads", "views"}, {"bucket-mb", "all"}}},
-      {Rung::kStockDdp, "ddp as torch has it", "ddp", {}},
-      {Rung::kIndependent, "independent, processes", "independent", {}},
-  };
+  std::vector<Definition> definitions = ladder_definitions();
+  for (const auto& more : {removed_alone(), put_back_alone()}) {
+    definitions.insert(definitions.end(), more.begin(), more.end());
+  }
+  definitions.push_back({Rung::kStockDdp, "ddp as torch has it", "ddp", {}});
+  definitions.push_back({Rung::kIndependent, "independent, processes", "independent", {}});
+  return definitions;
 }
 
 void add_modelled(std::vector<Definition>& definitions, const GapQuestion& question) {

@@ -21,7 +21,8 @@ struct GapQuestion {
   std::string link;               // the link model; empty: none
   std::string dispatch_cost;      // for the modelled chart; empty: none
   bool interpreter_lock = false;  // also in that chart
-  std::string plant;              // a delay in one phase of every rung that has it, as a check
+  // A delay as a check: on device 0 of every rung that has the phase, once per step; empty: none.
+  std::string plant;
 };
 
 // The cells that an explanation needs. The first nine, in this order, are the ladder.

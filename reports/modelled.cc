@@ -34,8 +34,8 @@ std::string modelled_parts(const results::LaunchRecord& record) {
 }
 
 bool same_question(const results::Cell& a, const results::Cell& b) {
-  constexpr std::array<std::string_view, 6> kQuestions{
-      "input", "optimizer", "seed", "link", "dispatch-cost", "interpreter-lock"};
+  constexpr std::array<std::string_view, 7> kQuestions{
+      "input", "optimizer", "seed", "link", "dispatch-cost", "interpreter-lock", "plant"};
   return std::all_of(kQuestions.begin(), kQuestions.end(), [&](std::string_view option) {
     return value_of(a, option) == value_of(b, option);
   });

@@ -13,7 +13,7 @@ namespace tandem::reports {
 [[nodiscard]] std::string modelled_parts(const results::LaunchRecord& record);
 
 // Whether two cells are asked the same question: the same place where the batch starts, the same
-// optimizer, seed and models. Other options are the answers that are compared.
+// optimizer, seed, models and planted delay. Other options are the answers that are compared.
 [[nodiscard]] bool same_question(const results::Cell& a, const results::Cell& b);
 
 }  // namespace tandem::reports

@@ -52,26 +52,36 @@ Figure mean_of(const std::vector<double>& values) {
   return {.seconds = stats::center_of_means(values), .missing = {}};
 }
 
-double least_exposed(const LaunchRecord& record) {
-  double least = phase(record, "exposed_comm");
-  for (const results::DevicePhases& device : record.phases) {
-    least = std::min(least, phase(device, "exposed_comm"));
-  }
-  return least;
+double compute(const results::DevicePhases& device) {
+  return phase(device, "forward") + phase(device, "backward");
 }
 
+double exposed(const results::DevicePhases& device) { return phase(device, "exposed_comm"); }
+
+using OfDevice = double (*)(const results::DevicePhases&);
+
+double least(const LaunchRecord& record, OfDevice value) {
+  double found = value(record.phases.front());
+  for (const results::DevicePhases& device : record.phases) found = std::min(found, value(device));
+  return found;
+}
+
+double least_exposed(const LaunchRecord& record) { return least(record, exposed); }
+
+double least_compute(const LaunchRecord& record) { return least(record, compute); }
+
+// Of two ranks, the late one computes longer and the other one waits for it: either way the
+// critical rank's sum of both is longer than it would be among equals.
 double skew(const LaunchRecord& record) {
-  return phase(record, "exposed_comm") - least_exposed(record);
-}
-
-double compute(const LaunchRecord& record) {
-  return phase(record, "forward") + phase(record, "backward");
+  const results::DevicePhases& critical = *critical_device(record);
+  return compute(critical) + exposed(critical) - least_compute(record) - least_exposed(record);
 }
 
 double copies(const LaunchRecord& record) { return phase(record, "bucket_copy"); }
 
 double rest(const LaunchRecord& record) {
-  return mean_step(record) - compute(record) - copies(record) - phase(record, "exposed_comm");
+  const results::DevicePhases& critical = *critical_device(record);
+  return mean_step(record) - compute(critical) - copies(record) - exposed(critical);
 }
 
 }  // namespace
@@ -104,15 +114,16 @@ std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder) {
   const Rung ddp = Rung::kStockDdp;
   const Rung bound = Rung::kIndependent;
   if (!has_phases(ladder, ddp) || !has_phases(ladder, bound)) return {};
-  return {
-      {.cause = "exposed transfer (least of all ranks)",
-       .figure = mean_of(ladder.values(ddp, least_exposed))},
-      {.cause = "skew (waiting for the last rank)", .figure = mean_of(ladder.values(ddp, skew))},
-      {.cause = "contention (forward and backward slowed)",
-       .figure = difference(ladder.values(ddp, compute), ladder.values(bound, compute))},
-      {.cause = "bucket copies", .figure = mean_of(ladder.values(ddp, copies))},
-      {.cause = "rest (input, loss, update, in no phase)",
-       .figure = difference(ladder.values(ddp, rest), ladder.values(bound, rest))}};
+  return {{.cause = "exposed transfer (least of all ranks)",
+           .figure = mean_of(ladder.values(ddp, least_exposed))},
+          {.cause = "skew (one rank later than the others)",
+           .figure = difference(ladder.values(ddp, skew), ladder.values(bound, skew))},
+          {.cause = "contention (forward and backward slowed, least of all ranks)",
+           .figure =
+               difference(ladder.values(ddp, least_compute), ladder.values(bound, least_compute))},
+          {.cause = "bucket copies", .figure = mean_of(ladder.values(ddp, copies))},
+          {.cause = "rest (input, loss, update, in no phase)",
+           .figure = difference(ladder.values(ddp, rest), ladder.values(bound, rest))}};
 }
 
 }  // namespace tandem::reports

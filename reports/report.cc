@@ -118,7 +118,8 @@ Facts machine_lines(const Report& report) {
 std::string to_terminal(const Report& report) {
   const Table corners = two_by_two_table(report.summary);
   return to_text(brief_cell_table(report.summary)) + "\n" +
-         (corners.rows.empty() ? "" : to_text(corners) + "\n") + to_text(report.verdict);
+         (corners.rows.empty() ? "" : fmt::format("{}{}\n\n", to_text(corners), kTwoByTwoNote)) +
+         to_text(report.verdict);
 }
 
 }  // namespace tandem::reports

@@ -72,9 +72,7 @@ void add_rows(Table& table, const Corners& corners) {
        speed(*corners.dp, *corners.dp_allreduce)});
   add({"processes", step(*corners.ddp_replicate), step(*corners.ddp),
        speed(*corners.ddp_replicate, *corners.ddp)});
-  // In the first column more than the launch differs: dp copies and adds one peer after the other.
-  add({"speed of processes / threads",
-       speed(*corners.dp, *corners.ddp_replicate) + ", and of collectives / copies",
+  add({"speed of processes / threads", speed(*corners.dp, *corners.ddp_replicate),
        speed(*corners.dp_allreduce, *corners.ddp), ""});
   const std::string text = remarks(corners);
   if (text.empty()) return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/parallel/all_reduce_rank.h"
 
+#include "common/base/capture_error.h"
+
 namespace tandem {
 namespace {
 
@@ -69,8 +71,11 @@ void AllReduceRank::update() {
 }
 
 void AllReduceRank::synchronize() {
-  replica_.stream().synchronize();
-  reducer_.synchronize();
+  // Both, whatever fails: nothing of this rank's may be at work when this returns.
+  const auto error = capture_error([this] { replica_.stream().synchronize(); });
+  const auto on_comm = capture_error([this] { reducer_.synchronize(); });
+  if (error) throw Error(*error);
+  if (on_comm) throw Error(*on_comm);
 }
 
 }  // namespace tandem

@@ -17,7 +17,7 @@ namespace tandem {
 // what ddp does in a process per device and dp-allreduce in a thread per device. Where its samples
 // come from is theirs to say.
 //
-//   construction   weights and buffers: rank 0 broadcasts, once
+//   construction   weights: rank 0 broadcasts, once
 //
 //   compute   buffers | forward | loss | backward: g3  g2  g1  g0 | exposed_comm | update
 //                                                   |filled   |filled    ^ reduced, per bucket

@@ -77,6 +77,10 @@ struct LaunchRecord {
   int devices_used = 0;  // fewer than the cell's where its batch is too small; 0: not told
   double dispatches_per_step = 0;    // calls charged with the dispatch cost, all devices together
   double link_lateness_seconds = 0;  // per step: transfers later than the link model has them
+  // Largest of the launch: how far past a modelled end a wait for it ended.
+  double link_overshoot_seconds = 0;
+  // Speed of one core that the modelled link's preset was scaled to, in GFLOP/s; 0: no preset.
+  double core_gflops = 0;
   double first_step_seconds = 0;
   int warmup_steps = 0;  // discarded, first step included
   double warmup_seconds = 0;

@@ -154,6 +154,8 @@ Json to_json(const LaunchRecord& record) {
       {"devices_used", record.devices_used},
       {"dispatches_per_step", finite(record.dispatches_per_step, "dispatches_per_step")},
       {"link_lateness_seconds", finite(record.link_lateness_seconds, "link_lateness_seconds")},
+      {"link_overshoot_seconds", finite(record.link_overshoot_seconds, "link_overshoot_seconds")},
+      {"core_gflops", finite(record.core_gflops, "core_gflops")},
       {"first_step_seconds", finite(record.first_step_seconds, "first_step_seconds")},
       {"warmup_steps", record.warmup_steps},
       {"warmup_seconds", finite(record.warmup_seconds, "warmup_seconds")},
@@ -182,6 +184,9 @@ LaunchRecord record_from(const Json& json) {
   record.dispatches_per_step = value_or(json, "dispatches_per_step", record.dispatches_per_step);
   record.link_lateness_seconds =
       value_or(json, "link_lateness_seconds", record.link_lateness_seconds);
+  record.link_overshoot_seconds =
+      value_or(json, "link_overshoot_seconds", record.link_overshoot_seconds);
+  record.core_gflops = value_or(json, "core_gflops", record.core_gflops);
   record.first_step_seconds = value_or(json, "first_step_seconds", record.first_step_seconds);
   record.warmup_steps = value_or(json, "warmup_steps", record.warmup_steps);
   record.warmup_seconds = value_or(json, "warmup_seconds", record.warmup_seconds);

@@ -22,13 +22,20 @@ void PhaseTimer::begin(Stream& stream, Phase phase) {
 }
 
 void PhaseTimer::meet_planted(Stream& stream, Phase phase) {
-  if (phase != options_.planted->phase || met_planted_ || device_.id().index != 0) return;
+  if (phase != options_.planted->phase || met_planted_ ||
+      device_.id().index != options_.planted->device)
+    return;
   met_planted_ = true;
   stream.delay(options_.planted->delay);
 }
 
 void PhaseTimer::end_step(Stream& stream) {
   mark(stream, Phase::kIdle, true);
+  met_planted_ = false;
+}
+
+void PhaseTimer::abandon_step() {
+  while (used_ > 0 && !marks_[used_ - 1].ends_step) --used_;
   met_planted_ = false;
 }
 

@@ -99,6 +99,11 @@ TEST_P(DataParallelFaultTest, FailingCall_IsThrownByTheStep_AndNothingHangs) {
   EXPECT_EQ(error_of([&] { strategy.step(); }).what(),
             fmt::format("caught in replica {0} on host:{0}: {1}", GetParam(),
                         FailingModel::message(GetParam())));
+  // All of it has ended: the next steps are whole, and counted as such.
+  static_cast<void>(strategy.collect_phases());
+  for (int step = 0; step < 2; ++step) strategy.step();
+  strategy.synchronize();
+  EXPECT_EQ(strategy.collect_phases().front().times.steps, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DataParallelFaultTest, testing::Values(0, 1, 2));
@@ -159,6 +164,16 @@ TEST(DataParallelTest, OutputDevice_GathersAndComputesTheLoss_AlsoWithoutAReplic
       EXPECT_EQ(device.times.of(Phase::kUpdate).count() > 0, device.device == 0);
     }
   }
+}
+
+TEST(DataParallelTest, OutputDevice_IsChecked_AlsoWhereTheShortcutLeavesItOut) {
+  const auto platform = host_devices(2);
+  const auto model = exact_model();
+  dp::DataParallelOptions how = on_devices({1});
+  how.output_device = 7;
+  const Error error =
+      error_of([&] { dp::DataParallel strategy(*platform, *model, exact_training(8), how); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
 }
 
 TEST(DataParallelTest, ModuleElsewhereThanOnTheRoot_IsAnErrorThatNamesBothDevices) {

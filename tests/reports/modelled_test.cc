@@ -83,6 +83,14 @@ TEST(Modelled, QuestionsDiffer_WhereTheBatchStartsElsewhere) {
   EXPECT_FALSE(same_question(a, b));
 }
 
+TEST(Planted, Cells_AreNotComparedWithPlainOnes) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.06}).add("ddp", 2, {0.05, 0.05});
+  synthetic.document().launches[2].cell.options["plant"] = "backward:1ms";
+  synthetic.document().launches[3].cell.options["plant"] = "backward:1ms";
+  EXPECT_TRUE(summarize(synthetic.document()).comparisons.empty());
+}
+
 TEST(Planted, Delay_StandsInMarksAndNotes) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.06, 0.06}).add("ddp", 2, {0.05, 0.05});

@@ -66,23 +66,38 @@ TEST(PhaseEffects, Replication_IsSplitByPhase_AndSumsToTheStep) {
   EXPECT_NEAR(sum_of(effects), 0, 1e-9);  // both take 20 ms
 }
 
-std::vector<DevicePhases> ddp_or_bound(const results::Cell& cell) {
+// Device 1 is late: it computes longer and so has less exposed communication.
+std::vector<DevicePhases> late_rank(const results::Cell& cell) {
   if (cell.strategy == "independent") {
-    return {device(0, {{"forward", 4}, {"backward", 6}}), device(1, {{"forward", 3}})};
+    return {device(0, {{"forward", 4}, {"backward", 6}}),
+            device(1, {{"forward", 4}, {"backward", 6}})};
   }
-  return {device(0, {{"forward", 5}, {"backward", 7}, {"bucket_copy", 1}, {"exposed_comm", 3}}),
-          device(1, {{"forward", 5}, {"backward", 8}, {"bucket_copy", 1}, {"exposed_comm", 1}})};
+  return {device(0, {{"forward", 5}, {"backward", 7}, {"bucket_copy", 1}, {"exposed_comm", 3.5}}),
+          device(1, {{"forward", 5}, {"backward", 10}, {"bucket_copy", 1}, {"exposed_comm", 1}})};
 }
 
-TEST(PhaseEffects, OwnCosts_SplitTheLeastExposedFromSkew) {
-  const results::Document document = document_with(ddp_or_bound);
+TEST(PhaseEffects, OwnCosts_OfALateRank_AreSkew_AndNoContention) {
+  const results::Document document = document_with(late_rank);
   const MeasuredLadder ladder(document, sample_question());
   const std::vector<Effect> effects = own_costs_of_ddp(ladder);
   const auto causes = by_cause(effects);
   EXPECT_NEAR(causes.at("exposed transfer (least of all ranks)"), 1, 1e-9);
-  EXPECT_NEAR(causes.at("skew (waiting for the last rank)"), 2, 1e-9);
-  EXPECT_NEAR(causes.at("contention (forward and backward slowed)"), 2, 1e-9);
+  EXPECT_NEAR(causes.at("skew (one rank later than the others)"), 3, 1e-9);
+  EXPECT_NEAR(causes.at("contention (forward and backward slowed, least of all ranks)"), 2, 1e-9);
   EXPECT_NEAR(causes.at("bucket copies"), 1, 1e-9);
+  EXPECT_NEAR(sum_of(effects), 0, 1e-9);
+}
+
+TEST(PhaseEffects, RankThatIsLateOnItsOwnToo_IsNoCostOfDdp) {
+  const results::Document document = document_with([](const results::Cell& cell) {
+    std::vector<DevicePhases> phases = late_rank(cell);
+    if (cell.strategy == "independent") phases[1].mean_seconds["backward"] += 3e-3;
+    if (cell.strategy == "independent") phases[1].span_seconds += 3e-3;
+    return phases;
+  });
+  const MeasuredLadder ladder(document, sample_question());
+  const std::vector<Effect> effects = own_costs_of_ddp(ladder);
+  EXPECT_NEAR(by_cause(effects).at("skew (one rank later than the others)"), 0, 1e-9);
   EXPECT_NEAR(sum_of(effects), 0, 1e-9);
 }
 

@@ -22,7 +22,7 @@ TEST(TwoByTwo, FourCorners_GiveBothChoices) {
   EXPECT_EQ(table.rows[0][3], "threads");
   EXPECT_EQ(table.rows[0][6], "2.00x [2.00 .. 2.00]");
   EXPECT_EQ(table.rows[1][6], "3.00x [3.00 .. 3.00]");
-  EXPECT_EQ(table.rows[2][4], "1.33x [1.33 .. 1.33], and of collectives / copies");
+  EXPECT_EQ(table.rows[2][4], "1.33x [1.33 .. 1.33]");
   EXPECT_EQ(table.rows[2][5], "2.00x [2.00 .. 2.00]");
 }
 

@@ -43,6 +43,8 @@ TEST(RecordText, WhatStandsBesideTheTimes_IsKept) {
   EXPECT_EQ(read.devices_used, 1);
   EXPECT_DOUBLE_EQ(read.dispatches_per_step, 72.5);
   EXPECT_DOUBLE_EQ(read.link_lateness_seconds, 0.00002);
+  EXPECT_DOUBLE_EQ(read.link_overshoot_seconds, 0.00007);
+  EXPECT_DOUBLE_EQ(read.core_gflops, 88.25);
 }
 
 TEST(RecordText, OlderRecord_HasNothingBesideItsTimes) {

@@ -17,7 +17,7 @@ struct ExplainOptions {
   std::string link;
   std::string dispatch_cost;
   bool interpreter_lock = false;
-  std::string plant;     // of step_bench, on every rung; empty: none
+  std::string plant;     // of step_bench, given to every rung; empty: none
   std::string backend;   // empty: as FILE was measured, else auto
   std::string min_time;  // empty: as FILE was measured, else 500ms
   bool oversubscribe = false;

@@ -73,7 +73,8 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
   explain->add_flag("--interpreter-lock", options.interpreter_lock,
                     "In that chart also the lock that threads share");
   explain->add_option("--plant", options.plant,
-                      "A delay in a phase of every rung, such as replicate:2ms, to see it found");
+                      "A delay, such as replicate:2ms, planted on device 0 of every rung that has "
+                      "the phase, once per step, to see it found");
   explain->add_option("--backend", options.backend,
                       "auto, host or cuda; default: as FILE was measured, else auto");
   explain->add_option("--min-time", options.min_time,
