@@ -127,9 +127,9 @@ std::string chart_sections(const Report& report, const std::vector<ChartGroup>& 
                  "unbounded. Lines join measured device counts and say nothing in between.",
                  curves(groups)) +
          section("Why: where the step goes",
-                 "Mean time per phase on the critical device (dp: device 0; ddp: slowest rank). "
+                 "Mean time per phase on the critical device (dp: the root; ddp: slowest rank). "
                  "Blue and grey are work that one device has too: blue forward, loss and "
-                 "backward, grey input, zeroing gradients and the update of the parameters. Warm "
+                 "backward, grey input and the update of the parameters. Warm "
                  "colours and violet are what parallelism adds; the darkest grey is the "
                  "remainder, time of the step that is in no phase.",
                  phase_bars(groups) + table_html(phase_table(report.summary)));

@@ -127,8 +127,8 @@ bool same_point(const CellSummary& a, const CellSummary& b) {
          a.modelled == b.modelled && same_question(a.cell, b.cell);
 }
 
-// Variants of dp are compared with ddp only where dp itself, with the fewest options, is absent:
-// the folder of `tandem explain` holds many of them.
+// Variants of dp, and of ddp, are compared only where the strategy itself, with the fewest options,
+// is absent: the folder of `tandem explain` holds many of them.
 bool is_plainest(const CellSummary& summary, const std::vector<CellSummary>& cells) {
   return std::none_of(cells.begin(), cells.end(), [&](const CellSummary& other) {
     return other.cell.strategy == summary.cell.strategy && other.launches > 0 &&
@@ -136,12 +136,19 @@ bool is_plainest(const CellSummary& summary, const std::vector<CellSummary>& cel
   });
 }
 
+// Measured, the strategy itself, and without a planted delay, which is no figure of any machine.
+bool is_comparable(const CellSummary& summary, std::string_view strategy,
+                   const std::vector<CellSummary>& cells) {
+  return summary.cell.strategy == strategy && summary.launches > 0 &&
+         !summary.cell.options.contains("plant") && is_plainest(summary, cells);
+}
+
 std::vector<Comparison> compare(const std::vector<CellSummary>& cells) {
   std::vector<Comparison> comparisons;
   for (const CellSummary& dp : cells) {
-    if (dp.cell.strategy != "dp" || dp.launches == 0 || !is_plainest(dp, cells)) continue;
+    if (!is_comparable(dp, "dp", cells)) continue;
     for (const CellSummary& ddp : cells) {
-      if (ddp.cell.strategy != "ddp" || ddp.launches == 0 || !same_point(dp, ddp)) continue;
+      if (!is_comparable(ddp, "ddp", cells) || !same_point(dp, ddp)) continue;
       const stats::Estimate speed = stats::ratio_of_medians(dp.medians, ddp.medians);
       const Comparison pair{
           .dp = &dp, .ddp = &ddp, .ddp_speed = speed, .ddp_verdict = stats::judge(speed)};
