@@ -85,6 +85,8 @@ void declare_models(CLI::App& app, StepFlags& flags) {
   app.add_option("--link", flags.link,
                  "host: a modelled link between devices, LATENCY:BANDWIDTH such as 20us:1GBps, or "
                  "LINK@GPU-FORMAT such as pcie4@a100-fp32, time stretched");
+  app.add_option("--core-gflops", flags.core_gflops,
+                 "speed of one core that a preset link is scaled to; measured where absent");
   app.add_option("--dispatch-cost", flags.dispatch_cost,
                  "modelled: what each call costs that PyTorch dispatches from Python, such as 8us");
   app.add_flag("--interpreter-lock{on}", flags.interpreter_lock,
