@@ -39,9 +39,11 @@ double LinkAccount::largest_overshoot(Communicator& ranks) const {
 void check_lateness(double lateness_seconds, double step_seconds) {
   if (lateness_seconds <= kMostLateness * step_seconds) return;
   fail(ErrorKind::kFailure,
-       "the link is faster than this machine's memory: modelled transfers ended {} late in a step "
-       "of {}, and more than 1 % is no model of that link any more: use a slower --link",
-       to_string(Seconds(lateness_seconds)), to_string(Seconds(step_seconds)));
+       "the link is faster than this machine could follow: modelled transfers ended {} late in a "
+       "step of {} ({:.1f} %, and more than 1 % is no model of that link any more): run it again "
+       "while nothing else runs, or use a slower --link or a larger model",
+       to_string(Seconds(lateness_seconds)), to_string(Seconds(step_seconds)),
+       100 * lateness_seconds / step_seconds);
 }
 
 }  // namespace tandem::bench

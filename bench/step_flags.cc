@@ -82,9 +82,11 @@ void declare_all_reduce(CLI::App& app, StepFlags& flags) {
 }
 
 void declare_models(CLI::App& app, StepFlags& flags) {
-  app.add_option("--link", flags.link,
-                 "host: a modelled link between devices, LATENCY:BANDWIDTH such as 20us:1GBps, or "
-                 "LINK@GPU-FORMAT such as pcie4@a100-fp32, time stretched");
+  app.add_option(
+      "--link", flags.link,
+      "host: a modelled link between devices, LATENCY:BANDWIDTH such as 100us:200MBps, or "
+      "LINK@GPU-FORMAT such as pcie4@a100-fp32, time stretched; the machine has to keep "
+      "up with it, so not with a small model on a fast link");
   app.add_option("--core-gflops", flags.core_gflops,
                  "speed of one core that a preset link is scaled to; measured where absent");
   app.add_option("--dispatch-cost", flags.dispatch_cost,
@@ -98,7 +100,8 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
       ->capture_default_str();
   app.add_option(
       "--plant", flags.plant,
-      "a delay planted in a phase of device 0, such as loss:2ms, to see that it is found");
+      "a delay planted in a phase of device 0 (dp: of the root), such as loss:2ms, to see "
+      "that it is found");
   app.add_option("--free-running", flags.free_running,
                  "steps per sample, without barrier or wait between them (default: 1 step, both)");
   app.add_option("--min-time", flags.min_time, "measure at least this long")->capture_default_str();

@@ -37,6 +37,12 @@ double sum_over_ranks(Communicator& ranks, double mine) {
   return sum;
 }
 
+void warn(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    std::cerr << "step_bench: warning: " << warning << std::endl;
+  }
+}
+
 // Of processes, each rank knows its own device; of threads, one process knows all.
 const Device* own_device(const Place& place, const StepOptions& options) {
   return options.place.launch == Launch::kProcesses ? place.device : nullptr;
@@ -126,13 +132,15 @@ void report_ratio(const StepOptions& options, const stats::Estimate& ratio) {
 
 Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
                          const StepOptions& options, const Model& model) {
-  const auto strategy = make_strategy(place, options.place.launch, model, options.variant);
+  const auto strategy =
+      make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
   Communicator& ranks = *place.communicator;
   const int steps_per_sample = std::max(1, options.free_running);
   Sampler sampler(*strategy, ranks, steps_per_sample);
   Measurement measured;
   measured.warmup = sampler.warm_up(options.warmup_steps, options.warmup_time);
   measured.warnings = strategy->warnings();
+  if (ranks.rank() == 0) warn(measured.warnings);
   measured.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy->devices_used()));
   const int samples = sample_count(options, measured.warmup);
   add_context(place, options);
@@ -152,11 +160,11 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
     measured.dispatches_per_step = sum_over_ranks(ranks, calls) / steps;
     measured.lateness_seconds = link.mean_lateness(ranks, steps);
     measured.overshoot_seconds = link.largest_overshoot(ranks);
+    check_lateness(measured.lateness_seconds, stats::mean(measured.step_seconds));
     set_counters(state, options, measured);
   };
   driver.add(name, samples, benchmark::kMillisecond, body);
   driver.run();
-  check_lateness(measured.lateness_seconds, stats::mean(measured.step_seconds));
   measured.phases = books.gather(bootstrap);
   measured.bucket_sizes = strategy->bucket_sizes();
   measured.memory = gather_memory(bootstrap, *place.platform, own_device(place, options));

@@ -15,11 +15,19 @@
 namespace tandem::bench {
 namespace {
 
+// Keeps every product of it with a width or a number of devices within 64 bits.
+constexpr std::int64_t kMostSamples = std::int64_t{1} << 32;
+
 std::int64_t global_batch(const StepFlags& flags) {
   require((flags.batch == 0) != (flags.batch_per_device == 0) || flags.batch < 0 ||
               flags.batch_per_device < 0,
           "give a batch of at least 1 with exactly one of --batch (over all devices) and "
           "--batch-per-device");
+  for (const std::int64_t given : {flags.batch, flags.batch_per_device}) {
+    require(given <= kMostSamples,
+            fmt::format("a batch of {} is more than any machine holds: use {} or less", given,
+                        kMostSamples));
+  }
   const std::int64_t batch =
       flags.batch != 0 ? flags.batch : flags.batch_per_device * flags.devices;
   require(batch >= 1, fmt::format("a batch of {} holds no sample: use 1 or more", batch));
@@ -48,6 +56,10 @@ int device_index(const char* flag, const std::string& text) {
 
 Bytes bucket_size(const char* flag, const std::string& text) {
   if (text == "all") return Bytes{std::numeric_limits<std::int64_t>::max()};
+  double number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  require(error == std::errc{} && rest == text.data() + text.size() && number >= 0 && number < 1e9,
+          fmt::format("{}: '{}' is no number of MiB: give one such as 25, or all", flag, text));
   const Bytes size = parse_bytes(text + "MiB", flag);
   require(size.value > 0, fmt::format("{}: a bucket holds more than {} MiB", flag, text));
   return size;
@@ -91,6 +103,9 @@ InterpreterOptions interpreter_of(const StepFlags& flags) {
   options.lock = choose("--interpreter-lock", flags.interpreter_lock, kLocks);
   if (!flags.dispatch_cost.empty()) {
     options.dispatch_cost = parse_duration(flags.dispatch_cost, "--dispatch-cost");
+    require(options.dispatch_cost <= std::chrono::milliseconds(10),
+            fmt::format("--dispatch-cost={}: a call takes microseconds: use 10ms or less",
+                        flags.dispatch_cost));
   }
   require(options.lock == InterpreterLock::kOff || options.dispatch_cost > Nanoseconds{0},
           "--interpreter-lock does nothing without --dispatch-cost: give the cost of a call, such "
@@ -98,7 +113,8 @@ InterpreterOptions interpreter_of(const StepFlags& flags) {
   return options;
 }
 
-std::optional<PlantedDelay> planted_by(const std::string& text) {
+// In a phase of `device`, which the step waits for.
+std::optional<PlantedDelay> planted_by(const std::string& text, int device) {
   if (text.empty()) return std::nullopt;
   const std::size_t colon = text.find(':');
   require(colon != std::string::npos,
@@ -106,7 +122,10 @@ std::optional<PlantedDelay> planted_by(const std::string& text) {
   const std::string name = text.substr(0, colon);
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
     if (kPhaseNames[i] != name) continue;
-    return PlantedDelay{static_cast<Phase>(i), parse_duration(text.substr(colon + 1), "--plant")};
+    const Nanoseconds delay = parse_duration(text.substr(colon + 1), "--plant");
+    require(delay <= std::chrono::seconds(1),
+            fmt::format("--plant={}: every step would wait that long: use 1s or less", text));
+    return PlantedDelay{.phase = static_cast<Phase>(i), .delay = delay, .device = device};
   }
   fail(ErrorKind::kUsage, "--plant: '{}' is no phase: use one of {}", name,
        fmt::join(kPhaseNames, ", "));
@@ -114,13 +133,20 @@ std::optional<PlantedDelay> planted_by(const std::string& text) {
 
 constexpr const char* kScatter = "scatter";
 
+int root_of(const StepFlags& flags) {
+  return flags.device_ids.empty()
+             ? 0
+             : device_index("--device-ids", parts_of(flags.device_ids).front());
+}
+
 TrainingOptions training_of(const StepFlags& flags) {
   TrainingOptions training;
   training.global_batch = global_batch(flags);
   training.seed = flags.seed;
   training.optimizer.kind = choose("--optimizer", flags.optimizer, kOptimizers);
   if (flags.input != kScatter) training.input = choose("--input", flags.input, kInputs);
-  training.phases = {choose("--phases", flags.phases, kPhaseTimings), planted_by(flags.plant)};
+  training.phases = {choose("--phases", flags.phases, kPhaseTimings),
+                     planted_by(flags.plant, root_of(flags))};
   training.interpreter = interpreter_of(flags);
   return training;
 }
@@ -165,6 +191,13 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
   return place;
 }
 
+// The default of --device-ids, spelt out.
+bool names_all_in_order(const StepFlags& flags) {
+  std::string all;
+  for (int i = 0; i < flags.devices; ++i) all += fmt::format("{}{}", i == 0 ? "" : ",", i);
+  return flags.device_ids == all;
+}
+
 // Options that differ from their defaults, by flag name and as given.
 std::map<std::string, std::string> named_options(const StepFlags& flags) {
   const StepFlags usual;
@@ -174,8 +207,10 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   };
   name("input", &StepFlags::input);
   name("optimizer", &StepFlags::optimizer);
-  name("device-ids", &StepFlags::device_ids);
-  name("output-device", &StepFlags::output_device);
+  if (!names_all_in_order(flags)) name("device-ids", &StepFlags::device_ids);
+  if (flags.output_device != std::to_string(root_of(flags))) {
+    name("output-device", &StepFlags::output_device);
+  }
   name("threads", &StepFlags::threads);
   name("replicate", &StepFlags::replicate);
   name("broadcast", &StepFlags::broadcast);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/strategy_factory.h"
 
+#include "common/base/capture_error.h"
+#include "common/comm/agreement.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"
 #include "ddp/ddp_replicate.h"
@@ -48,6 +50,19 @@ std::unique_ptr<Strategy> make_strategy(Place& place, Launch launch, const Model
                                                  *place.communicator, training);
   }
   fail(ErrorKind::kLogic, "a strategy without a name");
+}
+
+std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Place& place, Launch launch,
+                                                 const Model& model, const Variant& variant) {
+  std::unique_ptr<Strategy> strategy;
+  attempt_together(bootstrap, [&] {
+    const auto error =
+        capture_error([&] { strategy = make_strategy(place, launch, model, variant); });
+    if (!error) return;
+    place.communicator->abort();  // peers that wait in its construction end soon
+    throw Error(*error);
+  });
+  return strategy;
 }
 
 }  // namespace tandem::bench

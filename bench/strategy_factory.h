@@ -15,4 +15,10 @@ namespace tandem::bench {
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(Place& place, Launch launch,
                                                       const Model& model, const Variant& variant);
 
+// The same on all ranks, collectively: where one cannot build its own, for want of memory say, all
+// throw that reason.
+[[nodiscard]] std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Place& place,
+                                                               Launch launch, const Model& model,
+                                                               const Variant& variant);
+
 }  // namespace tandem::bench

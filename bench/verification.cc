@@ -124,7 +124,8 @@ Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& optio
   }
   try {
     const Training mine = [&] {
-      const auto strategy = make_strategy(place, options.place.launch, model, options.variant);
+      const auto strategy =
+          make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
       return train(*strategy, *place.platform);
     }();
     // The other ranks of ddp-replicate are sent weights; they keep none.

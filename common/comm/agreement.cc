@@ -18,10 +18,14 @@ std::string outcome_of(const std::function<void()>& attempt) {
 }  // namespace
 
 void attempt_together(Bootstrap& bootstrap, const std::function<void()>& attempt) {
+  std::optional<Error> consequence;  // of a peer that gave up
   for (const std::string& outcome : bootstrap.all_gather(outcome_of(attempt))) {
     if (outcome.empty()) continue;
-    throw Error(static_cast<ErrorKind>(outcome.front() - '0'), outcome.substr(1));
+    const Error error(static_cast<ErrorKind>(outcome.front() - '0'), outcome.substr(1));
+    if (error.kind() != ErrorKind::kCommunication) throw error;
+    if (!consequence) consequence.emplace(error);
   }
+  if (consequence) throw Error(*consequence);
 }
 
 }  // namespace tandem

@@ -22,7 +22,9 @@ void PhaseTimer::begin(Stream& stream, Phase phase) {
 }
 
 void PhaseTimer::meet_planted(Stream& stream, Phase phase) {
-  if (phase != options_.planted->phase || met_planted_ || device_.id().index != 0) return;
+  if (phase != options_.planted->phase || met_planted_ ||
+      device_.id().index != options_.planted->device)
+    return;
   met_planted_ = true;
   stream.delay(options_.planted->delay);
 }

@@ -22,11 +22,12 @@ struct PhaseTimes {
 
 enum class PhaseTiming { kOn, kOff };
 
-// A delay that the device meets where it first enters a phase of a step: whoever explains times
-// must find it. On the first device alone, lest delays of several add up along the step.
+// A delay that one device meets where it first enters a phase of a step: whoever explains times
+// must find it. On one alone, lest delays of several add up along the step.
 struct PlantedDelay {
   Phase phase = Phase::kIdle;
   Nanoseconds delay{0};
+  int device = 0;
 };
 
 struct PhaseOptions {
