@@ -114,6 +114,7 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   record.devices_used = measurement.devices_used;
   record.dispatches_per_step = measurement.dispatches_per_step;
   record.link_lateness_seconds = measurement.lateness_seconds;
+  record.link_overshoot_seconds = measurement.overshoot_seconds;
   for (const Bytes size : measurement.bucket_sizes) record.bucket_bytes.push_back(size.value);
   return record;
 }
