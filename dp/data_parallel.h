@@ -56,6 +56,16 @@ class DataParallel final : public Strategy {
     return *replicas_.at(static_cast<std::size_t>(index));
   }
 
+  // What replica `index` itself made in the latest step, before the reduction (a tree adds up in
+  // place); synchronise first.
+  [[nodiscard]] const TensorList& replica_gradients(int index) const {
+    return gradients_.at(static_cast<std::size_t>(index)).tensors;
+  }
+
+  // On the output device: the replicas' outputs in the latest step, or their losses, which is what
+  // they return where the loss is theirs; synchronise first.
+  [[nodiscard]] Span<const float> gathered() { return loss_->gathered(); }
+
   // Of the whole batch in the latest step; synchronise first.
   [[nodiscard]] float loss();
 

@@ -39,7 +39,9 @@ class Loss {
   // On replica i's stream: leaves the gradient of its output.
   virtual void begin_backward(int replica) = 0;
 
-  // Of the whole batch, on the output device; synchronise first.
+  // On the output device; synchronise first: what gather() made of what the replicas returned, and
+  // the loss of the whole batch.
+  [[nodiscard]] virtual Span<const float> gathered() = 0;
   [[nodiscard]] virtual Span<const float> value() const = 0;
 };
 

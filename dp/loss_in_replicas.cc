@@ -68,6 +68,7 @@ class LossInReplicas final : public Loss {
                                               .gradient = mine.output_gradient()});
   }
 
+  [[nodiscard]] Span<const float> gathered() override { return gather_.gathered(); }
   [[nodiscard]] Span<const float> value() const override { return loss_->as<float>(); }
 
  private:

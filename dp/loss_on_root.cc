@@ -48,7 +48,7 @@ class LossOnRoot final : public Loss {
   void compute(Interpreter& caller) override {
     output_.begin(Phase::kLoss);
     dispatch(caller, output_.stream());
-    output_.operations().enqueue(output_.stream(), MseLoss{.prediction = prediction(),
+    output_.operations().enqueue(output_.stream(), MseLoss{.prediction = gathered(),
                                                            .target = targets(),
                                                            .gradient = gradient(),
                                                            .loss = loss_->as<float>()});
@@ -63,14 +63,14 @@ class LossOnRoot final : public Loss {
 
   void begin_backward(int) override {}
 
+  [[nodiscard]] Span<const float> gathered() override {
+    return gather_ ? gather_->gathered() : replicas_.front()->output();
+  }
   [[nodiscard]] Span<const float> value() const override { return loss_->as<float>(); }
 
  private:
   [[nodiscard]] Span<const float> targets() {
     return targets_ ? Span<const float>(targets_->as<float>()) : given_targets_;
-  }
-  [[nodiscard]] Span<const float> prediction() {
-    return gather_ ? gather_->gathered() : replicas_.front()->output();
   }
   [[nodiscard]] Span<float> gradient() {
     return gather_ ? gather_->gradient() : replicas_.front()->output_gradient();

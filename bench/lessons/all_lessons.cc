@@ -27,6 +27,7 @@ Lessons all_lessons() {
       &kUnevenBatchesFail,
       &kPaddedBatchesBreak,
       &kOutputShape,
+      &kScalarOutputs,
       &kRootMemory,
       &kProportionalSpeedUp,
       &kBatchOfTwoSlower,

@@ -29,6 +29,7 @@ extern const Lesson kBatchOfTwo;
 extern const Lesson kUnevenBatchesFail;
 extern const Lesson kPaddedBatchesBreak;
 extern const Lesson kOutputShape;
+extern const Lesson kScalarOutputs;
 extern const Lesson kRootMemory;
 extern const Lesson kProportionalSpeedUp;
 extern const Lesson kBatchOfTwoSlower;

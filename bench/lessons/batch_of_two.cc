@@ -10,7 +10,7 @@ namespace {
 Finding run(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model("linear");
-  dp::DataParallel strategy(*platform, *model, {.global_batch = 2});
+  dp::DataParallel strategy(*platform, *model, plain_sgd(2));
   static_cast<void>(train(*platform, strategy, 1));
   return {holds_if(strategy.devices_used() == 2),
           {fmt::format("devices that took part in the step: {} of 4", strategy.devices_used())},

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/lessons/classroom.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "common/base/capture_error.h"
+#include "common/base/clock.h"
 #include "common/comm/shared_memory.h"
 
 namespace tandem::bench {
@@ -12,6 +16,24 @@ constexpr auto kPatience = std::chrono::minutes(10);
 
 int core_of(const Bootstrap& bootstrap, const std::vector<int>& cores) {
   return cores[static_cast<std::size_t>(bootstrap.rank()) % cores.size()];
+}
+
+// Digits of the time and of the kind, then the message: sorted by time.
+constexpr std::size_t kTimeDigits = 20;
+
+std::string outcome_now(const Error& error) {
+  return fmt::format("{:0{}}{}{}", Nanoseconds(Clock::now().time_since_epoch()).count(),
+                     kTimeDigits, static_cast<int>(error.kind()), error.what());
+}
+
+// The rank that failed first has the reason; the others failed of its abort. Empty: no failure.
+void throw_earliest(std::vector<std::string> outcomes) {
+  std::sort(outcomes.begin(), outcomes.end());
+  for (const std::string& outcome : outcomes) {
+    if (outcome.empty()) continue;
+    throw Error(static_cast<ErrorKind>(outcome[kTimeDigits] - '0'),
+                outcome.substr(kTimeDigits + 1));
+  }
 }
 
 }  // namespace
@@ -37,12 +59,16 @@ Finding Classroom::together(const std::function<Finding(Place&)>& body) {
   options.devices = ranks();
   options.launch = Launch::kProcesses;
   options.backend = BackendChoice::kHost;
-  Place place = open_place(bootstrap_, options);
+  std::optional<Place> place;
   Finding finding;
-  const auto error = capture_error([&] { finding = body(place); });
-  if (!error) return finding;
-  place.communicator->abort();
-  throw Error(*error);
+  const auto error = capture_error([&] {
+    place.emplace(open_place(bootstrap_, options));
+    finding = body(*place);
+  });
+  const std::string outcome = error ? outcome_now(*error) : "";
+  if (error && place) place->communicator->abort();
+  throw_earliest(bootstrap_.all_gather(outcome));
+  return finding;
 }
 
 }  // namespace tandem::bench

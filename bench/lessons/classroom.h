@@ -35,7 +35,7 @@ class Classroom {
   void meet() { meeting_->barrier(); }
 
   // Collective: `body` on every rank, a device on a core of its own to each. Where it throws on
-  // one, the others' waits end soon.
+  // one, the others' waits end soon, and all throw what failed first.
   [[nodiscard]] Finding together(const std::function<Finding(Place&)>& body);
 
  private:

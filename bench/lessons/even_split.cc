@@ -17,7 +17,7 @@ Finding run(Classroom& room) {
   Finding finding{.scope = kAlgorithm};
   bool even = true;
   for (const std::int64_t batch : {8, 10, 9, 5}) {
-    dp::DataParallel strategy(*platform, *model, {.global_batch = batch});
+    dp::DataParallel strategy(*platform, *model, plain_sgd(batch));
     static_cast<void>(train(*platform, strategy, 1));
     const auto samples = samples_per_replica(strategy, *model);
     const auto [least, most] = std::minmax_element(samples.begin(), samples.end());

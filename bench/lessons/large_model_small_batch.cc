@@ -38,7 +38,9 @@ Finding run(Classroom& room) {
                    static_cast<double>(model.layout().parameter_count()) * 1e-6, kBatch),
        fmt::format("a step takes {} times as long as on one device{}; a gain: below {}",
                    text_of(ratio), unresolved_note(verdict, kBar), kBar)},
-      "host only, scaled down at equal parameters per sample: says nothing about GPUs"};
+      "one launch on the host, scaled down at equal parameters per sample: says nothing about "
+      "other "
+      "launches, or GPUs"};
 }
 
 }  // namespace

@@ -33,9 +33,8 @@ struct Finding {
 
 // How far a verdict reaches.
 inline constexpr const char* kAlgorithm = "numerics: true of the algorithm anywhere";
-inline constexpr const char* kHostOnly = "host only: says nothing about GPUs";
-inline constexpr const char* kModelled =
-    "modelled: C++ has no interpreter; host only, says nothing about GPUs";
+inline constexpr const char* kHostOnly =
+    "one launch on the host: says nothing about other launches, or GPUs";
 
 enum class Ranks {
   kOne,  // rank 0 runs it alone while the others are parked

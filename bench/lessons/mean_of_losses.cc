@@ -17,7 +17,7 @@ struct Losses {
 };
 
 Losses losses_of(Platform& platform, const Model& model, std::int64_t batch) {
-  const TrainingOptions options{.global_batch = batch};
+  const TrainingOptions options = plain_sgd(batch);
   dp::DataParallel strategy(platform, model, options);
   strategy.step();
   strategy.synchronize();

@@ -11,7 +11,7 @@ namespace {
 std::optional<Error> error_with_model_on(Platform& platform, int device) {
   const auto model = make_model("linear");
   return capture_error([&] {
-    static_cast<void>(train_dp(platform, *model, {.global_batch = 6}, 1,
+    static_cast<void>(train_dp(platform, *model, plain_sgd(6), 1,
                                {.device_ids = {0, 1, 2}, .model_device = device}));
   });
 }

@@ -19,7 +19,7 @@ void write_to_parameters(Replica& replica) {
 // Between two steps of three, someone writes to a replica's parameters, or nobody.
 Trained train_with_writer(Platform& platform, std::optional<int> replica) {
   const auto model = make_model("linear");
-  dp::DataParallel strategy(platform, *model, {.global_batch = 8});
+  dp::DataParallel strategy(platform, *model, plain_sgd(8));
   strategy.step();
   strategy.synchronize();
   if (replica) write_to_parameters(strategy.replica(*replica));

@@ -68,8 +68,9 @@ OneDevice measure_one(Classroom& room) {
 
 std::string modelled(const OneDevice& one, const char* preset) {
   const LinkModel link = scaled(parse_link(preset), one.flops);
-  std::string text = fmt::format("modelled link {}, {} at batch {}: times as fast as one device",
-                                 preset, kModel, kModelledBatch);
+  std::string text = fmt::format(
+      "by formula, not run: over a link {}, {} at batch {}: times as fast as one device", preset,
+      kModel, kModelledBatch);
   for (const int devices : {2, 3, 4, 8}) {
     text += fmt::format("{} {:.2f} on {}", devices == 2 ? ":" : ",",
                         one.step / modelled_step(one.step, link, one.weights, devices), devices);
@@ -77,14 +78,15 @@ std::string modelled(const OneDevice& one, const char* preset) {
   return text;
 }
 
-// A model of the link is no measurement: it decides nothing.
+// A formula is no measurement: it decides nothing.
 Finding run(Classroom& room) {
   if (room.cores() >= 4) return measure(room);
   const OneDevice one = measure_one(room);
   return {Verdict::kNotDecidable,
           {fmt::format("needs 4 cores, a device on each, and {} may be used here", room.cores()),
            modelled(one, "pcie4@a100-fp32"), modelled(one, "nvlink3@a100-fp32")},
-          "modelled, and scaled to one core's speed; no more than one device was measured"};
+          "by formula, link scaled to one core's speed; no more than one device was run, in one "
+          "launch"};
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 Finding run(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model("linear");
-  dp::DataParallel strategy(*platform, *model, {.global_batch = 64});
+  dp::DataParallel strategy(*platform, *model, plain_sgd(64));
   static_cast<void>(train(*platform, strategy, 1));
   const auto samples = samples_per_replica(strategy, *model);
   const bool all = std::all_of(samples.begin(), samples.end(), [](auto n) { return n == 16; });

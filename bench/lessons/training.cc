@@ -37,6 +37,12 @@ Values values_of(Platform& platform, const TensorList& tensors) {
   return values;
 }
 
+TrainingOptions plain_sgd(std::int64_t batch) {
+  TrainingOptions options{.global_batch = batch};
+  options.optimizer.sgd = {.learning_rate = 0.01F, .momentum = 0};
+  return options;
+}
+
 Trained train(Platform& platform, Strategy& strategy, int steps) {
   for (int step = 0; step < steps; ++step) strategy.step();
   strategy.synchronize();
@@ -58,6 +64,29 @@ Trained train_dp(Platform& platform, const Model& model, const TrainingOptions& 
                  const dp::DataParallelOptions& how) {
   dp::DataParallel strategy(platform, model, options, how);
   return train(platform, strategy, steps);
+}
+
+Values contribution_of(Platform& platform, const Model& model, Piece piece,
+                       const TrainingOptions& options) {
+  const auto share = static_cast<float>(piece.count) / static_cast<float>(options.global_batch);
+  return scaled(train_single_on(platform, model, piece, options, 1).gradients, share);
+}
+
+Values sum_of(const std::vector<Values>& all) {
+  Values sum = all.front();
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    for (std::size_t t = 0; t < sum.size(); ++t) {
+      for (std::size_t e = 0; e < sum[t].size(); ++e) sum[t][e] += all[i][t][e];
+    }
+  }
+  return sum;
+}
+
+Values scaled(Values values, float factor) {
+  for (auto& tensor : values) {
+    for (float& value : tensor) value *= factor;
+  }
+  return values;
 }
 
 double relative_difference(const Values& a, const Values& b) {
@@ -83,6 +112,15 @@ double mean_squared_error(const std::vector<float>& outputs, const std::vector<f
     sum += difference * difference;
   }
   return sum / static_cast<double>(outputs.size());
+}
+
+std::vector<float> outputs_of(Platform& platform, dp::DataParallel& strategy) {
+  std::vector<float> all;
+  for (int i = 0; i < strategy.devices_used(); ++i) {
+    const auto outputs = values_of(platform, Span<const float>(strategy.replica(i).output()));
+    all.insert(all.end(), outputs.begin(), outputs.end());
+  }
+  return all;
 }
 
 std::vector<std::int64_t> samples_per_replica(dp::DataParallel& strategy, const Model& model) {

@@ -35,6 +35,9 @@ inline constexpr double kRounding = 1e-4;
 // The same of one tensor.
 [[nodiscard]] std::vector<float> values_of(Platform& platform, Span<const float> tensor);
 
+// How the model `linear` is trained: SGD at 0.01, without momentum.
+[[nodiscard]] TrainingOptions plain_sgd(std::int64_t batch);
+
 [[nodiscard]] Trained train(Platform& platform, Strategy& strategy, int steps);
 
 // On device 0, without any wrapper: on all of the global batch, or on one piece of it.
@@ -47,6 +50,14 @@ inline constexpr double kRounding = 1e-4;
                                const TrainingOptions& options, int steps,
                                const dp::DataParallelOptions& how = {});
 
+// What a replica adds to the gradient in the first step: that of its own mean loss, times its share
+// of the batch, since the loss is a mean over the whole of it.
+[[nodiscard]] Values contribution_of(Platform& platform, const Model& model, Piece piece,
+                                     const TrainingOptions& options);
+
+[[nodiscard]] Values sum_of(const std::vector<Values>& all);
+[[nodiscard]] Values scaled(Values values, float factor);
+
 // Largest |a - b| over largest |a| of the same tensor, of the worst tensor.
 [[nodiscard]] double relative_difference(const Values& a, const Values& b);
 
@@ -56,6 +67,9 @@ inline constexpr double kRounding = 1e-4;
 // Mean squared difference of a replica's output to its targets, summed in double.
 [[nodiscard]] double mean_squared_error(const std::vector<float>& outputs,
                                         const std::vector<float>& targets);
+
+// Of the latest step, one replica's after the other's.
+[[nodiscard]] std::vector<float> outputs_of(Platform& platform, dp::DataParallel& strategy);
 
 // "3, 3, 3, 1": the samples that each replica of a DataParallel got.
 [[nodiscard]] std::vector<std::int64_t> samples_per_replica(dp::DataParallel& strategy,
