@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/core_speed.h"
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
 #include "common/base/clock.h"
 #include "common/kernels/host/bare_product.h"
 #include "common/runtime/host/worker_thread.h"
-#include "common/stats/summary.h"
 
 namespace tandem::bench {
 namespace {
@@ -16,7 +16,8 @@ constexpr LinearShape kShape{.batch = 512, .in = 1024, .out = 1024};
 constexpr int kWarmup = 5;
 constexpr int kRuns = 25;
 
-double median_flops() {
+// Noise only slows.
+double best_flops() {
   const DeviceId host{};
   std::vector<float> x(static_cast<std::size_t>(kShape.batch * kShape.in), 0.5F);
   std::vector<float> weight(static_cast<std::size_t>(kShape.in * kShape.out), 0.25F);
@@ -26,16 +27,16 @@ double median_flops() {
                               .weight = {weight.data(), kShape.in * kShape.out, host},
                               .bias = {},
                               .y = {y.data(), kShape.batch * kShape.out, host}};
-  std::vector<double> flops;
+  double best = 0;
   for (int run = 0; run < kWarmup + kRuns; ++run) {
     const TimePoint start = Clock::now();
     host::bare_product(product);
     const Seconds took = Clock::now() - start;
     if (run >= kWarmup) {
-      flops.push_back(static_cast<double>(product_flops(kShape)) / took.count());
+      best = std::max(best, static_cast<double>(product_flops(kShape)) / took.count());
     }
   }
-  return stats::median(flops);
+  return best;
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ double measured_core_flops(int core) {
   double flops = 0;
   std::thread([&] {
     host::prepare_worker_thread(core);
-    flops = median_flops();
+    flops = best_flops();
   }).join();
   return flops;
 }

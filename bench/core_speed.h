@@ -3,7 +3,7 @@
 
 namespace tandem::bench {
 
-// FLOP/s of one core on large matrix products: the median of some runs of the library's bare
+// FLOP/s of one core on large matrix products: the fastest of some runs of the library's bare
 // product, on a thread bound to `core`. Takes about a third of a second.
 [[nodiscard]] double measured_core_flops(int core);
 

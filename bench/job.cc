@@ -65,19 +65,22 @@ struct ModelledLink {
   std::optional<LinkModel> model;
   std::shared_ptr<LinkPorts> ports;
   std::string notice;
+  double core_gflops = 0;
 };
 
-// A preset is stretched to what one core computes, measured once for all ranks.
-double core_flops(Bootstrap& bootstrap, const LinkRequest& request, int core) {
-  if (!request.is_preset()) return 0;
-  const double mine = bootstrap.rank() == 0 ? measured_core_flops(core) : 0;
+// A preset is stretched to what one core computes: as given, or measured once for all ranks.
+double core_gflops(Bootstrap& bootstrap, const PlaceOptions& options, int core) {
+  if (!options.link->is_preset()) return 0;
+  if (options.core_gflops > 0) return options.core_gflops;
+  const double mine = bootstrap.rank() == 0 ? measured_core_flops(core) * 1e-9 : 0;
   return std::stod(broadcast(bootstrap, fmt::format("{:.17g}", mine), 0));
 }
 
 ModelledLink open_link(Bootstrap& bootstrap, const PlaceOptions& options, int core) {
   if (!options.link) return {};
-  const double flops = core_flops(bootstrap, *options.link, core);
   ModelledLink link;
+  link.core_gflops = core_gflops(bootstrap, options, core);
+  const double flops = link.core_gflops * 1e9;
   link.model = scaled(*options.link, flops);
   link.ports = make_node_link_ports(bootstrap);
   link.notice = fmt::format("link {}", options.link->text);
@@ -128,6 +131,7 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
     place.device->bind_this_thread();
   });
   place.link_notice = link.notice;
+  place.core_gflops = link.core_gflops;
   place.usable_cores = static_cast<int>(cores.size());
   for (int i = 0; i < options.devices; ++i) {
     place.cores.push_back(cores[static_cast<std::size_t>(i) % cores.size()]);

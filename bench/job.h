@@ -22,6 +22,7 @@ struct PlaceOptions {
   bool oversubscribe = false;
   std::vector<Bytes> device_memory{};  // as in PlatformOptions
   std::optional<LinkRequest> link{};
+  double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
 };
 
 // Where a job runs: all that a process (a rank) needs before it can build a strategy.
@@ -33,6 +34,7 @@ struct Place {
   int usable_cores = 0;        // by the job's ranks together
   std::string backend_notice;  // which back end was taken and why
   std::string link_notice;     // what is modelled between devices, as numbers; empty: nothing
+  double core_gflops = 0;      // that a preset link was scaled to; 0: there is none
 };
 
 // Refuses, before MPI starts, a job of one process under a launcher of several.

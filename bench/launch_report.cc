@@ -65,6 +65,7 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
                   .flops_per_sample = model.flops_per_sample()};
   record.modelled = modelled_in(options, place);
   record.planted = options.planted;
+  record.core_gflops = place.core_gflops;
   record.machine = machine;
   return record;
 }

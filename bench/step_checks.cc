@@ -4,14 +4,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/base/error.h"
+#include "common/runtime/link_request.h"
 
 namespace tandem::bench {
 
 void require(bool condition, const std::string& message) {
   if (!condition) throw Error(ErrorKind::kUsage, message);
 }
+
+namespace {
+
+void check_core_speed(const CLI::App& app, const StepFlags& flags) {
+  if (app.count("--core-gflops") == 0) return;
+  require(!flags.link.empty() && parse_link(flags.link).is_preset(),
+          "--core-gflops does nothing without a preset link, such as --link=pcie4@a100-fp32: leave "
+          "it out");
+  require(flags.core_gflops > 0 && std::isfinite(flags.core_gflops),
+          fmt::format("--core-gflops={}: use a speed above 0, in GFLOP/s", flags.core_gflops));
+}
+
+}  // namespace
 
 void check_devices(const StepFlags& flags, StrategyKind strategy) {
   require(flags.devices >= 1, fmt::format("--devices={}: use 1 or more", flags.devices));
@@ -48,6 +63,7 @@ void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind 
           "--output-device does nothing with one device, whose outputs stay there: leave it out");
   require(flags.free_running > 0 || app.count("--free-running") == 0,
           "--free-running: use 1 or more steps per sample");
+  check_core_speed(app, flags);
   if (flags.ab.empty()) refuse("--pairs", "does nothing without --ab");
   if (flags.verify) refuse("--free-running", "does nothing with --verify");
   if (!flags.verify && flags.ab.empty()) return;

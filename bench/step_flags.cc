@@ -87,6 +87,8 @@ void declare_models(CLI::App& app, StepFlags& flags) {
       "host: a modelled link between devices, LATENCY:BANDWIDTH such as 100us:200MBps, or "
       "LINK@GPU-FORMAT such as pcie4@a100-fp32, time stretched; the machine has to keep "
       "up with it, so not with a small model on a fast link");
+  app.add_option("--core-gflops", flags.core_gflops,
+                 "speed of one core that a preset link is scaled to; measured where absent");
   app.add_option("--dispatch-cost", flags.dispatch_cost,
                  "modelled: what each call costs that PyTorch dispatches from Python, such as 8us");
   app.add_flag("--interpreter-lock{on}", flags.interpreter_lock,

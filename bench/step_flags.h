@@ -32,6 +32,7 @@ struct StepFlags {
   std::string bucket_mb;
   std::string first_bucket_mb;
   std::string link;
+  double core_gflops = 0;
   std::string dispatch_cost;
   std::string interpreter_lock = "off";
   std::string plant;

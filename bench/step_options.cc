@@ -187,6 +187,7 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
     }
   }
   if (!flags.link.empty()) place.link = parse_link(flags.link);
+  place.core_gflops = flags.core_gflops;
   return place;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "reports/format.h"
+#include "reports/scaled_links.h"
 
 namespace tandem::reports {
 namespace {
@@ -85,6 +86,25 @@ bool any_measured(const Summary& summary, Predicate predicate) {
                      [&](const CellSummary& cell) { return cell.launches > 0 && predicate(cell); });
 }
 
+// What the marks beside figures mean.
+void add_marks(std::vector<std::string>& lines, const results::Document& document,
+               const Summary& summary) {
+  if (any_measured(summary, [](const CellSummary& cell) { return cell.oversubscribed; })) {
+    lines.emplace_back(
+        "oversubscribed: more devices than cores; devices took turns, so these figures say "
+        "nothing about machines with a core per device");
+  }
+  if (any_measured(summary, [](const CellSummary& cell) { return !cell.modelled.empty(); })) {
+    lines.emplace_back("modelled: figures with this mark hold times that were not measured");
+    for (const std::string& line : scaled_link_notes(document)) lines.push_back(line);
+  }
+  if (any_measured(summary, [](const CellSummary& cell) { return cell.efficiency_above_one(); })) {
+    lines.emplace_back(
+        "efficiency above 100 % (against single): more devices also bring more cache, or the "
+        "baseline is slow; look there before believing it");
+  }
+}
+
 }  // namespace
 
 int launches_missing(const results::SweepInfo& sweep, const Summary& summary) {
@@ -118,19 +138,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
   add_load(lines, document.sweep.context);
   add_reasons(lines, summary, Status::kFailed);
   add_reasons(lines, summary, Status::kSkipped);
-  if (any_measured(summary, [](const CellSummary& cell) { return cell.oversubscribed; })) {
-    lines.emplace_back(
-        "oversubscribed: more devices than cores; devices took turns, so these figures say "
-        "nothing about machines with a core per device");
-  }
-  if (any_measured(summary, [](const CellSummary& cell) { return !cell.modelled.empty(); })) {
-    lines.emplace_back("modelled: figures with this mark hold times that were not measured");
-  }
-  if (any_measured(summary, [](const CellSummary& cell) { return cell.efficiency_above_one(); })) {
-    lines.emplace_back(
-        "efficiency above 100 % (against single): more devices also bring more cache, or the "
-        "baseline is slow; look there before believing it");
-  }
+  add_marks(lines, document, summary);
   add_planted(lines, summary);
   add_warnings(lines, summary);
   return lines;

@@ -85,7 +85,8 @@ const CellSummary* baseline_of(const CellSummary& summary, const std::vector<Cel
     if (other.cell.strategy != "single" || other.launches == 0) continue;
     if (other.cell.model != summary.cell.model || other.mode != summary.mode ||
         other.cell.global_batch != summary.cell.global_batch ||
-        other.cell.backend != summary.cell.backend || other.modelled != summary.modelled) {
+        other.cell.backend != summary.cell.backend || other.modelled != summary.modelled ||
+        other.planted != summary.planted) {
       continue;
     }
     if (best == nullptr || other.cell.options.empty()) best = &other;

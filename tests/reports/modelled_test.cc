@@ -83,6 +83,30 @@ TEST(Modelled, QuestionsDiffer_WhereTheBatchStartsElsewhere) {
   EXPECT_FALSE(same_question(a, b));
 }
 
+std::string notes_of_links(double first_speed, double second_speed) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.06});
+  for (auto& record : synthetic.document().launches) {
+    record.cell.options["link"] = "pcie4@a100-fp32";
+    record.modelled = {"link pcie4@a100-fp32 (scaled: K = 217; 4 ms and 0.1 GB/s here)"};
+  }
+  synthetic.document().launches[0].core_gflops = first_speed;
+  synthetic.document().launches[1].core_gflops = second_speed;
+  return to_text(verdict(synthetic.document(), summarize(synthetic.document())));
+}
+
+TEST(Modelled, ScaledLink_IsToldOnce) {
+  const std::string text = notes_of_links(90, 90);
+  const std::size_t at = text.find("modelled: link pcie4@a100-fp32 (scaled: K = 217; 4 ms");
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_EQ(text.find("K = 217", at + 60), std::string::npos);
+  EXPECT_EQ(text.find("disagree"), std::string::npos);
+}
+
+TEST(Modelled, LinksScaledToDifferentCoreSpeeds_AreFlagged) {
+  EXPECT_NE(notes_of_links(90, 80).find("modelled links disagree"), std::string::npos);
+}
+
 TEST(Planted, Cells_AreNotComparedWithPlainOnes) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.06, 0.06}).add("ddp", 2, {0.05, 0.05});

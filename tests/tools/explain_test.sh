@@ -152,6 +152,24 @@ case_modelled() {
   [ "$(grep -c '"link":"20us:1GBps"' other/journal.jsonl)" = 40 ] || die "not on every rung"
 }
 
+case_one_link() {
+  # The first launch measures the core; all others, also of a resumed or a given journal, are told its speed.
+  FAKE_COUNT=$folder/count FAKE_CORE=95.5 expect 0 explain --out result --link=pcie4@a100-fp32
+  [ "$(grep -vc -- '--core-gflops=95.5 ' count)" = 1 ] || die "not one launch alone measured the core"
+  [ "$(grep -c '"core_gflops":95.5,' result/journal.jsonl)" = 40 ] || die "not one core speed"
+  grep -q 'modelled: link pcie4@a100-fp32 (scaled: K = core 95.5)' out || die "the link is not told"
+  if grep -q disagree out; then die "they agree"; fi
+  head -8 result/journal.jsonl >part && cp part result/journal.jsonl
+  FAKE_COUNT=$folder/again FAKE_CORE=80 expect 0 explain --out result --link=pcie4@a100-fp32
+  [ "$(grep -c -- '--core-gflops=95.5 ' again)" = 33 ] || die "resumed on another link"
+  FAKE_COUNT=$folder/given FAKE_CORE=80 expect 0 "$tandem" explain result --model=mlp-tiny --batch=64 \
+    --launches 3 --step-bench "$fake" --oversubscribe --link=pcie4@a100-fp32
+  [ "$(grep -c -- '--core-gflops=95.5 ' given)" = 20 ] || die "FILE was explained on another link"
+  sed -i '4s/"core_gflops":95.5/"core_gflops":80/' result/journal.jsonl
+  expect 0 explain result --link=pcie4@a100-fp32
+  grep -q 'modelled links disagree' out || die "two core speeds, but not said"
+}
+
 case_input() {
   expect 0 explain --out result --input=device
   [ "$(grep -c '"input":"device"' result/journal.jsonl)" = 32 ] || die "not on all rungs but the scattered ones"

@@ -40,6 +40,26 @@ TEST(LaunchCommand, Processes_RunUnderMpirun_Unbound) {
                                "/bin/step_bench --strategy=ddp --launch=processes "));
 }
 
+TEST(LaunchCommand, CoreSpeed_IsGivenToPresetLinksAlone) {
+  LaunchSettings settings = kSettings;
+  settings.core_gflops = 95.5;
+  results::Cell cell{.strategy = "dp",
+                     .launch = "threads",
+                     .model = "mlp-small",
+                     .backend = "host",
+                     .devices = 2,
+                     .global_batch = 64,
+                     .options = {{"link", "pcie4@a100-fp32"}}};
+  const auto gives_it = [&](const LaunchSettings& with) {
+    const std::vector<std::string> command = launch_command(cell, with, "/out/r.json");
+    return std::find(command.begin(), command.end(), "--core-gflops=95.5") != command.end();
+  };
+  EXPECT_TRUE(gives_it(settings));
+  EXPECT_FALSE(gives_it(kSettings));
+  cell.options["link"] = "20us:1GBps";
+  EXPECT_FALSE(gives_it(settings));
+}
+
 TEST(LaunchCommand, Environment_IsCleanedOfWhatChangesTheMeasurement) {
   const std::vector<std::string> removed{
       "OMP_NUM_THREADS",  "OPENBLAS_CORETYPE",  "GOMP_CPU_AFFINITY", "KMP_AFFINITY",

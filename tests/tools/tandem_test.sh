@@ -64,6 +64,23 @@ case_happy() {
   [ -f result/logs/ddp_processes_mlp-tiny_devices_2_batch_64.2.log ] || die "no log"
 }
 
+case_one_link() {
+  cat >sweep.json <<JSON
+{"name": "test", "workloads": [{"model": "mlp-tiny", "batch": 64}], "devices": [2],
+ "strategies": ["dp", {"strategy": "dp", "options": {"link": "pcie4@a100-fp32"}},
+                {"strategy": "dp-allreduce", "options": {"link": "nvlink3@a100-fp32"}}],
+ "launches": 3, "min_time": "10ms", "min_samples": 3}
+JSON
+  FAKE_COUNT=$folder/count FAKE_CORE=95.5 expect 0 run
+  [ "$(grep -c -- '--core-gflops=95.5 ' count)" = 5 ] || die "not all but the first on one link"
+  if grep -v -- --link= count | grep -q -- --core-gflops; then die "a cell without a link was given a speed"; fi
+  grep -q 'modelled: link nvlink3@a100-fp32 (scaled: K = core 95.5)' out || die "the link is not told"
+  sed -i '$d' result/journal.jsonl
+  FAKE_COUNT=$folder/again FAKE_CORE=80 expect 0 run
+  if grep -- --link= again | grep -qv -- '--core-gflops=95.5 '; then die "resumed on another link"; fi
+  if grep -q disagree out; then die "they agree"; fi
+}
+
 case_resume() {
   sweep 64
   expect 0 run

@@ -23,6 +23,11 @@ bool is_removed(std::string_view variable) {
 
 }  // namespace
 
+bool has_preset_link(const results::Cell& cell) {
+  const auto link = cell.options.find("link");
+  return link != cell.options.end() && link->second.find('@') != std::string::npos;
+}
+
 std::vector<std::string> launch_command(const results::Cell& cell, const LaunchSettings& settings,
                                         const std::filesystem::path& record) {
   std::vector<std::string> command;
@@ -42,6 +47,9 @@ std::vector<std::string> launch_command(const results::Cell& cell, const LaunchS
   command.push_back("--min-time=" + settings.min_time);
   command.push_back(fmt::format("--min-samples={}", settings.min_samples));
   for (const auto& [name, value] : cell.options) command.push_back("--" + name + "=" + value);
+  if (settings.core_gflops > 0 && has_preset_link(cell)) {
+    command.push_back(fmt::format("--core-gflops={}", settings.core_gflops));
+  }
   command.push_back("--record=" + record.string());
   if (settings.oversubscribe) command.emplace_back("--oversubscribe");
   return command;

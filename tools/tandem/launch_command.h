@@ -16,7 +16,11 @@ struct LaunchSettings {
   std::string min_time;
   int min_samples = 10;
   bool oversubscribe = false;
+  double core_gflops = 0;  // that preset links are scaled to; 0: each launch measures it
 };
+
+// A link beside a GPU's speed, "pcie4@a100-fp32": it is scaled to the speed of one core.
+[[nodiscard]] bool has_preset_link(const results::Cell& cell);
 
 // step_bench's command line for one launch of a cell: run directly where one process holds all
 // devices, else under mpirun, whose binding is off in favour of step_bench's own.

@@ -86,11 +86,14 @@ Launcher::Launcher(LaunchSettings settings, std::filesystem::path logs,
       timeout_(timeout),
       interrupts_(interrupts) {}
 
-std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch) const {
+std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch,
+                                           double core_gflops) const {
+  LaunchSettings settings = settings_;
+  settings.core_gflops = core_gflops;
   const std::string name = file_name(cell, launch);
   const std::filesystem::path record_path = logs_ / (name + ".record.json");
   std::filesystem::remove(record_path);
-  const ChildRequest request{.arguments = launch_command(cell, settings_, record_path),
+  const ChildRequest request{.arguments = launch_command(cell, settings, record_path),
                              .environment = launch_environment(),
                              .log = logs_ / (name + ".log"),
                              .timeout = timeout_};

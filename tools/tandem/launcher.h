@@ -25,8 +25,10 @@ class Launcher {
   Launcher(LaunchSettings settings, std::filesystem::path logs, std::chrono::seconds timeout,
            const Interrupts& interrupts);
 
+  // `core_gflops`: speed of one core that a preset link is scaled to; 0: the launch measures it.
   // Nothing where an interrupt cut the launch short: it is as if it had never begun.
-  [[nodiscard]] std::optional<LaunchOutcome> run(const results::Cell& cell, int launch) const;
+  [[nodiscard]] std::optional<LaunchOutcome> run(const results::Cell& cell, int launch,
+                                                 double core_gflops = 0) const;
 
  private:
   LaunchSettings settings_;

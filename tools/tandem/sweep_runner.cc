@@ -34,6 +34,7 @@ SweepRunner::SweepRunner(Plan plan, const Launcher& launcher, results::Journal& 
 // A resumed sweep: what measured or was skipped stays, what failed is tried again, for the user
 // may have mended the cause.
 void SweepRunner::take_over(const std::vector<LaunchRecord>& journaled) {
+  for (const LaunchRecord& record : journaled) adopt_core_speed(record);
   for (std::size_t cell = 0; cell < states_.size(); ++cell) {
     const std::string name = plan_.cells[cell].name();
     bool out_of_memory = false;
@@ -46,6 +47,10 @@ void SweepRunner::take_over(const std::vector<LaunchRecord>& journaled) {
     finished_ += static_cast<int>(states_[cell].done.size());
     if (out_of_memory) skip_larger_batches(cell);
   }
+}
+
+void SweepRunner::adopt_core_speed(const LaunchRecord& record) {
+  if (core_gflops_ == 0) core_gflops_ = record.core_gflops;
 }
 
 SweepEnd SweepRunner::run() {
@@ -109,9 +114,11 @@ void SweepRunner::launch(const Slot& slot) {
   progress_.starting(name, finished_, total, left);
 
   const TimePoint start = Clock::now();
-  const std::optional<LaunchOutcome> outcome = launcher_.run(plan_.cells[slot.cell], slot.launch);
+  const std::optional<LaunchOutcome> outcome =
+      launcher_.run(plan_.cells[slot.cell], slot.launch, core_gflops_);
   if (!outcome) return;
   stop_if_refused(*outcome);
+  adopt_core_speed(outcome->record);
   journal_.append(outcome->record);
   ++finished_;
   progress_.finished(name, Clock::now() - start);
