@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/lessons_command.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "common/base/error.h"
 #include "common/results/machine_facts.h"
+#include "tools/tandem/interrupts.h"
 #include "tools/tandem/launch_command.h"
 #include "tools/tandem/program_paths.h"
+#include "tools/tandem/relay.h"
 
 namespace tandem::cli {
 namespace {
@@ -40,13 +41,6 @@ std::string find_lessons(const std::string& given) {
        given.empty() ? "build the target lessons" : "check --lessons");
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
 }  // namespace
 
 std::vector<std::string> lessons_command(const std::string& program, const LessonsOptions& options,
@@ -63,13 +57,14 @@ std::vector<std::string> lessons_command(const std::string& program, const Lesso
   return command;
 }
 
-void run_lessons(const LessonsOptions& options) {
+int run_lessons(const LessonsOptions& options) {
   const LessonsMachine machine{results::gather_machine_facts().cores, is_in_path("mpirun")};
-  std::vector<std::string> command =
-      lessons_command(find_lessons(options.program), options, machine);
-  std::vector<std::string> environment = launch_environment();
-  ::execvpe(command.front().c_str(), pointers(command).data(), pointers(environment).data());
-  fail(ErrorKind::kFailure, "starting {}: {}", command.front(), std::strerror(errno));
+  const Interrupts interrupts;
+  const int status = run_relayed(
+      {lessons_command(find_lessons(options.program), options, machine), launch_environment()},
+      interrupts);
+  if (interrupts.requested()) fmt::print(stderr, "interrupted: the lessons above are done\n");
+  return status;
 }
 
 }  // namespace tandem::cli

@@ -24,8 +24,8 @@ struct LessonsMachine {
                                                        const LessonsOptions& options,
                                                        const LessonsMachine& machine);
 
-// `tandem lessons`: becomes that command, so that output, interrupts and exit status are its own.
-// Throws where it cannot be started.
-[[noreturn]] void run_lessons(const LessonsOptions& options);
+// `tandem lessons`: runs that command and returns its exit status; 130 after an interrupt. Throws
+// where it cannot be started.
+[[nodiscard]] int run_lessons(const LessonsOptions& options);
 
 }  // namespace tandem::cli

@@ -125,7 +125,7 @@ int main(int count, char** arguments) {
   try {
     app.parse(count, arguments);
     if (explain->parsed()) return tandem::cli::explain_gap(explain_options);
-    if (lessons->parsed()) tandem::cli::run_lessons(lessons_options);
+    if (lessons->parsed()) return tandem::cli::run_lessons(lessons_options);
     return run->parsed() ? tandem::cli::run_sweep(run_options)
                          : tandem::cli::write_report(report_options);
   } catch (const CLI::ParseError& error) {
