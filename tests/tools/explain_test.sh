@@ -205,14 +205,20 @@ case_interrupt() {
   [ "$(launches result)" = 40 ] || die "not whole after resuming"
 }
 
+case_new_folder() {
+  mkdir here
+  for _ in 1 2; do (cd here && explain >../out 2>../err) || die "ended with $?"; done
+  for number in 1 2; do
+    [ "$(launches "here/out/explain-$number")" = 40 ] || die "explain-$number is not whole"
+  done
+}
+
 case_bad_input() {
   local plain="$tandem explain --model=mlp-tiny --step-bench $fake"
   expect 2 $plain --out result
   one_line '--batch'
   expect 2 "$tandem" explain --batch=64 --out result
   one_line '--model'
-  expect 2 $plain --batch=64
-  one_line 'give either FILE.*or --out'
   expect 2 $plain --batch=64 absent
   one_line 'reading absent: there is no such file'
   touch odd.txt && mkdir empty

@@ -31,18 +31,29 @@ std::optional<results::Document> from_journal(const fs::path& path) {
   return results::Document{.sweep = journal->sweep, .launches = journal->launches};
 }
 
+// out/explain-1, or the next number that is free.
+fs::path new_folder() {
+  for (int number = 1;; ++number) {
+    const fs::path folder = fs::path("out") / fmt::format("explain-{}", number);
+    std::error_code unreadable;  // then whoever writes into it says so
+    if (!fs::exists(folder, unreadable)) return folder;
+  }
+}
+
 }  // namespace
 
 ExplainSource find_source(const std::string& file, const std::string& out) {
-  if (file.empty() == out.empty()) {
+  if (!file.empty() && !out.empty()) {
     fail(ErrorKind::kUsage,
          "tandem explain: give either FILE, whose journal it adds to, or --out for a journal of "
-         "its own");
+         "its own, not both");
   }
   if (file.empty()) {
-    const fs::path journal = fs::path(out) / "journal.jsonl";
-    return {
-        .folder = out, .is_given = false, .has_journal = true, .document = from_journal(journal)};
+    const fs::path folder = out.empty() ? new_folder() : fs::path(out);
+    return {.folder = folder,
+            .is_given = false,
+            .has_journal = true,
+            .document = from_journal(folder / "journal.jsonl")};
   }
   ExplainSource source{
       .folder = folder_of(file), .is_given = true, .has_journal = false, .document = {}};

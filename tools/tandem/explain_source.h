@@ -18,7 +18,7 @@ struct ExplainSource {
 };
 
 // From FILE (a folder of tandem run or explain, its journal.jsonl or its results.json) or --out,
-// exactly one of which is given. Throws usage errors.
+// not both; with neither a new folder out/explain-N. Throws usage errors.
 [[nodiscard]] ExplainSource find_source(const std::string& file, const std::string& out);
 
 }  // namespace tandem::cli

@@ -58,7 +58,8 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
   explain->add_option("FILE", options.source,
                       "Folder of tandem run or explain: its launches are used, missing ones added");
   explain->add_option("--out", options.out,
-                      "Without FILE: folder for the launches; run again to resume");
+                      "Without FILE: folder for the launches; run again to resume; default: a new "
+                      "one, out/explain-N");
   explain->add_option("--model", options.model, "As step_bench takes it")->required();
   explain->add_option("--batch", options.batch, "Samples per step over all devices")->required();
   explain->add_option("--devices", options.devices, "Devices, 2 or more")->capture_default_str();
