@@ -27,6 +27,7 @@ std::vector<Step> steps_of(const MeasuredLadder& ladder) {
     steps.push_back({.label = launches.rung.label,
                      .cell = strategy_label(launches.rung.cell),
                      .launches = static_cast<int>(launches.measured.size()),
+                     .failed_launches = launches.failed,
                      .mean_step = ladder.sum({{kLadder[i], 1}}),
                      .saves = {}});
     if (i > 0) steps.back().saves = ladder.sum(minus(kLadder[i - 1], kLadder[i]));

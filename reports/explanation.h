@@ -21,6 +21,7 @@ struct Step {
   std::string label;
   std::string cell;  // its strategy, launch and options
   int launches = 0;
+  int failed_launches = 0;
   Figure mean_step;
   Figure saves;
 };

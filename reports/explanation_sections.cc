@@ -187,7 +187,9 @@ Section cells_section(const Explanation& explanation) {
   section.table.columns = {
       {"rung", Align::kLeft}, {"launches", Align::kRight}, {"cell", Align::kLeft}};
   for (const Step& step : explanation.ladder) {
-    section.table.rows.push_back({step.label, std::to_string(step.launches), step.cell});
+    const std::string failed =
+        step.failed_launches == 0 ? "" : fmt::format(" ({} failed)", step.failed_launches);
+    section.table.rows.push_back({step.label, std::to_string(step.launches) + failed, step.cell});
   }
   return section;
 }

@@ -20,13 +20,15 @@ bool fits(const LaunchRecord& record, const results::Cell& cell) {
 }
 
 MeasuredLadder::Launches launches_of(const RungCell& rung, const results::Document& document) {
-  MeasuredLadder::Launches launches{.rung = rung, .measured = {}, .problem = "not run"};
+  MeasuredLadder::Launches launches{
+      .rung = rung, .measured = {}, .failed = 0, .problem = "not run"};
   for (const LaunchRecord& record : document.launches) {
     if (!fits(record, rung.cell)) continue;
     if (record.status == Status::kOk) {
       launches.measured.push_back(&record);
     } else {
       launches.problem = to_string(record.status);
+      launches.failed += record.status == Status::kFailed ? 1 : 0;
     }
   }
   return launches;

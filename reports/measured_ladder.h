@@ -34,6 +34,7 @@ class MeasuredLadder {
   struct Launches {
     RungCell rung;
     std::vector<const results::LaunchRecord*> measured;
+    int failed = 0;       // of those that have been tried; what is left may be the lucky ones
     std::string problem;  // why there is none: "failed", "skipped" or "not run"
   };
 

@@ -112,6 +112,16 @@ TEST(Explanation, MissingRung_LeavesItsStepsWithoutAFigure_AndSaysWhy) {
   EXPECT_TRUE(has(to_text(explanation), "failed: rank lost"));
 }
 
+TEST(Explanation, FailedLaunchesOfAMeasuredRung_StandBesideTheOthers) {
+  const GapQuestion question = sample_question();
+  results::Document document = ladder_document(question, power_of_two_costs);
+  document.launches.front().status = Status::kFailed;
+  const Explanation explanation = explain(document, question, 3);
+  EXPECT_EQ(explanation.ladder.front().failed_launches, 1);
+  EXPECT_TRUE(has(to_text(explanation),
+                  std::to_string(explanation.ladder.front().launches) + " (1 failed)"));
+}
+
 TEST(Explanation, OtherPoints_AreLeftOut) {
   const GapQuestion question = sample_question();
   results::Document document = ladder_document(question, power_of_two_costs);
