@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/ranks_main.h"
 
+#include <fmt/format.h>
+
 #include <iostream>
 
 #include "common/base/capture_error.h"
@@ -19,7 +21,8 @@ bool met_together(const Error& error) {
 // by rank 0, and so is a lost peer, which is the consequence of what that peer says itself.
 int report(const std::string& program, const Error& error) {
   const bool common = met_together(error) || error.kind() == ErrorKind::kCommunication;
-  if (!common || announced_rank() == 0) std::cerr << program << ": " << error.what() << std::endl;
+  // In one piece: the launcher writes to the same place.
+  if (!common || announced_rank() == 0) std::cerr << fmt::format("{}: {}\n", program, error.what());
   return error.exit_code();
 }
 

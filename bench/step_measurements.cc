@@ -39,7 +39,7 @@ double sum_over_ranks(Communicator& ranks, double mine) {
 
 void warn(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) {
-    std::cerr << "step_bench: warning: " << warning << std::endl;
+    std::cerr << fmt::format("step_bench: warning: {}\n", warning);
   }
 }
 
