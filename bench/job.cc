@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "bench/comma_list.h"
 #include "bench/core_speed.h"
 #include "bench/google_benchmark.h"
 #include "common/base/error.h"
@@ -22,11 +23,7 @@ namespace {
 
 std::vector<int> cores_of(const std::string& text) {
   std::vector<int> cores;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    cores.push_back(std::stoi(text.substr(at, comma - at)));
-    at = comma + 1;
-  }
+  for (const std::string& core : parts_of(text)) cores.push_back(std::stoi(core));
   return cores;
 }
 

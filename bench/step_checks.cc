@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "bench/comma_list.h"
 #include "common/base/error.h"
 #include "common/runtime/link_request.h"
 
@@ -37,9 +37,9 @@ void check_devices(const StepFlags& flags, StrategyKind strategy) {
 namespace {
 
 // That dp is given: those named, or all.
-std::ptrdiff_t device_count(const StepFlags& flags) {
-  if (flags.device_ids.empty()) return flags.devices;
-  return 1 + std::count(flags.device_ids.begin(), flags.device_ids.end(), ',');
+int device_count(const StepFlags& flags) {
+  return flags.device_ids.empty() ? flags.devices
+                                  : static_cast<int>(parts_of(flags.device_ids).size());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bench/choices.h"
+#include "bench/comma_list.h"
 #include "bench/ranks_main.h"
 #include "bench/step_checks.h"
 #include "bench/step_flags.h"
@@ -32,17 +33,6 @@ std::int64_t global_batch(const StepFlags& flags) {
       flags.batch != 0 ? flags.batch : flags.batch_per_device * flags.devices;
   require(batch >= 1, fmt::format("a batch of {} holds no sample: use 1 or more", batch));
   return batch;
-}
-
-// "a,b,c" -> a, b, c.
-std::vector<std::string> parts_of(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    parts.push_back(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return parts;
 }
 
 int device_index(const char* flag, const std::string& text) {

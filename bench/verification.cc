@@ -2,12 +2,11 @@
 #include "bench/verification.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "bench/strategy_factory.h"
 #include "common/comm/agreement.h"
-#include "common/runtime/read_back.h"
+#include "common/model/tensor_values.h"
 
 namespace tandem::bench {
 namespace {
@@ -18,36 +17,26 @@ constexpr int kSteps = 3;
 // that is missing, doubled or of another step differs by about all of it.
 constexpr double kTolerance = 1e-3;
 
-using Tensors = std::vector<std::vector<float>>;
-
 // What training came to: the gradients that the optimizer saw, per step, and the weights at the
 // end. Weights alone would hide much: an update is a small part of a weight.
 struct Training {
-  std::vector<Tensors> gradients;  // of each step
-  Tensors weights;
+  std::vector<TensorValues> gradients;  // of each step
+  TensorValues weights;
 };
-
-Tensors read_all(Platform& platform, const TensorList& tensors) {
-  Tensors values;
-  for (const Span<float> tensor : tensors) {
-    values.push_back(read_back<float>(platform.device(tensor.device().index), tensor));
-  }
-  return values;
-}
 
 Training train(Strategy& strategy, Platform& platform) {
   Training training;
   for (int step = 0; step < kSteps; ++step) {
     strategy.step();
     strategy.synchronize();
-    training.gradients.push_back(read_all(platform, strategy.gradients()));
+    training.gradients.push_back(values_of(platform, strategy.gradients()));
   }
-  training.weights = read_all(platform, strategy.weights());
+  training.weights = values_of(platform, strategy.weights());
   return training;
 }
 
 // FNV-1a over the bits of all values.
-std::uint64_t checksum(const Tensors& tensors) {
+std::uint64_t checksum(const TensorValues& tensors) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const auto& tensor : tensors) {
     for (const float value : tensor) {
@@ -59,30 +48,13 @@ std::uint64_t checksum(const Tensors& tensors) {
   return hash;
 }
 
-// Largest difference over the largest value of the reference.
-double relative_difference(const std::vector<float>& reference, const std::vector<float>& other) {
-  double largest = 0;
-  double difference = 0;
-  for (std::size_t i = 0; i < reference.size(); ++i) {
-    if (!std::isfinite(other[i])) return HUGE_VAL;
-    largest = std::max(largest, std::abs(static_cast<double>(reference[i])));
-    difference = std::max(difference, std::abs(static_cast<double>(reference[i]) - other[i]));
-  }
-  return largest == 0 ? difference : difference / largest;
-}
-
 // The worst tensor's: gradients of every step, and weights.
 double relative_difference(const Training& reference, const Training& other) {
-  double worst = 0;
-  const auto compare = [&worst](const Tensors& expected, const Tensors& found) {
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      worst = std::max(worst, relative_difference(expected[i], found[i]));
-    }
-  };
+  double worst = tandem::relative_difference(reference.weights, other.weights);
   for (std::size_t step = 0; step < reference.gradients.size(); ++step) {
-    compare(reference.gradients[step], other.gradients[step]);
+    worst = std::max(worst,
+                     tandem::relative_difference(reference.gradients[step], other.gradients[step]));
   }
-  compare(reference.weights, other.weights);
   return worst;
 }
 

@@ -10,33 +10,6 @@
 #include "common/runtime/read_back.h"
 
 namespace tandem::bench {
-namespace {
-
-double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  TANDEM_CHECK(a.size() == b.size(), "tensors of {} and {} elements", a.size(), b.size());
-  double largest = 0;
-  double difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    largest = std::max(largest, std::abs(static_cast<double>(a[i])));
-    difference = std::max(difference, std::abs(static_cast<double>(a[i]) - b[i]));
-  }
-  return largest == 0 ? difference : difference / largest;
-}
-
-}  // namespace
-
-std::vector<float> values_of(Platform& platform, Span<const float> tensor) {
-  return read_back<float>(platform.device(tensor.device().index), tensor);
-}
-
-Values values_of(Platform& platform, const TensorList& tensors) {
-  Values values;
-  for (const Span<float> tensor : tensors) {
-    values.push_back(values_of(platform, Span<const float>(tensor)));
-  }
-  return values;
-}
-
 TrainingOptions plain_sgd(std::int64_t batch) {
   TrainingOptions options{.global_batch = batch};
   options.optimizer.sgd = {.learning_rate = 0.01F, .momentum = 0};
@@ -89,18 +62,9 @@ Values scaled(Values values, float factor) {
   return values;
 }
 
-double relative_difference(const Values& a, const Values& b) {
-  TANDEM_CHECK(a.size() == b.size(), "{} and {} tensors", a.size(), b.size());
-  double worst = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    worst = std::max(worst, relative_difference(a[i], b[i]));
-  }
-  return worst;
-}
-
 double relative_difference(const Trained& a, const Trained& b) {
-  return std::max(relative_difference(a.weights, b.weights),
-                  relative_difference(a.gradients, b.gradients));
+  return std::max(tandem::relative_difference(a.weights, b.weights),
+                  tandem::relative_difference(a.gradients, b.gradients));
 }
 
 double mean_squared_error(const std::vector<float>& outputs, const std::vector<float>& targets) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/model/model.h"
+#include "common/model/tensor_values.h"
 #include "common/parallel/chunk_rule.h"
 #include "common/parallel/strategy.h"
 #include "common/parallel/training_options.h"
@@ -17,7 +18,8 @@
 
 namespace tandem::bench {
 
-using Values = std::vector<std::vector<float>>;  // per tensor
+using Values = TensorValues;
+using tandem::relative_difference;
 
 struct Trained {
   Values weights;
@@ -28,12 +30,6 @@ struct Trained {
 
 // Sums in another order differ by rounding; a wrong gradient does by far more.
 inline constexpr double kRounding = 1e-4;
-
-// As the host sees them; synchronise first.
-[[nodiscard]] Values values_of(Platform& platform, const TensorList& tensors);
-
-// The same of one tensor.
-[[nodiscard]] std::vector<float> values_of(Platform& platform, Span<const float> tensor);
 
 // How the model `linear` is trained: SGD at 0.01, without momentum.
 [[nodiscard]] TrainingOptions plain_sgd(std::int64_t batch);
@@ -58,10 +54,7 @@ inline constexpr double kRounding = 1e-4;
 [[nodiscard]] Values sum_of(const std::vector<Values>& all);
 [[nodiscard]] Values scaled(Values values, float factor);
 
-// Largest |a - b| over largest |a| of the same tensor, of the worst tensor.
-[[nodiscard]] double relative_difference(const Values& a, const Values& b);
-
-// Of weights and gradients.
+// The worse of weights and gradients.
 [[nodiscard]] double relative_difference(const Trained& a, const Trained& b);
 
 // Mean squared difference of a replica's output to its targets, summed in double.

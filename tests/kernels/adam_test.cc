@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "common/optim/make_optimizer.h"
-#include "tests/kernels/operations_fixture.h"
+#include "tests/kernels/optimizer_fixture.h"
 #include "tests/kernels/recording_operations.h"
 
 namespace tandem {
 namespace {
 
-using AdamTest = OperationsFixture;
+using AdamTest = OptimizerFixture;
 
 // One weight's Adam as its paper has it: moments corrected for their bias, then the quotient.
 struct PaperAdam {
@@ -76,22 +76,7 @@ TEST_F(AdamTest, StepInPieces_CountsOnce) {
   EXPECT_EQ(adam.steps(), 2);
 }
 
-TEST_F(AdamTest, InSegments_EqualsInOnePiece) {
-  const Span<float> gradient = random(100);
-  const Span<float> flat = random(100);
-  const Span<float> front = copy_of(flat.subspan(0, 37));
-  const Span<float> back = copy_of(flat.subspan(37, 63));
-  Adam one(device(), 100);
-  Adam other(device(), 100);
-  for (int step = 0; step < 3; ++step) {
-    one.step(operations(), stream(), flat, gradient);
-    other.step(operations(), stream(), {front, back},
-               {gradient.subspan(0, 37), gradient.subspan(37, 63)});
-  }
-  stream().synchronize();
-  expect_equal(front, flat.subspan(0, 37));
-  expect_equal(back, flat.subspan(37, 63));
-}
+TEST_F(AdamTest, InSegments_EqualsInOnePiece) { expect_segments_equal_one_piece<Adam>(); }
 
 TEST_F(AdamTest, WithListsThatDoNotPairUp_IsALogicErrorAndCountsNoStep) {
   RecordingOperations recorded;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/optim/sgd.h"
 
-#include "tests/kernels/operations_fixture.h"
+#include "tests/kernels/optimizer_fixture.h"
 #include "tests/kernels/recording_operations.h"
 
 namespace tandem {
 namespace {
 
-using Sgd = OperationsFixture;
+using Sgd = OptimizerFixture;
 
 // Halves and quarters, so that every step is exact.
 TEST_F(Sgd, TwoSteps_AreThoseDoneByHand) {
@@ -46,22 +46,7 @@ TEST_F(Sgd, NeighboursInOneListOnly_StayApart) {
   EXPECT_EQ(recorded.sgd[1].velocity.data(), sgd.velocity().data() + 2);
 }
 
-TEST_F(Sgd, InSegments_EqualsInOnePiece) {
-  const Span<float> gradient = random(100);
-  const Span<float> flat = random(100);
-  const Span<float> front = copy_of(flat.subspan(0, 37));
-  const Span<float> back = copy_of(flat.subspan(37, 63));
-  SgdMomentum one(device(), 100);
-  SgdMomentum other(device(), 100);
-  for (int step = 0; step < 3; ++step) {
-    one.step(operations(), stream(), flat, gradient);
-    other.step(operations(), stream(), {front, back},
-               {gradient.subspan(0, 37), gradient.subspan(37, 63)});
-  }
-  stream().synchronize();
-  expect_equal(front, flat.subspan(0, 37));
-  expect_equal(back, flat.subspan(37, 63));
-}
+TEST_F(Sgd, InSegments_EqualsInOnePiece) { expect_segments_equal_one_piece<SgdMomentum>(); }
 
 TEST_F(Sgd, WithListsThatDoNotPairUp_IsALogicErrorAndNothingIsEnqueued) {
   RecordingOperations recorded;

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/training.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/model/mlp.h"
 #include "common/parallel/independent.h"
 #include "common/runtime/host/host_platform.h"
-#include "common/runtime/read_back.h"
 #include "ddp/ddp_replicate.h"
 #include "ddp/distributed_data_parallel.h"
 #include "dp/data_parallel.h"
@@ -18,19 +14,10 @@
 namespace tandem::test {
 namespace {
 
-std::vector<std::vector<float>> values_of_all(Platform& platform, const TensorList& tensors) {
-  std::vector<std::vector<float>> all;
-  for (const Span<float> tensor : tensors) {
-    all.push_back(read_back<float>(platform.device(tensor.device().index), tensor));
-  }
-  return all;
-}
-
 Outcome run_steps(Strategy& strategy, Platform& platform, int steps) {
   for (int step = 0; step < steps; ++step) strategy.step();
   strategy.synchronize();
-  return {values_of_all(platform, strategy.weights()),
-          values_of_all(platform, strategy.gradients())};
+  return {values_of(platform, strategy.weights()), values_of(platform, strategy.gradients())};
 }
 
 std::unique_ptr<Strategy> make_local(Platform& platform, const Model& model, const Training& run) {
@@ -94,21 +81,6 @@ std::unique_ptr<Model> exact_model() {
 
 TrainingOptions exact_training(std::int64_t batch) {
   return {.global_batch = batch, .distribution = Distribution::kSmallIntegers};
-}
-
-double relative_difference(const std::vector<std::vector<float>>& a,
-                           const std::vector<std::vector<float>>& b) {
-  double worst = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    double largest = 0;
-    double difference = 0;
-    for (std::size_t j = 0; j < a[i].size(); ++j) {
-      largest = std::max(largest, std::abs(static_cast<double>(a[i][j])));
-      difference = std::max(difference, std::abs(static_cast<double>(a[i][j]) - b[i][j]));
-    }
-    worst = std::max(worst, largest == 0 ? difference : difference / largest);
-  }
-  return worst;
 }
 
 }  // namespace tandem::test

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/model/model.h"
+#include "common/model/tensor_values.h"
 #include "common/parallel/bucket_reducer.h"
 #include "common/parallel/training_options.h"
 #include "common/runtime/platform.h"
@@ -31,8 +32,8 @@ struct Training {
 // Values per parameter. Of ddp, rank 0's, after a check that all ranks have the same bits; of
 // ddp-replicate, rank 0's alone.
 struct Outcome {
-  std::vector<std::vector<float>> weights;
-  std::vector<std::vector<float>> gradients;  // of the last step
+  TensorValues weights;
+  TensorValues gradients;  // of the last step
 
   bool operator==(const Outcome&) const = default;
 };
@@ -44,10 +45,5 @@ struct Outcome {
 
 // Small integers as data and weights.
 [[nodiscard]] TrainingOptions exact_training(std::int64_t batch);
-
-// Largest |a - b| over largest |a| of the same tensor, of the worst tensor: a first layer's
-// gradients are small, and would pass any comparison with the last one's.
-[[nodiscard]] double relative_difference(const std::vector<std::vector<float>>& a,
-                                         const std::vector<std::vector<float>>& b);
 
 }  // namespace tandem::test

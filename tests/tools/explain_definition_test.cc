@@ -4,21 +4,17 @@
 #include <gtest/gtest.h>
 
 #include "common/base/error.h"
+#include "tests/reports/ladder_samples.h"
 #include "tools/tandem/sweep.h"
 
 namespace tandem::cli {
 namespace {
 
 reports::GapQuestion question() {
-  return {.model = "mlp-small",
-          .batch = 64,
-          .devices = 2,
-          .backend = "host",
-          .input = "host",
-          .link = "",
-          .dispatch_cost = "8us",
-          .interpreter_lock = true,
-          .plant = ""};
+  reports::GapQuestion question = reports::sample_question();
+  question.dispatch_cost = "8us";
+  question.interpreter_lock = true;
+  return question;
 }
 
 const MeasuringSettings kSettings{

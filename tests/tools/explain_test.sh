@@ -2,30 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs one case of `tandem explain` against a fake step_bench whose times are exact.
 #   explain_test.sh TANDEM FAKE_STEP_BENCH CASE
-set -u
-tandem=$1
-fake=$2
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+# shellcheck source=tests/tools/cases.sh
+source "$(dirname "$0")/cases.sh"
 export FAKE_COSTS="threads=300 transfers=500 loss=200 replication=2000 input=400 bucket=250 nooverlap=150 onelaunch=100 copies=900"
-
-die() {
-  echo "FAILED: $*"
-  for file in out err; do
-    [ -f $file ] && { echo "--- $file"; cat $file; }
-  done
-  exit 1
-}
-
-# expect CODE COMMAND...: runs it, stdout to out, stderr to err
-expect() {
-  local want=$1 got
-  shift
-  "$@" >out 2>err
-  got=$?
-  [ $got = "$want" ] || die "'$*' ended with $got instead of $want"
-}
 
 # explain ARGUMENT...: of the usual point
 explain() {
@@ -33,12 +12,6 @@ explain() {
 }
 
 launches() { grep -c '"launch_index"' "$1/journal.jsonl"; }
-
-# one_line WORDS: stderr is one line that holds them
-one_line() {
-  [ "$(wc -l <err)" = 1 ] || die "stderr is not one line"
-  grep -q -- "$1" err || die "stderr does not say '$1'"
-}
 
 # saves RUNG MS: the ladder says that the rung saves so much
 saves() {
@@ -189,17 +162,7 @@ case_failing() {
 case_interrupt() {
   FAKE_HANG=dp-allreduce "$tandem" explain --model=mlp-tiny --batch=64 --launches 2 --step-bench "$fake" \
     --oversubscribe --out result >out 2>err &
-  local pid=$! tries=0
-  while [ -z "$(find result -name '*.started' 2>/dev/null)" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 300 ] || die "the launch that hangs did not start"
-    sleep 0.1
-  done
-  kill -INT $pid
-  wait $pid
-  local code=$?
-  [ $code = 130 ] || die "ended with $code instead of 130"
-  grep -q 'run the same command again' err || die "does not say how to resume"
+  interrupt $!
   [ -e result/unfinished ] && [ -s result/explain.md ] || die "no state is left"
   expect 0 explain --out result
   [ "$(launches result)" = 40 ] || die "not whole after resuming"

@@ -2,21 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs one case of the command line against a fake step_bench.
 #   tandem_test.sh TANDEM FAKE_STEP_BENCH CASE
-set -u
-tandem=$1
-fake=$2
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+# shellcheck source=tests/tools/cases.sh
+source "$(dirname "$0")/cases.sh"
 export OMP_NUM_THREADS=7 BENCHMARK_OUT=/nowhere OPENBLAS_CORETYPE=Haswell
-
-die() {
-  echo "FAILED: $*"
-  for file in out err; do
-    [ -f $file ] && { echo "--- $file"; cat $file; }
-  done
-  exit 1
-}
 
 # sweep BATCHES: dp and ddp on one and two devices, in threads, so that the test is quick
 sweep() {
@@ -27,26 +15,11 @@ sweep() {
 JSON
 }
 
-# expect CODE COMMAND...: runs it, stdout to out, stderr to err
-expect() {
-  local want=$1 got
-  shift
-  "$@" >out 2>err
-  got=$?
-  [ $got = "$want" ] || die "'$*' ended with $got instead of $want"
-}
-
 run() {
   "$tandem" run ./sweep.json --out result --step-bench "$fake" --oversubscribe "$@"
 }
 
 launches() { grep -c '"launch_index"' result/journal.jsonl; }
-
-# one_line WORDS: stderr is one line that holds them
-one_line() {
-  [ "$(wc -l <err)" = 1 ] || die "stderr is not one line"
-  grep -q -- "$1" err || die "stderr does not say '$1'"
-}
 
 case_happy() {
   sweep 64 processes
@@ -158,17 +131,7 @@ case_interrupt() {
   # Not through run(): $! would be that of a subshell.
   FAKE_HANG=ddp FAKE_RANK_SLEEP=297 "$tandem" run ./sweep.json --out result --step-bench "$fake" \
     --oversubscribe >out 2>err &
-  local pid=$! tries=0
-  while [ -z "$(find result -name '*.started' 2>/dev/null)" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 300 ] || die "the launch that hangs did not start"
-    sleep 0.1
-  done
-  kill -INT $pid
-  wait $pid
-  local code=$?
-  [ $code = 130 ] || die "ended with $code instead of 130"
-  grep -q 'run the same command again' err || die "does not say how to resume"
+  interrupt $!
   [ -s result/results.json ] && [ -s result/report.html ] || die "no results"
   [ -e result/unfinished ] || die "not marked unfinished"
   if pgrep -f "$folder/result|sleep 297" >left; then die "processes are left: $(cat left)"; fi

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "common/base/error.h"
+#include "tools/tandem/exec_pointers.h"
 #include "tools/tandem/orphans.h"
 
 namespace tandem::cli {
@@ -52,13 +53,6 @@ struct Pipe {
   Descriptor write;
 };
 
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
-
 // In the child: nothing here allocates. Reports errno through `failure` where exec fails.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int out, int err,
                          int failure) {
@@ -80,8 +74,8 @@ class Child {
   explicit Child(const ChildRequest& request)
       : log_(::open(request.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
     Pipe failure;
-    const std::vector<char*> arguments = pointers(request.arguments);
-    const std::vector<char*> environment = pointers(request.environment);
+    const std::vector<char*> arguments = exec_pointers(request.arguments);
+    const std::vector<char*> environment = exec_pointers(request.environment);
     pid_ = ::fork();
     if (pid_ < 0) fail(ErrorKind::kFailure, "starting a child: {}", std::strerror(errno));
     if (pid_ == 0) {

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "common/base/error.h"
+#include "tools/tandem/exec_pointers.h"
 
 namespace tandem::cli {
 namespace {
@@ -20,22 +21,14 @@ constexpr int kInterruptedExit = 130;
 constexpr int kNotStarted = 127;
 constexpr int kGraceMilliseconds = 5000;  // between SIGTERM and SIGKILL
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-[[noreturn]] void become(RelayRequest request, int output) {
+[[noreturn]] void become(char* const* arguments, char* const* environment, int output) {
   // What this process does about signals is not the command's. One that came meanwhile is pending.
   for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::dup2(output, STDOUT_FILENO);
-  ::execvpe(request.arguments.front().c_str(), pointers(request.arguments).data(),
-            pointers(request.environment).data());
+  ::execvpe(arguments[0], arguments, environment);
   ::_exit(kNotStarted);
 }
 
@@ -77,6 +70,8 @@ bool relay(int input, pid_t child, const Interrupts& interrupts) {
 }  // namespace
 
 int run_relayed(const RelayRequest& request, const Interrupts& interrupts) {
+  const std::vector<char*> arguments = exec_pointers(request.arguments);
+  const std::vector<char*> environment = exec_pointers(request.environment);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     fail(ErrorKind::kFailure, "starting {}: {}", request.arguments.front(), std::strerror(errno));
@@ -88,7 +83,7 @@ int run_relayed(const RelayRequest& request, const Interrupts& interrupts) {
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &before);
   const pid_t child = ::fork();
-  if (child == 0) become(request, ends[1]);
+  if (child == 0) become(arguments.data(), environment.data(), ends[1]);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::close(ends[1]);
   const bool has_reader = child > 0 && relay(ends[0], child, interrupts);

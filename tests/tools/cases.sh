@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What the tests of the command line share: a scratch folder to run in, and ways to fail. Sourced, with the
+# arguments TANDEM FAKE_STEP_BENCH CASE.
+set -u
+tandem=$1
+fake=$2
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+die() {
+  echo "FAILED: $*"
+  for file in out err; do
+    [ -f $file ] && { echo "--- $file"; cat $file; }
+  done
+  exit 1
+}
+
+# expect CODE COMMAND...: runs it, stdout to out, stderr to err
+expect() {
+  local want=$1 got
+  shift
+  "$@" >out 2>err
+  got=$?
+  [ $got = "$want" ] || die "'$*' ended with $got instead of $want"
+}
+
+# one_line WORDS: stderr is one line that holds them
+one_line() {
+  [ "$(wc -l <err)" = 1 ] || die "stderr is not one line"
+  grep -q -- "$1" err || die "stderr does not say '$1'"
+}
+
+# interrupt PID: sends Ctrl-C to a run once the launch that hangs has started; it must say how to go on
+interrupt() {
+  local pid=$1 tries=0
+  while [ -z "$(find result -name '*.started' 2>/dev/null)" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 300 ] || die "the launch that hangs did not start"
+    sleep 0.1
+  done
+  kill -INT "$pid"
+  wait "$pid"
+  local code=$?
+  [ $code = 130 ] || die "ended with $code instead of 130"
+  grep -q 'run the same command again' err || die "does not say how to resume"
+}
