@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers of 16 bits, as storage: computing is done in float. Rounding is to nearest, ties to even,
+// as IEEE 754 has it; what is too large becomes infinite, NaN stays NaN.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace tandem {
+
+// The upper half of a float: 8 bits of exponent, 7 of fraction.
+struct BFloat16 {
+  std::uint16_t bits = 0;
+
+  BFloat16() = default;
+  explicit constexpr BFloat16(float value) : bits(rounded(std::bit_cast<std::uint32_t>(value))) {}
+  explicit constexpr operator float() const {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+  }
+  bool operator==(const BFloat16&) const = default;  // of the bits
+
+ private:
+  static constexpr std::uint16_t rounded(std::uint32_t value) {
+    const bool is_nan = (value & 0x7fffffff) > 0x7f800000;
+    // A NaN whose fraction lies in the lower half would become infinite.
+    const std::uint32_t nan = (value >> 16) | 0x40;
+    const std::uint32_t nearest = (value + 0x7fff + ((value >> 16) & 1)) >> 16;
+    return static_cast<std::uint16_t>(is_nan ? nan : nearest);
+  }
+};
+
+// IEEE 754 binary16: 5 bits of exponent, 10 of fraction.
+struct Float16 {
+  std::uint16_t bits = 0;
+
+  Float16() = default;
+  explicit constexpr Float16(float value) : bits(rounded(value)) {}
+  explicit constexpr operator float() const;
+  bool operator==(const Float16&) const = default;  // of the bits
+
+ private:
+  static constexpr std::uint16_t rounded(float value);
+};
+
+// Written without branches on the value's class, so that loops over it vectorise.
+constexpr std::uint16_t Float16::rounded(float value) {
+  const auto all = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = (all >> 16) & 0x8000;
+  const std::uint32_t magnitude = all & 0x7fffffff;
+  // Normal: move the exponent's bias from 127 to 15 and round away 13 bits of fraction.
+  const std::uint32_t normal =
+      (magnitude - (112U << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13;
+  // Subnormal: adding 0.5 leaves the result in the low bits, rounded by the addition itself.
+  const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
+  const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - 0x3f000000;
+  const std::uint32_t nan_or_infinite = magnitude > 0x7f800000 ? 0x7e00 : 0x7c00;
+  std::uint32_t half = magnitude < (113U << 23) ? subnormal : normal;
+  half = magnitude >= 0x477ff000 ? nan_or_infinite : half;  // 65520 and more round to infinity
+  return static_cast<std::uint16_t>(sign | half);
+}
+
+constexpr Float16::operator float() const {
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
+  const std::uint32_t magnitude = bits & 0x7fff;
+  const std::uint32_t normal = (magnitude << 13) + (112U << 23);
+  const std::uint32_t special = (magnitude << 13) + (224U << 23);  // infinite, NaN
+  // Subnormal: as a fraction of 2^-14, the smallest normal number.
+  const float fraction = std::bit_cast<float>((magnitude << 13) + (113U << 23)) -
+                         std::bit_cast<float>(113U << 23);
+  std::uint32_t value = magnitude < 0x400 ? std::bit_cast<std::uint32_t>(fraction) : normal;
+  value = magnitude >= 0x7c00 ? special : value;
+  return std::bit_cast<float>(sign | value);
+}
+
+static_assert(sizeof(BFloat16) == 2 && sizeof(Float16) == 2);
+
+}  // namespace tandem

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "common/model/model.h"
+
+namespace tandem {
+
+// Averages gradients over ranks, while backward makes them: the part in which ddp and Horovod
+// differ. Used by the rank's thread. A step is begin_step(), a backward into gradients() which tells
+// of each gradient, then finish().
+class GradientReducer : public GradientSink {
+ public:
+  // At the start of each step, before forward; may be collective.
+  virtual void begin_step() = 0;
+
+  // Where backward writes, by segment; may change at begin_step().
+  [[nodiscard]] virtual const TensorList& gradients() const = 0;
+
+  // The same as one arena, where they lie in one.
+  [[nodiscard]] virtual std::optional<Span<float>> flat_gradients() const = 0;
+
+  // After backward: what follows on the compute stream may read averages from gradients().
+  virtual void finish() = 0;
+
+  // Bytes of gradients that go through one collective each, in launch order.
+  [[nodiscard]] virtual std::vector<Bytes> bucket_sizes() const = 0;
+
+  // Waits for the reducer's own streams; throws their error.
+  virtual void synchronize() = 0;
+};
+
+}  // namespace tandem

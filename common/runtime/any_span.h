@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "common/base/dtype.h"
+#include "common/runtime/span.h"
+
+namespace tandem {
+
+// Elements on one device whose type is known at run time: what collectives take, which move and
+// add numbers of any stored type. Every Span of such a type lends itself as one.
+template <class Byte>
+class BasicAnySpan {
+ public:
+  constexpr BasicAnySpan() = default;
+  constexpr BasicAnySpan(Byte* data, std::int64_t size, DType type, DeviceId device)
+      : data_(data), size_(size), type_(type), device_(device) {}
+
+  template <class T>
+  requires(std::is_const_v<Byte> || !std::is_const_v<T>)
+      BasicAnySpan(const Span<T>& span)  // NOLINT(google-explicit-constructor)
+      : BasicAnySpan(reinterpret_cast<Byte*>(span.data()), span.size(),
+                     DTypeOf<std::remove_const_t<T>>::value, span.device()) {}
+
+  // BasicAnySpan<std::byte> lends itself as one of const bytes.
+  template <class Other>
+  requires(std::is_same_v<const Other, Byte>) constexpr BasicAnySpan(
+      const BasicAnySpan<Other>& other)  // NOLINT(google-explicit-constructor)
+      : BasicAnySpan(other.data(), other.size(), other.dtype(), other.device()) {}
+
+  [[nodiscard]] constexpr Byte* data() const { return data_; }
+  [[nodiscard]] constexpr std::int64_t size() const { return size_; }  // elements
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  [[nodiscard]] constexpr DType dtype() const { return type_; }
+  [[nodiscard]] constexpr Bytes size_bytes() const { return Bytes{size_ * size_of(type_)}; }
+  [[nodiscard]] constexpr DeviceId device() const { return device_; }
+
+  // The same memory, untyped.
+  [[nodiscard]] constexpr Span<Byte> bytes() const { return {data_, size_bytes().value, device_}; }
+
+  [[nodiscard]] BasicAnySpan subspan(std::int64_t offset, std::int64_t count) const {
+    TANDEM_CHECK(offset >= 0 && count >= 0 && offset + count <= size_,
+                 "elements {}..{} of a span of {}", offset, offset + count, size_);
+    return {data_ + offset * size_of(type_), count, type_, device_};
+  }
+
+ private:
+  Byte* data_ = nullptr;
+  std::int64_t size_ = 0;
+  DType type_ = DType::kFloat32;
+  DeviceId device_;
+};
+
+using AnySpan = BasicAnySpan<std::byte>;
+using ConstAnySpan = BasicAnySpan<const std::byte>;
+
+}  // namespace tandem
