@@ -16,7 +16,7 @@ namespace tandem::test {
 class FakeCommunicator final : public Communicator {
  public:
   struct Call {
-    const void* data;
+    const float* data;
     std::int64_t count;
     ReduceOp op;
   };
@@ -41,7 +41,7 @@ class FakeCommunicator final : public Communicator {
   using Communicator::all_reduce;
   void all_reduce(Stream&, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
     TANDEM_CHECK(mine.data() == result.data(), "an all-reduce that is not in place");
-    all_reduces_.push_back({result.data(), result.size(), op});
+    all_reduces_.push_back({reinterpret_cast<const float*>(result.data()), result.size(), op});
   }
   void broadcast(Stream&, AnySpan, int) override {}
   void reduce(Stream&, AnySpan, int) override {}
