@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "common/base/half_arrays.h"
+
 namespace tandem {
 namespace {
 
@@ -140,6 +142,32 @@ TYPED_TEST(Half, OfNan_IsNanWhereverItsBitsAre) {
       EXPECT_EQ(half.bits >> 15, sign >> 31) << bits;
     }
   }
+}
+
+// Odd counts too, which end in a part of a vector.
+TYPED_TEST(Half, Arrays_EqualOneByOne) {
+  std::vector<float> values = this->telling_values();
+  for (std::size_t i = 0; i < values.size(); i += 3) values[i] = -values[i];
+  for (const std::size_t count : {std::size_t{1}, std::size_t{7}, std::size_t{8}, values.size()}) {
+    std::vector<TypeParam> narrowed(count);
+    std::vector<float> widened(count);
+    narrow(static_cast<std::int64_t>(count), values.data(), narrowed.data());
+    widen(static_cast<std::int64_t>(count), narrowed.data(), widened.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(narrowed[i], TypeParam(values[i])) << values[i];
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(widened[i]),
+                std::bit_cast<std::uint32_t>(static_cast<float>(narrowed[i])));
+    }
+  }
+}
+
+TYPED_TEST(Half, ArraysOfNan_StayNan) {
+  const std::vector<float> values(9, std::nanf(""));
+  std::vector<TypeParam> narrowed(9);
+  std::vector<float> widened(9);
+  narrow(9, values.data(), narrowed.data());
+  widen(9, narrowed.data(), widened.data());
+  for (const float value : widened) EXPECT_TRUE(std::isnan(value));
 }
 
 TEST(HalfByHand, KnownNumbers_HaveTheirBits) {
