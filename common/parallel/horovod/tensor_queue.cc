@@ -14,9 +14,9 @@ void TensorQueue::push(int tensor) {
 std::optional<StepRecord> TensorQueue::await_launches() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return not_launched_ == 0 || ended_; });
+  if (not_launched_ == 0) return std::exchange(record_, {});
   if (failure_) throw Error(*failure_);
-  if (not_launched_ > 0) return std::nullopt;
-  return std::exchange(record_, {});
+  return std::nullopt;
 }
 
 void TensorQueue::shut_down() noexcept {
