@@ -25,8 +25,8 @@ struct SampleTimes {
 // Barrier (untimed), then `work` on every rank. Collective; the same numbers on every rank.
 [[nodiscard]] SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work);
 
-// The whole alone. Barrier (untimed), then `work` on every rank: from the last rank's start to the last rank's end,
-// on the node's common monotonic clock. Collective; the same number on every rank.
+// The whole alone. Barrier (untimed), then `work` on every rank: from the last rank's start to the
+// last rank's end, on the node's common monotonic clock. Collective; the same number on every rank.
 [[nodiscard]] Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work);
 
 // Takes samples of a strategy's step. All calls are collective, and every rank gets the same

@@ -23,8 +23,9 @@ std::int64_t factor_of(const std::string& text, const std::string& flag) {
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
   const bool whole = error == std::errc{} && rest == text.data() + text.size();
   if (whole && factor >= 2 && factor <= kMostFactor) return factor;
-  fail(ErrorKind::kUsage, "{}: '{}' is no factor: use a whole number of 2 or more, as in {}=1KiB:1GiB:4",
-       flag, text, flag);
+  fail(ErrorKind::kUsage,
+       "{}: '{}' is no factor: use a whole number of 2 or more, as in {}=1KiB:1GiB:4", flag, text,
+       flag);
 }
 
 Range range_of(const std::string& text, const std::string& flag) {

@@ -20,6 +20,12 @@ std::string describe(const CollectiveCase& measured, int rank, const Findings& f
                      findings.first->index, findings.first->got, findings.first->expected);
 }
 
+CollectiveResult skipped_because(const std::string& reason) {
+  CollectiveResult result;
+  result.skipped = reason;
+  return result;
+}
+
 class Measuring {
  public:
   Measuring(const Rank& rank, const CollectiveCase& measured, CollectiveRun& run)
@@ -100,19 +106,18 @@ class Measuring {
 
 }  // namespace
 
-CollectiveResult measure_collective(const Rank& rank, const CollectiveCase& measured,
-                                    int samples) {
+CollectiveResult measure_collective(const Rank& rank, const CollectiveCase& measured, int samples) {
+  if (measured.collective == Collective::kSendRecv && rank.communicator.size() == 1) {
+    return skipped_because("a rank alone has nobody to send to");
+  }
   std::optional<CollectiveRun> run;
   try {
     // Host memory may run out on one rank alone.
-    attempt_together(rank.bootstrap, [&] {
-      run.emplace(rank.communicator, rank.device, rank.platform, measured);
-    });
+    attempt_together(rank.bootstrap,
+                     [&] { run.emplace(rank.communicator, rank.device, rank.platform, measured); });
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
-    CollectiveResult result;
-    result.skipped = error.what();
-    return result;
+    return skipped_because(error.what());
   }
   return Measuring(rank, measured, *run).result(samples);
 }

@@ -18,7 +18,8 @@ class Pattern {
 
   // What rank `rank` has at `index` of the larger buffer.
   [[nodiscard]] float value(int rank, std::int64_t index) const {
-    const auto place = static_cast<std::uint64_t>(index) * kGolden + static_cast<std::uint64_t>(rank);
+    const auto place =
+        static_cast<std::uint64_t>(index) * kGolden + static_cast<std::uint64_t>(rank);
     const std::uint64_t mixed = (place ^ (place >> 29)) * kGolden;
     return static_cast<float>(((mixed >> 32) * values_) >> 32);
   }
