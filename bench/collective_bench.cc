@@ -63,8 +63,9 @@ int run_threads(const CollectiveOptions& options) {
   ThreadGroup alone(1);
   const auto bootstrap = alone.join(0);
   const auto driver = open_driver(options, *bootstrap);
-  const Place place = open_place(*bootstrap, options.place);
+  Place place = open_place(*bootstrap, options.place);
   introduce(place, options);
+  place.communicator.reset();  // of this thread alone: each rank has its own
   run_ranks_as_threads(options.place.devices, [&](Bootstrap& ranks) {
     Device& device = place.platform->device(ranks.rank());
     device.bind_this_thread();

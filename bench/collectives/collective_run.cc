@@ -18,7 +18,18 @@ std::unique_ptr<Buffer> allocate(Communicator& communicator, std::int64_t count,
   return count == 0 ? nullptr : communicator.allocate(Bytes{count * size_of(type)});
 }
 
+// Elements of the memcpy's target: one rank alone has nothing to set beside it.
+std::int64_t copy_count(const CollectiveCase& measured, int ranks) {
+  return ranks > 1 ? measured.count : 0;
+}
+
 }  // namespace
+
+Bytes memory_of(const CollectiveCase& measured, int ranks) {
+  const std::int64_t elements =
+      measured.count + other_count(measured, ranks) + copy_count(measured, ranks);
+  return Bytes{elements * size_of(measured.type)};
+}
 
 CollectiveRun::CollectiveRun(Communicator& communicator, Device& device, Platform& platform,
                              const CollectiveCase& measured)
@@ -30,7 +41,7 @@ CollectiveRun::CollectiveRun(Communicator& communicator, Device& device, Platfor
       pattern_(measured.type, ranks_),
       whole_(allocate(communicator, measured.count, measured.type)),
       other_(allocate(communicator, other_count(measured, ranks_), measured.type)),
-      copy_(allocate(communicator, ranks_ > 1 ? measured.count : 0, measured.type)),
+      copy_(allocate(communicator, copy_count(measured, ranks_), measured.type)),
       stream_(device.make_stream(StreamPriority::kNormal)),
       values_(platform, *stream_) {
   TANDEM_CHECK(!is_in_blocks(measured.collective) || measured.count % ranks_ == 0,

@@ -10,6 +10,9 @@
 
 namespace tandem::bench {
 
+// Memory that a case takes on each rank's device, the memcpy's included.
+[[nodiscard]] Bytes memory_of(const CollectiveCase& measured, int ranks);
+
 // One rank's part in a case: its memory, its stream, the call, and the check of what it left.
 class CollectiveRun {
  public:

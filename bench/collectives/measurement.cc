@@ -26,6 +26,16 @@ CollectiveResult skipped_because(const std::string& reason) {
   return result;
 }
 
+// Before any of it is allocated: shared memory is reserved as it is allocated, and a size that
+// never fits is not to drive the machine into a corner first.
+void check_fits(Device& device, Bytes needed) {
+  const MemoryUse memory = device.memory();
+  const Bytes left = memory.capacity - memory.used;
+  if (needed <= left) return;
+  fail(ErrorKind::kOutOfMemory, "{} has too little memory: {} needed, {} of {} left",
+       to_string(device.id()), to_string(needed), to_string(left), to_string(memory.capacity));
+}
+
 class Measuring {
  public:
   Measuring(const Rank& rank, const CollectiveCase& measured, CollectiveRun& run)
@@ -112,7 +122,10 @@ CollectiveResult measure_collective(const Rank& rank, const CollectiveCase& meas
   }
   std::optional<CollectiveRun> run;
   try {
-    // Host memory may run out on one rank alone.
+    // Memory may run out on one rank alone.
+    attempt_together(rank.bootstrap, [&] {
+      check_fits(rank.device, memory_of(measured, rank.communicator.size()));
+    });
     attempt_together(rank.bootstrap,
                      [&] { run.emplace(rank.communicator, rank.device, rank.platform, measured); });
   } catch (const Error& error) {

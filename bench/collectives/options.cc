@@ -40,6 +40,7 @@ struct Flags {
   int devices = 1;
   std::string backend = "auto";
   std::string wait = "park";
+  std::string device_memory;
   bool oversubscribe = false;
 };
 
@@ -83,6 +84,8 @@ void declare_job(CLI::App& app, Flags& flags) {
   app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
   app.add_option("--wait", flags.wait, "for other ranks: park, or spin (needs a core per rank)")
       ->capture_default_str();
+  app.add_option("--device-memory", flags.device_memory,
+                 "capacity per device, such as 2GiB (default: what is left, shared evenly)");
   app.add_flag("--oversubscribe", flags.oversubscribe, "let ranks share cores");
   app.footer("As processes: mpirun -np DEVICES --bind-to none collective_bench --devices=DEVICES.");
 }
@@ -117,10 +120,14 @@ std::vector<Form> forms_of(const std::string& text) {
 
 PlaceOptions place_of(const Flags& flags) {
   if (flags.devices < 1) fail(ErrorKind::kUsage, "--devices={}: use 1 or more", flags.devices);
-  return {.devices = flags.devices,
-          .launch = choose("--launch", flags.launch, kLaunches),
-          .backend = parse_backend(flags.backend),
-          .oversubscribe = flags.oversubscribe};
+  PlaceOptions place{.devices = flags.devices,
+                     .launch = choose("--launch", flags.launch, kLaunches),
+                     .backend = parse_backend(flags.backend),
+                     .oversubscribe = flags.oversubscribe};
+  if (!flags.device_memory.empty()) {
+    place.device_memory = {parse_bytes(flags.device_memory, "--device-memory")};
+  }
+  return place;
 }
 
 // What is wrong whatever the sizes are.
