@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/collectives/collective_run.h"
 
+#include "bench/collectives/expectation.h"
 #include "common/base/check.h"
 
 namespace tandem::bench {

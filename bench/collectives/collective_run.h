@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bench/collectives/collective.h"
-#include "bench/collectives/device_values.h"
-#include "bench/collectives/pattern.h"
+#include "bench/device_values.h"
+#include "bench/pattern.h"
 
 namespace tandem::bench {
 

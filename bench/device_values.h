@@ -4,6 +4,8 @@
 // so that checking needs little memory beside what is checked.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -38,7 +40,7 @@ void with_type(DType type, const Body& body) {
   }
 }
 
-// Blocks the caller; one thread at a time.
+// Of the memory of the stream's device, or of the host's. Blocks the caller; one thread at a time.
 class DeviceValues {
  public:
   DeviceValues(Platform& platform, Stream& stream)
@@ -52,9 +54,7 @@ class DeviceValues {
         for (std::int64_t i = 0; i < chunk.size(); ++i) {
           chunk.data()[i] = static_cast<T>(value(first + done + i));
         }
-        enqueue_copy_bytes(stream_, to.subspan(done, chunk.size()).bytes(),
-                           as_writable_bytes(chunk));
-        stream_.synchronize();
+        copy(to.subspan(done, chunk.size()).bytes(), as_bytes(chunk));
       });
     });
   }
@@ -65,9 +65,7 @@ class DeviceValues {
     Findings findings;
     with_type(from.dtype(), [&]<class T>(T) {
       for_each_chunk<T>(from, [&](std::int64_t done, Span<T> chunk) {
-        enqueue_copy_bytes(stream_, as_writable_bytes(chunk),
-                           from.subspan(done, chunk.size()).bytes());
-        stream_.synchronize();
+        copy(as_writable_bytes(chunk), from.subspan(done, chunk.size()).bytes());
         for (std::int64_t i = 0; i < chunk.size(); ++i) {
           const auto got = static_cast<float>(chunk.data()[i]);
           const auto expected = static_cast<float>(static_cast<T>(value(first + done + i)));
@@ -82,6 +80,15 @@ class DeviceValues {
 
  private:
   static constexpr Bytes kChunk = mib(4);
+
+  void copy(ByteSpan to, ConstByteSpan from) {
+    if (to.device().is_host_memory() && from.device().is_host_memory()) {
+      std::memcpy(to.data(), from.data(), static_cast<std::size_t>(to.size()));
+      return;
+    }
+    enqueue_copy_bytes(stream_, to, from);
+    stream_.synchronize();
+  }
 
   template <class T, class Any, class Body>
   void for_each_chunk(const Any& all, const Body& body) {
