@@ -22,6 +22,11 @@ bool is_repeatable(const CollectiveCase& measured) {
   return !has_operation(measured.collective) || measured.form == Form::kOutOfPlace;
 }
 
+bool grows(const CollectiveCase& measured) {
+  if (is_repeatable(measured)) return false;
+  return measured.collective == Collective::kReduce || measured.op == ReduceOp::kSum;
+}
+
 double bus_factor(Collective collective, int ranks) {
   const double share_of_others = static_cast<double>(ranks - 1) / ranks;
   if (collective == Collective::kAllReduce) return 2 * share_of_others;

@@ -65,6 +65,9 @@ struct CollectiveCase {
 // reduce into what they read.
 [[nodiscard]] bool is_repeatable(const CollectiveCase& measured);
 
+// True where such a call adds to what it reads, so that values grow with every call.
+[[nodiscard]] bool grows(const CollectiveCase& measured);
+
 // busbw / algbw, as nccl-tests has it (doc/PERFORMANCE.md): what has to pass the busiest link,
 // over the size.
 [[nodiscard]] double bus_factor(Collective collective, int ranks);

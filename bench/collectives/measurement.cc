@@ -74,7 +74,7 @@ class Measuring {
 
   void prepare_samples() {
     if (!found_.wrong.empty()) return;
-    if (!is_repeatable(measured_) && measured_.op == ReduceOp::kSum) run_.load_zeros();
+    if (grows(measured_)) run_.load_zeros();
     for (int i = 0; i < kWarmups; ++i) {
       static_cast<void>(timed_collective());
       if (ranks_.size() > 1) static_cast<void>(timed_copy());

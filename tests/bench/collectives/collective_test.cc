@@ -64,5 +64,13 @@ TEST(Collective, OnlyReductionsIntoTheirInput_CannotBeRepeated) {
   EXPECT_TRUE(is_repeatable({.collective = Collective::kAllGather, .form = Form::kInPlace}));
 }
 
+TEST(Collective, SumsIntoTheirInput_Grow) {
+  EXPECT_TRUE(grows({.collective = Collective::kReduce, .form = Form::kOnly}));
+  EXPECT_TRUE(grows({.collective = Collective::kAllReduce, .op = ReduceOp::kSum}));
+  EXPECT_FALSE(grows({.collective = Collective::kAllReduce, .op = ReduceOp::kAverage}));
+  EXPECT_FALSE(grows(
+      {.collective = Collective::kAllReduce, .form = Form::kOutOfPlace, .op = ReduceOp::kSum}));
+}
+
 }  // namespace
 }  // namespace tandem::bench
