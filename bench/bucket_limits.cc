@@ -7,9 +7,8 @@
 #include "common/base/error.h"
 
 namespace tandem::bench {
-namespace {
 
-Bytes bucket_size(const char* flag, const std::string& text) {
+Bytes bucket_size(const std::string& flag, const std::string& text) {
   if (text == "all") return Bytes{std::numeric_limits<std::int64_t>::max()};
   double number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -24,8 +23,6 @@ Bytes bucket_size(const char* flag, const std::string& text) {
   }
   return size;
 }
-
-}  // namespace
 
 BucketLimits bucket_limits(const std::string& bucket_mb, const std::string& first_bucket_mb) {
   BucketLimits limits{.first = mib(1), .rest = mib(25)};
