@@ -9,8 +9,8 @@
 namespace tandem {
 
 // Averages gradients over ranks, while backward makes them: the part in which ddp and Horovod
-// differ. Used by the rank's thread. A step is begin_step(), a backward into gradients() which tells
-// of each gradient, then finish().
+// differ. Used by the rank's thread. A step is begin_step(), a backward into gradients() which
+// tells of each gradient, then finish().
 class GradientReducer : public GradientSink {
  public:
   // At the start of each step, before forward; may be collective.

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,19 +38,28 @@ class FakeCommunicator final : public Communicator {
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
     return std::make_unique<Watched>(device_.allocate(size), on_free_);
   }
-  void all_reduce(Stream&, Span<float> values, ReduceOp op) override {
-    all_reduces_.push_back({values.data(), values.size(), op});
+  using Communicator::all_reduce;
+  void all_reduce(Stream&, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
+    TANDEM_CHECK(mine.data() == result.data(), "an all-reduce that is not in place");
+    all_reduces_.push_back({reinterpret_cast<const float*>(result.data()), result.size(), op});
   }
-  void broadcast(Stream&, Span<float>, int) override {}
-  void reduce(Stream&, Span<float>, int) override {}
-  void scatter(Stream&, Span<const float>, Span<float>, const std::vector<Block>&, int) override {}
-  void gather(Stream&, Span<const float>, Span<float>, const std::vector<Block>&, int) override {}
+  void broadcast(Stream&, AnySpan, int) override {}
+  void reduce(Stream&, AnySpan, int) override {}
+  void all_gather(Stream&, ConstAnySpan, AnySpan) override {}
+  void reduce_scatter(Stream&, ConstAnySpan, AnySpan, ReduceOp) override {}
+  void scatter(Stream&, ConstAnySpan, AnySpan, const std::vector<Block>&, int) override {}
+  void gather(Stream&, ConstAnySpan, AnySpan, const std::vector<Block>&, int) override {}
+  void send(Stream&, ConstAnySpan, int) override {}
+  void recv(Stream&, AnySpan, int) override {}
   void barrier() override {}
   [[nodiscard]] std::vector<double> all_gather(double mine) override {
     std::vector<double> all(static_cast<std::size_t>(size_), mine);
     if (gathers_ < root_values_.size()) all.front() = root_values_[gathers_];
     ++gathers_;
     return all;
+  }
+  [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
+    return std::vector<std::string>(static_cast<std::size_t>(size_), mine);
   }
   void abort() noexcept override {}
 
