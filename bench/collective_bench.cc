@@ -136,7 +136,7 @@ int run(const Options& options, Bootstrap& bootstrap) {
   Place place = open_place(bootstrap, options.place);
   if (bootstrap.rank() == 0) std::cerr << place.backend_notice << std::endl;
   add_context(place);
-  if (place.cores.size() > 1 && place.cores[0] != place.cores[1]) {
+  if (first_two_share_a_node(place) && place.cores[0] != place.cores[1]) {
     driver->add("ping_pong", 10, benchmark::kNanosecond,
                 [&place](benchmark::State& state) { measure_ping_pong(state, place); });
   }

@@ -58,7 +58,7 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
   results::LaunchRecord record;
   record.cell = cell_of(options, place.platform->backend());
   record.mode = options.free_running > 0 ? "free-running" : "synchronous";
-  record.oversubscribed = place.platform->oversubscribed();
+  record.oversubscribed = place.oversubscribed;
   const std::int64_t parameters = model.layout().parameter_count();
   record.model = {.parameters = parameters,
                   .parameter_bytes = parameters * static_cast<std::int64_t>(sizeof(float)),
@@ -87,7 +87,7 @@ results::MachineFacts machine_of(const Place& place) {
   facts.cores = place.usable_cores;
   facts.bound_cores = place.cores;
   facts.libraries["kernels"] = kernel_library_version();
-  if (place.communicator->rank() == 0 && place.cores.size() > 1) {
+  if (place.communicator->rank() == 0 && first_two_share_a_node(place)) {
     facts.ping_pong_ns = ping_pong_ns(place.cores[0], place.cores[1]);
   }
   place.communicator->barrier();

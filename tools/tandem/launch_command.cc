@@ -30,13 +30,7 @@ bool has_preset_link(const results::Cell& cell) {
 
 std::vector<std::string> launch_command(const results::Cell& cell, const LaunchSettings& settings,
                                         const std::filesystem::path& record) {
-  std::vector<std::string> command;
-  if (cell.launch == "processes") {
-    // mpirun's --oversubscribe lifts its own slot count only; step_bench watches over cores.
-    command = {"mpirun",    "-np",  std::to_string(cell.devices),
-               "--bind-to", "none", "--oversubscribe",
-               "--mca",     "btl",  "vader,self"};
-  }
+  std::vector<std::string> command = launcher_words(settings.site, cell, settings.oversubscribe);
   command.push_back(settings.step_bench.string());
   command.push_back("--strategy=" + cell.strategy);
   command.push_back("--launch=" + cell.launch);
