@@ -97,10 +97,11 @@ void compare_platforms(Bootstrap& bootstrap, Place& place) {
   }
 }
 
-std::unique_ptr<Communicator> make_communicator(Bootstrap& bootstrap, const Place& place) {
+std::unique_ptr<Communicator> make_communicator(Bootstrap& bootstrap, const Place& place,
+                                                const CommunicatorOptions& options) {
   return place.nodes.nodes() == 1
-             ? make_shared_memory_communicator(bootstrap, *place.device)
-             : make_communicator_of_nodes(bootstrap, place.nodes, *place.device);
+             ? make_shared_memory_communicator(bootstrap, *place.device, options)
+             : make_communicator_of_nodes(bootstrap, place.nodes, *place.device, options);
 }
 
 }  // namespace
@@ -145,7 +146,7 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
   place.core_gflops = link.core_gflops;
   place.usable_cores = share.usable_cores;
   place.cores = share.cores_of_devices;
-  place.communicator = make_communicator(bootstrap, place);
+  place.communicator = make_communicator(bootstrap, place, options.communicator);
   return place;
 }
 

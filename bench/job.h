@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/sampler.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
 #include "common/comm/node_layout.h"
@@ -24,6 +25,7 @@ struct PlaceOptions {
   std::vector<Bytes> device_memory{};  // as in PlatformOptions
   std::optional<LinkRequest> link{};
   double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
+  CommunicatorOptions communicator{};
 };
 
 // Where a job runs: all that a process (a rank) needs before it can build a strategy.
@@ -47,6 +49,11 @@ void check_launch(Launch launch);
 // What every output of Google Benchmark says of a job: build type, back end, devices that share
 // cores, and nodes where they are several.
 void add_context(const Place& place);
+
+// Of the job's nodes.
+[[nodiscard]] inline Clocks clocks_of(const Place& place) {
+  return place.nodes.nodes() == 1 ? Clocks::kCommon : Clocks::kApart;
+}
 
 // True where there are two devices or more, and the distance of the first two is one of cores.
 [[nodiscard]] bool first_two_share_a_node(const Place& place);

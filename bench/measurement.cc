@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <sstream>
 
 namespace tandem::bench {
@@ -29,8 +30,9 @@ Nanoseconds read_nanoseconds(std::istream& text) {
   return Nanoseconds(count);
 }
 
-// All lines of `text`.
-void append_books(const std::string& text, std::vector<DeviceBooks>& all) {
+// All lines of `text`, as of device `rank` where ranks have one each: on several nodes each counts
+// its own from 0.
+void append_books(const std::string& text, std::optional<int> rank, std::vector<DeviceBooks>& all) {
   std::istringstream stream(text);
   for (DeviceBooks books; stream >> books.all.device >> books.all.times.steps;) {
     books.all.times.span = read_nanoseconds(stream);
@@ -39,6 +41,7 @@ void append_books(const std::string& text, std::vector<DeviceBooks>& all) {
     stream >> samples;
     books.step_spans.resize(samples);
     for (double& span : books.step_spans) stream >> span;
+    if (rank) books.all.device = *rank;
     all.push_back(books);
   }
 }
@@ -71,7 +74,12 @@ std::vector<DeviceBooks> PhaseBooks::gather(Bootstrap& bootstrap) const {
   std::string text;
   for (const DeviceBooks& books : mine_) text += text_of(books);
   std::vector<DeviceBooks> all;
-  for (const std::string& theirs : bootstrap.all_gather(text)) append_books(theirs, all);
+  std::optional<int> rank;
+  if (bootstrap.size() > 1) rank = 0;
+  for (const std::string& theirs : bootstrap.all_gather(text)) {
+    append_books(theirs, rank, all);
+    if (rank) ++*rank;
+  }
   std::erase_if(all, [](const DeviceBooks& books) { return books.all.times.steps == 0; });
   return all;
 }

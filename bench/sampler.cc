@@ -7,34 +7,34 @@
 namespace tandem::bench {
 namespace {
 
-// Nanoseconds of the common clock as a double: exact up to 2^53, which is 104 days of uptime.
-double ticks(TimePoint time) {
-  return static_cast<double>(Nanoseconds(time.time_since_epoch()).count());
-}
+// Nanoseconds as a double: exact up to 2^53, which is 104 days of uptime.
+double ticks(Nanoseconds time) { return static_cast<double>(time.count()); }
 
-double latest(Communicator& ranks, TimePoint mine) {
+double largest(Communicator& ranks, Nanoseconds mine) {
   const std::vector<double> all = ranks.all_gather(ticks(mine));
   return *std::max_element(all.begin(), all.end());
 }
 
 }  // namespace
 
-Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work) {
+Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work, Clocks clocks) {
   ranks.barrier();
   const TimePoint start = Clock::now();
   work();
   const TimePoint end = Clock::now();
   // The exchange comes after the clock was read, and is nobody's sample.
-  const double first = latest(ranks, start);
-  const double last = latest(ranks, end);
+  if (clocks == Clocks::kApart) return Seconds(largest(ranks, end - start) * 1e-9);
+  const double first = largest(ranks, start.time_since_epoch());
+  const double last = largest(ranks, end.time_since_epoch());
   return Seconds((last - first) * 1e-9);
 }
 
 Seconds Sampler::time_of(int steps) {
-  return timed_over_ranks(ranks_, [this, steps] {
+  const auto work = [this, steps] {
     for (int step = 0; step < steps; ++step) strategy_.step();
     strategy_.synchronize();
-  });
+  };
+  return timed_over_ranks(ranks_, work, clocks_);
 }
 
 Seconds Sampler::sample() { return time_of(steps_per_sample_) / steps_per_sample_; }
