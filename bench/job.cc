@@ -10,8 +10,7 @@
 #include "common/comm/agreement.h"
 #include "common/comm/launcher.h"
 #include "common/comm/node_link_ports.h"
-#include "common/comm/several_nodes.h"
-#include "common/comm/shared_memory.h"
+#include "common/comm/transport_registry.h"
 #include "common/runtime/registry.h"
 
 namespace tandem::bench {
@@ -97,13 +96,6 @@ void compare_platforms(Bootstrap& bootstrap, Place& place) {
   }
 }
 
-std::unique_ptr<Communicator> make_communicator(Bootstrap& bootstrap, const Place& place,
-                                                const CommunicatorOptions& options) {
-  return place.nodes.nodes() == 1
-             ? make_shared_memory_communicator(bootstrap, *place.device, options)
-             : make_communicator_of_nodes(bootstrap, place.nodes, *place.device, options);
-}
-
 }  // namespace
 
 void check_launch(Launch launch) {
@@ -146,8 +138,18 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
   place.core_gflops = link.core_gflops;
   place.usable_cores = share.usable_cores;
   place.cores = share.cores_of_devices;
-  place.communicator = make_communicator(bootstrap, place, options.communicator);
+  place.communicator =
+      make_communicator(Transport::kAuto, bootstrap, *place.device, options.communicator);
+  if (options.control) {
+    place.control = make_communicator(Transport::kAuto, bootstrap, *place.device,
+                                      {.deadline = options.communicator.deadline});
+  }
   return place;
+}
+
+void abort(Place& place) noexcept {
+  place.communicator->abort();
+  if (place.control) place.control->abort();
 }
 
 }  // namespace tandem::bench

@@ -25,6 +25,7 @@ struct PlaceOptions {
   std::vector<Bytes> device_memory{};  // as in PlatformOptions
   std::optional<LinkRequest> link{};
   double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
+  bool control = false;    // a second communicator is wanted, for a background thread
   CommunicatorOptions communicator{};
 };
 
@@ -33,8 +34,9 @@ struct Place {
   std::unique_ptr<Platform> platform;
   Device* device = nullptr;  // this rank's; of threads, the first
   std::unique_ptr<Communicator> communicator;
-  NodeLayout nodes;             // that the job's ranks run on
-  bool oversubscribed = false;  // devices share cores or GPUs, on any node
+  std::unique_ptr<Communicator> control;  // null unless asked for
+  NodeLayout nodes;                       // that the job's ranks run on
+  bool oversubscribed = false;            // devices share cores or GPUs, on any node
   // OS numbers, each on its own node, that the job's devices are bound to, in device order.
   std::vector<int> cores;
   int usable_cores = 0;        // by the job's ranks together
@@ -57,6 +59,9 @@ void add_context(const Place& place);
 
 // True where there are two devices or more, and the distance of the first two is one of cores.
 [[nodiscard]] bool first_two_share_a_node(const Place& place);
+
+// This rank gives up: peers that wait for it end soon.
+void abort(Place& place) noexcept;
 
 // Collective. Throws a usage error where the ranks are not as many as the devices of a job of
 // processes, or where nodes come to different back ends. Opens the back end on the cores that the

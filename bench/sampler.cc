@@ -7,26 +7,41 @@
 namespace tandem::bench {
 namespace {
 
-// Nanoseconds as a double: exact up to 2^53, which is 104 days of uptime.
-double ticks(Nanoseconds time) { return static_cast<double>(time.count()); }
-
-double largest(Communicator& ranks, Nanoseconds mine) {
-  const std::vector<double> all = ranks.all_gather(ticks(mine));
-  return *std::max_element(all.begin(), all.end());
+// Nanoseconds of a clock as a double: exact up to 2^53, which is 104 days of uptime.
+double ticks(TimePoint time) {
+  return static_cast<double>(Nanoseconds(time.time_since_epoch()).count());
 }
 
 }  // namespace
 
-Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work, Clocks clocks) {
+SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
+                             Clocks clocks) {
   ranks.barrier();
   const TimePoint start = Clock::now();
   work();
   const TimePoint end = Clock::now();
   // The exchange comes after the clock was read, and is nobody's sample.
-  if (clocks == Clocks::kApart) return Seconds(largest(ranks, end - start) * 1e-9);
-  const double first = largest(ranks, start.time_since_epoch());
-  const double last = largest(ranks, end.time_since_epoch());
-  return Seconds((last - first) * 1e-9);
+  const std::vector<double> starts = ranks.all_gather(ticks(start));
+  const std::vector<double> ends = ranks.all_gather(ticks(end));
+  SampleTimes times;
+  for (std::size_t rank = 0; rank < starts.size(); ++rank) {
+    times.of_rank.emplace_back((ends[rank] - starts[rank]) * 1e-9);
+  }
+  const double first = *std::max_element(starts.begin(), starts.end());
+  const double last = *std::max_element(ends.begin(), ends.end());
+  times.whole = clocks == Clocks::kCommon
+                    ? Seconds((last - first) * 1e-9)
+                    : *std::max_element(times.of_rank.begin(), times.of_rank.end());
+  return times;
+}
+
+Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work, Clocks clocks) {
+  return times_over_ranks(ranks, work, clocks).whole;
+}
+
+void forget_times(Strategy& strategy) {
+  static_cast<void>(strategy.collect_phases());
+  static_cast<void>(strategy.collect_collectives());
 }
 
 Seconds Sampler::time_of(int steps) {
@@ -54,8 +69,7 @@ Warmup Sampler::warm_up(int steps, Nanoseconds time) {
   Seconds sum{0};
   for (std::size_t i = samples.size() - later; i < samples.size(); ++i) sum += samples[i];
   warmup.per_sample = sum * steps_per_sample_ / static_cast<double>(later);
-  // What was marked so far belongs to no sample.
-  static_cast<void>(strategy_.collect_phases());
+  forget_times(strategy_);
   return warmup;
 }
 

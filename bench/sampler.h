@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "common/comm/communicator.h"
 #include "common/parallel/strategy.h"
@@ -18,11 +19,23 @@ struct Warmup {
 // Ranks of one node read one monotonic clock; those of several nodes have no clock in common.
 enum class Clocks { kCommon, kApart };
 
-// Barrier (untimed), then `work` on every rank: from the last rank's start to the last rank's end
-// on a common clock, else the longest of all ranks' own durations. Collective; the same number on
-// every rank.
+// One piece of work on all ranks.
+struct SampleTimes {
+  // From the last rank's start to the last rank's end on a common clock; else the longest of_rank.
+  Seconds whole{0};
+  std::vector<Seconds> of_rank{};  // by rank: its own start to its own end
+};
+
+// Barrier (untimed), then `work` on every rank. Collective; the same numbers on every rank.
+[[nodiscard]] SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
+                                           Clocks clocks = Clocks::kCommon);
+
+// The whole alone.
 [[nodiscard]] Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work,
                                        Clocks clocks = Clocks::kCommon);
+
+// What the strategy timed so far belongs to no sample. Synchronise it first.
+void forget_times(Strategy& strategy);
 
 // Takes samples of a strategy's step. All calls are collective, and every rank gets the same
 // numbers, so that decisions made from them are the same everywhere.

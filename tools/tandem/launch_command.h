@@ -32,7 +32,7 @@ struct LaunchSettings {
                                                       const std::filesystem::path& record);
 
 // This process's environment without the variables that would change what is measured, and with
-// Open MPI's leave to run as root.
+// Open MPI's leave to run as root; lost nodes are noticed soon.
 [[nodiscard]] std::vector<std::string> launch_environment();
 
 }  // namespace tandem::cli
