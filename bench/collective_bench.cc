@@ -52,8 +52,9 @@ int run_process(const CollectiveOptions& options, Bootstrap& bootstrap) {
   const auto driver = open_driver(options, bootstrap);
   const Place place = open_place(bootstrap, options.place);
   if (driver) introduce(place, options);
-  const Rank rank{bootstrap, *place.platform, *place.device, *place.communicator};
-  const std::string wrong = run_sweep(rank, options, place.cores, driver.get());
+  const Rank rank{bootstrap, *place.platform, *place.device, *place.communicator, clocks_of(place)};
+  const std::vector<int> cores = first_two_share_a_node(place) ? place.cores : std::vector<int>{};
+  const std::string wrong = run_sweep(rank, options, cores, driver.get());
   if (!wrong.empty() && driver) std::cerr << fmt::format("collective_bench: {}\n", wrong);
   return wrong.empty() ? 0 : 1;
 }

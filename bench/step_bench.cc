@@ -58,6 +58,12 @@ int run(const StepOptions& options, Bootstrap& bootstrap) {
   const auto driver = open_outputs(options, bootstrap);
   Place place = open_place(bootstrap, options.place);
   if (bootstrap.rank() == 0) std::cerr << place.backend_notice << std::endl;
+  if (place.nodes.nodes() > 1 && !options.planted.empty()) {
+    fail(ErrorKind::kUsage,
+         "--plant={}: a delay is planted on device 0 of one node, and the ranks run on {}: leave "
+         "it out",
+         options.planted, place.nodes.nodes());
+  }
   const results::MachineFacts machine = machine_of(place);
   try {
     if (options.verify) return report(verify(bootstrap, place, options, *model), bootstrap.rank());

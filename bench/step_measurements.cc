@@ -60,8 +60,8 @@ class PairSampler {
       : ranks_(*place.communicator),
         sides_(sides),
         steps_(std::max(1, options.free_running)),
-        a_(sides.a, ranks_, steps_),
-        b_(sides.b, ranks_, steps_) {
+        a_(sides.a, ranks_, steps_, clocks_of(place)),
+        b_(sides.b, ranks_, steps_, clocks_of(place)) {
     static_cast<void>(a_.warm_up(options.warmup_steps, options.warmup_time));
     static_cast<void>(b_.warm_up(options.warmup_steps, options.warmup_time));
     link_.emplace(*place.platform);
@@ -136,12 +136,13 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
       make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
   Communicator& ranks = *place.communicator;
   const int steps_per_sample = std::max(1, options.free_running);
-  Sampler sampler(*strategy, ranks, steps_per_sample);
+  Sampler sampler(*strategy, ranks, steps_per_sample, clocks_of(place));
   Measurement measured;
   measured.warmup = sampler.warm_up(options.warmup_steps, options.warmup_time);
   measured.warnings = strategy->warnings();
   if (ranks.rank() == 0) warn(measured.warnings);
   measured.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy->devices_used()));
+  if (clocks_of(place) == Clocks::kApart) measured.barrier_skew = measure_barrier_skew(ranks);
   const int samples = sample_count(options, measured.warmup);
   add_context(place, options);
   const std::string name = cell_of(options, place.platform->backend()).name();

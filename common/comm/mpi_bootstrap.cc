@@ -2,10 +2,7 @@
 #include "common/comm/mpi_bootstrap.h"
 
 #include <mpi.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "common/base/check.h"
@@ -16,9 +13,12 @@ namespace {
 
 class MpiBootstrap final : public Bootstrap {
  public:
-  MpiBootstrap() {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  explicit MpiBootstrap(MPI_Comm ranks) : ranks_(ranks) {
+    MPI_Comm_rank(ranks_, &rank_);
+    MPI_Comm_size(ranks_, &size_);
+  }
+  ~MpiBootstrap() override {
+    if (ranks_ != MPI_COMM_WORLD) MPI_Comm_free(&ranks_);
   }
 
   [[nodiscard]] int rank() const override { return rank_; }
@@ -29,12 +29,12 @@ class MpiBootstrap final : public Bootstrap {
     const auto ranks = static_cast<std::size_t>(size_);
     const int length = static_cast<int>(mine.size());
     std::vector<int> lengths(ranks);
-    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, ranks_);
     std::vector<int> offsets(ranks);
     std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
     std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
     MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
-                   MPI_CHAR, MPI_COMM_WORLD);
+                   MPI_CHAR, ranks_);
     std::vector<std::string> texts;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       texts.push_back(all.substr(static_cast<std::size_t>(offsets[rank]),
@@ -43,18 +43,19 @@ class MpiBootstrap final : public Bootstrap {
     return texts;
   }
 
+  [[nodiscard]] std::unique_ptr<Bootstrap> split(int colour) override {
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(ranks_, colour, rank_, &part);
+    return std::make_unique<MpiBootstrap>(part);
+  }
+
   void abort(int exit_code) override { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
  private:
+  MPI_Comm ranks_;
   int rank_ = 0;
   int size_ = 1;
 };
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 }  // namespace
 
@@ -73,19 +74,12 @@ MpiSession::MpiSession(int& argc, char**& argv) {
 MpiSession::~MpiSession() { MPI_Finalize(); }
 
 std::unique_ptr<Bootstrap> MpiSession::bootstrap() {
-  auto bootstrap = std::make_unique<MpiBootstrap>();
+  auto bootstrap = std::make_unique<MpiBootstrap>(MPI_COMM_WORLD);
   if (bootstrap->size() < announced_ranks()) {
     fail(ErrorKind::kUsage,
          "the launcher started {} ranks, but each believes it is alone: use the mpirun of the MPI "
          "that this program is built with (Open MPI of the system)",
          announced_ranks());
-  }
-  const std::vector<std::string> hosts = bootstrap->all_gather(host_name());
-  if (std::any_of(hosts.begin(), hosts.end(), [&](const auto& h) { return h != hosts[0]; })) {
-    fail(ErrorKind::kUsage,
-         "ranks run on several nodes ({} and others), and ranks of this version share one node's "
-         "memory: start all of them on one node",
-         hosts[0]);
   }
   return bootstrap;
 }
