@@ -30,7 +30,7 @@ enum class Status { kOk, kSkipped, kFailed };
 [[nodiscard]] std::string_view to_string(Status status);
 
 struct DevicePhases {
-  int device = 0;
+  int device = 0;                              // over the whole job; -1 where it is not one device
   std::map<std::string, double> mean_seconds;  // per step, by phase name (trace/phase.h)
   double span_seconds = 0;                     // mean of last phase mark minus first, per step
 };
