@@ -55,6 +55,10 @@ struct Ranks {
   int ranks;
 };
 
+void PrintTo(const Ranks& ranks, std::ostream* out) {
+  *out << "rank " << ranks.rank << " on " << ranks.ranks << " ranks";
+}
+
 class PowerSgdRanks : public testing::TestWithParam<Ranks> {};
 
 TEST_P(PowerSgdRanks, MatricesOverSeveralSteps_FollowTheNaiveModel) {
