@@ -30,6 +30,11 @@ Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work)
   return Seconds((last - first) * 1e-9);
 }
 
+void forget_times(Strategy& strategy) {
+  static_cast<void>(strategy.collect_phases());
+  static_cast<void>(strategy.collect_collectives());
+}
+
 Seconds Sampler::time_of(int steps) {
   return timed_over_ranks(ranks_, [this, steps] {
     for (int step = 0; step < steps; ++step) strategy_.step();
@@ -54,8 +59,7 @@ Warmup Sampler::warm_up(int steps, Nanoseconds time) {
   Seconds sum{0};
   for (std::size_t i = samples.size() - later; i < samples.size(); ++i) sum += samples[i];
   warmup.per_sample = sum * steps_per_sample_ / static_cast<double>(later);
-  // What was marked so far belongs to no sample.
-  static_cast<void>(strategy_.collect_phases());
+  forget_times(strategy_);
   return warmup;
 }
 

@@ -19,6 +19,9 @@ struct Warmup {
 // on the node's common monotonic clock. Collective; the same number on every rank.
 [[nodiscard]] Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work);
 
+// What the strategy timed so far belongs to no sample. Synchronise it first.
+void forget_times(Strategy& strategy);
+
 // Takes samples of a strategy's step. All calls are collective, and every rank gets the same
 // numbers, so that decisions made from them are the same everywhere.
 class Sampler {

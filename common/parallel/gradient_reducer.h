@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/model/model.h"
+#include "common/trace/collective_timer.h"
 
 namespace tandem {
 
@@ -27,6 +28,10 @@ class GradientReducer : public GradientSink {
 
   // Bytes of gradients that go through one collective each, in launch order.
   [[nodiscard]] virtual std::vector<Bytes> bucket_sizes() const = 0;
+
+  // Its collectives over the steps since the last call, in launch order; synchronise first. Empty
+  // with phases off.
+  [[nodiscard]] virtual std::vector<CollectiveTimes> collect_collectives() = 0;
 
   // Waits for the reducer's own streams; throws their error.
   virtual void synchronize() = 0;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,8 +25,8 @@ class FakeCommunicator final : public Communicator {
   FakeCommunicator(Device& device, int rank, int size)
       : device_(device), rank_(rank), size_(size) {}
 
-  // What rank 0 brings to all_gather, call by call; else it brings what this rank does.
-  void let_root_gather(std::vector<double> values) { root_values_ = std::move(values); }
+  // What rank 0 brings to an all-gather of texts; else it brings what this rank does.
+  void let_root_gather(std::string text) { root_text_ = std::move(text); }
 
   // Called when memory that was allocated here goes.
   void on_free(std::function<void()> action) { on_free_ = std::move(action); }
@@ -53,13 +54,12 @@ class FakeCommunicator final : public Communicator {
   void recv(Stream&, AnySpan, int) override {}
   void barrier() override {}
   [[nodiscard]] std::vector<double> all_gather(double mine) override {
-    std::vector<double> all(static_cast<std::size_t>(size_), mine);
-    if (gathers_ < root_values_.size()) all.front() = root_values_[gathers_];
-    ++gathers_;
-    return all;
+    return std::vector<double>(static_cast<std::size_t>(size_), mine);
   }
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
-    return std::vector<std::string>(static_cast<std::size_t>(size_), mine);
+    std::vector<std::string> all(static_cast<std::size_t>(size_), mine);
+    if (root_text_) all.front() = *root_text_;
+    return all;
   }
   void abort() noexcept override {}
 
@@ -81,8 +81,7 @@ class FakeCommunicator final : public Communicator {
   Device& device_;
   const int rank_;
   const int size_;
-  std::vector<double> root_values_;
-  std::size_t gathers_ = 0;
+  std::optional<std::string> root_text_;
   std::vector<Call> all_reduces_;
   std::function<void()> on_free_;
 };

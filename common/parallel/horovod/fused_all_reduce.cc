@@ -16,6 +16,7 @@ FusedAllReduce::FusedAllReduce(Device& device, Communicator& communicator,
     : communicator_(communicator),
       gradients_(gradients),
       operations_(make_operations(device)),
+      timer_(device, options.timing),
       stream_(device.make_stream(StreamPriority::kHigh)) {
   if (options.buffer > Bytes{0}) buffer_ = communicator.allocate(options.buffer);
   if (options.predivide_factor == 1) return;
@@ -40,13 +41,14 @@ void FusedAllReduce::move(Span<float> from, Span<float> to, float factor) {
   }
 }
 
-void FusedAllReduce::enqueue(const FusedGroup& group, const EventList& ready) {
+void FusedAllReduce::enqueue(const FusedGroup& group, const EventList& ready, std::size_t index) {
   TANDEM_CHECK(group.type == DType::kFloat32, "gradients of {} bytes are not fp32",
                group.size.value);
   // Backward on the compute stream makes them.
   for (const auto& slot : group.slots) {
     stream_->wait(*ready.at(static_cast<std::size_t>(slot.tensor)));
   }
+  timer_.begin(*stream_, index, group.size);
   const bool in_place = group.slots.size() == 1;
   const auto place_of = [&](const FusedGroup::Slot& slot) {
     return in_place ? gradient(slot) : place(slot);
@@ -57,6 +59,7 @@ void FusedAllReduce::enqueue(const FusedGroup& group, const EventList& ready) {
       in_place ? gradient(group.slots.front()) : buffer_->as<float>(floats_in(group.extent));
   communicator_.all_reduce(*stream_, values, op_);
   for (const auto& slot : group.slots) move(place_of(slot), gradient(slot), factor_out_);
+  timer_.end(*stream_);
 }
 
 }  // namespace tandem::horovod

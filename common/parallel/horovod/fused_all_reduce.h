@@ -8,6 +8,7 @@
 #include "common/kernels/operations.h"
 #include "common/model/parameter_layout.h"
 #include "common/parallel/horovod/fusion_rule.h"
+#include "common/trace/collective_timer.h"
 
 namespace tandem::horovod {
 
@@ -25,14 +26,18 @@ class FusedAllReduce {
   struct Options {
     Bytes buffer;  // 0: there will be no group of several
     double predivide_factor = 1;
+    PhaseTiming timing = PhaseTiming::kOn;
   };
 
   // Collective. `gradients` by tensor; all outlive this.
   FusedAllReduce(Device& device, Communicator& communicator, const TensorList& gradients,
                  const Options& options);
 
-  // Enqueues a group whose tensors are ready with these events, by tensor.
-  void enqueue(const FusedGroup& group, const EventList& ready);
+  // Enqueues a group whose tensors are ready with these events, by tensor: the step's `index`-th.
+  void enqueue(const FusedGroup& group, const EventList& ready, std::size_t index);
+
+  // Of the groups since the last call, by index in their steps; synchronise the stream first.
+  [[nodiscard]] std::vector<CollectiveTimes> collect_times() { return timer_.collect(); }
 
   [[nodiscard]] Stream& stream() { return *stream_; }
 
@@ -47,6 +52,7 @@ class FusedAllReduce {
   float factor_in_ = 1;
   float factor_out_ = 1;
   ReduceOp op_ = ReduceOp::kAverage;
+  CollectiveTimer timer_;
   std::unique_ptr<Buffer> buffer_;        // the fusion buffer, for all groups in turn
   const std::unique_ptr<Stream> stream_;  // last: ends its work before the buffer goes
 };

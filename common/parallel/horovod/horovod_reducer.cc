@@ -43,7 +43,8 @@ HorovodReducer::HorovodReducer(Platform& platform, Replica& replica, const Param
                   control.rank(), control.size(), sizes_of(layout), options.cache_capacity),
       fused_(replica.device(), data, gradients_.tensors,
              {.buffer = buffer_size(layout, options.fusion_threshold),
-              .predivide_factor = options.predivide_factor}) {
+              .predivide_factor = options.predivide_factor,
+              .timing = replica.timer().timing()}) {
   TANDEM_CHECK(control.size() == data.size() && control.rank() == data.rank(),
                "rank {} of {} for control, {} of {} for data", control.rank(), control.size(),
                data.rank(), data.size());
@@ -136,9 +137,12 @@ std::vector<Bytes> HorovodReducer::launch(const std::vector<int>& tensors) {
   }
   std::vector<Bytes> sizes;
   for (const auto& group : horovod::fuse(responses, options_.fusion_threshold)) {
-    fused_.enqueue(group, ready_);
+    fused_.enqueue(group, ready_, launched_groups_++);
     sizes.push_back(group.size);
   }
+  // All of a step's gradients are launched before any of the next one's is ready.
+  launched_tensors_ += tensors.size();
+  if (launched_tensors_ == layout_.segments().size()) launched_tensors_ = launched_groups_ = 0;
   return sizes;
 }
 

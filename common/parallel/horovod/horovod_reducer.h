@@ -9,21 +9,12 @@
 #include "common/parallel/gradient_reducer.h"
 #include "common/parallel/horovod/controller.h"
 #include "common/parallel/horovod/fused_all_reduce.h"
+#include "common/parallel/horovod/horovod_options.h"
 #include "common/parallel/horovod/tensor_queue.h"
 #include "common/parallel/replica.h"
 #include "common/runtime/platform.h"
 
 namespace tandem {
-
-struct HorovodOptions {
-  Nanoseconds cycle = std::chrono::milliseconds(1);  // at least, from start to start
-  Bytes fusion_threshold = mib(128);                 // 0: every gradient alone
-  std::size_t cache_capacity = 1024;                 // tensors; 0: negotiate always
-  // Gradients are divided by it before they are summed, and by ranks / factor after; positive.
-  double predivide_factor = 1;
-  // For other ranks' gradients, once this rank's are ready: then a communication error.
-  Nanoseconds deadline = std::chrono::seconds(60);
-};
 
 // Averages gradients over ranks as Horovod does: nothing is settled in advance. A thread beside the
 // rank's looks in cycles at what backward has made by then, agrees with the other ranks on what all
@@ -61,6 +52,12 @@ class HorovodReducer final : public GradientReducer {
   void finish() override;
 
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const override { return latest_.groups; }
+  // By place in their steps, copies in and out of the fusion buffer included; steps differ in how
+  // they are fused.
+  [[nodiscard]] std::vector<CollectiveTimes> collect_collectives() override {
+    return fused_.collect_times();
+  }
+
   void synchronize() override;
 
   // Of the latest step that finished: from when its predecessor's gradients were all launched until
@@ -89,6 +86,8 @@ class HorovodReducer final : public GradientReducer {
   // The cycles' own.
   horovod::Controller controller_;
   std::optional<TimePoint> waiting_since_;  // for other ranks' gradients, and none came
+  std::size_t launched_groups_ = 0;         // of the step in hand
+  std::size_t launched_tensors_ = 0;        // the same
 
   horovod::FusedAllReduce fused_;  // the cycles enqueue; finish() waits, when they have nothing to
   std::unique_ptr<Timer> timer_;   // last: it uses all of the above
