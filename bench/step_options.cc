@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <string_view>
 #include <utility>
 
+#include "bench/bucket_limits.h"
 #include "bench/choices.h"
 #include "bench/comma_list.h"
 #include "bench/ranks_main.h"
@@ -44,17 +44,6 @@ int device_index(const char* flag, const std::string& text) {
   require(whole && index >= 0,
           fmt::format("{}: '{}' is no device: use numbers from 0, such as 1,0", flag, text));
   return index;
-}
-
-Bytes bucket_size(const char* flag, const std::string& text) {
-  if (text == "all") return Bytes{std::numeric_limits<std::int64_t>::max()};
-  double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  require(error == std::errc{} && rest == text.data() + text.size() && number >= 0 && number < 1e9,
-          fmt::format("{}: '{}' is no number of MiB: give one such as 25, or all", flag, text));
-  const Bytes size = parse_bytes(text + "MiB", flag);
-  require(size.value > 0, fmt::format("{}: a bucket holds more than {} MiB", flag, text));
-  return size;
 }
 
 // "powersgd:4", or by name.
@@ -103,14 +92,9 @@ ReducerOptions reducer_of(const StepFlags& flags) {
   reducer.horovod = horovod_of(flags);
   reducer.grads = choose("--grads", flags.grads, kGrads);
   reducer.overlap = choose("--overlap", flags.overlap, kOverlaps);
-  // torch: with a cap of the user's own there is no small first bucket.
-  if (!flags.bucket_mb.empty()) {
-    reducer.bucket_cap = bucket_size("--bucket-mb", flags.bucket_mb);
-    reducer.first_bucket_cap = reducer.bucket_cap;
-  }
-  if (!flags.first_bucket_mb.empty()) {
-    reducer.first_bucket_cap = bucket_size("--first-bucket-mb", flags.first_bucket_mb);
-  }
+  const BucketLimits limits = bucket_limits(flags.bucket_mb, flags.first_bucket_mb);
+  reducer.bucket_cap = limits.rest;
+  reducer.first_bucket_cap = limits.first;
   return reducer;
 }
 
@@ -222,6 +206,7 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
   }
   if (!flags.link.empty()) place.link = parse_link(flags.link);
   place.core_gflops = flags.core_gflops;
+  place.transport = parse_transport(flags.comm, "--comm");
   return place;
 }
 
@@ -264,6 +249,7 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   name("reducer", &StepFlags::reducer);
   name("cycle-time", &StepFlags::cycle_time);
   name("fusion-mb", &StepFlags::fusion_mb);
+  name("comm", &StepFlags::comm);
   name("link", &StepFlags::link);
   name("dispatch-cost", &StepFlags::dispatch_cost);
   name("interpreter-lock", &StepFlags::interpreter_lock);

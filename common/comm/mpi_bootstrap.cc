@@ -60,10 +60,13 @@ std::string host_name() {
 
 MpiSession::MpiSession(int& argc, char**& argv) {
   int provided = MPI_THREAD_SINGLE;
-  // Funneled: only main's thread calls MPI; streams and replicas are threads too.
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  if (provided < MPI_THREAD_FUNNELED) {
-    fail(ErrorKind::kFailure, "this MPI was built without thread support: install one with it");
+  // Multiple: a communicator's collectives run on stream workers, its control calls on main's
+  // thread.
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  if (provided < MPI_THREAD_MULTIPLE) {
+    fail(ErrorKind::kFailure,
+         "this MPI was built without support for calls from several threads (MPI_THREAD_MULTIPLE): "
+         "install one with it");
   }
 }
 
