@@ -134,7 +134,15 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
     place.cores.push_back(cores[static_cast<std::size_t>(i) % cores.size()]);
   }
   place.communicator = make_shared_memory_communicator(bootstrap, *place.device);
+  if (options.control) {
+    place.control = make_shared_memory_communicator(bootstrap, *place.device);
+  }
   return place;
+}
+
+void abort(Place& place) noexcept {
+  place.communicator->abort();
+  if (place.control) place.control->abort();
 }
 
 }  // namespace tandem::bench

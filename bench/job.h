@@ -23,6 +23,7 @@ struct PlaceOptions {
   std::vector<Bytes> device_memory{};  // as in PlatformOptions
   std::optional<LinkRequest> link{};
   double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
+  bool control = false;    // a second communicator is wanted, for a background thread
 };
 
 // Where a job runs: all that a process (a rank) needs before it can build a strategy.
@@ -30,6 +31,7 @@ struct Place {
   std::unique_ptr<Platform> platform;
   Device* device = nullptr;  // this rank's; of threads, the first
   std::unique_ptr<Communicator> communicator;
+  std::unique_ptr<Communicator> control;  // null unless asked for
   std::vector<int> cores;      // OS numbers that the job's devices are bound to, in device order
   int usable_cores = 0;        // by the job's ranks together
   std::string backend_notice;  // which back end was taken and why
@@ -43,6 +45,9 @@ void check_launch(Launch launch);
 // What every output of Google Benchmark says of a job: build type, back end, devices that share
 // cores.
 void add_context(const Place& place);
+
+// This rank gives up: peers that wait for it end soon.
+void abort(Place& place) noexcept;
 
 // Collective. Throws a usage error where the ranks are not as many as the devices of a job of
 // processes. Opens the back end on the cores that the job's ranks may use together - a launcher

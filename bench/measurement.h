@@ -12,8 +12,8 @@ namespace tandem::bench {
 
 // One device's books over all samples of a launch.
 struct DeviceBooks {
-  DeviceTimes all;                 // summed over samples
-  std::vector<double> step_spans;  // per sample: seconds per step from first to last phase mark
+  int device = 0;
+  std::vector<PhaseTimes> samples;
 };
 
 // What one launch found, before it becomes a record.
@@ -21,6 +21,7 @@ struct Measurement {
   Warmup warmup;
   std::vector<double> step_seconds;  // per sample
   std::vector<DeviceBooks> phases;   // of all ranks' devices, by device; empty with phases off
+  std::vector<DeviceCollectives> collectives;  // the same
   std::vector<Bytes> bucket_sizes;
   std::vector<MemoryUse> memory;  // of all ranks' devices, by device
   std::vector<std::string> warnings;
@@ -31,16 +32,21 @@ struct Measurement {
 };
 
 // Keeps the books of this rank's devices, sample by sample, and brings all ranks' together.
-class PhaseBooks {
+class Books {
  public:
-  // What the devices did in the latest sample.
-  void add(const std::vector<DeviceTimes>& sample);
+  // Takes what the devices did in the latest sample.
+  void add_sample(Strategy& strategy);
 
-  // Collective: the same on all ranks.
-  [[nodiscard]] std::vector<DeviceBooks> gather(Bootstrap& bootstrap) const;
+  // Collective: all devices', the same on all ranks.
+  [[nodiscard]] std::vector<DeviceBooks> gather_phases(Bootstrap& bootstrap) const;
+  [[nodiscard]] std::vector<DeviceCollectives> gather_collectives(Bootstrap& bootstrap) const;
 
  private:
-  std::vector<DeviceBooks> mine_;
+  void add(const DeviceTimes& sample);
+  void add(const DeviceCollectives& sample);
+
+  std::vector<DeviceBooks> phases_;
+  std::vector<DeviceCollectives> collectives_;
 };
 
 // How many samples fill `min_time` and are `min_samples` at least: the same on every rank, since

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "common/comm/communicator.h"
 #include "common/parallel/strategy.h"
@@ -15,9 +16,21 @@ struct Warmup {
   Seconds per_sample{0};  // mean of the later half: what a sample will take
 };
 
-// Barrier (untimed), then `work` on every rank: from the last rank's start to the last rank's end,
-// on the node's common monotonic clock. Collective; the same number on every rank.
+// One piece of work on all ranks.
+struct SampleTimes {
+  Seconds whole{0};                // from the last rank's start to the last rank's end
+  std::vector<Seconds> of_rank{};  // by rank: its own start to its own end
+};
+
+// Barrier (untimed), then `work` on every rank. Collective; the same numbers on every rank.
+[[nodiscard]] SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work);
+
+// The whole alone. Barrier (untimed), then `work` on every rank: from the last rank's start to the
+// last rank's end, on the node's common monotonic clock. Collective; the same number on every rank.
 [[nodiscard]] Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work);
+
+// What the strategy timed so far belongs to no sample. Synchronise it first.
+void forget_times(Strategy& strategy);
 
 // Takes samples of a strategy's step. All calls are collective, and every rank gets the same
 // numbers, so that decisions made from them are the same everywhere.

@@ -68,7 +68,7 @@ int run(const StepOptions& options, Bootstrap& bootstrap) {
       write_record(options, place, record_of(options, place, *model, measured, machine));
     }
   } catch (const Error& error) {
-    place.communicator->abort();  // peers that wait for this rank end soon
+    abort(place);  // peers that wait for this rank end soon
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     write_record(options, place, out_of_memory_record(options, place, *model, error, machine));
     throw;

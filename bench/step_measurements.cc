@@ -77,8 +77,8 @@ class PairSampler {
     seconds_a_.push_back((first_a + second_a) / 2);
     seconds_b_.push_back((first_b + second_b) / 2);
     // As in a timed run: marks are read after each sample and used again for the next.
-    static_cast<void>(sides_.a.collect_phases());
-    static_cast<void>(sides_.b.collect_phases());
+    forget_times(sides_.a);
+    forget_times(sides_.b);
     return seconds_b_.back();
   }
 
@@ -145,7 +145,7 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   const int samples = sample_count(options, measured.warmup);
   add_context(place, options);
   const std::string name = cell_of(options, place.platform->backend()).name();
-  PhaseBooks books;
+  Books books;
   LinkAccount link(*place.platform);
   const auto body = [&](benchmark::State& state) {
     const std::int64_t calls_before = strategy->dispatches();
@@ -153,7 +153,7 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
       measured.step_seconds.push_back(sampler.sample().count());
       state.SetIterationTime(measured.step_seconds.back());
       link.add_sample();
-      books.add(strategy->collect_phases());
+      books.add_sample(*strategy);
     }
     const double steps = static_cast<double>(samples) * steps_per_sample;
     const auto calls = static_cast<double>(strategy->dispatches() - calls_before);
@@ -165,7 +165,8 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   };
   driver.add(name, samples, benchmark::kMillisecond, body);
   driver.run();
-  measured.phases = books.gather(bootstrap);
+  measured.phases = books.gather_phases(bootstrap);
+  measured.collectives = books.gather_collectives(bootstrap);
   measured.bucket_sizes = strategy->bucket_sizes();
   measured.memory = gather_memory(bootstrap, *place.platform, own_device(place, options));
   return measured;

@@ -52,6 +52,19 @@ DevicePhases phases_from(const Json& json) {
   return phases;
 }
 
+Json to_json(const CollectiveRecord& collective) {
+  Json means = Json::array();
+  for (const double seconds : collective.mean_seconds) {
+    means.push_back(finite(seconds, "collectives"));
+  }
+  return Json{{"bytes", collective.bytes}, {"mean_seconds", means}};
+}
+
+CollectiveRecord collective_from(const Json& json) {
+  return {.bytes = value_or<std::int64_t>(json, "bytes", 0),
+          .mean_seconds = value_or(json, "mean_seconds", std::vector<double>{})};
+}
+
 Json to_json(const DeviceMemory& memory) {
   return Json{{"device", memory.device},
               {"capacity_bytes", memory.capacity_bytes},
@@ -161,7 +174,11 @@ Json to_json(const LaunchRecord& record) {
       {"warmup_seconds", finite(record.warmup_seconds, "warmup_seconds")},
       {"step_seconds", samples_to_json(record.step_seconds)},
       {"phases", list_to_json(record.phases)},
+      {"critical", to_json(record.critical)},
       {"remainder_seconds", finite(record.remainder_seconds, "remainder_seconds")},
+      {"least_exposed_seconds", finite(record.least_exposed_seconds, "least_exposed_seconds")},
+      {"least_compute_seconds", finite(record.least_compute_seconds, "least_compute_seconds")},
+      {"collectives", list_to_json(record.collectives)},
       {"memory", list_to_json(record.memory)},
       {"bucket_bytes", record.bucket_bytes},
       {"model", to_json(record.model)},
@@ -193,6 +210,12 @@ LaunchRecord record_from(const Json& json) {
   record.step_seconds = value_or(json, "step_seconds", record.step_seconds);
   record.phases = list_from<DevicePhases>(json, "phases", phases_from);
   record.remainder_seconds = value_or(json, "remainder_seconds", record.remainder_seconds);
+  record.critical = phases_from(value_or(json, "critical", Json::object()));
+  record.least_exposed_seconds =
+      value_or(json, "least_exposed_seconds", record.least_exposed_seconds);
+  record.least_compute_seconds =
+      value_or(json, "least_compute_seconds", record.least_compute_seconds);
+  record.collectives = list_from<CollectiveRecord>(json, "collectives", collective_from);
   record.memory = list_from<DeviceMemory>(json, "memory", memory_from);
   record.bucket_bytes = value_or(json, "bucket_bytes", record.bucket_bytes);
   record.model = model_from(value_or(json, "model", Json::object()));
