@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of the shared-memory communicator is more than the contract of all: its bits, its memory, and
-// how its ranks find out what went wrong. Ranks are threads; mpi_test.cc has them as processes.
+// What of the shared-memory communicator is more than the contract of all: its bits, its memory,
+// and how its ranks find out what went wrong. Ranks are threads; mpi_test.cc has them as processes.
 #include <gtest/gtest.h>
 
 #include <atomic>
