@@ -10,7 +10,6 @@
 #include "bench/ranks_main.h"
 #include "common/base/capture_error.h"
 #include "common/comm/agreement.h"
-#include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 
 namespace tandem::bench {
@@ -69,7 +68,7 @@ int run_threads(const CollectiveOptions& options) {
   run_ranks_as_threads(options.place.devices, [&](Bootstrap& ranks) {
     Device& device = place.platform->device(ranks.rank());
     device.bind_this_thread();
-    const auto communicator = make_shared_memory_communicator(ranks, device);
+    const auto communicator = make_communicator(options.place.transport, ranks, device);
     const Rank rank{ranks, *place.platform, device, *communicator};
     GoogleBenchmark* const reporting = ranks.rank() == 0 ? driver.get() : nullptr;
     const std::string wrong = run_sweep(rank, options, place.cores, reporting);

@@ -13,7 +13,6 @@
 #include "common/comm/agreement.h"
 #include "common/comm/launcher.h"
 #include "common/comm/node_link_ports.h"
-#include "common/comm/shared_memory.h"
 #include "common/runtime/host/available_memory.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/registry.h"
@@ -133,9 +132,9 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
   for (int i = 0; i < options.devices; ++i) {
     place.cores.push_back(cores[static_cast<std::size_t>(i) % cores.size()]);
   }
-  place.communicator = make_shared_memory_communicator(bootstrap, *place.device);
+  place.communicator = make_communicator(options.transport, bootstrap, *place.device);
   if (options.control) {
-    place.control = make_shared_memory_communicator(bootstrap, *place.device);
+    place.control = make_communicator(options.transport, bootstrap, *place.device);
   }
   return place;
 }

@@ -7,6 +7,7 @@
 
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
+#include "common/comm/transport_registry.h"
 #include "common/runtime/link_request.h"
 #include "common/runtime/platform.h"
 
@@ -23,7 +24,8 @@ struct PlaceOptions {
   std::vector<Bytes> device_memory{};  // as in PlatformOptions
   std::optional<LinkRequest> link{};
   double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
-  bool control = false;    // a second communicator is wanted, for a background thread
+  Transport transport = Transport::kAuto;
+  bool control = false;  // a second communicator is wanted, for a background thread
 };
 
 // Where a job runs: all that a process (a rank) needs before it can build a strategy.

@@ -98,6 +98,13 @@ void declare_all_reduce(CLI::App& app, StepFlags& flags) {
       ->capture_default_str();
 }
 
+void declare_transport(CLI::App& app, StepFlags& flags) {
+  app.add_option("--comm", flags.comm,
+                 "ddp, ddp-replicate: transport of collectives: auto (shared_memory on one node), "
+                 "shared_memory, mpi or gloo")
+      ->capture_default_str();
+}
+
 void declare_horovod(CLI::App& app, StepFlags& flags) {
   app.add_option(
          "--reducer", flags.reducer,
@@ -188,6 +195,7 @@ void declare(CLI::App& app, StepFlags& flags) {
   declare_dp(app, flags);
   declare_all_reduce(app, flags);
   declare_horovod(app, flags);
+  declare_transport(app, flags);
   declare_models(app, flags);
   declare_measuring(app, flags);
 }

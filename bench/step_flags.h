@@ -37,6 +37,7 @@ struct StepFlags {
   std::string reducer = "buckets";
   std::string cycle_time = "1ms";
   std::string fusion_mb;
+  std::string comm = "auto";
   std::string link;
   double core_gflops = 0;
   std::string dispatch_cost;

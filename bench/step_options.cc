@@ -206,6 +206,7 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
   }
   if (!flags.link.empty()) place.link = parse_link(flags.link);
   place.core_gflops = flags.core_gflops;
+  place.transport = parse_transport(flags.comm, "--comm");
   return place;
 }
 
@@ -248,6 +249,7 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   name("reducer", &StepFlags::reducer);
   name("cycle-time", &StepFlags::cycle_time);
   name("fusion-mb", &StepFlags::fusion_mb);
+  name("comm", &StepFlags::comm);
   name("link", &StepFlags::link);
   name("dispatch-cost", &StepFlags::dispatch_cost);
   name("interpreter-lock", &StepFlags::interpreter_lock);

@@ -39,6 +39,7 @@ struct Flags {
   std::string launch = "processes";
   int devices = 1;
   std::string backend = "auto";
+  std::string comm = "auto";
   std::string wait = "park";
   std::string device_memory;
   bool oversubscribe = false;
@@ -82,6 +83,9 @@ void declare_job(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--devices", flags.devices, "ranks, a device each")->capture_default_str();
   app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
+  app.add_option("--comm", flags.comm,
+                 "transport: auto (shared_memory on one node), shared_memory, mpi or gloo")
+      ->capture_default_str();
   app.add_option("--wait", flags.wait, "for other ranks: park, or spin (needs a core per rank)")
       ->capture_default_str();
   app.add_option("--device-memory", flags.device_memory,
@@ -123,7 +127,8 @@ PlaceOptions place_of(const Flags& flags) {
   PlaceOptions place{.devices = flags.devices,
                      .launch = choose("--launch", flags.launch, kLaunches),
                      .backend = parse_backend(flags.backend),
-                     .oversubscribe = flags.oversubscribe};
+                     .oversubscribe = flags.oversubscribe,
+                     .transport = parse_transport(flags.comm, "--comm")};
   if (!flags.device_memory.empty()) {
     place.device_memory = {parse_bytes(flags.device_memory, "--device-memory")};
   }
