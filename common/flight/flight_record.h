@@ -33,13 +33,13 @@ struct FlightRecord {
   int rank = 0;
   int world = 1;
   int pid = 0;
-  std::string host;
-  Place enqueued;             // what the caller's thread came to
-  Place device;               // what its device came to; no phase where the device does not tell
+  std::string host{};
+  Place enqueued{};           // what the caller's thread came to
+  Place device{};             // what its device came to; no phase where the device does not tell
   std::uint64_t started = 0;  // largest sequence numbers of collectives
   std::uint64_t finished = 0;
-  std::vector<Collective> collectives;  // the latest ones, by sequence
-  std::optional<Failure> failure;
+  std::vector<Collective> collectives{};  // the latest ones, by sequence
+  std::optional<Failure> failure{};
   bool ended = false;  // well
 
   // The collective of that number, where it is remembered.

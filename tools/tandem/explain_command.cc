@@ -72,7 +72,8 @@ SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
   const LaunchSettings settings{.step_bench = find_step_bench(options.step_bench),
                                 .min_time = task.settings.min_time,
                                 .min_samples = task.settings.min_samples,
-                                .oversubscribe = task.settings.oversubscribe};
+                                .oversubscribe = task.settings.oversubscribe,
+                                .comm_timeout = checked_comm_timeout(options.comm_timeout)};
   const results::SweepInfo asked = own_sweep(task);
   if (task.source.is_given) {
     check_same_machine(task.source.document->sweep, asked.context, task.source.folder);

@@ -22,7 +22,8 @@ struct ExplainOptions {
   std::string min_time;  // empty: as FILE was measured, else 500ms
   bool oversubscribe = false;
   std::string launch_timeout = "10m";
-  std::string step_bench;  // empty: beside this program
+  std::string comm_timeout;  // of step_bench; empty: its default
+  std::string step_bench;    // empty: beside this program
 };
 
 // `tandem explain`: measures the rungs that are missing, then says what the gap between dp and ddp

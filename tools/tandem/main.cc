@@ -37,6 +37,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   run->add_option("--backend", options.backend, "auto, host or cuda")->capture_default_str();
   run->add_option("--launch-timeout", options.launch_timeout, "Give up on a launch after this time")
       ->capture_default_str();
+  run->add_option("--comm-timeout", options.comm_timeout,
+                  "Ranks give up on one that is late by this time, such as 10s; default: 60s");
   run->add_option("--step-bench", options.step_bench,
                   "Program that measures a launch, for tests; default: step_bench beside tandem");
   return run;
@@ -86,6 +88,8 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
       ->add_option("--launch-timeout", options.launch_timeout,
                    "Give up on a launch after this time")
       ->capture_default_str();
+  explain->add_option("--comm-timeout", options.comm_timeout,
+                      "Ranks give up on one that is late by this time, such as 10s; default: 60s");
   explain->add_option(
       "--step-bench", options.step_bench,
       "Program that measures a launch, for tests; default: step_bench beside tandem");

@@ -92,7 +92,8 @@ int run_sweep(const RunOptions& options) {
   const LaunchSettings settings{.step_bench = find_step_bench(options.step_bench),
                                 .min_time = sweep.min_time,
                                 .min_samples = sweep.min_samples,
-                                .oversubscribe = options.oversubscribe};
+                                .oversubscribe = options.oversubscribe,
+                                .comm_timeout = checked_comm_timeout(options.comm_timeout)};
   const OutputFolder folder(options.out);
   const results::SweepInfo info = sweep_info(sweep, options, plan.cells.size());
 
