@@ -54,14 +54,14 @@ TEST(Blame, KilledRank_IsNamedWithThePlaceAndTheCollectiveThatItMissed) {
             "rank 1 was killed (SIGKILL) in step 12, phase backward, in all_reduce #35 (4.0 MiB)");
   EXPECT_EQ(blame({waited_for(1, rank_in_collective(0)), rank_in_step(1)}, killed),
             "rank 1 was killed (SIGKILL) in step 12, phase backward, before all_reduce #35 "
-            "(4.0 MiB); rank 0 waited 3.0 s for it");
+            "(4.0 MiB); rank 0 waited 3 s for it");
   EXPECT_EQ(blame({rank_in_step(0)}, killed), "rank 1 was killed (SIGKILL) before its first step");
 }
 
 TEST(Blame, StoppedRank_IsTheOneThatGotLeastFar) {
   EXPECT_EQ(blame({waited_for(1, rank_in_collective(0)), rank_in_step(1)}, std::nullopt),
             "rank 1 did not go on from step 12, phase backward, before all_reduce #35 (4.0 MiB); "
-            "rank 0 waited 3.0 s for it: it was stopped, or late");
+            "rank 0 waited 3 s for it: it was stopped, or late");
 }
 
 TEST(Blame, StoppedRankOfThree_IsNotTheOneThatWasEndedWhileItWaited) {

@@ -68,6 +68,7 @@ bool has_own_error(const FlightRecord& record) {
 // One process that holds all ranks as threads says the same of each of them, and so do ranks that
 // met a failure together.
 bool all_say_the_same(const Records& records) {
+  if (static_cast<int>(records.size()) != records.front().world) return false;
   return std::all_of(records.begin(), records.end(), [&](const FlightRecord& record) {
     return record.failure && record.failure->text == records.front().failure->text;
   });
