@@ -11,6 +11,9 @@
 //
 //   --grads=copy   bucket_copy after each gradient (divided on the way in), and back after the wait
 //   --overlap=off  all-reduces start at exposed_comm
+//   --accumulate   forward, loss and backward per micro-batch; the last one's gradients are reduced
+//   --join         a number is all-reduced before forward and before backward; a rank without data
+//                  does only that, and all-reduces zeros in every bucket
 //   a model with buffers: rank 0 broadcasts them before every forward (phase buffers)
 //
 // All but the input is what dp-allreduce does as well, in common/parallel/all_reduce_rank.h.
@@ -18,26 +21,44 @@
 
 namespace tandem::ddp {
 
+namespace {
+
+Piece share_of(const Communicator& ranks, std::int64_t batch, Join join) {
+  return join == Join::kOff ? share_of_batch(batch, ranks.rank(), ranks.size())
+                            : uneven_share_of_batch(batch, ranks.rank(), ranks.size());
+}
+
+}  // namespace
+
 DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& device,
                                                  const Model& model, Communicator& communicator,
                                                  const TrainingOptions& options,
                                                  const ReducerOptions& reducer)
     : interpreter_(options.interpreter.dispatch_cost),
-      batch_(platform, device, model,
-             share_of_batch(options.global_batch, communicator.rank(), communicator.size()),
-             options),
-      rank_(device, model, batch_.count(), communicator, interpreter_, options, reducer) {}
+      share_(share_of(communicator, options.global_batch, reducer.join)),
+      batch_(share_.count == 0
+                 ? nullptr
+                 : std::make_unique<LocalBatch>(platform, device, model, share_, options)),
+      rank_(device, model, share_.count, communicator, interpreter_, options, reducer) {}
 
 void DistributedDataParallel::step() {
+  if (!batch_) {
+    static_cast<void>(rank_.shadow());
+    return;
+  }
   Replica& replica = rank_.replica();
   replica.timer().begin(replica.stream(), Phase::kInput);
-  batch_.load(replica.stream(), interpreter_);
-  rank_.train(batch_.inputs(), batch_.targets());
+  batch_->load(replica.stream(), interpreter_);
+  rank_.train(batch_->inputs(), batch_->targets());
 }
 
 std::vector<DeviceTimes> DistributedDataParallel::collect_phases() {
   Replica& replica = rank_.replica();
   return {{replica.device().id().index, replica.timer().collect()}};
+}
+
+std::vector<DeviceCollectives> DistributedDataParallel::collect_collectives() {
+  return {{rank_.replica().device().id().index, rank_.collect_collectives()}};
 }
 
 }  // namespace tandem::ddp

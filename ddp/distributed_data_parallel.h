@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "common/parallel/all_reduce_rank.h"
 #include "common/parallel/local_batch.h"
 #include "common/parallel/strategy.h"
@@ -12,16 +14,24 @@ namespace tandem::ddp {
 class DistributedDataParallel final : public Strategy {
  public:
   // One rank. Collective over `communicator`, which outlives this. Throws a usage error where the
-  // ranks do not divide the global batch.
+  // ranks do not divide the global batch; with Join each takes its piece by the chunk rule, and a
+  // rank without one shadows the others.
   DistributedDataParallel(Platform& platform, Device& device, const Model& model,
                           Communicator& communicator, const TrainingOptions& options,
                           const ReducerOptions& reducer);
 
   void step() override;
+
+  // With Join, of a rank that has no data any more: shadows a step of those that have, and is true;
+  // or, where none has, ends with the state of the one that had some last.
+  bool step_without_data() { return rank_.shadow(); }
+
   void synchronize() override { rank_.synchronize(); }
   [[nodiscard]] TensorList weights() override { return rank_.replica().parameters().tensors; }
   [[nodiscard]] TensorList gradients() override { return rank_.gradients(); }
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
+  [[nodiscard]] std::vector<DeviceCollectives> collect_collectives() override;
+  [[nodiscard]] int devices_used() const override { return batch_ ? 1 : 0; }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreter_.calls(); }
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const override { return rank_.bucket_sizes(); }
 
@@ -30,8 +40,9 @@ class DistributedDataParallel final : public Strategy {
 
  private:
   Interpreter interpreter_;
-  LocalBatch batch_;
-  AllReduceRank rank_;  // last: its streams end before what they work on goes
+  const Piece share_;
+  std::unique_ptr<LocalBatch> batch_;  // null: no samples
+  AllReduceRank rank_;                 // last: its streams end before what they work on goes
 };
 
 }  // namespace tandem::ddp

@@ -152,4 +152,12 @@ std::vector<DeviceTimes> DpAllReduce::collect_phases() {
   return all;
 }
 
+std::vector<DeviceCollectives> DpAllReduce::collect_collectives() {
+  std::vector<DeviceCollectives> all;
+  for (const auto& rank : ranks_) {
+    all.push_back({rank->rank->replica().device().id().index, rank->rank->collect_collectives()});
+  }
+  return all;
+}
+
 }  // namespace tandem::dp

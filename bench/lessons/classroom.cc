@@ -43,7 +43,8 @@ Classroom::Classroom(Bootstrap& bootstrap)
       cores_(host::allowed_cores()),
       binding_(core_of(bootstrap, cores_)),
       platform_(devices(1)),
-      meeting_(make_shared_memory_communicator(bootstrap, platform_->device(0), kPatience)) {}
+      meeting_(make_shared_memory_communicator(bootstrap, platform_->device(0),
+                                               {.deadline = kPatience})) {}
 
 std::unique_ptr<Platform> Classroom::devices(int count, const HostDebug& debug) const {
   PlatformOptions options;

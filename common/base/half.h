@@ -49,8 +49,7 @@ constexpr std::uint16_t Float16::rounded(float value) {
   const std::uint32_t sign = (all >> 16) & 0x8000;
   const std::uint32_t magnitude = all & 0x7fffffff;
   // Normal: move the exponent's bias from 127 to 15 and round away 13 bits of fraction.
-  const std::uint32_t normal =
-      (magnitude - (112U << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13;
+  const std::uint32_t normal = (magnitude - (112U << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13;
   // Subnormal: adding 0.5 leaves the result in the low bits, rounded by the addition itself.
   const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
   const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - 0x3f000000;
@@ -66,8 +65,8 @@ constexpr Float16::operator float() const {
   const std::uint32_t normal = (magnitude << 13) + (112U << 23);
   const std::uint32_t special = (magnitude << 13) + (224U << 23);  // infinite, NaN
   // Subnormal: as a fraction of 2^-14, the smallest normal number.
-  const float fraction = std::bit_cast<float>((magnitude << 13) + (113U << 23)) -
-                         std::bit_cast<float>(113U << 23);
+  const float fraction =
+      std::bit_cast<float>((magnitude << 13) + (113U << 23)) - std::bit_cast<float>(113U << 23);
   std::uint32_t value = magnitude < 0x400 ? std::bit_cast<std::uint32_t>(fraction) : normal;
   value = magnitude >= 0x7c00 ? special : value;
   return std::bit_cast<float>(sign | value);

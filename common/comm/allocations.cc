@@ -33,12 +33,12 @@ std::shared_ptr<std::byte> Allocations::at(Place place, int rank) const {
   return nullptr;
 }
 
-std::vector<float*> Allocations::views_of(Place place) const {
-  std::vector<float*> views;
+std::vector<std::byte*> Allocations::views_of(Place place) const {
+  std::vector<std::byte*> views;
   for (int rank = 0; rank < ranks_; ++rank) {
     const std::shared_ptr<std::byte> view = at(place, rank);
     TANDEM_CHECK(view != nullptr, "allocation {} is gone", place.allocation);
-    views.push_back(reinterpret_cast<float*>(view.get()));
+    views.push_back(view.get());
   }
   return views;
 }

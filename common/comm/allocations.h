@@ -36,7 +36,7 @@ class Allocations {
   [[nodiscard]] std::shared_ptr<std::byte> at(Place place, int rank) const;
 
   // The place in every rank's region, by rank.
-  [[nodiscard]] std::vector<float*> views_of(Place place) const;
+  [[nodiscard]] std::vector<std::byte*> views_of(Place place) const;
 
  private:
   struct Allocation {

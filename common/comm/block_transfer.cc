@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/comm/stage.h"
 
 namespace tandem {
@@ -32,25 +32,12 @@ std::int64_t longest(const std::vector<Block>& blocks) {
 
 }  // namespace
 
-void BlockTransfer::check(const std::vector<Block>& blocks, std::int64_t mine, std::int64_t at_root,
-                          int root) const {
-  TANDEM_CHECK(static_cast<int>(blocks.size()) == ranks_, "{} blocks for {} ranks", blocks.size(),
-               ranks_);
-  const std::int64_t count = blocks[static_cast<std::size_t>(rank_)].count;
-  TANDEM_CHECK(mine == count, "{} elements for a block of {}", mine, count);
-  for (const Block& block : blocks) {
-    TANDEM_CHECK(block.offset >= 0 && block.count >= 0, "a block of {} elements at {}", block.count,
-                 block.offset);
-    TANDEM_CHECK(rank_ != root || block.offset + block.count <= at_root,
-                 "a block of {} elements at {} of root's {}", block.count, block.offset, at_root);
-  }
-}
-
 // Where root's part lies is of use to the others only where it was allocated.
-Place BlockTransfer::open(const Plan& plan, const float* at_root, const host::ModelledTime& ready) {
+Place BlockTransfer::open(const Plan& plan, const std::byte* at_root,
+                          const host::ModelledTime& ready) {
   const Place mine = rank_ == plan.root ? allocations_.place_of(at_root) : Place{};
   meeting_.open(plan.opening, mine, ready);
-  return meeting_.place_of_root(plan.opening);
+  return meeting_.place_of(plan.root);
 }
 
 std::shared_ptr<std::byte> BlockTransfer::memory_of_root(Place place, int root) {
@@ -63,26 +50,24 @@ std::shared_ptr<std::byte> BlockTransfer::memory_of_root(Place place, int root) 
        rank_, root);
 }
 
-host::ModelledTime BlockTransfer::scatter(const Plan& plan, Span<const float> source,
-                                          Span<float> mine, const host::ModelledTime& ready) {
+host::ModelledTime BlockTransfer::scatter(const Plan& plan, ConstByteSpan source, ByteSpan mine,
+                                          const host::ModelledTime& ready) {
   const Place place = open(plan, source.data(), ready);
   if (place.is_allocated()) {
     const auto memory = memory_of_root(place, plan.root);
-    const auto* const from = reinterpret_cast<const float*>(memory.get());
-    copy_floats(mine.data(), from + my_block(plan).offset, mine.size());
+    copy_bytes(mine.data(), memory.get() + my_block(plan).offset, mine.size());
   } else {
     scatter_staged(plan, source, mine);
   }
   return meeting_.close(plan.opening);
 }
 
-host::ModelledTime BlockTransfer::gather(const Plan& plan, Span<const float> mine,
-                                         Span<float> destination, const host::ModelledTime& ready) {
+host::ModelledTime BlockTransfer::gather(const Plan& plan, ConstByteSpan mine, ByteSpan destination,
+                                         const host::ModelledTime& ready) {
   const Place place = open(plan, destination.data(), ready);
   if (place.is_allocated()) {
     const auto memory = memory_of_root(place, plan.root);
-    auto* const to = reinterpret_cast<float*>(memory.get());
-    copy_floats(to + my_block(plan).offset, mine.data(), mine.size());
+    copy_bytes(memory.get() + my_block(plan).offset, mine.data(), mine.size());
   } else {
     gather_staged(plan, mine, destination);
   }
@@ -91,32 +76,31 @@ host::ModelledTime BlockTransfer::gather(const Plan& plan, Span<const float> min
 
 // The root fills every rank's stage, each rank empties its own. Stages are free by now: whoever
 // used one in an earlier collective was done with it before it came to this one's first meeting.
-void BlockTransfer::scatter_staged(const Plan& plan, Span<const float> source, Span<float> mine) {
-  const std::vector<float*> stages = allocations_.views_of(plan.stage);
-  for (std::int64_t done = 0; done < longest(plan.blocks); done += kStageElements) {
+void BlockTransfer::scatter_staged(const Plan& plan, ConstByteSpan source, ByteSpan mine) {
+  const std::vector<std::byte*> stages = allocations_.views_of(plan.stage);
+  for (std::int64_t done = 0; done < longest(plan.blocks); done += kStageBytes) {
     if (rank_ == plan.root) {
       for (const Part& part : parts_of(plan.blocks, done)) {
-        copy_floats(stages[part.rank], source.data() + part.offset, part.count);
+        copy_bytes(stages[part.rank], source.data() + part.offset, part.count);
       }
     }
     meeting_.meet();
-    const float* const stage = stages[static_cast<std::size_t>(rank_)];
-    copy_floats(mine.data() + done, stage, staged_part(mine.size(), done));
+    const std::byte* const stage = stages[static_cast<std::size_t>(rank_)];
+    copy_bytes(mine.data() + done, stage, staged_part(mine.size(), done));
     meeting_.meet();
   }
 }
 
 // Each rank fills its stage, the root empties all.
-void BlockTransfer::gather_staged(const Plan& plan, Span<const float> mine,
-                                  Span<float> destination) {
-  const std::vector<float*> stages = allocations_.views_of(plan.stage);
-  for (std::int64_t done = 0; done < longest(plan.blocks); done += kStageElements) {
-    float* const stage = stages[static_cast<std::size_t>(rank_)];
-    copy_floats(stage, mine.data() + done, staged_part(mine.size(), done));
+void BlockTransfer::gather_staged(const Plan& plan, ConstByteSpan mine, ByteSpan destination) {
+  const std::vector<std::byte*> stages = allocations_.views_of(plan.stage);
+  for (std::int64_t done = 0; done < longest(plan.blocks); done += kStageBytes) {
+    std::byte* const stage = stages[static_cast<std::size_t>(rank_)];
+    copy_bytes(stage, mine.data() + done, staged_part(mine.size(), done));
     meeting_.meet();
     if (rank_ == plan.root) {
       for (const Part& part : parts_of(plan.blocks, done)) {
-        copy_floats(destination.data() + part.offset, stages[part.rank], part.count);
+        copy_bytes(destination.data() + part.offset, stages[part.rank], part.count);
       }
     }
     meeting_.meet();

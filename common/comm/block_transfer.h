@@ -20,29 +20,26 @@ class BlockTransfer {
 
   // What both share: who gets which part, of whom, and where all ranks have their stages.
   struct Plan {
-    std::vector<Block> blocks{};
+    std::vector<Block> blocks{};  // in bytes
     int root = 0;
     Opening opening{};
     Place stage{};
   };
 
-  // A logic error where blocks do not fit this rank's `mine` elements, or on root the `at_root`.
-  void check(const std::vector<Block>& blocks, std::int64_t mine, std::int64_t at_root,
-             int root) const;
-
-  host::ModelledTime scatter(const Plan& plan, Span<const float> source, Span<float> mine,
+  host::ModelledTime scatter(const Plan& plan, ConstByteSpan source, ByteSpan mine,
                              const host::ModelledTime& ready);
-  host::ModelledTime gather(const Plan& plan, Span<const float> mine, Span<float> destination,
+  host::ModelledTime gather(const Plan& plan, ConstByteSpan mine, ByteSpan destination,
                             const host::ModelledTime& ready);
 
  private:
-  [[nodiscard]] Place open(const Plan& plan, const float* at_root, const host::ModelledTime& ready);
+  [[nodiscard]] Place open(const Plan& plan, const std::byte* at_root,
+                           const host::ModelledTime& ready);
   [[nodiscard]] std::shared_ptr<std::byte> memory_of_root(Place place, int root);
   [[nodiscard]] const Block& my_block(const Plan& plan) const {
     return plan.blocks[static_cast<std::size_t>(rank_)];
   }
-  void scatter_staged(const Plan& plan, Span<const float> source, Span<float> mine);
-  void gather_staged(const Plan& plan, Span<const float> mine, Span<float> destination);
+  void scatter_staged(const Plan& plan, ConstByteSpan source, ByteSpan mine);
+  void gather_staged(const Plan& plan, ConstByteSpan mine, ByteSpan destination);
 
   const int rank_;
   const int ranks_;

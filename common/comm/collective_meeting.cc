@@ -24,11 +24,6 @@ void Note::add(const std::vector<Block>& blocks) {
   }
 }
 
-CollectiveMeeting::CollectiveMeeting(RendezvousState& state, const Side& side)
-    : side_(side),
-      rendezvous_(state, side.sharing, side.rank, static_cast<int>(side.devices.size()),
-                  side.deadline) {}
-
 void CollectiveMeeting::open(const Opening& opening, Place place, const host::ModelledTime& ready) {
   rendezvous_.bring({.allocation = place.allocation,
                      .offset_bytes = place.offset_bytes,
@@ -45,16 +40,22 @@ void CollectiveMeeting::open(const Opening& opening, Place place, const host::Mo
 }
 
 host::ModelledTime CollectiveMeeting::reserve(const Opening& opening) const {
-  if (opening.duration == Nanoseconds{0}) return latest_;  // nothing is transferred
+  host::ModelledTime end = latest_;
+  if (opening.duration == Nanoseconds{0}) return end;  // nothing is transferred
+  if (opening.one_way) {
+    const auto from = static_cast<std::size_t>(opening.root);
+    end.at = reserve_transfer(side_.link->ports(), side_.devices[from], side_.devices[1 - from],
+                              latest_.at, opening.duration);
+    return end;
+  }
   std::vector<DeviceId> ports = side_.devices;
   if (opening.from_host) ports.push_back({Backend::kHost, DeviceId::kHostMemory});
-  host::ModelledTime end = latest_;
   end.at = reserve_collective(side_.link->ports(), ports, latest_.at, opening.duration);
   return end;
 }
 
-Place CollectiveMeeting::place_of_root(const Opening& opening) const {
-  const RendezvousState::Brought& theirs = rendezvous_.brought_by(opening.root);
+Place CollectiveMeeting::place_of(int rank) const {
+  const RendezvousState::Brought& theirs = rendezvous_.brought_by(rank);
   return {theirs.allocation, theirs.offset_bytes};
 }
 

@@ -30,25 +30,26 @@ struct Opening {
   int root = 0;             // 0 where there is none
   Nanoseconds duration{0};  // over the modelled link, by the root's reckoning
   bool from_host = false;   // the root's side is host memory: the host's port is used as well
+  bool one_way = false;     // of two ranks, the root only sends and the other only receives
 };
 
 // Where the streams of all ranks meet: to see that they came for the same collective, and over a
 // modelled link to agree when it is over. Used by one stream's worker at a time.
 class CollectiveMeeting {
  public:
-  struct Side {  // of this rank
-    host::Sharing sharing = host::Sharing::kThreads;
+  struct Side {  // of this rank; a rank is its index among those who meet
     int rank = 0;
     std::vector<DeviceId> devices{};  // of all ranks
-    Nanoseconds deadline{0};
-    host::HostLink* link = nullptr;  // absent where nothing is modelled
+    host::HostLink* link = nullptr;   // absent where nothing is modelled
   };
-  CollectiveMeeting(RendezvousState& state, const Side& side);
+  CollectiveMeeting(const Rendezvous& rendezvous, Side side)
+      : side_(std::move(side)), rendezvous_(rendezvous) {}
 
-  // The first meeting: throws on all ranks where their notes differ. The root's `place` is then
-  // known to all. Over a link, the root reserves the ports from when the last rank was ready.
+  // The first meeting: throws on all ranks where their notes differ. Every rank's `place` is then
+  // known to all, until the next meeting. Over a link, the root reserves the ports from when the
+  // last rank was ready.
   void open(const Opening& opening, Place place, const host::ModelledTime& ready);
-  [[nodiscard]] Place place_of_root(const Opening& opening) const;
+  [[nodiscard]] Place place_of(int rank) const;
 
   // All have done what they did since the last meeting.
   void meet() { rendezvous_.meet(); }

@@ -14,9 +14,10 @@ struct CollectiveCall {
   Bytes size;                  // of this rank's part
 };
 
-// Is told what becomes of each collective, on the thread where it happens: enqueued on the caller's,
-// started and finished on the stream's worker. A collective that fails or is dropped never finishes.
-// Outlives the communicator; its calls cost what the observer makes them cost, in the step.
+// Is told what becomes of each collective, on the thread where it happens: enqueued on the
+// caller's, started and finished on the stream's worker. A collective that fails or is dropped
+// never finishes. Outlives the communicator; its calls cost what the observer makes them cost, in
+// the step.
 class CollectiveObserver {
  public:
   CollectiveObserver() = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/control_block.h"
 
+#include <algorithm>
 #include <new>
 #include <string>
 
@@ -8,6 +9,12 @@
 #include "common/comm/node_memory.h"
 
 namespace tandem {
+
+PairArrivals& ControlBlock::pair(int a, int b) {
+  const int low = std::min(a, b);
+  const int high = std::max(a, b);
+  return pairs[static_cast<std::size_t>(high * (high - 1) / 2 + low)];  // rows of a triangle
+}
 
 std::shared_ptr<host::SharedMapping> map_control_block(Bootstrap& bootstrap) {
   const Bytes size{static_cast<std::int64_t>(sizeof(ControlBlock))};

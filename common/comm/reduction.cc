@@ -11,7 +11,7 @@ namespace tandem {
 namespace {
 
 constexpr std::int64_t kLine = 16;     // floats in a cache line
-constexpr std::int64_t kBlock = 2048;  // floats that are summed while they stay in the L1 cache
+constexpr std::int64_t kBlock = 2048;  // elements that are summed while they stay in the L1 cache
 
 TANDEM_VECTOR_CLONES
 void reduce_pair(float* __restrict a, float* __restrict b, std::int64_t count, float factor) {
@@ -23,8 +23,9 @@ void reduce_pair(float* __restrict a, float* __restrict b, std::int64_t count, f
 }
 
 TANDEM_VECTOR_CLONES
-void add_to(float* __restrict sum, const float* __restrict values, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) sum[i] += values[i];
+void reduce_pair_to(float* into, const float* a, const float* b, std::int64_t count, float factor) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) into[i] = (a[i] + b[i]) * factor;
 }
 
 TANDEM_VECTOR_CLONES
@@ -32,31 +33,96 @@ void multiply(float* values, std::int64_t count, float factor) {
   for (std::int64_t i = 0; i < count; ++i) values[i] *= factor;
 }
 
+// Loads, adds and stores per type: templates cannot be cloned for vector widths.
 TANDEM_VECTOR_CLONES
-void reduce_pair_to(float* into, const float* a, const float* b, std::int64_t count) {
-  TANDEM_INDEPENDENT_ITERATIONS
-  for (std::int64_t i = 0; i < count; ++i) into[i] = a[i] + b[i];
+void load(float* __restrict sum, const BFloat16* __restrict values, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) sum[i] = static_cast<float>(values[i]);
+}
+TANDEM_VECTOR_CLONES
+void load(float* __restrict sum, const Float16* __restrict values, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) sum[i] = static_cast<float>(values[i]);
+}
+void load(float* sum, const float* values, std::int64_t count) {
+  std::memcpy(sum, values, static_cast<std::size_t>(count) * sizeof(float));
 }
 
-using Sums = std::array<float, kBlock>;
+TANDEM_VECTOR_CLONES
+void add_to(float* __restrict sum, const float* __restrict values, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) sum[i] += values[i];
+}
+TANDEM_VECTOR_CLONES
+void add_to(float* __restrict sum, const BFloat16* __restrict values, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) sum[i] += static_cast<float>(values[i]);
+}
+TANDEM_VECTOR_CLONES
+void add_to(float* __restrict sum, const Float16* __restrict values, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) sum[i] += static_cast<float>(values[i]);
+}
 
-std::size_t bytes_of(std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(float); }
+TANDEM_VECTOR_CLONES
+void store(BFloat16* __restrict values, const float* __restrict sum, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) values[i] = BFloat16(sum[i]);
+}
+TANDEM_VECTOR_CLONES
+void store(Float16* __restrict values, const float* __restrict sum, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) values[i] = Float16(sum[i]);
+}
+void store(float* values, const float* sum, std::int64_t count) {
+  std::memcpy(values, sum, static_cast<std::size_t>(count) * sizeof(float));
+}
 
-void sum_block(const std::vector<float*>& buffers, std::int64_t first, std::int64_t count,
-               Sums& sum) {
-  std::memcpy(sum.data(), buffers.front() + first, bytes_of(count));
-  for (std::size_t rank = 1; rank < buffers.size(); ++rank) {
-    add_to(sum.data(), buffers[rank] + first, count);
+template <class T>
+struct Buffers {
+  std::vector<const T*> sources;
+  std::vector<T*> destinations;
+};
+
+// A block is summed apart, then copied to all.
+template <class T>
+void reduce_block(const Buffers<T>& buffers, Share block, float factor) {
+  std::array<float, kBlock> sum;
+  load(sum.data(), buffers.sources.front() + block.first, block.count);
+  for (std::size_t i = 1; i < buffers.sources.size(); ++i) {
+    add_to(sum.data(), buffers.sources[i] + block.first, block.count);
   }
+  if (factor != 1.0F) multiply(sum.data(), block.count, factor);
+  for (T* const to : buffers.destinations) store(to + block.first, sum.data(), block.count);
 }
 
-// Any number of buffers: a block is summed apart, then copied to all.
-void reduce_block(const std::vector<float*>& buffers, std::int64_t first, std::int64_t count,
-                  float factor) {
-  Sums sum;
-  sum_block(buffers, first, count, sum);
-  multiply(sum.data(), count, factor);
-  for (float* const buffer : buffers) std::memcpy(buffer + first, sum.data(), bytes_of(count));
+// Two ranks' floats, the common case on small machines, in one pass.
+bool reduce_pairwise(const Buffers<float>& buffers, Share elements, float factor) {
+  if (buffers.sources.size() != 2) return false;
+  const float* const a = buffers.sources[0] + elements.first;
+  const float* const b = buffers.sources[1] + elements.first;
+  if (buffers.destinations.size() == 1) {
+    reduce_pair_to(buffers.destinations[0] + elements.first, a, b, elements.count, factor);
+    return true;
+  }
+  float* const to_a = buffers.destinations[0] + elements.first;
+  float* const to_b = buffers.destinations[1] + elements.first;
+  if (a != to_a || b != to_b) return false;
+  reduce_pair(to_a, to_b, elements.count, factor);
+  return true;
+}
+template <class T>
+bool reduce_pairwise(const Buffers<T>&, Share, float) {
+  return false;
+}
+
+template <class T>
+void reduce_as(const std::vector<const std::byte*>& sources,
+               const std::vector<std::byte*>& destinations, Share elements, float factor) {
+  Buffers<T> buffers;
+  for (const std::byte* const from : sources) {
+    buffers.sources.push_back(reinterpret_cast<const T*>(from));
+  }
+  for (std::byte* const to : destinations) {
+    buffers.destinations.push_back(reinterpret_cast<T*>(to));
+  }
+  if (reduce_pairwise(buffers, elements, factor)) return;
+  for (std::int64_t done = 0; done < elements.count; done += kBlock) {
+    reduce_block(buffers, {elements.first + done, std::min(kBlock, elements.count - done)}, factor);
+  }
 }
 
 }  // namespace
@@ -68,28 +134,19 @@ Share share_of(int rank, int size, std::int64_t elements) {
   return {from, to - from};
 }
 
-void reduce_to_all(const std::vector<float*>& buffers, std::int64_t first, std::int64_t count,
-                   float factor) {
-  if (buffers.size() == 1) return;  // the sum of one, and its average
-  if (buffers.size() == 2) {
-    return reduce_pair(buffers[0] + first, buffers[1] + first, count, factor);
-  }
-  for (std::int64_t done = 0; done < count; done += kBlock) {
-    reduce_block(buffers, first + done, std::min(kBlock, count - done), factor);
-  }
-}
-
-void reduce_to_root(const std::vector<float*>& buffers, std::int64_t first, std::int64_t count,
-                    int root) {
-  if (buffers.size() == 1) return;
-  float* const into = buffers[static_cast<std::size_t>(root)] + first;
-  if (buffers.size() == 2)
-    return reduce_pair_to(into, buffers[0] + first, buffers[1] + first, count);
-  for (std::int64_t done = 0; done < count; done += kBlock) {
-    Sums sum;
-    const std::int64_t block = std::min(kBlock, count - done);
-    sum_block(buffers, first + done, block, sum);
-    std::memcpy(into + done, sum.data(), bytes_of(block));
+void reduce_elements(const std::vector<const std::byte*>& sources,
+                     const std::vector<std::byte*>& destinations, Share elements,
+                     Reduction reduction) {
+  const bool nothing_changes = sources.size() == 1 && reduction.factor == 1.0F &&
+                               destinations.size() == 1 && sources[0] == destinations[0];
+  if (nothing_changes) return;
+  switch (reduction.type) {
+    case DType::kFloat32:
+      return reduce_as<float>(sources, destinations, elements, reduction.factor);
+    case DType::kBFloat16:
+      return reduce_as<BFloat16>(sources, destinations, elements, reduction.factor);
+    case DType::kFloat16:
+      return reduce_as<Float16>(sources, destinations, elements, reduction.factor);
   }
 }
 

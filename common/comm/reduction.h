@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "common/base/dtype.h"
 
 namespace tandem {
 
@@ -11,16 +14,20 @@ struct Share {
   std::int64_t count = 0;
 };
 
-// Rank `rank`'s 1/size of `elements`, cut at cache lines so that no two ranks write the same one.
+// Rank `rank`'s 1/size of `elements`, cut at cache lines (of float) so that no two ranks write the
+// same one.
 [[nodiscard]] Share share_of(int rank, int size, std::int64_t elements);
 
-// For elements first .. first + count: sums `buffers` in their order, multiplies by `factor`, and
-// writes the result to every buffer. The buffers are distinct.
-void reduce_to_all(const std::vector<float*>& buffers, std::int64_t first, std::int64_t count,
-                   float factor);
+struct Reduction {
+  DType type = DType::kFloat32;
+  float factor = 1;  // of the sum
+};
 
-// The same, written to the buffer of `root` alone.
-void reduce_to_root(const std::vector<float*>& buffers, std::int64_t first, std::int64_t count,
-                    int root);
+// For elements first .. first + count: sums `sources` in their order, multiplies by the factor, and
+// writes the result to every destination. 16-bit numbers are summed and multiplied in float, and
+// rounded once. A destination is one of the sources or lies apart from all.
+void reduce_elements(const std::vector<const std::byte*>& sources,
+                     const std::vector<std::byte*>& destinations, Share elements,
+                     Reduction reduction);
 
 }  // namespace tandem

@@ -2,6 +2,8 @@
 #include "common/comm/rendezvous.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "common/base/check.h"
 #include "common/base/units.h"
@@ -12,39 +14,47 @@ namespace {
 // How soon a parked rank notices an abort.
 constexpr Nanoseconds kSlice = std::chrono::milliseconds(50);
 
-RendezvousState::Arrival& arrival(RendezvousState& state, int rank) {
-  return state.arrivals[static_cast<std::size_t>(rank)];
+Meeters all_ranks(host::Sharing sharing, int rank, int size, Nanoseconds deadline) {
+  if (size > kMaxRanks) {
+    fail(ErrorKind::kUsage,
+         "{} ranks on a node, and this version takes at most {}: use fewer devices", size,
+         kMaxRanks);
+  }
+  Meeters meeters{.sharing = sharing, .mine = rank, .deadline = deadline};
+  meeters.ranks.resize(static_cast<std::size_t>(size));
+  std::iota(meeters.ranks.begin(), meeters.ranks.end(), 0);
+  return meeters;
 }
 
 }  // namespace
 
 Rendezvous::Rendezvous(RendezvousState& state, host::Sharing sharing, int rank, int size,
                        Nanoseconds deadline)
-    : state_(state), sharing_(sharing), rank_(rank), size_(size), deadline_(deadline) {
-  if (size <= kMaxRanks) return;
-  fail(ErrorKind::kUsage,
-       "{} ranks on a node, and this version takes at most {}: use fewer devices", size, kMaxRanks);
-}
+    : Rendezvous(state.aborted, state.arrivals, all_ranks(sharing, rank, size, deadline)) {}
+
+Rendezvous::Rendezvous(host::Word& aborted, std::span<RendezvousState::Arrival> arrivals,
+                       Meeters meeters)
+    : aborted_(aborted), arrivals_(arrivals), meeters_(std::move(meeters)) {}
 
 void Rendezvous::check_not_aborted() const {
-  if (state_.aborted.load(std::memory_order_acquire) == 0) return;
-  fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_);
+  if (aborted_.load(std::memory_order_acquire) == 0) return;
+  fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_of(meeters_.mine));
 }
 
 void Rendezvous::meet() {
   check_not_aborted();
   ++round_;
-  RendezvousState::Arrival& mine = arrival(state_, rank_);
+  RendezvousState::Arrival& mine = arrival(meeters_.mine);
   mine.count.store(round_, std::memory_order_release);
-  if (size_ > 1) host::wake_all(mine.count, sharing_);
-  const TimePoint deadline = Clock::now() + deadline_;
-  for (int peer = 0; peer < size_; ++peer) {
-    if (peer != rank_) wait_for(peer, deadline);
+  if (size() > 1) host::wake_all(mine.count, meeters_.sharing);
+  const TimePoint deadline = Clock::now() + meeters_.deadline;
+  for (int peer = 0; peer < size(); ++peer) {
+    if (peer != meeters_.mine) wait_for(peer, deadline);
   }
 }
 
 void Rendezvous::wait_for(int peer, TimePoint deadline) {
-  const host::Word& count = arrival(state_, peer).count;
+  const host::Word& count = arrival(peer).count;
   for (;;) {
     const std::uint32_t seen = count.load(std::memory_order_acquire);
     // Counts may wrap; a peer is at most one meeting ahead, so the difference tells.
@@ -53,44 +63,42 @@ void Rendezvous::wait_for(int peer, TimePoint deadline) {
     const TimePoint now = Clock::now();
     if (now >= deadline) {
       fail(ErrorKind::kCommunication,
-           "rank {} waited {} for rank {}, which is lost or late: look at its output", rank_,
-           to_string(Seconds(deadline_)), peer);
+           "rank {} waited {} for rank {}, which is lost or late: look at its output",
+           rank_of(meeters_.mine), to_string(Seconds(meeters_.deadline)), rank_of(peer));
     }
-    host::park_while(count, seen, sharing_, std::min(deadline, now + kSlice));
+    host::park_while(count, seen, meeters_.sharing, std::min(deadline, now + kSlice));
   }
 }
 
 void Rendezvous::meet_for(std::int64_t note) {
-  arrival(state_, rank_).note = note;
+  arrival(meeters_.mine).note = note;
   meet();
-  for (int peer = 0; peer < size_; ++peer) {
-    const std::int64_t theirs = arrival(state_, peer).note;
+  for (int peer = 0; peer < size(); ++peer) {
+    const std::int64_t theirs = arrival(peer).note;
     if (theirs == note) continue;
     fail(ErrorKind::kCommunication,
          "rank {} and rank {} enqueued different collectives, or the same on different memory: "
          "every rank must enqueue the same ones in the same order",
-         rank_, peer);
+         rank_of(meeters_.mine), rank_of(peer));
   }
 }
 
-void Rendezvous::set_value(double value) { arrival(state_, rank_).value = value; }
+void Rendezvous::set_value(double value) { arrival(meeters_.mine).value = value; }
 
-double Rendezvous::value_of(int rank) const {
-  return state_.arrivals[static_cast<std::size_t>(rank)].value;
-}
+double Rendezvous::value_of(int rank) const { return arrival(rank).value; }
 
 void Rendezvous::bring(const RendezvousState::Brought& brought) {
-  arrival(state_, rank_).brought = brought;
+  arrival(meeters_.mine).brought = brought;
 }
 
 const RendezvousState::Brought& Rendezvous::brought_by(int rank) const {
-  return arrival(state_, rank).brought;
+  return arrival(rank).brought;
 }
 
-void Rendezvous::decide(std::int64_t value) { arrival(state_, rank_).decided = value; }
+void Rendezvous::decide(std::int64_t value) { arrival(meeters_.mine).decided = value; }
 
-std::int64_t Rendezvous::decided_by(int rank) const { return arrival(state_, rank).decided; }
+std::int64_t Rendezvous::decided_by(int rank) const { return arrival(rank).decided; }
 
-void Rendezvous::abort() noexcept { state_.aborted.store(1, std::memory_order_release); }
+void Rendezvous::abort() noexcept { aborted_.store(1, std::memory_order_release); }
 
 }  // namespace tandem

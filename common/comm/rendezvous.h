@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/runtime/host/parking.h"
@@ -33,12 +35,25 @@ struct RendezvousState {
   std::array<Arrival, kMaxRanks> arrivals;
 };
 
+// Who meets, and for how long they wait.
+struct Meeters {
+  host::Sharing sharing = host::Sharing::kThreads;
+  std::vector<int> ranks{};  // in the job, for messages; each has the arrival at its index
+  int mine = 0;              // index of this rank
+  Nanoseconds deadline{0};
+};
+
 // One rank's side of a rendezvous. Used by one thread at a time; two threads of a rank that both
-// meet others (host and stream) use two of them, on two states.
+// meet others (host and stream) use two of them, on two states. Below, a rank is its index among
+// the meeters.
 class Rendezvous {
  public:
+  // All ranks of a job.
   Rendezvous(RendezvousState& state, host::Sharing sharing, int rank, int size,
              Nanoseconds deadline);
+
+  // Some of them, on arrivals of their own.
+  Rendezvous(host::Word& aborted, std::span<RendezvousState::Arrival> arrivals, Meeters meeters);
 
   // Returns once every rank has called it this many times. What was written before by any rank is
   // then visible to all. Throws a communication error at the deadline, naming who is missing, and
@@ -66,11 +81,17 @@ class Rendezvous {
   void check_not_aborted() const;
   void wait_for(int peer, TimePoint deadline);
 
-  RendezvousState& state_;
-  const host::Sharing sharing_;
-  const int rank_;
-  const int size_;
-  const Nanoseconds deadline_;
+  [[nodiscard]] int size() const { return static_cast<int>(meeters_.ranks.size()); }
+  [[nodiscard]] int rank_of(int index) const {
+    return meeters_.ranks[static_cast<std::size_t>(index)];
+  }
+  [[nodiscard]] RendezvousState::Arrival& arrival(int index) const {
+    return arrivals_[static_cast<std::size_t>(index)];
+  }
+
+  host::Word& aborted_;
+  const std::span<RendezvousState::Arrival> arrivals_;
+  const Meeters meeters_;
   std::uint32_t round_ = 0;
 };
 

@@ -2,19 +2,21 @@
 #include "common/comm/shared_memory.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
+#include <optional>
 
-#include "common/base/check.h"
 #include "common/comm/agreement.h"
 #include "common/comm/allocations.h"
 #include "common/comm/block_transfer.h"
 #include "common/comm/collective_meeting.h"
 #include "common/comm/control_block.h"
+#include "common/comm/host_collective.h"
 #include "common/comm/node_memory.h"
+#include "common/comm/point_to_point.h"
 #include "common/comm/reduction.h"
 #include "common/comm/rendezvous.h"
 #include "common/comm/stage.h"
+#include "common/comm/text_exchange.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_device.h"
 
@@ -27,34 +29,55 @@ constexpr std::int64_t kPage = 4096;
 
 std::int64_t round_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
-enum class Kind { kSum, kAverage, kBroadcast, kReduce, kScatter, kGather };
+// What the ranks' notes tell apart.
+enum class Kind {
+  kSum,
+  kAverage,
+  kBroadcast,
+  kReduce,
+  kAllGather,
+  kSumScatter,
+  kAverageScatter,
+  kScatter,
+  kGather,
+  kMessage
+};
 
-// The root's side of a scatter or gather may lie on the host.
-template <class T>
-Access at_root(Access access, Span<T> span) {
-  if (span.device().is_host_memory()) access.place = Access::Place::kRemote;
-  return access;
+// The same place in every rank's memory, by rank.
+using Views = std::vector<std::byte*>;
+
+std::vector<const std::byte*> as_sources(const Views& views, std::int64_t offset_bytes = 0) {
+  std::vector<const std::byte*> sources;
+  for (const std::byte* const view : views) sources.push_back(view + offset_bytes);
+  return sources;
 }
 
 class SharedMemoryCommunicator final : public Communicator {
  public:
-  SharedMemoryCommunicator(Bootstrap& bootstrap, host::HostDevice& device, Nanoseconds deadline)
+  SharedMemoryCommunicator(Bootstrap& bootstrap, host::HostDevice& device,
+                           const CommunicatorOptions& options)
       : bootstrap_(bootstrap),
         device_(device),
         sharing_(bootstrap.shares_address_space() ? host::Sharing::kThreads
                                                   : host::Sharing::kProcesses),
+        devices_(devices_of_ranks(bootstrap, device.id())),
         control_(map_control_block(bootstrap)),
-        on_host_(control_block(*control_).host, sharing_, rank(), size(), deadline),
-        on_stream_(control_block(*control_).stream,
-                   {.sharing = sharing_,
-                    .rank = rank(),
-                    .devices = devices_of_ranks(bootstrap, device.id()),
-                    .deadline = deadline,
-                    .link = device.link()}),
+        on_host_(control_block(*control_).host, sharing_, rank(), size(), options.deadline),
+        on_stream_({control_block(*control_).stream, sharing_, rank(), size(), options.deadline},
+                   {.rank = rank(), .devices = devices_, .link = device.link()}),
+        texts_(bootstrap, on_host_),
         allocations_(rank(), size()),
         blocks_(rank(), size(), allocations_, on_stream_),
-        stage_(allocate(bytes_of<float>(kStageElements))),
-        stage_place_(allocations_.place_of(stage_->bytes().data())) {}
+        stage_(allocate(Bytes{kStageBytes})),
+        stage_place_(allocations_.place_of(stage_->bytes().data())),
+        messages_(control_block(*control_),
+                  {.rank = rank(),
+                   .sharing = sharing_,
+                   .devices = devices_,
+                   .deadline = options.deadline,
+                   .link = device.link()},
+                  allocations_, stage_place_),
+        queue_(options.observer, [this] { abort(); }) {}
 
   [[nodiscard]] int rank() const override { return bootstrap_.rank(); }
   [[nodiscard]] int size() const override { return bootstrap_.size(); }
@@ -76,64 +99,128 @@ class SharedMemoryCommunicator final : public Communicator {
     return buffer;
   }
 
-  void all_reduce(Stream& stream, Span<float> values, ReduceOp op) override {
-    const Kind kind = op == ReduceOp::kAverage ? Kind::kAverage : Kind::kSum;
-    const float factor = op == ReduceOp::kAverage ? 1.0F / static_cast<float>(size()) : 1.0F;
-    enqueue_in_place(stream, "all_reduce", values,
-                     {.kind = kind,
-                      .duration = modelled(ring_all_reduce_time, values.bytes()),
-                      .move = [factor, this](const std::vector<float*>& of_rank, std::int64_t n) {
-                        const auto [first, count] = share_of(rank(), size(), n);
-                        reduce_to_all(of_rank, first, count, factor);
-                      }});
+  using Communicator::all_reduce;
+  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
+    check_same_shape("all_reduce", mine, result);
+    const Reduction reduction{mine.dtype(), factor_of(op, size())};
+    enqueue_symmetric(stream, "all_reduce",
+                      {.kind = op == ReduceOp::kAverage ? Kind::kAverage : Kind::kSum,
+                       .mine = mine,
+                       .result = result,
+                       .duration = modelled(ring_all_reduce_time, mine.size_bytes()),
+                       .move = [=, this](const Views& from, const Views& to, std::int64_t count) {
+                         reduce_elements(as_sources(from), to, share_of(rank(), size(), count),
+                                         reduction);
+                       }});
   }
 
-  void broadcast(Stream& stream, Span<float> values, int root) override {
-    check_root(root);
-    enqueue_in_place(stream, "broadcast", values,
-                     {.kind = Kind::kBroadcast,
-                      .root = root,
-                      .duration = modelled(pipelined_time, values.bytes()),
-                      .move = [root, this](const std::vector<float*>& of_rank, std::int64_t n) {
-                        copy_floats(of_rank[static_cast<std::size_t>(rank())],
-                                    of_rank[static_cast<std::size_t>(root)], n);
-                      }});
+  void broadcast(Stream& stream, AnySpan values, int root) override {
+    check_root(root, size());
+    const std::int64_t element = size_of(values.dtype());
+    enqueue_symmetric(stream, "broadcast",
+                      {.kind = Kind::kBroadcast,
+                       .root = root,
+                       .mine = values,
+                       .result = values,
+                       .duration = modelled(pipelined_time, values.size_bytes()),
+                       .move = [=, this](const Views& from, const Views& to, std::int64_t count) {
+                         copy_bytes(to[static_cast<std::size_t>(rank())],
+                                    from[static_cast<std::size_t>(root)], count * element);
+                       }});
   }
 
-  void reduce(Stream& stream, Span<float> values, int root) override {
-    check_root(root);
-    enqueue_in_place(stream, "reduce", values,
-                     {.kind = Kind::kReduce,
-                      .root = root,
-                      .changes_values = rank() == root,
-                      .duration = modelled(pipelined_time, values.bytes()),
-                      .move = [root, this](const std::vector<float*>& of_rank, std::int64_t n) {
-                        const auto [first, count] = share_of(rank(), size(), n);
-                        reduce_to_root(of_rank, first, count, root);
-                      }});
+  void reduce(Stream& stream, AnySpan values, int root) override {
+    check_root(root, size());
+    const Reduction reduction{values.dtype(), 1};
+    enqueue_symmetric(stream, "reduce",
+                      {.kind = Kind::kReduce,
+                       .root = root,
+                       .mine = values,
+                       .result = values,
+                       .changes_result = rank() == root,
+                       .duration = modelled(pipelined_time, values.size_bytes()),
+                       .move = [=, this](const Views& from, const Views& to, std::int64_t count) {
+                         reduce_elements(as_sources(from), {to[static_cast<std::size_t>(root)]},
+                                         share_of(rank(), size(), count), reduction);
+                       }});
   }
 
-  void scatter(Stream& stream, Span<const float> source, Span<float> mine,
-               const std::vector<Block>& blocks, int root) override {
-    check_root(root);
-    blocks_.check(blocks, mine.size(), source.size(), root);
+  void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {
+    check_parts("all_gather", mine, all, size());
+    const Opening opening =
+        opening_of(Kind::kAllGather, mine, 0, modelled(ring_all_gather_time, all.size_bytes()));
+    enqueue(stream, "all_gather", all.size_bytes(), {reads(mine), writes(all)},
+            [=, this, place = allocations_.place_of(mine.data())](const ModelledTime& ready) {
+              on_stream_.open(opening, place, ready);
+              if (const auto parts = seen_by_all()) {
+                copy_parts(*parts, all.bytes(), {0, mine.size_bytes().value});
+              } else {
+                gather_staged(mine.bytes(), all.bytes());
+              }
+              return on_stream_.close(opening);
+            });
+  }
+
+  void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) override {
+    check_parts("reduce_scatter", mine, all, size());
+    const Kind kind = op == ReduceOp::kAverage ? Kind::kAverageScatter : Kind::kSumScatter;
+    const Opening opening =
+        opening_of(kind, mine, 0, modelled(ring_reduce_scatter_time, all.size_bytes()));
+    const Reduction reduction{mine.dtype(), factor_of(op, size())};
+    enqueue(stream, "reduce_scatter", all.size_bytes(), {reads(all), writes(mine)},
+            [=, this, place = allocations_.place_of(all.data())](const ModelledTime& ready) {
+              on_stream_.open(opening, place, ready);
+              if (const auto parts = seen_by_all()) {
+                reduce_elements(as_sources(*parts, rank() * mine.size_bytes().value),
+                                {mine.bytes().data()}, {0, mine.size()}, reduction);
+              } else {
+                reduce_staged(all, mine, reduction);
+              }
+              return on_stream_.close(opening);
+            });
+  }
+
+  void scatter(Stream& stream, ConstAnySpan source, AnySpan mine, const std::vector<Block>& blocks,
+               int root) override {
+    check_root(root, size());
+    check_blocks(blocks, mine, source, rank() == root, rank(), size());
     std::vector<Access> accesses{writes(mine)};
-    if (rank() == root) accesses.push_back(at_root(reads(source), source));
-    enqueue(stream, "scatter", std::move(accesses),
-            [=, this, plan = plan_of(Kind::kScatter, blocks, root, source.device())](
-                const ModelledTime& ready) { return blocks_.scatter(plan, source, mine, ready); });
+    if (rank() == root) accesses.push_back(at_root(reads(source)));
+    enqueue(stream, "scatter", mine.size_bytes(), std::move(accesses),
+            [=, this, plan = plan_of(Kind::kScatter, blocks, root, mine.dtype(), source.device())](
+                const ModelledTime& ready) {
+              return blocks_.scatter(plan, source.bytes(), mine.bytes(), ready);
+            });
   }
 
-  void gather(Stream& stream, Span<const float> mine, Span<float> destination,
+  void gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
               const std::vector<Block>& blocks, int root) override {
-    check_root(root);
-    blocks_.check(blocks, mine.size(), destination.size(), root);
+    check_root(root, size());
+    check_blocks(blocks, mine, destination, rank() == root, rank(), size());
     std::vector<Access> accesses{reads(mine)};
-    if (rank() == root) accesses.push_back(at_root(writes(destination), destination));
+    if (rank() == root) accesses.push_back(at_root(writes(destination)));
     enqueue(
-        stream, "gather", std::move(accesses),
-        [=, this, plan = plan_of(Kind::kGather, blocks, root, destination.device())](
-            const ModelledTime& ready) { return blocks_.gather(plan, mine, destination, ready); });
+        stream, "gather", mine.size_bytes(), std::move(accesses),
+        [=, this, plan = plan_of(Kind::kGather, blocks, root, mine.dtype(), destination.device())](
+            const ModelledTime& ready) {
+          return blocks_.gather(plan, mine.bytes(), destination.bytes(), ready);
+        });
+  }
+
+  void send(Stream& stream, ConstAnySpan values, int to) override {
+    check_peer(to, rank(), size());
+    enqueue(stream, "send", values.size_bytes(), {reads(values)},
+            [=, this, message = message_of(rank(), to, values)](const ModelledTime& ready) {
+              return messages_.send(message, values.bytes(), ready);
+            });
+  }
+
+  void recv(Stream& stream, AnySpan values, int from) override {
+    check_peer(from, rank(), size());
+    enqueue(stream, "recv", values.size_bytes(), {writes(values)},
+            [=, this, message = message_of(from, rank(), values)](const ModelledTime& ready) {
+              return messages_.receive(message, values.bytes(), ready);
+            });
   }
 
   void barrier() override { on_host_.meet(); }
@@ -147,25 +234,26 @@ class SharedMemoryCommunicator final : public Communicator {
     return values;
   }
 
+  [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
+    return texts_.all_gather(mine);
+  }
+
   void abort() noexcept override {
     on_host_.abort();
     on_stream_.abort();
   }
 
  private:
-  // A collective on the same elements of every rank's memory.
-  struct InPlace {
+  // A collective that does the same with the same elements of every rank's memory.
+  struct Symmetric {
     Kind kind = Kind::kSum;
     int root = 0;
-    bool changes_values = true;  // this rank's
+    ConstAnySpan mine{};
+    AnySpan result{};
+    bool changes_result = true;  // this rank's
     Nanoseconds duration{0};     // over the modelled link
-    std::function<void(const std::vector<float*>& of_rank, std::int64_t count)> move{};
+    std::function<void(const Views& from, const Views& to, std::int64_t count)> move{};
   };
-  using Body = std::function<ModelledTime(const ModelledTime& ready)>;
-
-  void check_root(int root) const {
-    TANDEM_CHECK(root >= 0 && root < size(), "root {} of {} ranks", root, size());
-  }
 
   template <class Time>
   [[nodiscard]] Nanoseconds modelled(Time time, Bytes size) const {
@@ -173,92 +261,169 @@ class SharedMemoryCommunicator final : public Communicator {
     return link == nullptr ? Nanoseconds{0} : time(link->model(), size, this->size());
   }
 
+  [[nodiscard]] static Note note_of(Kind kind, int root, ConstAnySpan mine) {
+    return Note{static_cast<std::int64_t>(kind), root, static_cast<std::int64_t>(mine.dtype()),
+                mine.size()};
+  }
+
+  [[nodiscard]] static Opening opening_of(Kind kind, ConstAnySpan mine, int root,
+                                          Nanoseconds duration) {
+    return {.note = note_of(kind, root, mine).value(), .root = root, .duration = duration};
+  }
+
+  [[nodiscard]] PointToPoint::Message message_of(int from, int to, ConstAnySpan values) const {
+    const host::HostLink* const link = device_.link();
+    return {.from = from,
+            .to = to,
+            .note = note_of(Kind::kMessage, from, values).value(),
+            .duration = link == nullptr ? Nanoseconds{0}
+                                        : transfer_time(link->model(), values.size_bytes())};
+  }
+
   // Scatter and gather are copies one after the other through the root's port; the root's own block
   // crosses the link only where it lies on the host.
   [[nodiscard]] BlockTransfer::Plan plan_of(Kind kind, const std::vector<Block>& blocks, int root,
-                                            DeviceId at_root) const {
-    Note note{static_cast<std::int64_t>(kind), root};
+                                            DType type, DeviceId at_root) const {
+    Note note{static_cast<std::int64_t>(kind), root, static_cast<std::int64_t>(type)};
     note.add(blocks);
-    Opening opening{.note = note.value(), .root = root, .from_host = at_root.is_host_memory()};
-    for (int peer = 0; device_.link() != nullptr && peer < size(); ++peer) {
-      const std::int64_t count = blocks[static_cast<std::size_t>(peer)].count;
-      if (count == 0 || (peer == root && !opening.from_host)) continue;
-      opening.duration += transfer_time(device_.link()->model(), bytes_of<float>(count));
+    BlockTransfer::Plan plan{.root = root, .stage = stage_place_};
+    plan.opening = {.note = note.value(), .root = root, .from_host = at_root.is_host_memory()};
+    for (int peer = 0; peer < size(); ++peer) {
+      const Block& elements = blocks[static_cast<std::size_t>(peer)];
+      plan.blocks.push_back({elements.offset * size_of(type), elements.count * size_of(type)});
+      if (device_.link() == nullptr || elements.count == 0) continue;
+      if (peer == root && !plan.opening.from_host) continue;
+      plan.opening.duration +=
+          transfer_time(device_.link()->model(), Bytes{plan.blocks.back().count});
     }
-    return {.blocks = blocks, .root = root, .opening = opening, .stage = stage_place_};
+    return plan;
   }
 
-  // Peers' memory is not among the declared accesses: those are reported when the operation starts,
-  // which is before the ranks have met. The loops that touch it are instrumented themselves.
-  // A rank whose stream has failed will not come, and tells those who would wait for it.
-  void enqueue(Stream& stream, const char* name, std::vector<Access> accesses, Body body) {
-    host::HostStream& on = host::host_stream(stream);
-    const auto dropped = [this] { abort(); };
-    if (on.link() != nullptr) {
-      on.enqueue_transfer({name, std::move(accesses), std::move(body), dropped});
-    } else {
-      on.enqueue({name, std::move(accesses),
-                  [body = std::move(body)] { static_cast<void>(body(ModelledTime{})); }, dropped});
-    }
+  void enqueue(Stream& stream, const char* name, Bytes size, std::vector<Access> accesses,
+               std::function<ModelledTime(const ModelledTime&)> body) {
+    queue_.enqueue(
+        stream,
+        {.name = name, .size = size, .accesses = std::move(accesses), .body = std::move(body)});
   }
 
   // Once on memory that all ranks see, else staged chunk by chunk.
-  void enqueue_in_place(Stream& stream, const char* name, Span<float> values, InPlace collective) {
+  void enqueue_symmetric(Stream& stream, const char* name, Symmetric collective) {
     // Looked up now: the caller may allocate, or free, before the stream is there.
-    const Place place = allocations_.place_of(values.data());
-    const Note note{static_cast<std::int64_t>(collective.kind), collective.root, values.size(),
-                    place.allocation, place.offset_bytes};
+    const Place from = allocations_.place_of(collective.mine.data());
+    const Place to = allocations_.place_of(collective.result.data());
+    Note note = note_of(collective.kind, collective.root, collective.mine);
+    for (const Place& place : {from, to}) {
+      note.add(place.allocation);
+      note.add(place.offset_bytes);
+    }
     const Opening opening{
         .note = note.value(), .root = collective.root, .duration = collective.duration};
-    const auto of_rank = allocations_.views_of(place.is_allocated() ? place : stage_place_);
-    enqueue(stream, name, {writes(values)},
+    const bool seen = from.is_allocated() && to.is_allocated();
+    const Views sources = allocations_.views_of(seen ? from : stage_place_);
+    const Views results = allocations_.views_of(seen ? to : stage_place_);
+    enqueue(stream, name, collective.mine.size_bytes(),
+            {reads(collective.mine), writes(collective.result)},
             [=, this, collective = std::move(collective)](const ModelledTime& ready) {
-              if (!place.is_allocated()) {
-                return run_staged(collective, opening, of_rank, values, ready);
-              }
-              on_stream_.open(opening, place, ready);
-              collective.move(of_rank, values.size());
+              if (!seen) return run_staged(collective, opening, sources, ready);
+              on_stream_.open(opening, {}, ready);
+              collective.move(sources, results, collective.mine.size());
               return on_stream_.close(opening);
             });
   }
 
-  ModelledTime run_staged(const InPlace& collective, const Opening& opening,
-                          const std::vector<float*>& of_rank, Span<float> values,
+  ModelledTime run_staged(const Symmetric& collective, const Opening& opening, const Views& stages,
                           const ModelledTime& ready) {
     ModelledTime end;
-    float* const stage = of_rank[static_cast<std::size_t>(rank())];
-    for (std::int64_t done = 0; done == 0 || done < values.size(); done += kStageElements) {
-      const std::int64_t count = staged_part(values.size(), done);
-      copy_floats(stage, values.data() + done, count);
+    const ConstByteSpan mine = collective.mine.bytes();
+    std::byte* const stage = stages[static_cast<std::size_t>(rank())];
+    for (std::int64_t done = 0; done == 0 || done < mine.size(); done += kStageBytes) {
+      const std::int64_t part = staged_part(mine.size(), done);
+      copy_bytes(stage, mine.data() + done, part);
       if (done == 0) {
         on_stream_.open(opening, {}, ready);
       } else {
         on_stream_.meet();
       }
-      collective.move(of_rank, count);
+      collective.move(stages, stages, part / size_of(collective.mine.dtype()));
       end = on_stream_.close(opening);
-      if (collective.changes_values) copy_floats(values.data() + done, stage, count);
+      if (collective.changes_result) {
+        copy_bytes(collective.result.bytes().data() + done, stage, part);
+      }
     }
     return end;
+  }
+
+  // Every rank's place of the collective that was opened last, where all ranks see all of them.
+  [[nodiscard]] std::optional<Views> seen_by_all() const {
+    Views views;
+    for (int peer = 0; peer < size(); ++peer) {
+      const auto view = allocations_.at(on_stream_.place_of(peer), peer);
+      if (!view) return std::nullopt;
+      views.push_back(view.get());
+    }
+    return views;
+  }
+
+  // Of every rank's part, bytes part.offset .. + part.count to their place in `all`.
+  void copy_parts(const Views& parts, ByteSpan all, Block part) const {
+    const std::int64_t stride = all.size() / size();
+    for (int peer = 0; peer < size(); ++peer) {
+      copy_bytes(all.data() + peer * stride + part.offset, parts[static_cast<std::size_t>(peer)],
+                 part.count);
+    }
+  }
+
+  // Each rank fills its stage and takes from all.
+  void gather_staged(ConstByteSpan mine, ByteSpan all) {
+    const Views stages = allocations_.views_of(stage_place_);
+    for (std::int64_t done = 0; done < mine.size(); done += kStageBytes) {
+      const std::int64_t part = staged_part(mine.size(), done);
+      copy_bytes(stages[static_cast<std::size_t>(rank())], mine.data() + done, part);
+      on_stream_.meet();
+      copy_parts(stages, all, {done, part});
+      on_stream_.meet();
+    }
+  }
+
+  // A stage holds as much for every rank.
+  void reduce_staged(ConstAnySpan all, AnySpan mine, Reduction reduction) {
+    const Views stages = allocations_.views_of(stage_place_);
+    const std::int64_t room = kStageBytes / size() / kPage * kPage;
+    const std::int64_t bytes = mine.size_bytes().value;
+    for (std::int64_t done = 0; done < bytes; done += room) {
+      const std::int64_t part = staged_part(bytes, done, room);
+      for (int peer = 0; peer < size(); ++peer) {
+        copy_bytes(stages[static_cast<std::size_t>(rank())] + peer * room,
+                   all.bytes().data() + peer * bytes + done, part);
+      }
+      on_stream_.meet();
+      reduce_elements(as_sources(stages, rank() * room), {mine.bytes().data() + done},
+                      {0, part / size_of(mine.dtype())}, reduction);
+      on_stream_.meet();
+    }
   }
 
   Bootstrap& bootstrap_;
   host::HostDevice& device_;
   const host::Sharing sharing_;
+  const std::vector<DeviceId> devices_;
   const std::shared_ptr<host::SharedMapping> control_;  // shared with the ranks that are threads
   Rendezvous on_host_;
   CollectiveMeeting on_stream_;
+  TextExchange texts_;
   Allocations allocations_;
   BlockTransfer blocks_;
   const std::unique_ptr<Buffer> stage_;
   const Place stage_place_;
+  PointToPoint messages_;
+  CollectiveQueue queue_;
 };
 
 }  // namespace
 
 std::unique_ptr<Communicator> make_shared_memory_communicator(Bootstrap& bootstrap, Device& device,
-                                                              Nanoseconds deadline) {
-  return std::make_unique<SharedMemoryCommunicator>(bootstrap, host::host_device(device), deadline);
+                                                              const CommunicatorOptions& options) {
+  return std::make_unique<SharedMemoryCommunicator>(bootstrap, host::host_device(device), options);
 }
 
 }  // namespace tandem

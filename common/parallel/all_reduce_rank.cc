@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/parallel/all_reduce_rank.h"
 
+#include <algorithm>
+
 #include "common/base/capture_error.h"
+#include "common/parallel/state_sync.h"
 
 namespace tandem {
 namespace {
@@ -11,6 +14,23 @@ std::int64_t update_count(const ParameterLayout& layout, GradsMode grads) {
   return grads == GradsMode::kCopy ? layout.arena_count() : layout.parameter_count();
 }
 
+// Of a step's micro-batches; a rank without samples still holds a replica.
+std::int64_t micro_batch_size(std::int64_t samples, int micro_batches) {
+  if (samples % micro_batches != 0) {
+    fail(ErrorKind::kUsage,
+         "{} micro-batches do not divide a rank's {} samples: gradients would not be those of the "
+         "whole batch; use a number that does",
+         micro_batches, samples);
+  }
+  return std::max<std::int64_t>(1, samples / micro_batches);
+}
+
+// Part `index` of `parts` equal ones.
+Span<const float> part_of(Span<const float> all, int index, int parts) {
+  const std::int64_t size = all.size() / parts;
+  return all.subspan(index * size, size);
+}
+
 }  // namespace
 
 AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t samples,
@@ -18,62 +38,118 @@ AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t sa
                              const TrainingOptions& options, const ReducerOptions& reducer)
     : communicator_(communicator),
       interpreter_(interpreter),
+      micro_batches_(reducer.micro_batches),
       loss_(device.allocate(bytes_of<float>(1))),
       optimizer_(
           make_optimizer(device, update_count(model.layout(), reducer.grads), options.optimizer)),
-      replica_(device, model, samples, options.phases),
-      reducer_(replica_, model.layout(), communicator, reducer) {
+      replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options.phases) {
+  verify_same_parameters(communicator, model.layout());
+  make_reducer(model.layout(), reducer);
   // Each rank could make the same weights from the seed; sending them is what DDP does, and keeps
   // ranks equal where their weights come from elsewhere.
   if (communicator.rank() == 0) replica_.initialise(options.seed, options.distribution);
-  communicator.broadcast(replica_.stream(), replica_.parameters().flat, 0);
+  broadcast_state(communicator, replica_, 0);
   replica_.stream().synchronize();
 }
 
-void AllReduceRank::train(Span<const float> inputs, Span<const float> targets) {
-  Stream& stream = replica_.stream();
-  PhaseTimer& timer = replica_.timer();
-
-  reducer_.begin_step();
-  broadcast_buffers();
-  timer.begin(stream, Phase::kForward);
-  replica_.forward(inputs, interpreter_);
-  timer.begin(stream, Phase::kLoss);
-  replica_.compute_loss(targets, loss_->as<float>(), interpreter_);
-  timer.begin(stream, Phase::kBackward);
-  replica_.backward(inputs, reducer_.gradients(), reducer_);
-  reducer_.finish();  // phases bucket_copy, exposed_comm
-  timer.begin(stream, Phase::kUpdate);
-  update();
-  timer.end_step(stream);
+void AllReduceRank::make_reducer(const ParameterLayout& layout, const ReducerOptions& options) {
+  auto buckets = std::make_unique<BucketReducer>(replica_, layout, communicator_, options);
+  if (options.micro_batches > 1) {
+    accumulator_ = std::make_unique<GradientAccumulator>(replica_, layout);
+  }
+  if (options.join != Join::kOff) {
+    uneven_ = std::make_unique<UnevenInputs>(replica_, *buckets, communicator_, options.join);
+  }
+  reducer_ = std::move(buckets);
 }
 
-// torch's broadcast_buffers: before every forward, all buffers from rank 0.
-void AllReduceRank::broadcast_buffers() {
+void AllReduceRank::train(Span<const float> inputs, Span<const float> targets) {
+  if (uneven_) uneven_->announce_data();
+  reducer_->begin_step();
+  broadcast_buffers(true);
+  for (int i = 0; i < micro_batches_; ++i) {
+    const Span<const float> part = part_of(inputs, i, micro_batches_);
+    forward_and_loss(part, part_of(targets, i, micro_batches_));
+    if (uneven_) uneven_->announce_reduction();
+    backward(part, i);
+  }
+  reducer_->finish();  // phases bucket_copy, exposed_comm
+  update();
+}
+
+bool AllReduceRank::shadow() {
+  TANDEM_CHECK(uneven_ != nullptr, "a rank without data, and no Join");
+  PhaseTimer& timer = replica_.timer();
+  timer.begin(replica_.stream(), Phase::kIdle);
+  const bool others = uneven_->others_have_data();
+  if (others) {
+    reducer_->begin_step();
+    broadcast_buffers(false);
+    timer.begin(replica_.stream(), Phase::kIdle);
+    uneven_->shadow_reduction();
+  } else {
+    uneven_->share_last_state();
+  }
+  timer.end_step(replica_.stream());
+  return others;
+}
+
+// torch's broadcast_buffers: before a forward that follows a synchronised backward, all buffers
+// from rank 0, or with Join from a rank that has data.
+void AllReduceRank::broadcast_buffers(bool has_data) {
   const Span<float> buffers = replica_.buffers().flat;
   if (buffers.empty()) return;
   replica_.timer().begin(replica_.stream(), Phase::kBuffers);
-  communicator_.broadcast(replica_.stream(), buffers, 0);
+  communicator_.broadcast(replica_.stream(), buffers,
+                          uneven_ ? uneven_->rank_of_buffers(has_data) : 0);
+}
+
+void AllReduceRank::forward_and_loss(Span<const float> inputs, Span<const float> targets) {
+  Stream& stream = replica_.stream();
+  replica_.timer().begin(stream, Phase::kForward);
+  replica_.forward(inputs, interpreter_);
+  replica_.timer().begin(stream, Phase::kLoss);
+  replica_.compute_loss(targets, loss_->as<float>(), interpreter_);
+  if (micro_batches_ == 1) return;
+  // The usual loop divides the loss, so that the sum of gradients is that of the mean loss.
+  dispatch(interpreter_, stream);
+  const Span<float> gradient = replica_.output_gradient();
+  replica_.operations().enqueue(
+      stream,
+      Scale{.in = gradient, .out = gradient, .factor = 1.0F / static_cast<float>(micro_batches_)});
+}
+
+// The first micro-batch writes the sums, later ones are added; the last one's are reduced.
+void AllReduceRank::backward(Span<const float> inputs, int micro_batch) {
+  replica_.timer().begin(replica_.stream(), Phase::kBackward);
+  const bool last = micro_batch == micro_batches_ - 1;
+  IgnoreGradients nobody;
+  GradientSink& told = last ? static_cast<GradientSink&>(*reducer_) : nobody;
+  if (micro_batch == 0) return replica_.backward(inputs, reducer_->gradients(), told);
+  accumulator_->add_to(reducer_->gradients(), told);
+  replica_.backward(inputs, accumulator_->latest(), *accumulator_);
 }
 
 // Copies of gradients lie in one arena, as weights do: one operation, as without a wrapper. Views
 // lie in the order of the buckets, which is not that of the weights: an operation per tensor.
 void AllReduceRank::update() {
+  Stream& stream = replica_.stream();
   Operations& operations = replica_.operations();
   const Arena& parameters = replica_.parameters();
-  dispatch(interpreter_, replica_.stream(), static_cast<int>(parameters.tensors.size()));
-  if (const auto flat = reducer_.flat_gradients()) {
-    optimizer_->step(operations, replica_.stream(), parameters.flat, *flat);
+  replica_.timer().begin(stream, Phase::kUpdate);
+  dispatch(interpreter_, stream, static_cast<int>(parameters.tensors.size()));
+  if (const auto flat = reducer_->flat_gradients()) {
+    optimizer_->step(operations, stream, parameters.flat, *flat);
   } else {
-    optimizer_->step(operations, replica_.stream(), parameters.tensors,
-                     as_const(reducer_.gradients()));
+    optimizer_->step(operations, stream, parameters.tensors, as_const(reducer_->gradients()));
   }
+  replica_.timer().end_step(stream);
 }
 
 void AllReduceRank::synchronize() {
   // Both, whatever fails: nothing of this rank's may be at work when this returns.
   const auto error = capture_error([this] { replica_.stream().synchronize(); });
-  const auto on_comm = capture_error([this] { reducer_.synchronize(); });
+  const auto on_comm = capture_error([this] { reducer_->synchronize(); });
   if (error) throw Error(*error);
   if (on_comm) throw Error(*on_comm);
 }

@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/parallel/bucket_reducer.h"
 
+#include <fmt/ranges.h>
+
+#include <numeric>
+#include <sstream>
+
 #include "common/base/capture_error.h"
 #include "common/runtime/copy.h"
 
 namespace tandem {
+namespace {
+
+// Rank 0's order, on all ranks.
+std::vector<int> agreed_order(Communicator& communicator, const std::vector<int>& mine) {
+  const std::string text = fmt::format("{}", fmt::join(mine, " "));
+  std::istringstream order(communicator.all_gather(text).front());
+  std::vector<int> agreed;
+  for (int segment = 0; order >> segment;) agreed.push_back(segment);
+  return agreed;
+}
+
+}  // namespace
 
 struct BucketReducer::Bucket {
   BucketPlan plan;
@@ -12,11 +29,20 @@ struct BucketReducer::Bucket {
   std::unique_ptr<Event> filled;   // on compute: the last gradient is in
   std::unique_ptr<Event> reduced;  // on comm: the average is in
   std::size_t missing = 0;         // gradients of this step
+
+  [[nodiscard]] Span<float> values() const { return buffer->as<float>(plan.count); }
 };
 
 BucketReducer::BucketReducer(Replica& replica, const ParameterLayout& layout,
-                             Communicator& communicator, const ReducerOptions& options)
-    : replica_(replica), layout_(layout), communicator_(communicator), options_(options) {
+                             Communicator& communicator, const ReducerOptions& options,
+                             std::unique_ptr<CommunicationHook> hook)
+    : replica_(replica),
+      layout_(layout),
+      communicator_(communicator),
+      options_(options),
+      hook_(std::move(hook)),
+      divisor_(communicator.size()),
+      timer_(replica.device(), replica.timer().timing()) {
   if (options.grads == GradsMode::kCopy) own_gradients_ = make_arena(replica.device(), layout);
   comm_ = replica.device().make_stream(StreamPriority::kHigh);
   build(plan_one_bucket(layout));
@@ -39,11 +65,24 @@ void BucketReducer::build(const std::vector<BucketPlan>& plans) {
     bucket->reduced = replica_.device().make_event();
     for (const BucketPlan::Slot& slot : plan.slots) {
       const auto segment = static_cast<std::size_t>(slot.segment);
-      views_[segment] = bucket->buffer->as<float>().subspan(slot.offset, slot.count);
+      views_[segment] = bucket->values().subspan(slot.offset, slot.count);
       places_[segment] = {.bucket = buckets_.size(), .view = views_[segment]};
     }
     buckets_.push_back(std::move(bucket));
   }
+  if (!hook_) return;
+  std::vector<HookBucket> seen;
+  for (const auto& bucket : buckets_) seen.push_back(as_hook_sees(*bucket));
+  hook_->set_buckets(seen);
+}
+
+HookBucket BucketReducer::as_hook_sees(const Bucket& bucket) const {
+  HookBucket seen{.flat = bucket.values()};
+  for (const BucketPlan::Slot& slot : bucket.plan.slots) {
+    const auto segment = static_cast<std::size_t>(slot.segment);
+    seen.gradients.push_back({layout_.segments()[segment].shape, places_[segment].view});
+  }
+  return seen;
 }
 
 const TensorList& BucketReducer::gradients() const {
@@ -66,11 +105,19 @@ void BucketReducer::begin_step() {
 void BucketReducer::rebuild_in_ready_order() {
   replica_.stream().synchronize();
   comm_->synchronize();
-  for (int& segment : ready_order_) {
-    segment = static_cast<int>(communicator_.all_gather(segment).front());
-  }
+  static_cast<void>(timer_.collect());  // of one bucket: not to be mixed with what comes
+  ready_order_ = agreed_order(communicator_, ready_order_);
   build(plan_buckets(layout_, ready_order_, {options_.first_bucket_cap, options_.bucket_cap}));
   rebuilt_ = true;
+}
+
+bool BucketReducer::reduces_after_backward() const {
+  return options_.overlap == Overlap::kOff || (options_.graph == Graph::kStatic && !rebuilt_);
+}
+
+// A sum, divided before, is what torch does; views need no pass of their own.
+bool BucketReducer::collective_averages() const {
+  return options_.grads == GradsMode::kViews && divisor_ == communicator_.size();
 }
 
 void BucketReducer::gradient_ready(int segment) {
@@ -78,37 +125,48 @@ void BucketReducer::gradient_ready(int segment) {
   TANDEM_CHECK(!place.ready, "the gradient of segment {} is given twice in a step", segment);
   place.ready = true;
   if (!rebuilt_) ready_order_.push_back(segment);
-  if (own_gradients_) copy_in(segment);
-  mark_ready(place.bucket);
+  add_to_bucket(segment);
 }
 
-// One pass that copies and divides, as torch does it.
-void BucketReducer::copy_in(int segment) {
+void BucketReducer::add_to_bucket(int segment) {
+  if (own_gradients_ || (!hook_ && !collective_averages())) divide_into_bucket(segment);
+  Bucket& bucket = *buckets_[places_[static_cast<std::size_t>(segment)].bucket];
+  if (--bucket.missing == 0) mark_filled(bucket);
+}
+
+// One pass that copies and divides, as torch does it; in place for views. A hook divides itself.
+void BucketReducer::divide_into_bucket(int segment) {
   const auto index = static_cast<std::size_t>(segment);
   replica_.timer().begin(replica_.stream(), Phase::kBucketCopy);
-  replica_.operations().enqueue(replica_.stream(),
-                                Scale{.in = own_gradients_->tensors[index],
-                                      .out = places_[index].view,
-                                      .factor = 1.0F / static_cast<float>(communicator_.size())});
+  replica_.operations().enqueue(
+      replica_.stream(), Scale{.in = gradients()[index],
+                               .out = places_[index].view,
+                               .factor = hook_ ? 1.0F : 1.0F / static_cast<float>(divisor_)});
   replica_.timer().begin(replica_.stream(), Phase::kBackward);
 }
 
-void BucketReducer::mark_ready(std::size_t bucket) {
-  if (--buckets_[bucket]->missing > 0) return;
-  replica_.stream().record(*buckets_[bucket]->filled);
-  if (options_.overlap == Overlap::kOn) launch_ready();
+void BucketReducer::mark_filled(Bucket& bucket) {
+  replica_.stream().record(*bucket.filled);
+  if (!reduces_after_backward()) launch_ready();
 }
 
 void BucketReducer::launch_ready() {
   while (next_launch_ < buckets_.size() && buckets_[next_launch_]->missing == 0) {
-    launch(*buckets_[next_launch_++]);
+    launch(next_launch_++);
   }
 }
 
-void BucketReducer::launch(Bucket& bucket) {
+void BucketReducer::launch(std::size_t index) {
+  Bucket& bucket = *buckets_[index];
   comm_->wait(*bucket.filled);
-  const ReduceOp op = own_gradients_ ? ReduceOp::kSum : ReduceOp::kAverage;
-  communicator_.all_reduce(*comm_, bucket.buffer->as<float>(bucket.plan.count), op);
+  timer_.begin(*comm_, index, bucket.plan.gradient_bytes);
+  if (hook_) {
+    hook_->reduce(*comm_, index);
+  } else {
+    communicator_.all_reduce(*comm_, bucket.values(),
+                             collective_averages() ? ReduceOp::kAverage : ReduceOp::kSum);
+  }
+  timer_.end(*comm_);
   comm_->record(*bucket.reduced);
 }
 
@@ -133,11 +191,28 @@ void BucketReducer::copy_out(const Bucket& bucket) {
   replica_.timer().begin(replica_.stream(), Phase::kExposedComm);
 }
 
+void BucketReducer::contribute_nothing() {
+  Stream& compute = replica_.stream();
+  if (!rebuilt_) {  // as torch: a rank without a backward offers the order of registration
+    ready_order_.resize(layout_.segments().size());
+    std::iota(ready_order_.begin(), ready_order_.end(), 0);
+  }
+  for (const auto& bucket : buckets_) {
+    enqueue_zero(compute, bucket->values());
+    bucket->missing = 0;
+    compute.record(*bucket->filled);
+  }
+  launch_ready();
+  for (const auto& bucket : buckets_) compute.wait(*bucket->reduced);
+}
+
 std::vector<Bytes> BucketReducer::bucket_sizes() const {
   std::vector<Bytes> sizes;
   for (const auto& bucket : buckets_) sizes.push_back(bucket->plan.gradient_bytes);
   return sizes;
 }
+
+std::vector<CollectiveTimes> BucketReducer::collect_collectives() { return timer_.collect(); }
 
 void BucketReducer::synchronize() { comm_->synchronize(); }
 

@@ -8,26 +8,15 @@
 #include "common/comm/communicator.h"
 #include "common/parallel/arena.h"
 #include "common/parallel/bucket_plan.h"
+#include "common/parallel/communication_hook.h"
+#include "common/parallel/gradient_reducer.h"
+#include "common/parallel/reducer_options.h"
 #include "common/parallel/replica.h"
 
 namespace tandem {
 
-enum class GradsMode {
-  kCopy,   // torch's default: each gradient is copied into its bucket, divided on the way, and back
-  kViews,  // backward writes straight into the buckets; the collective averages
-};
-
-enum class Overlap { kOn, kOff };
-
-struct ReducerOptions {
-  GradsMode grads = GradsMode::kCopy;
-  Overlap overlap = Overlap::kOn;  // off: all collectives after backward
-  Bytes bucket_cap = mib(25);
-  Bytes first_bucket_cap = mib(1);
-};
-
-// Averages gradients over ranks in buckets, each all-reduced on a stream of its own as soon as its
-// last gradient is there, while backward goes on.
+// torch's Reducer: averages gradients over ranks in buckets, each all-reduced on a stream of its
+// own as soon as its last gradient is there, while backward goes on.
 //
 //   compute  backward: g3 g2 | g1 g0 |            wait 0   wait 1    -> update
 //                          \        \                ^        ^
@@ -35,34 +24,35 @@ struct ReducerOptions {
 //
 // Buckets are launched in index order, whatever order they fill in, so that all ranks agree. The
 // first step runs on one bucket of everything; its order of gradients then decides the buckets
-// (rank 0's order, sent to all), which are built when the second step begins.
-class BucketReducer final : public GradientSink {
+// (rank 0's order, sent to all), which are built when the second step begins. With a static graph
+// the first step also reduces after backward only.
+class BucketReducer final : public GradientReducer {
  public:
-  // Collective. All outlive this.
+  // Collective. With a hook, that makes each bucket the average. All outlive this.
   BucketReducer(Replica& replica, const ParameterLayout& layout, Communicator& communicator,
-                const ReducerOptions& options);
+                const ReducerOptions& options, std::unique_ptr<CommunicationHook> hook = nullptr);
   ~BucketReducer() override;
 
-  // At the start of each step; collective when it rebuilds.
-  void begin_step();
+  // Collective when it rebuilds.
+  void begin_step() override;
 
-  // Where backward writes, by segment; changes when buckets are rebuilt.
-  [[nodiscard]] const TensorList& gradients() const;
-
-  // The same as one arena, where they lie in one: copies do. Views lie in buckets, in the order in
-  // which backward makes them, and where they lie changes.
-  [[nodiscard]] std::optional<Span<float>> flat_gradients() const;
+  // In their buckets as views, else apart; views move when buckets are rebuilt.
+  [[nodiscard]] const TensorList& gradients() const override;
+  [[nodiscard]] std::optional<Span<float>> flat_gradients() const override;
 
   void gradient_ready(int segment) override;
+  void finish() override;
 
-  // After backward: the compute stream waits for the averages, and copies them back if they are
-  // copies. What follows on it may read gradients().
-  void finish();
+  // Sums are divided by so many ranks from now on, at first by all.
+  void set_divisor(int ranks) { divisor_ = ranks; }
 
-  [[nodiscard]] std::vector<Bytes> bucket_sizes() const;
+  // In place of backward and finish(), on a rank without data: takes part in every bucket's
+  // collective with zeros. What gradients() holds afterwards is of no use.
+  void contribute_nothing();
 
-  // Waits for the communication stream; throws its error.
-  void synchronize();
+  [[nodiscard]] std::vector<Bytes> bucket_sizes() const override;
+  [[nodiscard]] std::vector<CollectiveTimes> collect_collectives() override;
+  void synchronize() override;
 
  private:
   struct Bucket;
@@ -73,17 +63,23 @@ class BucketReducer final : public GradientSink {
   };
 
   void build(const std::vector<BucketPlan>& plans);
+  [[nodiscard]] HookBucket as_hook_sees(const Bucket& bucket) const;
   void rebuild_in_ready_order();
-  void mark_ready(std::size_t bucket);
+  [[nodiscard]] bool reduces_after_backward() const;
+  [[nodiscard]] bool collective_averages() const;
+  void add_to_bucket(int segment);
+  void divide_into_bucket(int segment);
+  void mark_filled(Bucket& bucket);
   void launch_ready();
-  void launch(Bucket& bucket);
-  void copy_in(int segment);
+  void launch(std::size_t index);
   void copy_out(const Bucket& bucket);
 
   Replica& replica_;
   const ParameterLayout& layout_;
   Communicator& communicator_;
   const ReducerOptions options_;
+  const std::unique_ptr<CommunicationHook> hook_;  // absent: all-reduce
+  int divisor_;
   std::optional<Arena> own_gradients_;  // kCopy: apart from the buckets
   std::vector<std::unique_ptr<Bucket>> buckets_;
   std::vector<Place> places_;     // by segment
@@ -91,6 +87,7 @@ class BucketReducer final : public GradientSink {
   std::vector<int> ready_order_;  // of the first step
   bool rebuilt_ = false;
   std::size_t next_launch_ = 0;
+  CollectiveTimer timer_;
   std::unique_ptr<Stream> comm_;  // last: ends its work before the buckets go
 };
 

@@ -21,11 +21,17 @@ Piece share_of_batch(std::int64_t batch, int rank, int ranks) {
   if (batch % ranks != 0) {
     fail(ErrorKind::kUsage,
          "a global batch of {} cannot be shared evenly by {} ranks, and with uneven shares the "
-         "average over ranks is not the full-batch gradient: use a multiple of {}",
+         "average over ranks is not the full-batch gradient: use a multiple of {}, or --join",
          batch, ranks, ranks);
   }
   const std::int64_t count = batch / ranks;
   return {rank * count, count};
+}
+
+Piece uneven_share_of_batch(std::int64_t batch, int rank, int ranks) {
+  const std::vector<Piece> pieces = chunk_batch(batch, ranks);
+  const auto index = static_cast<std::size_t>(rank);
+  return index < pieces.size() ? pieces[index] : Piece{};
 }
 
 }  // namespace tandem

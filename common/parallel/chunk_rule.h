@@ -23,4 +23,8 @@ struct Piece {
 // `ranks` does not divide `batch`: averaging over ranks is the full-batch gradient only then.
 [[nodiscard]] Piece share_of_batch(std::int64_t batch, int rank, int ranks);
 
+// The same with torch's Join: the pieces of chunk_batch in rank order, and nothing for ranks beyond
+// them. Ranks' averages then weigh the same whatever their shares.
+[[nodiscard]] Piece uneven_share_of_batch(std::int64_t batch, int rank, int ranks);
+
 }  // namespace tandem

@@ -16,7 +16,7 @@ struct HookBucket {
   };
 
   Span<float> flat;  // of memory of the communicator's; gaps between the gradients are zeros
-  std::vector<Gradient> gradients;
+  std::vector<Gradient> gradients{};
 };
 
 // torch's communication hook: what makes a bucket of one rank's gradients the average over ranks,

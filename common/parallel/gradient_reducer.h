@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "common/model/model.h"
+#include "common/trace/collective_timer.h"
 
 namespace tandem {
 
 // Averages gradients over ranks, while backward makes them: the part in which ddp and Horovod
-// differ. Used by the rank's thread. A step is begin_step(), a backward into gradients() which tells
-// of each gradient, then finish().
+// differ. Used by the rank's thread. A step is begin_step(), a backward into gradients() which
+// tells of each gradient, then finish().
 class GradientReducer : public GradientSink {
  public:
   // At the start of each step, before forward; may be collective.
@@ -27,6 +28,10 @@ class GradientReducer : public GradientSink {
 
   // Bytes of gradients that go through one collective each, in launch order.
   [[nodiscard]] virtual std::vector<Bytes> bucket_sizes() const = 0;
+
+  // Its collectives over the steps since the last call, in launch order; synchronise first. Empty
+  // with phases off.
+  [[nodiscard]] virtual std::vector<CollectiveTimes> collect_collectives() = 0;
 
   // Waits for the reducer's own streams; throws their error.
   virtual void synchronize() = 0;

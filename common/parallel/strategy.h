@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/model/parameter_layout.h"
+#include "common/trace/collective_timer.h"
 #include "common/trace/phase_timer.h"
 
 namespace tandem {
@@ -13,6 +14,11 @@ namespace tandem {
 struct DeviceTimes {
   int device = 0;
   PhaseTimes times;
+};
+
+struct DeviceCollectives {
+  int device = 0;
+  std::vector<CollectiveTimes> collectives{};  // in launch order
 };
 
 // One way to train one model on several devices, seen from one process (or one rank that is a
@@ -50,6 +56,10 @@ class Strategy {
 
   // Calls that PyTorch would have dispatched from Python in this process, since construction.
   [[nodiscard]] virtual std::int64_t dispatches() const = 0;
+
+  // The gradient collectives of this process's devices over the steps since the last call;
+  // synchronise first. Empty where there are none, and with phases off.
+  [[nodiscard]] virtual std::vector<DeviceCollectives> collect_collectives() { return {}; }
 
   // Gradient buckets in launch order; empty where there are none.
   [[nodiscard]] virtual std::vector<Bytes> bucket_sizes() const { return {}; }

@@ -50,6 +50,8 @@ class PhaseTimer {
   // The step's last phase ends here.
   void end_step(Stream& stream);
 
+  [[nodiscard]] PhaseTiming timing() const { return options_.timing; }
+
   // Forgets the step that was begun and will not be ended. Synchronise the stream first.
   void abandon_step();
 

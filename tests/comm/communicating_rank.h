@@ -26,7 +26,7 @@ struct CommunicatingRank {
       : rank(bootstrap.rank()),
         size(bootstrap.size()),
         device(platform.device(rank)),
-        communicator(make_shared_memory_communicator(bootstrap, device, deadline)),
+        communicator(make_shared_memory_communicator(bootstrap, device, {.deadline = deadline})),
         stream(device.make_stream(StreamPriority::kNormal)) {}
 
   [[nodiscard]] static Values values_of(int rank, std::int64_t count) {

@@ -43,9 +43,9 @@ Buffers random_buffers(std::size_t count, std::int64_t elements) {
   return buffers;
 }
 
-std::vector<float*> pointers(Buffers& buffers) {
-  std::vector<float*> all;
-  for (auto& buffer : buffers) all.push_back(buffer.data());
+std::vector<std::byte*> pointers(Buffers& buffers) {
+  std::vector<std::byte*> all;
+  for (auto& buffer : buffers) all.push_back(reinterpret_cast<std::byte*>(buffer.data()));
   return all;
 }
 
@@ -59,9 +59,9 @@ Buffers naive(Buffers buffers, std::int64_t first, std::int64_t count, float fac
   return buffers;
 }
 
-class ReduceToAllTest : public testing::TestWithParam<std::size_t> {};
+class ReduceElementsTest : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(ReduceToAllTest, EqualsPlainLoopsBitForBit) {
+TEST_P(ReduceElementsTest, InPlace_EqualsPlainLoopsBitForBit) {
   for (const std::int64_t elements : kSizes) {
     // A quarter into the buffer and not at a line's start, and the whole of it.
     for (const std::int64_t first : {std::int64_t{0}, elements / 4}) {
@@ -69,13 +69,14 @@ TEST_P(ReduceToAllTest, EqualsPlainLoopsBitForBit) {
       Buffers buffers = random_buffers(GetParam(), elements);
       const std::int64_t count = (elements - first) - first / 2;
       const Buffers expected = naive(buffers, first, count, factor);
-      reduce_to_all(pointers(buffers), first, count, factor);
+      const std::vector<std::byte*> all = pointers(buffers);
+      reduce_elements({all.begin(), all.end()}, all, {first, count}, {.factor = factor});
       EXPECT_EQ(buffers, expected) << elements << " from " << first;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Buffers, ReduceToAllTest, testing::Values(1, 2, 3, 4, 5));
+INSTANTIATE_TEST_SUITE_P(Buffers, ReduceElementsTest, testing::Values(1, 2, 3, 4, 5));
 
 }  // namespace
 }  // namespace tandem::test

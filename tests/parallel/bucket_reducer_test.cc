@@ -74,7 +74,7 @@ TEST_F(BucketReducerTest, SecondStep_IsRebuiltInReadyOrder) {
 }
 
 TEST_F(BucketReducerTest, Rebuild_FollowsRankZerosOrder_NotThisRanks) {
-  communicator_.let_root_gather({2, 3, 0, 1});  // weights first: {2}, {3, 0}, {1}
+  communicator_.let_root_gather("2 3 0 1");  // weights first: {2}, {3, 0}, {1}
   make();
   step(kBackward);
   reduced();
@@ -92,7 +92,7 @@ TEST_F(BucketReducerTest, Rebuild_HappensOnce) {
 }
 
 TEST_F(BucketReducerTest, Buckets_AreLaunchedInIndexOrder_ThoughALaterOneFillsFirst) {
-  communicator_.let_root_gather({2, 3, 0, 1});
+  communicator_.let_root_gather("2 3 0 1");
   make();
   step(kBackward);
   reducer_->begin_step();

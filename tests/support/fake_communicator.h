@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,8 +25,8 @@ class FakeCommunicator final : public Communicator {
   FakeCommunicator(Device& device, int rank, int size)
       : device_(device), rank_(rank), size_(size) {}
 
-  // What rank 0 brings to all_gather, call by call; else it brings what this rank does.
-  void let_root_gather(std::vector<double> values) { root_values_ = std::move(values); }
+  // What rank 0 brings to an all-gather of texts; else it brings what this rank does.
+  void let_root_gather(std::string text) { root_text_ = std::move(text); }
 
   // Called when memory that was allocated here goes.
   void on_free(std::function<void()> action) { on_free_ = std::move(action); }
@@ -37,18 +39,26 @@ class FakeCommunicator final : public Communicator {
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
     return std::make_unique<Watched>(device_.allocate(size), on_free_);
   }
-  void all_reduce(Stream&, Span<float> values, ReduceOp op) override {
-    all_reduces_.push_back({values.data(), values.size(), op});
+  using Communicator::all_reduce;
+  void all_reduce(Stream&, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
+    TANDEM_CHECK(mine.data() == result.data(), "an all-reduce that is not in place");
+    all_reduces_.push_back({reinterpret_cast<const float*>(result.data()), result.size(), op});
   }
-  void broadcast(Stream&, Span<float>, int) override {}
-  void reduce(Stream&, Span<float>, int) override {}
-  void scatter(Stream&, Span<const float>, Span<float>, const std::vector<Block>&, int) override {}
-  void gather(Stream&, Span<const float>, Span<float>, const std::vector<Block>&, int) override {}
+  void broadcast(Stream&, AnySpan, int) override {}
+  void reduce(Stream&, AnySpan, int) override {}
+  void all_gather(Stream&, ConstAnySpan, AnySpan) override {}
+  void reduce_scatter(Stream&, ConstAnySpan, AnySpan, ReduceOp) override {}
+  void scatter(Stream&, ConstAnySpan, AnySpan, const std::vector<Block>&, int) override {}
+  void gather(Stream&, ConstAnySpan, AnySpan, const std::vector<Block>&, int) override {}
+  void send(Stream&, ConstAnySpan, int) override {}
+  void recv(Stream&, AnySpan, int) override {}
   void barrier() override {}
   [[nodiscard]] std::vector<double> all_gather(double mine) override {
-    std::vector<double> all(static_cast<std::size_t>(size_), mine);
-    if (gathers_ < root_values_.size()) all.front() = root_values_[gathers_];
-    ++gathers_;
+    return std::vector<double>(static_cast<std::size_t>(size_), mine);
+  }
+  [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
+    std::vector<std::string> all(static_cast<std::size_t>(size_), mine);
+    if (root_text_) all.front() = *root_text_;
     return all;
   }
   void abort() noexcept override {}
@@ -71,8 +81,7 @@ class FakeCommunicator final : public Communicator {
   Device& device_;
   const int rank_;
   const int size_;
-  std::vector<double> root_values_;
-  std::size_t gathers_ = 0;
+  std::optional<std::string> root_text_;
   std::vector<Call> all_reduces_;
   std::function<void()> on_free_;
 };

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "common/comm/collective_observer.h"
+#include "common/comm/communicator.h"
+#include "common/runtime/access.h"
+#include "common/runtime/host/host_link.h"
+#include "common/runtime/stream.h"
+
+namespace tandem {
+
+// A collective as a host stream's worker carries it out, whatever the transport.
+struct HostCollective {
+  const char* name = "";  // a literal: "all_reduce"
+  Bytes size;             // of this rank's part
+  // This rank's memory. Peers' is not declared: accesses are reported when the operation starts,
+  // which is before the ranks have met.
+  std::vector<Access> accesses{};
+  // Takes when it is ready by the link model and returns when it ends; both mean nothing without.
+  std::function<host::ModelledTime(const host::ModelledTime& ready)> body{};
+};
+
+// Queues one rank's collectives: numbers them, tells the observer, and puts the collective's name
+// and number before what goes wrong in it. Used by one thread at a time.
+class CollectiveQueue {
+ public:
+  // `abort` is called where a collective is dropped because its stream has failed: this rank will
+  // not come, and those who would wait for it are told.
+  CollectiveQueue(CollectiveObserver* observer, std::function<void()> abort)
+      : observer_(observer), abort_(std::move(abort)) {}
+
+  // Over a modelled link it is a transfer, else an operation.
+  void enqueue(Stream& stream, HostCollective collective);
+
+ private:
+  CollectiveObserver* const observer_;  // may be absent
+  const std::function<void()> abort_;
+  std::uint64_t enqueued_ = 0;
+};
+
+// The root's side of a scatter or gather may lie on the host, elsewhere than the stream's device.
+[[nodiscard]] Access at_root(Access access);
+
+[[nodiscard]] inline Access reads(ConstAnySpan span) { return reads(span.bytes()); }
+[[nodiscard]] inline Access writes(AnySpan span) { return writes(span.bytes()); }
+
+// Of one type and as large, and on `result`'s side ready to take it: else a logic error.
+void check_same_shape(const char* name, ConstAnySpan mine, ConstAnySpan result);
+
+// A logic error where `all` is not `ranks` times as large as `mine`, of the same type.
+void check_parts(const char* name, ConstAnySpan mine, ConstAnySpan all, int ranks);
+
+// A logic error where `rank` is none of `ranks`, or where a rank would send to itself.
+void check_root(int root, int ranks);
+void check_peer(int peer, int rank, int ranks);
+
+// A logic error where `blocks` are not one per rank, do not fit this rank's `mine`, or on root not
+// `at_root`.
+void check_blocks(const std::vector<Block>& blocks, ConstAnySpan mine, ConstAnySpan at_root,
+                  bool is_root, int rank, int ranks);
+
+// 1, or for an average 1 / ranks.
+[[nodiscard]] constexpr float factor_of(ReduceOp op, int ranks) {
+  return op == ReduceOp::kAverage ? 1.0F / static_cast<float>(ranks) : 1.0F;
+}
+
+}  // namespace tandem

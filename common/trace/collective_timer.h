@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/base/units.h"
+#include "common/runtime/device.h"
+#include "common/trace/phase_timer.h"
+
+namespace tandem {
+
+// One collective of a step, over some steps.
+struct CollectiveTimes {
+  Bytes size;            // of gradients
+  Nanoseconds total{0};  // on the communication stream: waiting for peers, then the transfer
+  int steps = 0;
+};
+
+// Marks on a communication stream where each collective of a step begins and ends, which the phases
+// of the compute stream do not tell. Events in stream order, as those of PhaseTimer. One thread at
+// a time.
+class CollectiveTimer {
+ public:
+  CollectiveTimer(Device& device, PhaseTiming timing) : device_(device), timing_(timing) {}
+
+  // Around what is enqueued as the step's collective `index`, of `size` bytes.
+  void begin(Stream& stream, std::size_t index, Bytes size);
+  void end(Stream& stream);
+
+  // By index, since the last call; forgets them. Synchronise the stream first.
+  [[nodiscard]] std::vector<CollectiveTimes> collect();
+
+ private:
+  struct Mark {
+    std::unique_ptr<TimedEvent> start;
+    std::unique_ptr<TimedEvent> end;
+    std::size_t index = 0;
+    Bytes size{};
+  };
+
+  Device& device_;
+  const PhaseTiming timing_;
+  std::vector<Mark> marks_;  // the first used_ of them are set; the rest are kept for reuse
+  std::size_t used_ = 0;
+};
+
+}  // namespace tandem
