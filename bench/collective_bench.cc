@@ -10,9 +10,11 @@
 #include <optional>
 
 #include "bench/clean_environment.h"
+#include "bench/failure_flags.h"
 #include "bench/google_benchmark.h"
 #include "bench/job.h"
 #include "bench/ranks_main.h"
+#include "bench/recorded_ranks.h"
 #include "bench/sampler.h"
 #include "common/comm/agreement.h"
 #include "common/comm/ping_pong.h"
@@ -28,6 +30,7 @@ struct Options {
   std::vector<Bytes> sizes;
   int samples = 50;
   std::vector<std::string> benchmark_flags;
+  FailureFlags failure;
 };
 
 std::optional<Options> parse(int argc, const char* const* argv) {
@@ -41,9 +44,11 @@ std::optional<Options> parse(int argc, const char* const* argv) {
   app.add_option("--samples", options.samples, "per size")->capture_default_str();
   app.add_option("--backend", backend, "auto, host or cuda")->capture_default_str();
   app.add_flag("--oversubscribe", options.place.oversubscribe, "let ranks share cores");
+  declare_failure(app, options.failure);
   app.footer("Run it as mpirun -np DEVICES --bind-to none collective_bench --devices=DEVICES.");
   if (!parse_with_benchmark_flags(app, argc, argv, options.benchmark_flags)) return std::nullopt;
   options.place.backend = parse_backend(backend);
+  options.place.communicator.deadline = deadline_of(options.failure);
   for (const std::string& size : sizes) {
     options.sizes.push_back(parse_bytes(size, "--sizes"));
     if (options.sizes.back() < Bytes{64}) {
@@ -156,9 +161,14 @@ int main(int argc, char** argv) {
   using namespace tandem::bench;
   restart_in_clean_environment(argv);
   return run_main("collective_bench", [&] {
-    const auto options = parse(argc, argv);
+    auto options = parse(argc, argv);
     if (!options) return 0;
-    return run_ranks_main("collective_bench", argc, argv,
-                          [&](tandem::Bootstrap& bootstrap) { return run(*options, bootstrap); });
+    return run_recorded_ranks(
+        "collective_bench",
+        {.deadline = deadline_of(options->failure), .flight_dir = options->failure.flight_dir},
+        argc, argv, [&](tandem::Bootstrap& bootstrap, FlightLog& flight) {
+          options->place.communicator.observer = flight.collectives_of(0);
+          return run(*options, bootstrap);
+        });
   });
 }

@@ -133,7 +133,8 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
   for (int i = 0; i < options.devices; ++i) {
     place.cores.push_back(cores[static_cast<std::size_t>(i) % cores.size()]);
   }
-  place.communicator = make_shared_memory_communicator(bootstrap, *place.device);
+  place.communicator =
+      make_shared_memory_communicator(bootstrap, *place.device, options.communicator);
   return place;
 }
 

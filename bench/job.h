@@ -23,6 +23,7 @@ struct PlaceOptions {
   std::vector<Bytes> device_memory{};  // as in PlatformOptions
   std::optional<LinkRequest> link{};
   double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
+  CommunicatorOptions communicator{};
 };
 
 // Where a job runs: all that a process (a rank) needs before it can build a strategy.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/failure_flags.h"
 #include "bench/strategy_kind.h"
 
 namespace tandem::bench {
@@ -36,6 +37,9 @@ struct StepFlags {
   std::string dispatch_cost;
   std::string interpreter_lock = "off";
   std::string plant;
+  FailureFlags failure;
+  std::string check_numerics = "off";
+  std::string fault;
   std::string phases = "on";
   std::uint64_t seed = 1;
   bool oversubscribe = false;

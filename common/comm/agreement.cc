@@ -21,7 +21,8 @@ void attempt_together(Bootstrap& bootstrap, const std::function<void()>& attempt
   std::optional<Error> consequence;  // of a peer that gave up
   for (const std::string& outcome : bootstrap.all_gather(outcome_of(attempt))) {
     if (outcome.empty()) continue;
-    const Error error(static_cast<ErrorKind>(outcome.front() - '0'), outcome.substr(1));
+    const Error error(static_cast<ErrorKind>(outcome.front() - '0'), outcome.substr(1),
+                      Error::Reach::kAllRanks);
     if (error.kind() != ErrorKind::kCommunication) throw error;
     if (!consequence) consequence.emplace(error);
   }

@@ -133,6 +133,7 @@ void FlightRecorder::failed(std::string_view error, Cause cause) noexcept {
 }
 
 void FlightRecorder::ended() noexcept {
+  if (page_->outcome.load(kRelaxed) != 0) return;
   page_->outcome.store(static_cast<std::uint32_t>(flight::Outcome::kEnded), kRelease);
 }
 

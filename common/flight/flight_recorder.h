@@ -44,7 +44,7 @@ class FlightRecorder {
   // What ends this rank. `is_consequence`: of another rank's end. The first one counts.
   enum class Cause { kOwn, kConsequence };
   void failed(std::string_view error, Cause cause) noexcept;
-  // All went well.
+  // All went well; nothing after a failure.
   void ended() noexcept;
 
  private:
