@@ -75,6 +75,18 @@ TEST(Blame, StoppedRankOfThree_IsNotTheOneThatWasEndedWhileItWaited) {
   EXPECT_TRUE(within.starts_with("rank 2 did not go on")) << within;
 }
 
+TEST(Blame, StoppedRankThatWentOnWhenTheJobEnded_IsStillTheOne) {
+  FlightRecord went_on = rank_in_collective(1);
+  went_on.failure = {"rank 1: the communicator was aborted", true, 6 * kSecond};
+  FlightRecord told = rank_in_collective(2);
+  told.failure = {"rank 2: the communicator was aborted", true, 6 * kSecond};
+  const std::string reason =
+      blame({waited_for(1, rank_in_collective(0)), went_on, told}, std::nullopt);
+  EXPECT_TRUE(
+      reason.starts_with("rank 1 did not go on from step 12, phase backward, in all_reduce"))
+      << reason;
+}
+
 TEST(Blame, LateRank_IsAtTheStart) {
   FlightRecord waiting = waited_for(1, {.rank = 0, .world = 2, .device = {0, "join"}});
   const FlightRecord late{.rank = 1, .world = 2, .enqueued = {0, "start"}};
@@ -127,6 +139,11 @@ TEST(Blame, RankThatLeft_IsNamedWithItsCode) {
   EXPECT_EQ(blame({rank_in_collective(0), rank_in_step(1)}, RankEnd{.rank = 1, .exit_code = 7}),
             "rank 1 left with exit code 7 in step 12, phase backward, before all_reduce #35 "
             "(4.0 MiB)");
+}
+
+TEST(Blame, RankThatLeftBeforeItsRecord_IsNamedWithItsLastWords) {
+  EXPECT_EQ(blame({rank_in_step(0)}, RankEnd{.rank = 1, .exit_code = 1}, "no such library"),
+            "rank 1 left with exit code 1 before its first step: no such library");
 }
 
 TEST(Blame, RanksThatLostEachOther_AreBlamedForNothing) {

@@ -68,7 +68,7 @@ REPLACE = '''for given in "$@"; do shift; case $given in {0}*) given={0}{1} ;; e
 WRAPPERS = {
     "other_devices": REPLACE.format("--devices=", "4"),
     "other_options": REPLACE.format("--batch=", "24"),
-    "hidden_launcher": '''for name in $(env | sed -n 's/^\\(OMPI_[A-Z0-9_]*\\|PMIX_[A-Z0-9_]*\\)=.*/\\1/p'); do unset "$name"; done''',
+    "hidden_launcher": '''for name in $(env | sed -n 's/^\\(OMPI_[A-Za-z0-9_]*\\|PMIX_[A-Za-z0-9_]*\\)=.*/\\1/p' | grep -v ALLOW); do unset "$name"; done''',
 }
 
 

@@ -131,9 +131,15 @@ int absent_rank(const Records& records) {
   return -1;
 }
 
+constexpr std::string_view kFor = " for rank ";  // "rank 0 waited 3 s for rank 1, which ..."
+
+// Gave up after its own patience, not because another rank had.
+bool waited_in_vain(const FlightRecord& record) {
+  return record.failure && record.failure->text.find(" waited ") != std::string::npos;
+}
+
 // The rank that those who gave up say they waited for; -1 where they do not agree.
 int awaited_rank(const Records& records) {
-  constexpr std::string_view kFor = " for rank ";
   int awaited = -1;
   for (const FlightRecord& record : records) {
     if (!record.failure) continue;
@@ -149,11 +155,12 @@ int awaited_rank(const Records& records) {
 std::string laggard(const Records& records) {
   std::vector<const FlightRecord*> silent;
   for (const FlightRecord& record : records) {
-    if (!record.failure && !record.ended) silent.push_back(&record);
+    // One that was stopped goes on once the job is ended, and then sees that the others gave up.
+    if (!waited_in_vain(record) && !record.ended) silent.push_back(&record);
   }
   if (silent.empty()) return "";
   const FlightRecord* culprit = &least(silent);
-  // Others of them may merely have been ended before their own patience was.
+  // Others of them may merely have been told to end before their own patience did.
   const FlightRecord* const awaited = find(records, awaited_rank(records));
   if (awaited != nullptr && progress(*awaited) == progress(*culprit)) culprit = awaited;
   return fmt::format("rank {} did not go on from {}{}: it was stopped, or late", culprit->rank,
@@ -179,9 +186,21 @@ std::string signalled(const Records& records, const RankEnd& end) {
   return fmt::format("{} in {}{}", what, where(*record, records), waiting(records));
 }
 
+// A rank that went without a word in its record.
+std::string left(const Records& records, const std::optional<RankEnd>& end,
+                 const std::string& said) {
+  if (!end) return "";
+  const FlightRecord* const record = find(records, end->rank);
+  const std::string what = fmt::format("rank {} left with exit code {}", end->rank, end->exit_code);
+  if (record == nullptr) return fmt::format("{} before its first step: {}", what, said);
+  if (record->failure || record->ended) return "";
+  return fmt::format("{} in {}{}", what, where(*record, records), waiting(records));
+}
+
 }  // namespace
 
-std::string blame(const Records& records, const std::optional<RankEnd>& launcher_says) {
+std::string blame(const Records& records, const std::optional<RankEnd>& launcher_says,
+                  const std::string& said) {
   if (launcher_says && launcher_says->signal != 0) return signalled(records, *launcher_says);
   if (records.empty()) return "";
   if (std::string reason = divergence(records); !reason.empty()) return reason;
@@ -190,12 +209,7 @@ std::string blame(const Records& records, const std::optional<RankEnd>& launcher
     return fmt::format("{} (in {})", records.front().failure->text, least_far(records));
   }
   if (std::string reason = own_error(records); !reason.empty()) return reason;
-  if (launcher_says && find(records, launcher_says->rank) != nullptr &&
-      !find(records, launcher_says->rank)->failure) {
-    return fmt::format("rank {} left with exit code {} in {}{}", launcher_says->rank,
-                       launcher_says->exit_code,
-                       where(*find(records, launcher_says->rank), records), waiting(records));
-  }
+  if (std::string reason = left(records, launcher_says, said); !reason.empty()) return reason;
   if (const int absent = absent_rank(records); absent >= 0) {
     return fmt::format("rank {} never began; {}", absent, first_to_give_up(records));
   }

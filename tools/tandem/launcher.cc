@@ -72,7 +72,7 @@ std::string explained(const ChildResult& child, const std::string& failure,
   if (child.end == End::kSignalled && !flights.empty()) {
     return fmt::format("{} ({})", failure, least_far(flights));
   }
-  const std::string reason = blame(flights, ended_rank_in(child.stderr_text));
+  const std::string reason = blame(flights, ended_rank_in(child.stderr_text), failure);
   return reason.empty() ? failure : reason;
 }
 
@@ -136,7 +136,6 @@ std::optional<LaunchRecord> take_record(const std::filesystem::path& path,
                                         const results::Cell& cell) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   LaunchRecord record = results::read_record(path);
-  std::filesystem::remove(path);
   check_cell(record, cell);
   record.cell.options = cell.options;
   return record;
@@ -185,6 +184,7 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
   } catch (const Error& error) {
     if (failure.empty()) failure = error.what();
   }
+  std::filesystem::remove(record_path);  // step_bench tries early whether it can write there
   // "Skipped" is the child's last word, whatever its exit code; a time counts only where all ended
   // well.
   LaunchOutcome outcome;
