@@ -25,7 +25,8 @@ void attempt_together(const AllGatherTexts& exchange, const std::function<void()
   std::optional<Error> consequence;  // of a peer that gave up
   for (const std::string& outcome : exchange(outcome_of(attempt))) {
     if (outcome.empty()) continue;
-    const Error error(static_cast<ErrorKind>(outcome.front() - '0'), outcome.substr(1));
+    const Error error(static_cast<ErrorKind>(outcome.front() - '0'), outcome.substr(1),
+                      Error::Reach::kAllRanks);
     if (error.kind() != ErrorKind::kCommunication) throw error;
     if (!consequence) consequence.emplace(error);
   }

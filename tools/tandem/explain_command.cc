@@ -87,7 +87,8 @@ SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
                                 .min_time = task.settings.min_time,
                                 .min_samples = task.settings.min_samples,
                                 .oversubscribe = task.settings.oversubscribe,
-                                .site = limit.site};
+                                .site = limit.site,
+                                .comm_timeout = checked_comm_timeout(options.comm_timeout)};
   const results::SweepInfo asked = own_sweep(task);
   if (task.source.is_given) {
     check_same_machine(task.source.document->sweep, asked.context, task.source.folder);

@@ -25,7 +25,8 @@ struct ExplainOptions {
   bool oversubscribe = false;
   std::string launch_timeout = "10m";
   SiteOptions site{};
-  std::string step_bench;  // empty: beside this program
+  std::string comm_timeout;  // of step_bench; empty: its default
+  std::string step_bench;    // empty: beside this program
 };
 
 // `tandem explain`: measures the rungs that are missing, then says what the gap between dp and ddp

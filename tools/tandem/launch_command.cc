@@ -55,6 +55,12 @@ std::vector<std::string> launch_command(const results::Cell& cell, const LaunchS
     command.push_back(fmt::format("--core-gflops={}", settings.core_gflops));
   }
   command.push_back("--record=" + record.string());
+  if (!settings.comm_timeout.empty()) {
+    command.push_back("--comm-timeout=" + settings.comm_timeout);
+  }
+  if (!settings.flight_folder.empty()) {
+    command.push_back("--flight-dir=" + settings.flight_folder.string());
+  }
   if (settings.oversubscribe) command.emplace_back("--oversubscribe");
   return command;
 }
@@ -70,6 +76,12 @@ std::vector<std::string> launch_environment() {
   environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT=1");
   environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
   return environment;
+}
+
+void set_variable(std::vector<std::string>& environment, const std::string& variable) {
+  const std::string name = variable.substr(0, variable.find('=') + 1);
+  std::erase_if(environment, [&](const std::string& other) { return other.starts_with(name); });
+  environment.push_back(variable);
 }
 
 }  // namespace tandem::cli

@@ -18,6 +18,9 @@ struct LaunchSettings {
   int min_samples = 10;
   bool oversubscribe = false;
   LaunchSite site{};
+  std::string comm_timeout{};  // of step_bench, as given; empty: its default
+  // Of the launch: where its ranks keep their flight records; empty: nowhere.
+  std::filesystem::path flight_folder{};
   double core_gflops = 0;  // that preset links are scaled to; 0: each launch measures it
 };
 
@@ -34,5 +37,8 @@ struct LaunchSettings {
 // This process's environment without the variables that would change what is measured, and with
 // Open MPI's leave to run as root; lost nodes are noticed soon.
 [[nodiscard]] std::vector<std::string> launch_environment();
+
+// Gives a variable, "NAME=value", that value in an environment.
+void set_variable(std::vector<std::string>& environment, const std::string& variable);
 
 }  // namespace tandem::cli

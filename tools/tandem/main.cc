@@ -48,6 +48,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   add_site(*run, options.site);
   run->add_option("--launch-timeout", options.launch_timeout, "Give up on a launch after this time")
       ->capture_default_str();
+  run->add_option("--comm-timeout", options.comm_timeout,
+                  "Ranks give up on one that is late by this time, such as 10s; default: 60s");
   run->add_option("--step-bench", options.step_bench,
                   "Program that measures a launch, for tests; default: step_bench beside tandem");
   return run;
@@ -98,6 +100,8 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
       ->add_option("--launch-timeout", options.launch_timeout,
                    "Give up on a launch after this time")
       ->capture_default_str();
+  explain->add_option("--comm-timeout", options.comm_timeout,
+                      "Ranks give up on one that is late by this time, such as 10s; default: 60s");
   explain->add_option(
       "--step-bench", options.step_bench,
       "Program that measures a launch, for tests; default: step_bench beside tandem");

@@ -101,7 +101,8 @@ int run_sweep(const RunOptions& options) {
                                 .min_time = sweep.min_time,
                                 .min_samples = sweep.min_samples,
                                 .oversubscribe = options.oversubscribe,
-                                .site = site};
+                                .site = site,
+                                .comm_timeout = checked_comm_timeout(options.comm_timeout)};
   const OutputFolder folder(options.out);
   const results::SweepInfo info = sweep_info(sweep, options, text_of(site), plan.cells.size());
 

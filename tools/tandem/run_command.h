@@ -17,6 +17,7 @@ struct RunOptions {
   std::string step_bench;  // empty: beside this program
   std::string launch_timeout = "10m";
   SiteOptions site{};
+  std::string comm_timeout;  // of step_bench; empty: its default
 };
 
 // `tandem run`. Exit code: 0, 1 where a launch failed or the complete sweep measured nothing, 130
