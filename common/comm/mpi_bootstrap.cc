@@ -88,6 +88,7 @@ class MpiBootstrap final : public Bootstrap {
   }
 
   [[nodiscard]] std::unique_ptr<Bootstrap> split(int colour) override {
+    barrier(*this);  // has a deadline, and MPI's own call has none
     MPI_Comm part = MPI_COMM_NULL;
     MPI_Comm_split(ranks_, colour, rank_, &part);
     return std::make_unique<MpiBootstrap>(part, deadline_);
