@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <optional>
 
+#include "common/base/error.h"
+
 namespace tandem {
 namespace {
 
@@ -35,6 +37,17 @@ int announced_ranks() {
 int announced_rank() {
   const auto rank = largest_of({"OMPI_COMM_WORLD_RANK", "PMI_RANK"});
   return rank ? *rank : of_step("SLURM_PROCID", 0);
+}
+
+void check_ranks_can_meet() {
+  const bool has_way =
+      largest_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK"}).has_value();
+  const int tasks = of_step("SLURM_STEP_NUM_TASKS", 1);
+  if (has_way || tasks < 2) return;
+  fail(ErrorKind::kUsage,
+       "srun started {} ranks without a way to find each other: use srun --mpi=pmix (srun "
+       "--mpi=list says what there is)",
+       tasks);
 }
 
 }  // namespace tandem

@@ -9,4 +9,8 @@ namespace tandem {
 [[nodiscard]] int announced_ranks();
 [[nodiscard]] int announced_rank();
 
+// Throws a usage error where srun started several ranks without a way by which MPI would find the
+// others: MPI would end the process in words of its own.
+void check_ranks_can_meet();
+
 }  // namespace tandem

@@ -119,6 +119,7 @@ class MpiBootstrap final : public Bootstrap {
 }  // namespace
 
 MpiSession::MpiSession(int& argc, char**& argv, Nanoseconds deadline) : deadline_(deadline) {
+  check_ranks_can_meet();
   const ExitGuard guard(
       fmt::format("rank {}: MPI did not start within {}: another rank is lost or late, look at its "
                   "output",
