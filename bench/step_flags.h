@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "bench/failure_flags.h"
+
 namespace tandem::bench {
 
 // The text of every flag of step_bench, as given or by default.
@@ -37,11 +39,15 @@ struct StepFlags {
   std::string reducer = "buckets";
   std::string cycle_time = "1ms";
   std::string fusion_mb;
+  std::string comm = "auto";
   std::string link;
   double core_gflops = 0;
   std::string dispatch_cost;
   std::string interpreter_lock = "off";
   std::string plant;
+  FailureFlags failure;
+  std::string check_numerics = "off";
+  std::string fault;
   std::string phases = "on";
   std::uint64_t seed = 1;
   bool oversubscribe = false;

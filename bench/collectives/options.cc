@@ -5,6 +5,7 @@
 
 #include "bench/bucket_limits.h"
 #include "bench/comma_list.h"
+#include "bench/failure_flags.h"
 #include "bench/ranks_main.h"
 #include "bench/size_list.h"
 #include "common/model/zoo.h"
@@ -39,9 +40,11 @@ struct Flags {
   std::string launch = "processes";
   int devices = 1;
   std::string backend = "auto";
+  std::string comm = "auto";
   std::string wait = "park";
   std::string device_memory;
   bool oversubscribe = false;
+  FailureFlags failure;
 };
 
 void declare_cases(CLI::App& app, Flags& flags) {
@@ -82,11 +85,15 @@ void declare_job(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--devices", flags.devices, "ranks, a device each")->capture_default_str();
   app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
+  app.add_option("--comm", flags.comm,
+                 "transport: auto (shared_memory on one node), shared_memory, mpi or gloo")
+      ->capture_default_str();
   app.add_option("--wait", flags.wait, "for other ranks: park, or spin (needs a core per rank)")
       ->capture_default_str();
   app.add_option("--device-memory", flags.device_memory,
                  "capacity per device, such as 2GiB (default: what is left, shared evenly)");
   app.add_flag("--oversubscribe", flags.oversubscribe, "let ranks share cores");
+  declare_failure(app, flags.failure);
   app.footer("As processes: mpirun -np DEVICES --bind-to none collective_bench --devices=DEVICES.");
 }
 
@@ -123,7 +130,9 @@ PlaceOptions place_of(const Flags& flags) {
   PlaceOptions place{.devices = flags.devices,
                      .launch = choose("--launch", flags.launch, kLaunches),
                      .backend = parse_backend(flags.backend),
-                     .oversubscribe = flags.oversubscribe};
+                     .oversubscribe = flags.oversubscribe,
+                     .transport = parse_transport(flags.comm, "--comm")};
+  place.communicator.deadline = deadline_of(flags.failure);
   if (!flags.device_memory.empty()) {
     place.device_memory = {parse_bytes(flags.device_memory, "--device-memory")};
   }
@@ -176,6 +185,7 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   CollectiveOptions options;
   if (!parse_with_benchmark_flags(app, argc, argv, options.benchmark_flags)) return std::nullopt;
   options.place = place_of(flags);
+  options.flight_dir = flags.failure.flight_dir;
   options.collectives = collectives_of(flags.collective);
   options.forms = forms_of(flags.in_place);
   options.type = choose("--dtype", flags.type, kTypes);

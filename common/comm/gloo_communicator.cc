@@ -17,6 +17,7 @@
 
 #include "common/base/check.h"
 #include "common/comm/blocking_communicator.h"
+#include "common/comm/broken_pipe.h"
 #include "common/comm/gloo_store.h"
 #include "common/comm/reduction.h"
 
@@ -64,6 +65,7 @@ GlooContext connect(Bootstrap& bootstrap, std::shared_ptr<gloo::transport::Devic
 // Gloo's errors as ours.
 template <class Call>
 auto through_gloo(int rank, Call&& call) {
+  const BrokenPipeIsAnError guard;  // gloo's own thread is started under it, too
   try {
     return call();
   } catch (const Error&) {

@@ -2,18 +2,15 @@
 //
 // main of tests whose ranks are processes: every rank runs the same cases in the same order.
 //
-//   mpi_test --die-in=collective   rank 1 kills itself while the others wait in a collective: not a
-//                                  test, but what a test of the job's end starts
+//   mpi_test --lose-rank=WAY:TRANSPORT   see lost_rank.h
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <iostream>
 #include <string_view>
 
 #include "common/comm/mpi_bootstrap.h"
-#include "common/comm/shared_memory.h"
+#include "tests/comm/lost_rank.h"
 #include "tests/comm/mpi_world.h"
-#include "tests/support/host_devices.h"
 
 namespace tandem::test {
 namespace {
@@ -33,18 +30,6 @@ void silence_other_ranks(int rank) {
   listeners.Append(new Failures);  // gtest's from here on
 }
 
-int die_in_a_collective(Bootstrap& bootstrap) {
-  const auto platform = host_devices(bootstrap.size());
-  Device& device = platform->device(bootstrap.rank());
-  const auto communicator = make_shared_memory_communicator(bootstrap, device);
-  const auto stream = device.make_stream(StreamPriority::kNormal);
-  const auto values = communicator->allocate(Bytes{4000});
-  if (bootstrap.rank() == 1) raise(SIGKILL);
-  communicator->all_reduce(*stream, values->as<float>(), ReduceOp::kSum);
-  stream->synchronize();
-  return 0;
-}
-
 }  // namespace
 
 Bootstrap& world() { return *world_bootstrap; }
@@ -55,8 +40,10 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   tandem::MpiSession mpi(argc, argv);
   const auto bootstrap = mpi.bootstrap();
-  if (argc > 1 && std::string_view(argv[1]) == "--die-in=collective") {
-    return tandem::test::die_in_a_collective(*bootstrap);
+  constexpr std::string_view kLoseRank = "--lose-rank=";
+  if (argc > 1 && std::string_view(argv[1]).starts_with(kLoseRank)) {
+    tandem::test::lose_a_rank(*bootstrap, std::string_view(argv[1]).substr(kLoseRank.size()));
+    return 0;
   }
   tandem::test::world_bootstrap = bootstrap.get();
   tandem::test::silence_other_ranks(bootstrap->rank());
