@@ -42,6 +42,7 @@ template <class T, std::size_t N>
   return "";
 }
 
+inline constexpr std::array kOnOff{Choice<bool>{"off", false}, Choice<bool>{"on", true}};
 inline constexpr std::array kStrategies{
     Choice<StrategyKind>{"single", StrategyKind::kSingle},
     Choice<StrategyKind>{"independent", StrategyKind::kIndependent},

@@ -8,6 +8,7 @@
 #include "bench/clean_environment.h"
 #include "bench/collectives/sweep.h"
 #include "bench/ranks_main.h"
+#include "bench/recorded_ranks.h"
 #include "common/base/capture_error.h"
 #include "common/comm/agreement.h"
 #include "common/comm/thread_bootstrap.h"
@@ -52,23 +53,24 @@ int run_process(const CollectiveOptions& options, Bootstrap& bootstrap) {
   const auto driver = open_driver(options, bootstrap);
   const Place place = open_place(bootstrap, options.place);
   if (driver) introduce(place, options);
-  const Rank rank{bootstrap, *place.platform, *place.device, *place.communicator};
-  const std::string wrong = run_sweep(rank, options, place.cores, driver.get());
+  const Rank rank{bootstrap, *place.platform, *place.device, *place.communicator, clocks_of(place)};
+  const std::vector<int> cores = first_two_share_a_node(place) ? place.cores : std::vector<int>{};
+  const std::string wrong = run_sweep(rank, options, cores, driver.get());
   if (!wrong.empty() && driver) std::cerr << fmt::format("collective_bench: {}\n", wrong);
   return wrong.empty() ? 0 : 1;
 }
 
-int run_threads(const CollectiveOptions& options) {
-  ThreadGroup alone(1);
-  const auto bootstrap = alone.join(0);
-  const auto driver = open_driver(options, *bootstrap);
-  Place place = open_place(*bootstrap, options.place);
+int run_threads(const CollectiveOptions& options, Bootstrap& bootstrap, FlightLog& flight) {
+  const auto driver = open_driver(options, bootstrap);
+  Place place = open_place(bootstrap, options.place);
   introduce(place, options);
   place.communicator.reset();  // of this thread alone: each rank has its own
   run_ranks_as_threads(options.place.devices, [&](Bootstrap& ranks) {
     Device& device = place.platform->device(ranks.rank());
     device.bind_this_thread();
-    const auto communicator = make_communicator(options.place.transport, ranks, device);
+    const auto communicator = make_communicator(options.place.transport, ranks, device,
+                                                {.deadline = options.place.communicator.deadline,
+                                                 .observer = flight.collectives_of(ranks.rank())});
     const Rank rank{ranks, *place.platform, device, *communicator};
     GoogleBenchmark* const reporting = ranks.rank() == 0 ? driver.get() : nullptr;
     const std::string wrong = run_sweep(rank, options, place.cores, reporting);
@@ -84,13 +86,22 @@ int main(int argc, char** argv) {
   using namespace tandem::bench;
   restart_in_clean_environment(argv);
   return run_main("collective_bench", [&] {
-    const auto options = parse_collective_options(argc, argv);
+    auto options = parse_collective_options(argc, argv);
     if (!options) return 0;
     check_launch(options->place.launch);
     const tandem::host::ScopedPeerWaits waits(options->wait);
-    if (options->place.launch == Launch::kThreads) return run_threads(*options);
-    return run_ranks_main("collective_bench", argc, argv, [&](tandem::Bootstrap& bootstrap) {
-      return run_process(*options, bootstrap);
-    });
+    const FailurePolicy policy{.deadline = options->place.communicator.deadline,
+                               .flight_dir = options->flight_dir};
+    if (options->place.launch == Launch::kThreads) {
+      return run_recorded_threads(policy, options->place.devices,
+                                  [&](tandem::Bootstrap& bootstrap, FlightLog& flight) {
+                                    return run_threads(*options, bootstrap, flight);
+                                  });
+    }
+    return run_recorded_ranks("collective_bench", policy, argc, argv,
+                              [&](tandem::Bootstrap& bootstrap, FlightLog& flight) {
+                                options->place.communicator.observer = flight.collectives_of(0);
+                                return run_process(*options, bootstrap);
+                              });
   });
 }

@@ -118,7 +118,7 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
   results::LaunchRecord record;
   record.cell = cell_of(options, place.platform->backend());
   record.mode = options.free_running > 0 ? "free-running" : "synchronous";
-  record.oversubscribed = place.platform->oversubscribed();
+  record.oversubscribed = place.oversubscribed;
   const std::int64_t parameters = model.layout().parameter_count();
   record.model = {.parameters = parameters,
                   .parameter_bytes = parameters * static_cast<std::int64_t>(sizeof(float)),
@@ -146,8 +146,9 @@ results::MachineFacts machine_of(const Place& place) {
   results::MachineFacts facts = results::gather_machine_facts();
   facts.cores = place.usable_cores;
   facts.bound_cores = place.cores;
+  if (place.nodes.nodes() > 1) facts.hosts = place.nodes.hosts;
   facts.libraries["kernels"] = kernel_library_version();
-  if (place.communicator->rank() == 0 && place.cores.size() > 1) {
+  if (place.communicator->rank() == 0 && first_two_share_a_node(place)) {
     facts.ping_pong_ns = ping_pong_ns(place.cores[0], place.cores[1]);
   }
   place.communicator->barrier();
@@ -173,6 +174,8 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   record.dispatches_per_step = measurement.dispatches_per_step;
   record.link_lateness_seconds = measurement.lateness_seconds;
   record.link_overshoot_seconds = measurement.overshoot_seconds;
+  record.barrier_skew_seconds = measurement.barrier_skew.median.count();
+  record.barrier_skew_uncertainty_seconds = measurement.barrier_skew.uncertainty.count();
   for (const Bytes size : measurement.bucket_sizes) record.bucket_bytes.push_back(size.value);
   return record;
 }

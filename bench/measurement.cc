@@ -63,15 +63,20 @@ DeviceCollectives collectives_from(const std::string& line) {
   return books;
 }
 
-// A line per device and rank, in rank order.
+// A line per device and rank, in rank order. Ranks have a device each, and on several nodes count
+// those of their own node: the job's are counted by rank.
 template <class Book, class Read>
 std::vector<Book> gather(Bootstrap& bootstrap, const std::vector<Book>& mine, Read read) {
   std::string text;
   for (const Book& book : mine) text += text_of(book);
   std::vector<Book> all;
-  for (const std::string& theirs : bootstrap.all_gather(text)) {
-    std::istringstream lines(theirs);
-    for (std::string line; std::getline(lines, line);) all.push_back(read(line));
+  const std::vector<std::string> by_rank = bootstrap.all_gather(text);
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    std::istringstream lines(by_rank[rank]);
+    for (std::string line; std::getline(lines, line);) {
+      all.push_back(read(line));
+      if (by_rank.size() > 1) all.back().device = static_cast<int>(rank);
+    }
   }
   return all;
 }

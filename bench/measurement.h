@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/barrier_skew.h"
 #include "bench/sampler.h"
 #include "bench/step_options.h"
 #include "common/comm/bootstrap.h"
@@ -29,6 +30,7 @@ struct Measurement {
   double dispatches_per_step = 0;  // of all ranks
   double lateness_seconds = 0;     // behind a modelled link: mean per step, of the latest rank
   double overshoot_seconds = 0;    // of a sleep to a modelled end: the largest of all ranks
+  BarrierSkew barrier_skew;        // on several nodes; else zero
 };
 
 // Keeps the books of this rank's devices, sample by sample, and brings all ranks' together.

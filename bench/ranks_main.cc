@@ -12,17 +12,18 @@
 namespace tandem::bench {
 namespace {
 
-// Usage and capacity are the same on every rank; what else goes wrong may go wrong on one alone.
+// Usage is the same on every rank, and what they agreed on; what else goes wrong may go wrong on
+// one alone.
 bool met_together(const Error& error) {
-  return error.kind() == ErrorKind::kUsage || error.kind() == ErrorKind::kOutOfMemory;
+  return error.kind() == ErrorKind::kUsage || error.reach() == Error::Reach::kAllRanks;
 }
 
 // Said before MPI ends: a rank that left without a word would hide why. What all ranks met is said
-// by rank 0, and so is a lost peer, which is the consequence of what that peer says itself.
+// by rank 0; a lost peer by all who lost it, since rank 0 may be the one.
 int report(const std::string& program, const Error& error) {
-  const bool common = met_together(error) || error.kind() == ErrorKind::kCommunication;
   // In one piece: the launcher writes to the same place.
-  if (!common || announced_rank() == 0) std::cerr << fmt::format("{}: {}\n", program, error.what());
+  if (!met_together(error) || announced_rank() == 0)
+    std::cerr << fmt::format("{}: {}\n", program, error.what());
   return error.exit_code();
 }
 
@@ -54,9 +55,9 @@ int run_main(const std::string& program, const std::function<int()>& body) {
   return error ? report(program, *error) : status;
 }
 
-int run_ranks_main(const std::string& program, int& argc, char**& argv,
+int run_ranks_main(const RanksMain& how, int& argc, char**& argv,
                    const std::function<int(Bootstrap&)>& body) {
-  MpiSession mpi(argc, argv);
+  MpiSession mpi(argc, argv, how.deadline);
   std::unique_ptr<Bootstrap> bootstrap;
   int status = 0;
   const auto error = capture_error([&] {
@@ -64,7 +65,8 @@ int run_ranks_main(const std::string& program, int& argc, char**& argv,
     status = body(*bootstrap);
   });
   if (!error) return status;
-  status = report(program, *error);
+  if (how.on_error) how.on_error(*error);
+  status = report(how.program, *error);
   if (bootstrap && bootstrap->size() > 1 && !met_together(*error)) bootstrap->abort(status);
   return status;
 }

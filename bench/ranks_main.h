@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/base/clock.h"
+#include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 
 namespace tandem::bench {
@@ -22,7 +24,14 @@ namespace tandem::bench {
 // The same for a job of processes, between MPI's start and its end. An error that all ranks met
 // together ends each of them; after any other the whole job is ended, since peers may wait for this
 // rank for ever.
-[[nodiscard]] int run_ranks_main(const std::string& program, int& argc, char**& argv,
+//
+// `deadline` is for peers to come; `on_error` is told before anything else happens.
+struct RanksMain {
+  std::string program;
+  Nanoseconds deadline = std::chrono::seconds(60);
+  std::function<void(const Error&)> on_error{};
+};
+[[nodiscard]] int run_ranks_main(const RanksMain& how, int& argc, char**& argv,
                                  const std::function<int(Bootstrap&)>& body);
 
 }  // namespace tandem::bench

@@ -7,14 +7,15 @@
 namespace tandem::bench {
 namespace {
 
-// Nanoseconds of the common clock as a double: exact up to 2^53, which is 104 days of uptime.
+// Nanoseconds of a clock as a double: exact up to 2^53, which is 104 days of uptime.
 double ticks(TimePoint time) {
   return static_cast<double>(Nanoseconds(time.time_since_epoch()).count());
 }
 
 }  // namespace
 
-SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work) {
+SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
+                             Clocks clocks) {
   ranks.barrier();
   const TimePoint start = Clock::now();
   work();
@@ -22,17 +23,20 @@ SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& w
   // The exchange comes after the clock was read, and is nobody's sample.
   const std::vector<double> starts = ranks.all_gather(ticks(start));
   const std::vector<double> ends = ranks.all_gather(ticks(end));
-  const double first = *std::max_element(starts.begin(), starts.end());
-  const double last = *std::max_element(ends.begin(), ends.end());
-  SampleTimes times{.whole = Seconds((last - first) * 1e-9)};
+  SampleTimes times;
   for (std::size_t rank = 0; rank < starts.size(); ++rank) {
     times.of_rank.emplace_back((ends[rank] - starts[rank]) * 1e-9);
   }
+  const double first = *std::max_element(starts.begin(), starts.end());
+  const double last = *std::max_element(ends.begin(), ends.end());
+  times.whole = clocks == Clocks::kCommon
+                    ? Seconds((last - first) * 1e-9)
+                    : *std::max_element(times.of_rank.begin(), times.of_rank.end());
   return times;
 }
 
-Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work) {
-  return times_over_ranks(ranks, work).whole;
+Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work, Clocks clocks) {
+  return times_over_ranks(ranks, work, clocks).whole;
 }
 
 void forget_times(Strategy& strategy) {
@@ -41,10 +45,11 @@ void forget_times(Strategy& strategy) {
 }
 
 Seconds Sampler::time_of(int steps) {
-  return timed_over_ranks(ranks_, [this, steps] {
+  const auto work = [this, steps] {
     for (int step = 0; step < steps; ++step) strategy_.step();
     strategy_.synchronize();
-  });
+  };
+  return timed_over_ranks(ranks_, work, clocks_);
 }
 
 Seconds Sampler::sample() { return time_of(steps_per_sample_) / steps_per_sample_; }

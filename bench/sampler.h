@@ -16,18 +16,23 @@ struct Warmup {
   Seconds per_sample{0};  // mean of the later half: what a sample will take
 };
 
+// Ranks of one node read one monotonic clock; those of several nodes have no clock in common.
+enum class Clocks { kCommon, kApart };
+
 // One piece of work on all ranks.
 struct SampleTimes {
-  Seconds whole{0};                // from the last rank's start to the last rank's end
+  // From the last rank's start to the last rank's end on a common clock; else the longest of_rank.
+  Seconds whole{0};
   std::vector<Seconds> of_rank{};  // by rank: its own start to its own end
 };
 
 // Barrier (untimed), then `work` on every rank. Collective; the same numbers on every rank.
-[[nodiscard]] SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work);
+[[nodiscard]] SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
+                                           Clocks clocks = Clocks::kCommon);
 
-// The whole alone. Barrier (untimed), then `work` on every rank: from the last rank's start to the
-// last rank's end, on the node's common monotonic clock. Collective; the same number on every rank.
-[[nodiscard]] Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work);
+// The whole alone.
+[[nodiscard]] Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work,
+                                       Clocks clocks = Clocks::kCommon);
 
 // What the strategy timed so far belongs to no sample. Synchronise it first.
 void forget_times(Strategy& strategy);
@@ -37,8 +42,9 @@ void forget_times(Strategy& strategy);
 class Sampler {
  public:
   // `steps_per_sample` of 1 is synchronous; more run freely between one barrier and one wait.
-  Sampler(Strategy& strategy, Communicator& ranks, int steps_per_sample)
-      : strategy_(strategy), ranks_(ranks), steps_per_sample_(steps_per_sample) {}
+  Sampler(Strategy& strategy, Communicator& ranks, int steps_per_sample,
+          Clocks clocks = Clocks::kCommon)
+      : strategy_(strategy), ranks_(ranks), steps_per_sample_(steps_per_sample), clocks_(clocks) {}
 
   // Steps, then a wait for all own streams; per step.
   [[nodiscard]] Seconds sample();
@@ -52,6 +58,7 @@ class Sampler {
   Strategy& strategy_;
   Communicator& ranks_;
   const int steps_per_sample_;
+  const Clocks clocks_;
 };
 
 }  // namespace tandem::bench

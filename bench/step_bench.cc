@@ -11,11 +11,13 @@
 #include "bench/job.h"
 #include "bench/launch_report.h"
 #include "bench/ranks_main.h"
+#include "bench/recorded_ranks.h"
+#include "bench/same_options.h"
 #include "bench/step_measurements.h"
+#include "bench/step_watch.h"
 #include "bench/strategy_factory.h"
 #include "bench/verification.h"
 #include "common/comm/agreement.h"
-#include "common/comm/thread_bootstrap.h"
 #include "common/model/zoo.h"
 #include "common/results/record_text.h"
 
@@ -53,23 +55,38 @@ int report(const Verification& verification, int rank) {
   return verification.passed ? 0 : 1;
 }
 
-int run(const StepOptions& options, Bootstrap& bootstrap) {
+int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   const auto model = make_model(options.model);
+  StepWatch watch(options, bootstrap, flight);
+  watch.come_late();
+  check_same_options(bootstrap, options);
   const auto driver = open_outputs(options, bootstrap);
   Place place = open_place(bootstrap, options.place);
+  watch.attach(options, place, *model);
   if (bootstrap.rank() == 0) std::cerr << place.backend_notice << std::endl;
+  if (place.nodes.nodes() > 1 && !options.planted.empty()) {
+    fail(ErrorKind::kUsage,
+         "--plant={}: a delay is planted on device 0 of one node, and the ranks run on {}: leave "
+         "it out",
+         options.planted, place.nodes.nodes());
+  }
   const results::MachineFacts machine = machine_of(place);
   try {
+    flight.enter(Stage::kBuild);
     if (options.verify) return report(verify(bootstrap, place, options, *model), bootstrap.rank());
     if (options.ab_variant) {
       measure_pairs(*driver, place, options, *model);
     } else {
       const Measurement measured = measure_step(*driver, bootstrap, place, options, *model);
+      watch.check_fault_met();
       write_record(options, place, record_of(options, place, *model, measured, machine));
     }
+    flight.enter(Stage::kReport);
   } catch (const Error& error) {
     abort(place);  // peers that wait for this rank end soon
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
+    // What one rank met alone is its failure, and no size that does not fit.
+    if (bootstrap.size() > 1 && error.reach() != Error::Reach::kAllRanks) throw;
     write_record(options, place, out_of_memory_record(options, place, *model, error, machine));
     throw;
   }
@@ -77,12 +94,15 @@ int run(const StepOptions& options, Bootstrap& bootstrap) {
 }
 
 int run_as_launched(const StepOptions& options, int& argc, char**& argv) {
+  const FailurePolicy policy{.deadline = options.place.communicator.deadline,
+                             .flight_dir = options.flight_dir};
+  const auto body = [&](Bootstrap& bootstrap, FlightLog& flight) {
+    return run(options, bootstrap, flight);
+  };
   if (options.place.launch == Launch::kThreads) {
-    ThreadGroup alone(1);
-    return run(options, *alone.join(0));
+    return run_recorded_threads(policy, options.place.devices, body);
   }
-  return run_ranks_main("step_bench", argc, argv,
-                        [&](Bootstrap& bootstrap) { return run(options, bootstrap); });
+  return run_recorded_ranks("step_bench", policy, argc, argv, body);
 }
 
 }  // namespace

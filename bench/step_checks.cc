@@ -105,6 +105,18 @@ void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind 
   }
 }
 
+void check_fault(const Fault& fault, StrategyKind strategy, Launch launch, int devices) {
+  const bool has_collectives =
+      devices > 1 && (strategy == StrategyKind::kDdp || strategy == StrategyKind::kDdpReplicate ||
+                      strategy == StrategyKind::kDpAllReduce);
+  require(
+      fault.kind != FaultKind::kDiverges || has_collectives,
+      "--fault=diverges needs collectives to differ in: ddp, ddp-replicate or dp-allreduce on 2 "
+      "devices or more");
+  require(fault.kind != FaultKind::kLate || (launch == Launch::kProcesses && devices > 1),
+          "--fault=late needs others that wait: 2 processes or more");
+}
+
 void check_counts(const StepFlags& flags) {
   require(flags.min_samples >= 1, "--min-samples: use 1 or more");
   require(flags.warmup_steps >= 3,

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "bench/fault.h"
 #include "bench/job.h"
 #include "bench/step_flags.h"
 #include "bench/strategy_kind.h"
@@ -18,6 +19,9 @@ void check_devices(const StepFlags& flags, StrategyKind strategy);
 
 // Options that would do nothing are refused: the reader of the command would believe they did.
 void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind strategy);
+
+// A fault that could not come would be waited for in vain.
+void check_fault(const Fault& fault, StrategyKind strategy, Launch launch, int devices);
 
 void check_counts(const StepFlags& flags);
 

@@ -163,6 +163,18 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
       "--benchmark_context=KEY=VALUE.\nExit status: 0 measured, 1 failed, 2 wrong usage.");
 }
 
+void declare_failing(CLI::App& app, StepFlags& flags) {
+  declare_failure(app, flags.failure);
+  app.add_flag("--check-numerics{on}", flags.check_numerics,
+               "look for NaN and infinity in every gradient before it is combined with others, and "
+               "name the first parameter that has one; each step then waits for copies of its "
+               "gradients");
+  app.add_option("--fault", flags.fault,
+                 "planted on purpose, to see that a job with it ends as it should: "
+                 "KIND[:RANK][@STEP], of killed, stopped, throws, memory, diverges, late and nan "
+                 "(default: the last rank, step 5)");
+}
+
 struct Changeable {
   std::string_view name;
   std::string StepFlags::*text;
@@ -198,6 +210,7 @@ void declare(CLI::App& app, StepFlags& flags) {
   declare_transport(app, flags);
   declare_models(app, flags);
   declare_measuring(app, flags);
+  declare_failing(app, flags);
 }
 
 StepFlags with_change(const StepFlags& flags, const std::string& ab) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "bench/failure_flags.h"
+
 namespace tandem::bench {
 
 // The text of every flag of step_bench, as given or by default.
@@ -43,6 +45,9 @@ struct StepFlags {
   std::string dispatch_cost;
   std::string interpreter_lock = "off";
   std::string plant;
+  FailureFlags failure;
+  std::string check_numerics = "off";
+  std::string fault;
   std::string phases = "on";
   std::uint64_t seed = 1;
   bool oversubscribe = false;

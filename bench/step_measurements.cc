@@ -5,6 +5,7 @@
 #include <iostream>
 #include <optional>
 
+#include "bench/abort_on_error.h"
 #include "bench/launch_report.h"
 #include "bench/link_account.h"
 #include "bench/strategy_factory.h"
@@ -60,8 +61,8 @@ class PairSampler {
       : ranks_(*place.communicator),
         sides_(sides),
         steps_(std::max(1, options.free_running)),
-        a_(sides.a, ranks_, steps_),
-        b_(sides.b, ranks_, steps_) {
+        a_(sides.a, ranks_, steps_, clocks_of(place)),
+        b_(sides.b, ranks_, steps_, clocks_of(place)) {
     static_cast<void>(a_.warm_up(options.warmup_steps, options.warmup_time));
     static_cast<void>(b_.warm_up(options.warmup_steps, options.warmup_time));
     link_.emplace(*place.platform);
@@ -135,13 +136,15 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   const auto strategy =
       make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
   Communicator& ranks = *place.communicator;
+  const AbortOnError tells_others(ranks);
   const int steps_per_sample = std::max(1, options.free_running);
-  Sampler sampler(*strategy, ranks, steps_per_sample);
+  Sampler sampler(*strategy, ranks, steps_per_sample, clocks_of(place));
   Measurement measured;
   measured.warmup = sampler.warm_up(options.warmup_steps, options.warmup_time);
   measured.warnings = strategy->warnings();
   if (ranks.rank() == 0) warn(measured.warnings);
   measured.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy->devices_used()));
+  if (clocks_of(place) == Clocks::kApart) measured.barrier_skew = measure_barrier_skew(ranks);
   const int samples = sample_count(options, measured.warmup);
   add_context(place, options);
   const std::string name = cell_of(options, place.platform->backend()).name();
@@ -176,6 +179,7 @@ void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& opt
                    const Model& model) {
   const auto a = make_strategy(place, options.place.launch, model, options.variant);
   const auto b = make_strategy(place, options.place.launch, model, *options.ab_variant);
+  const AbortOnError tells_others(*place.communicator);
   PairSampler pairs(place, {*a, *b}, options);
   stats::Estimate ratio;
   add_context(place, options);

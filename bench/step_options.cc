@@ -207,6 +207,7 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
   if (!flags.link.empty()) place.link = parse_link(flags.link);
   place.core_gflops = flags.core_gflops;
   place.transport = parse_transport(flags.comm, "--comm");
+  place.communicator.deadline = deadline_of(flags.failure);
   return place;
 }
 
@@ -255,6 +256,8 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   name("interpreter-lock", &StepFlags::interpreter_lock);
   name("plant", &StepFlags::plant);
   name("phases", &StepFlags::phases);
+  name("check-numerics", &StepFlags::check_numerics);
+  name("fault", &StepFlags::fault);
   name("device-memory", &StepFlags::device_memory);
   if (flags.seed != usual.seed) named["seed"] = std::to_string(flags.seed);
   if (flags.free_running > 0) named["free-running"] = std::to_string(flags.free_running);
@@ -281,6 +284,12 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   options.ab = flags.ab;
   options.planted = flags.plant;
   options.named = named_options(flags);
+  options.flight_dir = flags.failure.flight_dir;
+  options.check_numerics = choose("--check-numerics", flags.check_numerics, kOnOff);
+  if (!flags.fault.empty()) {
+    options.fault = parse_fault(flags.fault, flags.devices);
+    check_fault(*options.fault, options.variant.strategy, options.place.launch, flags.devices);
+  }
   if (!flags.ab.empty()) {
     options.ab_variant = variant_of(with_change(flags, flags.ab));
     check_pair(flags, options.variant.strategy, options.ab_variant->strategy, options.place.launch);

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "bench/fault.h"
 #include "bench/job.h"
 #include "bench/strategy_kind.h"
 #include "common/parallel/reducer_options.h"
 #include "common/parallel/training_options.h"
+#include "dp/dp_all_reduce.h"
 #include "dp/options.h"
 
 namespace tandem::bench {
@@ -23,6 +25,8 @@ struct Variant {
   dp::DataParallelOptions dp{};
   dp::Shards shards = dp::Shards::kOwn;  // of dp-allreduce
   ReducerOptions reducer{};
+  dp::RankCommunicator communicator{};              // of dp-allreduce's threads, and
+  Nanoseconds deadline = std::chrono::seconds(60);  // for them to meet
 };
 
 struct StepOptions {
@@ -44,6 +48,9 @@ struct StepOptions {
 
   std::map<std::string, std::string> named;  // options that differ from their defaults: the cell's
   std::string planted;                       // as given; empty: none
+  std::string flight_dir;                    // empty: no flight recorder
+  bool check_numerics = false;
+  std::optional<Fault> fault;                // none but to see a job fail
   std::vector<std::string> benchmark_flags;  // --benchmark_..., for Google Benchmark
 };
 

@@ -41,7 +41,10 @@ std::unique_ptr<Strategy> make_strategy(Place& place, Launch launch, const Model
     case StrategyKind::kDpAllReduce:
       return std::make_unique<dp::DpAllReduce>(
           platform, model, training,
-          dp::DpAllReduceOptions{.shards = variant.shards, .reducer = variant.reducer});
+          dp::DpAllReduceOptions{.shards = variant.shards,
+                                 .reducer = variant.reducer,
+                                 .communicator = variant.communicator,
+                                 .deadline = variant.deadline});
     case StrategyKind::kDdp:
       return std::make_unique<ddp::DistributedDataParallel>(
           platform, *place.device, model,

@@ -47,7 +47,7 @@ struct DpAllReduce::Rank {
 
 DpAllReduce::DpAllReduce(Platform& platform, const Model& model, const TrainingOptions& options,
                          const DpAllReduceOptions& how)
-    : group_(platform.device_count()),
+    : group_(platform.device_count(), how.deadline),
       interpreters_(options.interpreter, platform.device_count()),
       threads_(devices_of(platform)) {
   for (int i = 0; i < platform.device_count(); ++i) ranks_.push_back(std::make_unique<Rank>());
@@ -62,7 +62,8 @@ void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
   Device& device = platform.device(index);
   const Piece share = share_of_batch(options.global_batch, index, platform.device_count());
   mine.bootstrap = group_.join(index);
-  mine.communicator = make_shared_memory_communicator(*mine.bootstrap, device);
+  mine.communicator = how.communicator ? how.communicator(*mine.bootstrap, device)
+                                       : make_shared_memory_communicator(*mine.bootstrap, device);
   if (how.reducer.kind == ReducerKind::kHorovod) {
     mine.control = make_shared_memory_communicator(*mine.bootstrap, device);
   }

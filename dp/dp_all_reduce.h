@@ -18,9 +18,14 @@
 
 namespace tandem::dp {
 
+// Makes the communicator of one rank, on that rank's thread.
+using RankCommunicator = std::function<std::unique_ptr<Communicator>(Bootstrap&, Device&)>;
+
 struct DpAllReduceOptions {
   Shards shards = Shards::kOwn;
   ReducerOptions reducer{};
+  RankCommunicator communicator{};                  // null: over shared memory, with its defaults
+  Nanoseconds deadline = std::chrono::seconds(60);  // for ranks to meet before they have one
 };
 
 // The corner between dp and ddp: threads of one process as in dp, but each keeps its weights and

@@ -39,7 +39,7 @@ void check_fits(Device& device, Bytes needed) {
 class Measuring {
  public:
   Measuring(const Rank& rank, const CollectiveCase& measured, CollectiveRun& run)
-      : ranks_(rank.communicator), measured_(measured), run_(run) {}
+      : ranks_(rank.communicator), clocks_(rank.clocks), measured_(measured), run_(run) {}
 
   [[nodiscard]] CollectiveResult result(int samples) {
     check_afresh();
@@ -94,21 +94,24 @@ class Measuring {
   }
 
   [[nodiscard]] SampleTimes timed_collective() {
-    return times_over_ranks(ranks_, [this] {
+    const auto work = [this] {
       run_.enqueue();
       run_.synchronize();
-    });
+    };
+    return times_over_ranks(ranks_, work, clocks_);
   }
 
   // Every rank copies at once, each within its own memory.
   [[nodiscard]] SampleTimes timed_copy() {
-    return times_over_ranks(ranks_, [this] {
+    const auto work = [this] {
       run_.enqueue_memcpy();
       run_.synchronize();
-    });
+    };
+    return times_over_ranks(ranks_, work, clocks_);
   }
 
   Communicator& ranks_;
+  const Clocks clocks_;
   const CollectiveCase& measured_;
   CollectiveRun& run_;
   CollectiveResult found_;

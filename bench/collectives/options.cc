@@ -5,6 +5,7 @@
 
 #include "bench/bucket_limits.h"
 #include "bench/comma_list.h"
+#include "bench/failure_flags.h"
 #include "bench/ranks_main.h"
 #include "bench/size_list.h"
 #include "common/model/zoo.h"
@@ -43,6 +44,7 @@ struct Flags {
   std::string wait = "park";
   std::string device_memory;
   bool oversubscribe = false;
+  FailureFlags failure;
 };
 
 void declare_cases(CLI::App& app, Flags& flags) {
@@ -91,6 +93,7 @@ void declare_job(CLI::App& app, Flags& flags) {
   app.add_option("--device-memory", flags.device_memory,
                  "capacity per device, such as 2GiB (default: what is left, shared evenly)");
   app.add_flag("--oversubscribe", flags.oversubscribe, "let ranks share cores");
+  declare_failure(app, flags.failure);
   app.footer("As processes: mpirun -np DEVICES --bind-to none collective_bench --devices=DEVICES.");
 }
 
@@ -129,6 +132,7 @@ PlaceOptions place_of(const Flags& flags) {
                      .backend = parse_backend(flags.backend),
                      .oversubscribe = flags.oversubscribe,
                      .transport = parse_transport(flags.comm, "--comm")};
+  place.communicator.deadline = deadline_of(flags.failure);
   if (!flags.device_memory.empty()) {
     place.device_memory = {parse_bytes(flags.device_memory, "--device-memory")};
   }
@@ -181,6 +185,7 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   CollectiveOptions options;
   if (!parse_with_benchmark_flags(app, argc, argv, options.benchmark_flags)) return std::nullopt;
   options.place = place_of(flags);
+  options.flight_dir = flags.failure.flight_dir;
   options.collectives = collectives_of(flags.collective);
   options.forms = forms_of(flags.in_place);
   options.type = choose("--dtype", flags.type, kTypes);

@@ -24,6 +24,7 @@ struct CollectiveOptions {
   int calls = 1;  // per sample
   int samples = 50;
   host::PeerWaits wait = host::PeerWaits::kPark;
+  std::string flight_dir{};  // empty: no flight recorder
   std::vector<std::string> benchmark_flags{};
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bench/sampler.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
 #include "common/runtime/platform.h"
@@ -13,6 +14,7 @@ struct Rank {
   Platform& platform;
   Device& device;
   Communicator& communicator;
+  Clocks clocks = Clocks::kCommon;
 };
 
 }  // namespace tandem::bench

@@ -57,7 +57,7 @@ int run(int argc, char** argv) {
     ThreadGroup alone(1);
     return teach(lessons, *alone.join(0));
   }
-  return run_ranks_main("lessons", argc, argv,
+  return run_ranks_main({.program = "lessons"}, argc, argv,
                         [&](Bootstrap& bootstrap) { return teach(lessons, bootstrap); });
 }
 

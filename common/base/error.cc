@@ -3,8 +3,8 @@
 
 namespace tandem {
 
-Error::Error(ErrorKind kind, const std::string& message)
-    : std::runtime_error(message), kind_(kind) {}
+Error::Error(ErrorKind kind, const std::string& message, Reach reach)
+    : std::runtime_error(message), kind_(kind), reach_(reach) {}
 
 int Error::exit_code() const { return kind_ == ErrorKind::kUsage ? 2 : 1; }
 

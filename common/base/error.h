@@ -21,15 +21,20 @@ enum class ErrorKind {
 // The one exception type. The message is one line: what was tried, what is wrong, what to do.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message);
+  // Whose it is: this rank's own, or the same on every rank, who all know it.
+  enum class Reach { kOwn, kAllRanks };
+
+  Error(ErrorKind kind, const std::string& message, Reach reach = Reach::kOwn);
 
   [[nodiscard]] ErrorKind kind() const { return kind_; }
+  [[nodiscard]] Reach reach() const { return reach_; }
 
   // 2 for usage errors, 1 for everything else.
   [[nodiscard]] int exit_code() const;
 
  private:
   ErrorKind kind_;
+  Reach reach_;
 };
 
 template <class... Args>

@@ -5,7 +5,6 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
-#define TANDEM_F16C __attribute__((target("avx,f16c")))
 #endif
 
 namespace tandem {
@@ -23,7 +22,9 @@ void widen_plain(std::int64_t count, const Float16* in, float* out) {
 
 // x86 has instructions for IEEE's format, several times as fast as the arithmetic. They do whole
 // vectors; none where the machine has no such instructions.
-#ifdef TANDEM_F16C
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#define TANDEM_F16C __attribute__((target("avx,f16c")))
 
 constexpr std::int64_t kLanes = 8;
 

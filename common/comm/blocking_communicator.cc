@@ -27,27 +27,6 @@ enum class Kind {
 
 Kind kind_of(ReduceOp op) { return op == ReduceOp::kAverage ? Kind::kAverage : Kind::kSum; }
 
-// Agreement between ranks through the transport, whose waits have a deadline.
-class TransportBootstrap final : public Bootstrap {
- public:
-  TransportBootstrap(int rank, int size, BlockingTransport& transport, const CollectiveCall& call)
-      : rank_(rank), size_(size), transport_(transport), call_(call) {}
-
-  [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int size() const override { return size_; }
-  [[nodiscard]] bool shares_address_space() const override { return false; }
-  [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
-    return transport_.gather_texts(call_, mine);
-  }
-  void abort(int) override { transport_.abort(); }
-
- private:
-  const int rank_;
-  const int size_;
-  BlockingTransport& transport_;
-  const CollectiveCall call_;
-};
-
 class BlockingCommunicator final : public Communicator {
  public:
   BlockingCommunicator(Bootstrap& bootstrap, Device& device, const CommunicatorOptions& options,
@@ -63,9 +42,11 @@ class BlockingCommunicator final : public Communicator {
   [[nodiscard]] int size() const override { return size_; }
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
-    TransportBootstrap ranks(rank_, size_, *transport_, on_host("allocate", size));
+    // Through the transport, whose waits have a deadline.
+    const CollectiveCall call = on_host("allocate", size);
     std::unique_ptr<Buffer> buffer;
-    attempt_together(ranks, [&] { buffer = device_.allocate(size); });
+    attempt_together([&](const std::string& mine) { return transport_->gather_texts(call, mine); },
+                     [&] { buffer = device_.allocate(size); });
     return buffer;
   }
 

@@ -2,23 +2,71 @@
 #include "common/comm/mpi_bootstrap.h"
 
 #include <mpi.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <numeric>
+#include <utility>
 
 #include "common/base/check.h"
+#include "common/base/units.h"
+#include "common/comm/exit_guard.h"
 #include "common/comm/launcher.h"
+#include "common/runtime/host/parking.h"
 
 namespace tandem {
 namespace {
 
+// How long a rank that gave up waits for MPI to end the job before it leaves on its own.
+constexpr Nanoseconds kAbortPatience = std::chrono::seconds(5);
+
+// Waits for an exchange, asleep most of the time. False at the deadline.
+bool complete_by(MPI_Request& request, TimePoint deadline) {
+  Nanoseconds slice = std::chrono::microseconds(20);
+  for (int done = 0;;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return true;
+    const TimePoint now = Clock::now();
+    if (now >= deadline) return false;
+    host::sleep_until(std::min(deadline, now + slice));
+    slice = std::min<Nanoseconds>(2 * slice, std::chrono::milliseconds(1));
+  }
+}
+
+// Texts on their way: in one place that stays where it is until MPI is done with it.
+struct Exchange {
+  Exchange(std::string text, std::size_t ranks)
+      : mine(std::move(text)), length(static_cast<int>(mine.size())), lengths(ranks) {}
+
+  // Once the lengths are known.
+  void make_room() {
+    offsets.resize(lengths.size());
+    std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
+    all.resize(static_cast<std::size_t>(offsets.back() + lengths.back()));
+  }
+
+  [[nodiscard]] std::vector<std::string> texts() const {
+    std::vector<std::string> texts;
+    for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
+      texts.push_back(all.substr(static_cast<std::size_t>(offsets[rank]),
+                                 static_cast<std::size_t>(lengths[rank])));
+    }
+    return texts;
+  }
+
+  const std::string mine;
+  const int length;
+  std::vector<int> lengths;
+  std::vector<int> offsets;
+  std::string all;
+};
+
 class MpiBootstrap final : public Bootstrap {
  public:
-  MpiBootstrap() {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  MpiBootstrap(MPI_Comm ranks, Nanoseconds deadline) : ranks_(ranks), deadline_(deadline) {
+    MPI_Comm_rank(ranks_, &rank_);
+    MPI_Comm_size(ranks_, &size_);
+  }
+  ~MpiBootstrap() override {
+    if (ranks_ != MPI_COMM_WORLD) MPI_Comm_free(&ranks_);
   }
 
   [[nodiscard]] int rank() const override { return rank_; }
@@ -26,39 +74,55 @@ class MpiBootstrap final : public Bootstrap {
   [[nodiscard]] bool shares_address_space() const override { return false; }
 
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
-    const auto ranks = static_cast<std::size_t>(size_);
-    const int length = static_cast<int>(mine.size());
-    std::vector<int> lengths(ranks);
-    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD);
-    std::vector<int> offsets(ranks);
-    std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
-    std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
-    MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
-                   MPI_CHAR, MPI_COMM_WORLD);
-    std::vector<std::string> texts;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      texts.push_back(all.substr(static_cast<std::size_t>(offsets[rank]),
-                                 static_cast<std::size_t>(lengths[rank])));
-    }
-    return texts;
+    auto exchange = std::make_unique<Exchange>(mine, static_cast<std::size_t>(size_));
+    const TimePoint deadline = Clock::now() + deadline_;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallgather(&exchange->length, 1, MPI_INT, exchange->lengths.data(), 1, MPI_INT, ranks_,
+                   &request);
+    if (!complete_by(request, deadline)) give_up(std::move(exchange));
+    exchange->make_room();
+    MPI_Iallgatherv(exchange->mine.data(), exchange->length, MPI_CHAR, exchange->all.data(),
+                    exchange->lengths.data(), exchange->offsets.data(), MPI_CHAR, ranks_, &request);
+    if (!complete_by(request, deadline)) give_up(std::move(exchange));
+    return exchange->texts();
   }
 
-  void abort(int exit_code) override { MPI_Abort(MPI_COMM_WORLD, exit_code); }
+  [[nodiscard]] std::unique_ptr<Bootstrap> split(int colour) override {
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(ranks_, colour, rank_, &part);
+    return std::make_unique<MpiBootstrap>(part, deadline_);
+  }
+
+  void abort(int exit_code) override {
+    // A stopped peer can hold up MPI's own end of the job.
+    const ExitGuard guard(fmt::format("rank {}: MPI did not end the job; leaving alone", rank_),
+                          kAbortPatience, exit_code);
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+  }
 
  private:
+  // The exchange is never freed: MPI may still write to it when a late peer comes.
+  [[noreturn]] void give_up(std::unique_ptr<Exchange> exchange) {
+    static_cast<void>(exchange.release());
+    fail(ErrorKind::kCommunication,
+         "rank {} of {} waited {} for another rank, which is lost or late: look at its output",
+         rank_, size_, to_string(Seconds(deadline_)));
+  }
+
+  MPI_Comm ranks_;
+  const Nanoseconds deadline_;
   int rank_ = 0;
   int size_ = 1;
 };
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 }  // namespace
 
-MpiSession::MpiSession(int& argc, char**& argv) {
+MpiSession::MpiSession(int& argc, char**& argv, Nanoseconds deadline) : deadline_(deadline) {
+  const ExitGuard guard(
+      fmt::format("rank {}: MPI did not start within {}: another rank is lost or late, look at its "
+                  "output",
+                  announced_rank(), to_string(Seconds(deadline))),
+      deadline);
   int provided = MPI_THREAD_SINGLE;
   // Multiple: a communicator's collectives run on stream workers, its control calls on main's
   // thread.
@@ -70,22 +134,22 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   }
 }
 
-MpiSession::~MpiSession() { MPI_Finalize(); }
+MpiSession::~MpiSession() {
+  const ExitGuard guard(
+      fmt::format("rank {}: MPI did not end within {}: another rank is lost or late, look at its "
+                  "output",
+                  announced_rank(), to_string(Seconds(deadline_))),
+      deadline_);
+  MPI_Finalize();
+}
 
 std::unique_ptr<Bootstrap> MpiSession::bootstrap() {
-  auto bootstrap = std::make_unique<MpiBootstrap>();
+  auto bootstrap = std::make_unique<MpiBootstrap>(MPI_COMM_WORLD, deadline_);
   if (bootstrap->size() < announced_ranks()) {
     fail(ErrorKind::kUsage,
          "the launcher started {} ranks, but each believes it is alone: use the mpirun of the MPI "
          "that this program is built with (Open MPI of the system)",
          announced_ranks());
-  }
-  const std::vector<std::string> hosts = bootstrap->all_gather(host_name());
-  if (std::any_of(hosts.begin(), hosts.end(), [&](const auto& h) { return h != hosts[0]; })) {
-    fail(ErrorKind::kUsage,
-         "ranks run on several nodes ({} and others), and ranks of this version share one node's "
-         "memory: start all of them on one node",
-         hosts[0]);
   }
   return bootstrap;
 }

@@ -3,22 +3,29 @@
 
 #include <memory>
 
+#include "common/base/clock.h"
 #include "common/comm/bootstrap.h"
 
 namespace tandem {
 
 // MPI from start to end of main: made before anything that may use it, destroyed last. Without a
 // launcher it is a world of one. At most one per process.
+//
+// Nothing here waits for a peer longer than `deadline`: an exchange is then a communication error;
+// MPI's own start and end, which cannot be interrupted, end the process with a line that says so.
 class MpiSession {
  public:
-  MpiSession(int& argc, char**& argv);
+  MpiSession(int& argc, char**& argv, Nanoseconds deadline = std::chrono::seconds(60));
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
-  // Throws a usage error where a launcher started several ranks of which each believes that it is
-  // alone (a launcher of another MPI), or where ranks run on different nodes.
+  // All ranks that the launcher started, on one node or several. Throws a usage error where they
+  // are several of which each believes that it is alone (a launcher of another MPI).
   [[nodiscard]] std::unique_ptr<Bootstrap> bootstrap();
+
+ private:
+  const Nanoseconds deadline_;
 };
 
 }  // namespace tandem

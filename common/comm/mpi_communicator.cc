@@ -56,7 +56,8 @@ class MpiTransport final : public BlockingTransport {
         on_host_(bootstrap),
         rank_(rank_in(on_stream_.get())),
         ranks_(ranks_in(on_stream_.get())),
-        watchdog_(rank_, deadline,
+        // The job's number of it, also where the ranks here are a part of the job's.
+        watchdog_(rank_in(MPI_COMM_WORLD), deadline,
                   [&bootstrap](const std::string& line) { end_job(bootstrap, line); }) {}
 
   void all_reduce(const CollectiveCall& call, ConstAnySpan mine, AnySpan result) override {

@@ -5,6 +5,8 @@
 
 #include "common/base/error.h"
 #include "common/comm/mpi_communicator.h"
+#include "common/comm/node_layout.h"
+#include "common/comm/several_nodes.h"
 #include "common/comm/shared_memory.h"
 #ifdef TANDEM_HAVE_GLOO
 #include "common/comm/gloo_communicator.h"
@@ -29,6 +31,13 @@ std::unique_ptr<Communicator> make_gloo_communicator(Bootstrap&, Device&,
       "take another transport");
 }
 #endif
+
+void refuse_several(const NodeLayout& nodes) {
+  if (nodes.nodes() == 1) return;
+  fail(ErrorKind::kUsage,
+       "the transport shared_memory is one node's, and the ranks run on {}: take auto or mpi",
+       nodes.nodes());
+}
 
 }  // namespace
 
@@ -59,9 +68,13 @@ bool is_built_in(Transport transport) { return transport != Transport::kGloo || 
 std::unique_ptr<Communicator> make_communicator(Transport transport, Bootstrap& bootstrap,
                                                 Device& device,
                                                 const CommunicatorOptions& options) {
+  const NodeLayout nodes = find_nodes(bootstrap);
   switch (transport) {
     case Transport::kAuto:
+      return nodes.nodes() > 1 ? make_communicator_of_nodes(bootstrap, nodes, device, options)
+                               : make_shared_memory_communicator(bootstrap, device, options);
     case Transport::kSharedMemory:
+      refuse_several(nodes);
       return make_shared_memory_communicator(bootstrap, device, options);
     case Transport::kMpi:
       return make_mpi_communicator(bootstrap, device, options);

@@ -11,7 +11,7 @@ namespace tandem {
 
 // What moves data between the ranks of a job on host devices.
 enum class Transport {
-  kAuto,          // the fastest for where the ranks are: shared_memory
+  kAuto,          // the fastest for where the ranks are: shared_memory, on several nodes with mpi
   kSharedMemory,  // one node, threads or processes
   kMpi,           // processes, on any nodes
   kGloo,          // threads or processes, on any nodes; where this build has it

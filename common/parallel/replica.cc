@@ -4,6 +4,35 @@
 #include <utility>
 
 namespace tandem {
+namespace {
+
+// Tells of each gradient before the sink may hand it on.
+class ObservedGradients final : public GradientSink {
+ public:
+  struct Where {
+    Device& device;
+    Stream& stream;
+  };
+  ObservedGradients(Where where, const std::vector<StepObserver*>& observers,
+                    const TensorList& gradients, GradientSink& next)
+      : where_(where), observers_(observers), gradients_(gradients), next_(next) {}
+
+  void gradient_ready(int segment) override {
+    const Span<float> gradient = gradients_.at(static_cast<std::size_t>(segment));
+    for (StepObserver* const observer : observers_) {
+      observer->gradient_ready(where_.device, where_.stream, segment, gradient);
+    }
+    next_.gradient_ready(segment);
+  }
+
+ private:
+  const Where where_;
+  const std::vector<StepObserver*>& observers_;
+  const TensorList& gradients_;
+  GradientSink& next_;
+};
+
+}  // namespace
 
 Replica::Replica(Device& device, const Model& model, std::int64_t batch, const PhaseOptions& phases)
     : Replica(device, model, batch, phases, make_arena(device, model.layout())) {}
@@ -12,6 +41,7 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch, const P
                  Arena parameters)
     : device_(device),
       model_(model),
+      observers_(phases.observers),
       operations_(make_operations(device)),
       parameters_(std::move(parameters)),
       weights_(as_const(parameters_.tensors)),
@@ -38,7 +68,8 @@ void Replica::compute_loss(Span<const float> targets, Span<float> loss, Interpre
 }
 
 void Replica::backward(Span<const float> input, const TensorList& gradients, GradientSink& sink) {
-  model_.backward(on(), weights_, input, *activations_, gradients, sink);
+  ObservedGradients observed({device_, *stream_}, observers_, gradients, sink);
+  model_.backward(on(), weights_, input, *activations_, gradients, observed);
 }
 
 }  // namespace tandem

@@ -42,6 +42,7 @@ class Replica {
 
   Device& device_;
   const Model& model_;
+  const std::vector<StepObserver*> observers_;
   const std::unique_ptr<Operations> operations_;
   const Arena parameters_;
   const ConstTensorList weights_;

@@ -57,9 +57,10 @@ struct ModelFacts {
 
 // Facts of the machine as this launch saw it.
 struct MachineFacts {
-  std::string host_name;
+  std::string host_name;           // of rank 0
+  std::vector<std::string> hosts;  // all nodes', in their order, where they are several
   std::string cpu_model;
-  int cores = 0;  // that this launch may use
+  int cores = 0;  // that this launch may use, on all nodes together
   std::int64_t memory_bytes = 0;
   std::vector<int> bound_cores;  // OS number of each device's core
   std::int64_t page_bytes = 0;
@@ -87,6 +88,10 @@ struct LaunchRecord {
   double link_lateness_seconds = 0;  // per step: transfers later than the link model has them
   // Largest of the launch: how far past a modelled end a wait for it ended.
   double link_overshoot_seconds = 0;
+  // On several nodes: how far apart ranks leave a barrier (median), and how sure that is. Each
+  // sample is the slowest rank's own duration there, and too long by about as much.
+  double barrier_skew_seconds = 0;
+  double barrier_skew_uncertainty_seconds = 0;
   // Speed of one core that the modelled link's preset was scaled to, in GFLOP/s; 0: no preset.
   double core_gflops = 0;
   double first_step_seconds = 0;

@@ -126,6 +126,7 @@ void check_samples(const LaunchRecord& record) {
 
 Json to_json(const MachineFacts& machine) {
   return Json{{"host_name", machine.host_name},
+              {"hosts", machine.hosts},
               {"cpu_model", machine.cpu_model},
               {"cores", machine.cores},
               {"memory_bytes", machine.memory_bytes},
@@ -140,6 +141,7 @@ Json to_json(const MachineFacts& machine) {
 MachineFacts machine_from(const Json& json) {
   MachineFacts machine;
   machine.host_name = value_or(json, "host_name", machine.host_name);
+  machine.hosts = value_or(json, "hosts", machine.hosts);
   machine.cpu_model = value_or(json, "cpu_model", machine.cpu_model);
   machine.cores = value_or(json, "cores", machine.cores);
   machine.memory_bytes = value_or(json, "memory_bytes", machine.memory_bytes);
@@ -168,6 +170,9 @@ Json to_json(const LaunchRecord& record) {
       {"dispatches_per_step", finite(record.dispatches_per_step, "dispatches_per_step")},
       {"link_lateness_seconds", finite(record.link_lateness_seconds, "link_lateness_seconds")},
       {"link_overshoot_seconds", finite(record.link_overshoot_seconds, "link_overshoot_seconds")},
+      {"barrier_skew_seconds", finite(record.barrier_skew_seconds, "barrier_skew_seconds")},
+      {"barrier_skew_uncertainty_seconds",
+       finite(record.barrier_skew_uncertainty_seconds, "barrier_skew_uncertainty_seconds")},
       {"core_gflops", finite(record.core_gflops, "core_gflops")},
       {"first_step_seconds", finite(record.first_step_seconds, "first_step_seconds")},
       {"warmup_steps", record.warmup_steps},
@@ -203,6 +208,9 @@ LaunchRecord record_from(const Json& json) {
       value_or(json, "link_lateness_seconds", record.link_lateness_seconds);
   record.link_overshoot_seconds =
       value_or(json, "link_overshoot_seconds", record.link_overshoot_seconds);
+  record.barrier_skew_seconds = value_or(json, "barrier_skew_seconds", record.barrier_skew_seconds);
+  record.barrier_skew_uncertainty_seconds =
+      value_or(json, "barrier_skew_uncertainty_seconds", record.barrier_skew_uncertainty_seconds);
   record.core_gflops = value_or(json, "core_gflops", record.core_gflops);
   record.first_step_seconds = value_or(json, "first_step_seconds", record.first_step_seconds);
   record.warmup_steps = value_or(json, "warmup_steps", record.warmup_steps);

@@ -18,6 +18,9 @@ void PhaseTimer::mark(Stream& stream, Phase phase, bool ends_step) {
 
 void PhaseTimer::begin(Stream& stream, Phase phase) {
   mark(stream, phase, false);
+  for (StepObserver* const observer : options_.observers) {
+    observer->phase_begins(device_, stream, phase);
+  }
   if (options_.planted) meet_planted(stream, phase);
 }
 
@@ -32,6 +35,7 @@ void PhaseTimer::meet_planted(Stream& stream, Phase phase) {
 void PhaseTimer::end_step(Stream& stream) {
   mark(stream, Phase::kIdle, true);
   met_planted_ = false;
+  for (StepObserver* const observer : options_.observers) observer->step_ends(device_, stream);
 }
 
 void PhaseTimer::abandon_step() {

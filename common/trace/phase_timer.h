@@ -8,6 +8,7 @@
 
 #include "common/runtime/device.h"
 #include "common/trace/phase.h"
+#include "common/trace/step_observer.h"
 
 namespace tandem {
 
@@ -33,6 +34,7 @@ struct PlantedDelay {
 struct PhaseOptions {
   PhaseTiming timing = PhaseTiming::kOn;
   std::optional<PlantedDelay> planted{};
+  std::vector<StepObserver*> observers{};  // in this order; with timing off too
 };
 
 // Marks on one device's main stream where one phase ends and the next begins. The marks are events

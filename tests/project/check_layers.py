@@ -14,6 +14,7 @@ import sys
 # What each folder may include besides itself; whatever those may include is allowed too.
 ARROWS = {
     "common/base": [],
+    "common/flight": ["common/base"],
     "common/runtime": ["common/base"],
     "common/tensor": ["common/runtime"],
     "common/kernels": ["common/tensor"],
@@ -26,7 +27,7 @@ ARROWS = {
     "common/stats": ["common/base"],
     "common/results": ["common/stats"],
     "reports": ["common/results", "common/stats"],
-    "tools": ["reports"],
+    "tools": ["reports", "common/flight"],
 }
 COMMON = sorted(folder for folder in ARROWS if folder.startswith("common/"))
 ARROWS["dp"] = COMMON

@@ -60,6 +60,28 @@ TEST(LaunchCommand, CoreSpeed_IsGivenToPresetLinksAlone) {
   EXPECT_FALSE(gives_it(settings));
 }
 
+TEST(LaunchCommand, DeadlineAndFlightFolder_AreGivenWhereTheyAreSet) {
+  LaunchSettings settings = kSettings;
+  settings.comm_timeout = "3s";
+  settings.flight_folder = "/out/r.flight";
+  const results::Cell cell{.strategy = "ddp",
+                           .launch = "processes",
+                           .model = "mlp-small",
+                           .backend = "host",
+                           .devices = 2,
+                           .global_batch = 64,
+                           .options = {}};
+  const std::string command =
+      fmt::format("{}", fmt::join(launch_command(cell, settings, "/out/r.json"), " "));
+  EXPECT_NE(command.find(" --comm-timeout=3s --flight-dir=/out/r.flight"), std::string::npos);
+}
+
+TEST(LaunchCommand, Variable_ReplacesTheOneOfItsName) {
+  std::vector<std::string> environment{"TMPDIR=/tmp", "TMPDIR_2=/b", "HOME=/"};
+  set_variable(environment, "TMPDIR=/a");
+  EXPECT_EQ(environment, (std::vector<std::string>{"TMPDIR_2=/b", "HOME=/", "TMPDIR=/a"}));
+}
+
 TEST(LaunchCommand, Environment_IsCleanedOfWhatChangesTheMeasurement) {
   const std::vector<std::string> removed{
       "OMP_NUM_THREADS",  "OPENBLAS_CORETYPE",  "GOMP_CPU_AFFINITY", "KMP_AFFINITY",
@@ -73,6 +95,18 @@ TEST(LaunchCommand, Environment_IsCleanedOfWhatChangesTheMeasurement) {
   for (const std::string& name : removed) EXPECT_FALSE(has(name + "=1")) << name;
   EXPECT_TRUE(has("TANDEM_KEPT=1"));
   EXPECT_TRUE(has("OMPI_ALLOW_RUN_AS_ROOT=1") && has("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"));
+}
+
+TEST(LaunchCommand, Environment_HasLostNodesNoticedSoon_UnlessTheUserSaysWhen) {
+  const auto has = [](const std::string& text) {
+    const std::vector<std::string> environment = launch_environment();
+    return std::find(environment.begin(), environment.end(), text) != environment.end();
+  };
+  EXPECT_TRUE(has("OMPI_MCA_oob_tcp_keepalive_time=5"));
+  ::setenv("OMPI_MCA_oob_tcp_keepalive_time", "60", 1);
+  EXPECT_TRUE(has("OMPI_MCA_oob_tcp_keepalive_time=60"));
+  EXPECT_FALSE(has("OMPI_MCA_oob_tcp_keepalive_time=5"));
+  ::unsetenv("OMPI_MCA_oob_tcp_keepalive_time");
 }
 
 }  // namespace

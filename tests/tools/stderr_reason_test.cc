@@ -38,5 +38,40 @@ TEST(StderrReason, Tail_BeginsAtALine) {
   EXPECT_TRUE(tail.ends_with("line 999\n"));
 }
 
+TEST(EndedRank, OfMpirun_IsTheOneThatASignalEnded) {
+  const auto end = ended_rank_in(
+      std::string(kMpirunEnd) +
+      "--------------------------------------------------------------------------\n"
+      "mpirun noticed that process rank 12 with PID 0 on node vm exited on signal 9 (Killed).\n"
+      "--------------------------------------------------------------------------\n");
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->rank, 12);
+  EXPECT_EQ(end->signal, 9);
+}
+
+TEST(EndedRank, OfMpirun_MayHaveLeftWithACode) {
+  const auto end = ended_rank_in(
+      "mpirun detected that one or more processes exited with non-zero status, thus causing\n"
+      "the job to be terminated. The first process to do so was:\n\n"
+      "  Process name: [[19562,1],3]\n  Exit code:    7\n");
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->rank, 3);
+  EXPECT_EQ(end->signal, 0);
+  EXPECT_EQ(end->exit_code, 7);
+}
+
+TEST(EndedRank, OfSrun_IsItsTask) {
+  const auto end = ended_rank_in("srun: error: node1: task 1: Killed\n");
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->rank, 1);
+  EXPECT_EQ(end->signal, 9);
+}
+
+TEST(EndedRank, OfOtherWords_IsNone) {
+  EXPECT_FALSE(ended_rank_in("step_bench: rank 1 failed\n"));
+  EXPECT_FALSE(ended_rank_in("srun: error: task 1 launch failed\n"));
+  EXPECT_FALSE(ended_rank_in(""));
+}
+
 }  // namespace
 }  // namespace tandem::cli

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace tandem::cli {
 namespace {
@@ -15,6 +17,14 @@ namespace {
 // exports. The same prefixes as in tools/lib/setup.sh.
 constexpr std::array<std::string_view, 7> kRemoved{"OMP_",  "GOMP_",   "KMP_",      "OPENBLAS_",
                                                    "DNNL_", "ONEDNN_", "BENCHMARK_"};
+
+// Open MPI's daemons on several nodes probe connections that are silent, and give up a node that
+// does not answer after 5 + 3 x 2 s: long before ranks do, whose end could not be told to it. Open
+// MPI's own values take eight minutes. A user's settings go first.
+constexpr std::array<std::pair<const char*, int>, 3> kNoticeLostNodes{
+    {{"OMPI_MCA_oob_tcp_keepalive_time", 5},
+     {"OMPI_MCA_oob_tcp_keepalive_intvl", 2},
+     {"OMPI_MCA_oob_tcp_keepalive_probes", 3}}};
 
 bool is_removed(std::string_view variable) {
   return std::any_of(kRemoved.begin(), kRemoved.end(),
@@ -30,13 +40,7 @@ bool has_preset_link(const results::Cell& cell) {
 
 std::vector<std::string> launch_command(const results::Cell& cell, const LaunchSettings& settings,
                                         const std::filesystem::path& record) {
-  std::vector<std::string> command;
-  if (cell.launch == "processes") {
-    // mpirun's --oversubscribe lifts its own slot count only; step_bench watches over cores.
-    command = {"mpirun",    "-np",  std::to_string(cell.devices),
-               "--bind-to", "none", "--oversubscribe",
-               "--mca",     "btl",  "vader,self"};
-  }
+  std::vector<std::string> command = launcher_words(settings.site, cell, settings.oversubscribe);
   command.push_back(settings.step_bench.string());
   command.push_back("--strategy=" + cell.strategy);
   command.push_back("--launch=" + cell.launch);
@@ -51,6 +55,12 @@ std::vector<std::string> launch_command(const results::Cell& cell, const LaunchS
     command.push_back(fmt::format("--core-gflops={}", settings.core_gflops));
   }
   command.push_back("--record=" + record.string());
+  if (!settings.comm_timeout.empty()) {
+    command.push_back("--comm-timeout=" + settings.comm_timeout);
+  }
+  if (!settings.flight_folder.empty()) {
+    command.push_back("--flight-dir=" + settings.flight_folder.string());
+  }
   if (settings.oversubscribe) command.emplace_back("--oversubscribe");
   return command;
 }
@@ -60,9 +70,18 @@ std::vector<std::string> launch_environment() {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (!is_removed(*variable)) environment.emplace_back(*variable);
   }
+  for (const auto& [name, seconds] : kNoticeLostNodes) {
+    if (std::getenv(name) == nullptr) environment.push_back(fmt::format("{}={}", name, seconds));
+  }
   environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT=1");
   environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
   return environment;
+}
+
+void set_variable(std::vector<std::string>& environment, const std::string& variable) {
+  const std::string name = variable.substr(0, variable.find('=') + 1);
+  std::erase_if(environment, [&](const std::string& other) { return other.starts_with(name); });
+  environment.push_back(variable);
 }
 
 }  // namespace tandem::cli

@@ -5,16 +5,21 @@
 
 #include <cctype>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <utility>
 
 #include "common/base/error.h"
 #include "common/results/record_text.h"
+#include "tools/tandem/blame.h"
 #include "tools/tandem/child_process.h"
+#include "tools/tandem/launch_scratch.h"
 #include "tools/tandem/stderr_reason.h"
 
 namespace tandem::cli {
 namespace {
+
+constexpr int kUsageExit = 2;
 
 using End = ChildResult::End;
 using results::LaunchRecord;
@@ -55,6 +60,66 @@ std::string failure_of(const ChildResult& child, const std::string& program,
   return line.empty() ? with_stderr(fmt::format("exit code {}", child.code), child) : line;
 }
 
+// The same with what the ranks' flight records tell, where they were read.
+std::string explained(const ChildResult& child, const std::string& failure,
+                      const std::vector<FlightRecord>& flights) {
+  if (failure.empty() || child.end == End::kNotStarted) return failure;
+  if (child.end == End::kTimedOut) {
+    const std::string place = least_far(flights);
+    return place.empty() ? failure : fmt::format("{}: {}", failure, place);
+  }
+  if (child.end == End::kExited && child.code == kUsageExit) return failure;
+  if (child.end == End::kSignalled && !flights.empty()) {
+    return fmt::format("{} ({})", failure, least_far(flights));
+  }
+  const std::string reason = blame(flights, ended_rank_in(child.stderr_text), failure);
+  return reason.empty() ? failure : reason;
+}
+
+// The records of a launch's ranks while it runs; afterwards they go, and of a launch that failed a
+// line per rank stays beside its log.
+class FlightFolder {
+ public:
+  explicit FlightFolder(std::filesystem::path path) : path_(std::move(path)) {
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+  }
+  ~FlightFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  FlightFolder(const FlightFolder&) = delete;
+  FlightFolder& operator=(const FlightFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::vector<FlightRecord> records() const { return read_flight_records(path_); }
+
+  void keep_as_text() const {
+    std::ofstream text(path_.string() + ".txt");
+    for (const FlightRecord& record : records()) text << describe(record) << '\n';
+  }
+
+ private:
+  const std::filesystem::path path_;
+};
+
+LaunchScratch::Kind kind_of(const results::Cell& cell) {
+  return cell.launch == "processes" ? LaunchScratch::Kind::kOneNode : LaunchScratch::Kind::kProcess;
+}
+
+LaunchOutcome failed(const results::Cell& cell, const ChildResult& child,
+                     const std::string& reason) {
+  LaunchOutcome outcome;
+  outcome.record.cell = cell;
+  outcome.record.status = Status::kFailed;
+  outcome.record.reason = reason;
+  outcome.record.stderr_tail = tail_of(child.stderr_text);
+  outcome.usage_error = child.end == End::kExited && child.code == kUsageExit;
+  outcome.hopeless =
+      outcome.usage_error || child.end == End::kNotStarted || child.end == End::kTimedOut;
+  return outcome;
+}
+
 // A record of another cell would be a number under a wrong name.
 void check_cell(const LaunchRecord& record, const results::Cell& asked) {
   const results::Cell& got = record.cell;
@@ -71,7 +136,6 @@ std::optional<LaunchRecord> take_record(const std::filesystem::path& path,
                                         const results::Cell& cell) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   LaunchRecord record = results::read_record(path);
-  std::filesystem::remove(path);
   check_cell(record, cell);
   record.cell.options = cell.options;
   return record;
@@ -86,22 +150,33 @@ Launcher::Launcher(LaunchSettings settings, std::filesystem::path logs,
       timeout_(timeout),
       interrupts_(interrupts) {}
 
+ChildResult Launcher::run_in(const LaunchSettings& settings, const results::Cell& cell,
+                             const std::filesystem::path& base) const {
+  const LaunchScratch scratch(kind_of(cell));
+  std::vector<std::string> environment = launch_environment();
+  for (const std::string& variable : scratch.environment()) set_variable(environment, variable);
+  return run_child({.arguments = launch_command(cell, settings, base.string() + ".record.json"),
+                    .environment = std::move(environment),
+                    .log = base.string() + ".log",
+                    .timeout = timeout_},
+                   interrupts_);
+}
+
 std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch,
                                            double core_gflops) const {
+  const std::filesystem::path base = logs_ / file_name(cell, launch);
+  const std::filesystem::path record_path = base.string() + ".record.json";
+  std::filesystem::remove(record_path);
+  const FlightFolder flights(base.string() + ".flight");
   LaunchSettings settings = settings_;
   settings.core_gflops = core_gflops;
-  const std::string name = file_name(cell, launch);
-  const std::filesystem::path record_path = logs_ / (name + ".record.json");
-  std::filesystem::remove(record_path);
-  const ChildRequest request{.arguments = launch_command(cell, settings, record_path),
-                             .environment = launch_environment(),
-                             .log = logs_ / (name + ".log"),
-                             .timeout = timeout_};
-  const ChildResult child = run_child(request, interrupts_);
+  settings.flight_folder = flights.path();
+  const ChildResult child = run_in(settings, cell, base);
   if (child.end == End::kInterrupted) return std::nullopt;
 
-  LaunchOutcome outcome;
-  std::string failure = failure_of(child, request.arguments.front(), timeout_);
+  std::string failure =
+      explained(child, failure_of(child, launch_command(cell, settings, "").front(), timeout_),
+                flights.records());
   std::optional<LaunchRecord> left;
   try {
     left = take_record(record_path, cell);
@@ -109,18 +184,15 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
   } catch (const Error& error) {
     if (failure.empty()) failure = error.what();
   }
+  std::filesystem::remove(record_path);  // step_bench tries early whether it can write there
   // "Skipped" is the child's last word, whatever its exit code; a time counts only where all ended
   // well.
+  LaunchOutcome outcome;
   if (left && (failure.empty() || left->status == Status::kSkipped)) {
     outcome.record = *std::move(left);
   } else {
-    outcome.record.cell = cell;
-    outcome.record.status = Status::kFailed;
-    outcome.record.reason = failure;
-    outcome.record.stderr_tail = tail_of(child.stderr_text);
-    outcome.usage_error = child.end == End::kExited && child.code == 2;
-    outcome.hopeless =
-        outcome.usage_error || child.end == End::kNotStarted || child.end == End::kTimedOut;
+    outcome = failed(cell, child, failure);
+    flights.keep_as_text();
   }
   outcome.record.launch_index = launch;
   return outcome;

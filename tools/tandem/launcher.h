@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "common/results/launch_record.h"
+#include "tools/tandem/child_process.h"
 #include "tools/tandem/interrupts.h"
 #include "tools/tandem/launch_command.h"
 
@@ -20,6 +21,7 @@ struct LaunchOutcome {
 };
 
 // Runs launches of cells, each in a fresh process group, and turns whatever happens into a record.
+// A launch leaves its log behind, and where it failed what its ranks' flight records told.
 class Launcher {
  public:
   Launcher(LaunchSettings settings, std::filesystem::path logs, std::chrono::seconds timeout,
@@ -31,6 +33,10 @@ class Launcher {
                                                  double core_gflops = 0) const;
 
  private:
+  // `base`: path of the launch's files, without their endings.
+  [[nodiscard]] ChildResult run_in(const LaunchSettings& settings, const results::Cell& cell,
+                                   const std::filesystem::path& base) const;
+
   LaunchSettings settings_;
   std::filesystem::path logs_;
   std::chrono::seconds timeout_;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/results/journal.h"
 #include "common/results/machine_facts.h"
 #include "tools/tandem/budget.h"
@@ -39,6 +40,14 @@ std::chrono::seconds checked_launch_timeout(const std::string& text) {
     fail(ErrorKind::kUsage, "--launch-timeout: '{}' is under 1s, in which no launch ends", text);
   }
   return std::chrono::ceil<std::chrono::seconds>(timeout);
+}
+
+std::string checked_comm_timeout(const std::string& text) {
+  if (text.empty()) return text;
+  if (parse_duration(text, "--comm-timeout") < std::chrono::milliseconds(1)) {
+    fail(ErrorKind::kUsage, "--comm-timeout={}: no rank is that punctual: use 1ms or more", text);
+  }
+  return text;
 }
 
 results::Context measuring_context(const std::string& sweep_name) {

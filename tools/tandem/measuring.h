@@ -30,6 +30,10 @@ void check_not_a_rank(const char* command);
 // The value of --launch-timeout; a usage error where no launch could end in it.
 [[nodiscard]] std::chrono::seconds checked_launch_timeout(const std::string& text);
 
+// The value of --comm-timeout, or "" for none given; a usage error where it is no duration of a
+// millisecond or more.
+[[nodiscard]] std::string checked_comm_timeout(const std::string& text);
+
 // Of this machine, now; for the first line of a journal.
 [[nodiscard]] results::Context measuring_context(const std::string& sweep_name);
 

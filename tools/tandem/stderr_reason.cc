@@ -2,6 +2,9 @@
 #include "tools/tandem/stderr_reason.h"
 
 #include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <cstring>
 #include <vector>
 
 namespace tandem::cli {
@@ -31,10 +34,55 @@ bool is_ruler(std::string_view line) {
 // Open MPI's own remarks on stderr outside its rulers.
 bool is_mpirun_remark(std::string_view line) {
   return line.find("sent help message") != std::string_view::npos ||
-         line.find("orte_base_help_aggregate") != std::string_view::npos;
+         line.find("orte_base_help_aggregate") != std::string_view::npos ||
+         line.find("ORTE_ERROR_LOG") != std::string_view::npos ||
+         line.find("PMIX ERROR") != std::string_view::npos;
+}
+
+// The number behind `label`; nothing where there is none.
+std::optional<int> number_after(std::string_view text, std::string_view label) {
+  const std::size_t at = text.find(label);
+  if (at == std::string_view::npos) return std::nullopt;
+  text = trimmed(text.substr(at + label.size()));
+  int number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} ? std::optional(number) : std::nullopt;
+}
+
+// "mpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed)."
+std::optional<RankEnd> signal_by_mpirun(std::string_view line) {
+  const auto rank = number_after(line, "process rank ");
+  const auto signal = number_after(line, "exited on signal ");
+  if (!rank || !signal) return std::nullopt;
+  return RankEnd{.rank = *rank, .signal = *signal};
+}
+
+// "srun: error: node1: task 1: Killed": the words of strsignal.
+std::optional<RankEnd> signal_by_srun(std::string_view line) {
+  const auto rank = number_after(line, ": task ");
+  if (!line.starts_with("srun: error:") || !rank) return std::nullopt;
+  for (const int signal : {SIGKILL, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTERM}) {
+    if (line.find(::strsignal(signal)) != std::string_view::npos) {
+      return RankEnd{.rank = *rank, .signal = signal};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
+
+std::optional<RankEnd> ended_rank_in(std::string_view stderr_text) {
+  std::optional<RankEnd> exited;
+  std::optional<int> named;  // by "Process name: [[19591,1],1]"
+  for (const std::string_view line : lines_of(stderr_text)) {
+    if (const auto end = signal_by_mpirun(line)) return end;
+    if (const auto end = signal_by_srun(line)) return end;
+    if (line.starts_with("Process name: [[")) named = number_after(line, "],");
+    const auto code = number_after(line, "Exit code:");
+    if (named && code) exited = RankEnd{.rank = *named, .exit_code = *code};
+  }
+  return exited;
+}
 
 std::string reason_in(std::string_view stderr_text) {
   std::string_view own;

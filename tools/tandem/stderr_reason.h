@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,16 @@ namespace tandem::cli {
 
 // The last lines, for the record: 4 KiB at most.
 [[nodiscard]] std::string tail_of(std::string_view stderr_text);
+
+// How a rank ended, as its launcher tells it.
+struct RankEnd {
+  int rank = 0;
+  int signal = 0;     // that ended it; 0: none
+  int exit_code = 0;  // where no signal did
+};
+
+// What mpirun or srun says of the rank that made it end the job; nothing where they say nothing. A
+// signal counts for more than an exit code.
+[[nodiscard]] std::optional<RankEnd> ended_rank_in(std::string_view stderr_text);
 
 }  // namespace tandem::cli

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/parallel/compression/half_compression.h"
 
-#include <bit>
 #include <cmath>
 
 #include "tests/parallel/compression/hook_run.h"
+#include "tests/parallel/compression/naive_half.h"
 #include "tests/support/errors.h"
 #include "tests/support/fake_communicator.h"
 
@@ -18,23 +18,6 @@ Values values_of_all_sizes(int rank, int step, std::size_t gradient, const Shape
     values[i] = std::ldexp(values[i], static_cast<int>(i % 41) - 31);
   }
   return values;
-}
-
-// The loss by hand: each rank's number cast, divided and rounded; the sum of all rounded once.
-template <class T>
-Values naive(const HookRun& run, int step, std::size_t gradient) {
-  const auto ranks = static_cast<float>(run.ranks);
-  Values sums(static_cast<std::size_t>(run.shapes()[gradient].count()), 0);
-  for (int rank = 0; rank < run.ranks; ++rank) {
-    const Values values = run.gradients_of(rank, step)[gradient];
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      const T cast(values[i]);
-      const T divided(static_cast<float>(cast) / ranks);
-      sums[i] += static_cast<float>(divided);
-    }
-  }
-  for (float& sum : sums) sum = static_cast<float>(T(sum));
-  return sums;
 }
 
 template <class T>
@@ -70,7 +53,7 @@ TYPED_TEST(HalfCompressionTest, Result_IsTheNaiveModelsToTheBit) {
     for (int step = 0; step < run.steps; ++step) {
       for (std::size_t gradient = 0; gradient < run.shapes().size(); ++gradient) {
         EXPECT_EQ(results[static_cast<std::size_t>(step)][gradient],
-                  naive<TypeParam>(run, step, gradient))
+                  naive_half_average<TypeParam>(run.of_all_ranks(step, gradient)))
             << ranks << " ranks, step " << step << ", gradient " << gradient;
       }
     }

@@ -40,6 +40,13 @@ struct HookRun {
     for (const Shape& shape : shapes()) all.push_back(values(rank, step, all.size(), shape));
     return all;
   }
+
+  // One gradient, by rank.
+  [[nodiscard]] std::vector<Values> of_all_ranks(int step, std::size_t gradient) const {
+    std::vector<Values> all;
+    for (int rank = 0; rank < ranks; ++rank) all.push_back(gradients_of(rank, step)[gradient]);
+    return all;
+  }
 };
 
 // Uniform numbers, others for each rank, step and gradient.

@@ -24,14 +24,6 @@ HookRun run_of(int rank, int ranks) {
           .values = random_values};
 }
 
-std::vector<Values> of_all_ranks(const HookRun& run, int step, std::size_t gradient) {
-  std::vector<Values> all;
-  for (int rank = 0; rank < run.ranks; ++rank) {
-    all.push_back(run.gradients_of(rank, step)[gradient]);
-  }
-  return all;
-}
-
 // In rank order, as the transport sums.
 Values average(const std::vector<Values>& of_rank) {
   Values sum = of_rank.front();
@@ -55,6 +47,10 @@ struct Ranks {
   int ranks;
 };
 
+void PrintTo(const Ranks& ranks, std::ostream* out) {
+  *out << "rank " << ranks.rank << " on " << ranks.ranks << " ranks";
+}
+
 class PowerSgdRanks : public testing::TestWithParam<Ranks> {};
 
 TEST_P(PowerSgdRanks, MatricesOverSeveralSteps_FollowTheNaiveModel) {
@@ -70,7 +66,7 @@ TEST_P(PowerSgdRanks, MatricesOverSeveralSteps_FollowTheNaiveModel) {
     first_random += m * r;
     for (int step = kStart; step < run.steps; ++step) {
       SCOPED_TRACE(testing::Message() << "gradient " << gradient << ", step " << step);
-      const Dense expected = naive.step(of_all_ranks(run, step, gradient));
+      const Dense expected = naive.step(run.of_all_ranks(step, gradient));
       expect_close(results[static_cast<std::size_t>(step)][gradient], expected.values, kTolerance);
     }
   }
@@ -82,7 +78,7 @@ TEST_P(PowerSgdRanks, VectorsScalarsAndSmallMatrices_AreAveragedExactly) {
   for (int step = 0; step < run.steps; ++step) {
     for (const std::size_t gradient : {1U, 3U, 4U}) {
       EXPECT_EQ(results[static_cast<std::size_t>(step)][gradient],
-                average(of_all_ranks(run, step, gradient)));
+                average(run.of_all_ranks(step, gradient)));
     }
   }
 }
@@ -93,7 +89,7 @@ TEST_P(PowerSgdRanks, BeforeTheStart_EverythingIsAveragedExactly) {
   for (int step = 0; step < kStart; ++step) {
     for (std::size_t gradient = 0; gradient < run.shapes().size(); ++gradient) {
       EXPECT_EQ(results[static_cast<std::size_t>(step)][gradient],
-                average(of_all_ranks(run, step, gradient)));
+                average(run.of_all_ranks(step, gradient)));
     }
   }
 }
@@ -129,7 +125,7 @@ TEST(PowerSgd, OfTheMatrixsTrueRankOrMore_ReproducesTheAverage) {
     const auto results = run_hook(run);
     for (int step = kStart; step < run.steps; ++step) {
       SCOPED_TRACE(testing::Message() << "rank " << rank << ", step " << step);
-      expect_close(results[static_cast<std::size_t>(step)][0], average(of_all_ranks(run, step, 0)),
+      expect_close(results[static_cast<std::size_t>(step)][0], average(run.of_all_ranks(step, 0)),
                    kTolerance);
     }
   }
@@ -138,7 +134,7 @@ TEST(PowerSgd, OfTheMatrixsTrueRankOrMore_ReproducesTheAverage) {
 TEST(PowerSgd, OfLessThanTheTrueRank_DoesNot) {
   const HookRun run = low_rank_run(1);
   const Values result = run_hook(run)[kStart][0];
-  const Values exact = average(of_all_ranks(run, kStart, 0));
+  const Values exact = average(run.of_all_ranks(kStart, 0));
   double largest = 0;
   for (std::size_t i = 0; i < exact.size(); ++i) {
     largest = std::max(largest, static_cast<double>(std::abs(result[i] - exact[i])));
@@ -156,7 +152,7 @@ TEST(PowerSgd, OverManySteps_LosesNothingOfTheSum) {
     return random_values(rank, 0, gradient, shape);
   };
   const auto results = run_hook(run);
-  const Values exact = average(of_all_ranks(run, 0, 0));
+  const Values exact = average(run.of_all_ranks(0, 0));
   double missed = 0;
   for (std::size_t i = 0; i < exact.size(); ++i) {
     double sum = 0;
@@ -175,7 +171,7 @@ TEST(PowerSgd, AfterAStepOfZeros_GoesOn) {
   };
   const auto results = run_hook(run);
   for (const float value : results[kStart][0]) ASSERT_EQ(value, 0);
-  expect_close(results[kStart + 1][0], average(of_all_ranks(run, kStart + 1, 0)), kTolerance);
+  expect_close(results[kStart + 1][0], average(run.of_all_ranks(kStart + 1, 0)), kTolerance);
 }
 
 // On one rank of two that are imagined, to count its calls.

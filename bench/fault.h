@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/comm/communicator.h"
+#include "common/trace/step_observer.h"
+
+namespace tandem::bench {
+
+enum class FaultKind {
+  kKilled,    // SIGKILL to itself
+  kStopped,   // SIGSTOP to itself
+  kThrows,    // an error of its own
+  kMemory,    // asks for more memory than is left, alone
+  kDiverges,  // calls a collective that the others do not
+  kLate,      // sleeps through the deadline before it meets the others
+  kNan,       // a gradient of its own becomes NaN
+};
+
+// A fault that is planted on purpose, to see that a job with it ends as it should. A fault that is
+// to be found, like a planted delay; never a default.
+struct Fault {
+  FaultKind kind = FaultKind::kThrows;
+  int rank = 0;
+  std::int64_t step = 5;  // from 1, as a rank counts its own; of no matter to one that is late
+};
+
+// "killed", "killed:1", "killed@7" or "killed:1@7"; by default the last rank and step 5. Throws a
+// usage error that names the flag --fault. `ranks`: how many there are.
+[[nodiscard]] Fault parse_fault(const std::string& text, int ranks);
+
+// Lets a rank of this process meet its fault: when it enqueues backward of that step, but that a
+// diverging one does so before its forward, and a late one in come_late().
+class PlantedFault final : public StepObserver {
+ public:
+  // `rank`: of this process; none where each device is a rank that is a thread.
+  PlantedFault(const Fault& fault, std::optional<int> rank) : fault_(fault), rank_(rank) {}
+
+  // What a diverging rank uses; told once it is there, by the rank's thread.
+  void meet(int rank, Communicator& communicator);
+
+  // Sleeps for many deadlines, if this process holds the rank that is late.
+  void come_late(Nanoseconds deadline) const;
+
+  // Throws a failure where the fault was this process's to have, and never came.
+  void check_met() const;
+
+  void phase_begins(Device& device, Stream& stream, Phase phase) override;
+  void step_ends(Device& device, Stream& stream) override;
+  void gradient_ready(Device& device, Stream& stream, int segment, Span<float> gradient) override;
+
+ private:
+  [[nodiscard]] bool is_due(const Device& device) const;
+  [[noreturn]] void ask_for_too_much(Device& device) const;
+  void diverge(Device& device, Stream& stream);
+
+  const Fault fault_;
+  const std::optional<int> rank_;
+  std::int64_t steps_ = 0;  // that the rank has ended
+  std::atomic<bool> met_{false};
+  std::atomic<Communicator*> communicator_{nullptr};
+  std::unique_ptr<Buffer> own_;  // what a diverging rank sends
+  std::array<float, 1> nan_{};
+};
+
+}  // namespace tandem::bench

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/same_options.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/base/error.h"
+
+namespace tandem::bench {
+namespace {
+
+// A line per option that decides what a rank does, always in the same order.
+std::string text_of(const StepOptions& options) {
+  std::string text = fmt::format(
+      "--devices={}\n--strategy={}\n--launch={}\n--model={}\n--batch={}\n--seed={}\n",
+      options.place.devices, to_string(options.variant.strategy), to_string(options.place.launch),
+      options.model, options.variant.training.global_batch, options.variant.training.seed);
+  text += fmt::format("--free-running={}\n--min-time={}\n--min-samples={}\n", options.free_running,
+                      tandem::to_string(Seconds(options.min_time)), options.min_samples);
+  text += fmt::format("--warmup-time={}\n--warmup-steps={}\n",
+                      tandem::to_string(Seconds(options.warmup_time)), options.warmup_steps);
+  text +=
+      fmt::format("--verify={}\n--ab={}\n--pairs={}\n", options.verify, options.ab, options.pairs);
+  for (const auto& [name, value] : options.named) text += fmt::format("--{}={}\n", name, value);
+  return text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// The first line that only one of them has, on either side; "nothing" past the end.
+[[noreturn]] void report(int rank, const std::string& theirs, const std::string& first) {
+  const std::vector<std::string> of_rank = lines_of(theirs);
+  const std::vector<std::string> of_first = lines_of(first);
+  std::size_t i = 0;
+  while (i < of_rank.size() && i < of_first.size() && of_rank[i] == of_first[i]) ++i;
+  const auto line = [i](const std::vector<std::string>& lines) {
+    return i < lines.size() ? lines[i] : "none of it";
+  };
+  fail(ErrorKind::kUsage,
+       "rank {} was started with other options than rank 0: {} instead of {}; give every rank the "
+       "same",
+       rank, line(of_rank), line(of_first));
+}
+
+}  // namespace
+
+void check_same_options(Bootstrap& bootstrap, const StepOptions& options) {
+  const std::vector<std::string> texts = bootstrap.all_gather(text_of(options));
+  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
+    if (texts[rank] != texts[0]) report(static_cast<int>(rank), texts[rank], texts[0]);
+  }
+}
+
+}  // namespace tandem::bench

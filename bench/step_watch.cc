@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/step_watch.h"
+
+#include "common/comm/shared_memory.h"
+
+namespace tandem::bench {
+namespace {
+
+std::optional<int> rank_of_process(const StepOptions& options, const Bootstrap& bootstrap) {
+  if (options.place.launch == Launch::kThreads) return std::nullopt;
+  return bootstrap.rank();
+}
+
+}  // namespace
+
+StepWatch::StepWatch(StepOptions& options, Bootstrap& bootstrap, FlightLog& flight)
+    : flight_(flight),
+      rank_(rank_of_process(options, bootstrap)),
+      deadline_(options.place.communicator.deadline) {
+  if (options.fault) fault_ = std::make_unique<PlantedFault>(*options.fault, rank_);
+  if (rank_) options.place.communicator.observer = flight.collectives_of(0);
+}
+
+void StepWatch::come_late() const {
+  if (fault_) fault_->come_late(deadline_);
+}
+
+void StepWatch::attach(StepOptions& options, Place& place, const Model& model) {
+  if (options.check_numerics) {
+    numerics_ = std::make_unique<NumericsCheck>(*place.platform, model.layout(), rank_);
+  }
+  // In this order: what is planted happens before it is looked for.
+  std::vector<StepObserver*> observers;
+  if (flight_.is_kept()) observers.push_back(&flight_);
+  if (fault_) observers.push_back(fault_.get());
+  if (numerics_) observers.push_back(numerics_.get());
+  options.variant.training.phases.observers = observers;
+  watch_threads(options.variant, deadline_);
+  if (options.ab_variant) {
+    options.ab_variant->training.phases.observers = observers;
+    watch_threads(*options.ab_variant, deadline_);
+  }
+  if (fault_ && rank_) fault_->meet(*rank_, *place.communicator);
+}
+
+// dp-allreduce makes its communicators itself, a thread each.
+void StepWatch::watch_threads(Variant& variant, Nanoseconds deadline) {
+  variant.deadline = deadline;
+  variant.communicator = [this, deadline](Bootstrap& bootstrap, Device& device) {
+    auto communicator = make_shared_memory_communicator(
+        bootstrap, device,
+        {.deadline = deadline, .observer = flight_.collectives_of(bootstrap.rank())});
+    if (fault_) fault_->meet(bootstrap.rank(), *communicator);
+    return communicator;
+  };
+}
+
+void StepWatch::check_fault_met() const {
+  if (fault_) fault_->check_met();
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/flight/flight_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <system_error>
+
+#include "common/base/units.h"
+#include "common/flight/flight_page.h"
+
+namespace tandem {
+namespace {
+
+using flight::Page;
+using flight::Slot;
+
+constexpr const char* kPrefix = "rank.";
+
+template <std::size_t size>
+std::string text_of(const std::array<char, size>& text) {
+  return std::string(text.data(), ::strnlen(text.data(), size));
+}
+
+std::string name_of(const Slot& slot) {
+  std::array<char, flight::kNameBytes> text{};
+  for (std::size_t word = 0; word < slot.name.size(); ++word) {
+    const std::uint64_t value = slot.name[word].load(std::memory_order_relaxed);
+    std::memcpy(text.data() + word * sizeof(value), &value, sizeof(value));
+  }
+  return text_of(text);
+}
+
+FlightRecord::Place place_in(const Page& page, std::uint64_t place) {
+  const std::size_t phase = place & 0xff;
+  if (phase >= flight::kMostPhases) return {};
+  return {static_cast<std::int64_t>(place >> 8), text_of(page.phases[phase])};
+}
+
+std::vector<FlightRecord::Collective> collectives_in(const Page& page) {
+  std::vector<FlightRecord::Collective> found;
+  for (const Slot& slot : page.ring) {
+    const std::uint64_t sequence = slot.sequence.load(std::memory_order_acquire);
+    if (sequence == 0) continue;
+    found.push_back(
+        {sequence, name_of(slot), slot.bytes, slot.enqueued, slot.started, slot.finished});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.sequence < b.sequence; });
+  return found;
+}
+
+FlightRecord record_of(const Page& page) {
+  FlightRecord record{.rank = page.rank,
+                      .world = page.world,
+                      .pid = page.pid,
+                      .host = text_of(page.host),
+                      .enqueued = place_in(page, page.enqueued_place),
+                      .device = {},
+                      .started = page.started,
+                      .finished = page.finished,
+                      .collectives = collectives_in(page),
+                      .failure = {},
+                      .ended = false};
+  if (page.device_place != 0) record.device = place_in(page, page.device_place);
+  const auto outcome = static_cast<flight::Outcome>(page.outcome.load(std::memory_order_acquire));
+  record.ended = outcome == flight::Outcome::kEnded;
+  if (outcome == flight::Outcome::kFailed) {
+    record.failure = {text_of(page.error), page.is_consequence != 0, page.failed};
+  }
+  return record;
+}
+
+}  // namespace
+
+const FlightRecord::Collective* FlightRecord::find(std::uint64_t sequence) const {
+  const auto found = std::find_if(collectives.begin(), collectives.end(),
+                                  [&](const auto& c) { return c.sequence == sequence; });
+  return found == collectives.end() ? nullptr : &*found;
+}
+
+const FlightRecord::Collective* FlightRecord::in_hand() const {
+  return started > finished ? find(started) : nullptr;
+}
+
+const FlightRecord::Place& FlightRecord::place() const {
+  const bool thrown_while_enqueuing =
+      failure && !failure->is_consequence && enqueued.phase != "idle";
+  return thrown_while_enqueuing || device.phase.empty() ? enqueued : device;
+}
+
+std::optional<FlightRecord> read_flight_record(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  const auto page = std::make_unique<Page>();
+  stream.read(reinterpret_cast<char*>(page.get()), sizeof(Page));
+  if (stream.gcount() != static_cast<std::streamsize>(sizeof(Page))) return std::nullopt;
+  if (page->magic != flight::kMagic || page->version != flight::kVersion) return std::nullopt;
+  return record_of(*page);
+}
+
+std::vector<FlightRecord> read_flight_records(const std::filesystem::path& folder) {
+  std::vector<FlightRecord> records;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (!entry.path().filename().string().starts_with(kPrefix)) continue;
+    if (auto record = read_flight_record(entry.path())) records.push_back(*std::move(record));
+  }
+  std::sort(records.begin(), records.end(),
+            [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  return records;
+}
+
+std::filesystem::path flight_file(const std::filesystem::path& folder, int rank) {
+  return folder / fmt::format("{}{}", kPrefix, rank);
+}
+
+std::string to_string(const FlightRecord::Collective& collective) {
+  return fmt::format("{} #{} ({})", collective.name, collective.sequence,
+                     to_string(Bytes{collective.bytes}));
+}
+
+std::string to_string(const FlightRecord::Place& place) {
+  return fmt::format("step {}, phase {}", place.step, place.phase);
+}
+
+std::string describe(const FlightRecord& record) {
+  std::string text = fmt::format("rank {} (pid {} on {}) ", record.rank, record.pid, record.host);
+  if (record.ended) return text + "ended well";
+  text += "was in " + to_string(record.place());
+  if (const auto* const collective = record.in_hand()) {
+    text += fmt::format("; {} started, not finished", to_string(*collective));
+  } else if (const auto* const last = record.find(record.finished)) {
+    text += fmt::format("; {} finished", to_string(*last));
+  }
+  if (record.failure) text += "; " + record.failure->text;
+  return text;
+}
+
+}  // namespace tandem

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/flight/flight_recorder.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "common/base/check.h"
+#include "common/base/clock.h"
+
+namespace tandem {
+namespace {
+
+using flight::Page;
+using flight::Slot;
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+constexpr auto kRelease = std::memory_order_release;
+
+std::int64_t now() { return Nanoseconds(Clock::now().time_since_epoch()).count(); }
+
+std::uint64_t place_of(std::int64_t step, std::size_t phase) {
+  return static_cast<std::uint64_t>(step) << 8 | static_cast<std::uint64_t>(phase);
+}
+
+template <std::size_t size>
+void copy_text(std::array<char, size>& to, std::string_view text) {
+  const std::size_t count = std::min(text.size(), size - 1);
+  std::memcpy(to.data(), text.data(), count);
+  to[count] = '\0';
+}
+
+// Reserved, not only sized: a full disk is an error here and no signal at a later store.
+void* map_file(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  int code = descriptor < 0 ? errno : ::posix_fallocate(descriptor, 0, sizeof(Page));
+  void* address = MAP_FAILED;
+  if (code == 0) {
+    address = ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                     descriptor, 0);
+    if (address == MAP_FAILED) code = errno;
+  }
+  if (descriptor >= 0) ::close(descriptor);
+  if (address != MAP_FAILED) return address;
+  fail(ErrorKind::kFailure, "making the flight recorder's file {}: {}; choose another folder",
+       file.string(), std::strerror(code));
+}
+
+void set_name(Slot& slot, const char* name) {
+  std::array<char, flight::kNameBytes> text{};
+  copy_text(text, name);
+  for (std::size_t word = 0; word < slot.name.size(); ++word) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, text.data() + word * sizeof(value), sizeof(value));
+    slot.name[word].store(value, kRelaxed);
+  }
+}
+
+}  // namespace
+
+FlightRecorder::FlightRecorder(const std::filesystem::path& file, const Identity& identity) {
+  TANDEM_CHECK(identity.phases.size() <= flight::kMostPhases, "{} phases", identity.phases.size());
+  page_ = new (map_file(file)) Page();
+  page_->version = flight::kVersion;
+  page_->rank = identity.rank;
+  page_->world = identity.world;
+  page_->pid = static_cast<std::int32_t>(::getpid());
+  ::gethostname(page_->host.data(), page_->host.size() - 1);
+  for (std::size_t i = 0; i < identity.phases.size(); ++i) {
+    copy_text(page_->phases[i], identity.phases[i]);
+  }
+  page_->magic.store(flight::kMagic, kRelease);
+}
+
+FlightRecorder::~FlightRecorder() { ::munmap(page_, sizeof(Page)); }
+
+void FlightRecorder::enqueued(std::int64_t step, std::size_t phase) noexcept {
+  page_->enqueued_place.store(place_of(step, phase), kRelaxed);
+}
+
+void FlightRecorder::reached(std::int64_t step, std::size_t phase) noexcept {
+  page_->device_place.store(place_of(step, phase), kRelaxed);
+}
+
+Slot& FlightRecorder::slot_of(std::uint64_t sequence) noexcept {
+  return page_->ring[sequence % flight::kRing];
+}
+
+void FlightRecorder::collective_enqueued(std::uint64_t sequence, const char* name,
+                                         std::int64_t bytes) noexcept {
+  Slot& slot = slot_of(sequence);
+  slot.sequence.store(0, kRelaxed);
+  set_name(slot, name);
+  slot.bytes.store(bytes, kRelaxed);
+  slot.enqueued.store(now(), kRelaxed);
+  slot.started.store(0, kRelaxed);
+  slot.finished.store(0, kRelaxed);
+  slot.sequence.store(sequence, kRelease);
+  page_->enqueued.store(sequence, kRelaxed);
+}
+
+void FlightRecorder::collective_started(std::uint64_t sequence, const char* name,
+                                        std::int64_t bytes) noexcept {
+  Slot& slot = slot_of(sequence);
+  // The caller may be a whole ring ahead: what runs is worth more than what is queued.
+  if (slot.sequence.load(kRelaxed) != sequence) {
+    set_name(slot, name);
+    slot.bytes.store(bytes, kRelaxed);
+    slot.finished.store(0, kRelaxed);
+  }
+  slot.started.store(now(), kRelaxed);
+  slot.sequence.store(sequence, kRelease);
+  page_->started.store(sequence, kRelaxed);
+}
+
+void FlightRecorder::collective_finished(std::uint64_t sequence) noexcept {
+  Slot& slot = slot_of(sequence);
+  if (slot.sequence.load(kRelaxed) == sequence) slot.finished.store(now(), kRelaxed);
+  page_->finished.store(sequence, kRelaxed);
+}
+
+void FlightRecorder::failed(std::string_view error, Cause cause) noexcept {
+  if (page_->outcome.load(kRelaxed) != 0) return;
+  copy_text(page_->error, error);
+  page_->is_consequence.store(cause == Cause::kConsequence ? 1 : 0, kRelaxed);
+  page_->failed.store(now(), kRelaxed);
+  page_->outcome.store(static_cast<std::uint32_t>(flight::Outcome::kFailed), kRelease);
+}
+
+void FlightRecorder::ended() noexcept {
+  if (page_->outcome.load(kRelaxed) != 0) return;
+  page_->outcome.store(static_cast<std::uint32_t>(flight::Outcome::kEnded), kRelease);
+}
+
+}  // namespace tandem

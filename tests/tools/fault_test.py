@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a sweep in which one cell meets a fault, as often as asked, and looks at how it ended.
+
+fault_test.py TANDEM CASE [TIMES]
+
+Each time: the run ends, the cell has failed for a reason that names rank, step, phase and
+collective, all other cells were measured, and no process, segment or temporary file is left.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HANG = 150  # seconds after which a run is taken to hang; it ends in some 10 otherwise
+CALL = r"\w+ #\d+ \([^)]+\)"
+WHERE = rf"step [45], phase \w+, (in|before|after) {CALL}"
+THROWN = rf"step 5, phase backward, (in|before|after) {CALL}"
+WAITED = r"; rank \d waited \S+ s for it"
+
+# Of each case: strategy, options of the cell that fails, and what its reason must be.
+CASES = {
+    "killed": ("ddp", {"fault": "killed:1"}, rf"rank 1 was killed \(SIGKILL\) in {WHERE}({WAITED})?"),
+    "killed_root": ("ddp-replicate", {"fault": "killed:0"},
+                    rf"rank 0 was killed \(SIGKILL\) in {WHERE}({WAITED})?"),
+    "stopped": ("ddp", {"fault": "stopped:1"},
+                rf"rank 1 did not go on from {WHERE}{WAITED}: it was stopped, or late"),
+    "stopped_root": ("ddp", {"fault": "stopped:0"},
+                     rf"rank 0 did not go on from {WHERE}{WAITED}: it was stopped, or late"),
+    "throws": ("ddp", {"fault": "throws:1"},
+               rf"rank 1 failed in {THROWN}: rank 1: thrown on purpose .*"),
+    "memory": ("ddp", {"fault": "memory:1"},
+               rf"rank 1 failed in {THROWN}: host:1 is out of memory: .*"),
+    "diverges": ("ddp", {"fault": "diverges:1"},
+                 rf"ranks 0 and 1 went different ways in step 5, phase \w+: rank 0 called {CALL}, "
+                 r"rank 1 called all_reduce #\d+ \(4 B\)"),
+    "late": ("ddp", {"fault": "late:1"},
+             r"rank 1 did not go on from step 0, phase join, before any collective: it was "
+             r"stopped, or late"),
+    "nan": ("ddp", {"fault": "nan:1", "check-numerics": "on"},
+            rf"rank 1 failed in {WHERE}: rank 1: the gradient of \S+ holds nan \(element 0\) in "
+            r"step 5, the first in backward's order.*"),
+    "threads_throw": ("dp-allreduce", {"fault": "throws:1"},
+                      rf"rank 1: thrown on purpose .* \(in rank \d, {WHERE}\)"),
+    "threads_memory": ("dp-allreduce", {"fault": "memory:1"},
+                       r"out of memory: host:1 is out of memory: .*"),
+    "threads_diverge": ("dp-allreduce", {"fault": "diverges:1"},
+                        rf"ranks 0 and 1 went different ways in step 5, phase \w+: rank 0 called "
+                        rf"{CALL}, rank 1 called all_reduce #\d+ \(4 B\)"),
+    "threads_nan": ("dp-allreduce", {"fault": "nan:1", "check-numerics": "on"},
+                    rf"rank 1: the gradient of \S+ holds nan .* \(in rank \d, {WHERE}\)"),
+    "threads_killed": ("dp-allreduce", {"fault": "killed:1"},
+                       rf"killed by signal 9 .* \(rank \d, {WHERE}\)"),
+    # Ranks of another world: one is told of more devices, one cannot see its launcher.
+    "other_devices": ("ddp", {}, r"step_bench: rank 1 was started with other options than rank 0: "
+                      r"--devices=4 instead of --devices=3; .*"),
+    "other_options": ("ddp", {}, r"step_bench: rank 1 was started with other options than rank 0: "
+                      r"--batch=24 instead of --batch=12; .*"),
+    "hidden_launcher": ("ddp", {}, r"step_bench: --devices=3 as processes needs a rank for each, "
+                        r"but 1 rank was started: .*"),
+}
+
+# What rank 1 does instead, for cells that ask for Adam: only the one that is to fail does.
+REPLACE = '''for given in "$@"; do shift; case $given in {0}*) given={0}{1} ;; esac; set -- "$@" "$given"; done'''
+WRAPPERS = {
+    "other_devices": REPLACE.format("--devices=", "4"),
+    "other_options": REPLACE.format("--batch=", "24"),
+    "hidden_launcher": '''for name in $(env | sed -n 's/^\\(OMPI_[A-Za-z0-9_]*\\|PMIX_[A-Za-z0-9_]*\\)=.*/\\1/p' | grep -v ALLOW); do unset "$name"; done''',
+}
+
+
+def die(what, *texts):
+    print(f"FAILED: {what}", *texts, sep="\n")
+    sys.exit(1)
+
+
+def write_sweep(folder, strategy, options):
+    if not options:
+        options = {"optimizer": "adam"}
+    threads = strategy == "dp-allreduce"
+    sweep = {"name": "faults", "launches": 1, "min_time": "10ms", "min_samples": 5, "devices": [3],
+             "workloads": [{"model": "mlp-tiny", "batch": 12}],
+             "strategies": ["single", {"strategy": strategy, "options": options},
+                            {"strategy": strategy}, "dp-allreduce" if not threads else "dp"]}
+    path = folder / "sweep.json"
+    path.write_text(json.dumps(sweep))
+    return path
+
+
+def write_wrapper(folder, case, step_bench):
+    if case not in WRAPPERS:
+        return step_bench
+    path = folder / "step_bench"
+    path.write_text(f'''#!/bin/sh
+case "$* " in
+  *--optimizer=adam*) [ "$OMPI_COMM_WORLD_RANK" != 1 ] || {{ {WRAPPERS[case]}; }} ;;
+esac
+exec {step_bench} "$@"
+''')
+    path.chmod(0o755)
+    return path
+
+
+def records_in(journal):
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    return [line.get("launch", line) for line in lines if "launch_index" in json.dumps(line)]
+
+
+def check_records(records, reason, status):
+    faulty = [r for r in records if r["cell"]["options"]]
+    others = [r for r in records if not r["cell"]["options"]]
+    if len(others) != 3 or any(r["status"] != "ok" for r in others):
+        die("a cell beside the one that fails is lost", json.dumps(others, indent=1)[:4000])
+    if not faulty or any(r["status"] != status for r in faulty):
+        die(f"the cell did not end as {status}", json.dumps(faulty, indent=1)[:4000])
+    for record in faulty:
+        if "\n" in record["reason"] or not re.fullmatch(reason, record["reason"]):
+            die(f"the reason is not {reason}", record["reason"], record["stderr_tail"])
+
+
+def processes_with(text):
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if text in command and int(entry.name) != os.getpid():
+            found.append(f"{entry.name}: {command}")
+    return found
+
+
+def check_nothing_left(folder, runner):
+    left = processes_with(str(folder))
+    ranks = re.findall(r"\(pid (\d+) on ", "".join(p.read_text() for p in folder.rglob("*.flight.txt")))
+    for owner in [str(runner), *ranks]:
+        left += [str(path) for path in Path("/dev/shm").glob(f"tandem.{owner}.*")]
+    left += [str(path) for path in (folder / "tmp").iterdir()]
+    left += [str(path) for path in folder.rglob("*.flight")]
+    left += [str(path) for path in folder.rglob("*.record.json")]
+    if left:
+        die("something is left behind", *left)
+
+
+def run_once(tandem, case):
+    strategy, options, reason = CASES[case]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "tmp").mkdir()
+        step_bench = write_wrapper(folder, case, tandem.parent / "step_bench")
+        command = [tandem, "run", write_sweep(folder, strategy, options), "--out", folder / "out",
+                   "--oversubscribe", "--backend=host", "--comm-timeout=3s",
+                   f"--step-bench={step_bench}"]
+        with open(folder / "said", "w", encoding="utf-8") as said:
+            runner = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT,
+                                      env={**os.environ, "TMPDIR": str(folder / "tmp")})
+            try:
+                code = runner.wait(timeout=HANG)
+            except subprocess.TimeoutExpired:
+                runner.terminate()
+                runner.wait()
+                die(f"no end within {HANG} s", (folder / "said").read_text())
+        status = "skipped" if case == "threads_memory" else "failed"
+        if code != (0 if status == "skipped" else 1):
+            die(f"exit status {code}", (folder / "said").read_text())
+        check_records(records_in(folder / "out/journal.jsonl"), reason, status)
+        check_nothing_left(folder, runner.pid)
+
+
+def main():
+    tandem, case = Path(sys.argv[1]).resolve(), sys.argv[2]
+    times = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    for _ in range(times):
+        run_once(tandem, case)
+    print(f"{case}: {times} times as it should be")
+
+
+main()

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/flight/flight_record.h"
+#include "tools/tandem/stderr_reason.h"
+
+namespace tandem::cli {
+
+// Why a launch failed, in one line that names rank, step, phase and collective, from what its ranks
+// left behind and what its launcher said of them; "" where neither knows more than the ranks' own
+// words: no records, or the same error on every rank.
+//
+// `said`: the last of its words that tell anything, for a rank that left no record.
+//
+// By weight of evidence: a rank that a signal ended; ranks that came for different collectives; a
+// rank with an error of its own, the first in time; a rank that others waited for - it neither
+// ended nor gave up, and got least far; ranks that all gave up waiting for one another.
+[[nodiscard]] std::string blame(const std::vector<FlightRecord>& records,
+                                const std::optional<RankEnd>& launcher_says,
+                                const std::string& said = "");
+
+// Where the launch stood when it had to be stopped from outside: that of the rank that got least
+// far; "" without records.
+[[nodiscard]] std::string least_far(const std::vector<FlightRecord>& records);
+
+}  // namespace tandem::cli
