@@ -4,6 +4,7 @@
 //
 //   mpi_test --die-in=collective   rank 1 kills itself while the others wait in a collective: not a
 //                                  test, but what a test of the job's end starts
+//   mpi_test --die-in=end          rank 1 stops itself instead of ending; the same
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -53,9 +54,12 @@ Bootstrap& world() { return *world_bootstrap; }
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  tandem::MpiSession mpi(argc, argv);
+  const std::string_view mode = argc > 1 ? argv[1] : "";
+  tandem::MpiSession mpi(argc, argv,
+                         {.deadline = std::chrono::seconds(mode == "--die-in=end" ? 3 : 60)});
   const auto bootstrap = mpi.bootstrap();
-  if (argc > 1 && std::string_view(argv[1]) == "--die-in=collective") {
+  if (mode == "--die-in=end") return bootstrap->rank() == 1 ? raise(SIGSTOP) : 0;
+  if (mode == "--die-in=collective") {
     return tandem::test::die_in_a_collective(*bootstrap);
   }
   tandem::test::world_bootstrap = bootstrap.get();
