@@ -82,8 +82,8 @@ def die(what, *texts):
 
 
 def write_sweep(folder, strategy, options):
-    if not options:
-        options = {"optimizer": "adam"}
+    # Only that cell is in a hurry: others may start slowly on a busy machine.
+    options = {**(options or {"optimizer": "adam"}), "comm-timeout": "3s"}
     threads = strategy == "dp-allreduce"
     sweep = {"name": "faults", "launches": 1, "min_time": "10ms", "min_samples": 5, "devices": [3],
              "workloads": [{"model": "mlp-tiny", "batch": 12}],
@@ -158,7 +158,7 @@ def run_once(tandem, case):
         (folder / "tmp").mkdir()
         step_bench = write_wrapper(folder, case, tandem.parent / "step_bench")
         command = [tandem, "run", write_sweep(folder, strategy, options), "--out", folder / "out",
-                   "--oversubscribe", "--backend=host", "--comm-timeout=3s",
+                   "--oversubscribe", "--backend=host",
                    f"--step-bench={step_bench}"]
         with open(folder / "said", "w", encoding="utf-8") as said:
             runner = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT,
