@@ -10,7 +10,7 @@
 #include "bench/job.h"
 #include "bench/strategy_kind.h"
 #include "common/base/error.h"
-#include "common/parallel/bucket_reducer.h"
+#include "common/parallel/reducer_options.h"
 #include "common/parallel/training_options.h"
 #include "dp/options.h"
 
@@ -63,6 +63,16 @@ inline constexpr std::array kGrads{Choice<GradsMode>{"copy", GradsMode::kCopy},
                                    Choice<GradsMode>{"views", GradsMode::kViews}};
 inline constexpr std::array kOverlaps{Choice<Overlap>{"on", Overlap::kOn},
                                       Choice<Overlap>{"off", Overlap::kOff}};
+inline constexpr std::array kGraphs{Choice<Graph>{"off", Graph::kDynamic},
+                                    Choice<Graph>{"on", Graph::kStatic}};
+inline constexpr std::array kJoins{Choice<Join>{"off", Join::kOff},
+                                   Choice<Join>{"world", Join::kWorld},
+                                   Choice<Join>{"active", Join::kActive}};
+inline constexpr std::array kReducers{Choice<ReducerKind>{"buckets", ReducerKind::kBuckets},
+                                      Choice<ReducerKind>{"horovod", ReducerKind::kHorovod}};
+inline constexpr std::array kCompressions{Choice<Compression>{"none", Compression::kNone},
+                                          Choice<Compression>{"bf16", Compression::kBFloat16},
+                                          Choice<Compression>{"fp16", Compression::kFloat16}};
 inline constexpr std::array kPhaseTimings{Choice<PhaseTiming>{"on", PhaseTiming::kOn},
                                           Choice<PhaseTiming>{"off", PhaseTiming::kOff}};
 inline constexpr std::array kThreadKinds{Choice<dp::Threads>{"spawned", dp::Threads::kSpawned},

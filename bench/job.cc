@@ -3,50 +3,18 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <set>
-
-#include "bench/comma_list.h"
 #include "bench/core_speed.h"
 #include "bench/google_benchmark.h"
+#include "bench/node_share.h"
 #include "common/base/error.h"
 #include "common/comm/agreement.h"
 #include "common/comm/launcher.h"
 #include "common/comm/node_link_ports.h"
-#include "common/comm/shared_memory.h"
-#include "common/runtime/host/available_memory.h"
-#include "common/runtime/host/cores.h"
+#include "common/comm/transport_registry.h"
 #include "common/runtime/registry.h"
 
 namespace tandem::bench {
 namespace {
-
-std::vector<int> cores_of(const std::string& text) {
-  std::vector<int> cores;
-  for (const std::string& core : parts_of(text)) cores.push_back(std::stoi(core));
-  return cores;
-}
-
-// What any rank may use, in OS order.
-std::vector<int> cores_of_all_ranks(Bootstrap& bootstrap) {
-  const std::string mine = fmt::format("{}", fmt::join(host::allowed_cores(), ","));
-  std::set<int> all;
-  for (const std::string& theirs : bootstrap.all_gather(mine)) {
-    const std::vector<int> cores = cores_of(theirs);
-    all.insert(cores.begin(), cores.end());
-  }
-  return {all.begin(), all.end()};
-}
-
-// The same on every rank, so that what does not fit fails on all of them at the same call.
-Bytes least_available_memory(Bootstrap& bootstrap) {
-  const Bytes mine = host::available_memory();
-  Bytes least = mine;
-  for (const std::string& theirs : bootstrap.all_gather(std::to_string(mine.value))) {
-    least = std::min(least, Bytes{std::stoll(theirs)});
-  }
-  return least;
-}
 
 void check_world(const Bootstrap& bootstrap, const PlaceOptions& options) {
   if (options.launch == Launch::kThreads || bootstrap.size() == options.devices) return;
@@ -73,8 +41,15 @@ double core_gflops(Bootstrap& bootstrap, const PlaceOptions& options, int core) 
   return std::stod(broadcast(bootstrap, fmt::format("{:.17g}", mine), 0));
 }
 
-ModelledLink open_link(Bootstrap& bootstrap, const PlaceOptions& options, int core) {
+ModelledLink open_link(Bootstrap& bootstrap, const PlaceOptions& options, const NodeLayout& nodes,
+                       int core) {
   if (!options.link) return {};
+  if (nodes.nodes() > 1) {
+    fail(ErrorKind::kUsage,
+         "--link={}: the link is a model of one node's, and the ranks run on {} ({}): leave it "
+         "out, or start all ranks on one node",
+         options.link->text, nodes.nodes(), fmt::join(nodes.hosts, ", "));
+  }
   ModelledLink link;
   link.core_gflops = core_gflops(bootstrap, options, core);
   const double flops = link.core_gflops * 1e9;
@@ -89,6 +64,38 @@ ModelledLink open_link(Bootstrap& bootstrap, const PlaceOptions& options, int co
   return link;
 }
 
+PlatformOptions platform_options(const PlaceOptions& options, const NodeShare& share,
+                                 const ModelledLink& link) {
+  PlatformOptions platform{.devices = share.devices, .oversubscribe = options.oversubscribe};
+  platform.device_memory = share.asked_memory;
+  if (platform.device_memory.empty() && options.backend != BackendChoice::kCuda) {
+    platform.device_memory = {share.even_memory};
+  }
+  platform.cores = share.cores;
+  platform.link = link.model;
+  platform.link_ports = link.ports;
+  return platform;
+}
+
+// Nodes may differ: all must have come to one back end, and a mark on one is a mark on the job.
+void compare_platforms(Bootstrap& bootstrap, Place& place) {
+  const std::string mine = to_string(place.platform->backend());
+  const std::vector<std::string> all = bootstrap.all_gather(mine);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] == all.front()) continue;
+    fail(ErrorKind::kUsage,
+         "rank 0 on {} takes the back end {}, and rank {} on {} takes {}: name one for all with "
+         "--backend",
+         place.nodes.hosts.front(), all.front(), rank,
+         place.nodes.hosts[static_cast<std::size_t>(place.nodes.node_of(static_cast<int>(rank)))],
+         all[rank]);
+  }
+  for (const std::string& mark :
+       bootstrap.all_gather(place.platform->oversubscribed() ? "shared" : "own")) {
+    place.oversubscribed = place.oversubscribed || mark == "shared";
+  }
+}
+
 }  // namespace
 
 void check_launch(Launch launch) {
@@ -101,41 +108,48 @@ void check_launch(Launch launch) {
 void add_context(const Place& place) {
   GoogleBenchmark::add_context("tandem_build_type", TANDEM_BUILD_TYPE);
   GoogleBenchmark::add_context("tandem_backend", to_string(place.platform->backend()));
-  GoogleBenchmark::add_context("tandem_oversubscribed",
-                               place.platform->oversubscribed() ? "yes" : "no");
+  GoogleBenchmark::add_context("tandem_oversubscribed", place.oversubscribed ? "yes" : "no");
+  if (place.nodes.nodes() == 1) return;
+  GoogleBenchmark::add_context("tandem_nodes",
+                               fmt::format("{}", fmt::join(place.nodes.hosts, ",")));
+}
+
+bool first_two_share_a_node(const Place& place) {
+  return place.cores.size() > 1 &&
+         (place.nodes.nodes() == 1 || place.nodes.node_of(0) == place.nodes.node_of(1));
 }
 
 Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
   Place place;
-  const std::vector<int> cores = cores_of_all_ranks(bootstrap);
-  const Bytes memory = least_available_memory(bootstrap);
-  const ModelledLink link = open_link(bootstrap, options, cores.front());
+  place.nodes = find_nodes(bootstrap);
+  const NodeShare share = share_of_node(bootstrap, place.nodes, options);
+  const ModelledLink link = open_link(bootstrap, options, place.nodes, share.cores.front());
   attempt_together(bootstrap, [&] {
     check_world(bootstrap, options);
-    PlatformOptions platform{.devices = options.devices, .oversubscribe = options.oversubscribe};
-    platform.device_memory = options.device_memory;
-    if (platform.device_memory.empty() && options.backend != BackendChoice::kCuda) {
-      platform.device_memory = {Bytes{memory.value / options.devices}};
-    }
-    platform.cores = cores;
-    platform.link = link.model;
-    platform.link_ports = link.ports;
+    const PlatformOptions platform = platform_options(options, share, link);
     const BackendDecision decision = choose_backend(options.backend, platform);
     place.backend_notice = decision.why;
     place.platform = open_platform(decision.backend, platform);
-    const bool ranks = options.launch == Launch::kProcesses;
-    place.device = &place.platform->device(ranks ? bootstrap.rank() : 0);
+    place.device = &place.platform->device(share.device);
     place.device->bind_this_thread();
   });
+  compare_platforms(bootstrap, place);
   place.link_notice = link.notice;
   place.core_gflops = link.core_gflops;
-  place.usable_cores = static_cast<int>(cores.size());
-  for (int i = 0; i < options.devices; ++i) {
-    place.cores.push_back(cores[static_cast<std::size_t>(i) % cores.size()]);
-  }
+  place.usable_cores = share.usable_cores;
+  place.cores = share.cores_of_devices;
   place.communicator =
-      make_shared_memory_communicator(bootstrap, *place.device, options.communicator);
+      make_communicator(options.transport, bootstrap, *place.device, options.communicator);
+  if (options.control) {
+    place.control = make_communicator(options.transport, bootstrap, *place.device,
+                                      {.deadline = options.communicator.deadline});
+  }
   return place;
+}
+
+void abort(Place& place) noexcept {
+  place.communicator->abort();
+  if (place.control) place.control->abort();
 }
 
 }  // namespace tandem::bench

@@ -5,8 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/sampler.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
+#include "common/comm/node_layout.h"
+#include "common/comm/transport_registry.h"
 #include "common/runtime/link_request.h"
 #include "common/runtime/platform.h"
 
@@ -23,6 +26,8 @@ struct PlaceOptions {
   std::vector<Bytes> device_memory{};  // as in PlatformOptions
   std::optional<LinkRequest> link{};
   double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
+  Transport transport = Transport::kAuto;
+  bool control = false;  // a second communicator is wanted, for a background thread
   CommunicatorOptions communicator{};
 };
 
@@ -31,7 +36,11 @@ struct Place {
   std::unique_ptr<Platform> platform;
   Device* device = nullptr;  // this rank's; of threads, the first
   std::unique_ptr<Communicator> communicator;
-  std::vector<int> cores;      // OS numbers that the job's devices are bound to, in device order
+  std::unique_ptr<Communicator> control;  // null unless asked for
+  NodeLayout nodes;                       // that the job's ranks run on
+  bool oversubscribed = false;            // devices share cores or GPUs, on any node
+  // OS numbers, each on its own node, that the job's devices are bound to, in device order.
+  std::vector<int> cores;
   int usable_cores = 0;        // by the job's ranks together
   std::string backend_notice;  // which back end was taken and why
   std::string link_notice;     // what is modelled between devices, as numbers; empty: nothing
@@ -42,13 +51,26 @@ struct Place {
 void check_launch(Launch launch);
 
 // What every output of Google Benchmark says of a job: build type, back end, devices that share
-// cores.
+// cores, and nodes where they are several.
 void add_context(const Place& place);
 
+// Of the job's nodes.
+[[nodiscard]] inline Clocks clocks_of(const Place& place) {
+  return place.nodes.nodes() == 1 ? Clocks::kCommon : Clocks::kApart;
+}
+
+// True where there are two devices or more, and the distance of the first two is one of cores.
+[[nodiscard]] bool first_two_share_a_node(const Place& place);
+
+// This rank gives up: peers that wait for it end soon.
+void abort(Place& place) noexcept;
+
 // Collective. Throws a usage error where the ranks are not as many as the devices of a job of
-// processes. Opens the back end on the cores that the job's ranks may use together - a launcher
-// that binds each rank to one core thereby gives the job all of them - and binds the calling thread
-// to its device.
+// processes, or where nodes come to different back ends. Opens the back end on the cores that the
+// ranks of a node may use together - a launcher that binds each rank to one core thereby gives the
+// job all of them - and binds the calling thread to its device: a rank of processes has that of its
+// number among the ranks of its node. The communicator is the node's shared memory, or over several
+// nodes the hierarchical one.
 [[nodiscard]] Place open_place(Bootstrap& bootstrap, const PlaceOptions& options);
 
 }  // namespace tandem::bench

@@ -294,6 +294,27 @@ void mse_loss(benchmark::State& state) {
   compare_to_copy(state, bench, op, 12);
 }
 
+template <class T>
+Span<T> narrow(Bench& bench, std::int64_t count) {
+  const Span<float> memory = bench.random((count + 1) / 2);
+  return {reinterpret_cast<T*>(memory.data()), count, memory.device()};
+}
+
+template <class T>
+void to_narrow(benchmark::State& state) {
+  Bench bench;
+  const auto n = state.range(0);
+  const Convert op{.in = bench.random(n), .out = narrow<T>(bench, n), .divisor = 3};
+  compare_to_copy(state, bench, op, 6);
+}
+
+template <class T>
+void from_narrow(benchmark::State& state) {
+  Bench bench;
+  const auto n = state.range(0);
+  compare_to_copy(state, bench, Convert{.in = narrow<T>(bench, n), .out = bench.random(n)}, 6);
+}
+
 void fill_random(benchmark::State& state) {
   Bench bench;
   compare_to_copy(state, bench, FillRandom{.values = bench.random(state.range(0)), .seed = 7}, 4);
@@ -321,9 +342,16 @@ void register_all() {
       ->Args({8, 64})  // hardly any arithmetic: what the calls themselves cost
       ->Apply(manual);
   RegisterBenchmark("empty_operations", empty_operations)->Apply(manual);
-  const std::vector<std::pair<const char*, Function>> loops{
-      {"sgd_update", sgd_update},       {"add", add},           {"scale", scale},
-      {"relu_backward", relu_backward}, {"mse_loss", mse_loss}, {"fill_random", fill_random}};
+  const std::vector<std::pair<const char*, Function>> loops{{"sgd_update", sgd_update},
+                                                            {"add", add},
+                                                            {"scale", scale},
+                                                            {"relu_backward", relu_backward},
+                                                            {"mse_loss", mse_loss},
+                                                            {"fill_random", fill_random},
+                                                            {"to_bf16", to_narrow<BFloat16>},
+                                                            {"to_fp16", to_narrow<Float16>},
+                                                            {"from_bf16", from_narrow<BFloat16>},
+                                                            {"from_fp16", from_narrow<Float16>}};
   for (const auto& [name, function] : loops) {
     RegisterBenchmark(name, function)
         ->ArgName("count")

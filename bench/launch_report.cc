@@ -7,37 +7,97 @@
 #include "common/comm/ping_pong.h"
 #include "common/kernels/library_version.h"
 #include "common/results/machine_facts.h"
+#include "common/stats/summary.h"
 
 namespace tandem::bench {
 namespace {
 
 double per_step(Nanoseconds total, int steps) { return Seconds(total).count() / steps; }
 
-results::DevicePhases phases_of(const DeviceTimes& device) {
-  results::DevicePhases phases{.device = device.device, .mean_seconds = {}, .span_seconds = 0};
+results::DevicePhases phases_of(int device, const PhaseTimes& times) {
+  results::DevicePhases phases{.device = device, .mean_seconds = {}, .span_seconds = 0};
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
-    const Nanoseconds total = device.times.total[i];
-    if (total.count() == 0) continue;
-    phases.mean_seconds[std::string(kPhaseNames[i])] = per_step(total, device.times.steps);
+    if (times.total[i].count() == 0) continue;
+    phases.mean_seconds[std::string(kPhaseNames[i])] = per_step(times.total[i], times.steps);
   }
-  phases.span_seconds = per_step(device.times.span, device.times.steps);
+  phases.span_seconds = per_step(times.span, times.steps);
   return phases;
 }
 
-// What no phase accounts for: per sample, host step minus the span of the critical device - the
-// root where there is one, else the slowest - and of that the mean.
-double mean_remainder(const StepOptions& options, const Measurement& measurement) {
+void add_to(PhaseTimes& all, const PhaseTimes& sample) {
+  for (std::size_t phase = 0; phase < kPhaseCount; ++phase) all.total[phase] += sample.total[phase];
+  all.span += sample.span;
+  all.steps += sample.steps;
+}
+
+PhaseTimes sum_of(const std::vector<PhaseTimes>& samples) {
+  PhaseTimes sum;
+  for (const PhaseTimes& sample : samples) add_to(sum, sample);
+  return sum;
+}
+
+// The device that the sample's step ended with: the root where there is one, else the slowest.
+const PhaseTimes& critical_of(const Measurement& measurement, std::size_t sample, bool has_root) {
+  const auto& devices = measurement.phases;
+  if (has_root) return devices.front().samples[sample];
+  return std::max_element(devices.begin(), devices.end(),
+                          [sample](const DeviceBooks& a, const DeviceBooks& b) {
+                            return a.samples[sample].span < b.samples[sample].span;
+                          })
+      ->samples[sample];
+}
+
+double exposed(const PhaseTimes& times) {
+  return per_step(times.of(Phase::kExposedComm), times.steps);
+}
+
+double compute(const PhaseTimes& times) {
+  return per_step(times.of(Phase::kForward) + times.of(Phase::kBackward), times.steps);
+}
+
+using OfSample = double (*)(const PhaseTimes&);
+
+// Mean over samples of the least of all devices.
+double mean_least(const std::vector<DeviceBooks>& devices, OfSample value) {
+  const std::size_t samples = devices.front().samples.size();
   double sum = 0;
-  for (std::size_t sample = 0; sample < measurement.step_seconds.size(); ++sample) {
-    double span = measurement.phases.front().step_spans[sample];
-    if (!has_root(options.variant.strategy)) {
-      for (const DeviceBooks& device : measurement.phases) {
-        span = std::max(span, device.step_spans[sample]);
-      }
+  for (std::size_t sample = 0; sample < samples; ++sample) {
+    double least = value(devices.front().samples[sample]);
+    for (const DeviceBooks& device : devices) {
+      least = std::min(least, value(device.samples[sample]));
     }
-    sum += measurement.step_seconds[sample] - span;
+    sum += least;
   }
-  return sum / static_cast<double>(measurement.step_seconds.size());
+  return sum / static_cast<double>(samples);
+}
+
+// Devices are numbered over the whole job: on several nodes, each has its own from 0.
+void add_phases(results::LaunchRecord& record, const Measurement& measurement, bool has_root) {
+  if (measurement.phases.empty()) return;
+  int number = 0;
+  for (const DeviceBooks& device : measurement.phases) {
+    record.phases.push_back(phases_of(number++, sum_of(device.samples)));
+  }
+  PhaseTimes critical;
+  for (std::size_t sample = 0; sample < measurement.step_seconds.size(); ++sample) {
+    add_to(critical, critical_of(measurement, sample, has_root));
+  }
+  record.critical = phases_of(-1, critical);
+  record.remainder_seconds = stats::mean(measurement.step_seconds) - record.critical.span_seconds;
+  record.least_exposed_seconds = mean_least(measurement.phases, exposed);
+  record.least_compute_seconds = mean_least(measurement.phases, compute);
+}
+
+// By collective, then by device; of devices that had as many of them.
+void add_collectives(results::LaunchRecord& record, const Measurement& measurement) {
+  for (const DeviceCollectives& device : measurement.collectives) {
+    record.collectives.resize(std::max(record.collectives.size(), device.collectives.size()));
+    for (std::size_t i = 0; i < device.collectives.size(); ++i) {
+      const CollectiveTimes& times = device.collectives[i];
+      record.collectives[i].bytes = times.size.value;
+      record.collectives[i].mean_seconds.push_back(per_step(times.total, times.steps));
+    }
+  }
 }
 
 // What is no measurement of this machine, as the reader is told.
@@ -58,7 +118,7 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
   results::LaunchRecord record;
   record.cell = cell_of(options, place.platform->backend());
   record.mode = options.free_running > 0 ? "free-running" : "synchronous";
-  record.oversubscribed = place.platform->oversubscribed();
+  record.oversubscribed = place.oversubscribed;
   const std::int64_t parameters = model.layout().parameter_count();
   record.model = {.parameters = parameters,
                   .parameter_bytes = parameters * static_cast<std::int64_t>(sizeof(float)),
@@ -86,8 +146,9 @@ results::MachineFacts machine_of(const Place& place) {
   results::MachineFacts facts = results::gather_machine_facts();
   facts.cores = place.usable_cores;
   facts.bound_cores = place.cores;
+  if (place.nodes.nodes() > 1) facts.hosts = place.nodes.hosts;
   facts.libraries["kernels"] = kernel_library_version();
-  if (place.communicator->rank() == 0 && place.cores.size() > 1) {
+  if (place.communicator->rank() == 0 && first_two_share_a_node(place)) {
     facts.ping_pong_ns = ping_pong_ns(place.cores[0], place.cores[1]);
   }
   place.communicator->barrier();
@@ -102,10 +163,8 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   record.warmup_steps = measurement.warmup.steps;
   record.warmup_seconds = measurement.warmup.time.count();
   record.step_seconds = measurement.step_seconds;
-  for (const DeviceBooks& device : measurement.phases) {
-    record.phases.push_back(phases_of(device.all));
-  }
-  if (!record.phases.empty()) record.remainder_seconds = mean_remainder(options, measurement);
+  add_phases(record, measurement, has_root(options.variant.strategy));
+  add_collectives(record, measurement);
   for (std::size_t i = 0; i < measurement.memory.size(); ++i) {
     const MemoryUse& use = measurement.memory[i];
     record.memory.push_back({static_cast<int>(i), use.capacity.value, use.peak.value});
@@ -115,6 +174,8 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   record.dispatches_per_step = measurement.dispatches_per_step;
   record.link_lateness_seconds = measurement.lateness_seconds;
   record.link_overshoot_seconds = measurement.overshoot_seconds;
+  record.barrier_skew_seconds = measurement.barrier_skew.median.count();
+  record.barrier_skew_uncertainty_seconds = measurement.barrier_skew.uncertainty.count();
   for (const Bytes size : measurement.bucket_sizes) record.bucket_bytes.push_back(size.value);
   return record;
 }

@@ -12,41 +12,73 @@ namespace {
 
 constexpr int kMostSamples = 1'000'000;
 
-std::string text_of(const DeviceBooks& books) {
-  const PhaseTimes& times = books.all.times;
-  std::ostringstream text;
-  text << books.all.device << ' ' << times.steps << ' ' << times.span.count();
-  for (const Nanoseconds phase : times.total) text << ' ' << phase.count();
-  text << ' ' << books.step_spans.size();
-  for (const double span : books.step_spans) text << fmt::format(" {:.17g}", span);
-  text << '\n';
-  return text.str();
-}
-
 Nanoseconds read_nanoseconds(std::istream& text) {
   Nanoseconds::rep count = 0;
   text >> count;
   return Nanoseconds(count);
 }
 
-// All lines of `text`.
-void append_books(const std::string& text, std::vector<DeviceBooks>& all) {
-  std::istringstream stream(text);
-  for (DeviceBooks books; stream >> books.all.device >> books.all.times.steps;) {
-    books.all.times.span = read_nanoseconds(stream);
-    for (Nanoseconds& phase : books.all.times.total) phase = read_nanoseconds(stream);
-    std::size_t samples = 0;
-    stream >> samples;
-    books.step_spans.resize(samples);
-    for (double& span : books.step_spans) stream >> span;
-    all.push_back(books);
+std::string text_of(const DeviceBooks& books) {
+  std::string text = fmt::format("{} {}", books.device, books.samples.size());
+  for (const PhaseTimes& sample : books.samples) {
+    text += fmt::format(" {} {}", sample.steps, sample.span.count());
+    for (const Nanoseconds phase : sample.total) text += fmt::format(" {}", phase.count());
   }
+  return text + '\n';
 }
 
-void add_to(PhaseTimes& all, const PhaseTimes& sample) {
-  for (std::size_t phase = 0; phase < kPhaseCount; ++phase) all.total[phase] += sample.total[phase];
-  all.span += sample.span;
-  all.steps += sample.steps;
+DeviceBooks books_from(const std::string& line) {
+  std::istringstream text(line);
+  DeviceBooks books;
+  std::size_t samples = 0;
+  text >> books.device >> samples;
+  books.samples.resize(samples);
+  for (PhaseTimes& sample : books.samples) {
+    text >> sample.steps;
+    sample.span = read_nanoseconds(text);
+    for (Nanoseconds& phase : sample.total) phase = read_nanoseconds(text);
+  }
+  return books;
+}
+
+std::string text_of(const DeviceCollectives& books) {
+  std::string text = fmt::format("{} {}", books.device, books.collectives.size());
+  for (const CollectiveTimes& times : books.collectives) {
+    text += fmt::format(" {} {} {}", times.size.value, times.total.count(), times.steps);
+  }
+  return text + '\n';
+}
+
+DeviceCollectives collectives_from(const std::string& line) {
+  std::istringstream text(line);
+  DeviceCollectives books;
+  std::size_t collectives = 0;
+  text >> books.device >> collectives;
+  books.collectives.resize(collectives);
+  for (CollectiveTimes& times : books.collectives) {
+    text >> times.size.value;
+    times.total = read_nanoseconds(text);
+    text >> times.steps;
+  }
+  return books;
+}
+
+// A line per device and rank, in rank order. Ranks have a device each, and on several nodes count
+// those of their own node: the job's are counted by rank.
+template <class Book, class Read>
+std::vector<Book> gather(Bootstrap& bootstrap, const std::vector<Book>& mine, Read read) {
+  std::string text;
+  for (const Book& book : mine) text += text_of(book);
+  std::vector<Book> all;
+  const std::vector<std::string> by_rank = bootstrap.all_gather(text);
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    std::istringstream lines(by_rank[rank]);
+    for (std::string line; std::getline(lines, line);) {
+      all.push_back(read(line));
+      if (by_rank.size() > 1) all.back().device = static_cast<int>(rank);
+    }
+  }
+  return all;
 }
 
 }  // namespace
@@ -57,23 +89,44 @@ int sample_count(const StepOptions& options, const Warmup& warmup) {
   return std::max(options.min_samples, wanted);
 }
 
-void PhaseBooks::add(const std::vector<DeviceTimes>& sample) {
-  if (mine_.empty()) mine_.resize(sample.size());
-  for (std::size_t i = 0; i < sample.size(); ++i) {
-    if (sample[i].times.steps == 0) continue;  // phases are off
-    mine_[i].all.device = sample[i].device;
-    add_to(mine_[i].all.times, sample[i].times);
-    mine_[i].step_spans.push_back(Seconds(sample[i].times.span).count() / sample[i].times.steps);
+void Books::add_sample(Strategy& strategy) {
+  for (const DeviceTimes& sample : strategy.collect_phases()) add(sample);
+  for (const DeviceCollectives& sample : strategy.collect_collectives()) add(sample);
+}
+
+void Books::add(const DeviceTimes& sample) {
+  if (sample.times.steps == 0) return;  // phases are off
+  const auto books = std::find_if(phases_.begin(), phases_.end(),
+                                  [&](const auto& b) { return b.device == sample.device; });
+  if (books != phases_.end()) {
+    books->samples.push_back(sample.times);
+  } else {
+    phases_.push_back({sample.device, {sample.times}});
   }
 }
 
-std::vector<DeviceBooks> PhaseBooks::gather(Bootstrap& bootstrap) const {
-  std::string text;
-  for (const DeviceBooks& books : mine_) text += text_of(books);
-  std::vector<DeviceBooks> all;
-  for (const std::string& theirs : bootstrap.all_gather(text)) append_books(theirs, all);
-  std::erase_if(all, [](const DeviceBooks& books) { return books.all.times.steps == 0; });
-  return all;
+void Books::add(const DeviceCollectives& sample) {
+  if (sample.collectives.empty()) return;
+  const auto found = std::find_if(collectives_.begin(), collectives_.end(),
+                                  [&](const auto& b) { return b.device == sample.device; });
+  if (found == collectives_.end()) return collectives_.push_back(sample);
+  // Horovod fuses anew in every step: its collectives are told apart by their place in the step.
+  const std::size_t most = std::max(found->collectives.size(), sample.collectives.size());
+  found->collectives.resize(most);
+  for (std::size_t i = 0; i < sample.collectives.size(); ++i) {
+    CollectiveTimes& all = found->collectives[i];
+    all.size = sample.collectives[i].size;
+    all.total += sample.collectives[i].total;
+    all.steps += sample.collectives[i].steps;
+  }
+}
+
+std::vector<DeviceBooks> Books::gather_phases(Bootstrap& bootstrap) const {
+  return gather(bootstrap, phases_, books_from);
+}
+
+std::vector<DeviceCollectives> Books::gather_collectives(Bootstrap& bootstrap) const {
+  return gather(bootstrap, collectives_, collectives_from);
 }
 
 std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, Platform& platform, const Device* mine) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/barrier_skew.h"
 #include "bench/sampler.h"
 #include "bench/step_options.h"
 #include "common/comm/bootstrap.h"
@@ -12,8 +13,8 @@ namespace tandem::bench {
 
 // One device's books over all samples of a launch.
 struct DeviceBooks {
-  DeviceTimes all;                 // summed over samples
-  std::vector<double> step_spans;  // per sample: seconds per step from first to last phase mark
+  int device = 0;
+  std::vector<PhaseTimes> samples;
 };
 
 // What one launch found, before it becomes a record.
@@ -21,6 +22,7 @@ struct Measurement {
   Warmup warmup;
   std::vector<double> step_seconds;  // per sample
   std::vector<DeviceBooks> phases;   // of all ranks' devices, by device; empty with phases off
+  std::vector<DeviceCollectives> collectives;  // the same
   std::vector<Bytes> bucket_sizes;
   std::vector<MemoryUse> memory;  // of all ranks' devices, by device
   std::vector<std::string> warnings;
@@ -28,19 +30,25 @@ struct Measurement {
   double dispatches_per_step = 0;  // of all ranks
   double lateness_seconds = 0;     // behind a modelled link: mean per step, of the latest rank
   double overshoot_seconds = 0;    // of a sleep to a modelled end: the largest of all ranks
+  BarrierSkew barrier_skew;        // on several nodes; else zero
 };
 
 // Keeps the books of this rank's devices, sample by sample, and brings all ranks' together.
-class PhaseBooks {
+class Books {
  public:
-  // What the devices did in the latest sample.
-  void add(const std::vector<DeviceTimes>& sample);
+  // Takes what the devices did in the latest sample.
+  void add_sample(Strategy& strategy);
 
-  // Collective: the same on all ranks.
-  [[nodiscard]] std::vector<DeviceBooks> gather(Bootstrap& bootstrap) const;
+  // Collective: all devices', the same on all ranks.
+  [[nodiscard]] std::vector<DeviceBooks> gather_phases(Bootstrap& bootstrap) const;
+  [[nodiscard]] std::vector<DeviceCollectives> gather_collectives(Bootstrap& bootstrap) const;
 
  private:
-  std::vector<DeviceBooks> mine_;
+  void add(const DeviceTimes& sample);
+  void add(const DeviceCollectives& sample);
+
+  std::vector<DeviceBooks> phases_;
+  std::vector<DeviceCollectives> collectives_;
 };
 
 // How many samples fill `min_time` and are `min_samples` at least: the same on every rank, since

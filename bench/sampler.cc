@@ -7,34 +7,49 @@
 namespace tandem::bench {
 namespace {
 
-// Nanoseconds of the common clock as a double: exact up to 2^53, which is 104 days of uptime.
+// Nanoseconds of a clock as a double: exact up to 2^53, which is 104 days of uptime.
 double ticks(TimePoint time) {
   return static_cast<double>(Nanoseconds(time.time_since_epoch()).count());
 }
 
-double latest(Communicator& ranks, TimePoint mine) {
-  const std::vector<double> all = ranks.all_gather(ticks(mine));
-  return *std::max_element(all.begin(), all.end());
-}
-
 }  // namespace
 
-Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work) {
+SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
+                             Clocks clocks) {
   ranks.barrier();
   const TimePoint start = Clock::now();
   work();
   const TimePoint end = Clock::now();
   // The exchange comes after the clock was read, and is nobody's sample.
-  const double first = latest(ranks, start);
-  const double last = latest(ranks, end);
-  return Seconds((last - first) * 1e-9);
+  const std::vector<double> starts = ranks.all_gather(ticks(start));
+  const std::vector<double> ends = ranks.all_gather(ticks(end));
+  SampleTimes times;
+  for (std::size_t rank = 0; rank < starts.size(); ++rank) {
+    times.of_rank.emplace_back((ends[rank] - starts[rank]) * 1e-9);
+  }
+  const double first = *std::max_element(starts.begin(), starts.end());
+  const double last = *std::max_element(ends.begin(), ends.end());
+  times.whole = clocks == Clocks::kCommon
+                    ? Seconds((last - first) * 1e-9)
+                    : *std::max_element(times.of_rank.begin(), times.of_rank.end());
+  return times;
+}
+
+Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work, Clocks clocks) {
+  return times_over_ranks(ranks, work, clocks).whole;
+}
+
+void forget_times(Strategy& strategy) {
+  static_cast<void>(strategy.collect_phases());
+  static_cast<void>(strategy.collect_collectives());
 }
 
 Seconds Sampler::time_of(int steps) {
-  return timed_over_ranks(ranks_, [this, steps] {
+  const auto work = [this, steps] {
     for (int step = 0; step < steps; ++step) strategy_.step();
     strategy_.synchronize();
-  });
+  };
+  return timed_over_ranks(ranks_, work, clocks_);
 }
 
 Seconds Sampler::sample() { return time_of(steps_per_sample_) / steps_per_sample_; }
@@ -54,8 +69,7 @@ Warmup Sampler::warm_up(int steps, Nanoseconds time) {
   Seconds sum{0};
   for (std::size_t i = samples.size() - later; i < samples.size(); ++i) sum += samples[i];
   warmup.per_sample = sum * steps_per_sample_ / static_cast<double>(later);
-  // What was marked so far belongs to no sample.
-  static_cast<void>(strategy_.collect_phases());
+  forget_times(strategy_);
   return warmup;
 }
 

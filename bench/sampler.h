@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "common/comm/communicator.h"
 #include "common/parallel/strategy.h"
@@ -15,17 +16,35 @@ struct Warmup {
   Seconds per_sample{0};  // mean of the later half: what a sample will take
 };
 
-// Barrier (untimed), then `work` on every rank: from the last rank's start to the last rank's end,
-// on the node's common monotonic clock. Collective; the same number on every rank.
-[[nodiscard]] Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work);
+// Ranks of one node read one monotonic clock; those of several nodes have no clock in common.
+enum class Clocks { kCommon, kApart };
+
+// One piece of work on all ranks.
+struct SampleTimes {
+  // From the last rank's start to the last rank's end on a common clock; else the longest of_rank.
+  Seconds whole{0};
+  std::vector<Seconds> of_rank{};  // by rank: its own start to its own end
+};
+
+// Barrier (untimed), then `work` on every rank. Collective; the same numbers on every rank.
+[[nodiscard]] SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
+                                           Clocks clocks = Clocks::kCommon);
+
+// The whole alone.
+[[nodiscard]] Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work,
+                                       Clocks clocks = Clocks::kCommon);
+
+// What the strategy timed so far belongs to no sample. Synchronise it first.
+void forget_times(Strategy& strategy);
 
 // Takes samples of a strategy's step. All calls are collective, and every rank gets the same
 // numbers, so that decisions made from them are the same everywhere.
 class Sampler {
  public:
   // `steps_per_sample` of 1 is synchronous; more run freely between one barrier and one wait.
-  Sampler(Strategy& strategy, Communicator& ranks, int steps_per_sample)
-      : strategy_(strategy), ranks_(ranks), steps_per_sample_(steps_per_sample) {}
+  Sampler(Strategy& strategy, Communicator& ranks, int steps_per_sample,
+          Clocks clocks = Clocks::kCommon)
+      : strategy_(strategy), ranks_(ranks), steps_per_sample_(steps_per_sample), clocks_(clocks) {}
 
   // Steps, then a wait for all own streams; per step.
   [[nodiscard]] Seconds sample();
@@ -39,6 +58,7 @@ class Sampler {
   Strategy& strategy_;
   Communicator& ranks_;
   const int steps_per_sample_;
+  const Clocks clocks_;
 };
 
 }  // namespace tandem::bench

@@ -64,6 +64,12 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   Place place = open_place(bootstrap, options.place);
   watch.attach(options, place, *model);
   if (bootstrap.rank() == 0) std::cerr << place.backend_notice << std::endl;
+  if (place.nodes.nodes() > 1 && !options.planted.empty()) {
+    fail(ErrorKind::kUsage,
+         "--plant={}: a delay is planted on device 0 of one node, and the ranks run on {}: leave "
+         "it out",
+         options.planted, place.nodes.nodes());
+  }
   const results::MachineFacts machine = machine_of(place);
   try {
     flight.enter(Stage::kBuild);
@@ -77,7 +83,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
     }
     flight.enter(Stage::kReport);
   } catch (const Error& error) {
-    place.communicator->abort();  // peers that wait for this rank end soon
+    abort(place);  // peers that wait for this rank end soon
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     // What one rank met alone is its failure, and no size that does not fit.
     if (bootstrap.size() > 1 && error.reach() != Error::Reach::kAllRanks) throw;

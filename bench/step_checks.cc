@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bench/comma_list.h"
+#include "bench/option_owners.h"
 #include "common/base/error.h"
 #include "common/runtime/link_request.h"
 
@@ -42,18 +43,50 @@ int device_count(const StepFlags& flags) {
                                   : static_cast<int>(parts_of(flags.device_ids).size());
 }
 
+// Options that contradict or that nothing would come of.
+void check_reducer(const CLI::App& app, const StepFlags& flags) {
+  const bool horovod = flags.reducer == "horovod";
+  const auto refuse = [&app](const char* flag, const std::string& why) {
+    require(app.count(flag) == 0, fmt::format("{} {}: leave it out", flag, why));
+  };
+  for (const char* flag : {"--grads", "--overlap", "--bucket-mb", "--first-bucket-mb",
+                           "--static-graph", "--compress", "--join"}) {
+    if (horovod) refuse(flag, "is an option of buckets and does nothing with --reducer=horovod");
+  }
+  for (const char* flag : {"--cycle-time", "--fusion-mb"}) {
+    if (!horovod) refuse(flag, "does nothing without --reducer=horovod");
+  }
+  if (!flags.compress.starts_with("powersgd")) {
+    refuse("--powersgd-start", "does nothing without --compress=powersgd:RANK");
+  }
+  require(flags.powersgd_start <= flags.warmup_steps,
+          fmt::format("--powersgd-start={}: samples would mix uncompressed steps with compressed "
+                      "ones; give as many --warmup-steps or more",
+                      flags.powersgd_start));
+  require(flags.accumulate >= 1, "--accumulate: use 1 or more micro-batches");
+  require(flags.join == "off" || flags.accumulate == 1,
+          "--join and --accumulate cannot be combined here: give one of them");
+  require(flags.join == "off" || flags.compress == "none",
+          "--join and --compress cannot be combined here: give one of them");
+  require(flags.compress == "none" || !flags.verify,
+          "--verify compares with single, and --compress loses digits on purpose: leave one out");
+  require(flags.join == "off" || !flags.verify,
+          "--verify compares with single, and with --join each rank's average weighs the same "
+          "whatever its share: leave one out");
+}
+
 }  // namespace
 
 void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind strategy) {
   const auto refuse = [&app](const std::string& flag, const std::string& why) {
     require(app.count(flag) == 0, fmt::format("{} {}: leave it out", flag, why));
   };
-  for (const auto& names : {dp_options(), all_reduce_options()}) {
-    for (const std::string& name : names) {
-      if (has_option(strategy, name)) continue;
-      refuse("--" + name, fmt::format("is an option of {} and does nothing here", owners_of(name)));
-    }
+  for (const OwnedOption& option : owned_options()) {
+    if (has_option(strategy, option.name)) continue;
+    refuse("--" + option.name,
+           fmt::format("is an option of {} and does nothing here", owners_of(option.name)));
   }
+  check_reducer(app, flags);
   const bool has_threads = is_one_process(strategy) && strategy != StrategyKind::kSingle;
   require(flags.interpreter_lock == "off" || has_threads,
           fmt::format("--interpreter-lock does nothing for {}, whose processes dispatch from one "

@@ -3,7 +3,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -79,6 +78,45 @@ void declare_all_reduce(CLI::App& app, StepFlags& flags) {
   app.add_option("--first-bucket-mb", flags.first_bucket_mb,
                  "ddp, dp-allreduce: first bucket's size in MiB (default 1; with --bucket-mb, that "
                  "size)");
+  app.add_option("--accumulate", flags.accumulate,
+                 "ddp, dp-allreduce: micro-batches that a step's share is cut into; only the last "
+                 "one's backward reduces (no_sync)")
+      ->capture_default_str();
+  app.add_option("--static-graph", flags.static_graph,
+                 "ddp, dp-allreduce: on or off; on reduces the first step after backward")
+      ->capture_default_str();
+  app.add_option("--compress", flags.compress,
+                 "ddp, dp-allreduce: what gradients travel as: none, bf16, fp16 or powersgd:RANK")
+      ->capture_default_str();
+  app.add_option("--powersgd-start", flags.powersgd_start,
+                 "ddp, dp-allreduce: steps that are averaged uncompressed before (2 or more)")
+      ->capture_default_str();
+  app.add_option(
+         "--join", flags.join,
+         "ddp: uneven shares by torch's Join: off, or on with sums divided by the world (all "
+         "ranks) or by the active ones (with data)")
+      ->capture_default_str();
+}
+
+void declare_transport(CLI::App& app, StepFlags& flags) {
+  app.add_option("--comm", flags.comm,
+                 "ddp, ddp-replicate: transport of collectives: auto (shared_memory on one node), "
+                 "shared_memory, mpi or gloo")
+      ->capture_default_str();
+}
+
+void declare_horovod(CLI::App& app, StepFlags& flags) {
+  app.add_option(
+         "--reducer", flags.reducer,
+         "ddp, dp-allreduce: gradients in buckets settled in advance, or fused as they come "
+         "by horovod")
+      ->capture_default_str();
+  app.add_option("--cycle-time", flags.cycle_time,
+                 "horovod: from one look for gradients to the next")
+      ->capture_default_str();
+  app.add_option(
+      "--fusion-mb", flags.fusion_mb,
+      "horovod: gradients fused into one all-reduce, in MiB at most (default 128); 0: none");
 }
 
 void declare_models(CLI::App& app, StepFlags& flags) {
@@ -137,10 +175,6 @@ void declare_failing(CLI::App& app, StepFlags& flags) {
                  "(default: the last rank, step 5)");
 }
 
-bool holds(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 struct Changeable {
   std::string_view name;
   std::string StepFlags::*text;
@@ -159,6 +193,8 @@ constexpr std::array kChangeable{Changeable{"strategy", &StepFlags::strategy},
                                  Changeable{"overlap", &StepFlags::overlap},
                                  Changeable{"bucket-mb", &StepFlags::bucket_mb},
                                  Changeable{"first-bucket-mb", &StepFlags::first_bucket_mb},
+                                 Changeable{"static-graph", &StepFlags::static_graph},
+                                 Changeable{"compress", &StepFlags::compress},
                                  Changeable{"dispatch-cost", &StepFlags::dispatch_cost},
                                  Changeable{"interpreter-lock", &StepFlags::interpreter_lock},
                                  Changeable{"plant", &StepFlags::plant},
@@ -170,32 +206,11 @@ void declare(CLI::App& app, StepFlags& flags) {
   declare_cell(app, flags);
   declare_dp(app, flags);
   declare_all_reduce(app, flags);
+  declare_horovod(app, flags);
+  declare_transport(app, flags);
   declare_models(app, flags);
   declare_measuring(app, flags);
   declare_failing(app, flags);
-}
-
-const std::vector<std::string>& dp_options() {
-  static const std::vector<std::string> names{"device-ids", "output-device", "threads", "replicate",
-                                              "broadcast",  "loss",          "reduce"};
-  return names;
-}
-
-const std::vector<std::string>& all_reduce_options() {
-  static const std::vector<std::string> names{"grads", "overlap", "bucket-mb", "first-bucket-mb"};
-  return names;
-}
-
-bool has_option(StrategyKind strategy, const std::string& option) {
-  if (holds(dp_options(), option)) return strategy == StrategyKind::kDp;
-  if (holds(all_reduce_options(), option)) {
-    return strategy == StrategyKind::kDdp || strategy == StrategyKind::kDpAllReduce;
-  }
-  return true;
-}
-
-std::string owners_of(const std::string& option) {
-  return holds(dp_options(), option) ? "dp" : "ddp and dp-allreduce";
 }
 
 StepFlags with_change(const StepFlags& flags, const std::string& ab) {

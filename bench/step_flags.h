@@ -2,11 +2,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "bench/failure_flags.h"
-#include "bench/strategy_kind.h"
 
 namespace tandem::bench {
 
@@ -32,6 +31,15 @@ struct StepFlags {
   std::string overlap = "on";
   std::string bucket_mb;
   std::string first_bucket_mb;
+  int accumulate = 1;
+  std::string static_graph = "off";
+  std::string compress = "none";
+  int powersgd_start = 2;
+  std::string join = "off";
+  std::string reducer = "buckets";
+  std::string cycle_time = "1ms";
+  std::string fusion_mb;
+  std::string comm = "auto";
   std::string link;
   double core_gflops = 0;
   std::string dispatch_cost;
@@ -56,16 +64,6 @@ struct StepFlags {
 };
 
 void declare(CLI::App& app, StepFlags& flags);
-
-// Options that not every strategy has, by name without dashes.
-[[nodiscard]] const std::vector<std::string>& dp_options();          // dp's rungs
-[[nodiscard]] const std::vector<std::string>& all_reduce_options();  // of ddp and dp-allreduce
-
-// True where the strategy has the option: those that every strategy has, and its own.
-[[nodiscard]] bool has_option(StrategyKind strategy, const std::string& option);
-
-// Whose option it is, in words, of one that not every strategy has.
-[[nodiscard]] std::string owners_of(const std::string& option);
 
 // The flags with the one that `ab`, "option=value", names set anew. Usage errors for an option that
 // cannot change within a process and for a value that is no change.

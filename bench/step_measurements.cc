@@ -61,8 +61,8 @@ class PairSampler {
       : ranks_(*place.communicator),
         sides_(sides),
         steps_(std::max(1, options.free_running)),
-        a_(sides.a, ranks_, steps_),
-        b_(sides.b, ranks_, steps_) {
+        a_(sides.a, ranks_, steps_, clocks_of(place)),
+        b_(sides.b, ranks_, steps_, clocks_of(place)) {
     static_cast<void>(a_.warm_up(options.warmup_steps, options.warmup_time));
     static_cast<void>(b_.warm_up(options.warmup_steps, options.warmup_time));
     link_.emplace(*place.platform);
@@ -78,8 +78,8 @@ class PairSampler {
     seconds_a_.push_back((first_a + second_a) / 2);
     seconds_b_.push_back((first_b + second_b) / 2);
     // As in a timed run: marks are read after each sample and used again for the next.
-    static_cast<void>(sides_.a.collect_phases());
-    static_cast<void>(sides_.b.collect_phases());
+    forget_times(sides_.a);
+    forget_times(sides_.b);
     return seconds_b_.back();
   }
 
@@ -138,16 +138,17 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   Communicator& ranks = *place.communicator;
   const AbortOnError tells_others(ranks);
   const int steps_per_sample = std::max(1, options.free_running);
-  Sampler sampler(*strategy, ranks, steps_per_sample);
+  Sampler sampler(*strategy, ranks, steps_per_sample, clocks_of(place));
   Measurement measured;
   measured.warmup = sampler.warm_up(options.warmup_steps, options.warmup_time);
   measured.warnings = strategy->warnings();
   if (ranks.rank() == 0) warn(measured.warnings);
   measured.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy->devices_used()));
+  if (clocks_of(place) == Clocks::kApart) measured.barrier_skew = measure_barrier_skew(ranks);
   const int samples = sample_count(options, measured.warmup);
   add_context(place, options);
   const std::string name = cell_of(options, place.platform->backend()).name();
-  PhaseBooks books;
+  Books books;
   LinkAccount link(*place.platform);
   const auto body = [&](benchmark::State& state) {
     const std::int64_t calls_before = strategy->dispatches();
@@ -155,7 +156,7 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
       measured.step_seconds.push_back(sampler.sample().count());
       state.SetIterationTime(measured.step_seconds.back());
       link.add_sample();
-      books.add(strategy->collect_phases());
+      books.add_sample(*strategy);
     }
     const double steps = static_cast<double>(samples) * steps_per_sample;
     const auto calls = static_cast<double>(strategy->dispatches() - calls_before);
@@ -167,7 +168,8 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   };
   driver.add(name, samples, benchmark::kMillisecond, body);
   driver.run();
-  measured.phases = books.gather(bootstrap);
+  measured.phases = books.gather_phases(bootstrap);
+  measured.collectives = books.gather_collectives(bootstrap);
   measured.bucket_sizes = strategy->bucket_sizes();
   measured.memory = gather_memory(bootstrap, *place.platform, own_device(place, options));
   return measured;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/step_options.h"
 
+#include <algorithm>
 #include <charconv>
-#include <limits>
+#include <string_view>
 #include <utility>
 
+#include "bench/bucket_limits.h"
 #include "bench/choices.h"
 #include "bench/comma_list.h"
 #include "bench/ranks_main.h"
@@ -44,29 +46,55 @@ int device_index(const char* flag, const std::string& text) {
   return index;
 }
 
-Bytes bucket_size(const char* flag, const std::string& text) {
-  if (text == "all") return Bytes{std::numeric_limits<std::int64_t>::max()};
-  double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  require(error == std::errc{} && rest == text.data() + text.size() && number >= 0 && number < 1e9,
-          fmt::format("{}: '{}' is no number of MiB: give one such as 25, or all", flag, text));
-  const Bytes size = parse_bytes(text + "MiB", flag);
-  require(size.value > 0, fmt::format("{}: a bucket holds more than {} MiB", flag, text));
-  return size;
+// "powersgd:4", or by name.
+CompressionOptions compression_of(const StepFlags& flags) {
+  constexpr std::string_view kPowerSgd = "powersgd:";
+  CompressionOptions options;
+  if (!flags.compress.starts_with("powersgd")) {
+    options.compression = choose("--compress", flags.compress, kCompressions);
+    return options;
+  }
+  const char* const end = flags.compress.data() + flags.compress.size();
+  const char* const begin =
+      flags.compress.data() + std::min(kPowerSgd.size(), flags.compress.size());
+  const auto [rest, error] = std::from_chars(begin, end, options.power_sgd.rank);
+  require(flags.compress.starts_with(kPowerSgd) && error == std::errc{} && rest == end &&
+              options.power_sgd.rank >= 1,
+          fmt::format("--compress={}: give PowerSGD a rank of 1 or more, such as powersgd:4",
+                      flags.compress));
+  require(flags.powersgd_start >= 2,
+          "--powersgd-start: use 2 or more; buckets are made anew after the first step");
+  options.compression = Compression::kPowerSgd;
+  options.power_sgd.start_step = flags.powersgd_start;
+  options.power_sgd.seed = flags.seed;
+  return options;
+}
+
+HorovodOptions horovod_of(const StepFlags& flags) {
+  HorovodOptions options;
+  options.cycle = parse_duration(flags.cycle_time, "--cycle-time");
+  require(options.cycle <= std::chrono::seconds(1),
+          fmt::format("--cycle-time={}: gradients would wait that long: use 1s or less",
+                      flags.cycle_time));
+  if (flags.fusion_mb.empty()) return options;
+  options.fusion_threshold =
+      flags.fusion_mb == "0" ? Bytes{0} : bucket_size("--fusion-mb", flags.fusion_mb);
+  return options;
 }
 
 ReducerOptions reducer_of(const StepFlags& flags) {
   ReducerOptions reducer;
+  reducer.kind = choose("--reducer", flags.reducer, kReducers);
+  reducer.graph = choose("--static-graph", flags.static_graph, kGraphs);
+  reducer.join = choose("--join", flags.join, kJoins);
+  reducer.micro_batches = flags.accumulate;
+  reducer.compression = compression_of(flags);
+  reducer.horovod = horovod_of(flags);
   reducer.grads = choose("--grads", flags.grads, kGrads);
   reducer.overlap = choose("--overlap", flags.overlap, kOverlaps);
-  // torch: with a cap of the user's own there is no small first bucket.
-  if (!flags.bucket_mb.empty()) {
-    reducer.bucket_cap = bucket_size("--bucket-mb", flags.bucket_mb);
-    reducer.first_bucket_cap = reducer.bucket_cap;
-  }
-  if (!flags.first_bucket_mb.empty()) {
-    reducer.first_bucket_cap = bucket_size("--first-bucket-mb", flags.first_bucket_mb);
-  }
+  const BucketLimits limits = bucket_limits(flags.bucket_mb, flags.first_bucket_mb);
+  reducer.bucket_cap = limits.rest;
+  reducer.first_bucket_cap = limits.first;
   return reducer;
 }
 
@@ -178,6 +206,7 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
   }
   if (!flags.link.empty()) place.link = parse_link(flags.link);
   place.core_gflops = flags.core_gflops;
+  place.transport = parse_transport(flags.comm, "--comm");
   place.communicator.deadline = deadline_of(flags.failure);
   return place;
 }
@@ -211,6 +240,17 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   name("overlap", &StepFlags::overlap);
   name("bucket-mb", &StepFlags::bucket_mb);
   name("first-bucket-mb", &StepFlags::first_bucket_mb);
+  if (flags.accumulate > 1) named["accumulate"] = std::to_string(flags.accumulate);
+  name("static-graph", &StepFlags::static_graph);
+  name("compress", &StepFlags::compress);
+  if (flags.powersgd_start != usual.powersgd_start) {
+    named["powersgd-start"] = std::to_string(flags.powersgd_start);
+  }
+  name("join", &StepFlags::join);
+  name("reducer", &StepFlags::reducer);
+  name("cycle-time", &StepFlags::cycle_time);
+  name("fusion-mb", &StepFlags::fusion_mb);
+  name("comm", &StepFlags::comm);
   name("link", &StepFlags::link);
   name("dispatch-cost", &StepFlags::dispatch_cost);
   name("interpreter-lock", &StepFlags::interpreter_lock);
@@ -231,6 +271,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   check_applicable(app, flags, options.variant.strategy);
   check_counts(flags);
   options.place = place_of(flags, options.variant.strategy);
+  options.place.control = options.variant.reducer.kind == ReducerKind::kHorovod;
   options.model = flags.model;
   options.free_running = flags.free_running;
   options.min_time = parse_duration(flags.min_time, "--min-time");

@@ -9,7 +9,7 @@
 #include "bench/fault.h"
 #include "bench/job.h"
 #include "bench/strategy_kind.h"
-#include "common/parallel/bucket_reducer.h"
+#include "common/parallel/reducer_options.h"
 #include "common/parallel/training_options.h"
 #include "dp/dp_all_reduce.h"
 #include "dp/options.h"

@@ -47,7 +47,8 @@ std::unique_ptr<Strategy> make_strategy(Place& place, Launch launch, const Model
                                  .deadline = variant.deadline});
     case StrategyKind::kDdp:
       return std::make_unique<ddp::DistributedDataParallel>(
-          platform, *place.device, model, *place.communicator, training, variant.reducer);
+          platform, *place.device, model,
+          RankCommunicators(*place.communicator, place.control.get()), training, variant.reducer);
     case StrategyKind::kDdpReplicate:
       return std::make_unique<ddp::DdpReplicate>(platform, *place.device, model,
                                                  *place.communicator, training);
@@ -62,7 +63,7 @@ std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Place& pl
     const auto error =
         capture_error([&] { strategy = make_strategy(place, launch, model, variant); });
     if (!error) return;
-    place.communicator->abort();  // peers that wait in its construction end soon
+    abort(place);  // peers that wait in its construction end soon
     throw Error(*error);
   });
   return strategy;

@@ -31,15 +31,15 @@ Piece share_of(const Communicator& ranks, std::int64_t batch, Join join) {
 }  // namespace
 
 DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& device,
-                                                 const Model& model, Communicator& communicator,
+                                                 const Model& model, const RankCommunicators& ranks,
                                                  const TrainingOptions& options,
                                                  const ReducerOptions& reducer)
     : interpreter_(options.interpreter.dispatch_cost),
-      share_(share_of(communicator, options.global_batch, reducer.join)),
+      share_(share_of(ranks.data, options.global_batch, reducer.join)),
       batch_(share_.count == 0
                  ? nullptr
                  : std::make_unique<LocalBatch>(platform, device, model, share_, options)),
-      rank_(device, model, share_.count, communicator, interpreter_, options, reducer) {}
+      rank_(platform, device, model, share_.count, ranks, interpreter_, options, reducer) {}
 
 void DistributedDataParallel::step() {
   if (!batch_) {

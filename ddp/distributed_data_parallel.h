@@ -13,11 +13,11 @@ namespace tandem::ddp {
 // buckets while backward runs. The algorithm and its diagram stand at the head of the .cc file.
 class DistributedDataParallel final : public Strategy {
  public:
-  // One rank. Collective over `communicator`, which outlives this. Throws a usage error where the
+  // One rank. Collective over `ranks`, which outlive this. Throws a usage error where the
   // ranks do not divide the global batch; with Join each takes its piece by the chunk rule, and a
   // rank without one shadows the others.
   DistributedDataParallel(Platform& platform, Device& device, const Model& model,
-                          Communicator& communicator, const TrainingOptions& options,
+                          const RankCommunicators& ranks, const TrainingOptions& options,
                           const ReducerOptions& reducer);
 
   void step() override;

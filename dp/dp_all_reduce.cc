@@ -40,7 +40,8 @@ void throw_cause(const Errors& errors) {
 struct DpAllReduce::Rank {
   std::unique_ptr<Bootstrap> bootstrap;
   std::unique_ptr<Communicator> communicator;
-  std::unique_ptr<LocalBatch> batch;  // null: its share is scattered
+  std::unique_ptr<Communicator> control;  // of Horovod's reducer alone
+  std::unique_ptr<LocalBatch> batch;      // null: its share is scattered
   std::unique_ptr<AllReduceRank> rank;
 };
 
@@ -63,11 +64,16 @@ void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
   mine.bootstrap = group_.join(index);
   mine.communicator = how.communicator ? how.communicator(*mine.bootstrap, device)
                                        : make_shared_memory_communicator(*mine.bootstrap, device);
+  if (how.reducer.kind == ReducerKind::kHorovod) {
+    mine.control = make_shared_memory_communicator(*mine.bootstrap, device);
+  }
   if (how.shards == Shards::kOwn) {
     mine.batch = std::make_unique<LocalBatch>(platform, device, model, share, options);
   }
-  mine.rank = std::make_unique<AllReduceRank>(device, model, share.count, *mine.communicator,
-                                              interpreters_.worker(index), options, how.reducer);
+  mine.rank =
+      std::make_unique<AllReduceRank>(platform, device, model, share.count,
+                                      RankCommunicators(*mine.communicator, mine.control.get()),
+                                      interpreters_.worker(index), options, how.reducer);
 }
 
 void DpAllReduce::build_scatter(Platform& platform, const Model& model,
@@ -98,6 +104,7 @@ void DpAllReduce::on_threads(const std::function<void(int)>& body) {
     errors[index] = capture_error([&] { body(i); });
     if (!errors[index]) return;
     if (ranks_[index]->communicator) ranks_[index]->communicator->abort();
+    if (ranks_[index]->control) ranks_[index]->control->abort();
     group_.abort();
   });
   throw_cause(errors);

@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <vector>
 
+#include "reports/collectives.h"
+#include "reports/ddp_cost.h"
 #include "reports/format.h"
 
 namespace tandem::reports {
@@ -18,7 +21,15 @@ constexpr std::string_view kHeader =
     "median_step_s,median_step_low_s,median_step_high_s,"
     "mean_step_s,mean_step_low_s,mean_step_high_s,"
     "throughput_per_s,throughput_low_per_s,throughput_high_per_s,"
-    "baseline,speedup,speedup_low,speedup_high,efficiency,remainder_share\n";
+    "baseline,speedup,speedup_low,speedup_high,efficiency,remainder_share,"
+    "independent_share,independent_share_low,independent_share_high,"
+    "missing_s,missing_low_s,missing_high_s,"
+    "exposed_transfer_s,exposed_transfer_low_s,exposed_transfer_high_s,"
+    "skew_s,skew_low_s,skew_high_s,contention_s,contention_low_s,contention_high_s,"
+    "bucket_copies_s,bucket_copies_low_s,bucket_copies_high_s,rest_s,rest_low_s,rest_high_s,"
+    "buckets,gradient_bytes,collectives_s,collectives_low_s,collectives_high_s,"
+    "exposed_s,exposed_low_s,exposed_high_s,"
+    "hidden_share,hidden_share_low,hidden_share_high\n";
 
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -37,13 +48,47 @@ void add_estimate(std::vector<std::string>& fields, const stats::Estimate* estim
   fields.push_back(known ? end(estimate->interval->high) : "");
 }
 
+// Of a difference or a share, either end of which may be below zero.
+void add_signed(std::vector<std::string>& fields, const stats::Estimate* estimate) {
+  const bool known = estimate != nullptr && estimate->interval;
+  fields.push_back(estimate != nullptr ? fmt::format("{}", estimate->center) : "");
+  fields.push_back(known ? fmt::format("{}", estimate->interval->low) : "");
+  fields.push_back(known ? fmt::format("{}", estimate->interval->high) : "");
+}
+
+void add_cost(std::vector<std::string>& fields, const DdpCost* cost) {
+  add_estimate(fields, cost != nullptr ? &cost->share : nullptr);
+  add_signed(fields, cost != nullptr ? &cost->missing : nullptr);
+  const bool known = cost != nullptr && cost->parts;
+  const OwnCosts parts = known ? *cost->parts : OwnCosts{};
+  for (const stats::Estimate* part : {&parts.exposed_transfer, &parts.skew, &parts.contention,
+                                      &parts.bucket_copies, &parts.rest}) {
+    add_signed(fields, known ? part : nullptr);
+  }
+}
+
+void add_collectives(std::vector<std::string>& fields, const CollectiveTimes* times) {
+  const bool known = times != nullptr;
+  fields.push_back(known ? std::to_string(times->buckets.size()) : "");
+  fields.push_back(known ? std::to_string(times->bytes()) : "");
+  add_estimate(fields, known ? &times->total : nullptr);
+  add_estimate(fields, known ? &times->exposed : nullptr);
+  add_signed(fields, known && times->hidden_share ? &*times->hidden_share : nullptr);
+}
+
+template <class Found, class IsOf>
+const Found* find_of(const std::vector<Found>& list, IsOf is_of) {
+  const auto found = std::find_if(list.begin(), list.end(), is_of);
+  return found == list.end() ? nullptr : &*found;
+}
+
 std::string options_text(const results::Cell& cell) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : cell.options) parts.push_back(name + "=" + value);
   return join(parts, " ");
 }
 
-std::string row_text(const CellSummary& summary) {
+std::vector<std::string> cell_fields(const CellSummary& summary) {
   const results::Cell& cell = summary.cell;
   const bool measured = summary.launches > 0;
   std::vector<std::string> fields{cell.model,
@@ -67,15 +112,24 @@ std::string row_text(const CellSummary& summary) {
   add_estimate(fields, summary.speedup ? &*summary.speedup : nullptr);
   fields.push_back(summary.speedup ? fmt::format("{}", *summary.efficiency()) : "");
   fields.push_back(summary.phases.empty() ? "" : fmt::format("{}", summary.remainder_share()));
-  for (std::string& field : fields) field = csv_field(field);
-  return join(fields, ",") + "\n";
+  return fields;
 }
 
 }  // namespace
 
 std::string to_csv(const Summary& summary) {
+  const std::vector<DdpCost> costs = ddp_costs(summary);
+  const std::vector<CollectiveTimes> collectives = collective_times(summary);
   std::string text{kHeader};
-  for (const CellSummary& cell : summary.cells) text += row_text(cell);
+  for (const CellSummary& cell : summary.cells) {
+    std::vector<std::string> fields = cell_fields(cell);
+    add_cost(fields, find_of(costs, [&](const DdpCost& cost) { return cost.ddp == &cell; }));
+    add_collectives(fields, find_of(collectives, [&](const CollectiveTimes& times) {
+                      return times.cell == &cell;
+                    }));
+    for (std::string& field : fields) field = csv_field(field);
+    text += join(fields, ",") + "\n";
+  }
   return text;
 }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "reports/cell_table.h"
+#include "reports/collectives.h"
+#include "reports/ddp_cost.h"
 #include "reports/embedded.h"
 #include "reports/format.h"
 #include "reports/page_data.h"
@@ -118,6 +120,19 @@ std::string corners_section(const Summary& summary) {
       table + fmt::format("<p class=\"hint\">{}</p>\n", escape_html(std::string(kTwoByTwoNote))));
 }
 
+std::string cost_section(const Summary& summary) {
+  return section(kDdpCostTitle, kDdpCostNote, table_html(ddp_cost_table(summary)));
+}
+
+// A model may have a hundred buckets: they are folded away.
+std::string collectives_section(const Summary& summary) {
+  const std::string table = table_html(collective_table(summary));
+  if (table.empty()) return "";
+  return section("Gradient collectives", kCollectivesNote,
+                 fmt::format("{}<details><summary>Each bucket</summary>\n{}</details>\n", table,
+                             table_html(bucket_table(summary))));
+}
+
 std::string chart_sections(const Report& report, const std::vector<ChartGroup>& groups) {
   return section("Throughput and speed-up over devices",
                  "Samples per second = global batch / mean step; speed-up = median step of single "
@@ -200,7 +215,8 @@ std::string to_html(const Report& report) {
       "<noscript><p class=\"hint\">The charts need JavaScript; all their figures are in the "
       "tables.</p></noscript>\n";
   html += forest_section(report.summary) + corners_section(report.summary);
-  html += chart_sections(report, groups);
+  html += cost_section(report.summary) + chart_sections(report, groups);
+  html += collectives_section(report.summary);
   html += section("All cells", "A dash is a figure that does not exist; the remarks say why.",
                   table_html(cell_table(report.summary)));
   html += section("Machine", "As the launches saw it.", machine_html(report));

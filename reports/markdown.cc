@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/markdown.h"
 
+#include <string_view>
+
 #include "reports/cell_table.h"
+#include "reports/collectives.h"
+#include "reports/ddp_cost.h"
 #include "reports/two_by_two.h"
 
 namespace tandem::reports {
@@ -21,9 +25,14 @@ std::string table_or_nothing(const Table& table) {
   return table.rows.empty() ? "" : to_markdown(table);
 }
 
-std::string two_by_two(const Summary& summary) {
-  const std::string table = table_or_nothing(two_by_two_table(summary));
-  return table.empty() ? "" : table + "\n" + escape_markdown(std::string(kTwoByTwoNote)) + "\n";
+std::string table_and_note(const Table& table, std::string_view note) {
+  const std::string text = table_or_nothing(table);
+  return text.empty() ? "" : text + "\n" + escape_markdown(std::string(note)) + "\n";
+}
+
+std::string gradient_collectives(const Summary& summary) {
+  const std::string table = table_and_note(collective_table(summary), kCollectivesNote);
+  return table.empty() ? "" : table + "\n" + to_markdown(bucket_table(summary));
 }
 
 }  // namespace
@@ -37,9 +46,12 @@ std::string to_markdown(const Report& report) {
          section("Cells", table_or_nothing(cell_table(report.summary))) +
          section("ddp against dp", table_or_nothing(comparison_table(report.summary))) +
          section("Algorithm against launch: median step and ratios of launch medians [95 %]",
-                 two_by_two(report.summary)) +
+                 table_and_note(two_by_two_table(report.summary), kTwoByTwoNote)) +
+         section(std::string(kDdpCostTitle),
+                 table_and_note(ddp_cost_table(report.summary), kDdpCostNote)) +
          section("Where the step goes: mean ms per phase (share of the mean step)",
                  table_or_nothing(phase_table(report.summary))) +
+         section("Gradient collectives", gradient_collectives(report.summary)) +
          section("Machine", list(machine)) + section("Method", list(method_lines(report)));
 }
 

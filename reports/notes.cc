@@ -55,6 +55,23 @@ void add_load(std::vector<std::string>& lines, const results::Context& context) 
       load, count_text(context.num_cpus, "CPU")));
 }
 
+// Samples of several nodes are longer than the truth by about this.
+void add_skew(std::vector<std::string>& lines, const results::Document& document) {
+  const results::LaunchRecord* worst = nullptr;
+  for (const results::LaunchRecord& record : document.launches) {
+    if (record.status != Status::kOk || record.barrier_skew_uncertainty_seconds == 0) continue;
+    if (worst == nullptr || record.barrier_skew_seconds > worst->barrier_skew_seconds) {
+      worst = &record;
+    }
+  }
+  if (worst == nullptr) return;
+  lines.push_back(fmt::format(
+      "several nodes: they have no clock in common, so a sample there is the slowest "
+      "rank's own duration and may be too long by the barrier's skew: {:.1f} us, known "
+      "to within {:.1f} us, in the launch where it was largest",
+      worst->barrier_skew_seconds * 1e6, worst->barrier_skew_uncertainty_seconds * 1e6));
+}
+
 // A line per delay.
 void add_planted(std::vector<std::string>& lines, const Summary& summary) {
   std::map<std::string, std::vector<const CellSummary*>> by_delay;
@@ -140,6 +157,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
   add_reasons(lines, summary, Status::kSkipped);
   add_marks(lines, document, summary);
   add_planted(lines, summary);
+  add_skew(lines, document);
   add_warnings(lines, summary);
   return lines;
 }

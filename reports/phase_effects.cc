@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/phase_effects.h"
 
-#include <algorithm>
 #include <set>
 #include <string>
 
 #include "common/stats/weighted_sum.h"
+#include "reports/own_costs.h"
 #include "reports/phases.h"
 
 namespace tandem::reports {
@@ -13,14 +13,9 @@ namespace {
 
 using results::LaunchRecord;
 
-double phase(const results::DevicePhases& device, const std::string& name) {
-  const auto found = device.mean_seconds.find(name);
-  return found == device.mean_seconds.end() ? 0 : found->second;
-}
-
 // Of the critical device.
 double phase(const LaunchRecord& record, const std::string& name) {
-  return phase(*critical_device(record), name);
+  return phase_seconds(*critical_device(record), name);
 }
 
 double in_no_phase(const LaunchRecord& record) {
@@ -30,10 +25,7 @@ double in_no_phase(const LaunchRecord& record) {
 }
 
 bool has_phases(const MeasuredLadder& ladder, Rung rung) {
-  if (!ladder.has(rung)) return false;
-  const auto& measured = ladder.find(rung)->measured;
-  return std::none_of(measured.begin(), measured.end(),
-                      [](const LaunchRecord* record) { return record->phases.empty(); });
+  return ladder.has(rung) && have_phases(ladder.find(rung)->measured);
 }
 
 std::set<std::string> phase_names(const MeasuredLadder& ladder, Rung rung) {
@@ -46,42 +38,6 @@ std::set<std::string> phase_names(const MeasuredLadder& ladder, Rung rung) {
 
 Figure difference(const std::vector<double>& a, const std::vector<double>& b) {
   return {.seconds = stats::difference_of_means(a, b), .missing = {}};
-}
-
-Figure mean_of(const std::vector<double>& values) {
-  return {.seconds = stats::center_of_means(values), .missing = {}};
-}
-
-double compute(const results::DevicePhases& device) {
-  return phase(device, "forward") + phase(device, "backward");
-}
-
-double exposed(const results::DevicePhases& device) { return phase(device, "exposed_comm"); }
-
-using OfDevice = double (*)(const results::DevicePhases&);
-
-double least(const LaunchRecord& record, OfDevice value) {
-  double found = value(record.phases.front());
-  for (const results::DevicePhases& device : record.phases) found = std::min(found, value(device));
-  return found;
-}
-
-double least_exposed(const LaunchRecord& record) { return least(record, exposed); }
-
-double least_compute(const LaunchRecord& record) { return least(record, compute); }
-
-// Of two ranks, the late one computes longer and the other one waits for it: either way the
-// critical rank's sum of both is longer than it would be among equals.
-double skew(const LaunchRecord& record) {
-  const results::DevicePhases& critical = *critical_device(record);
-  return compute(critical) + exposed(critical) - least_compute(record) - least_exposed(record);
-}
-
-double copies(const LaunchRecord& record) { return phase(record, "bucket_copy"); }
-
-double rest(const LaunchRecord& record) {
-  const results::DevicePhases& critical = *critical_device(record);
-  return mean_step(record) - compute(critical) - copies(record) - exposed(critical);
 }
 
 }  // namespace
@@ -111,19 +67,18 @@ std::vector<Effect> replication_by_phase(const MeasuredLadder& ladder) {
 }
 
 std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder) {
-  const Rung ddp = Rung::kStockDdp;
-  const Rung bound = Rung::kIndependent;
-  if (!has_phases(ladder, ddp) || !has_phases(ladder, bound)) return {};
-  return {{.cause = "exposed transfer (least of all ranks)",
-           .figure = mean_of(ladder.values(ddp, least_exposed))},
-          {.cause = "skew (one rank later than the others)",
-           .figure = difference(ladder.values(ddp, skew), ladder.values(bound, skew))},
-          {.cause = "contention (forward and backward slowed, least of all ranks)",
-           .figure =
-               difference(ladder.values(ddp, least_compute), ladder.values(bound, least_compute))},
-          {.cause = "bucket copies", .figure = mean_of(ladder.values(ddp, copies))},
-          {.cause = "rest (input, loss, update, in no phase)",
-           .figure = difference(ladder.values(ddp, rest), ladder.values(bound, rest))}};
+  if (!ladder.has(Rung::kStockDdp) || !ladder.has(Rung::kIndependent)) return {};
+  const std::optional<OwnCosts> costs =
+      own_costs(ladder.find(Rung::kStockDdp)->measured, ladder.find(Rung::kIndependent)->measured);
+  if (!costs) return {};
+  const auto effect = [](const char* cause, const stats::Estimate& seconds) {
+    return Effect{.cause = cause, .figure = {.seconds = seconds, .missing = {}}};
+  };
+  return {effect("exposed transfer (least of all ranks)", costs->exposed_transfer),
+          effect("skew (one rank later than the others)", costs->skew),
+          effect("contention (forward and backward slowed, least of all ranks)", costs->contention),
+          effect("bucket copies", costs->bucket_copies),
+          effect("rest (input, loss, update, in no phase)", costs->rest)};
 }
 
 }  // namespace tandem::reports

@@ -13,10 +13,8 @@ namespace tandem::reports {
 // that they sum to the step. Empty where phases were not timed.
 [[nodiscard]] std::vector<Effect> replication_by_phase(const MeasuredLadder& ladder);
 
-// What ddp as torch has it takes more than independent processes, in parts that sum to it: exposed
-// transfer (the least exposed_comm of all ranks, which waits for nobody), contention (the least
-// forward + backward of all ranks, slowed), skew (what the critical rank has of both beyond these;
-// against independent processes, whose slowest rank ends their step too), bucket copies, the rest.
+// What ddp as torch has it takes more than independent processes, in parts that sum to it: those of
+// own_costs(). Empty where phases were not timed or a rung is missing.
 [[nodiscard]] std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder);
 
 }  // namespace tandem::reports

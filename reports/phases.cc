@@ -27,6 +27,7 @@ bool has_root(const results::Cell& cell) {
 }  // namespace
 
 const results::DevicePhases* critical_device(const results::LaunchRecord& record) {
+  if (!record.critical.mean_seconds.empty()) return &record.critical;
   if (record.phases.empty()) return nullptr;
   if (has_root(record.cell)) {
     return &record.phases.front();
@@ -34,6 +35,18 @@ const results::DevicePhases* critical_device(const results::LaunchRecord& record
   return &*std::max_element(
       record.phases.begin(), record.phases.end(),
       [](const auto& a, const auto& b) { return a.span_seconds < b.span_seconds; });
+}
+
+bool have_phases(const std::vector<const results::LaunchRecord*>& launches) {
+  return !launches.empty() &&
+         std::all_of(launches.begin(), launches.end(), [](const results::LaunchRecord* record) {
+           return critical_device(*record) != nullptr;
+         });
+}
+
+double phase_seconds(const results::DevicePhases& device, const std::string& name) {
+  const auto found = device.mean_seconds.find(name);
+  return found == device.mean_seconds.end() ? 0 : found->second;
 }
 
 std::vector<std::string> in_step_order(std::vector<std::string> names) {

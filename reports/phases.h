@@ -7,10 +7,17 @@
 
 namespace tandem::reports {
 
-// The device whose phases a launch is shown by: the first for dp and ddp-replicate (the root) and
-// single, else the one with the longest mean span, which need not be the slowest of every sample.
-// Null where no phases were timed.
+// The device whose phases a launch is shown by: of each sample the critical one (the root where
+// there is one, else the slowest), so that with the remainder they add up to the mean step. Of
+// records before schema 1.2.0 the root, else the device with the longest mean span, which need not
+// be the slowest of every sample. Null where no phases were timed.
 [[nodiscard]] const results::DevicePhases* critical_device(const results::LaunchRecord& record);
+
+// Whether there are launches and each of them has phases.
+[[nodiscard]] bool have_phases(const std::vector<const results::LaunchRecord*>& launches);
+
+// Mean seconds per step of a phase; 0 where the device does not have it.
+[[nodiscard]] double phase_seconds(const results::DevicePhases& device, const std::string& name);
 
 // Mean phase times of the critical device over the launches, in the order of a step.
 [[nodiscard]] std::vector<PhaseMean> mean_phases(

@@ -9,6 +9,7 @@
 
 #include "common/base/units.h"
 #include "reports/cell_table.h"
+#include "reports/ddp_cost.h"
 #include "reports/format.h"
 #include "reports/subject.h"
 #include "reports/two_by_two.h"
@@ -61,6 +62,33 @@ std::string readable(std::string key) {
   return key;
 }
 
+// Whether a launch that timed phases has them without each sample's critical device.
+bool has_older_phases(const Summary& summary) {
+  return std::any_of(summary.cells.begin(), summary.cells.end(), [](const CellSummary& cell) {
+    return std::any_of(cell.measured.begin(), cell.measured.end(), [](const auto* record) {
+      return !record->phases.empty() && record->critical.mean_seconds.empty();
+    });
+  });
+}
+
+std::string phases_line(const Summary& summary) {
+  std::string line =
+      "Phases: means over samples of each sample's critical device: the root for dp and "
+      "ddp-replicate, else the slowest, which differs from sample to sample. Remainder: mean over "
+      "samples of step minus that device's span. Together they add up to the mean step.";
+  if (!has_older_phases(summary)) return line;
+  return line +
+         " Launches written before schema 1.2.0 have the phases of the device that was slowest on "
+         "average instead, so that with several ranks they need not add up exactly.";
+}
+
+// A heading, the table and what has to stand below it; nothing where there are no rows.
+std::string block(std::string_view heading, const Table& table, std::string_view note) {
+  if (table.rows.empty()) return "";
+  const std::string title = heading.empty() ? "" : fmt::format("{}\n\n", heading);
+  return fmt::format("{}{}{}\n\n", title, to_text(table), note);
+}
+
 }  // namespace
 
 Report make_report(results::Document document) {
@@ -85,12 +113,7 @@ std::vector<std::string> method_lines(const Report& report) {
       "Each interval stands alone: of 20 such intervals about one misses.",
       "Speed-up and efficiency (speed-up / devices) are against single: one device, no wrapper, "
       "same model and global batch.",
-      "Phases: means per step of one device: the root for dp and ddp-replicate, else the device "
-      "that was slowest on "
-      "average. Remainder: mean over samples of step minus that sample's slowest device (with a "
-      "root: minus "
-      "the root), so with several ranks phases and remainder need not add up exactly to the mean "
-      "step."};
+      phases_line(report.summary)};
 }
 
 Facts machine_lines(const Report& report) {
@@ -116,9 +139,10 @@ Facts machine_lines(const Report& report) {
 }
 
 std::string to_terminal(const Report& report) {
-  const Table corners = two_by_two_table(report.summary);
-  return to_text(brief_cell_table(report.summary)) + "\n" +
-         (corners.rows.empty() ? "" : fmt::format("{}{}\n\n", to_text(corners), kTwoByTwoNote)) +
+  const Summary& summary = report.summary;
+  return to_text(brief_cell_table(summary)) + "\n" +
+         block("", two_by_two_table(summary), kTwoByTwoNote) +
+         block(kDdpCostTitle, brief_ddp_cost_table(summary), kDdpCostNote) +
          to_text(report.verdict);
 }
 

@@ -2,8 +2,10 @@
 #include "reports/subject.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "reports/format.h"
@@ -19,6 +21,17 @@ results::MachineFacts machine_of(const results::Document& document) {
   return machine;
 }
 
+namespace {
+
+// " on 2 nodes (a, b)"; nothing for one.
+std::string where(const results::MachineFacts& machine) {
+  if (machine.hosts.size() < 2) return "";
+  return fmt::format(" on {} ({})", count_text(std::ssize(machine.hosts), "node"),
+                     fmt::join(machine.hosts, ", "));
+}
+
+}  // namespace
+
 std::string subject(const results::Document& document, const Summary& summary) {
   std::set<std::string> backends;
   int most_devices = 0;
@@ -31,16 +44,16 @@ std::string subject(const results::Document& document, const Summary& summary) {
   const results::MachineFacts machine = machine_of(document);
   const std::string cpu = machine.cpu_model.empty() ? "an unnamed CPU" : machine.cpu_model;
   if (backends == std::set<std::string>{"host"}) {
-    return fmt::format("CPU only: {} of {}, says nothing about GPUs",
-                       count_text(machine.cores, "core"), cpu);
+    return fmt::format("CPU only: {} of {}{}, says nothing about GPUs",
+                       count_text(machine.cores, "core"), cpu, where(machine));
   }
   const auto device = machine.libraries.find("device");
   const std::string name = device == machine.libraries.end() ? "unnamed" : device->second;
   if (backends.contains("host")) {
-    return fmt::format("Mixed: GPUs ({}) and {} of {}; figures of the two never meet", name,
-                       count_text(machine.cores, "core"), cpu);
+    return fmt::format("Mixed: GPUs ({}) and {} of {}{}; figures of the two never meet", name,
+                       count_text(machine.cores, "core"), cpu, where(machine));
   }
-  return fmt::format("{}x GPU ({}), driven by {}", most_devices, name, cpu);
+  return fmt::format("{}x GPU ({}), driven by {}{}", most_devices, name, cpu, where(machine));
 }
 
 }  // namespace tandem::reports

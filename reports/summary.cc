@@ -74,6 +74,7 @@ CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
   summary.launches = static_cast<int>(measured.size());
   if (measured.empty()) return summary;
   summary.status = Status::kOk;
+  summary.measured = measured;
   fill_figures(summary, measured);
   return summary;
 }

@@ -24,6 +24,7 @@ struct CellSummary {
   std::string reason;                             // of the last launch that did not
   int launches = 0;                               // that measured
   int failed_launches = 0;
+  std::vector<const results::LaunchRecord*> measured;  // those launches, in the document
   long long samples = 0;
   bool oversubscribed = false;
   int devices_used = 0;                    // the fewest of a launch; 0: not told
@@ -66,6 +67,8 @@ struct Summary {
   Summary& operator=(const Summary&) = delete;
 };
 
+// The summary points into the document, which has to outlive it.
 [[nodiscard]] Summary summarize(const results::Document& document);
+Summary summarize(results::Document&& document) = delete;
 
 }  // namespace tandem::reports

@@ -43,7 +43,17 @@ struct Float16 {
   static constexpr std::uint16_t rounded(float value);
 };
 
-// Written without branches on the value's class, so that loops over it vectorise.
+namespace half_detail {
+
+// Both are computed, then one is taken. With `?:` the compiler would move the floating-point sums
+// below into branches, since they may trap, and loops over them would not vectorise.
+constexpr std::uint32_t select(bool condition, std::uint32_t yes, std::uint32_t no) {
+  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);
+  return (yes & mask) | (no & ~mask);
+}
+
+}  // namespace half_detail
+
 constexpr std::uint16_t Float16::rounded(float value) {
   const auto all = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (all >> 16) & 0x8000;
@@ -54,8 +64,9 @@ constexpr std::uint16_t Float16::rounded(float value) {
   const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
   const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - 0x3f000000;
   const std::uint32_t nan_or_infinite = magnitude > 0x7f800000 ? 0x7e00 : 0x7c00;
-  std::uint32_t half = magnitude < (113U << 23) ? subnormal : normal;
-  half = magnitude >= 0x477ff000 ? nan_or_infinite : half;  // 65520 and more round to infinity
+  std::uint32_t half = half_detail::select(magnitude < (113U << 23), subnormal, normal);
+  // 65520 and more round to infinity.
+  half = half_detail::select(magnitude >= 0x477ff000, nan_or_infinite, half);
   return static_cast<std::uint16_t>(sign | half);
 }
 
@@ -67,8 +78,9 @@ constexpr Float16::operator float() const {
   // Subnormal: as a fraction of 2^-14, the smallest normal number.
   const float fraction =
       std::bit_cast<float>((magnitude << 13) + (113U << 23)) - std::bit_cast<float>(113U << 23);
-  std::uint32_t value = magnitude < 0x400 ? std::bit_cast<std::uint32_t>(fraction) : normal;
-  value = magnitude >= 0x7c00 ? special : value;
+  std::uint32_t value =
+      half_detail::select(magnitude < 0x400, std::bit_cast<std::uint32_t>(fraction), normal);
+  value = half_detail::select(magnitude >= 0x7c00, special, value);
   return std::bit_cast<float>(sign | value);
 }
 

@@ -18,8 +18,12 @@ std::string outcome_of(const std::function<void()>& attempt) {
 }  // namespace
 
 void attempt_together(Bootstrap& bootstrap, const std::function<void()>& attempt) {
+  attempt_together([&](const std::string& mine) { return bootstrap.all_gather(mine); }, attempt);
+}
+
+void attempt_together(const AllGatherTexts& exchange, const std::function<void()>& attempt) {
   std::optional<Error> consequence;  // of a peer that gave up
-  for (const std::string& outcome : bootstrap.all_gather(outcome_of(attempt))) {
+  for (const std::string& outcome : exchange(outcome_of(attempt))) {
     if (outcome.empty()) continue;
     const Error error(static_cast<ErrorKind>(outcome.front() - '0'), outcome.substr(1),
                       Error::Reach::kAllRanks);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "common/comm/bootstrap.h"
 
@@ -11,5 +13,9 @@ namespace tandem {
 // its kind kept and its reach all ranks, and a lost peer only where nothing else failed: nobody is
 // left waiting for a rank that gave up. Collective.
 void attempt_together(Bootstrap& bootstrap, const std::function<void()>& attempt);
+
+// The same among ranks that exchange texts in another way: takes this rank's, gives all by rank.
+using AllGatherTexts = std::function<std::vector<std::string>(const std::string& mine)>;
+void attempt_together(const AllGatherTexts& exchange, const std::function<void()>& attempt);
 
 }  // namespace tandem

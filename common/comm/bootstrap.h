@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ class Bootstrap {
 
   // Every rank's text, by rank.
   [[nodiscard]] virtual std::vector<std::string> all_gather(const std::string& mine) = 0;
+
+  // The ranks that give the same colour, among themselves and in their order here. Independent of
+  // this bootstrap and of the other colours from then on; ends before this one does.
+  [[nodiscard]] virtual std::unique_ptr<Bootstrap> split(int colour) = 0;
 
   // Ends the whole job where this rank cannot go on while others would wait for it.
   virtual void abort(int exit_code) = 0;

@@ -11,7 +11,7 @@ namespace tandem {
 struct CollectiveCall {
   std::uint64_t sequence = 0;  // 1 for the first that this rank enqueued on this communicator
   const char* name = "";       // a literal: "all_reduce"
-  Bytes size;                  // of this rank's part
+  Bytes size;                  // of this rank's part; all_gather, reduce_scatter: of all parts
 };
 
 // Is told what becomes of each collective, on the thread where it happens: enqueued on the

@@ -23,9 +23,16 @@ struct Block {
   std::int64_t count = 0;
 };
 
+// Whether ranks compare what they enqueued before they move data.
+enum class OrderCheck {
+  kWhereFree,  // shared_memory always does: its ranks meet anyway
+  kAlways,     // the others too, which costs a message for each collective
+};
+
 struct CommunicatorOptions {
   Nanoseconds deadline = std::chrono::seconds(60);  // for a peer to come
   CollectiveObserver* observer = nullptr;           // of all its collectives; outlives it
+  OrderCheck check_order = OrderCheck::kWhereFree;
 };
 
 // Collectives among the ranks of a job, each with one device. Collectives are queued: every rank

@@ -35,6 +35,9 @@ class CollectiveQueue {
   // Over a modelled link it is a transfer, else an operation.
   void enqueue(Stream& stream, HostCollective collective);
 
+  // How many so far: the sequence number of the latest.
+  [[nodiscard]] std::uint64_t enqueued() const { return enqueued_; }
+
  private:
   CollectiveObserver* const observer_;  // may be absent
   const std::function<void()> abort_;

@@ -2,10 +2,7 @@
 #include "common/comm/mpi_bootstrap.h"
 
 #include <mpi.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <numeric>
 #include <utility>
 
@@ -64,9 +61,12 @@ struct Exchange {
 
 class MpiBootstrap final : public Bootstrap {
  public:
-  explicit MpiBootstrap(Nanoseconds deadline) : deadline_(deadline) {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  MpiBootstrap(MPI_Comm ranks, Nanoseconds deadline) : ranks_(ranks), deadline_(deadline) {
+    MPI_Comm_rank(ranks_, &rank_);
+    MPI_Comm_size(ranks_, &size_);
+  }
+  ~MpiBootstrap() override {
+    if (ranks_ != MPI_COMM_WORLD) MPI_Comm_free(&ranks_);
   }
 
   [[nodiscard]] int rank() const override { return rank_; }
@@ -77,15 +77,20 @@ class MpiBootstrap final : public Bootstrap {
     auto exchange = std::make_unique<Exchange>(mine, static_cast<std::size_t>(size_));
     const TimePoint deadline = Clock::now() + deadline_;
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Iallgather(&exchange->length, 1, MPI_INT, exchange->lengths.data(), 1, MPI_INT,
-                   MPI_COMM_WORLD, &request);
+    MPI_Iallgather(&exchange->length, 1, MPI_INT, exchange->lengths.data(), 1, MPI_INT, ranks_,
+                   &request);
     if (!complete_by(request, deadline)) give_up(std::move(exchange));
     exchange->make_room();
     MPI_Iallgatherv(exchange->mine.data(), exchange->length, MPI_CHAR, exchange->all.data(),
-                    exchange->lengths.data(), exchange->offsets.data(), MPI_CHAR, MPI_COMM_WORLD,
-                    &request);
+                    exchange->lengths.data(), exchange->offsets.data(), MPI_CHAR, ranks_, &request);
     if (!complete_by(request, deadline)) give_up(std::move(exchange));
     return exchange->texts();
+  }
+
+  [[nodiscard]] std::unique_ptr<Bootstrap> split(int colour) override {
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(ranks_, colour, rank_, &part);
+    return std::make_unique<MpiBootstrap>(part, deadline_);
   }
 
   void abort(int exit_code) override {
@@ -104,16 +109,11 @@ class MpiBootstrap final : public Bootstrap {
          rank_, size_, to_string(Seconds(deadline_)));
   }
 
+  MPI_Comm ranks_;
   const Nanoseconds deadline_;
   int rank_ = 0;
   int size_ = 1;
 };
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 }  // namespace
 
@@ -127,10 +127,13 @@ MpiSession::MpiSession(int& argc, char**& argv, Patience patience)
     : patience_(std::move(patience)) {
   const ExitGuard guard(in_vain("start"), patience_.deadline, 1, patience_.last);
   int provided = MPI_THREAD_SINGLE;
-  // Funneled: only main's thread calls MPI; streams and replicas are threads too.
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  if (provided < MPI_THREAD_FUNNELED) {
-    fail(ErrorKind::kFailure, "this MPI was built without thread support: install one with it");
+  // Multiple: a communicator's collectives run on stream workers, its control calls on main's
+  // thread.
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  if (provided < MPI_THREAD_MULTIPLE) {
+    fail(ErrorKind::kFailure,
+         "this MPI was built without support for calls from several threads (MPI_THREAD_MULTIPLE): "
+         "install one with it");
   }
 }
 
@@ -140,19 +143,12 @@ MpiSession::~MpiSession() {
 }
 
 std::unique_ptr<Bootstrap> MpiSession::bootstrap() {
-  auto bootstrap = std::make_unique<MpiBootstrap>(patience_.deadline);
+  auto bootstrap = std::make_unique<MpiBootstrap>(MPI_COMM_WORLD, patience_.deadline);
   if (bootstrap->size() < announced_ranks()) {
     fail(ErrorKind::kUsage,
          "the launcher started {} ranks, but each believes it is alone: use the mpirun of the MPI "
          "that this program is built with (Open MPI of the system)",
          announced_ranks());
-  }
-  const std::vector<std::string> hosts = bootstrap->all_gather(host_name());
-  if (std::any_of(hosts.begin(), hosts.end(), [&](const auto& h) { return h != hosts[0]; })) {
-    fail(ErrorKind::kUsage,
-         "ranks run on several nodes ({} and others), and ranks of this version share one node's "
-         "memory: start all of them on one node",
-         hosts[0]);
   }
   return bootstrap;
 }

@@ -27,8 +27,8 @@ class MpiSession {
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
-  // Throws a usage error where a launcher started several ranks of which each believes that it is
-  // alone (a launcher of another MPI), or where ranks run on different nodes.
+  // All ranks that the launcher started, on one node or several. Throws a usage error where they
+  // are several of which each believes that it is alone (a launcher of another MPI).
   [[nodiscard]] std::unique_ptr<Bootstrap> bootstrap();
 
  private:

@@ -66,7 +66,7 @@ void Rendezvous::wait_for(int peer, TimePoint deadline) {
            "rank {} waited {} for rank {}, which is lost or late: look at its output",
            rank_of(meeters_.mine), to_string(Seconds(meeters_.deadline)), rank_of(peer));
     }
-    host::park_while(count, seen, meeters_.sharing, std::min(deadline, now + kSlice));
+    host::await_peer(count, seen, meeters_.sharing, std::min(deadline, now + kSlice));
   }
 }
 

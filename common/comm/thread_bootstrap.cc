@@ -20,11 +20,23 @@ class ThreadBootstrap final : public Bootstrap {
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
     return group_.all_gather(rank_, mine);
   }
+  [[nodiscard]] std::unique_ptr<Bootstrap> split(int colour) override {
+    int part_size = 0;
+    int rank_in_part = 0;
+    const std::vector<std::string> colours = all_gather(std::to_string(colour));
+    for (int peer = 0; peer < size(); ++peer) {
+      if (std::stoi(colours[static_cast<std::size_t>(peer)]) != colour) continue;
+      if (peer < rank_) ++rank_in_part;
+      ++part_size;
+    }
+    return group_.part(splits_++, colour, part_size).join(rank_in_part);
+  }
   void abort(int) override { group_.abort(); }
 
  private:
   ThreadGroup& group_;
   const int rank_;
+  int splits_ = 0;  // so far: the same on all ranks
 };
 
 }  // namespace
@@ -65,10 +77,21 @@ void ThreadGroup::fail_alone(int rank) const {
   fail(ErrorKind::kCommunication, "rank {} of {}: another rank gave up", rank, size());
 }
 
+ThreadGroup& ThreadGroup::part(int number, int colour, int size) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<ThreadGroup>& group = parts_[{number, colour}];
+  if (!group) {
+    group = std::make_unique<ThreadGroup>(size, deadline_);
+    if (aborted_) group->abort();
+  }
+  return *group;
+}
+
 void ThreadGroup::abort() {
   const std::lock_guard lock(mutex_);
   aborted_ = true;
   changed_.notify_all();
+  for (const auto& [key, group] : parts_) group->abort();
 }
 
 void run_ranks_as_threads(int size, const std::function<void(Bootstrap&)>& body) {

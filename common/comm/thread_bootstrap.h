@@ -4,9 +4,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -26,6 +28,10 @@ class ThreadGroup {
   // One exchange: throws a communication error at the deadline, which ends the group for all, or
   // once aborted.
   [[nodiscard]] std::vector<std::string> all_gather(int rank, const std::string& mine);
+
+  // The group of those that gave `colour` to their split number `number`, made by the first that
+  // asks. It lives as long as this one, and ends with it when aborted.
+  [[nodiscard]] ThreadGroup& part(int number, int colour, int size);
   void abort();
 
  private:
@@ -39,6 +45,7 @@ class ThreadGroup {
   int arrived_ = 0;
   std::uint64_t round_ = 0;
   bool aborted_ = false;
+  std::map<std::pair<int, int>, std::unique_ptr<ThreadGroup>> parts_;  // by number and colour
 };
 
 // Runs `body(bootstrap)` on one thread per rank and joins them all. The first failure by rank is

@@ -11,8 +11,8 @@ void check_shape(const LinearShape& shape) {
                shape.batch, shape.in, shape.out);
 }
 
-template <class T>
-void check_count(Span<T> operand, std::int64_t expected, std::string_view name) {
+template <class Operand>
+void check_count(const Operand& operand, std::int64_t expected, std::string_view name) {
   TANDEM_CHECK(operand.size() == expected, "{} has {} elements where {} are needed", name,
                operand.size(), expected);
 }
@@ -92,6 +92,24 @@ void check_sizes(const Add& op) {
 
 void check_sizes(const AddScalar& /*op*/) {}
 
+void check_sizes(const Subtract& op) {
+  check_count(op.b, op.a.size(), "b");
+  check_count(op.difference, op.a.size(), "difference");
+}
+
+void check_sizes(const Convert& op) {
+  check_count(op.out, op.in.size(), "out");
+  TANDEM_CHECK((op.in.dtype() == DType::kFloat32) != (op.out.dtype() == DType::kFloat32),
+               "a conversion of {} to {}", name_of(op.in.dtype()), name_of(op.out.dtype()));
+}
+
+void check_sizes(const Orthogonalise& op) {
+  TANDEM_CHECK(op.rows > 0 && op.matrix.size() % op.rows == 0, "{} rows of {} elements in all",
+               op.rows, op.matrix.size());
+  const std::int64_t columns = op.matrix.size() / op.rows;
+  TANDEM_CHECK(op.rows <= columns, "{} rows of {} elements cannot be orthogonal", op.rows, columns);
+}
+
 std::vector<Access> accesses(const LinearForward& op) {
   return {reads(op.x), reads(op.weight), reads(op.bias), writes(op.y)};
 }
@@ -133,5 +151,15 @@ std::vector<Access> accesses(const Scale& op) { return {reads(op.in), writes(op.
 std::vector<Access> accesses(const Add& op) { return {reads(op.a), reads(op.b), writes(op.sum)}; }
 
 std::vector<Access> accesses(const AddScalar& op) { return {writes(op.values)}; }
+
+std::vector<Access> accesses(const Subtract& op) {
+  return {reads(op.a), reads(op.b), writes(op.difference)};
+}
+
+std::vector<Access> accesses(const Convert& op) {
+  return {reads(op.in.bytes()), writes(op.out.bytes())};
+}
+
+std::vector<Access> accesses(const Orthogonalise& op) { return {writes(op.matrix)}; }
 
 }  // namespace tandem

@@ -25,6 +25,9 @@ void check_sizes(const FillRandom& op);
 void check_sizes(const Scale& op);
 void check_sizes(const Add& op);
 void check_sizes(const AddScalar& op);
+void check_sizes(const Subtract& op);
+void check_sizes(const Convert& op);
+void check_sizes(const Orthogonalise& op);
 
 [[nodiscard]] std::vector<Access> accesses(const LinearForward& op);
 [[nodiscard]] std::vector<Access> accesses(const LinearBackwardInput& op);
@@ -39,6 +42,9 @@ void check_sizes(const AddScalar& op);
 [[nodiscard]] std::vector<Access> accesses(const Scale& op);
 [[nodiscard]] std::vector<Access> accesses(const Add& op);
 [[nodiscard]] std::vector<Access> accesses(const AddScalar& op);
+[[nodiscard]] std::vector<Access> accesses(const Subtract& op);
+[[nodiscard]] std::vector<Access> accesses(const Convert& op);
+[[nodiscard]] std::vector<Access> accesses(const Orthogonalise& op);
 
 // Where an operand lies that may be left out; null where it is.
 template <class T>

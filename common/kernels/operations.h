@@ -2,15 +2,17 @@
 //
 // The operations that models, losses and optimizers are made of: one struct each, holding the
 // operands, and one interface that enqueues them on a stream. All matrices are row-major and dense,
-// all elements float. Every operand lies on the stream's device; the call returns before the work
-// is done, and the operands must outlive it. kernels/host/naive.h holds the plain version of each,
-// which is what the fast ones are compared to.
+// all elements float except where Convert has them otherwise. Every operand lies on the stream's
+// device; the call returns before the work is done, and the operands must outlive it.
+// kernels/host/naive.h holds the plain version of each, which is what the fast ones are compared
+// to.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <memory>
 
+#include "common/runtime/any_span.h"
 #include "common/runtime/device.h"
 #include "common/runtime/stream.h"
 
@@ -151,6 +153,31 @@ struct Add {
   Span<float> sum;
 };
 
+// difference = a - b; difference may be a or b.
+struct Subtract {
+  Span<const float> a;
+  Span<const float> b;
+  Span<float> difference;
+};
+
+// out = in as out's type, divided by `divisor` in that type: two roundings, as where a narrow
+// tensor is divided after the cast. One of the two is fp32, the other is not; they do not overlap.
+struct Convert {
+  ConstAnySpan in;
+  AnySpan out;
+  float divisor = 1;
+};
+
+// Makes the rows of a matrix orthonormal, in place, from the first on (Gram-Schmidt): each loses
+// its part along the rows before it and is divided by its length. That is done twice, so that rows
+// that were nearly parallel end orthogonal too. A row with nothing left, such as one of zeros,
+// becomes what is left of the first unit vector that leaves enough: the rows are a basis in any
+// case. NaN and infinity make their row and those after it NaN.
+struct Orthogonalise {
+  std::int64_t rows = 0;  // at most as many as columns
+  Span<float> matrix;     // (rows, columns)
+};
+
 // One back end's operations for one stream at a time: it caches primitives and scratch memory, so
 // it is used with streams of one device and from one thread at a time.
 class Operations {
@@ -173,6 +200,9 @@ class Operations {
   virtual void enqueue(Stream& stream, const Scale& op) = 0;
   virtual void enqueue(Stream& stream, const Add& op) = 0;
   virtual void enqueue(Stream& stream, const AddScalar& op) = 0;
+  virtual void enqueue(Stream& stream, const Subtract& op) = 0;
+  virtual void enqueue(Stream& stream, const Convert& op) = 0;
+  virtual void enqueue(Stream& stream, const Orthogonalise& op) = 0;
 };
 
 // The operations of the device's back end. Throws a usage error where the back end has none yet.

@@ -4,14 +4,18 @@
 #include <algorithm>
 
 #include "common/base/capture_error.h"
+#include "common/parallel/compression/make_communication_hook.h"
+#include "common/parallel/horovod/horovod_reducer.h"
 #include "common/parallel/state_sync.h"
 
 namespace tandem {
 namespace {
 
 // A flat update runs over the arena's gaps as well.
-std::int64_t update_count(const ParameterLayout& layout, GradsMode grads) {
-  return grads == GradsMode::kCopy ? layout.arena_count() : layout.parameter_count();
+std::int64_t update_count(const ParameterLayout& layout, const ReducerOptions& reducer) {
+  const bool in_one_arena =
+      reducer.kind == ReducerKind::kHorovod || reducer.grads == GradsMode::kCopy;
+  return in_one_arena ? layout.arena_count() : layout.parameter_count();
 }
 
 // Of a step's micro-batches; a rank without samples still holds a replica.
@@ -33,30 +37,40 @@ Span<const float> part_of(Span<const float> all, int index, int parts) {
 
 }  // namespace
 
-AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t samples,
-                             Communicator& communicator, Interpreter& interpreter,
-                             const TrainingOptions& options, const ReducerOptions& reducer)
-    : communicator_(communicator),
+AllReduceRank::AllReduceRank(Platform& platform, Device& device, const Model& model,
+                             std::int64_t samples, const RankCommunicators& ranks,
+                             Interpreter& interpreter, const TrainingOptions& options,
+                             const ReducerOptions& reducer)
+    : communicator_(ranks.data),
       interpreter_(interpreter),
       micro_batches_(reducer.micro_batches),
       loss_(device.allocate(bytes_of<float>(1))),
-      optimizer_(
-          make_optimizer(device, update_count(model.layout(), reducer.grads), options.optimizer)),
+      optimizer_(make_optimizer(device, update_count(model.layout(), reducer), options.optimizer)),
       replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options.phases) {
-  verify_same_parameters(communicator, model.layout());
-  make_reducer(model.layout(), reducer);
+  verify_same_parameters(communicator_, model.layout());
+  make_reducer(platform, ranks, model.layout(), reducer);
   // Each rank could make the same weights from the seed; sending them is what DDP does, and keeps
   // ranks equal where their weights come from elsewhere.
-  if (communicator.rank() == 0) replica_.initialise(options.seed, options.distribution);
-  broadcast_state(communicator, replica_, 0);
+  if (communicator_.rank() == 0) replica_.initialise(options.seed, options.distribution);
+  broadcast_state(communicator_, replica_, 0);
   replica_.stream().synchronize();
 }
 
-void AllReduceRank::make_reducer(const ParameterLayout& layout, const ReducerOptions& options) {
-  auto buckets = std::make_unique<BucketReducer>(replica_, layout, communicator_, options);
+void AllReduceRank::make_reducer(Platform& platform, const RankCommunicators& ranks,
+                                 const ParameterLayout& layout, const ReducerOptions& options) {
   if (options.micro_batches > 1) {
     accumulator_ = std::make_unique<GradientAccumulator>(replica_, layout);
   }
+  if (options.kind == ReducerKind::kBuckets) return make_buckets(layout, options);
+  TANDEM_CHECK(ranks.control != nullptr, "Horovod's reducer, and no communicator for control");
+  reducer_ = std::make_unique<HorovodReducer>(platform, replica_, layout, communicator_,
+                                              *ranks.control, options.horovod);
+}
+
+void AllReduceRank::make_buckets(const ParameterLayout& layout, const ReducerOptions& options) {
+  auto buckets = std::make_unique<BucketReducer>(
+      replica_, layout, communicator_, options,
+      make_communication_hook(options.compression, replica_.device(), communicator_));
   if (options.join != Join::kOff) {
     uneven_ = std::make_unique<UnevenInputs>(replica_, *buckets, communicator_, options.join);
   }

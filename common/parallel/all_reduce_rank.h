@@ -9,6 +9,7 @@
 #include "common/parallel/bucket_reducer.h"
 #include "common/parallel/gradient_accumulator.h"
 #include "common/parallel/interpreters.h"
+#include "common/parallel/rank_communicators.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/training_options.h"
 #include "common/parallel/uneven_inputs.h"
@@ -31,10 +32,10 @@ namespace tandem {
 class AllReduceRank {
  public:
   // For `samples` per step; 0 where this rank has none (with Join), a usage error where the
-  // micro-batches do not divide them. Collective over `communicator`. `interpreter` is that of the
-  // thread which calls train(). Both outlive this.
-  AllReduceRank(Device& device, const Model& model, std::int64_t samples,
-                Communicator& communicator, Interpreter& interpreter,
+  // micro-batches do not divide them. Collective. `interpreter` is that of the thread which
+  // calls train(). All outlive this.
+  AllReduceRank(Platform& platform, Device& device, const Model& model, std::int64_t samples,
+                const RankCommunicators& ranks, Interpreter& interpreter,
                 const TrainingOptions& options, const ReducerOptions& reducer);
 
   // Enqueues all of a step behind the input, which the compute stream has or waits for.
@@ -54,7 +55,9 @@ class AllReduceRank {
   }
 
  private:
-  void make_reducer(const ParameterLayout& layout, const ReducerOptions& options);
+  void make_reducer(Platform& platform, const RankCommunicators& ranks,
+                    const ParameterLayout& layout, const ReducerOptions& options);
+  void make_buckets(const ParameterLayout& layout, const ReducerOptions& options);
   void broadcast_buffers(bool has_data);
   void forward_and_loss(Span<const float> inputs, Span<const float> targets);
   void backward(Span<const float> inputs, int micro_batch);

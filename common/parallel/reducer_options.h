@@ -2,8 +2,15 @@
 #pragma once
 
 #include "common/base/units.h"
+#include "common/parallel/compression/compression_options.h"
+#include "common/parallel/horovod/horovod_options.h"
 
 namespace tandem {
+
+enum class ReducerKind {
+  kBuckets,  // torch's: settled in advance, after the first step
+  kHorovod,  // fused as gradients come
+};
 
 enum class GradsMode {
   kCopy,   // torch's default: each gradient is copied into its bucket, divided on the way, and back
@@ -26,6 +33,7 @@ enum class Join {
 
 // How a rank's gradients become the average over ranks.
 struct ReducerOptions {
+  ReducerKind kind = ReducerKind::kBuckets;
   GradsMode grads = GradsMode::kCopy;
   Overlap overlap = Overlap::kOn;  // off: all collectives after backward
   Graph graph = Graph::kDynamic;
@@ -34,6 +42,8 @@ struct ReducerOptions {
   int micro_batches =
       1;  // accumulated in a step without synchronising (torch's no_sync), then once
   Join join = Join::kOff;
+  CompressionOptions compression{};
+  HorovodOptions horovod{};  // of kHorovod, which has micro_batches of the above alone
 };
 
 }  // namespace tandem

@@ -30,9 +30,17 @@ enum class Status { kOk, kSkipped, kFailed };
 [[nodiscard]] std::string_view to_string(Status status);
 
 struct DevicePhases {
-  int device = 0;
+  int device = 0;                              // over the whole job; -1 where it is not one device
   std::map<std::string, double> mean_seconds;  // per step, by phase name (trace/phase.h)
   double span_seconds = 0;                     // mean of last phase mark minus first, per step
+};
+
+// One gradient collective of a step, on every rank.
+struct CollectiveRecord {
+  std::int64_t bytes = 0;  // of gradients
+  // Per step, by device: on its communication stream, waiting for peers included. The least of them
+  // is the transfer, of the rank that waited for nobody.
+  std::vector<double> mean_seconds;
 };
 
 struct DeviceMemory {
@@ -49,9 +57,10 @@ struct ModelFacts {
 
 // Facts of the machine as this launch saw it.
 struct MachineFacts {
-  std::string host_name;
+  std::string host_name;           // of rank 0
+  std::vector<std::string> hosts;  // all nodes', in their order, where they are several
   std::string cpu_model;
-  int cores = 0;  // that this launch may use
+  int cores = 0;  // that this launch may use, on all nodes together
   std::int64_t memory_bytes = 0;
   std::vector<int> bound_cores;  // OS number of each device's core
   std::int64_t page_bytes = 0;
@@ -79,6 +88,10 @@ struct LaunchRecord {
   double link_lateness_seconds = 0;  // per step: transfers later than the link model has them
   // Largest of the launch: how far past a modelled end a wait for it ended.
   double link_overshoot_seconds = 0;
+  // On several nodes: how far apart ranks leave a barrier (median), and how sure that is. Each
+  // sample is the slowest rank's own duration there, and too long by about as much.
+  double barrier_skew_seconds = 0;
+  double barrier_skew_uncertainty_seconds = 0;
   // Speed of one core that the modelled link's preset was scaled to, in GFLOP/s; 0: no preset.
   double core_gflops = 0;
   double first_step_seconds = 0;
@@ -87,7 +100,15 @@ struct LaunchRecord {
   std::vector<double>
       step_seconds;  // raw samples in order; free-running: one mean per batch of steps
   std::vector<DevicePhases> phases;  // empty with --phases=off
-  double remainder_seconds = 0;      // mean host step minus the critical device's span
+  // Means over samples of each sample's critical device: the root where there is one, else the
+  // slowest, which differs from sample to sample. With the remainder they add up to the mean step.
+  DevicePhases critical;
+  double remainder_seconds = 0;  // mean host step minus the critical device's span
+  // Means over samples of the least of all devices: exposed_comm, and forward + backward. What the
+  // critical device has beyond these is skew.
+  double least_exposed_seconds = 0;
+  double least_compute_seconds = 0;
+  std::vector<CollectiveRecord> collectives;  // in launch order; empty with --phases=off
   std::vector<DeviceMemory> memory;
   std::vector<std::int64_t> bucket_bytes;  // ddp: in launch order
   ModelFacts model;

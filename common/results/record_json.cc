@@ -52,6 +52,19 @@ DevicePhases phases_from(const Json& json) {
   return phases;
 }
 
+Json to_json(const CollectiveRecord& collective) {
+  Json means = Json::array();
+  for (const double seconds : collective.mean_seconds) {
+    means.push_back(finite(seconds, "collectives"));
+  }
+  return Json{{"bytes", collective.bytes}, {"mean_seconds", means}};
+}
+
+CollectiveRecord collective_from(const Json& json) {
+  return {.bytes = value_or<std::int64_t>(json, "bytes", 0),
+          .mean_seconds = value_or(json, "mean_seconds", std::vector<double>{})};
+}
+
 Json to_json(const DeviceMemory& memory) {
   return Json{{"device", memory.device},
               {"capacity_bytes", memory.capacity_bytes},
@@ -113,6 +126,7 @@ void check_samples(const LaunchRecord& record) {
 
 Json to_json(const MachineFacts& machine) {
   return Json{{"host_name", machine.host_name},
+              {"hosts", machine.hosts},
               {"cpu_model", machine.cpu_model},
               {"cores", machine.cores},
               {"memory_bytes", machine.memory_bytes},
@@ -127,6 +141,7 @@ Json to_json(const MachineFacts& machine) {
 MachineFacts machine_from(const Json& json) {
   MachineFacts machine;
   machine.host_name = value_or(json, "host_name", machine.host_name);
+  machine.hosts = value_or(json, "hosts", machine.hosts);
   machine.cpu_model = value_or(json, "cpu_model", machine.cpu_model);
   machine.cores = value_or(json, "cores", machine.cores);
   machine.memory_bytes = value_or(json, "memory_bytes", machine.memory_bytes);
@@ -155,13 +170,20 @@ Json to_json(const LaunchRecord& record) {
       {"dispatches_per_step", finite(record.dispatches_per_step, "dispatches_per_step")},
       {"link_lateness_seconds", finite(record.link_lateness_seconds, "link_lateness_seconds")},
       {"link_overshoot_seconds", finite(record.link_overshoot_seconds, "link_overshoot_seconds")},
+      {"barrier_skew_seconds", finite(record.barrier_skew_seconds, "barrier_skew_seconds")},
+      {"barrier_skew_uncertainty_seconds",
+       finite(record.barrier_skew_uncertainty_seconds, "barrier_skew_uncertainty_seconds")},
       {"core_gflops", finite(record.core_gflops, "core_gflops")},
       {"first_step_seconds", finite(record.first_step_seconds, "first_step_seconds")},
       {"warmup_steps", record.warmup_steps},
       {"warmup_seconds", finite(record.warmup_seconds, "warmup_seconds")},
       {"step_seconds", samples_to_json(record.step_seconds)},
       {"phases", list_to_json(record.phases)},
+      {"critical", to_json(record.critical)},
       {"remainder_seconds", finite(record.remainder_seconds, "remainder_seconds")},
+      {"least_exposed_seconds", finite(record.least_exposed_seconds, "least_exposed_seconds")},
+      {"least_compute_seconds", finite(record.least_compute_seconds, "least_compute_seconds")},
+      {"collectives", list_to_json(record.collectives)},
       {"memory", list_to_json(record.memory)},
       {"bucket_bytes", record.bucket_bytes},
       {"model", to_json(record.model)},
@@ -186,6 +208,9 @@ LaunchRecord record_from(const Json& json) {
       value_or(json, "link_lateness_seconds", record.link_lateness_seconds);
   record.link_overshoot_seconds =
       value_or(json, "link_overshoot_seconds", record.link_overshoot_seconds);
+  record.barrier_skew_seconds = value_or(json, "barrier_skew_seconds", record.barrier_skew_seconds);
+  record.barrier_skew_uncertainty_seconds =
+      value_or(json, "barrier_skew_uncertainty_seconds", record.barrier_skew_uncertainty_seconds);
   record.core_gflops = value_or(json, "core_gflops", record.core_gflops);
   record.first_step_seconds = value_or(json, "first_step_seconds", record.first_step_seconds);
   record.warmup_steps = value_or(json, "warmup_steps", record.warmup_steps);
@@ -193,6 +218,12 @@ LaunchRecord record_from(const Json& json) {
   record.step_seconds = value_or(json, "step_seconds", record.step_seconds);
   record.phases = list_from<DevicePhases>(json, "phases", phases_from);
   record.remainder_seconds = value_or(json, "remainder_seconds", record.remainder_seconds);
+  record.critical = phases_from(value_or(json, "critical", Json::object()));
+  record.least_exposed_seconds =
+      value_or(json, "least_exposed_seconds", record.least_exposed_seconds);
+  record.least_compute_seconds =
+      value_or(json, "least_compute_seconds", record.least_compute_seconds);
+  record.collectives = list_from<CollectiveRecord>(json, "collectives", collective_from);
   record.memory = list_from<DeviceMemory>(json, "memory", memory_from);
   record.bucket_bytes = value_or(json, "bucket_bytes", record.bucket_bytes);
   record.model = model_from(value_or(json, "model", Json::object()));

@@ -10,6 +10,7 @@
 
 #include "common/runtime/device.h"
 #include "common/runtime/link_model.h"
+#include "common/runtime/timer.h"
 
 namespace tandem {
 
@@ -69,6 +70,12 @@ class Platform {
 
   // Host memory that devices copy from and to without staging (pinned on CUDA).
   [[nodiscard]] virtual std::unique_ptr<Buffer> allocate_host(Bytes size) = 0;
+
+  // Calls back on a thread of its own, bound like one that calls `device`: at once, then
+  // periodically with starts at least `period` apart, until the callback says that it was the last.
+  // Parked in between. Throws where there can be no such thread.
+  [[nodiscard]] virtual std::unique_ptr<Timer> make_timer(Device& device, Nanoseconds period,
+                                                          TimerCallback callback) = 0;
 
   // True where logical devices share a core or a GPU; every result then carries the mark.
   [[nodiscard]] virtual bool oversubscribed() const = 0;

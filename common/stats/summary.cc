@@ -38,6 +38,16 @@ double median(std::span<const double> values) {
   return sorted[middle - 1] + (sorted[middle] - sorted[middle - 1]) / 2;
 }
 
+double percentile(std::span<const double> values, double percent) {
+  check_not_empty(values);
+  TANDEM_CHECK(percent > 0 && percent <= 100, "percentile {}", percent);
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  // Multiplied first: 95 of 20 is 19 exactly, whereas 0.95 is no binary fraction.
+  const double rank = std::ceil(percent * static_cast<double>(sorted.size()) / 100);
+  return sorted[static_cast<std::size_t>(rank) - 1];
+}
+
 double minimum(std::span<const double> values) {
   check_not_empty(values);
   return *std::min_element(values.begin(), values.end());

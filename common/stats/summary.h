@@ -14,6 +14,10 @@ namespace tandem::stats {
 // Middle value of the sorted sample; the mean of the two middle ones where their number is even.
 [[nodiscard]] double median(std::span<const double> values);
 
+// By nearest rank: the smallest value that at least `percent` of the values do not exceed. Percent
+// lies above 0 and up to 100.
+[[nodiscard]] double percentile(std::span<const double> values, double percent);
+
 [[nodiscard]] double minimum(std::span<const double> values);
 [[nodiscard]] double maximum(std::span<const double> values);
 

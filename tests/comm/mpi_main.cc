@@ -2,9 +2,8 @@
 //
 // main of tests whose ranks are processes: every rank runs the same cases in the same order.
 //
-//   mpi_test --die-in=collective   rank 1 kills itself while the others wait in a collective: not a
-//                                  test, but what a test of the job's end starts
-//   mpi_test --die-in=end          rank 1 stops itself instead of ending; the same
+//   mpi_test --lose-rank=WAY:TRANSPORT   see lost_rank.h
+//   mpi_test --stop-at-the-end           rank 1 stops itself where it should end
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -12,9 +11,8 @@
 #include <string_view>
 
 #include "common/comm/mpi_bootstrap.h"
-#include "common/comm/shared_memory.h"
+#include "tests/comm/lost_rank.h"
 #include "tests/comm/mpi_world.h"
-#include "tests/support/host_devices.h"
 
 namespace tandem::test {
 namespace {
@@ -34,18 +32,6 @@ void silence_other_ranks(int rank) {
   listeners.Append(new Failures);  // gtest's from here on
 }
 
-int die_in_a_collective(Bootstrap& bootstrap) {
-  const auto platform = host_devices(bootstrap.size());
-  Device& device = platform->device(bootstrap.rank());
-  const auto communicator = make_shared_memory_communicator(bootstrap, device);
-  const auto stream = device.make_stream(StreamPriority::kNormal);
-  const auto values = communicator->allocate(Bytes{4000});
-  if (bootstrap.rank() == 1) raise(SIGKILL);
-  communicator->all_reduce(*stream, values->as<float>(), ReduceOp::kSum);
-  stream->synchronize();
-  return 0;
-}
-
 }  // namespace
 
 Bootstrap& world() { return *world_bootstrap; }
@@ -55,12 +41,15 @@ Bootstrap& world() { return *world_bootstrap; }
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const std::string_view mode = argc > 1 ? argv[1] : "";
+  constexpr std::string_view kStopAtTheEnd = "--stop-at-the-end";
   tandem::MpiSession mpi(argc, argv,
-                         {.deadline = std::chrono::seconds(mode == "--die-in=end" ? 3 : 60)});
+                         {.deadline = std::chrono::seconds(mode == kStopAtTheEnd ? 3 : 60)});
   const auto bootstrap = mpi.bootstrap();
-  if (mode == "--die-in=end") return bootstrap->rank() == 1 ? raise(SIGSTOP) : 0;
-  if (mode == "--die-in=collective") {
-    return tandem::test::die_in_a_collective(*bootstrap);
+  if (mode == kStopAtTheEnd) return bootstrap->rank() == 1 ? raise(SIGSTOP) : 0;
+  constexpr std::string_view kLoseRank = "--lose-rank=";
+  if (mode.starts_with(kLoseRank)) {
+    tandem::test::lose_a_rank(*bootstrap, mode.substr(kLoseRank.size()));
+    return 0;
   }
   tandem::test::world_bootstrap = bootstrap.get();
   tandem::test::silence_other_ranks(bootstrap->rank());

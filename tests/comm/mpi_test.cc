@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bootstrap and shared-memory communicator with ranks as processes. Every rank runs every case, so
-// a case must fail on all ranks or on none before its last collective call.
+// Bootstrap and what is the shared-memory communicator's alone, with ranks as processes. Every rank
+// runs every case, so a case must fail on all ranks or on none before its last collective call.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -45,44 +45,6 @@ TEST_F(MpiTest, AttemptTogether_ThrowsTheFirstFailureOnAll) {
   });
   EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory);
   EXPECT_EQ(error.what(), fmt::format("rank {} is full", last));
-}
-
-TEST_F(MpiTest, AllReduce_OnAllocatedAndOtherMemory_IsTheSumOrAverageInRankOrder) {
-  CommunicatingRank on(world(), *platform_, seconds(60));
-  for (const std::int64_t count : {std::int64_t{1}, std::int64_t{1001}, kStagedElements}) {
-    const auto shared = on.communicator->allocate(bytes_of(count));
-    const auto other = on.device.allocate(bytes_of(count));
-    for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kAverage}) {
-      on.check_all_reduce(shared->as<float>(), op);
-      on.check_all_reduce(other->as<float>(), op);
-    }
-  }
-}
-
-TEST_F(MpiTest, Broadcast_GivesAllRootsValues_FromAnyRoot) {
-  CommunicatingRank on(world(), *platform_, seconds(60));
-  const auto shared = on.communicator->allocate(bytes_of(1001));
-  const auto other = on.device.allocate(bytes_of(1001));
-  for (int root = 0; root < on.size; ++root) {
-    on.check_broadcast(shared->as<float>(), root);
-    on.check_broadcast(other->as<float>(), root);
-  }
-}
-
-TEST_F(MpiTest, Reduce_SumsIntoRootsValues_AndLeavesOthersAlone) {
-  CommunicatingRank on(world(), *platform_, seconds(60));
-  const auto shared = on.communicator->allocate(bytes_of(1001));
-  const auto other = on.device.allocate(bytes_of(kStagedElements));
-  for (int root = 0; root < on.size; ++root) {
-    on.check_reduce(shared->as<float>(), root);
-    on.check_reduce(other->as<float>(), root);
-  }
-}
-
-TEST_F(MpiTest, ScatterAndGather_MoveUnevenAndEmptyBlocks) {
-  CommunicatingRank on(world(), *platform_, seconds(60));
-  on.check_blocks(1001);
-  on.check_blocks(kStagedElements);
 }
 
 TEST_F(MpiTest, RootsMemoryThatARankHasFreed_IsACommunicationErrorOnAll) {
@@ -132,24 +94,6 @@ TEST_F(MpiTest, Memory_FreedAndAllocatedAgain_IsZeroAndWorks) {
   }
 }
 
-TEST_F(MpiTest, BarrierAndAllGather_BringAllTogether) {
-  CommunicatingRank on(world(), *platform_, seconds(60));
-  for (int round = 0; round < 20; ++round) {
-    on.communicator->barrier();
-    const std::vector<double> all = on.communicator->all_gather(on.rank + 0.5 * round);
-    for (int peer = 0; peer < on.size; ++peer) {
-      EXPECT_EQ(all[static_cast<std::size_t>(peer)], peer + 0.5 * round);
-    }
-  }
-}
-
-TEST_F(MpiTest, DifferentCollectives_AreACommunicationErrorOnAll) {
-  CommunicatingRank on(world(), *platform_, seconds(60));
-  const auto shared = on.communicator->allocate(bytes_of(64));
-  on.communicator->broadcast(*on.stream, shared->as<float>(), on.rank == 0 ? 0 : 1);
-  EXPECT_EQ(error_of([&] { on.stream->synchronize(); }).kind(), ErrorKind::kCommunication);
-}
-
 TEST_F(MpiTest, RankThatNeverComes_IsACommunicationErrorAtTheDeadline) {
   CommunicatingRank on(world(), *platform_, std::chrono::milliseconds(200));
   if (on.rank == 0) {
@@ -190,14 +134,6 @@ TEST_F(MpiTest, Abort_ReachesOtherProcesses) {
   }
   EXPECT_LT(Clock::now() - start, seconds(20));
   barrier(world());
-}
-
-TEST_F(MpiTest, MoreThanTheNodeHolds_IsOutOfMemoryOnAllRanks_AndAllGoOn) {
-  CommunicatingRank on(world(), *platform_, seconds(60));
-  const Error error = error_of([&] { static_cast<void>(on.communicator->allocate(gib(1 << 20))); });
-  EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory) << error.what();
-  const auto buffer = on.communicator->allocate(bytes_of(100));
-  on.check_all_reduce(buffer->as<float>(), ReduceOp::kSum);
 }
 
 // Names of shared memory that rank 0 made and that are still there.

@@ -57,6 +57,32 @@ TEST(ThreadBootstrapTest, AfterADeadline_TheGroupIsOver) {
   }
 }
 
+TEST(ThreadBootstrapTest, Split_RanksOfAColourAreAmongThemselves) {
+  run_ranks_as_threads(5, [](Bootstrap& bootstrap) {
+    const int colour = bootstrap.rank() % 2;  // 0 2 4 and 1 3
+    const auto part = bootstrap.split(colour);
+    EXPECT_EQ(part->size(), colour == 0 ? 3 : 2);
+    EXPECT_EQ(part->rank(), bootstrap.rank() / 2);
+    const auto all = part->all_gather(std::to_string(bootstrap.rank()));
+    EXPECT_EQ(all, colour == 0 ? (std::vector<std::string>{"0", "2", "4"})
+                               : (std::vector<std::string>{"1", "3"}));
+    const auto again = bootstrap.split(0);  // another one, of all
+    EXPECT_EQ(again->size(), 5);
+    if (colour == 0) static_cast<void>(part->all_gather(""));  // without the other colour
+  });
+}
+
+TEST(ThreadBootstrapTest, Abort_EndsThePartsToo) {
+  const Error error = error_of([] {
+    run_ranks_as_threads(3, [](Bootstrap& bootstrap) {
+      const auto part = bootstrap.split(bootstrap.rank() / 2);  // 0 and 1; 2 alone
+      if (bootstrap.rank() == 1) fail(ErrorKind::kFailure, "rank 1 throws");
+      static_cast<void>(part->all_gather(""));
+    });
+  });
+  EXPECT_TRUE(mentions(error, "rank 1 throws")) << error.what();
+}
+
 TEST(ThreadBootstrapTest, Abort_WakesThoseWhoWait) {
   ThreadGroup group(2);  // whose deadline is a minute
   std::thread waiting([&group] {

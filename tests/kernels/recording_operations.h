@@ -26,6 +26,9 @@ class RecordingOperations final : public Operations {
   void enqueue(Stream& /*stream*/, const Scale& /*op*/) override {}
   void enqueue(Stream& /*stream*/, const Add& /*op*/) override {}
   void enqueue(Stream& /*stream*/, const AddScalar& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const Subtract& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const Convert& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const Orthogonalise& /*op*/) override {}
 };
 
 }  // namespace tandem

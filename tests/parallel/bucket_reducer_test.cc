@@ -23,10 +23,14 @@ constexpr Bytes kCap{kWeight * 4};
 class BucketReducerTest : public testing::Test {
  protected:
   BucketReducer& make(GradsMode grads = GradsMode::kCopy, Overlap overlap = Overlap::kOn) {
-    reducer_ = std::make_unique<BucketReducer>(
-        replica_, model_.layout(), communicator_,
-        ReducerOptions{
-            .grads = grads, .overlap = overlap, .bucket_cap = kCap, .first_bucket_cap = kCap});
+    return make({.grads = grads, .overlap = overlap});
+  }
+
+  BucketReducer& make(ReducerOptions options, std::unique_ptr<CommunicationHook> hook = nullptr) {
+    options.bucket_cap = kCap;
+    options.first_bucket_cap = kCap;
+    reducer_ = std::make_unique<BucketReducer>(replica_, model_.layout(), communicator_, options,
+                                               std::move(hook));
     return *reducer_;
   }
 
@@ -185,6 +189,91 @@ TEST_F(BucketReducerTest, Views_AreTheBucketsMemory_AndAreAveragedByTheCollectiv
     EXPECT_LE(gradient.data() + gradient.size(), first.data + first.count);
     EXPECT_EQ(first.op, ReduceOp::kAverage);
     communicator_.forget_calls();
+  }
+}
+
+TEST_F(BucketReducerTest, StaticGraph_ReducesTheFirstStepAfterBackwardOnly) {
+  make({.graph = Graph::kStatic});
+  reducer_->begin_step();
+  for (const int segment : kBackward) reducer_->gradient_ready(segment);
+  EXPECT_EQ(reduced().size(), 0U);
+  reducer_->finish();
+  EXPECT_EQ(reduced().size(), 1U);
+  reducer_->begin_step();
+  for (const int segment : {3, 2}) reducer_->gradient_ready(segment);
+  EXPECT_EQ(reduced().size(), 1U);
+  for (const int segment : {1, 0}) reducer_->gradient_ready(segment);
+  reducer_->finish();
+}
+
+TEST_F(BucketReducerTest, Divisor_IsOfCopiesAndOfViews_WhichAreThenSummed) {
+  for (const GradsMode grads : {GradsMode::kCopy, GradsMode::kViews}) {
+    make(grads).set_divisor(2);
+    put(device_, reducer_->gradients()[1], std::vector<float>(kBias, 8));
+    step(kBackward);
+    EXPECT_EQ(read_back<float>(device_, reducer_->gradients()[1]), std::vector<float>(kBias, 4));
+    EXPECT_EQ(communicator_.all_reduces().front().op, ReduceOp::kSum);
+    communicator_.forget_calls();
+  }
+}
+
+TEST_F(BucketReducerTest, RankWithoutData_TakesPartInEveryBucketWithZeros) {
+  make(GradsMode::kViews);
+  put(device_, reducer_->gradients()[1], std::vector<float>(kBias, 8));
+  reducer_->begin_step();
+  reducer_->contribute_nothing();
+  replica_.stream().synchronize();
+  EXPECT_EQ(reduced(), (Counts{2 * (kWeight + kBias)}));
+  EXPECT_EQ(read_back<float>(device_, reducer_->gradients()[1]), std::vector<float>(kBias, 0));
+  reducer_->begin_step();  // rebuilt in the order of registration: rank 0 had no other
+  reducer_->contribute_nothing();
+  EXPECT_EQ(reduced(), (Counts{kWeight, kBias + kWeight, kBias}));
+}
+
+// Notes what it is given.
+class RecordingHook final : public CommunicationHook {
+ public:
+  explicit RecordingHook(std::vector<std::size_t>& reduced) : reduced_(reduced) {}
+  void set_buckets(const std::vector<HookBucket>& buckets) override { buckets_ = buckets; }
+  void reduce(Stream&, std::size_t index) override {
+    ASSERT_LT(index, buckets_.size());
+    reduced_.push_back(index);
+  }
+  [[nodiscard]] Bytes bytes_per_step() const override { return {}; }
+
+ private:
+  std::vector<HookBucket> buckets_;
+  std::vector<std::size_t>& reduced_;
+};
+
+TEST_F(BucketReducerTest, Hook_TakesTheBuckets_OfUndividedGradients_InPlaceOfAllReduces) {
+  std::vector<std::size_t> hooked;
+  make({}, std::make_unique<RecordingHook>(hooked));
+  put(device_, reducer_->gradients()[1], std::vector<float>(kBias, 8));
+  step(kBackward);
+  step(kBackward);
+  EXPECT_EQ(hooked, (std::vector<std::size_t>{0, 0, 1}));
+  EXPECT_EQ(reduced(), Counts{});
+  EXPECT_EQ(read_back<float>(device_, reducer_->gradients()[1]), std::vector<float>(kBias, 8));
+}
+
+TEST_F(BucketReducerTest, Collectives_AreTimedByBucket_OnceRebuilt) {
+  PhaseOptions timed{};
+  Replica replica(device_, model_, 1, timed);
+  BucketReducer reducer(replica, model_.layout(), communicator_,
+                        {.bucket_cap = kCap, .first_bucket_cap = kCap});
+  for (int i = 0; i < 4; ++i) {
+    reducer.begin_step();
+    for (const int segment : kBackward) reducer.gradient_ready(segment);
+    reducer.finish();
+  }
+  replica.stream().synchronize();
+  reducer.synchronize();
+  const std::vector<CollectiveTimes> times = reducer.collect_collectives();
+  ASSERT_EQ(times.size(), 2U);
+  for (const CollectiveTimes& bucket : times) {
+    EXPECT_EQ(bucket.steps, 3);
+    EXPECT_EQ(bucket.size, Bytes{4 * (kBias + kWeight)});
   }
 }
 

@@ -43,6 +43,7 @@ HOMES = [
     (r"(oneapi/)?dnnl", ["common/kernels/host/", "bench/kernel_bench"]),
     (r"omp\.h$", ["common/runtime/host/", "common/kernels/host/", "bench/kernel_bench"]),
     (r"nccl", ["common/comm/nccl"]),
+    (r"gloo/", ["common/comm/gloo"]),
     (r"mpi\.h$", ["common/comm/mpi", "bench/"]),
     (r"(nvtx3/|cupti)", ["common/trace/"]),
     (r"hwloc", ["common/runtime/host/"]),

@@ -10,6 +10,7 @@
 #include "reports/markdown.h"
 #include "reports/page_data.h"
 #include "reports/report.h"
+#include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -153,6 +154,82 @@ TEST(Markdown, HoldsVerdictAndTables) {
 
 TEST(Markdown, PipesAndMarkupInText_AreEscaped) {
   EXPECT_EQ(escape_markdown("a|b <i>*c*\nd"), "a\\|b \\<i\\>\\*c\\* d");
+}
+
+TEST(Html, CostsAndCollectives_AreSections_WhereThereAreAny) {
+  const std::string html = own_html(with_collectives());
+  EXPECT_TRUE(has(html, "<h2>What ddp costs against independent processes"));
+  EXPECT_TRUE(has(html, "<h2>Gradient collectives</h2>"));
+  EXPECT_TRUE(has(html, "<details><summary>Each bucket</summary>"));
+  EXPECT_FALSE(has(own_html(full()), "What ddp costs"));
+  EXPECT_FALSE(has(own_html(full()), "Gradient collectives"));
+}
+
+TEST(Markdown, CostsAndCollectives_AreSections_WithTheirFormulas) {
+  Synthetic synthetic = with_collectives();
+  const std::string text = to_markdown(make_report(synthetic.document()));
+  EXPECT_TRUE(has(text, "## What ddp costs against independent processes"));
+  EXPECT_TRUE(has(text, "| missing, ms \\[95 %\\] |"));
+  EXPECT_TRUE(has(text, "## Gradient collectives"));
+  EXPECT_TRUE(has(text, "busbw = algbw x 2(n-1)/n"));
+  EXPECT_TRUE(has(text, "| busbw, GB/s |"));
+  EXPECT_FALSE(has(to_markdown(make_report(full().document())), "Gradient collectives"));
+}
+
+TEST(Terminal, CostsStandBetweenTableAndVerdict) {
+  Synthetic synthetic = with_collectives();
+  const std::string text = to_terminal(make_report(synthetic.document()));
+  const std::size_t costs = text.find("What ddp costs against independent processes");
+  ASSERT_NE(costs, std::string::npos);
+  EXPECT_LT(text.find("median step"), costs);
+  EXPECT_LT(costs, text.find("CPU only"));
+  EXPECT_FALSE(has(to_terminal(make_report(full().document())), "What ddp costs"));
+}
+
+// The field of each row below the named column.
+std::vector<std::string> column(const std::string& csv, const std::string& name) {
+  std::vector<std::string> found;
+  std::size_t place = 0;
+  for (std::size_t at = 0; at < csv.size(); at = csv.find('\n', at) + 1) {
+    const std::string line = csv.substr(at, csv.find('\n', at) - at);
+    std::vector<std::string> fields(1);
+    for (const char c : line) {
+      if (c == ',') {
+        fields.emplace_back();
+      } else {
+        fields.back() += c;
+      }
+    }
+    if (at == 0) {
+      place =
+          static_cast<std::size_t>(std::find(fields.begin(), fields.end(), name) - fields.begin());
+    } else {
+      found.push_back(fields.at(place));
+    }
+  }
+  return found;
+}
+
+TEST(Csv, CostsAndCollectives_StandInTheRowOfDdp) {
+  Synthetic synthetic = with_collectives();
+  const std::string csv = to_csv(summarize(synthetic.document()));
+  ASSERT_EQ(column(csv, "strategy"), (std::vector<std::string>{"independent", "ddp"}));
+  EXPECT_EQ(column(csv, "missing_s").at(0), "");
+  EXPECT_NEAR(std::stod(column(csv, "missing_s").at(1)), 5e-3, 1e-9);
+  EXPECT_NEAR(std::stod(column(csv, "contention_s").at(1)), 3e-3, 1e-9);
+  EXPECT_NEAR(std::stod(column(csv, "independent_share").at(1)), 0.75, 1e-9);
+  EXPECT_EQ(column(csv, "buckets"), (std::vector<std::string>{"", "3"}));
+  EXPECT_EQ(column(csv, "gradient_bytes").at(1), "10000000");
+  EXPECT_NEAR(std::stod(column(csv, "hidden_share_high").at(1)), 0.6, 1e-9);
+}
+
+TEST(Csv, DifferenceBelowZero_KeepsItsSign) {
+  Synthetic synthetic = ddp_and_independent();
+  for (auto& record : synthetic.document().launches) {
+    if (record.cell.strategy == "ddp") record.step_seconds.assign(3, 0.014);
+  }
+  const std::string csv = to_csv(summarize(synthetic.document()));
+  EXPECT_NEAR(std::stod(column(csv, "missing_high_s").at(1)), -1e-3, 1e-9);
 }
 
 TEST(CellTable, EfficiencyAbove100_IsMarked_WhereTheWholeIntervalIs) {

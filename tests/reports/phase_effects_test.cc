@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "reports/explanation.h"
+#include "tests/reports/cost_samples.h"
 #include "tests/reports/ladder_samples.h"
 
 namespace tandem::reports {
@@ -11,17 +12,6 @@ namespace {
 
 using results::DevicePhases;
 using results::LaunchRecord;
-
-using Means = std::map<std::string, double>;
-
-DevicePhases device(int number, const Means& milliseconds) {
-  DevicePhases phases{.device = number, .mean_seconds = {}, .span_seconds = 0};
-  for (const auto& [name, ms] : milliseconds) {
-    phases.mean_seconds[name] = ms * 1e-3;
-    phases.span_seconds += ms * 1e-3;
-  }
-  return phases;
-}
 
 // A step of 20 ms; phases by cell.
 results::Document document_with(
@@ -98,6 +88,22 @@ TEST(PhaseEffects, RankThatIsLateOnItsOwnToo_IsNoCostOfDdp) {
   const MeasuredLadder ladder(document, sample_question());
   const std::vector<Effect> effects = own_costs_of_ddp(ladder);
   EXPECT_NEAR(by_cause(effects).at("skew (one rank later than the others)"), 0, 1e-9);
+  EXPECT_NEAR(sum_of(effects), 0, 1e-9);
+}
+
+TEST(PhaseEffects, OwnCosts_TakeTheLeastOfEachSample_WhereARecordHasIt) {
+  results::Document document = document_with(late_rank);
+  for (LaunchRecord& record : document.launches) {
+    record.critical = record.phases.back();
+    record.least_exposed_seconds = record.cell.strategy == "independent" ? 0 : 0.5e-3;
+    record.least_compute_seconds = 9e-3;
+  }
+  const MeasuredLadder ladder(document, sample_question());
+  const std::vector<Effect> effects = own_costs_of_ddp(ladder);
+  const auto causes = by_cause(effects);
+  EXPECT_NEAR(causes.at("exposed transfer (least of all ranks)"), 0.5, 1e-9);
+  EXPECT_NEAR(causes.at("skew (one rank later than the others)"), (16 - 9.5) - (10 - 9), 1e-9);
+  EXPECT_NEAR(causes.at("contention (forward and backward slowed, least of all ranks)"), 0, 1e-9);
   EXPECT_NEAR(sum_of(effects), 0, 1e-9);
 }
 

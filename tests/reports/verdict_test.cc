@@ -107,6 +107,28 @@ TEST(Verdict, CellsAddedLater_AreCountedApartFromTheSweeps) {
   EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "6 of 10 planned launches are missing"));
 }
 
+TEST(Verdict, SeveralNodes_AreNamedInItsFirstWords_WithTheSkewOfTheirSamples) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.061}).add("ddp", 2, {0.05, 0.051});
+  for (std::size_t launch : {2U, 3U}) {
+    results::LaunchRecord& record = synthetic.document().launches[launch];
+    record.machine.hosts = {"node1", "node2"};
+    record.machine.cores = 4;
+    record.barrier_skew_seconds = 20e-6 * static_cast<double>(launch);
+    record.barrier_skew_uncertainty_seconds = 7e-6;
+  }
+  const VerdictText verdict = verdict_of(synthetic);
+  EXPECT_EQ(verdict.subject,
+            "CPU only: 4 cores of Test CPU on 2 nodes (node1, node2), says nothing about GPUs");
+  EXPECT_TRUE(has(to_text(verdict), "barrier's skew: 60.0 us, known to within 7.0 us"));
+}
+
+TEST(Verdict, OneNode_HasNoNoteOnSkew) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.061}).add("ddp", 2, {0.05, 0.051});
+  EXPECT_FALSE(has(to_text(verdict_of(synthetic)), "several nodes"));
+}
+
 TEST(Verdict, NothingMeasured_SaysSo) {
   Synthetic synthetic;
   synthetic.add_without_time("dp", 2, Status::kFailed, "no such program");

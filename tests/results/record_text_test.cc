@@ -44,6 +44,9 @@ TEST(RecordText, WhatStandsBesideTheTimes_IsKept) {
   EXPECT_DOUBLE_EQ(read.dispatches_per_step, 72.5);
   EXPECT_DOUBLE_EQ(read.link_lateness_seconds, 0.00002);
   EXPECT_DOUBLE_EQ(read.link_overshoot_seconds, 0.00007);
+  EXPECT_DOUBLE_EQ(read.barrier_skew_seconds, 0.00003);
+  EXPECT_DOUBLE_EQ(read.barrier_skew_uncertainty_seconds, 0.00001);
+  EXPECT_EQ(read.machine.hosts, (std::vector<std::string>{"node", "other"}));
   EXPECT_DOUBLE_EQ(read.core_gflops, 88.25);
 }
 

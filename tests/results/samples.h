@@ -28,6 +28,8 @@ inline LaunchRecord full_record() {
   record.dispatches_per_step = 72.5;
   record.link_lateness_seconds = 0.00002;
   record.link_overshoot_seconds = 0.00007;
+  record.barrier_skew_seconds = 0.00003;
+  record.barrier_skew_uncertainty_seconds = 0.00001;
   record.core_gflops = 88.25;
   record.first_step_seconds = 0.5;
   record.warmup_steps = 4;
@@ -42,6 +44,7 @@ inline LaunchRecord full_record() {
   record.bucket_bytes = {1 << 20, 25 << 20};
   record.model = {.parameters = 1000, .parameter_bytes = 4000, .flops_per_sample = 6e3};
   record.machine = {.host_name = "node",
+                    .hosts = {"node", "other"},
                     .cpu_model = "Test CPU",
                     .cores = 2,
                     .memory_bytes = 1LL << 33,

@@ -30,7 +30,26 @@ TEST(Summary, MinimumAndMaximum) {
   EXPECT_DOUBLE_EQ(maximum(std::vector{3.0, -1.0, 2.0}), 3);
 }
 
+TEST(Summary, Percentile_IsByNearestRank) {
+  const std::vector values{15.0, 50.0, 20.0, 40.0, 35.0};
+  EXPECT_DOUBLE_EQ(percentile(values, 5), 15);
+  EXPECT_DOUBLE_EQ(percentile(values, 30), 20);
+  EXPECT_DOUBLE_EQ(percentile(values, 40), 20);
+  EXPECT_DOUBLE_EQ(percentile(values, 50), 35);
+  EXPECT_DOUBLE_EQ(percentile(values, 100), 50);
+}
+
+TEST(Summary, Percentile_OfWholeRanks_TakesThatValue) {
+  std::vector<double> values;
+  for (int i = 1; i <= 1000; ++i) values.push_back(i);
+  EXPECT_DOUBLE_EQ(percentile(values, 99), 990);
+  EXPECT_DOUBLE_EQ(percentile(std::span(values).first(20), 95), 19);
+  EXPECT_THROW((void)percentile(values, 0), Error);
+  EXPECT_THROW((void)percentile(values, 101), Error);
+}
+
 TEST(Summary, EmptySample_Throws) {
+  EXPECT_THROW((void)percentile({}, 50), Error);
   EXPECT_THROW((void)median({}), Error);
   EXPECT_THROW((void)mean({}), Error);
 }

@@ -38,12 +38,12 @@ std::unique_ptr<Strategy> make_local(Platform& platform, const Model& model, con
 }
 
 std::unique_ptr<Strategy> make_rank(Platform& platform, const Model& model, const Training& run,
-                                    Communicator& communicator) {
-  Device& device = platform.device(communicator.rank());
+                                    const RankCommunicators& ranks) {
+  Device& device = platform.device(ranks.data.rank());
   if (run.strategy == "ddp-replicate") {
-    return std::make_unique<ddp::DdpReplicate>(platform, device, model, communicator, run.training);
+    return std::make_unique<ddp::DdpReplicate>(platform, device, model, ranks.data, run.training);
   }
-  return std::make_unique<ddp::DistributedDataParallel>(platform, device, model, communicator,
+  return std::make_unique<ddp::DistributedDataParallel>(platform, device, model, ranks,
                                                         run.training, run.reducer);
 }
 
@@ -53,7 +53,10 @@ Outcome train_ranks(Platform& platform, const Model& model, const Training& run)
     Device& device = platform.device(bootstrap.rank());
     device.bind_this_thread();
     const auto communicator = make_shared_memory_communicator(bootstrap, device);
-    const auto strategy = make_rank(platform, model, run, *communicator);
+    const auto control = run.reducer.kind == ReducerKind::kHorovod
+                             ? make_shared_memory_communicator(bootstrap, device)
+                             : nullptr;
+    const auto strategy = make_rank(platform, model, run, {*communicator, control.get()});
     outcomes[static_cast<std::size_t>(bootstrap.rank())] =
         run_steps(*strategy, platform, run.steps);
   });

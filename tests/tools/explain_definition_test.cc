@@ -24,13 +24,15 @@ TEST(ExplainDefinition, OfASweep_TellsItsCellsAndHowTheyWereMeasured) {
   const Sweep sweep = parse_sweep(R"({"name": "test", "workloads": [{"model": "m", "batch": 8}],
       "devices": 2, "strategies": ["dp", "ddp"], "min_time": "20ms", "min_samples": 4})",
                                   "test.json");
-  const PlannedBefore planned = planned_by(definition_of(sweep, "host", true), "folder");
+  const PlannedBefore planned =
+      planned_by(definition_of(sweep, {"host", true, "hosts node1:2"}), "folder");
   EXPECT_EQ(planned.cells, (std::set<std::string>{"dp/threads/m/devices:2/batch:8",
                                                   "ddp/processes/m/devices:2/batch:8"}));
   EXPECT_EQ(planned.settings.backend, "host");
   EXPECT_EQ(planned.settings.min_time, "20ms");
   EXPECT_EQ(planned.settings.min_samples, 4);
   EXPECT_TRUE(planned.settings.oversubscribe);
+  EXPECT_EQ(planned.settings.site, "hosts node1:2");
 }
 
 TEST(ExplainDefinition, OfAnExplanation_TellsItsRungs) {

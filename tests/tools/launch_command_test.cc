@@ -97,5 +97,17 @@ TEST(LaunchCommand, Environment_IsCleanedOfWhatChangesTheMeasurement) {
   EXPECT_TRUE(has("OMPI_ALLOW_RUN_AS_ROOT=1") && has("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"));
 }
 
+TEST(LaunchCommand, Environment_HasLostNodesNoticedSoon_UnlessTheUserSaysWhen) {
+  const auto has = [](const std::string& text) {
+    const std::vector<std::string> environment = launch_environment();
+    return std::find(environment.begin(), environment.end(), text) != environment.end();
+  };
+  EXPECT_TRUE(has("OMPI_MCA_oob_tcp_keepalive_time=5"));
+  ::setenv("OMPI_MCA_oob_tcp_keepalive_time", "60", 1);
+  EXPECT_TRUE(has("OMPI_MCA_oob_tcp_keepalive_time=60"));
+  EXPECT_FALSE(has("OMPI_MCA_oob_tcp_keepalive_time=5"));
+  ::unsetenv("OMPI_MCA_oob_tcp_keepalive_time");
+}
+
 }  // namespace
 }  // namespace tandem::cli

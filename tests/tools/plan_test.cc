@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "common/base/error.h"
@@ -74,12 +72,33 @@ TEST(Plan, Order_IsTheSameEveryTime) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].cell, b[i].cell);
 }
 
+Sweep shipped(const std::string& name) { return load_sweep(name, {TANDEM_SWEEPS}); }
+
 TEST(Plan, QuickSweep_Has21Cells) {
-  std::ifstream file(TANDEM_QUICK_SWEEP);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  const Sweep sweep = parse_sweep(text, "quick.json");
+  const Sweep sweep = shipped("quick");
   EXPECT_EQ(cells_of(sweep, "auto").size(), 21U);
   EXPECT_EQ(sweep.launches, 6);
+}
+
+TEST(Plan, DdpSweep_HasEveryVariantAndItsBound_AtBothBatches) {
+  const Sweep sweep = shipped("ddp");
+  const std::vector<results::Cell> cells = cells_of(sweep, "auto");
+  EXPECT_EQ(cells.size(), 10U);
+  EXPECT_EQ(sweep.launches, 6);
+  for (const results::Cell& cell : cells) {
+    EXPECT_EQ(cell.launch, "processes");
+    EXPECT_EQ(cell.devices, 2);
+  }
+}
+
+// Otherwise what is compared would be links.
+TEST(Plan, OverlapSweep_HasOneLink) {
+  std::set<std::string> links;
+  for (const results::Cell& cell : cells_of(shipped("overlap"), "auto")) {
+    links.insert(cell.options.at("link"));
+  }
+  EXPECT_EQ(links.size(), 1U);
+  EXPECT_EQ(cells_of(shipped("overlap"), "auto").size(), 3U);
 }
 
 TEST(Plan, Series_DifferByBatchAlone) {

@@ -81,11 +81,13 @@ TEST(Sweep, Definition_TellsSweepsApart_ButNotByTheirDescription) {
   const Sweep sweep = parse_sweep(kSweep, "test.json");
   Sweep other = sweep;
   other.description = "something else";
-  EXPECT_EQ(definition_of(sweep, "auto", false), definition_of(other, "auto", false));
-  EXPECT_NE(definition_of(sweep, "auto", false), definition_of(sweep, "host", false));
-  EXPECT_NE(definition_of(sweep, "auto", false), definition_of(sweep, "auto", true));
+  EXPECT_EQ(definition_of(sweep, {"auto", false}), definition_of(other, {"auto", false}));
+  EXPECT_NE(definition_of(sweep, {"auto", false}), definition_of(sweep, {"host", false}));
+  EXPECT_NE(definition_of(sweep, {"auto", false}), definition_of(sweep, {"auto", true}));
+  EXPECT_NE(definition_of(sweep, {"auto", false}),
+            definition_of(sweep, {"auto", false, "hosts node1:2"}));
   other.launches = 7;
-  EXPECT_NE(definition_of(sweep, "auto", false), definition_of(other, "auto", false));
+  EXPECT_NE(definition_of(sweep, {"auto", false}), definition_of(other, {"auto", false}));
 }
 
 Strategy only_strategy(const std::string& json) {

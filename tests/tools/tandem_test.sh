@@ -183,7 +183,7 @@ case_bad_input() {
   expect 2 run
   one_line "unknown key 'device'"
   expect 2 "$tandem" run no-such-sweep --out result --step-bench "$fake"
-  one_line "sweep 'no-such-sweep' is unknown; known are link, overheads, quick, two-by-two"
+  one_line "sweep 'no-such-sweep' is unknown; known are ddp, link, overheads, overlap, quick, two-by-two"
   expect 2 "$tandem" run ./absent.json --out result --step-bench "$fake"
   one_line 'no such file'
   sweep 0

@@ -35,11 +35,22 @@ results::SweepInfo own_sweep(const ExplainTask& task) {
           .context = measuring_context("explain")};
 }
 
-void check_cores(const ExplainTask& task, int cores) {
-  if (cores == 0 || task.question.devices <= cores) return;
+void check_room(const ExplainTask& task, const DeviceLimit& limit) {
+  for (const results::Cell& cell : task.cells) {
+    if (const auto reason = why_too_large(limit, cell)) {
+      fail(ErrorKind::kUsage, "--devices: {}", *reason);
+    }
+  }
+}
+
+// One ladder, one place: rungs of several would be compared as if their machines were one.
+void check_one_site(const ExplainTask& task, const LaunchSite& site) {
+  const auto name = [](const std::string& text) { return text.empty() ? "this machine" : text; };
+  if (text_of(site) == task.settings.site) return;
   fail(ErrorKind::kUsage,
-       "--devices: {} devices, but only {} to run on; --oversubscribe measures all the same",
-       task.question.devices, cores == 1 ? "1 core" : fmt::format("{} cores", cores));
+       "reading {}: it was measured on {}, and launches would now run on {}; repeat its "
+       "--launcher, --hosts or --hostfile, or explain without FILE",
+       task.source.folder.string(), name(task.settings.site), name(text_of(site)));
 }
 
 // With FILE: a refusal leaves its folder as it was.
@@ -66,13 +77,17 @@ SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
          "give the --out of a tandem run",
          task.source.folder.string(), launches_missing(task));
   }
-  const int cores = core_limit(task.settings.backend, task.settings.oversubscribe);
-  check_cores(task, cores);
+  const DeviceLimit limit{.site = checked_site(options.site),
+                          .cores = core_limit(task.settings.backend, task.settings.oversubscribe),
+                          .oversubscribe = task.settings.oversubscribe};
+  check_one_site(task, limit.site);
+  check_room(task, limit);
   const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
   const LaunchSettings settings{.step_bench = find_step_bench(options.step_bench),
                                 .min_time = task.settings.min_time,
                                 .min_samples = task.settings.min_samples,
                                 .oversubscribe = task.settings.oversubscribe,
+                                .site = limit.site,
                                 .comm_timeout = checked_comm_timeout(options.comm_timeout)};
   const results::SweepInfo asked = own_sweep(task);
   if (task.source.is_given) {
@@ -86,7 +101,7 @@ SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
   folder.mark_unfinished();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
   SweepRunner runner(
-      {.cells = task.cells, .launches = task.launches, .cores = cores, .stop_at = std::nullopt},
+      {.cells = task.cells, .launches = task.launches, .limit = limit, .stop_at = std::nullopt},
       launcher, journal, interrupts);
   return run_and_plan(std::move(runner), task, journal, folder, was_unfinished);
 }

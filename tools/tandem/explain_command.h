@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "tools/tandem/launch_site.h"
+
 namespace tandem::cli {
 
 struct ExplainOptions {
@@ -22,6 +24,7 @@ struct ExplainOptions {
   std::string min_time;  // empty: as FILE was measured, else 500ms
   bool oversubscribe = false;
   std::string launch_timeout = "10m";
+  SiteOptions site{};
   std::string comm_timeout;  // of step_bench; empty: its default
   std::string step_bench;    // empty: beside this program
 };

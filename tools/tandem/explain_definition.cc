@@ -39,7 +39,8 @@ MeasuringSettings settings_from(const Json& json) {
   return {.backend = json.at("backend").get<std::string>(),
           .min_time = json.at("min_time").get<std::string>(),
           .min_samples = json.at("min_samples").get<int>(),
-          .oversubscribe = json.at("oversubscribe").get<bool>()};
+          .oversubscribe = json.at("oversubscribe").get<bool>(),
+          .site = json.value("site", "")};
 }
 
 PlannedBefore read(Json json, const std::string& source) {
@@ -53,6 +54,7 @@ PlannedBefore read(Json json, const std::string& source) {
   }
   json.erase("backend");
   json.erase("oversubscribe");
+  json.erase("site");
   for (const results::Cell& cell :
        cells_of(parse_sweep(json.dump(), source), planned.settings.backend)) {
     planned.cells.insert(cell.name());
@@ -75,10 +77,11 @@ PlannedBefore planned_by(const std::string& definition, const std::string& sourc
 
 std::string definition_of(const reports::GapQuestion& question, int launches,
                           const MeasuringSettings& settings) {
-  return Json{{"explain", to_json(question)},  {"launches", launches},
-              {"min_time", settings.min_time}, {"min_samples", settings.min_samples},
-              {"backend", settings.backend},   {"oversubscribe", settings.oversubscribe}}
-      .dump();
+  Json definition{{"explain", to_json(question)},  {"launches", launches},
+                  {"min_time", settings.min_time}, {"min_samples", settings.min_samples},
+                  {"backend", settings.backend},   {"oversubscribe", settings.oversubscribe}};
+  if (!settings.site.empty()) definition["site"] = settings.site;
+  return definition.dump();
 }
 
 }  // namespace tandem::cli

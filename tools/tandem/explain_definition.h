@@ -14,6 +14,7 @@ struct MeasuringSettings {
   std::string min_time = "500ms";
   int min_samples = 10;
   bool oversubscribe = false;
+  std::string site{};  // text_of(LaunchSite)
 };
 
 // What a journal's definition says, be it of a sweep or of an explanation.

@@ -98,6 +98,7 @@ ExplainTask task_of(const ExplainOptions& options) {
   }
   task.planned = std::move(before.cells);
   task.settings = settings_of(options, before.settings);
+  if (!task.source.is_given) task.settings.site = text_of(checked_site(options.site));
   task.question.backend = task.settings.backend;
   for (const reports::RungCell& rung : reports::ladder_cells(task.question)) {
     task.cells.push_back(rung.cell);

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace tandem::cli {
 namespace {
@@ -15,6 +17,14 @@ namespace {
 // exports. The same prefixes as in tools/lib/setup.sh.
 constexpr std::array<std::string_view, 7> kRemoved{"OMP_",  "GOMP_",   "KMP_",      "OPENBLAS_",
                                                    "DNNL_", "ONEDNN_", "BENCHMARK_"};
+
+// Open MPI's daemons on several nodes probe connections that are silent, and give up a node that
+// does not answer after 5 + 3 x 2 s: long before ranks do, whose end could not be told to it. Open
+// MPI's own values take eight minutes. A user's settings go first.
+constexpr std::array<std::pair<const char*, int>, 3> kNoticeLostNodes{
+    {{"OMPI_MCA_oob_tcp_keepalive_time", 5},
+     {"OMPI_MCA_oob_tcp_keepalive_intvl", 2},
+     {"OMPI_MCA_oob_tcp_keepalive_probes", 3}}};
 
 bool is_removed(std::string_view variable) {
   return std::any_of(kRemoved.begin(), kRemoved.end(),
@@ -30,13 +40,7 @@ bool has_preset_link(const results::Cell& cell) {
 
 std::vector<std::string> launch_command(const results::Cell& cell, const LaunchSettings& settings,
                                         const std::filesystem::path& record) {
-  std::vector<std::string> command;
-  if (cell.launch == "processes") {
-    // mpirun's --oversubscribe lifts its own slot count only; step_bench watches over cores.
-    command = {"mpirun",    "-np",  std::to_string(cell.devices),
-               "--bind-to", "none", "--oversubscribe",
-               "--mca",     "btl",  "vader,self"};
-  }
+  std::vector<std::string> command = launcher_words(settings.site, cell, settings.oversubscribe);
   command.push_back(settings.step_bench.string());
   command.push_back("--strategy=" + cell.strategy);
   command.push_back("--launch=" + cell.launch);
@@ -65,6 +69,9 @@ std::vector<std::string> launch_environment() {
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (!is_removed(*variable)) environment.emplace_back(*variable);
+  }
+  for (const auto& [name, seconds] : kNoticeLostNodes) {
+    if (std::getenv(name) == nullptr) environment.push_back(fmt::format("{}={}", name, seconds));
   }
   environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT=1");
   environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/results/launch_record.h"
+#include "tools/tandem/launch_site.h"
 #include "tools/tandem/sweep.h"
 
 namespace tandem::cli {
@@ -16,6 +17,7 @@ struct LaunchSettings {
   std::string min_time;
   int min_samples = 10;
   bool oversubscribe = false;
+  LaunchSite site{};
   std::string comm_timeout{};  // of step_bench, as given, for cells without one; empty: its default
   // Of the launch: where its ranks keep their flight records; empty: nowhere.
   std::filesystem::path flight_folder{};
@@ -26,13 +28,14 @@ struct LaunchSettings {
 [[nodiscard]] bool has_preset_link(const results::Cell& cell);
 
 // step_bench's command line for one launch of a cell: run directly where one process holds all
-// devices, else under mpirun, whose binding is off in favour of step_bench's own.
+// devices and the site is this machine, else under the site's launcher, whose binding is off in
+// favour of step_bench's own.
 [[nodiscard]] std::vector<std::string> launch_command(const results::Cell& cell,
                                                       const LaunchSettings& settings,
                                                       const std::filesystem::path& record);
 
 // This process's environment without the variables that would change what is measured, and with
-// Open MPI's leave to run as root.
+// Open MPI's leave to run as root; lost nodes are noticed soon.
 [[nodiscard]] std::vector<std::string> launch_environment();
 
 // Gives a variable, "NAME=value", that value in an environment.

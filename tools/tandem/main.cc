@@ -18,8 +18,18 @@ using tandem::cli::ExplainOptions;
 using tandem::cli::LessonsOptions;
 using tandem::cli::ReportOptions;
 using tandem::cli::RunOptions;
+using tandem::cli::SiteOptions;
 
 constexpr int kUsageExit = 2;
+
+void add_site(CLI::App& command, SiteOptions& site) {
+  command.add_option("--launcher", site.launcher, "mpirun, or within a Slurm allocation srun")
+      ->capture_default_str();
+  command.add_option("--hosts", site.hosts,
+                     "Nodes to launch on and how many processes each takes, as node1:2,node2:2; "
+                     "programs and --out must be at the same path on all");
+  command.add_option("--hostfile", site.hostfile, "The same as a host file of Open MPI");
+}
 
 CLI::App* add_run(CLI::App& app, RunOptions& options) {
   CLI::App* run = app.add_subcommand("run",
@@ -35,6 +45,7 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   run->add_flag("--oversubscribe", options.oversubscribe,
                 "Allow more devices than cores; results carry the mark");
   run->add_option("--backend", options.backend, "auto, host or cuda")->capture_default_str();
+  add_site(*run, options.site);
   run->add_option("--launch-timeout", options.launch_timeout, "Give up on a launch after this time")
       ->capture_default_str();
   run->add_option("--comm-timeout", options.comm_timeout,
@@ -84,6 +95,7 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
                       "Measure a launch at least this long; default: as FILE was, else 500ms");
   explain->add_flag("--oversubscribe", options.oversubscribe,
                     "Allow more devices than cores; results carry the mark");
+  add_site(*explain, options.site);
   explain
       ->add_option("--launch-timeout", options.launch_timeout,
                    "Give up on a launch after this time")

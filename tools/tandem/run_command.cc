@@ -19,10 +19,12 @@
 namespace tandem::cli {
 namespace {
 
-results::SweepInfo sweep_info(const Sweep& sweep, const RunOptions& options, std::size_t cells) {
+results::SweepInfo sweep_info(const Sweep& sweep, const RunOptions& options,
+                              const std::string& site, std::size_t cells) {
   results::SweepInfo info;
   info.name = sweep.name;
-  info.definition = definition_of(sweep, options.backend, options.oversubscribe);
+  info.definition = definition_of(
+      sweep, {.backend = options.backend, .oversubscribe = options.oversubscribe, .site = site});
   info.planned_cells = static_cast<int>(cells);
   info.launches_per_cell = sweep.launches;
   info.context = measuring_context(sweep.name);
@@ -48,14 +50,17 @@ void say_end(SweepEnd end, const RunOptions& options) {
 
 // A sweep of which every cell would be skipped.
 void check_fits(const SweepRunner::Plan& plan) {
-  const bool fits = std::any_of(plan.cells.begin(), plan.cells.end(), [&](const auto& cell) {
-    return plan.cores == 0 || cell.devices <= plan.cores;
-  });
+  const bool fits = std::any_of(plan.cells.begin(), plan.cells.end(),
+                                [&](const auto& cell) { return !why_too_large(plan.limit, cell); });
   if (fits) return;
+  if (plan.limit.site.is_elsewhere()) {
+    fail(ErrorKind::kUsage, "every cell of the sweep is too large, the first one for {}",
+         *why_too_large(plan.limit, plan.cells.front()));
+  }
   fail(ErrorKind::kUsage,
        "every cell of the sweep has more devices than there are cores to run on ({}): nothing to "
        "measure; --oversubscribe measures all the same",
-       plan.cores);
+       plan.limit.cores);
 }
 
 int finish(const OutputFolder& folder, SweepEnd end) {
@@ -79,9 +84,12 @@ int run_sweep(const RunOptions& options) {
   const TimePoint start = Clock::now();
   Sweep sweep = load_sweep(options.sweep, sweep_folders());
   if (options.launches > 0) sweep.launches = options.launches;
+  const LaunchSite site = checked_site(options.site);
   SweepRunner::Plan plan{.cells = cells_of(sweep, checked_backend(options.backend)),
                          .launches = sweep.launches,
-                         .cores = core_limit(options.backend, options.oversubscribe),
+                         .limit = {.site = site,
+                                   .cores = core_limit(options.backend, options.oversubscribe),
+                                   .oversubscribe = options.oversubscribe},
                          .stop_at = std::nullopt};
   if (!options.budget.empty()) {
     const Seconds budget = parse_long_duration(options.budget, "--budget");
@@ -93,9 +101,10 @@ int run_sweep(const RunOptions& options) {
                                 .min_time = sweep.min_time,
                                 .min_samples = sweep.min_samples,
                                 .oversubscribe = options.oversubscribe,
+                                .site = site,
                                 .comm_timeout = checked_comm_timeout(options.comm_timeout)};
   const OutputFolder folder(options.out);
-  const results::SweepInfo info = sweep_info(sweep, options, plan.cells.size());
+  const results::SweepInfo info = sweep_info(sweep, options, text_of(site), plan.cells.size());
 
   const Interrupts interrupts;
   results::Journal journal(folder.journal(), info);

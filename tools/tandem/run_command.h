@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "tools/tandem/launch_site.h"
+
 namespace tandem::cli {
 
 struct RunOptions {
@@ -14,6 +16,7 @@ struct RunOptions {
   std::string backend = "auto";
   std::string step_bench;  // empty: beside this program
   std::string launch_timeout = "10m";
+  SiteOptions site{};
   std::string comm_timeout;  // of step_bench; empty: its default
 };
 

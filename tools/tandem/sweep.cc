@@ -204,7 +204,7 @@ Sweep load_sweep(const std::string& name, const std::vector<std::filesystem::pat
        name, available(folders));
 }
 
-std::string definition_of(const Sweep& sweep, const std::string& backend, bool oversubscribe) {
+std::string definition_of(const Sweep& sweep, const SweepPlace& place) {
   Json workloads = Json::array();
   for (const Workload& workload : sweep.workloads) {
     workloads.push_back(Json{{"model", workload.model}, {"batch", workload.batch}});
@@ -215,16 +215,17 @@ std::string definition_of(const Sweep& sweep, const std::string& backend, bool o
                               {"launch", strategy.launch},
                               {"options", strategy.options}});
   }
-  return Json{{"name", sweep.name},
-              {"workloads", workloads},
-              {"devices", sweep.devices},
-              {"strategies", strategies},
-              {"launches", sweep.launches},
-              {"min_time", sweep.min_time},
-              {"min_samples", sweep.min_samples},
-              {"backend", backend},
-              {"oversubscribe", oversubscribe}}
-      .dump();
+  Json definition{{"name", sweep.name},
+                  {"workloads", workloads},
+                  {"devices", sweep.devices},
+                  {"strategies", strategies},
+                  {"launches", sweep.launches},
+                  {"min_time", sweep.min_time},
+                  {"min_samples", sweep.min_samples},
+                  {"backend", place.backend},
+                  {"oversubscribe", place.oversubscribe}};
+  if (!place.site.empty()) definition["site"] = place.site;
+  return definition.dump();
 }
 
 }  // namespace tandem::cli

@@ -44,7 +44,11 @@ struct Sweep {
 
 // Everything that decides what is measured, as canonical JSON: two runs may share a journal where
 // theirs are equal.
-[[nodiscard]] std::string definition_of(const Sweep& sweep, const std::string& backend,
-                                        bool oversubscribe);
+struct SweepPlace {
+  std::string backend;
+  bool oversubscribe = false;
+  std::string site{};  // text_of(LaunchSite)
+};
+[[nodiscard]] std::string definition_of(const Sweep& sweep, const SweepPlace& place);
 
 }  // namespace tandem::cli

@@ -73,11 +73,8 @@ SweepEnd SweepRunner::run() {
 
 void SweepRunner::skip_what_does_not_fit() {
   for (std::size_t cell = 0; cell < states_.size(); ++cell) {
-    const int devices = plan_.cells[cell].devices;
-    if (plan_.cores == 0 || devices <= plan_.cores || states_[cell].settled) continue;
-    skip(cell,
-         fmt::format("{} devices, but only {} to run on; --oversubscribe measures all the same",
-                     devices, plan_.cores == 1 ? "1 core" : fmt::format("{} cores", plan_.cores)));
+    const auto reason = why_too_large(plan_.limit, plan_.cells[cell]);
+    if (reason && !states_[cell].settled) skip(cell, *reason);
   }
 }
 

@@ -25,7 +25,7 @@ class SweepRunner {
   struct Plan {
     std::vector<results::Cell> cells;
     int launches = 0;
-    int cores = 0;  // a cell with more devices is skipped; 0: no such rule
+    DeviceLimit limit{};  // a cell beyond it is skipped
     std::optional<TimePoint> stop_at;
   };
 

@@ -6,6 +6,7 @@
 
 #include "common/base/vector_clones.h"
 #include "common/kernels/adam_factors.h"
+#include "common/kernels/host/dot_product.h"
 #include "common/kernels/operands.h"
 #include "common/tensor/random.h"
 
@@ -55,6 +56,12 @@ void add(std::int64_t count, const float* a, const float* b, float* sum) {
 }
 
 TANDEM_VECTOR_CLONES
+void subtract(std::int64_t count, const float* a, const float* b, float* difference) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) difference[i] = a[i] - b[i];
+}
+
+TANDEM_VECTOR_CLONES
 void add_scalar(std::int64_t count, float* values, float constant) {
   TANDEM_INDEPENDENT_ITERATIONS
   for (std::int64_t i = 0; i < count; ++i) values[i] += constant;
@@ -65,16 +72,6 @@ void mse_backward(std::int64_t count, const float* prediction, const float* targ
                   float factor) {
   TANDEM_INDEPENDENT_ITERATIONS
   for (std::int64_t i = 0; i < count; ++i) gradient[i] = factor * (prediction[i] - target[i]);
-}
-
-// A sum over elements goes to kSums partial sums, element i to sum i % kSums: an order that is
-// fixed, whatever the vector width, and that vectorises without reordering anything.
-constexpr int kSums = 32;
-
-double total(const double (&sums)[kSums]) {
-  double total = 0;
-  for (const double sum : sums) total += sum;
-  return total;
 }
 
 // Returns the sum of squared differences; makes no gradient where there is no place for one. The
@@ -104,19 +101,6 @@ double mse(std::int64_t count, const float* prediction, const float* target, flo
   return total(sums);
 }
 
-TANDEM_VECTOR_CLONES
-double weighted_sum(std::int64_t count, const float* values, const float* weights) {
-  double sums[kSums] = {};
-  for (std::int64_t begin = 0; begin < count; begin += kSums) {
-    const auto width = static_cast<int>(std::min<std::int64_t>(kSums, count - begin));
-    TANDEM_INDEPENDENT_ITERATIONS
-    for (int j = 0; j < width; ++j) {
-      sums[j] += static_cast<double>(values[begin + j]) * static_cast<double>(weights[begin + j]);
-    }
-  }
-  return total(sums);
-}
-
 }  // namespace
 
 void run(const ReluBackward& op) { relu_backward(op.y.size(), op.y.data(), op.dy.data()); }
@@ -136,7 +120,7 @@ void run(const MseLossBackward& op) {
 
 void run(const WeightedSum& op) {
   *op.sum.data() =
-      static_cast<float>(weighted_sum(op.values.size(), op.values.data(), op.weights.data()));
+      static_cast<float>(dot_product(op.values.size(), op.values.data(), op.weights.data()));
 }
 
 void run(const SgdUpdate& op) {
@@ -164,5 +148,9 @@ void run(const Scale& op) { scale(op.in.size(), op.in.data(), op.out.data(), op.
 void run(const Add& op) { add(op.a.size(), op.a.data(), op.b.data(), op.sum.data()); }
 
 void run(const AddScalar& op) { add_scalar(op.values.size(), op.values.data(), op.constant); }
+
+void run(const Subtract& op) {
+  subtract(op.a.size(), op.a.data(), op.b.data(), op.difference.data());
+}
 
 }  // namespace tandem::host

@@ -19,5 +19,6 @@ void run(const FillRandom& op);
 void run(const Scale& op);
 void run(const Add& op);
 void run(const AddScalar& op);
+void run(const Subtract& op);
 
 }  // namespace tandem::host

@@ -3,7 +3,9 @@
 
 #include <utility>
 
+#include "common/kernels/host/conversion.h"
 #include "common/kernels/host/elementwise.h"
+#include "common/kernels/host/orthogonalise.h"
 #include "common/kernels/operands.h"
 #include "common/runtime/host/host_stream.h"
 
@@ -65,6 +67,15 @@ void HostOperations::enqueue(Stream& stream, const Scale& op) { enqueue_loop(str
 void HostOperations::enqueue(Stream& stream, const Add& op) { enqueue_loop(stream, "add", op); }
 void HostOperations::enqueue(Stream& stream, const AddScalar& op) {
   enqueue_loop(stream, "add_scalar", op);
+}
+void HostOperations::enqueue(Stream& stream, const Subtract& op) {
+  enqueue_loop(stream, "subtract", op);
+}
+void HostOperations::enqueue(Stream& stream, const Convert& op) {
+  enqueue_loop(stream, "convert", op);
+}
+void HostOperations::enqueue(Stream& stream, const Orthogonalise& op) {
+  enqueue_loop(stream, "orthogonalise", op);
 }
 
 }  // namespace tandem::host

@@ -25,6 +25,9 @@ class HostOperations final : public Operations {
   void enqueue(Stream& stream, const Scale& op) override;
   void enqueue(Stream& stream, const Add& op) override;
   void enqueue(Stream& stream, const AddScalar& op) override;
+  void enqueue(Stream& stream, const Subtract& op) override;
+  void enqueue(Stream& stream, const Convert& op) override;
+  void enqueue(Stream& stream, const Orthogonalise& op) override;
 
   // Library primitives made so far: one per product, shape, activation and bias or none.
   [[nodiscard]] std::int64_t primitive_count() const { return products_.count(); }

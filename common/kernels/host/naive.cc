@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/host/naive.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "common/kernels/adam_factors.h"
 #include "common/kernels/host/naive_loops.h"
@@ -20,6 +24,57 @@ float element(const FillRandom& op, std::uint64_t index) {
       return op.scale * small_integer_from_bits(bits);
   }
   return 0;
+}
+
+float element(ConstAnySpan values, std::int64_t i) {
+  switch (values.dtype()) {
+    case DType::kFloat32:
+      return reinterpret_cast<const float*>(values.data())[i];
+    case DType::kBFloat16:
+      return static_cast<float>(reinterpret_cast<const BFloat16*>(values.data())[i]);
+    case DType::kFloat16:
+      return static_cast<float>(reinterpret_cast<const Float16*>(values.data())[i]);
+  }
+  return 0;
+}
+
+void set_element(AnySpan values, std::int64_t i, float value) {
+  switch (values.dtype()) {
+    case DType::kFloat32:
+      reinterpret_cast<float*>(values.data())[i] = value;
+      return;
+    case DType::kBFloat16:
+      reinterpret_cast<BFloat16*>(values.data())[i] = BFloat16(value);
+      return;
+    case DType::kFloat16:
+      reinterpret_cast<Float16*>(values.data())[i] = Float16(value);
+      return;
+  }
+}
+
+using Vector = std::vector<double>;
+
+double dot(const Vector& a, const Vector& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+// `vector` less its part along each of `basis`.
+Vector rest_of(Vector vector, const std::vector<Vector>& basis) {
+  for (const Vector& direction : basis) {
+    const double along = dot(vector, direction);
+    for (std::size_t i = 0; i < vector.size(); ++i) vector[i] -= along * direction[i];
+  }
+  return vector;
+}
+
+// Adds what `vector` has left to the basis, unless that is less than `enough`; false then.
+bool extend(std::vector<Vector>& basis, const Vector& vector, double enough) {
+  Vector rest = rest_of(rest_of(vector, basis), basis);
+  const double length = std::sqrt(dot(rest, rest));
+  if (length <= enough) return false;
+  for (double& value : rest) value /= length;
+  basis.push_back(std::move(rest));
+  return true;
 }
 
 }  // namespace
@@ -95,6 +150,37 @@ void naive(const Add& op) {
 
 void naive(const AddScalar& op) {
   for (std::int64_t i = 0; i < op.values.size(); ++i) op.values.data()[i] += op.constant;
+}
+
+void naive(const Subtract& op) {
+  for (std::int64_t i = 0; i < op.a.size(); ++i) {
+    op.difference.data()[i] = op.a.data()[i] - op.b.data()[i];
+  }
+}
+
+void naive(const Convert& op) {
+  for (std::int64_t i = 0; i < op.in.size(); ++i) {
+    set_element(op.out, i, element(op.in, i));
+    set_element(op.out, i, element(op.out, i) / op.divisor);
+  }
+}
+
+// In double a row that is spanned by those before it leaves some 1e-16 of itself.
+void naive(const Orthogonalise& op) {
+  const std::int64_t columns = op.matrix.size() / op.rows;
+  std::vector<Vector> basis;
+  for (std::int64_t row = 0; row < op.rows; ++row) {
+    const float* const begin = op.matrix.data() + row * columns;
+    const Vector given(begin, begin + columns);
+    bool extended = extend(basis, given, 1e-12 * std::sqrt(dot(given, given)));
+    for (std::size_t unit = 0; !extended && unit < given.size(); ++unit) {
+      Vector vector(given.size(), 0);
+      vector[unit] = 1;
+      extended = extend(basis, vector, std::sqrt(0.5 / static_cast<double>(columns)));
+    }
+    std::transform(basis.back().begin(), basis.back().end(), op.matrix.data() + row * columns,
+                   [](double value) { return static_cast<float>(value); });
+  }
 }
 
 }  // namespace tandem

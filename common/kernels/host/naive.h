@@ -22,5 +22,8 @@ void naive(const FillRandom& op);
 void naive(const Scale& op);
 void naive(const Add& op);
 void naive(const AddScalar& op);
+void naive(const Subtract& op);
+void naive(const Convert& op);
+void naive(const Orthogonalise& op);
 
 }  // namespace tandem

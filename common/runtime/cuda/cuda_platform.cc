@@ -2,6 +2,7 @@
 #include "common/runtime/cuda/cuda_platform.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "common/base/check.h"
@@ -10,6 +11,7 @@
 #include "common/runtime/cuda/cuda_device.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/device_memory.h"
+#include "common/runtime/thread_timer.h"
 
 namespace tandem::cuda {
 namespace {
@@ -97,6 +99,11 @@ class CudaPlatform final : public Platform {
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate_host(Bytes size) override {
     return std::make_unique<PinnedBuffer>(map_.gpu_of({Backend::kCuda, 0}).ordinal(), size);
+  }
+
+  [[nodiscard]] std::unique_ptr<Timer> make_timer(Device& device, Nanoseconds period,
+                                                  TimerCallback callback) override {
+    return make_thread_timer(device, period, std::move(callback));
   }
 
   [[nodiscard]] Lateness take_lateness() override { return {}; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/host/host_platform.h"
 
+#include <utility>
 #include <vector>
 
 #include "common/runtime/device_memory.h"
@@ -10,6 +11,7 @@
 #include "common/runtime/host/host_device.h"
 #include "common/runtime/host/host_link.h"
 #include "common/runtime/host/shared_mapping.h"
+#include "common/runtime/thread_timer.h"
 
 namespace tandem::host {
 namespace {
@@ -63,6 +65,11 @@ class HostPlatform final : public Platform {
     const DeviceId host{Backend::kHost, DeviceId::kHostMemory};
     return std::make_unique<HostBuffer>(ByteSpan(mapping->data(), size.value, host), mapping,
                                         nullptr);
+  }
+
+  [[nodiscard]] std::unique_ptr<Timer> make_timer(Device& device, Nanoseconds period,
+                                                  TimerCallback callback) override {
+    return make_thread_timer(device, period, std::move(callback));
   }
 
   [[nodiscard]] Lateness take_lateness() override {

@@ -16,6 +16,11 @@ namespace {
 // longer spinning would take the core from a worker that shares it.
 constexpr int kLooks = 20;
 
+// Between two readings of the clock, so that a spinning wait ends soon after its deadline.
+constexpr int kLooksPerReading = 100;
+
+std::atomic<PeerWaits> current_peer_waits{PeerWaits::kPark};
+
 timespec to_timespec(TimePoint time) {
   const auto since = time.time_since_epoch();
   const auto whole = std::chrono::floor<std::chrono::seconds>(since);
@@ -32,20 +37,43 @@ void pause() {
 #endif
 }
 
+// True where one of these looks finds the word changed.
+bool changes_within(int looks, const Word& word, std::uint32_t seen) {
+  for (int look = 0; look < looks; ++look) {
+    if (word.load(std::memory_order_acquire) != seen) return true;
+    pause();
+  }
+  return false;
+}
+
 }  // namespace
 
 bool park_while(const Word& word, std::uint32_t seen, Sharing sharing,
                 std::optional<TimePoint> deadline) {
-  for (int look = 0; look < kLooks; ++look) {
-    if (word.load(std::memory_order_acquire) != seen) return true;
-    pause();
-  }
+  if (changes_within(kLooks, word, seen)) return true;
   // FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time, so wake-ups do not stretch it.
   const timespec until = to_timespec(deadline.value_or(TimePoint{}));
   while (word.load(std::memory_order_acquire) == seen) {
     if (deadline && Clock::now() >= *deadline) return false;
     syscall(SYS_futex, &word, operation(FUTEX_WAIT_BITSET, sharing), seen,
             deadline ? &until : nullptr, nullptr, FUTEX_BITSET_MATCH_ANY);
+  }
+  return true;
+}
+
+ScopedPeerWaits::ScopedPeerWaits(PeerWaits waits)
+    : before_(current_peer_waits.exchange(waits, std::memory_order_relaxed)) {}
+
+ScopedPeerWaits::~ScopedPeerWaits() {
+  current_peer_waits.store(before_, std::memory_order_relaxed);
+}
+
+PeerWaits peer_waits() { return current_peer_waits.load(std::memory_order_relaxed); }
+
+bool await_peer(const Word& word, std::uint32_t seen, Sharing sharing, TimePoint deadline) {
+  if (peer_waits() == PeerWaits::kPark) return park_while(word, seen, sharing, deadline);
+  while (!changes_within(kLooksPerReading, word, seen)) {
+    if (Clock::now() >= deadline) return false;
   }
   return true;
 }

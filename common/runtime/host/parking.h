@@ -21,6 +21,28 @@ enum class Sharing { kThreads, kProcesses };
 bool park_while(const Word& word, std::uint32_t seen, Sharing sharing,
                 std::optional<TimePoint> deadline = std::nullopt);
 
+// How this process waits for peers, which work on cores of their own: parked, as everything waits,
+// or looking until they have come, for who asks what the wake-up costs.
+enum class PeerWaits { kPark, kSpin };
+
+// Sets it for the life of this object, then restores what was before, so that nothing that is
+// measured later spins by mistake. Make it while no other thread waits for a peer; one at a time.
+class ScopedPeerWaits {
+ public:
+  explicit ScopedPeerWaits(PeerWaits waits);
+  ~ScopedPeerWaits();
+  ScopedPeerWaits(const ScopedPeerWaits&) = delete;
+  ScopedPeerWaits& operator=(const ScopedPeerWaits&) = delete;
+
+ private:
+  const PeerWaits before_;
+};
+
+[[nodiscard]] PeerWaits peer_waits();
+
+// park_while for a word that a peer changes: waits as peer_waits() says.
+bool await_peer(const Word& word, std::uint32_t seen, Sharing sharing, TimePoint deadline);
+
 // Wakes all who are parked on `word`; call it after the store.
 void wake_all(Word& word, Sharing sharing);
 

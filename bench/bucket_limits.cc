@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/bucket_limits.h"
+
+#include <charconv>
+#include <limits>
+
+#include "common/base/error.h"
+
+namespace tandem::bench {
+
+Bytes bucket_size(const std::string& flag, const std::string& text) {
+  if (text == "all") return Bytes{std::numeric_limits<std::int64_t>::max()};
+  double number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc{} && rest == text.data() + text.size();
+  if (!whole || !(number >= 0 && number < 1e9)) {
+    fail(ErrorKind::kUsage, "{}: '{}' is no number of MiB: give one such as 25, or all", flag,
+         text);
+  }
+  const Bytes size = parse_bytes(text + "MiB", flag);
+  if (size < Bytes{1}) {
+    fail(ErrorKind::kUsage, "{}: a bucket holds more than {} MiB", flag, text);
+  }
+  return size;
+}
+
+BucketLimits bucket_limits(const std::string& bucket_mb, const std::string& first_bucket_mb) {
+  BucketLimits limits{.first = mib(1), .rest = mib(25)};
+  if (!bucket_mb.empty()) limits.first = limits.rest = bucket_size("--bucket-mb", bucket_mb);
+  if (!first_bucket_mb.empty()) limits.first = bucket_size("--first-bucket-mb", first_bucket_mb);
+  return limits;
+}
+
+}  // namespace tandem::bench

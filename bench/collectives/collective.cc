@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/collectives/collective.h"
+
+namespace tandem::bench {
+
+bool has_two_forms(Collective collective) {
+  return collective == Collective::kAllReduce || collective == Collective::kAllGather ||
+         collective == Collective::kReduceScatter;
+}
+
+bool is_in_blocks(Collective collective) {
+  return collective == Collective::kAllGather || collective == Collective::kReduceScatter ||
+         collective == Collective::kScatter || collective == Collective::kGather;
+}
+
+bool has_operation(Collective collective) {
+  return collective == Collective::kAllReduce || collective == Collective::kReduceScatter;
+}
+
+bool is_repeatable(const CollectiveCase& measured) {
+  if (measured.collective == Collective::kReduce) return false;
+  return !has_operation(measured.collective) || measured.form == Form::kOutOfPlace;
+}
+
+bool grows(const CollectiveCase& measured) {
+  if (is_repeatable(measured)) return false;
+  return measured.collective == Collective::kReduce || measured.op == ReduceOp::kSum;
+}
+
+double bus_factor(Collective collective, int ranks) {
+  const double share_of_others = static_cast<double>(ranks - 1) / ranks;
+  if (collective == Collective::kAllReduce) return 2 * share_of_others;
+  return is_in_blocks(collective) ? share_of_others : 1;
+}
+
+std::string name_of(const CollectiveCase& measured, int ranks) {
+  std::string name =
+      fmt::format("{}/ranks:{}/bytes:{}/{}", name_of(measured.collective, kCollectives), ranks,
+                  measured.size().value, tandem::name_of(measured.type));
+  if (measured.form == Form::kInPlace) name += "/in_place";
+  if (measured.form == Form::kOutOfPlace) name += "/out_of_place";
+  if (has_operation(measured.collective) && measured.op == ReduceOp::kSum) name += "/sum";
+  if (measured.calls > 1) name += fmt::format("/free-running:{}", measured.calls);
+  return name;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "bench/choices.h"
+#include "common/base/dtype.h"
+#include "common/comm/communicator.h"
+
+namespace tandem::bench {
+
+enum class Collective {
+  kAllReduce,
+  kBroadcast,
+  kReduce,
+  kAllGather,
+  kReduceScatter,
+  kScatter,
+  kGather,
+  kSendRecv,  // a ring: every rank sends to the next and receives from the one before
+};
+
+inline constexpr std::array kCollectives{
+    Choice<Collective>{"all_reduce", Collective::kAllReduce},
+    Choice<Collective>{"broadcast", Collective::kBroadcast},
+    Choice<Collective>{"reduce", Collective::kReduce},
+    Choice<Collective>{"all_gather", Collective::kAllGather},
+    Choice<Collective>{"reduce_scatter", Collective::kReduceScatter},
+    Choice<Collective>{"scatter", Collective::kScatter},
+    Choice<Collective>{"gather", Collective::kGather},
+    Choice<Collective>{"sendrecv", Collective::kSendRecv}};
+
+// Whether result and input are one memory; broadcast, reduce, scatter, gather and sendrecv have one
+// form alone.
+enum class Form { kOnly, kInPlace, kOutOfPlace };
+
+// The rank from which or to which rooted collectives go.
+inline constexpr int kRoot = 0;
+
+// What is measured under one name.
+struct CollectiveCase {
+  Collective collective = Collective::kAllReduce;
+  Form form = Form::kInPlace;
+  std::int64_t count = 0;  // elements of the larger buffer
+  DType type = DType::kFloat32;
+  ReduceOp op = ReduceOp::kAverage;  // of all_reduce and reduce_scatter; reduce always sums
+  int calls = 1;                     // per sample, back to back
+  int buckets = 0;                   // of a model that are this large; 0: the size was given
+
+  [[nodiscard]] Bytes size() const { return Bytes{count * size_of(type)}; }
+};
+
+[[nodiscard]] bool has_two_forms(Collective collective);
+
+// True where each rank has a block of the larger buffer: all_gather, reduce_scatter, scatter,
+// gather. Their size is that of the larger buffer, as in nccl-tests.
+[[nodiscard]] bool is_in_blocks(Collective collective);
+
+// True where the operation, sum or average, is the caller's to choose.
+[[nodiscard]] bool has_operation(Collective collective);
+
+// True where a second call on what the first left makes the same result. All do except those that
+// reduce into what they read.
+[[nodiscard]] bool is_repeatable(const CollectiveCase& measured);
+
+// True where such a call adds to what it reads, so that values grow with every call.
+[[nodiscard]] bool grows(const CollectiveCase& measured);
+
+// busbw / algbw, as nccl-tests has it (doc/PERFORMANCE.md): what has to pass the busiest link,
+// over the size.
+[[nodiscard]] double bus_factor(Collective collective, int ranks);
+
+// "all_reduce/ranks:2/bytes:1048576/fp32/in_place". Transport, launch and wait are not in it, so
+// that compare.py sets them side by side; the context has them.
+[[nodiscard]] std::string name_of(const CollectiveCase& measured, int ranks);
+
+}  // namespace tandem::bench

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/collectives/measurement.h"
+
+#include <optional>
+
+#include "bench/collectives/collective_run.h"
+#include "bench/sampler.h"
+#include "common/base/error.h"
+#include "common/comm/agreement.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr int kWarmups = 5;
+
+std::string describe(const CollectiveCase& measured, int rank, const Findings& findings) {
+  if (!findings.first) return "";
+  return fmt::format("{} of {} left wrong elements on rank {}: element {} is {}, not {}",
+                     name_of(measured.collective, kCollectives), to_string(measured.size()), rank,
+                     findings.first->index, findings.first->got, findings.first->expected);
+}
+
+CollectiveResult skipped_because(const std::string& reason) {
+  CollectiveResult result;
+  result.skipped = reason;
+  return result;
+}
+
+// Before any of it is allocated: shared memory is reserved as it is allocated, and a size that
+// never fits is not to drive the machine into a corner first.
+void check_fits(Device& device, Bytes needed) {
+  const MemoryUse memory = device.memory();
+  const Bytes left = memory.capacity - memory.used;
+  if (needed <= left) return;
+  fail(ErrorKind::kOutOfMemory, "{} has too little memory: {} needed, {} of {} left",
+       to_string(device.id()), to_string(needed), to_string(left), to_string(memory.capacity));
+}
+
+class Measuring {
+ public:
+  Measuring(const Rank& rank, const CollectiveCase& measured, CollectiveRun& run)
+      : ranks_(rank.communicator), clocks_(rank.clocks), measured_(measured), run_(run) {}
+
+  [[nodiscard]] CollectiveResult result(int samples) {
+    check_afresh();
+    prepare_samples();
+    for (int i = 0; found_.wrong.empty() && i < samples; ++i) take_sample(samples);
+    if (!found_.wrong.empty()) return found_;
+    if (is_repeatable(measured_)) {
+      check();
+    } else {
+      check_afresh();
+    }
+    return found_;
+  }
+
+ private:
+  void check_afresh() {
+    run_.load();
+    run_.call();
+    run_.synchronize();
+    check();
+  }
+
+  // All ranks learn what any of them found.
+  void check() {
+    const Findings mine = run_.check();
+    const auto all = ranks_.all_gather(static_cast<double>(mine.wrong));
+    for (const double wrong : all) found_.wrong_elements += static_cast<std::int64_t>(wrong);
+    for (const auto& text : ranks_.all_gather(describe(measured_, ranks_.rank(), mine))) {
+      if (found_.wrong.empty()) found_.wrong = text;
+    }
+  }
+
+  void prepare_samples() {
+    if (!found_.wrong.empty()) return;
+    if (grows(measured_)) run_.load_zeros();
+    for (int i = 0; i < kWarmups; ++i) {
+      static_cast<void>(timed_collective());
+      if (ranks_.size() > 1) static_cast<void>(timed_copy());
+    }
+  }
+
+  void take_sample(int samples) {
+    const SampleTimes times = timed_collective();
+    found_.seconds.push_back(times.whole.count() / measured_.calls);
+    found_.rank_seconds.resize(times.of_rank.size());
+    for (std::size_t rank = 0; rank < times.of_rank.size(); ++rank) {
+      found_.rank_seconds[rank] += times.of_rank[rank].count() / measured_.calls / samples;
+    }
+    if (ranks_.size() > 1) {
+      found_.copy_seconds.push_back(timed_copy().whole.count() / measured_.calls);
+    }
+  }
+
+  [[nodiscard]] SampleTimes timed_collective() {
+    const auto work = [this] {
+      run_.enqueue();
+      run_.synchronize();
+    };
+    return times_over_ranks(ranks_, work, clocks_);
+  }
+
+  // Every rank copies at once, each within its own memory.
+  [[nodiscard]] SampleTimes timed_copy() {
+    const auto work = [this] {
+      run_.enqueue_memcpy();
+      run_.synchronize();
+    };
+    return times_over_ranks(ranks_, work, clocks_);
+  }
+
+  Communicator& ranks_;
+  const Clocks clocks_;
+  const CollectiveCase& measured_;
+  CollectiveRun& run_;
+  CollectiveResult found_;
+};
+
+}  // namespace
+
+CollectiveResult measure_collective(const Rank& rank, const CollectiveCase& measured, int samples) {
+  if (measured.collective == Collective::kSendRecv && rank.communicator.size() == 1) {
+    return skipped_because("a rank alone has nobody to send to");
+  }
+  std::optional<CollectiveRun> run;
+  try {
+    // Memory may run out on one rank alone.
+    attempt_together(rank.bootstrap, [&] {
+      check_fits(rank.device, memory_of(measured, rank.communicator.size()));
+    });
+    attempt_together(rank.bootstrap,
+                     [&] { run.emplace(rank.communicator, rank.device, rank.platform, measured); });
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kOutOfMemory) throw;
+    return skipped_because(error.what());
+  }
+  return Measuring(rank, measured, *run).result(samples);
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/collectives/options.h"
+
+#include <algorithm>
+
+#include "bench/bucket_limits.h"
+#include "bench/comma_list.h"
+#include "bench/failure_flags.h"
+#include "bench/ranks_main.h"
+#include "bench/size_list.h"
+#include "common/model/zoo.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr std::array kTypes{Choice<DType>{"fp32", DType::kFloat32},
+                            Choice<DType>{"bf16", DType::kBFloat16},
+                            Choice<DType>{"fp16", DType::kFloat16}};
+constexpr std::array kReduceOps{Choice<ReduceOp>{"average", ReduceOp::kAverage},
+                                Choice<ReduceOp>{"sum", ReduceOp::kSum}};
+constexpr std::array kWaits{Choice<host::PeerWaits>{"park", host::PeerWaits::kPark},
+                            Choice<host::PeerWaits>{"spin", host::PeerWaits::kSpin}};
+
+enum class InPlace { kOn, kOff, kBoth };
+constexpr std::array kInPlaces{Choice<InPlace>{"on", InPlace::kOn},
+                               Choice<InPlace>{"off", InPlace::kOff},
+                               Choice<InPlace>{"both", InPlace::kBoth}};
+
+struct Flags {
+  std::string collective = "all_reduce";
+  std::string sizes = "1KiB:64MiB";
+  std::string sizes_of;
+  std::string bucket_mb;
+  std::string first_bucket_mb;
+  std::string in_place = "on";
+  std::string type = "fp32";
+  std::string op = "average";
+  int free_running = 1;
+  int samples = 50;
+  std::string launch = "processes";
+  int devices = 1;
+  std::string backend = "auto";
+  std::string comm = "auto";
+  std::string wait = "park";
+  std::string device_memory;
+  bool oversubscribe = false;
+  FailureFlags failure;
+};
+
+void declare_cases(CLI::App& app, Flags& flags) {
+  app.add_option("--collective", flags.collective,
+                 "all, or some of all_reduce, broadcast, reduce, all_gather, reduce_scatter, "
+                 "scatter, gather, sendrecv")
+      ->capture_default_str();
+  auto* const sizes =
+      app.add_option("--sizes", flags.sizes,
+                     "bytes of the larger buffer: a range that doubles, or with a factor "
+                     "(1KiB:1GiB:4), or a list (1MiB,16MiB); what does not fit into memory is "
+                     "skipped")
+          ->capture_default_str();
+  app.add_option("--sizes-of", flags.sizes_of,
+                 "a model's name: the sizes of the buckets that ddp reduces of it")
+      ->excludes(sizes);
+  app.add_option("--bucket-mb", flags.bucket_mb,
+                 "with --sizes-of: bucket size in MiB (default 25), or all: one bucket");
+  app.add_option("--first-bucket-mb", flags.first_bucket_mb,
+                 "with --sizes-of: first bucket's size in MiB (default 1; with --bucket-mb, that "
+                 "one's)");
+  app.add_option("--in-place", flags.in_place,
+                 "all_reduce, all_gather, reduce_scatter: on, off or both; the others have one "
+                 "form")
+      ->capture_default_str();
+  app.add_option("--dtype", flags.type, "fp32, bf16 or fp16")->capture_default_str();
+  app.add_option("--op", flags.op, "of all_reduce and reduce_scatter: average or sum")
+      ->capture_default_str();
+}
+
+void declare_job(CLI::App& app, Flags& flags) {
+  app.add_option("--free-running", flags.free_running,
+                 "calls per sample, back to back, between one barrier and one wait")
+      ->capture_default_str();
+  app.add_option("--samples", flags.samples, "per size and form; 1000 or more give p99")
+      ->capture_default_str();
+  app.add_option("--launch", flags.launch, "ranks as processes (under mpirun) or threads")
+      ->capture_default_str();
+  app.add_option("--devices", flags.devices, "ranks, a device each")->capture_default_str();
+  app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
+  app.add_option("--comm", flags.comm,
+                 "transport: auto (shared_memory on one node), shared_memory, mpi or gloo")
+      ->capture_default_str();
+  app.add_option("--wait", flags.wait, "for other ranks: park, or spin (needs a core per rank)")
+      ->capture_default_str();
+  app.add_option("--device-memory", flags.device_memory,
+                 "capacity per device, such as 2GiB (default: what is left, shared evenly)");
+  app.add_flag("--oversubscribe", flags.oversubscribe, "let ranks share cores");
+  declare_failure(app, flags.failure);
+  app.footer("As processes: mpirun -np DEVICES --bind-to none collective_bench --devices=DEVICES.");
+}
+
+std::vector<Collective> collectives_of(const std::string& text) {
+  std::vector<Collective> collectives;
+  for (const std::string& part : parts_of(text)) {
+    if (part == "all") {
+      for (const auto& choice : kCollectives) collectives.push_back(choice.value);
+    } else {
+      collectives.push_back(choose("--collective", part, kCollectives));
+    }
+  }
+  std::vector<Collective> once;
+  for (const Collective collective : collectives) {
+    if (std::find(once.begin(), once.end(), collective) == once.end()) once.push_back(collective);
+  }
+  return once;
+}
+
+std::vector<Form> forms_of(const std::string& text) {
+  switch (choose("--in-place", text, kInPlaces)) {
+    case InPlace::kOn:
+      return {Form::kInPlace};
+    case InPlace::kOff:
+      return {Form::kOutOfPlace};
+    case InPlace::kBoth:
+      return {Form::kInPlace, Form::kOutOfPlace};
+  }
+  return {};
+}
+
+PlaceOptions place_of(const Flags& flags) {
+  if (flags.devices < 1) fail(ErrorKind::kUsage, "--devices={}: use 1 or more", flags.devices);
+  PlaceOptions place{.devices = flags.devices,
+                     .launch = choose("--launch", flags.launch, kLaunches),
+                     .backend = parse_backend(flags.backend),
+                     .oversubscribe = flags.oversubscribe,
+                     .transport = parse_transport(flags.comm, "--comm")};
+  place.communicator.deadline = deadline_of(flags.failure);
+  if (!flags.device_memory.empty()) {
+    place.device_memory = {parse_bytes(flags.device_memory, "--device-memory")};
+  }
+  return place;
+}
+
+// What is wrong whatever the sizes are.
+void check(const CollectiveOptions& options) {
+  if (options.samples < 2) fail(ErrorKind::kUsage, "--samples={}: use 2 or more", options.samples);
+  if (options.calls < 1 || options.calls > 1'000'000) {
+    fail(ErrorKind::kUsage, "--free-running={}: use 1 to 1000000 calls", options.calls);
+  }
+  if (options.wait == host::PeerWaits::kSpin && options.place.oversubscribe) {
+    fail(ErrorKind::kUsage,
+         "--wait=spin needs a core per rank, and --oversubscribe lets ranks share them: leave one "
+         "of them out");
+  }
+}
+
+void read_sizes(const Flags& flags, CollectiveOptions& options) {
+  const bool has_limits = !flags.bucket_mb.empty() || !flags.first_bucket_mb.empty();
+  options.sizes_of = flags.sizes_of;
+  if (flags.sizes_of.empty()) {
+    if (has_limits) {
+      fail(ErrorKind::kUsage, "--bucket-mb and --first-bucket-mb do nothing without --sizes-of");
+    }
+    options.sizes = parse_sizes(flags.sizes, "--sizes");
+    return;
+  }
+  static_cast<void>(make_model(flags.sizes_of));  // unknown: said before ranks are started
+  options.bucket_limits = bucket_limits(flags.bucket_mb, flags.first_bucket_mb);
+}
+
+void add_case(std::vector<CollectiveCase>& cases, const CollectiveCase& added) {
+  for (CollectiveCase& present : cases) {
+    if (present.collective != added.collective || present.form != added.form) continue;
+    if (present.count == added.count) return;  // two sizes that were cut to one
+  }
+  cases.push_back(added);
+}
+
+}  // namespace
+
+std::optional<CollectiveOptions> parse_collective_options(int argc, const char* const* argv) {
+  CLI::App app("Times collectives among the ranks of one node, beside memcpy on all ranks.",
+               "collective_bench");
+  Flags flags;
+  declare_cases(app, flags);
+  declare_job(app, flags);
+  CollectiveOptions options;
+  if (!parse_with_benchmark_flags(app, argc, argv, options.benchmark_flags)) return std::nullopt;
+  options.place = place_of(flags);
+  options.flight_dir = flags.failure.flight_dir;
+  options.collectives = collectives_of(flags.collective);
+  options.forms = forms_of(flags.in_place);
+  options.type = choose("--dtype", flags.type, kTypes);
+  options.op = choose("--op", flags.op, kReduceOps);
+  options.calls = flags.free_running;
+  options.samples = flags.samples;
+  options.wait = choose("--wait", flags.wait, kWaits);
+  read_sizes(flags, options);
+  check(options);
+  // Sizes that were given are judged before ranks are started; a model's are known later.
+  if (options.sizes_of.empty()) static_cast<void>(cases_of(options, sizes_given(options)));
+  return options;
+}
+
+std::vector<SizeToMeasure> sizes_given(const CollectiveOptions& options) {
+  std::vector<SizeToMeasure> sizes;
+  for (const Bytes size : options.sizes) {
+    const std::int64_t count = size.value / size_of(options.type);
+    if (count < 1) {
+      fail(ErrorKind::kUsage, "--sizes: {} B is less than one element of {}: use {}B or more",
+           size.value, tandem::name_of(options.type), size_of(options.type));
+    }
+    sizes.push_back({.count = count});
+  }
+  return sizes;
+}
+
+std::vector<SizeToMeasure> sizes_of_buckets(const std::vector<std::int64_t>& counts) {
+  std::vector<SizeToMeasure> sizes;
+  for (const std::int64_t count : counts) {
+    const auto same = [count](const SizeToMeasure& size) { return size.count == count; };
+    const auto found = std::find_if(sizes.begin(), sizes.end(), same);
+    if (found != sizes.end()) {
+      ++found->buckets;
+    } else {
+      sizes.push_back({.count = count, .buckets = 1});
+    }
+  }
+  return sizes;
+}
+
+std::vector<CollectiveCase> cases_of(const CollectiveOptions& options,
+                                     const std::vector<SizeToMeasure>& sizes) {
+  const int ranks = options.place.devices;
+  std::vector<CollectiveCase> cases;
+  for (const Collective collective : options.collectives) {
+    for (const SizeToMeasure& size : sizes) {
+      CollectiveCase added{.collective = collective,
+                           .count = size.count,
+                           .type = options.type,
+                           .op = options.op,
+                           .calls = options.calls,
+                           .buckets = size.buckets};
+      if (is_in_blocks(collective)) added.count -= size.count % ranks;
+      if (added.count == 0) {
+        fail(ErrorKind::kUsage,
+             "{}: {} B is less than one element of {} for each of {} ranks: use {}B or more",
+             name_of(collective, kCollectives), size.count * size_of(options.type),
+             tandem::name_of(options.type), ranks, ranks * size_of(options.type));
+      }
+      for (const Form form : options.forms) {
+        added.form = has_two_forms(collective) ? form : Form::kOnly;
+        add_case(cases, added);
+      }
+    }
+  }
+  return cases;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/sampler.h"
+#include "common/comm/bootstrap.h"
+#include "common/comm/communicator.h"
+#include "common/runtime/platform.h"
+
+namespace tandem::bench {
+
+// One rank of a job, a thread or a process, as what is measured on it sees it.
+struct Rank {
+  Bootstrap& bootstrap;
+  Platform& platform;
+  Device& device;
+  Communicator& communicator;
+  Clocks clocks = Clocks::kCommon;
+};
+
+}  // namespace tandem::bench

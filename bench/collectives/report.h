@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <optional>
+
+#include "bench/collectives/measurement.h"
+
+namespace tandem::bench {
+
+// Bandwidths of `size` bytes in `seconds`. GB are 10^9 bytes.
+struct Bandwidth {
+  double algorithm = 0;  // size / time: how fast the caller is served
+  double bus = 0;        // that times bus_factor()
+};
+// None in a world of one, which moves nothing.
+[[nodiscard]] std::optional<Bandwidth> bandwidth(const CollectiveCase& measured, int ranks,
+                                                 double seconds);
+
+// Replays a case's samples as its benchmark's iterations, and adds its counters. `ping_pong_ns` is
+// the distance of the launch's first two cores; 0: none. A skipped case becomes an error entry that
+// says why.
+void report(benchmark::State& state, const CollectiveCase& measured, const CollectiveResult& result,
+            double ping_pong_ns);
+
+}  // namespace tandem::bench

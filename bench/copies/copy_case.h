@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/units.h"
+#include "common/runtime/device_id.h"
+
+namespace tandem::bench {
+
+// Where a copy begins or ends.
+struct Endpoint {
+  enum class Kind { kDevice, kPinned, kPageable };
+
+  Kind kind = Kind::kDevice;
+  int device = 0;  // of kDevice
+
+  [[nodiscard]] bool is_device() const { return kind == Kind::kDevice; }
+  bool operator==(const Endpoint&) const = default;
+};
+
+// "host:0", "cuda:1", "pinned", "pageable".
+[[nodiscard]] std::string name_of(const Endpoint& endpoint, Backend backend);
+
+enum class Ways { kOne, kBoth };  // both: at the same time
+
+struct CopyCase {
+  Endpoint from{};
+  Endpoint to{};
+  Ways ways = Ways::kOne;
+  Bytes size;  // each way
+
+  // What crosses in a sample.
+  [[nodiscard]] Bytes bytes_moved() const { return size * (ways == Ways::kBoth ? 2 : 1); }
+};
+
+// All devices, then pinned, then pageable host memory.
+[[nodiscard]] std::vector<Endpoint> endpoints_of(int devices);
+
+// One way: every pair of endpoints of which one is a device, a device to itself included. Both
+// ways: every two endpoints of which one is a device, pageable memory excluded: out of it a copy is
+// waited for, so that two of them are no two at once.
+[[nodiscard]] std::vector<CopyCase> copy_cases(int devices, Ways ways, Bytes size);
+
+// "copy/from:host:0/to:host:1/bytes:16777216", with "both_ways" before the bytes and the modelled
+// link, as asked for, at the end where there are such.
+[[nodiscard]] std::string name_of(const CopyCase& measured, Backend backend,
+                                  const std::string& link);
+
+}  // namespace tandem::bench

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/copies/options.h"
+
+#include <array>
+
+#include "bench/choices.h"
+#include "bench/ranks_main.h"
+#include "bench/size_list.h"
+
+namespace tandem::bench {
+namespace {
+
+enum class WaysAsked { kOne, kBoth, kAll };
+constexpr std::array kWaysAsked{Choice<WaysAsked>{"one", WaysAsked::kOne},
+                                Choice<WaysAsked>{"both", WaysAsked::kBoth},
+                                Choice<WaysAsked>{"all", WaysAsked::kAll}};
+
+struct Flags {
+  int devices = 1;
+  std::string sizes = "1MiB,16MiB,64MiB";
+  std::string ways = "all";
+  int samples = 50;
+  std::string backend = "auto";
+  std::string link;
+  double core_gflops = 0;
+  std::string device_memory;
+  bool oversubscribe = false;
+};
+
+void declare(CLI::App& app, Flags& flags) {
+  app.add_option("--devices", flags.devices, "devices")->capture_default_str();
+  app.add_option("--sizes", flags.sizes,
+                 "bytes of a copy: a list, a range that doubles (1KiB:64MiB), or one with its "
+                 "factor (1KiB:1GiB:4); what does not fit into memory is skipped")
+      ->capture_default_str();
+  app.add_option("--ways", flags.ways, "one way, both ways at once, or all of these")
+      ->capture_default_str();
+  app.add_option("--samples", flags.samples, "per copy; 1000 or more give p99")
+      ->capture_default_str();
+  app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
+  app.add_option("--link", flags.link,
+                 "host: the modelled link between devices, LATENCY:BANDWIDTH such as 20us:1GBps, "
+                 "or a preset such as pcie4@a100-fp32");
+  app.add_option("--core-gflops", flags.core_gflops,
+                 "speed of one core that a preset link is scaled to (default: measured)");
+  app.add_option("--device-memory", flags.device_memory,
+                 "capacity per device, such as 2GiB (default: what is left, shared evenly)");
+  app.add_flag("--oversubscribe", flags.oversubscribe, "let devices share cores or GPUs");
+}
+
+PlaceOptions place_of(const Flags& flags, bool has_core_speed) {
+  if (flags.devices < 1) fail(ErrorKind::kUsage, "--devices={}: use 1 or more", flags.devices);
+  PlaceOptions place{.devices = flags.devices,
+                     .backend = parse_backend(flags.backend),
+                     .oversubscribe = flags.oversubscribe,
+                     .core_gflops = flags.core_gflops};
+  if (!flags.device_memory.empty()) {
+    place.device_memory = {parse_bytes(flags.device_memory, "--device-memory")};
+  }
+  if (!flags.link.empty()) place.link = parse_link(flags.link);
+  if (!has_core_speed) return place;
+  if (!place.link || !place.link->is_preset()) {
+    fail(ErrorKind::kUsage, "--core-gflops does nothing without a preset link");
+  }
+  if (!(flags.core_gflops > 0 && flags.core_gflops < 1e9)) {
+    fail(ErrorKind::kUsage, "--core-gflops={}: use a speed above 0", flags.core_gflops);
+  }
+  return place;
+}
+
+std::vector<Ways> ways_of(const std::string& text) {
+  switch (choose("--ways", text, kWaysAsked)) {
+    case WaysAsked::kOne:
+      return {Ways::kOne};
+    case WaysAsked::kBoth:
+      return {Ways::kBoth};
+    case WaysAsked::kAll:
+      return {Ways::kOne, Ways::kBoth};
+  }
+  return {};
+}
+
+// Copies are checked as fp32.
+std::vector<Bytes> whole_elements(const std::vector<Bytes>& sizes) {
+  constexpr auto kElement = static_cast<std::int64_t>(sizeof(float));
+  for (const Bytes size : sizes) {
+    if (size.value % kElement == 0) continue;
+    fail(ErrorKind::kUsage, "--sizes: {} B is no multiple of {}: use one", size.value, kElement);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+std::optional<CopyOptions> parse_copy_options(int argc, const char* const* argv) {
+  CLI::App app("Times copies between devices, and between them and the host, pair by pair.",
+               "copy_bench");
+  Flags flags;
+  declare(app, flags);
+  CopyOptions options;
+  if (!parse_with_benchmark_flags(app, argc, argv, options.benchmark_flags)) return std::nullopt;
+  options.place = place_of(flags, app.count("--core-gflops") > 0);
+  options.sizes = whole_elements(parse_sizes(flags.sizes, "--sizes"));
+  options.ways = ways_of(flags.ways);
+  options.samples = flags.samples;
+  if (options.samples < 2) fail(ErrorKind::kUsage, "--samples={}: use 2 or more", options.samples);
+  return options;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/copies/copy_case.h"
+#include "bench/job.h"
+
+namespace tandem::bench {
+
+struct CopyOptions {
+  PlaceOptions place{};
+  std::vector<Bytes> sizes{};  // whole elements of fp32
+  std::vector<Ways> ways{};
+  int samples = 50;
+  std::vector<std::string> benchmark_flags{};
+};
+
+// Throws usage errors; with --help, prints it and returns nothing.
+[[nodiscard]] std::optional<CopyOptions> parse_copy_options(int argc, const char* const* argv);
+
+}  // namespace tandem::bench

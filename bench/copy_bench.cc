@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies between every two devices of a process, and between each and the host's memory, pinned or
+// pageable; one way and both ways at once. Every element of every target is checked. Beside Google
+// Benchmark's output, a matrix for people.
+#include <iostream>
+
+#include "bench/clean_environment.h"
+#include "bench/copies/copy_run.h"
+#include "bench/copies/matrix.h"
+#include "bench/copies/options.h"
+#include "bench/google_benchmark.h"
+#include "bench/link_account.h"
+#include "bench/ranks_main.h"
+#include "bench/time_summary.h"
+#include "common/comm/thread_bootstrap.h"
+#include "common/stats/summary.h"
+
+namespace tandem::bench {
+namespace {
+
+// GB/s, GB being 10^9 bytes: what crosses in the median sample, both ways added up.
+double bandwidth(const CopyCase& measured, const CopyResult& result) {
+  return static_cast<double>(measured.bytes_moved().value) / stats::median(result.seconds) * 1e-9;
+}
+
+class CopySweep {
+ public:
+  CopySweep(const Place& place, const CopyOptions& options) : place_(place), options_(options) {}
+
+  void add_to(GoogleBenchmark& driver) {
+    for (const Bytes size : options_.sizes) {
+      for (const Ways ways : options_.ways) add_matrix(driver, size, ways);
+    }
+  }
+
+  void print_matrices() const {
+    for (const auto& matrix : matrices_) std::cerr << '\n' << matrix->text();
+  }
+
+ private:
+  void add_matrix(GoogleBenchmark& driver, Bytes size, Ways ways) {
+    const Backend backend = place_.platform->backend();
+    std::vector<std::string> names;
+    for (const Endpoint& endpoint : endpoints_of(options_.place.devices)) {
+      names.push_back(name_of(endpoint, backend));
+    }
+    matrices_.push_back(std::make_unique<Matrix>(title_of(size, ways), std::move(names)));
+    Matrix& matrix = *matrices_.back();
+    const std::string link = options_.place.link ? options_.place.link->text : "";
+    for (const CopyCase& measured : copy_cases(options_.place.devices, ways, size)) {
+      driver.add(
+          name_of(measured, backend, link), options_.samples, benchmark::kMicrosecond,
+          [this, measured, &matrix](benchmark::State& state) { measure(state, measured, matrix); });
+    }
+  }
+
+  [[nodiscard]] std::string title_of(Bytes size, Ways ways) const {
+    const std::string both = ways == Ways::kBoth ? ", both ways at once, the two added up" : "";
+    const std::string link =
+        place_.link_notice.empty() ? "" : fmt::format(", modelled: {}", place_.link_notice);
+    return fmt::format("GB/s of copies of {}{}{}{}", to_string(size), both, link,
+                       place_.platform->oversubscribed() ? ", devices share cores or GPUs" : "");
+  }
+
+  void measure(benchmark::State& state, const CopyCase& measured, Matrix& matrix) {
+    const CopyResult result = measure_copy(*place_.platform, measured, options_.samples);
+    if (!result.wrong.empty()) fail(ErrorKind::kFailure, "{}", result.wrong);
+    if (!result.skipped.empty()) {
+      state.SkipWithError(("skipped: " + result.skipped).c_str());
+      return set(matrix, measured, std::nullopt);
+    }
+    check_lateness(result.lateness_seconds, stats::mean(result.seconds));
+    std::size_t sample = 0;
+    for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(result.seconds[sample++]);
+    set_percentiles(state, summarise(result.seconds));
+    state.counters["GBps"] = bandwidth(measured, result);
+    state.counters["errors"] = static_cast<double>(result.wrong_elements);
+    set(matrix, measured, bandwidth(measured, result));
+  }
+
+  void set(Matrix& matrix, const CopyCase& measured, std::optional<double> value) const {
+    const Backend backend = place_.platform->backend();
+    const std::string from = name_of(measured.from, backend);
+    const std::string to = name_of(measured.to, backend);
+    matrix.set(from, to, value);
+    if (measured.ways == Ways::kBoth) matrix.set(to, from, value);
+  }
+
+  const Place& place_;
+  const CopyOptions& options_;
+  std::vector<std::unique_ptr<Matrix>> matrices_;
+};
+
+int run(const CopyOptions& options, Bootstrap& bootstrap) {
+  GoogleBenchmark driver("copy_bench", options.benchmark_flags, bootstrap.rank());
+  const Place place = open_place(bootstrap, options.place);
+  std::cerr << place.backend_notice << std::endl;
+  add_context(place);
+  if (!place.link_notice.empty())
+    GoogleBenchmark::add_context("tandem_modelled", place.link_notice);
+  CopySweep sweep(place, options);
+  sweep.add_to(driver);
+  driver.run();
+  sweep.print_matrices();
+  return 0;
+}
+
+}  // namespace
+}  // namespace tandem::bench
+
+int main(int argc, char** argv) {
+  using namespace tandem::bench;
+  restart_in_clean_environment(argv);
+  return run_main("copy_bench", [&] {
+    const auto options = parse_copy_options(argc, argv);
+    if (!options) return 0;
+    check_launch(Launch::kThreads);
+    tandem::ThreadGroup alone(1);
+    return run(*options, *alone.join(0));
+  });
+}

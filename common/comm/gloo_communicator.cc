@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/gloo_communicator.h"
+
+#include <gloo/allgather.h>
+#include <gloo/allreduce.h>
+#include <gloo/broadcast.h>
+#include <gloo/reduce.h>
+#include <gloo/rendezvous/context.h>
+#include <gloo/transport/tcp/device.h>
+#include <gloo/transport/unbound_buffer.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include "common/base/check.h"
+#include "common/comm/blocking_communicator.h"
+#include "common/comm/broken_pipe.h"
+#include "common/comm/gloo_store.h"
+#include "common/comm/reduction.h"
+
+namespace tandem {
+namespace {
+
+using GlooContext = std::shared_ptr<gloo::rendezvous::Context>;  // gloo shares it with its buffers
+
+// Of messages; gloo's collectives have a range of their own.
+constexpr std::uint64_t kMessageSlot = std::uint64_t{1} << 40;
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+// The loopback where all ranks are on one node, else what the host's name resolves to.
+std::shared_ptr<gloo::transport::Device> open_tcp(Bootstrap& bootstrap) {
+  const std::vector<std::string> hosts = bootstrap.all_gather(host_name());
+  gloo::transport::tcp::attr attributes;
+  if (std::ranges::count(hosts, hosts.front()) == std::ssize(hosts)) {
+    attributes.iface = "lo";
+  } else {
+    attributes.hostname = host_name();
+  }
+  return gloo::transport::tcp::CreateDevice(attributes);
+}
+
+// 0 would be no deadline.
+std::chrono::milliseconds timeout_of(Nanoseconds deadline) {
+  return std::max(std::chrono::milliseconds(1),
+                  std::chrono::ceil<std::chrono::milliseconds>(deadline));
+}
+
+GlooContext connect(Bootstrap& bootstrap, std::shared_ptr<gloo::transport::Device>& tcp,
+                    Nanoseconds deadline) {
+  auto context = std::make_shared<gloo::rendezvous::Context>(bootstrap.rank(), bootstrap.size());
+  context->setTimeout(timeout_of(deadline));
+  GlooStore store(bootstrap);
+  context->connectFullMesh(store, tcp);
+  return context;
+}
+
+// Gloo's errors as ours.
+template <class Call>
+auto through_gloo(int rank, Call&& call) {
+  const BrokenPipeIsAnError guard;  // gloo's own thread is started under it, too
+  try {
+    return call();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(ErrorKind::kCommunication,
+         "rank {}: gloo gave up ({}): another rank is lost or late: look at its output", rank,
+         error.what());
+  }
+}
+
+std::size_t bytes_in(ConstAnySpan span) {
+  return static_cast<std::size_t>(span.size_bytes().value);
+}
+
+// Gloo takes what it reads as writable too.
+void* readable(ConstAnySpan span) { return const_cast<std::byte*>(span.data()); }
+
+void copy_all(ConstAnySpan from, AnySpan to) {
+  if (from.data() != to.data()) std::memmove(to.data(), from.data(), bytes_in(from));
+}
+
+// `options` of a reduction with the type's input (absent: in place), output and sum.
+template <class Options>
+void set_operands(Options& options, ConstAnySpan from, void* to) {
+  const auto count = static_cast<std::size_t>(from.size());
+  const bool in_place = from.data() == to;
+  if (from.dtype() == DType::kFloat32) {
+    if (!in_place) options.setInput(static_cast<float*>(readable(from)), count);
+    options.setOutput(static_cast<float*>(to), count);
+  } else {
+    if (!in_place) options.setInput(static_cast<std::uint16_t*>(readable(from)), count);
+    options.setOutput(static_cast<std::uint16_t*>(to), count);
+  }
+  options.setReduceFunction(
+      [type = from.dtype()](void* sum, const void* a, const void* b, std::size_t elements) {
+        reduce_elements({static_cast<const std::byte*>(a), static_cast<const std::byte*>(b)},
+                        {static_cast<std::byte*>(sum)}, {0, static_cast<std::int64_t>(elements)},
+                        {.type = type});
+      });
+}
+
+// Collectives and the callers' control messages do not meet: each has a context, which is a
+// connection to every rank. A context of one rank is connected to nothing: its data is copied here.
+class GlooTransport final : public BlockingTransport {
+ public:
+  GlooTransport(Bootstrap& bootstrap, Nanoseconds deadline)
+      : rank_(bootstrap.rank()), ranks_(bootstrap.size()) {
+    through_gloo(rank_, [&] {
+      tcp_ = open_tcp(bootstrap);
+      on_stream_ = connect(bootstrap, tcp_, deadline);
+      on_host_ = connect(bootstrap, tcp_, deadline);
+    });
+  }
+
+  void all_reduce(const CollectiveCall&, ConstAnySpan mine, AnySpan result) override {
+    if (ranks_ == 1) return copy_all(mine, result);
+    inside([&] {
+      gloo::AllreduceOptions options(on_stream_);
+      set_operands(options, mine, result.data());
+      gloo::allreduce(options);
+    });
+  }
+
+  // What gloo computes on the way lies in the output, which on the other ranks is none of theirs.
+  void reduce(const CollectiveCall&, AnySpan values, int root) override {
+    if (ranks_ == 1) return;
+    void* const to = rank_ == root ? values.data() : scratch(bytes_in(values));
+    inside([&] {
+      gloo::ReduceOptions options(on_stream_);
+      set_operands(options, values, to);
+      options.setRoot(root);
+      gloo::reduce(options);
+    });
+  }
+
+  void reduce_scatter(const CollectiveCall& call, ConstAnySpan all, AnySpan mine) override {
+    const AnySpan sums(scratch(bytes_in(all)), all.size(), all.dtype(), all.device());
+    all_reduce(call, all, sums);
+    copy_all(sums.subspan(rank_ * mine.size(), mine.size()), mine);
+  }
+
+  void broadcast(const CollectiveCall&, AnySpan values, int root) override {
+    if (ranks_ == 1) return;
+    inside([&] {
+      gloo::BroadcastOptions options(on_stream_);
+      options.setOutput(values.data(), bytes_in(values));
+      options.setRoot(root);
+      gloo::broadcast(options);
+    });
+  }
+
+  void all_gather(const CollectiveCall&, ConstAnySpan mine, AnySpan all) override {
+    const AnySpan own = all.subspan(rank_ * mine.size(), mine.size());
+    copy_all(mine, own);
+    inside([&] { gather_bytes(on_stream_, all.data(), bytes_in(all)); });
+  }
+
+  void send(const CollectiveCall&, ConstAnySpan values, int to) override {
+    inside([&] {
+      const auto buffer = on_stream_->createUnboundBuffer(readable(values), bytes_in(values));
+      buffer->send(to, kMessageSlot);
+      buffer->waitSend(on_stream_->getTimeout());
+    });
+  }
+
+  void recv(const CollectiveCall&, AnySpan values, int from) override {
+    inside([&] {
+      const auto buffer = on_stream_->createUnboundBuffer(values.data(), bytes_in(values));
+      buffer->recv(from, kMessageSlot);
+      buffer->waitRecv(on_stream_->getTimeout());
+    });
+  }
+
+  // Lengths first, then all texts as long as the longest.
+  [[nodiscard]] std::vector<std::string> gather_texts(const CollectiveCall&,
+                                                      const std::string& mine) override {
+    const auto ranks = static_cast<std::size_t>(ranks_);
+    const auto me = static_cast<std::size_t>(rank_);
+    std::vector<std::int64_t> lengths(ranks, 0);
+    lengths[me] = std::ssize(mine);
+    inside([&] { gather_bytes(on_host_, lengths.data(), ranks * sizeof(std::int64_t)); });
+    const auto longest = static_cast<std::size_t>(*std::ranges::max_element(lengths));
+    if (longest == 0) return std::vector<std::string>(ranks);  // a barrier
+    const std::size_t room = (longest + 7) / 8 * 8;            // gloo halves what it sends
+    std::string all(ranks * room, '\0');
+    std::ranges::copy(mine, all.begin() + static_cast<std::ptrdiff_t>(me * room));
+    inside([&] { gather_bytes(on_host_, all.data(), all.size()); });
+    std::vector<std::string> texts;
+    for (std::size_t peer = 0; peer < ranks; ++peer) {
+      texts.push_back(all.substr(peer * room, static_cast<std::size_t>(lengths[peer])));
+    }
+    return texts;
+  }
+
+  // The others see that their connections to this rank are closed.
+  void abort() noexcept override {
+    aborted_ = true;
+    try {
+      on_stream_->closeConnections();
+      on_host_->closeConnections();
+    } catch (const std::exception&) {
+      // They are closed already.
+    }
+  }
+
+ private:
+  template <class Call>
+  void inside(Call&& call) {
+    const auto check = [this] {
+      if (!aborted_) return;
+      fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_);
+    };
+    check();
+    try {
+      through_gloo(rank_, call);
+    } catch (const Error&) {
+      check();  // the reason for what gloo says
+      throw;
+    }
+  }
+
+  // In place: a rank's own part is there.
+  void gather_bytes(const GlooContext& context, void* all, std::size_t size) const {
+    if (ranks_ == 1) return;
+    gloo::AllgatherOptions options(context);
+    options.setOutput(static_cast<std::byte*>(all), size);
+    gloo::allgather(options);
+  }
+
+  // Of the stream's worker; kept, so that its pages are touched once.
+  [[nodiscard]] std::byte* scratch(std::size_t size) {
+    if (scratch_.size() < size) scratch_.resize(size);
+    return scratch_.data();
+  }
+
+  const int rank_;
+  const int ranks_;
+  std::shared_ptr<gloo::transport::Device> tcp_;  // gloo shares it with the contexts
+  GlooContext on_stream_;
+  GlooContext on_host_;
+  std::vector<std::byte> scratch_;
+  std::atomic<bool> aborted_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_gloo_communicator(Bootstrap& bootstrap, Device& device,
+                                                     const CommunicatorOptions& options) {
+  refuse_modelled_link(device, "gloo");
+  return make_blocking_communicator(bootstrap, device, options,
+                                    std::make_unique<GlooTransport>(bootstrap, options.deadline));
+}
+
+}  // namespace tandem

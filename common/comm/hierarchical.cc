@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An all-reduce of n elements on nodes of two ranks; all on one stream, in this order:
+//
+//   local rank 0   |--- share 0 ---|--- share 1 ---|tail|   local rank 1, the last
+//   node           reduce_scatter into the shares     reduce to the last
+//   between        all_reduce share 0                 all_reduce share 1 + tail
+//   node           all_gather of the shares           broadcast from the last
+#include "common/comm/hierarchical.h"
+
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/comm/agreement.h"
+#include "common/comm/host_collective.h"
+#include "common/comm/reduction.h"
+#include "common/runtime/host/host_stream.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::int64_t kCacheLine = 64;  // bytes
+
+// How the elements of an all-reduce fall to the ranks of a node.
+struct Shares {
+  std::int64_t each = 0;
+  std::int64_t tail = 0;  // the last rank's on top
+};
+
+Shares shares_of(std::int64_t elements, DType type, int ranks) {
+  const std::int64_t line = kCacheLine / size_of(type);
+  const std::int64_t each = elements / ranks / line * line;
+  return {each, elements - each * ranks};
+}
+
+class HierarchicalCommunicator final : public Communicator {
+ public:
+  HierarchicalCommunicator(const NodeLayout& nodes, CommunicatorsOfNodes parts,
+                           CollectiveObserver* observer)
+      : parts_(std::move(parts)),
+        node_(*parts_.node),
+        world_(*parts_.world),
+        observer_(observer),
+        is_even_(nodes.is_even()) {
+    const bool meets = meets_other_nodes(nodes, world_.rank());
+    TANDEM_CHECK(meets == (parts_.between != nullptr), "rank {} of {}", world_.rank(),
+                 world_.size());
+  }
+
+  [[nodiscard]] int rank() const override { return world_.rank(); }
+  [[nodiscard]] int size() const override { return world_.size(); }
+
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
+    std::unique_ptr<Buffer> buffer;
+    attempt_together([this](const std::string& mine) { return world_.all_gather(mine); },
+                     [&] { buffer = node_.allocate(size); });
+    return buffer;
+  }
+
+  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
+    check_same_shape("all_reduce", mine, result);
+    const Shares shares = is_even_ ? shares_of(result.size(), result.dtype(), node_.size())
+                                   : Shares{.tail = result.size()};
+    observed(stream, "all_reduce", result.size_bytes(), [&] {
+      reduce_within_node(stream, mine, result, shares);
+      reduce_between_nodes(stream, result, shares, factor_of(op, size()));
+      spread_within_node(stream, result, shares);
+    });
+  }
+
+  void broadcast(Stream& stream, AnySpan values, int root) override {
+    observed(stream, "broadcast", values.size_bytes(),
+             [&] { world_.broadcast(stream, values, root); });
+  }
+
+  void reduce(Stream& stream, AnySpan values, int root) override {
+    observed(stream, "reduce", values.size_bytes(), [&] { world_.reduce(stream, values, root); });
+  }
+
+  void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {
+    observed(stream, "all_gather", mine.size_bytes(),
+             [&] { world_.all_gather(stream, mine, all); });
+  }
+
+  void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) override {
+    observed(stream, "reduce_scatter", mine.size_bytes(),
+             [&] { world_.reduce_scatter(stream, all, mine, op); });
+  }
+
+  void scatter(Stream& stream, ConstAnySpan source, AnySpan mine, const std::vector<Block>& blocks,
+               int root) override {
+    observed(stream, "scatter", mine.size_bytes(),
+             [&] { world_.scatter(stream, source, mine, blocks, root); });
+  }
+
+  void gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
+              const std::vector<Block>& blocks, int root) override {
+    observed(stream, "gather", mine.size_bytes(),
+             [&] { world_.gather(stream, mine, destination, blocks, root); });
+  }
+
+  void send(Stream& stream, ConstAnySpan values, int to) override {
+    observed(stream, "send", values.size_bytes(), [&] { world_.send(stream, values, to); });
+  }
+
+  void recv(Stream& stream, AnySpan values, int from) override {
+    observed(stream, "recv", values.size_bytes(), [&] { world_.recv(stream, values, from); });
+  }
+
+  void barrier() override { world_.barrier(); }
+  [[nodiscard]] std::vector<double> all_gather(double mine) override {
+    return world_.all_gather(mine);
+  }
+  [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
+    return world_.all_gather(mine);
+  }
+
+  void abort() noexcept override {
+    node_.abort();
+    if (parts_.between) parts_.between->abort();
+    world_.abort();
+  }
+
+ private:
+  [[nodiscard]] int last() const { return node_.size() - 1; }
+  [[nodiscard]] bool is_last() const { return node_.rank() == last(); }
+
+  // Told where the parts begin and end on the stream. Where one of them fails, the end is dropped
+  // with all that comes after it.
+  template <class Parts>
+  void observed(Stream& stream, const char* name, Bytes size, Parts&& parts) {
+    const CollectiveCall call{++enqueued_, name, size};
+    if (observer_ == nullptr) return parts();
+    host::HostStream& on = host::host_stream(stream);
+    observer_->enqueued(call);
+    on.enqueue({name, {}, [observer = observer_, call] { observer->started(call); }});
+    parts();
+    on.enqueue({name, {}, [observer = observer_, call] { observer->finished(call); }});
+  }
+
+  void reduce_within_node(Stream& stream, ConstAnySpan mine, AnySpan result, Shares shares) {
+    const std::int64_t even = shares.each * node_.size();
+    if (shares.each > 0) {
+      node_.reduce_scatter(stream, mine.subspan(0, even),
+                           result.subspan(node_.rank() * shares.each, shares.each), ReduceOp::kSum);
+    }
+    if (shares.tail == 0) return;
+    const AnySpan tail = result.subspan(even, shares.tail);
+    if (mine.data() != result.data()) {
+      stream.copy_bytes(tail.bytes(), mine.subspan(even, shares.tail).bytes());
+    }
+    if (node_.size() > 1) node_.reduce(stream, tail, last());
+  }
+
+  void reduce_between_nodes(Stream& stream, AnySpan result, Shares shares, float factor) {
+    const std::int64_t count = shares.each + (is_last() ? shares.tail : 0);
+    if (count == 0) return;
+    const AnySpan mine = result.subspan(node_.rank() * shares.each, count);
+    parts_.between->all_reduce(stream, mine, ReduceOp::kSum);
+    if (factor == 1) return;
+    host::host_stream(stream).enqueue(
+        {"scale", {writes(mine)}, [mine, factor] {
+           reduce_elements({mine.data()}, {mine.data()}, {0, mine.size()}, {mine.dtype(), factor});
+         }});
+  }
+
+  void spread_within_node(Stream& stream, AnySpan result, Shares shares) {
+    if (node_.size() == 1) return;
+    const std::int64_t even = shares.each * node_.size();
+    if (shares.each > 0) {
+      node_.all_gather(stream, result.subspan(node_.rank() * shares.each, shares.each),
+                       result.subspan(0, even));
+    }
+    if (shares.tail > 0) node_.broadcast(stream, result.subspan(even, shares.tail), last());
+  }
+
+  CommunicatorsOfNodes parts_;
+  Communicator& node_;
+  Communicator& world_;
+  CollectiveObserver* const observer_;  // may be absent
+  const bool is_even_;
+  std::uint64_t enqueued_ = 0;
+};
+
+}  // namespace
+
+int colour_between_nodes(const NodeLayout& nodes, int rank) {
+  if (nodes.is_even()) return nodes.local_rank(rank);
+  return meets_other_nodes(nodes, rank) ? 0 : 1;
+}
+
+bool meets_other_nodes(const NodeLayout& nodes, int rank) {
+  return nodes.is_even() || nodes.ranks_of(nodes.node_of(rank)).back() == rank;
+}
+
+std::unique_ptr<Communicator> make_hierarchical_communicator(const NodeLayout& nodes,
+                                                             CommunicatorsOfNodes parts,
+                                                             CollectiveObserver* observer) {
+  return std::make_unique<HierarchicalCommunicator>(nodes, std::move(parts), observer);
+}
+
+}  // namespace tandem

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/mpi_communicator.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <iostream>
+#include <limits>
+#include <numeric>
+
+#include "common/base/check.h"
+#include "common/comm/blocking_communicator.h"
+#include "common/comm/mpi_handles.h"
+#include "common/comm/watchdog.h"
+
+namespace tandem {
+namespace {
+
+constexpr int kMessageTag = 1;
+
+// For an aborted rank's program to say why, and for MPI to end the job.
+constexpr Nanoseconds kGrace = std::chrono::seconds(2);
+constexpr unsigned kSecondsToEnd = 5;
+
+[[noreturn]] void exit_at_once(int) { _exit(1); }
+
+// Called where a thread of this process is inside MPI for good.
+void end_job(Bootstrap& bootstrap, const std::string& line) {
+  std::cerr << line + "\n" << std::flush;  // in one piece: the launcher writes to the same place
+  std::signal(SIGALRM, exit_at_once);      // MPI may hang as well
+  alarm(kSecondsToEnd);
+  bootstrap.abort(1);
+  _exit(1);
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  return rank;
+}
+
+int ranks_in(MPI_Comm comm) {
+  int ranks = 0;
+  check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+  return ranks;
+}
+
+// Collectives and the callers' control messages do not meet: each has an MPI communicator.
+class MpiTransport final : public BlockingTransport {
+ public:
+  MpiTransport(Bootstrap& bootstrap, Nanoseconds deadline)
+      : on_stream_(bootstrap),
+        on_host_(bootstrap),
+        rank_(rank_in(on_stream_.get())),
+        ranks_(ranks_in(on_stream_.get())),
+        // The job's number of it, also where the ranks here are a part of the job's.
+        watchdog_(rank_in(MPI_COMM_WORLD), deadline,
+                  [&bootstrap](const std::string& line) { end_job(bootstrap, line); }) {}
+
+  void all_reduce(const CollectiveCall& call, ConstAnySpan mine, AnySpan result) override {
+    const MpiElement element = elements_.of(result.dtype());
+    const bool in_place = mine.data() == result.data();
+    for_chunks(result, [&](std::int64_t done, int count) {
+      const void* const from = in_place ? MPI_IN_PLACE : mine.subspan(done, count).data();
+      inside(call, "MPI_Allreduce", [&] {
+        return MPI_Allreduce(from, result.subspan(done, count).data(), count, element.type,
+                             element.sum, on_stream_.get());
+      });
+    });
+  }
+
+  void reduce(const CollectiveCall& call, AnySpan values, int root) override {
+    const MpiElement element = elements_.of(values.dtype());
+    for_chunks(values, [&](std::int64_t done, int count) {
+      void* const part = values.subspan(done, count).data();
+      inside(call, "MPI_Reduce", [&] {
+        return MPI_Reduce(rank_ == root ? MPI_IN_PLACE : part, part, count, element.type,
+                          element.sum, root, on_stream_.get());
+      });
+    });
+  }
+
+  // Through a packed copy: a chunk takes a slice of every rank's part, and those lie apart.
+  void reduce_scatter(const CollectiveCall& call, ConstAnySpan all, AnySpan mine) override {
+    const MpiElement element = elements_.of(mine.dtype());
+    const std::int64_t slice = slice_of(mine.dtype());
+    packed_.resize(static_cast<std::size_t>(slice * ranks_ * size_of(mine.dtype())));
+    for (std::int64_t done = 0; done < mine.size(); done += slice) {
+      const std::int64_t count = std::min(slice, mine.size() - done);
+      pack(all, mine.size(), done, count);
+      inside(call, "MPI_Reduce_scatter_block", [&] {
+        return MPI_Reduce_scatter_block(packed_.data(), mine.subspan(done, count).data(),
+                                        static_cast<int>(count), element.type, element.sum,
+                                        on_stream_.get());
+      });
+    }
+  }
+
+  void broadcast(const CollectiveCall& call, AnySpan values, int root) override {
+    const MPI_Datatype type = elements_.of(values.dtype()).type;
+    for_chunks(values, [&](std::int64_t done, int count) {
+      inside(call, "MPI_Bcast", [&] {
+        return MPI_Bcast(values.subspan(done, count).data(), count, type, root, on_stream_.get());
+      });
+    });
+  }
+
+  void all_gather(const CollectiveCall& call, ConstAnySpan mine, AnySpan all) override {
+    const MPI_Datatype type = elements_.of(mine.dtype()).type;
+    const bool in_place = mine.data() == all.subspan(rank_ * mine.size(), mine.size()).data();
+    const std::int64_t slice = slice_of(mine.dtype());
+    const std::vector<int> offsets = offsets_of_parts(mine.size());
+    for (std::int64_t done = 0; done < mine.size(); done += slice) {
+      const int count = static_cast<int>(std::min(slice, mine.size() - done));
+      const std::vector<int> counts(static_cast<std::size_t>(ranks_), count);
+      void* const to = all.subspan(done, count).data();
+      const void* const from = in_place ? MPI_IN_PLACE : mine.subspan(done, count).data();
+      inside(call, "MPI_Allgatherv", [&] {
+        return MPI_Allgatherv(from, in_place ? 0 : count, type, to, counts.data(), offsets.data(),
+                              type, on_stream_.get());
+      });
+    }
+  }
+
+  void send(const CollectiveCall& call, ConstAnySpan values, int to) override {
+    const MPI_Datatype type = elements_.of(values.dtype()).type;
+    for_chunks(values, [&](std::int64_t done, int count) {
+      inside(call, "MPI_Send", [&] {
+        return MPI_Send(values.subspan(done, count).data(), count, type, to, kMessageTag,
+                        on_stream_.get());
+      });
+    });
+  }
+
+  void recv(const CollectiveCall& call, AnySpan values, int from) override {
+    const MPI_Datatype type = elements_.of(values.dtype()).type;
+    for_chunks(values, [&](std::int64_t done, int count) {
+      MPI_Status status{};
+      inside(call, "MPI_Recv", [&] {
+        return MPI_Recv(values.subspan(done, count).data(), count, type, from, kMessageTag,
+                        on_stream_.get(), &status);
+      });
+      int came = 0;
+      check_mpi(MPI_Get_count(&status, type, &came), "MPI_Get_count");
+      if (came == count) return;
+      fail(ErrorKind::kCommunication,
+           "rank {} sent {} elements and rank {} receives {}: both must name as many", from,
+           done + came, rank_, values.size());
+    });
+  }
+
+  [[nodiscard]] std::vector<std::string> gather_texts(const CollectiveCall& call,
+                                                      const std::string& mine) override {
+    const auto ranks = static_cast<std::size_t>(ranks_);
+    const int length = static_cast<int>(mine.size());
+    std::vector<int> lengths(ranks);
+    inside(call, "MPI_Allgather", [&] {
+      return MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, on_host_.get());
+    });
+    std::vector<int> offsets(ranks);
+    std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
+    std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
+    if (all.empty()) return std::vector<std::string>(ranks);  // a barrier
+    inside(call, "MPI_Allgatherv", [&] {
+      return MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(),
+                            offsets.data(), MPI_CHAR, on_host_.get());
+    });
+    std::vector<std::string> texts;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      texts.push_back(all.substr(static_cast<std::size_t>(offsets[rank]),
+                                 static_cast<std::size_t>(lengths[rank])));
+    }
+    return texts;
+  }
+
+  // Others may wait for this rank inside MPI, where only the job's end reaches them. This rank's
+  // program gets the time to say what went wrong and end the job itself.
+  void abort() noexcept override {
+    aborted_ = true;
+    if (ranks_ == 1) return;
+    watchdog_.expire(kGrace, "rank " + std::to_string(rank_) +
+                                 " has aborted its communicator while others may wait for it: "
+                                 "ending the job; look at what was said before");
+  }
+
+ private:
+  // Each wait of a collective has the deadline for itself: progress ends with the last chunk only.
+  template <class Call>
+  void inside(const CollectiveCall& call, const char* function, Call&& run) {
+    if (aborted_) fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_);
+    int code = MPI_SUCCESS;
+    {
+      const auto watch = watchdog_.watch(call);
+      code = run();
+    }
+    check_mpi(code, function);
+  }
+
+  template <class Span, class Body>
+  static void for_chunks(Span values, Body&& body) {
+    const std::int64_t chunk = kMpiChunk.value / size_of(values.dtype());
+    for (std::int64_t done = 0; done < values.size(); done += chunk) {
+      body(done, static_cast<int>(std::min(chunk, values.size() - done)));
+    }
+  }
+
+  // Elements of each rank's part in a chunk.
+  [[nodiscard]] std::int64_t slice_of(DType type) const {
+    return std::max<std::int64_t>(1, kMpiChunk.value / size_of(type) / ranks_);
+  }
+
+  void pack(ConstAnySpan all, std::int64_t part, std::int64_t done, std::int64_t count) {
+    const auto bytes = static_cast<std::size_t>(count * size_of(all.dtype()));
+    for (int peer = 0; peer < ranks_; ++peer) {
+      std::memcpy(packed_.data() + static_cast<std::size_t>(peer) * bytes,
+                  all.subspan(peer * part + done, count).data(), bytes);
+    }
+  }
+
+  [[nodiscard]] std::vector<int> offsets_of_parts(std::int64_t part) const {
+    TANDEM_CHECK(part * ranks_ <= std::numeric_limits<int>::max(),
+                 "{} elements, and MPI counts to 2^31", part * ranks_);
+    std::vector<int> offsets;
+    for (int peer = 0; peer < ranks_; ++peer) offsets.push_back(static_cast<int>(peer * part));
+    return offsets;
+  }
+
+  const MpiComm on_stream_;
+  const MpiComm on_host_;
+  const MpiElements elements_;
+  const int rank_;
+  const int ranks_;
+  std::vector<std::byte> packed_;  // of the stream's worker
+  std::atomic<bool> aborted_ = false;
+  Watchdog watchdog_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_mpi_communicator(Bootstrap& bootstrap, Device& device,
+                                                    const CommunicatorOptions& options) {
+  if (bootstrap.shares_address_space() && bootstrap.size() > 1) {
+    fail(ErrorKind::kUsage,
+         "the transport mpi needs a process for each rank, and these are threads: launch "
+         "processes, or take the transport shared_memory");
+  }
+  refuse_modelled_link(device, "mpi");
+  return make_blocking_communicator(bootstrap, device, options,
+                                    std::make_unique<MpiTransport>(bootstrap, options.deadline));
+}
+
+}  // namespace tandem

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MPI's objects as owners, and its error codes as errors.
+#pragma once
+
+#include <mpi.h>
+
+#include "common/base/dtype.h"
+#include "common/comm/bootstrap.h"
+
+namespace tandem {
+
+// A communication error that names the function, where `code` is not success.
+void check_mpi(int code, const char* function);
+
+// A communicator of its own, which returns errors instead of ending the job.
+class MpiComm {
+ public:
+  // Of the processes that are the bootstrap's ranks, in its order. Collective among them.
+  explicit MpiComm(Bootstrap& bootstrap);
+  ~MpiComm() { MPI_Comm_free(&comm_); }
+  MpiComm(const MpiComm&) = delete;
+  MpiComm& operator=(const MpiComm&) = delete;
+
+  [[nodiscard]] MPI_Comm get() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+// A type of elements and its sum. MPI's own for fp32. For 16 bits, a type of two bytes and a sum
+// that is computed in float and rounded to nearest at each addition of two operands.
+struct MpiElement {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Op sum = MPI_OP_NULL;
+};
+
+class MpiElements {
+ public:
+  MpiElements();
+  ~MpiElements();
+  MpiElements(const MpiElements&) = delete;
+  MpiElements& operator=(const MpiElements&) = delete;
+
+  [[nodiscard]] MpiElement of(DType type) const;
+
+ private:
+  MpiElement bfloat16_;
+  MpiElement float16_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what collective_bench and copy_bench write: names, counters, and how figures hang together.
+
+    bandwidth_json.py MPIRUN COLLECTIVE_BENCH COPY_BENCH FOLDER
+"""
+import json
+import math
+import subprocess
+import sys
+
+BLOCKS = ("all_gather", "reduce_scatter", "scatter", "gather")
+TWO_FORMS = ("all_reduce", "all_gather", "reduce_scatter")
+SINGLE = ("broadcast", "reduce", "scatter", "gather", "sendrecv")
+
+
+def refuse(constant):
+    raise ValueError(f"{constant} is no JSON")
+
+
+def entries(command, path):
+    subprocess.run(command + [f"--benchmark_out={path}"], check=True)
+    with open(path, encoding="utf-8") as file:
+        document = json.load(file, parse_constant=refuse)
+    return document["context"], {entry["name"]: entry for entry in document["benchmarks"]}
+
+
+def factor(name, ranks):
+    share = (ranks - 1) / ranks
+    if name == "all_reduce":
+        return 2 * share
+    return share if name in BLOCKS else 1
+
+
+def check_times(entry):
+    assert "error_occurred" not in entry and entry["errors"] == 0, entry
+    assert entry["real_time"] > 0 and 0 < entry["p50_us"] <= entry["p95_us"], entry
+
+
+def check_collective(entry, name, ranks):
+    check_times(entry)
+    assert entry["rank_min_us"] <= entry["rank_avg_us"] <= entry["rank_max_us"], entry
+    assert math.isclose(entry["busbw_GBps"], entry["algbw_GBps"] * factor(name, ranks), rel_tol=1e-9)
+    assert entry["memcpy_GBps"] > 0 and entry["speed_to_memcpy"] > 0, entry
+
+
+def check_processes(mpirun, bench, path):
+    context, found = entries(
+        mpirun + ["-np", "2", bench, "--devices=2", "--oversubscribe", "--backend=host",
+                  "--collective=all", "--in-place=both", "--sizes=1KiB,64KiB", "--samples=3"], path)
+    assert context["tandem_launch"] == "processes" and context["tandem_wait"] == "park", context
+    wanted = {f"{name}/ranks:2/bytes:{size}/fp32/{form}": name for name in TWO_FORMS
+              for size in (1024, 65536) for form in ("in_place", "out_of_place")}
+    wanted |= {f"{name}/ranks:2/bytes:{size}/fp32": name for name in SINGLE for size in (1024, 65536)}
+    assert set(found) - {"ping_pong"} == set(wanted), sorted(found)
+    for full_name, name in wanted.items():
+        check_collective(found[full_name], name, 2)
+        assert found[full_name]["iterations"] == 3 and "p99_us" not in found[full_name]
+
+
+def check_threads(bench, path):
+    context, found = entries(
+        [bench, "--launch=threads", "--devices=3", "--oversubscribe", "--backend=host",
+         "--sizes=8B,4MiB,12B", "--samples=1000", "--op=sum", "--dtype=bf16", "--free-running=2",
+         "--device-memory=6MiB"], path)
+    assert context["tandem_launch"] == "threads" and context["tandem_op"] == "sum", context
+    entry = found["all_reduce/ranks:3/bytes:8/bf16/in_place/sum/free-running:2"]
+    check_collective(entry, "all_reduce", 3)
+    assert entry["p95_us"] <= entry["p99_us"], entry
+    # What does not fit is named with its reason, and what comes after it is measured.
+    skipped = found["all_reduce/ranks:3/bytes:4194304/bf16/in_place/sum/free-running:2"]
+    assert skipped["error_message"].startswith("skipped: host:0 has too little memory"), skipped
+    check_times(found["all_reduce/ranks:3/bytes:12/bf16/in_place/sum/free-running:2"])
+
+
+def check_one_rank(bench, path):
+    _, found = entries([bench, "--launch=threads", "--backend=host", "--sizes=1KiB", "--samples=3",
+                        "--collective=all_reduce,sendrecv"], path)
+    entry = found["all_reduce/ranks:1/bytes:1024/fp32/in_place"]
+    check_times(entry)
+    assert not [key for key in entry if "GBps" in key or "memcpy" in key], entry
+    assert "nobody to send to" in found["sendrecv/ranks:1/bytes:1024/fp32"]["error_message"]
+
+
+def check_model(bench, path):
+    _, found = entries([bench, "--launch=threads", "--devices=2", "--oversubscribe", "--backend=host",
+                        "--sizes-of=mlp:4x64", "--bucket-mb=0.01", "--samples=3"], path)
+    found.pop("ping_pong", None)
+    assert [entry["buckets"] for entry in found.values()] == [4], found
+
+
+def check_copies(bench, path):
+    context, found = entries([bench, "--devices=2", "--oversubscribe", "--backend=host",
+                              "--sizes=4KiB", "--samples=3", "--link=1ms:1GBps"], path)
+    assert context["tandem_modelled"] == "link 1ms:1GBps", context
+    assert len(found) == 4 + 8 + 3, sorted(found)
+    for name, entry in found.items():
+        check_times(entry)
+        assert entry["GBps"] > 0 and name.endswith("/bytes:4096/link:1ms:1GBps"), name
+    between = found["copy/from:host:0/to:host:1/bytes:4096/link:1ms:1GBps"]
+    assert between["p50_us"] >= 1004, between  # the model's: 1 ms and 4096 B at 1 GB/s
+    assert "copy/from:host:0/to:host:1/both_ways/bytes:4096/link:1ms:1GBps" in found
+
+
+def main():
+    mpirun, collective_bench, copy_bench, folder = sys.argv[1:]
+    path = f"{folder}/bandwidth.json"
+    check_processes([mpirun, "--oversubscribe", "--bind-to", "none", "--mca", "btl", "vader,self"],
+                    collective_bench, path)
+    check_threads(collective_bench, path)
+    check_one_rank(collective_bench, path)
+    check_model(collective_bench, path)
+    check_copies(copy_bench, path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/collectives/options.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/errors.h"
+
+namespace tandem::bench {
+namespace {
+
+CollectiveOptions parsed(std::vector<const char*> flags) {
+  flags.insert(flags.begin(), "collective_bench");
+  return parse_collective_options(static_cast<int>(flags.size()), flags.data()).value();
+}
+
+std::vector<std::string> names(const CollectiveOptions& options) {
+  std::vector<std::string> found;
+  for (const CollectiveCase& measured : cases_of(options, sizes_given(options))) {
+    found.push_back(name_of(measured, options.place.devices));
+  }
+  return found;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(CollectiveOptions, Defaults_AreDdpsOwnCall) {
+  const Names found = names(parsed({"--devices=2"}));
+  ASSERT_EQ(found.size(), 17U);
+  EXPECT_EQ(found.front(), "all_reduce/ranks:2/bytes:1024/fp32/in_place");
+  EXPECT_EQ(found.back(), "all_reduce/ranks:2/bytes:67108864/fp32/in_place");
+}
+
+TEST(CollectiveOptions, SizesSharedInBlocks_AreCutToAMultipleOfTheRanks) {
+  const CollectiveOptions options = parsed(
+      {"--devices=3", "--collective=all_reduce,all_gather", "--sizes=1KiB,1020B", "--in-place=on"});
+  EXPECT_EQ(names(options), (Names{"all_reduce/ranks:3/bytes:1024/fp32/in_place",
+                                   "all_reduce/ranks:3/bytes:1020/fp32/in_place",
+                                   "all_gather/ranks:3/bytes:1020/fp32/in_place"}));
+}
+
+TEST(CollectiveOptions, BothForms_OfCollectivesThatHaveThem) {
+  const CollectiveOptions options =
+      parsed({"--devices=2", "--collective=gather,reduce_scatter", "--sizes=8B", "--in-place=both",
+              "--dtype=fp16", "--op=sum"});
+  EXPECT_EQ(names(options), (Names{"gather/ranks:2/bytes:8/fp16",
+                                   "reduce_scatter/ranks:2/bytes:8/fp16/in_place/sum",
+                                   "reduce_scatter/ranks:2/bytes:8/fp16/out_of_place/sum"}));
+}
+
+TEST(CollectiveOptions, All_IsEveryCollectiveOnce) {
+  EXPECT_EQ(parsed({"--devices=2", "--collective=gather,all"}).collectives.size(), 8U);
+}
+
+TEST(CollectiveOptions, BucketsOfOneSize_AreOneCaseAndCounted) {
+  CollectiveOptions options = parsed({"--devices=2", "--sizes-of=mlp-tiny"});
+  const auto cases = cases_of(options, sizes_of_buckets({100, 300, 300}));
+  ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(cases[0].count, 100);
+  EXPECT_EQ(cases[0].buckets, 1);
+  EXPECT_EQ(cases[1].buckets, 2);
+}
+
+TEST(CollectiveOptions, LessThanAnElementPerRank_IsAUsageError) {
+  const Error error = test::error_of([] {
+    (void)parsed({"--devices=3", "--collective=all_reduce,scatter", "--sizes=8B"});
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(test::mentions(error, "scatter: 8 B is less than one element of fp32 for each of 3"));
+}
+
+}  // namespace
+}  // namespace tandem::bench

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "bench/copies/copy_run.h"
+#include "bench/copies/matrix.h"
+#include "tests/support/host_devices.h"
+
+namespace tandem::bench {
+namespace {
+
+std::vector<std::string> names(const std::vector<CopyCase>& cases) {
+  std::vector<std::string> found;
+  for (const CopyCase& copy : cases) found.push_back(name_of(copy, Backend::kHost, ""));
+  return found;
+}
+
+TEST(CopyCases, OneWay_ArePairsWithADevice) {
+  const std::vector<std::string> expected{
+      "copy/from:host:0/to:host:0/bytes:1024", "copy/from:host:0/to:pinned/bytes:1024",
+      "copy/from:host:0/to:pageable/bytes:1024", "copy/from:pinned/to:host:0/bytes:1024",
+      "copy/from:pageable/to:host:0/bytes:1024"};
+  EXPECT_EQ(names(copy_cases(1, Ways::kOne, kib(1))), expected);
+  EXPECT_EQ(copy_cases(3, Ways::kOne, kib(1)).size(), 3U * 3 + 3 * 4);
+}
+
+TEST(CopyCases, BothWays_AreEveryTwoOnceWithoutPageable) {
+  const std::vector<std::string> expected{"copy/from:host:0/to:host:1/both_ways/bytes:1024",
+                                          "copy/from:host:0/to:pinned/both_ways/bytes:1024",
+                                          "copy/from:host:1/to:pinned/both_ways/bytes:1024"};
+  EXPECT_EQ(names(copy_cases(2, Ways::kBoth, kib(1))), expected);
+}
+
+TEST(CopyCases, Name_CarriesTheModelledLink) {
+  const CopyCase copy{.from = {}, .to = {Endpoint::Kind::kDevice, 1}, .size = kib(1)};
+  EXPECT_EQ(name_of(copy, Backend::kCuda, "20us:1GBps"),
+            "copy/from:cuda:0/to:cuda:1/bytes:1024/link:20us:1GBps");
+}
+
+TEST(CopyCases, BothWays_MoveTwiceTheSize) {
+  EXPECT_EQ((CopyCase{.ways = Ways::kBoth, .size = kib(1)}).bytes_moved(), kib(2));
+  EXPECT_EQ((CopyCase{.ways = Ways::kOne, .size = kib(1)}).bytes_moved(), kib(1));
+}
+
+TEST(CopyRun, EveryPair_LeavesNoWrongElement) {
+  const auto platform = test::host_devices(2);
+  for (const Ways ways : {Ways::kOne, Ways::kBoth}) {
+    for (const CopyCase& copy : copy_cases(2, ways, Bytes{4 * 1031})) {
+      const CopyResult result = measure_copy(*platform, copy, 2);
+      EXPECT_EQ(result.wrong, "") << name_of(copy, Backend::kHost, "");
+      EXPECT_EQ(result.seconds.size(), 2U);
+      EXPECT_EQ(result.lateness_seconds, 0);
+    }
+  }
+}
+
+TEST(CopyRun, TargetThatWasNotCopiedTo_IsFound) {
+  const auto platform = test::host_devices(2);
+  const Endpoint first{Endpoint::Kind::kDevice, 0};
+  const Endpoint second{Endpoint::Kind::kDevice, 1};
+  OneWayCopy copy(*platform, first, second, kib(4), 0);
+  copy.load();
+  const Findings before = copy.check();
+  EXPECT_EQ(before.wrong, 1024);
+  EXPECT_EQ(before.first.value().index, 0);
+  EXPECT_EQ(before.first.value().got, -1);
+  copy.enqueue();
+  copy.synchronize();
+  EXPECT_EQ(copy.check().wrong, 0);
+}
+
+TEST(CopyRun, WhatDoesNotFit_IsSkippedWithItsReason) {
+  const auto platform =
+      host::make_host_platform({.devices = 1, .oversubscribe = true, .device_memory = {mib(1)}});
+  const CopyResult result = measure_copy(*platform, copy_cases(1, Ways::kOne, mib(2)).front(), 2);
+  EXPECT_NE(result.skipped.find("host:0 is out of memory: 2.0 MiB asked"), std::string::npos)
+      << result.skipped;
+}
+
+TEST(Matrix, Text_SetsFiguresBySourceAndTarget) {
+  Matrix matrix("GB/s", {"host:0", "pageable"});
+  matrix.set("host:0", "host:0", 12.345);
+  matrix.set("host:0", "pageable", std::nullopt);
+  matrix.set("pageable", "host:0", 0.1);
+  EXPECT_EQ(matrix.text(),
+            "GB/s\n"
+            "  from \\ to    host:0  pageable\n"
+            "  host:0         12.3   skipped\n"
+            "  pageable        0.1         -\n");
+}
+
+}  // namespace
+}  // namespace tandem::bench

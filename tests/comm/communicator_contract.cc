@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every communicator does, whatever moves the data and wherever its ranks run.
+#include "tests/comm/communicator_contract.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/comm/contract_cases.h"
+
+namespace tandem::test {
+namespace {
+
+void on_ranks(const ContractSetting& setting, const RankBody& body) { setting.run(body); }
+
+// In every type, on memory of every kind: body(rank, zero, memory).
+template <class Body>
+void on_all_memory(const ContractSetting& setting, Body&& body) {
+  setting.run([&](ContractRank& on) {
+    for_each_type([&](auto zero) {
+      for (const Memory memory : kMemories) body(on, zero, memory);
+    });
+  });
+}
+
+TEST_P(CommunicatorContract, AllReduce_InPlace_IsTheSumOrAverage) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    using T = decltype(zero);
+    for (const std::int64_t count : {1, 16, 1001}) {
+      const auto buffer = on.memory<T>(memory, count);
+      for (const ReduceOp op : kReductions) {
+        expect_all_reduce_in_place(on, buffer.span(), op);
+      }
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, AllReduce_FromPlaceToPlace_LeavesMineAsItIs) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    using T = decltype(zero);
+    const auto mine = on.memory<T>(memory, 1001);
+    const auto result = on.memory<T>(memory, 1001);
+    on.put_own(mine.span());
+    on.communicator->all_reduce(*on.stream, mine.span(), result.span(), ReduceOp::kAverage);
+    on.stream->synchronize();
+    EXPECT_EQ(on.held(result.span()), on.reduced<T>(1001, ReduceOp::kAverage));
+    EXPECT_EQ(on.held(mine.span()), on.values_of<T>(on.rank, 1001));
+  });
+}
+
+TEST_P(CommunicatorContract, AllReduce_OfAPart_LeavesTheRestAlone) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    using T = decltype(zero);
+    const auto buffer = on.memory<T>(memory, 300);
+    const std::vector<T> before(300, T(9.0F));
+    on.put(buffer.span(), before);
+    expect_all_reduce_in_place(on, buffer.span().subspan(7, 200), ReduceOp::kSum);
+    const std::vector<T> all = on.held(buffer.span());
+    EXPECT_TRUE(std::equal(all.begin(), all.begin() + 7, before.begin()));
+    EXPECT_TRUE(std::equal(all.begin() + 207, all.end(), before.begin()));
+  });
+}
+
+TEST_P(CommunicatorContract, AllReduce_OfTwoChunks_IsWhole) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    using T = decltype(zero);
+    const auto buffer = on.memory<T>(memory, kTwoChunks<T>);
+    expect_all_reduce_in_place(on, buffer.span(), ReduceOp::kSum);
+  });
+}
+
+TEST_P(CommunicatorContract, Broadcast_GivesAllRootsValues_FromAnyRoot) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    using T = decltype(zero);
+    for (int root = 0; root < on.size; ++root) {
+      const std::int64_t count = root == 0 ? kTwoChunks<T> : 2 * root - 1;
+      const auto buffer = on.memory<T>(memory, count);
+      on.put_own(buffer.span());
+      on.communicator->broadcast(*on.stream, buffer.span(), root);
+      on.stream->synchronize();
+      EXPECT_EQ(on.held(buffer.span()), on.values_of<T>(root, count));
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, Reduce_SumsIntoRootsValues_AndLeavesOthersAlone) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    using T = decltype(zero);
+    for (int root = 0; root < on.size; ++root) {
+      const std::int64_t count = root == 0 ? kTwoChunks<T> : 2 * root - 1;
+      const auto buffer = on.memory<T>(memory, count);
+      on.put_own(buffer.span());
+      on.communicator->reduce(*on.stream, buffer.span(), root);
+      on.stream->synchronize();
+      EXPECT_EQ(on.held(buffer.span()), on.rank == root ? on.reduced<T>(count, ReduceOp::kSum)
+                                                        : on.values_of<T>(on.rank, count));
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, AllGather_IsAllRanksValuesInOrder) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    for (const std::int64_t part : {1, 1001}) expect_all_gather<decltype(zero)>(on, memory, part);
+  });
+}
+
+TEST_P(CommunicatorContract, AllGather_OfTwoChunks_IsWhole) {
+  on_ranks(GetParam(), [](ContractRank& on) {
+    for (const Memory memory : kMemories) {
+      expect_all_gather<Float16>(on, memory, kTwoChunks<Float16>);
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, AllGather_InPlace_IsAllRanksValuesInOrder) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    using T = decltype(zero);
+    const auto all = on.memory<T>(memory, 1001 * on.size);
+    const Span<T> mine = all.span().subspan(1001 * on.rank, 1001);
+    on.put_own(mine);
+    on.communicator->all_gather(*on.stream, mine, all.span());
+    on.stream->synchronize();
+    EXPECT_EQ(on.held(all.span()), on.gathered<T>(1001));
+  });
+}
+
+TEST_P(CommunicatorContract, ReduceScatter_IsThisRanksPart_AndLeavesAllAsItIs) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    using T = decltype(zero);
+    for (const ReduceOp op : kReductions) {
+      expect_reduce_scatter<T>(on, memory, 1, op);
+      expect_reduce_scatter<T>(on, memory, 1001, op);
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, ReduceScatter_OfTwoChunks_IsWhole) {
+  on_ranks(GetParam(), [](ContractRank& on) {
+    for (const Memory memory : kMemories) {
+      const std::int64_t part = kTwoChunks<BFloat16> / on.size + 1;
+      expect_reduce_scatter<BFloat16>(on, memory, part, ReduceOp::kSum);
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, ReduceScatter_InPlace_ChangesThisRanksPartAlone) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    using T = decltype(zero);
+    const auto all = on.memory<T>(memory, 1001 * on.size);
+    const Span<T> mine = all.span().subspan(1001 * on.rank, 1001);
+    on.put_own(all.span());
+    on.communicator->reduce_scatter(*on.stream, all.span(), mine, ReduceOp::kSum);
+    on.stream->synchronize();
+    std::vector<T> expected = on.values_of<T>(on.rank, 1001 * on.size);
+    std::ranges::copy(reduced_part<T>(on, 1001, ReduceOp::kSum), expected.begin() + 1001 * on.rank);
+    EXPECT_EQ(on.held(all.span()), expected);
+  });
+}
+
+TEST_P(CommunicatorContract, ScatterAndGather_MoveUnevenAndEmptyBlocks) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    for (int root = 0; root < on.size; ++root) {
+      const BlocksCase<decltype(zero)> blocks(on, memory, 1001, root);
+      blocks.expect_scatter();
+      blocks.expect_gather();
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, ScatterAndGather_OfTwoChunks_AreWhole) {
+  on_ranks(GetParam(), [](ContractRank& on) {
+    for (const Memory memory : kMemories) {
+      const BlocksCase<BFloat16> blocks(on, memory, kTwoChunks<BFloat16>, on.size - 1);
+      blocks.expect_scatter();
+      blocks.expect_gather();
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, ScatterAndGather_OfTheHostsMemory_ReachAll) {
+  on_ranks(GetParam(), [](ContractRank& on) {
+    std::vector<float> batch = on.values_of<float>(9, 64 * on.size);
+    std::vector<float> back(batch.size(), 0);
+    const auto mine = on.memory<float>(Memory::kOther, 64);
+    std::vector<Block> blocks;
+    for (int peer = 0; peer < on.size; ++peer) blocks.push_back({64 * peer, 64});
+    const bool root = on.rank == 0;
+    on.communicator->scatter(*on.stream, root ? on_host(batch) : Span<float>{}, mine.span(), blocks,
+                             0);
+    on.communicator->gather(*on.stream, mine.span(), root ? on_host(back) : Span<float>{}, blocks,
+                            0);
+    on.stream->synchronize();
+    const auto first = batch.begin() + 64 * on.rank;
+    EXPECT_EQ(on.held(mine.span()), std::vector<float>(first, first + 64));
+    if (root) {
+      EXPECT_EQ(back, batch);
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, Collectives_OfNothing_AreDone) {
+  on_ranks(GetParam(), [](ContractRank& on) {
+    const std::vector<Block> none(static_cast<std::size_t>(on.size));
+    on.communicator->scatter(*on.stream, Span<float>{}, Span<float>{}, none, 0);
+    on.communicator->gather(*on.stream, Span<float>{}, Span<float>{}, none, 0);
+    EXPECT_NO_THROW(on.stream->synchronize());
+  });
+}
+
+// Round the ring: each rank adds itself to what came and hands it on; a message waits for its
+// receiver, so rank 0 starts and ends.
+TEST_P(CommunicatorContract, Messages_RoundTheRing_PassEveryRank) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    using T = decltype(zero);
+    if (on.size == 1) return;  // nobody to send to
+    const int next = (on.rank + 1) % on.size;
+    const int last = (on.rank + on.size - 1) % on.size;
+    for (const std::int64_t count : {std::int64_t{1}, std::int64_t{1001}, kTwoChunks<T>}) {
+      const auto mine = on.memory<T>(memory, count);
+      const auto came = on.memory<T>(memory, count);
+      on.put_own(mine.span());
+      const auto send = [&] { on.communicator->send(*on.stream, mine.span(), next); };
+      if (on.rank == 0) send();
+      on.communicator->recv(*on.stream, came.span(), last);
+      if (on.rank != 0) send();
+      on.stream->synchronize();
+      EXPECT_EQ(on.held(came.span()), on.values_of<T>(last, count));
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, Messages_BetweenTwoRanks_ArriveInOrder) {
+  on_ranks(GetParam(), [](ContractRank& on) {
+    if (on.size == 1) return;  // nobody to send to
+    const auto values = on.memory<float>(Memory::kOther, 50);
+    const Span<float> all = values.span();
+    on.put_own(all);
+    for (int i = 0; i < 10; ++i) {
+      const Span<float> part = all.subspan(5 * i, 5);
+      if (on.rank == 1) on.communicator->send(*on.stream, part, 0);
+      if (on.rank == 0) on.communicator->recv(*on.stream, part, 1);
+    }
+    on.stream->synchronize();
+    EXPECT_EQ(on.held(all), on.values_of<float>(on.rank == 0 ? 1 : on.rank, 50));
+  });
+}
+
+TEST_P(CommunicatorContract, Collectives_QueuedInARow_RunInOrder) {
+  on_ranks(GetParam(), [](ContractRank& on) {
+    const auto buffer = on.memory<float>(Memory::kAllocated, 100);
+    on.put(buffer.span(), std::vector<float>(100, 1));
+    for (int i = 0; i < 5; ++i) {
+      on.communicator->all_reduce(*on.stream, buffer.span(), ReduceOp::kSum);
+    }
+    on.communicator->broadcast(*on.stream, buffer.span(), 0);
+    on.stream->synchronize();
+    EXPECT_EQ(on.held(buffer.span()),
+              std::vector<float>(100, std::pow(static_cast<float>(on.size), 5.0F)));
+  });
+}
+
+TEST_P(CommunicatorContract, AllGatherOnTheHost_IsInRankOrder_RoundAfterRound) {
+  on_ranks(GetParam(), [](ContractRank& on) {
+    const auto text_of = [](int rank, int round) {
+      return std::string(static_cast<std::size_t>(5000 * rank * round),
+                         static_cast<char>('a' + rank));
+    };
+    for (int round = 0; round < 5; ++round) {
+      on.communicator->barrier();
+      const auto numbers = on.communicator->all_gather(on.rank + 0.5 * round);
+      const auto texts = on.communicator->all_gather(text_of(on.rank, round));
+      ASSERT_EQ(numbers.size(), static_cast<std::size_t>(on.size));
+      ASSERT_EQ(texts.size(), static_cast<std::size_t>(on.size));
+      for (int peer = 0; peer < on.size; ++peer) {
+        EXPECT_EQ(numbers[static_cast<std::size_t>(peer)], peer + 0.5 * round);
+        EXPECT_EQ(texts[static_cast<std::size_t>(peer)], text_of(peer, round));
+      }
+    }
+  });
+}
+
+// A rank's thread meets others while its stream does.
+TEST_P(CommunicatorContract, AllGatherOnTheHost_WhileACollectiveRuns_IsIndependent) {
+  on_ranks(GetParam(), [](ContractRank& on) {
+    const auto buffer = on.memory<float>(Memory::kOther, kTwoChunks<float>);
+    on.put_own(buffer.span());
+    on.communicator->all_reduce(*on.stream, buffer.span(), ReduceOp::kSum);
+    for (int round = 0; round < 5; ++round) {
+      EXPECT_EQ(on.communicator->all_gather(1.0 * on.rank).back(), on.size - 1);
+    }
+    on.stream->synchronize();
+    EXPECT_EQ(on.held(buffer.span()), on.reduced<float>(kTwoChunks<float>, ReduceOp::kSum));
+  });
+}
+
+TEST_P(CommunicatorContract, Observer_IsToldOfEachCollective_InOrder) {
+  std::vector<RecordingObserver> observers(static_cast<std::size_t>(kMostRanks));
+  const auto observer_of = [&observers](int rank) {
+    return &observers[static_cast<std::size_t>(rank)];
+  };
+  GetParam().run(
+      [&](ContractRank& on) {
+        const auto buffer = on.memory<float>(Memory::kAllocated, 10 * on.size);
+        const Span<float> all = buffer.span();
+        on.communicator->all_reduce(*on.stream, all.subspan(0, 10), ReduceOp::kSum);
+        on.communicator->broadcast(*on.stream, all.subspan(0, 5), 0);
+        on.communicator->all_gather(*on.stream, all.subspan(10 * on.rank, 10), all);
+        on.stream->synchronize();
+        const std::vector<std::string> expected{"#1 all_reduce 40", "#2 broadcast 20",
+                                                fmt::format("#3 all_gather {}", 40 * on.size)};
+        EXPECT_EQ(observer_of(on.rank)->all_enqueued, expected);
+        EXPECT_EQ(observer_of(on.rank)->all_started, expected);
+        EXPECT_EQ(observer_of(on.rank)->all_finished, expected);
+      },
+      [&](int rank) { return CommunicatorOptions{.observer = observer_of(rank)}; });
+}
+
+}  // namespace
+}  // namespace tandem::test

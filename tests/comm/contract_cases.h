@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps that several cases of the communicators' contract share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/comm/contract_rank.h"
+
+namespace tandem::test {
+
+template <class T>
+void expect_all_reduce_in_place(ContractRank& on, Span<T> values, ReduceOp op) {
+  on.put_own(values);
+  on.communicator->all_reduce(*on.stream, values, op);
+  on.stream->synchronize();
+  EXPECT_EQ(on.held(values), on.reduced<T>(values.size(), op));
+}
+
+// Rank r's part of the reduction of all ranks' values.
+template <class T>
+[[nodiscard]] std::vector<T> reduced_part(const ContractRank& on, std::int64_t part, ReduceOp op) {
+  const std::vector<T> whole = on.reduced<T>(part * on.size, op);
+  return {whole.begin() + part * on.rank, whole.begin() + part * (on.rank + 1)};
+}
+
+template <class T>
+void expect_all_gather(ContractRank& on, Memory memory, std::int64_t part) {
+  const auto mine = on.memory<T>(memory, part);
+  const auto all = on.memory<T>(memory, part * on.size);
+  on.put_own(mine.span());
+  on.communicator->all_gather(*on.stream, mine.span(), all.span());
+  on.stream->synchronize();
+  EXPECT_EQ(on.held(all.span()), on.gathered<T>(part));
+}
+
+template <class T>
+void expect_reduce_scatter(ContractRank& on, Memory memory, std::int64_t part, ReduceOp op) {
+  const auto all = on.memory<T>(memory, part * on.size);
+  const auto mine = on.memory<T>(memory, part);
+  on.put_own(all.span());
+  on.communicator->reduce_scatter(*on.stream, all.span(), mine.span(), op);
+  on.stream->synchronize();
+  EXPECT_EQ(on.held(mine.span()), reduced_part<T>(on, part, op));
+  EXPECT_EQ(on.held(all.span()), on.values_of<T>(on.rank, part * on.size));
+}
+
+// Uneven blocks that leave gaps, the last rank's first; `empty` gets none.
+[[nodiscard]] inline std::vector<Block> uneven_blocks(int ranks, std::int64_t largest, int empty) {
+  std::vector<Block> all(static_cast<std::size_t>(ranks));
+  std::int64_t next = 3;
+  for (int peer = ranks - 1; peer >= 0; --peer) {
+    all[static_cast<std::size_t>(peer)] = {next, peer == empty ? 0 : largest - peer};
+    next += largest + 1;
+  }
+  return all;
+}
+
+// Where a rank is the root, with or without an empty block for it.
+template <class T>
+struct BlocksCase {
+  BlocksCase(ContractRank& rank, Memory memory, std::int64_t largest, int root_rank)
+      : on(rank),
+        root(root_rank),
+        total((largest + 1) * on.size + 3),
+        blocks(uneven_blocks(on.size, largest, root == 0 ? 0 : -1)),
+        block(blocks[static_cast<std::size_t>(on.rank)]),
+        whole(on.memory<T>(memory, total)),
+        part(on.memory<T>(memory, largest)) {}
+
+  [[nodiscard]] Span<T> at_root() const { return on.rank == root ? whole.span() : Span<T>{}; }
+  [[nodiscard]] Span<T> mine() const { return part.span().subspan(0, block.count); }
+
+  void expect_scatter() const {
+    const std::vector<T> all = on.values_of<T>(root, total);
+    if (on.rank == root) on.put(at_root(), all);
+    on.communicator->scatter(*on.stream, at_root(), mine(), blocks, root);
+    on.stream->synchronize();
+    const auto first = all.begin() + block.offset;
+    EXPECT_EQ(on.held(mine()), std::vector<T>(first, first + block.count));
+  }
+
+  void expect_gather() const {
+    on.put_own(mine());
+    std::vector<T> expected(static_cast<std::size_t>(total), T(9.0F));
+    if (on.rank == root) on.put(at_root(), expected);
+    on.communicator->gather(*on.stream, mine(), at_root(), blocks, root);
+    on.stream->synchronize();
+    if (on.rank != root) return;
+    for (int peer = 0; peer < on.size; ++peer) {
+      const Block& theirs = blocks[static_cast<std::size_t>(peer)];
+      std::ranges::copy(on.values_of<T>(peer, theirs.count), expected.begin() + theirs.offset);
+    }
+    EXPECT_EQ(on.held(at_root()), expected);  // what belongs to no block stays
+  }
+
+  ContractRank& on;
+  const int root;
+  const std::int64_t total;
+  const std::vector<Block> blocks;
+  const Block block;
+  const DeviceValues<T> whole;
+  const DeviceValues<T> part;
+};
+
+// Writes down what it is told. Read once the streams are done.
+struct RecordingObserver final : CollectiveObserver {
+  using Calls = std::vector<std::string>;
+
+  void enqueued(const CollectiveCall& call) noexcept override { note(all_enqueued, call); }
+  void started(const CollectiveCall& call) noexcept override { note(all_started, call); }
+  void finished(const CollectiveCall& call) noexcept override { note(all_finished, call); }
+  static void note(Calls& calls, const CollectiveCall& call) {
+    calls.push_back(fmt::format("#{} {} {}", call.sequence, call.name, call.size.value));
+  }
+
+  Calls all_enqueued;
+  Calls all_started;
+  Calls all_finished;
+};
+
+}  // namespace tandem::test

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/transport_registry.h"
+
+#include <gtest/gtest.h>
+
+#include "common/comm/thread_bootstrap.h"
+#include "tests/support/errors.h"
+#include "tests/support/host_devices.h"
+
+namespace tandem::test {
+namespace {
+
+TEST(TransportRegistryTest, EveryName_IsReadBack) {
+  for (const Transport transport :
+       {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi, Transport::kGloo}) {
+    EXPECT_EQ(parse_transport(name_of(transport), "--comm"), transport);
+  }
+}
+
+TEST(TransportRegistryTest, UnknownName_IsAUsageErrorThatListsThem) {
+  const Error error = error_of([] { static_cast<void>(parse_transport("tcp", "--comm")); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_STREQ(error.what(), "--comm: 'tcp' is no transport: use auto, shared_memory, mpi or gloo");
+}
+
+TEST(TransportRegistryTest, MpiBetweenThreads_IsAUsageErrorOnAll) {
+  const auto platform = host_devices(2);
+  run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
+    const Error error = error_of([&] {
+      static_cast<void>(
+          make_communicator(Transport::kMpi, bootstrap, platform->device(bootstrap.rank())));
+    });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_TRUE(mentions(error, "a process for each rank")) << error.what();
+  });
+}
+
+// What a build without gloo says, and one with it for threads of one process.
+TEST(TransportRegistryTest, Gloo_WorksOrSaysWhatToInstall) {
+  const auto platform = host_devices(1);
+  run_ranks_as_threads(1, [&](Bootstrap& bootstrap) {
+    const auto make = [&] {
+      return make_communicator(Transport::kGloo, bootstrap, platform->device(0));
+    };
+    if (is_built_in(Transport::kGloo)) {
+      EXPECT_EQ(make()->size(), 1);
+    } else {
+      const Error error = error_of([&] { static_cast<void>(make()); });
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_TRUE(mentions(error, "libgloo-dev")) << error.what();
+    }
+  });
+}
+
+TEST(TransportRegistryTest, ModelledLink_IsOfSharedMemoryAlone) {
+  const auto platform = host::make_host_platform(
+      {.devices = 1, .link = LinkModel{.latency = Nanoseconds{1}, .bytes_per_second = 1e9}});
+  run_ranks_as_threads(1, [&](Bootstrap& bootstrap) {
+    for (const Transport transport : {Transport::kMpi, Transport::kGloo}) {
+      if (!is_built_in(transport)) continue;
+      const Error error = error_of(
+          [&] { static_cast<void>(make_communicator(transport, bootstrap, platform->device(0))); });
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_TRUE(mentions(error, "modelled link")) << error.what();
+    }
+    EXPECT_NO_THROW(static_cast<void>(
+        make_communicator(Transport::kSharedMemory, bootstrap, platform->device(0))));
+  });
+}
+
+}  // namespace
+}  // namespace tandem::test

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ddp with every option that loses nothing is the training that one device does alone.
+#include <gtest/gtest.h>
+
+#include "common/model/zoo.h"
+#include "tests/support/errors.h"
+#include "tests/support/training.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr int kSteps = 10;
+constexpr std::int64_t kBatch = 24;  // shared by 1, 2, 3 and 4 ranks, each share by 2
+
+// Sums of thirds are not exact, and micro-batches are summed in another order: to rounding only.
+constexpr double kTolerance = 2e-5;
+
+Training run_of(const std::string& strategy, int devices) {
+  Training run{.strategy = strategy, .devices = devices, .steps = kSteps};
+  run.training.global_batch = kBatch;
+  run.platform.oversubscribe = true;
+  return run;
+}
+
+// Small buckets, so that there are several.
+ReducerOptions small_buckets() { return {.bucket_cap = kib(64), .first_bucket_cap = kib(16)}; }
+
+std::vector<ReducerOptions> lossless_options() {
+  std::vector<ReducerOptions> all;
+  for (const GradsMode grads : {GradsMode::kCopy, GradsMode::kViews}) {
+    for (const Overlap overlap : {Overlap::kOn, Overlap::kOff}) {
+      for (const Graph graph : {Graph::kDynamic, Graph::kStatic}) {
+        for (const int micro_batches : {1, 2}) {
+          for (const Join join : {Join::kOff, Join::kWorld, Join::kActive}) {
+            if (join != Join::kOff && micro_batches > 1) continue;
+            ReducerOptions options = small_buckets();
+            options.grads = grads;
+            options.overlap = overlap;
+            options.graph = graph;
+            options.micro_batches = micro_batches;
+            options.join = join;
+            all.push_back(options);
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+// Cycles as short as steps here, and fusion of few gradients: several groups per step.
+ReducerOptions horovod_options(Bytes fusion, int micro_batches) {
+  return {.kind = ReducerKind::kHorovod,
+          .micro_batches = micro_batches,
+          .horovod = {.cycle = std::chrono::microseconds(50), .fusion_threshold = fusion}};
+}
+
+class DdpOptionsTest : public testing::TestWithParam<int> {};
+
+TEST_P(DdpOptionsTest, EveryLosslessOption_FollowsSingleOverTenSteps) {
+  for (const char* name : {"mlp-tiny", "counter"}) {
+    const auto model = make_model(name);
+    const Outcome single = train(*model, run_of("single", 1));
+    for (const ReducerOptions& options : lossless_options()) {
+      Training run = run_of("ddp", GetParam());
+      run.reducer = options;
+      const Outcome ddp = train(*model, run);
+      EXPECT_LT(relative_difference(single.weights, ddp.weights), kTolerance) << name;
+      EXPECT_LT(relative_difference(single.gradients, ddp.gradients), kTolerance) << name;
+    }
+  }
+}
+
+TEST_P(DdpOptionsTest, Horovod_FollowsSingleOverTenSteps) {
+  const auto model = make_model("mlp-tiny");
+  const Outcome single = train(*model, run_of("single", 1));
+  for (const ReducerOptions& options :
+       {horovod_options(mib(128), 1), horovod_options(kib(64), 1), horovod_options(Bytes{0}, 1),
+        horovod_options(kib(64), 2)}) {
+    for (const char* strategy : {"ddp", "dp-allreduce"}) {
+      Training run = run_of(strategy, GetParam());
+      run.reducer = options;
+      const Outcome horovod = train(*model, run);
+      EXPECT_LT(relative_difference(single.weights, horovod.weights), kTolerance) << strategy;
+      EXPECT_LT(relative_difference(single.gradients, horovod.gradients), kTolerance) << strategy;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, DdpOptionsTest, testing::Values(1, 2, 3, 4));
+
+TEST(DdpOptionsTest, MicroBatches_OnSmallIntegers_EqualSingleBitForBit) {
+  const auto model = exact_model();
+  Training run{.strategy = "single", .devices = 1, .training = exact_training(16)};
+  const Outcome single = train(*model, run);
+  run.strategy = "ddp";
+  run.devices = 2;
+  run.platform.oversubscribe = true;
+  for (const int micro_batches : {2, 4, 8}) {
+    run.reducer.micro_batches = micro_batches;
+    EXPECT_EQ(train(*model, run), single) << micro_batches;
+  }
+}
+
+TEST(DdpOptionsTest, MicroBatchesThatDoNotDivideAShare_AreAUsageError) {
+  const auto model = exact_model();
+  Training run = run_of("ddp", 2);
+  run.reducer.micro_batches = 5;
+  const Error error = error_of([&] { static_cast<void>(train(*model, run)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "5 micro-batches")) << error.what();
+}
+
+TEST(DdpOptionsTest, SeededDelays_ChangeNoNumber_WhateverTheOptions) {
+  const auto model = exact_model();
+  for (const ReducerOptions& options : lossless_options()) {
+    Training run{.strategy = "ddp", .devices = 2, .steps = 3, .training = exact_training(16)};
+    run.platform.oversubscribe = true;
+    run.reducer = options;
+    const Outcome prompt = train(*model, run);
+    run.platform.debug = {.largest_delay = std::chrono::microseconds(300), .delay_seed = 5};
+    EXPECT_EQ(train(*model, run), prompt);
+  }
+}
+
+}  // namespace
+}  // namespace tandem::test

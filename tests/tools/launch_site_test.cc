@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/launch_site.h"
+
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/base/error.h"
+
+namespace tandem::cli {
+namespace {
+
+using Ints = std::vector<int>;
+
+// The usage error of a call; "" where there is none.
+template <class Call>
+std::string refusal(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+results::Cell cell_of(const std::string& launch, int devices) {
+  results::Cell cell;
+  cell.strategy = launch == "threads" ? "dp" : "ddp";
+  cell.launch = launch;
+  cell.devices = devices;
+  return cell;
+}
+
+std::string words_of(const LaunchSite& site, const results::Cell& cell, bool oversubscribe) {
+  return fmt::format("{}", fmt::join(launcher_words(site, cell, oversubscribe), " "));
+}
+
+LaunchSite slurm(const Ints& slots) {
+  return {.launcher = LaunchSite::Launcher::kSrun,
+          .hosts = {},
+          .hostfile = {},
+          .mpi_plugin = "pmix",
+          .slots = slots};
+}
+
+TEST(LaunchSiteTest, Hosts_HaveOneSlotWhereTheySayNone) {
+  EXPECT_EQ(slots_of_hosts("node1:2,root@10.0.0.7:16,node3"), (Ints{2, 16, 1}));
+}
+
+TEST(LaunchSiteTest, Hosts_ThatCannotBeRead_AreNamed) {
+  for (const std::string bad : {"node1:", "node1:x", "node1:0", ":2", "node1:2:3", "a b", "-x:2"}) {
+    EXPECT_TRUE(has(refusal([&] { (void)slots_of_hosts("n:1," + bad); }), "'" + bad + "'")) << bad;
+  }
+}
+
+TEST(LaunchSiteTest, Hostfile_GivesSlots_CommentsAndBlankLinesPassedOver) {
+  EXPECT_EQ(slots_of_hostfile("# ours\n\nnode1 slots=2 max_slots=4\nnode2 slots=3 # fast\n", "f"),
+            (Ints{2, 3}));
+}
+
+TEST(LaunchSiteTest, Hostfile_ThatLeavesSlotsToMpirun_GivesNone) {
+  EXPECT_EQ(slots_of_hostfile("node1 slots=2\nnode2\n", "f"), Ints{});
+}
+
+TEST(LaunchSiteTest, Hostfile_WithoutHosts_OrWithBadSlots_IsRefused) {
+  EXPECT_TRUE(has(refusal([] { (void)slots_of_hostfile("# nobody\n", "f"); }), "names no host"));
+  EXPECT_TRUE(has(refusal([] { (void)slots_of_hostfile("node1 slots=two\n", "f"); }),
+                  "'slots=two' of node1 in 'f'"));
+}
+
+TEST(LaunchSiteTest, Hostfile_ThatIsNotThere_OrAFolder_IsRefused) {
+  for (const std::string file : {"/nowhere/hosts", "/tmp"}) {
+    SiteOptions options;
+    options.hostfile = file;
+    EXPECT_TRUE(
+        has(refusal([&] { (void)checked_site(options); }), "'" + file + "' cannot be read"));
+  }
+}
+
+TEST(LaunchSiteTest, Slurm_CountsCpusByNode) {
+  EXPECT_EQ(slots_of_slurm("2(x3),1"), (Ints{2, 2, 2, 1}));
+  EXPECT_EQ(slots_of_slurm("4"), (Ints{4}));
+  EXPECT_EQ(slots_of_slurm("many"), Ints{});
+  EXPECT_EQ(slots_of_slurm("2(xmany)"), Ints{});
+}
+
+TEST(LaunchSiteTest, Plugin_IsPmixBeforePmi2) {
+  EXPECT_EQ(mpi_plugin_in("MPI plugin types are...\n\tpmi2\n\tpmix\n"), "pmix");
+  EXPECT_EQ(mpi_plugin_in("srun: MPI types are...\nsrun: none\nsrun: pmi2\n"), "pmi2");
+  EXPECT_TRUE(has(refusal([] { (void)mpi_plugin_in("none\ncray_shasta\n"); }), "neither pmix nor"));
+}
+
+TEST(LaunchSiteTest, Options_ThatContradictThemselves_AreRefused) {
+  const auto refused = [](const SiteOptions& options) {
+    return refusal([&] { (void)checked_site(options); });
+  };
+  EXPECT_TRUE(has(refused({"ssh", "", ""}), "'ssh' is unknown; known are mpirun, srun"));
+  EXPECT_TRUE(has(refused({"mpirun", "a:1", "/etc/hosts"}), "give one"));
+  EXPECT_TRUE(has(refused({"srun", "a:1", ""}), "leave out --hosts"));
+  ::unsetenv("SLURM_JOB_ID");
+  EXPECT_TRUE(has(refused({"srun", "", ""}), "no Slurm allocation"));
+}
+
+TEST(LaunchSiteTest, Words_OnThisMachine) {
+  EXPECT_EQ(words_of({}, cell_of("threads", 2), false), "");
+  EXPECT_EQ(words_of({}, cell_of("processes", 2), false),
+            "mpirun -np 2 --bind-to none --oversubscribe --mca btl vader,self");
+}
+
+TEST(LaunchSiteTest, Words_OnHosts_ThreadsRunOnTheFirst) {
+  LaunchSite site;
+  site.hosts = "a:2,b:2";
+  EXPECT_EQ(words_of(site, cell_of("processes", 4), false),
+            "mpirun -np 4 --bind-to none --map-by slot --host a:2,b:2");
+  EXPECT_EQ(words_of(site, cell_of("threads", 2), true),
+            "mpirun -np 1 --bind-to none --map-by slot --host a:2,b:2 --oversubscribe");
+}
+
+TEST(LaunchSiteTest, Words_OfSrun_FillNodesInOrder) {
+  EXPECT_EQ(words_of(slurm({2, 2}), cell_of("processes", 3), false),
+            "srun --ntasks=3 --nodes=2 --cpus-per-task=1 --distribution=block --cpu-bind=none "
+            "--kill-on-bad-exit=1 --mpi=pmix");
+  EXPECT_EQ(words_of(slurm({2, 2}), cell_of("threads", 2), true),
+            "srun --ntasks=1 --nodes=1 --cpus-per-task=2 --distribution=block --cpu-bind=none "
+            "--kill-on-bad-exit=1 --mpi=pmix --overcommit");
+}
+
+TEST(LaunchSiteTest, Text_TellsSitesApart) {
+  EXPECT_EQ(text_of({}), "");
+  EXPECT_EQ(text_of(slurm({2, 2})), "srun on 2 nodes");
+  LaunchSite site;
+  site.hosts = "a:2";
+  EXPECT_EQ(text_of(site), "hosts a:2");
+}
+
+TEST(LaunchSiteTest, Limit_IsTheCoresHere_AndTheSlotsElsewhere) {
+  const DeviceLimit here{.site = {}, .cores = 2, .oversubscribe = false};
+  EXPECT_FALSE(why_too_large(here, cell_of("threads", 2)));
+  EXPECT_TRUE(has(*why_too_large(here, cell_of("processes", 3)), "3 devices, but only 2 cores"));
+  const DeviceLimit there{.site = slurm({2, 2}), .cores = 1, .oversubscribe = false};
+  EXPECT_FALSE(why_too_large(there, cell_of("processes", 4)));
+  EXPECT_TRUE(has(*why_too_large(there, cell_of("processes", 5)), "only 4 slots on all nodes"));
+  EXPECT_TRUE(has(*why_too_large(there, cell_of("threads", 3)), "only 2 slots on the first node"));
+}
+
+TEST(LaunchSiteTest, Limit_IsOffWithOversubscribe_AndWhereSlotsAreNotKnown) {
+  EXPECT_FALSE(
+      why_too_large({.site = {}, .cores = 2, .oversubscribe = true}, cell_of("processes", 9)));
+  LaunchSite site;
+  site.hostfile = "/somewhere";
+  EXPECT_FALSE(
+      why_too_large({.site = site, .cores = 2, .oversubscribe = false}, cell_of("processes", 9)));
+}
+
+}  // namespace
+}  // namespace tandem::cli
