@@ -103,7 +103,8 @@ class FlightFolder {
   const std::filesystem::path path_;
 };
 
-LaunchScratch::Kind kind_of(const results::Cell& cell) {
+LaunchScratch::Kind kind_of(const LaunchSite& site, const results::Cell& cell) {
+  if (site.is_elsewhere()) return LaunchScratch::Kind::kSeveralNodes;
   return cell.launch == "processes" ? LaunchScratch::Kind::kOneNode : LaunchScratch::Kind::kProcess;
 }
 
@@ -152,7 +153,7 @@ Launcher::Launcher(LaunchSettings settings, std::filesystem::path logs,
 
 ChildResult Launcher::run_in(const LaunchSettings& settings, const results::Cell& cell,
                              const std::filesystem::path& base) const {
-  const LaunchScratch scratch(kind_of(cell));
+  const LaunchScratch scratch(kind_of(settings.site, cell));
   std::vector<std::string> environment = launch_environment();
   for (const std::string& variable : scratch.environment()) set_variable(environment, variable);
   return run_child({.arguments = launch_command(cell, settings, base.string() + ".record.json"),
