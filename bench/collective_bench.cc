@@ -31,6 +31,8 @@ void introduce(const Place& place, const CollectiveOptions& options) {
   std::cerr << place.backend_notice << std::endl;
   add_context(place);
   GoogleBenchmark::add_context("tandem_launch", name_of(options.place.launch, kLaunches));
+  GoogleBenchmark::add_context("tandem_comm",
+                               std::string(tandem::name_of(options.place.transport)));
   GoogleBenchmark::add_context("tandem_op", options.op == ReduceOp::kSum ? "sum" : "average");
   GoogleBenchmark::add_context("tandem_wait",
                                options.wait == host::PeerWaits::kSpin ? "spin" : "park");

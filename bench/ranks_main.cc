@@ -57,7 +57,10 @@ int run_main(const std::string& program, const std::function<int()>& body) {
 
 int run_ranks_main(const RanksMain& how, int& argc, char**& argv,
                    const std::function<int(Bootstrap&)>& body) {
-  MpiSession mpi(argc, argv, how.deadline);
+  const auto last = [&how](const std::string& message) {
+    if (how.on_error) how.on_error(Error(ErrorKind::kCommunication, message));
+  };
+  MpiSession mpi(argc, argv, {.deadline = how.deadline, .last = last});
   std::unique_ptr<Bootstrap> bootstrap;
   int status = 0;
   const auto error = capture_error([&] {

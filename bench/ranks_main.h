@@ -25,7 +25,8 @@ namespace tandem::bench {
 // together ends each of them; after any other the whole job is ended, since peers may wait for this
 // rank for ever.
 //
-// `deadline` is for peers to come; `on_error` is told before anything else happens.
+// `deadline` is for peers to come; `on_error` is told first, perhaps by a thread of its own while
+// MPI is waited for in vain.
 struct RanksMain {
   std::string program;
   Nanoseconds deadline = std::chrono::seconds(60);

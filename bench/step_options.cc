@@ -271,6 +271,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   check_applicable(app, flags, options.variant.strategy);
   check_counts(flags);
   options.place = place_of(flags, options.variant.strategy);
+  options.variant.reducer.horovod.deadline = options.place.communicator.deadline;
   options.place.control = options.variant.reducer.kind == ReducerKind::kHorovod;
   options.model = flags.model;
   options.free_running = flags.free_running;

@@ -88,7 +88,8 @@ void declare_job(CLI::App& app, Flags& flags) {
   app.add_option("--comm", flags.comm,
                  "transport: auto (shared_memory on one node), shared_memory, mpi or gloo")
       ->capture_default_str();
-  app.add_option("--wait", flags.wait, "for other ranks: park, or spin (needs a core per rank)")
+  app.add_option("--wait", flags.wait,
+                 "shared_memory, for other ranks: park, or spin (needs a core per rank)")
       ->capture_default_str();
   app.add_option("--device-memory", flags.device_memory,
                  "capacity per device, such as 2GiB (default: what is left, shared evenly)");
@@ -144,6 +145,16 @@ void check(const CollectiveOptions& options) {
   if (options.samples < 2) fail(ErrorKind::kUsage, "--samples={}: use 2 or more", options.samples);
   if (options.calls < 1 || options.calls > 1'000'000) {
     fail(ErrorKind::kUsage, "--free-running={}: use 1 to 1000000 calls", options.calls);
+  }
+  const Transport transport = options.place.transport;
+  if (transport == Transport::kMpi && options.place.launch == Launch::kThreads) {
+    fail(ErrorKind::kUsage, "--comm=mpi has processes for ranks: use --launch=processes");
+  }
+  if (options.wait == host::PeerWaits::kSpin &&
+      (transport == Transport::kMpi || transport == Transport::kGloo)) {
+    fail(ErrorKind::kUsage,
+         "--wait=spin is of shared_memory: {} waits in its own way; leave one of them out",
+         tandem::name_of(transport));
   }
   if (options.wait == host::PeerWaits::kSpin && options.place.oversubscribe) {
     fail(ErrorKind::kUsage,

@@ -156,8 +156,6 @@ class BlockingCommunicator final : public Communicator {
   void abort() noexcept override { transport_->abort(); }
 
  private:
-  using Body = std::function<void(const CollectiveCall& call)>;
-
   // A call of the caller's thread: no part of the streams' sequence.
   [[nodiscard]] static CollectiveCall on_host(const char* name, Bytes size) {
     return {.sequence = 0, .name = name, .size = size};
@@ -198,33 +196,40 @@ class BlockingCommunicator final : public Communicator {
   }
 
   void scale(AnySpan values, ReduceOp op) const {
+    if (op == ReduceOp::kSum || size_ == 1) return;
     const Reduction reduction{.type = values.dtype(), .factor = factor_of(op, size_)};
     reduce_elements({values.data()}, {values.data()}, {0, values.size()}, reduction);
   }
 
+  // What follows is body(call) of any type: every wrapping of functions costs time in each call.
+  template <class Body>
   void enqueue(Stream& stream, const char* name, Bytes size, std::vector<Access> accesses,
-               const Note& note, Body body) {
-    enqueue_call(stream, name, size, std::move(accesses),
-                 [=, this, body = std::move(body)](const CollectiveCall& call) {
-                   if (checks_order_) check_order(call, note.value());
-                   body(call);
-                 });
+               const Note& note, Body&& body) {
+    enqueue_call(
+        stream, name, size, std::move(accesses),
+        [this, note = note.value(), body = std::forward<Body>(body)](const CollectiveCall& call) {
+          if (checks_order_) check_order(call, note);
+          body(call);
+        });
   }
 
-  void enqueue_message(Stream& stream, const char* name, Bytes size, Access access, Body body) {
-    enqueue_call(stream, name, size, {access}, std::move(body));
+  template <class Body>
+  void enqueue_message(Stream& stream, const char* name, Bytes size, Access access, Body&& body) {
+    enqueue_call(stream, name, size, {access}, std::forward<Body>(body));
   }
 
+  template <class Body>
   void enqueue_call(Stream& stream, const char* name, Bytes size, std::vector<Access> accesses,
-                    Body body) {
+                    Body&& body) {
     const CollectiveCall call{.sequence = queue_.enqueued() + 1, .name = name, .size = size};
-    queue_.enqueue(stream, {.name = name,
-                            .size = size,
-                            .accesses = std::move(accesses),
-                            .body = [call, body = std::move(body)](const ModelledTime& ready) {
-                              body(call);
-                              return ready;
-                            }});
+    queue_.enqueue(stream,
+                   {.name = name,
+                    .size = size,
+                    .accesses = std::move(accesses),
+                    .body = [call, body = std::forward<Body>(body)](const ModelledTime& ready) {
+                      body(call);
+                      return ready;
+                    }});
   }
 
   // Costs a message. Every rank sees all notes, so all of them fail, or none.

@@ -9,16 +9,18 @@
 
 namespace tandem {
 
-ExitGuard::ExitGuard(std::string message, Nanoseconds patience, int exit_code) {
+ExitGuard::ExitGuard(std::string message, Nanoseconds patience, int exit_code, LastWords last) {
   const TimePoint deadline = Clock::now() + patience;
-  message += '\n';
   // Without room for a thread the call goes unguarded: that is no reason not to make it.
   static_cast<void>(capture_error([&] {
-    thread_ = std::thread([this, deadline, exit_code, text = std::move(message)] {
-      if (host::park_while(returned_, 0, host::Sharing::kThreads, deadline)) return;
-      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-      ::_exit(exit_code);
-    });
+    thread_ = std::thread(
+        [this, deadline, exit_code, last = std::move(last), text = std::move(message)]() mutable {
+          if (host::park_while(returned_, 0, host::Sharing::kThreads, deadline)) return;
+          if (last) last(text);
+          text += '\n';
+          [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+          ::_exit(exit_code);
+        });
   }));
 }
 

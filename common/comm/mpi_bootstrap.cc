@@ -118,13 +118,16 @@ class MpiBootstrap final : public Bootstrap {
 
 }  // namespace
 
-MpiSession::MpiSession(int& argc, char**& argv, Nanoseconds deadline) : deadline_(deadline) {
+std::string MpiSession::in_vain(const char* what) const {
+  return fmt::format(
+      "rank {} waited {} for MPI to {}: another rank is lost or late, look at its output",
+      announced_rank(), to_string(Seconds(patience_.deadline)), what);
+}
+
+MpiSession::MpiSession(int& argc, char**& argv, Patience patience)
+    : patience_(std::move(patience)) {
   check_ranks_can_meet();
-  const ExitGuard guard(
-      fmt::format("rank {}: MPI did not start within {}: another rank is lost or late, look at its "
-                  "output",
-                  announced_rank(), to_string(Seconds(deadline))),
-      deadline);
+  const ExitGuard guard(in_vain("start"), patience_.deadline, 1, patience_.last);
   int provided = MPI_THREAD_SINGLE;
   // Multiple: a communicator's collectives run on stream workers, its control calls on main's
   // thread.
@@ -137,16 +140,12 @@ MpiSession::MpiSession(int& argc, char**& argv, Nanoseconds deadline) : deadline
 }
 
 MpiSession::~MpiSession() {
-  const ExitGuard guard(
-      fmt::format("rank {}: MPI did not end within {}: another rank is lost or late, look at its "
-                  "output",
-                  announced_rank(), to_string(Seconds(deadline_))),
-      deadline_);
+  const ExitGuard guard(in_vain("end"), patience_.deadline, 1, patience_.last);
   MPI_Finalize();
 }
 
 std::unique_ptr<Bootstrap> MpiSession::bootstrap() {
-  auto bootstrap = std::make_unique<MpiBootstrap>(MPI_COMM_WORLD, deadline_);
+  auto bootstrap = std::make_unique<MpiBootstrap>(MPI_COMM_WORLD, patience_.deadline);
   if (bootstrap->size() < announced_ranks()) {
     fail(ErrorKind::kUsage,
          "the launcher started {} ranks, but each believes it is alone: use the mpirun of the MPI "

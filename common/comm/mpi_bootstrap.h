@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "common/base/clock.h"
 #include "common/comm/bootstrap.h"
+#include "common/comm/exit_guard.h"
 
 namespace tandem {
 
@@ -15,7 +17,12 @@ namespace tandem {
 // MPI's own start and end, which cannot be interrupted, end the process with a line that says so.
 class MpiSession {
  public:
-  MpiSession(int& argc, char**& argv, Nanoseconds deadline = std::chrono::seconds(60));
+  struct Patience {
+    Nanoseconds deadline = std::chrono::seconds(60);
+    ExitGuard::LastWords last{};  // told before this process is ended
+  };
+  MpiSession(int& argc, char**& argv, Patience patience);
+  MpiSession(int& argc, char**& argv) : MpiSession(argc, argv, Patience{}) {}
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
@@ -25,7 +32,10 @@ class MpiSession {
   [[nodiscard]] std::unique_ptr<Bootstrap> bootstrap();
 
  private:
-  const Nanoseconds deadline_;
+  // A line for when MPI's `what`, "start" or "end", is waited for in vain.
+  [[nodiscard]] std::string in_vain(const char* what) const;
+
+  const Patience patience_;
 };
 
 }  // namespace tandem

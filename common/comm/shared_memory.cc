@@ -17,7 +17,6 @@
 #include "common/comm/rendezvous.h"
 #include "common/comm/stage.h"
 #include "common/comm/text_exchange.h"
-#include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_device.h"
 
 namespace tandem {
@@ -88,12 +87,9 @@ class SharedMemoryCommunicator final : public Communicator {
     const auto mapping = map_node_memory(bootstrap_, Bytes{stride * this->size()});
     std::unique_ptr<Buffer> buffer;
     attempt_together(bootstrap_, [&] {
-      {
-        // Each rank its own region: who reserves pages decides their NUMA node, as a touch would.
-        const host::ScopedBinding here(device_.core());
-        mapping->reserve(Bytes{rank() * stride}, Bytes{stride});
-      }
-      buffer = device_.adopt(mapping->data() + rank() * stride, size, mapping);
+      // Each rank its own region, once the device is known to have room for it.
+      buffer = device_.adopt(mapping->data() + rank() * stride, size, mapping,
+                             [&] { mapping->reserve(Bytes{rank() * stride}, Bytes{stride}); });
     });
     allocations_.add(mapping, stride);
     return buffer;

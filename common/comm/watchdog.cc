@@ -6,17 +6,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace tandem {
 namespace {
 
-std::string line_of(int rank, Nanoseconds waited, const CollectiveCall& call) {
-  const std::string number = call.sequence > 0 ? fmt::format("#{}, ", call.sequence) : "";
-  return fmt::format(
-      "rank {} waited {} in {} ({}{}) for ranks that are lost or late: look at their output, or "
-      "for "
-      "one that was killed or stopped",
-      rank, to_string(Seconds(waited)), call.name, number, to_string(call.size));
-}
+// A late call is noticed at most that part of the deadline later.
+constexpr int kLooksPerDeadline = 8;
 
 }  // namespace
 
@@ -32,17 +28,20 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-// The thread is not woken: it looks again before this watch can be late.
+// The thread is not told: it looks often enough.
 Watchdog::Watch Watchdog::watch(const CollectiveCall& call) {
-  const TimePoint now = Clock::now();
-  const std::lock_guard lock(mutex_);
-  watched_.push_back({++watches_, call, now});
-  return {*this, watches_};
-}
-
-void Watchdog::end(std::uint64_t id) noexcept {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(watched_, [id](const Watched& watched) { return watched.id == id; });
+  for (Slot& slot : slots_) {
+    std::uint64_t turn = slot.turn.load(std::memory_order_relaxed);
+    const bool free = turn % 2 == 0;
+    if (!free || !slot.turn.compare_exchange_strong(turn, turn + 1, std::memory_order_acquire)) {
+      continue;
+    }
+    slot.sequence.store(call.sequence, std::memory_order_relaxed);
+    slot.name.store(call.name, std::memory_order_relaxed);
+    slot.bytes.store(call.size.value, std::memory_order_relaxed);
+    return Watch(slot);
+  }
+  fail(ErrorKind::kLogic, "more than {} calls at once inside a transport", kMostCalls);
 }
 
 void Watchdog::expire(Nanoseconds grace, const std::string& line) noexcept {
@@ -55,26 +54,45 @@ void Watchdog::expire(Nanoseconds grace, const std::string& line) noexcept {
   changed_.notify_all();
 }
 
-TimePoint Watchdog::next_look(TimePoint now) const {
-  const TimePoint oldest = watched_.empty() ? now : watched_.front().since;
-  return std::min(oldest + deadline_, expiry_.value_or(TimePoint::max()));
+std::string Watchdog::line_of(const Slot& slot, Nanoseconds waited) const {
+  const std::uint64_t sequence = slot.sequence.load(std::memory_order_relaxed);
+  const std::string number = sequence > 0 ? fmt::format("#{}, ", sequence) : "";
+  return fmt::format(
+      "rank {} waited {} in {} ({}{}) for ranks that are lost or late: look at their output, or "
+      "for "
+      "one that was killed or stopped",
+      rank_, to_string(Seconds(waited)), slot.name.load(std::memory_order_relaxed), number,
+      to_string(Bytes{slot.bytes.load(std::memory_order_relaxed)}));
 }
 
-std::optional<std::string> Watchdog::late(TimePoint now) const {
-  if (expiry_ && now >= *expiry_) return expired_line_;
-  if (watched_.empty() || now < watched_.front().since + deadline_) return std::nullopt;
-  return line_of(rank_, now - watched_.front().since, watched_.front().call);
+// A call that goes on is in the same turn at every look.
+std::optional<std::string> Watchdog::late_call(TimePoint now) {
+  for (std::size_t i = 0; i < kMostCalls; ++i) {
+    Seen& seen = seen_[i];
+    const std::uint64_t turn = slots_[i].turn.load(std::memory_order_acquire);
+    if (turn != seen.turn) {
+      seen = {.turn = turn, .since = now};
+      continue;
+    }
+    if (turn % 2 == 0 || now < seen.since + deadline_) continue;
+    const std::string line = line_of(slots_[i], now - seen.since);
+    if (slots_[i].turn.load(std::memory_order_acquire) == turn) return line;
+  }
+  return std::nullopt;
 }
 
 void Watchdog::run() {
   std::unique_lock lock(mutex_);
   while (!closed_) {
-    if (const auto line = late(Clock::now())) {
+    const TimePoint now = Clock::now();
+    auto line = late_call(now);
+    if (expiry_ && now >= *expiry_) line = expired_line_;
+    if (line) {
       lock.unlock();
       return on_late_(*line);
     }
-    // By time, or by expire() and the end.
-    changed_.wait_until(lock, next_look(Clock::now()));
+    const TimePoint next = now + deadline_ / kLooksPerDeadline;
+    changed_.wait_until(lock, std::min(next, expiry_.value_or(next)));
   }
 }
 

@@ -47,7 +47,7 @@ def bench(options, size, calls):
         mpirun(options.ranks, [program, "--backend=host", f"--devices={options.ranks}", "--comm=mpi",
                                f"--sizes={size}", "--op=sum", f"--free-running={calls}",
                                f"--samples={options.samples}", f"--wait={options.wait}",
-                               f"--benchmark_out={out}", "--benchmark_out_format=json"])
+                               f"--benchmark_out={out}"])
         entries = json.loads(out.read_text())["benchmarks"]
     found = [entry for entry in entries if entry["name"].startswith("all_reduce/")]
     return found[0]["p50_us"]

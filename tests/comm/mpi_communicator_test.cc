@@ -11,30 +11,10 @@
 namespace tandem::test {
 namespace {
 
-// The ranks of the world with an even number, or with an odd one: two jobs side by side.
-class HalfOfTheWorld final : public Bootstrap {
- public:
-  [[nodiscard]] int rank() const override { return world().rank() / 2; }
-  [[nodiscard]] int size() const override { return (world().size() + 1 - parity()) / 2; }
-  [[nodiscard]] bool shares_address_space() const override { return false; }
-  [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
-    const std::vector<std::string> all = world().all_gather(mine);
-    std::vector<std::string> half;
-    for (std::size_t i = static_cast<std::size_t>(parity()); i < all.size(); i += 2) {
-      half.push_back(all[i]);
-    }
-    return half;
-  }
-  void abort(int exit_code) override { world().abort(exit_code); }
-
- private:
-  [[nodiscard]] static int parity() { return world().rank() % 2; }
-};
-
 TEST(MpiCommunicatorTest, RanksOfAPartOfTheJob_MeetAmongThemselves) {
   const auto platform = host_devices(world().size());
-  HalfOfTheWorld half;
-  const ContractRank on(half, *platform, Transport::kMpi, {});
+  const auto half = world().split(world().rank() % 2);  // even ranks, and odd ones
+  const ContractRank on(*half, *platform, Transport::kMpi, {});
   std::vector<double> expected;
   for (int peer = world().rank() % 2; peer < world().size(); peer += 2) expected.push_back(peer);
   EXPECT_EQ(on.communicator->all_gather(world().rank()), expected);

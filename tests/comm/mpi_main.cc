@@ -3,7 +3,9 @@
 // main of tests whose ranks are processes: every rank runs the same cases in the same order.
 //
 //   mpi_test --lose-rank=WAY:TRANSPORT   see lost_rank.h
+//   mpi_test --stop-at-the-end           rank 1 stops itself where it should end
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <iostream>
 #include <string_view>
@@ -38,11 +40,15 @@ Bootstrap& world() { return *world_bootstrap; }
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  tandem::MpiSession mpi(argc, argv);
+  const std::string_view mode = argc > 1 ? argv[1] : "";
+  constexpr std::string_view kStopAtTheEnd = "--stop-at-the-end";
+  tandem::MpiSession mpi(argc, argv,
+                         {.deadline = std::chrono::seconds(mode == kStopAtTheEnd ? 3 : 60)});
   const auto bootstrap = mpi.bootstrap();
+  if (mode == kStopAtTheEnd) return bootstrap->rank() == 1 ? raise(SIGSTOP) : 0;
   constexpr std::string_view kLoseRank = "--lose-rank=";
-  if (argc > 1 && std::string_view(argv[1]).starts_with(kLoseRank)) {
-    tandem::test::lose_a_rank(*bootstrap, std::string_view(argv[1]).substr(kLoseRank.size()));
+  if (mode.starts_with(kLoseRank)) {
+    tandem::test::lose_a_rank(*bootstrap, mode.substr(kLoseRank.size()));
     return 0;
   }
   tandem::test::world_bootstrap = bootstrap.get();

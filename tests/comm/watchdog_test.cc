@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <memory>
+#include <vector>
+
+#include "tests/support/errors.h"
 
 namespace tandem::test {
 namespace {
@@ -30,12 +34,25 @@ TEST(WatchdogTest, CallPastTheDeadline_IsNamed) {
   EXPECT_NE(line.find(" in all_reduce (#17, 4.0 MiB) "), std::string::npos) << line;
 }
 
-TEST(WatchdogTest, OldestOfSeveralCalls_IsNamed) {
+TEST(WatchdogTest, OneOfSeveralCalls_IsNamed) {
   Bark bark;
-  Watchdog dog(0, milliseconds(5), bark.action());
-  const auto first = dog.watch(kCall);
-  const auto second = dog.watch({.sequence = 0, .name = "barrier", .size = Bytes{0}});
+  Watchdog dog(0, milliseconds(50), bark.action());
+  std::unique_ptr<Watchdog::Watch> first(
+      new Watchdog::Watch(dog.watch({.sequence = 1, .name = "ended", .size = Bytes{0}})));
+  const auto second = dog.watch(kCall);
+  first.reset();
   EXPECT_NE(bark.said.get_future().get().find("all_reduce"), std::string::npos);
+}
+
+TEST(WatchdogTest, MoreCallsThanItCanWatch_AreALogicError) {
+  Bark bark;
+  Watchdog dog(0, hours(1), bark.action());
+  std::vector<std::unique_ptr<Watchdog::Watch>> watches;
+  const auto add = [&] { watches.emplace_back(new Watchdog::Watch(dog.watch(kCall))); };
+  for (std::size_t i = 0; i < Watchdog::kMostCalls; ++i) add();
+  EXPECT_EQ(error_of(add).kind(), ErrorKind::kLogic);
+  watches.pop_back();
+  EXPECT_NO_THROW(add());
 }
 
 TEST(WatchdogTest, CallOutsideTheSequence_HasNoNumber) {
@@ -49,7 +66,9 @@ TEST(WatchdogTest, CallOutsideTheSequence_HasNoNumber) {
 TEST(WatchdogTest, CallThatEnded_IsForgotten) {
   Bark bark;
   Watchdog dog(0, milliseconds(5), bark.action());
-  { const auto watch = dog.watch({.sequence = 1, .name = "ended", .size = Bytes{0}}); }
+  for (int i = 0; i < 1000; ++i) {
+    const auto watch = dog.watch({.sequence = 1, .name = "ended", .size = Bytes{0}});
+  }
   const auto watch = dog.watch(kCall);
   EXPECT_EQ(bark.said.get_future().get().find("ended"), std::string::npos);
 }

@@ -107,6 +107,12 @@ TEST(DdpCost, BriefRow_HasCentresOfTheSameFigures) {
   EXPECT_EQ(table.rows[0][6], "2.000");
 }
 
+TEST(DdpCost, PartThatNoLaunchHas_IsZero_AndNoOpenQuestion) {
+  Synthetic synthetic = ddp_and_independent(0.0001);
+  const Table table = ddp_cost_table(summarize(synthetic.document()));
+  EXPECT_EQ(table.rows.at(0)[10], "0.000 [0.000 .. 0.000]");  // there are no bucket copies
+}
+
 TEST(DdpCost, OneLaunch_ResolvesNothing) {
   Synthetic synthetic = ddp_and_independent();
   launches(synthetic).erase(launches(synthetic).begin() + 1, launches(synthetic).begin() + 3);

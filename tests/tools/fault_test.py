@@ -59,6 +59,9 @@ CASES = {
                       r"--devices=4 instead of --devices=3; .*"),
     "other_options": ("ddp", {}, r"step_bench: rank 1 was started with other options than rank 0: "
                       r"--batch=24 instead of --batch=12; .*"),
+    # Before it could even say who it is.
+    "stopped_at_start": ("ddp", {}, r"rank 1 never began; rank \d gave up in step 0, phase start, "
+                         r"before any collective: rank \d waited 3 s for MPI to start: .*"),
     "hidden_launcher": ("ddp", {}, r"step_bench: --devices=3 as processes needs a rank for each, "
                         r"but 1 rank was started: .*"),
 }
@@ -66,6 +69,7 @@ CASES = {
 # What rank 1 does instead, for cells that ask for Adam: only the one that is to fail does.
 REPLACE = '''for given in "$@"; do shift; case $given in {0}*) given={0}{1} ;; esac; set -- "$@" "$given"; done'''
 WRAPPERS = {
+    "stopped_at_start": "kill -STOP $$",
     "other_devices": REPLACE.format("--devices=", "4"),
     "other_options": REPLACE.format("--batch=", "24"),
     "hidden_launcher": '''for name in $(env | sed -n 's/^\\(OMPI_[A-Za-z0-9_]*\\|PMIX_[A-Za-z0-9_]*\\)=.*/\\1/p' | grep -v ALLOW); do unset "$name"; done''',
@@ -78,8 +82,8 @@ def die(what, *texts):
 
 
 def write_sweep(folder, strategy, options):
-    if not options:
-        options = {"optimizer": "adam"}
+    # Only that cell is in a hurry: others may start slowly on a busy machine.
+    options = {**(options or {"optimizer": "adam"}), "comm-timeout": "3s"}
     threads = strategy == "dp-allreduce"
     sweep = {"name": "faults", "launches": 1, "min_time": "10ms", "min_samples": 5, "devices": [3],
              "workloads": [{"model": "mlp-tiny", "batch": 12}],
@@ -154,7 +158,7 @@ def run_once(tandem, case):
         (folder / "tmp").mkdir()
         step_bench = write_wrapper(folder, case, tandem.parent / "step_bench")
         command = [tandem, "run", write_sweep(folder, strategy, options), "--out", folder / "out",
-                   "--oversubscribe", "--backend=host", "--comm-timeout=3s",
+                   "--oversubscribe", "--backend=host",
                    f"--step-bench={step_bench}"]
         with open(folder / "said", "w", encoding="utf-8") as said:
             runner = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT,

@@ -148,5 +148,22 @@ TEST_F(PhaseTimerTest, PlantedDelay_IsTimeOfItsPhase) {
   EXPECT_GE(times.of(Phase::kForward), times.of(Phase::kUpdate));
 }
 
+TEST_F(PhaseTimerTest, Observers_AreToldInOrder_WithTimingOffToo) {
+  struct Story final : StepObserver {
+    void phase_begins(Device& device, Stream&, Phase phase) override {
+      text += fmt::format("{}@{} ", name_of(phase), device.id().index);
+    }
+    void step_ends(Device&, Stream&) override { text += "end "; }
+    std::string text;
+  };
+  Story first;
+  Story second;
+  PhaseTimer timer(platform_->device(0),
+                   PhaseOptions{PhaseTiming::kOff, std::nullopt, {&first, &second}});
+  step(timer);
+  EXPECT_EQ(first.text, "forward@0 backward@0 forward@0 end ");
+  EXPECT_EQ(second.text, first.text);
+}
+
 }  // namespace
 }  // namespace tandem::test

@@ -55,7 +55,7 @@ std::vector<std::string> launch_command(const results::Cell& cell, const LaunchS
     command.push_back(fmt::format("--core-gflops={}", settings.core_gflops));
   }
   command.push_back("--record=" + record.string());
-  if (!settings.comm_timeout.empty()) {
+  if (!settings.comm_timeout.empty() && !cell.options.contains("comm-timeout")) {
     command.push_back("--comm-timeout=" + settings.comm_timeout);
   }
   if (!settings.flight_folder.empty()) {

@@ -18,7 +18,7 @@ struct LaunchSettings {
   int min_samples = 10;
   bool oversubscribe = false;
   LaunchSite site{};
-  std::string comm_timeout{};  // of step_bench, as given; empty: its default
+  std::string comm_timeout{};  // of step_bench, as given, for cells without one; empty: its default
   // Of the launch: where its ranks keep their flight records; empty: nowhere.
   std::filesystem::path flight_folder{};
   double core_gflops = 0;  // that preset links are scaled to; 0: each launch measures it

@@ -104,7 +104,7 @@ class FlightFolder {
   const std::filesystem::path path_;
 };
 
-LaunchScratch::Kind kind_of(const results::Cell& cell, const LaunchSite& site) {
+LaunchScratch::Kind kind_of(const LaunchSite& site, const results::Cell& cell) {
   if (site.is_elsewhere()) return LaunchScratch::Kind::kSeveralNodes;
   return cell.launch == "processes" ? LaunchScratch::Kind::kOneNode : LaunchScratch::Kind::kProcess;
 }
@@ -154,7 +154,7 @@ Launcher::Launcher(LaunchSettings settings, std::filesystem::path logs,
 
 ChildResult Launcher::run_in(const LaunchSettings& settings, const results::Cell& cell,
                              const std::filesystem::path& base) const {
-  const LaunchScratch scratch(kind_of(cell, settings.site));
+  const LaunchScratch scratch(kind_of(settings.site, cell));
   const bool by_srun = settings.site.launcher == LaunchSite::Launcher::kSrun;
   std::vector<std::string> environment = launch_environment();
   // srun hands the environment to nodes that do not have these folders.

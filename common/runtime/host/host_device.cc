@@ -24,16 +24,17 @@ std::unique_ptr<Buffer> HostDevice::allocate(Bytes size) {
   return adopt(mapping->data(), size, mapping);
 }
 
-std::unique_ptr<Buffer> HostDevice::adopt(std::byte* data, Bytes size,
-                                          std::shared_ptr<void> owner) {
+std::unique_ptr<Buffer> HostDevice::adopt(std::byte* data, Bytes size, std::shared_ptr<void> owner,
+                                          const std::function<void()>& reserve) {
   account_->charge(size);
-  {
-    // First touch decides the memory's NUMA node.
-    const ScopedBinding here(options_.core);
-    std::memset(data, 0, static_cast<std::size_t>(size.value));
-  }
-  return std::make_unique<HostBuffer>(ByteSpan(data, size.value, id()), std::move(owner),
-                                      [account = account_, size] { account->release(size); });
+  auto buffer =
+      std::make_unique<HostBuffer>(ByteSpan(data, size.value, id()), std::move(owner),
+                                   [account = account_, size] { account->release(size); });
+  // Who reserves pages, or touches them first, decides their NUMA node.
+  const ScopedBinding here(options_.core);
+  if (reserve) reserve();
+  std::memset(data, 0, static_cast<std::size_t>(size.value));
+  return buffer;
 }
 
 // Says of each wait whether it is the one to leave out; empty where none is.

@@ -36,9 +36,11 @@ class HostDevice final : public Device {
   void bind_this_thread() override;
 
   // A part of a shared mapping as a buffer of this device, counted like any other and first
-  // touched here. `owner` keeps the mapping alive.
+  // touched here. `owner` keeps the mapping alive; `reserve` makes its pages, on the device's core,
+  // once the device is known to have room.
   [[nodiscard]] std::unique_ptr<Buffer> adopt(std::byte* data, Bytes size,
-                                              std::shared_ptr<void> owner);
+                                              std::shared_ptr<void> owner,
+                                              const std::function<void()>& reserve = {});
 
   [[nodiscard]] int core() const { return options_.core; }
   [[nodiscard]] HostLink* link() const { return options_.link; }  // absent: nothing is modelled

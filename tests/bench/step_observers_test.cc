@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What looks on while a strategy steps: the flight log, the check of numerics, planted faults.
+#include <gtest/gtest.h>
+
+#include "bench/fault.h"
+#include "bench/flight_log.h"
+#include "bench/numerics_check.h"
+#include "common/comm/shared_memory.h"
+#include "common/flight/flight_record.h"
+#include "dp/dp_all_reduce.h"
+#include "tests/results/scratch_folder.h"
+#include "tests/support/errors.h"
+#include "tests/support/host_devices.h"
+#include "tests/support/training.h"
+
+namespace tandem::bench {
+namespace {
+
+using test::error_of;
+
+constexpr int kDevices = 2;
+
+// dp-allreduce on two devices, each a rank, with observers.
+class StepObserversTest : public testing::Test {
+ protected:
+  [[nodiscard]] std::unique_ptr<dp::DpAllReduce> strategy(std::vector<StepObserver*> observers,
+                                                          FlightLog* flight = nullptr,
+                                                          PlantedFault* fault = nullptr) {
+    TrainingOptions training = test::exact_training(8);
+    training.phases = {PhaseTiming::kOff, std::nullopt, std::move(observers)};
+    const auto communicator = [=](Bootstrap& bootstrap, Device& device) {
+      auto made = make_shared_memory_communicator(
+          bootstrap, device,
+          {.observer = flight == nullptr ? nullptr : flight->collectives_of(bootstrap.rank())});
+      if (fault != nullptr) fault->meet(bootstrap.rank(), *made);
+      return made;
+    };
+    return std::make_unique<dp::DpAllReduce>(*platform_, *model_, training,
+                                             dp::DpAllReduceOptions{.communicator = communicator});
+  }
+
+  [[nodiscard]] static Error error_of_steps(dp::DpAllReduce& strategy, int steps) {
+    return error_of([&] {
+      for (int step = 0; step < steps; ++step) strategy.step();
+      strategy.synchronize();
+    });
+  }
+
+  const std::unique_ptr<Model> model_ = test::exact_model();
+  const std::unique_ptr<Platform> platform_ = test::host_devices(kDevices);
+};
+
+TEST_F(StepObserversTest, FlightLog_FollowsEachDevice) {
+  const results::ScratchFolder folder;
+  FlightLog flight(folder / "", {.count = kDevices, .world = kDevices});
+  const auto trained = strategy({&flight}, &flight);
+  for (int step = 0; step < 3; ++step) trained->step();
+  trained->synchronize();
+  const std::vector<FlightRecord> records = read_flight_records(folder / "");
+  ASSERT_EQ(records.size(), 2U);
+  for (const FlightRecord& record : records) {
+    EXPECT_EQ(to_string(record.device), "step 3, phase idle");
+    EXPECT_GE(record.finished, 4U);  // the weights, and a bucket in each step
+    EXPECT_EQ(record.in_hand(), nullptr);
+    EXPECT_FALSE(record.ended);
+  }
+  EXPECT_EQ(records[0].finished, records[1].finished);
+}
+
+TEST_F(StepObserversTest, FlightLog_KeepsWhatEndedTheRank) {
+  const results::ScratchFolder folder;
+  FlightLog flight(folder / "", {.first = 2, .world = 3});
+  flight.enter(Stage::kBuild);
+  flight.failed(Error(ErrorKind::kCommunication, "rank 2 waited in vain"));
+  flight.ended();
+  const auto record = read_flight_record(folder / "rank.2");
+  ASSERT_TRUE(record && record->failure);
+  EXPECT_EQ(record->failure->text, "rank 2 waited in vain");
+  EXPECT_TRUE(record->failure->is_consequence);
+  EXPECT_EQ(to_string(record->place()), "step 0, phase build");
+  EXPECT_FALSE(record->ended);
+}
+
+TEST_F(StepObserversTest, FlightLogWithoutFolder_KeepsNothing) {
+  FlightLog flight("", {.count = 2, .world = 2});
+  EXPECT_FALSE(flight.is_kept());
+  EXPECT_EQ(flight.collectives_of(1), nullptr);
+  flight.enter(Stage::kReport);
+}
+
+TEST_F(StepObserversTest, FolderThatIsNone_IsAUsageError) {
+  const Error error = error_of([] { FlightLog("/nowhere", {}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_NE(std::string(error.what()).find("--flight-dir: "), std::string::npos);
+}
+
+TEST_F(StepObserversTest, NumericsCheck_NamesRankParameterAndStep) {
+  PlantedFault fault({.kind = FaultKind::kNan, .rank = 1, .step = 2}, std::nullopt);
+  NumericsCheck check(*platform_, model_->layout(), std::nullopt);
+  const auto trained = strategy({&fault, &check});
+  const Error error = error_of_steps(*trained, 3);
+  EXPECT_EQ(error.kind(), ErrorKind::kFailure);
+  // Backward makes the last layer's first.
+  EXPECT_TRUE(std::string(error.what()).starts_with("rank 1: the gradient of layer2."))
+      << error.what();
+  EXPECT_NE(std::string(error.what()).find(" holds nan (element 0) in step 2"), std::string::npos)
+      << error.what();
+}
+
+TEST_F(StepObserversTest, NumericsCheck_FindsNothingInNumbers) {
+  NumericsCheck check(*platform_, model_->layout(), std::nullopt);
+  const auto trained = strategy({&check});
+  for (int step = 0; step < 3; ++step) trained->step();
+  trained->synchronize();
+}
+
+TEST_F(StepObserversTest, ThrowingRank_EndsTheStepWithItsWords) {
+  PlantedFault fault({.kind = FaultKind::kThrows, .rank = 0, .step = 2}, std::nullopt);
+  const auto trained = strategy({&fault});
+  trained->step();
+  EXPECT_THROW(fault.check_met(), Error);
+  EXPECT_EQ(error_of_steps(*trained, 1).what(), std::string("rank 0: thrown on purpose (--fault)"));
+  fault.check_met();
+}
+
+TEST_F(StepObserversTest, RankThatAsksForTooMuch_IsOutOfMemory) {
+  PlantedFault fault({.kind = FaultKind::kMemory, .rank = 1, .step = 1}, std::nullopt);
+  const auto trained = strategy({&fault});
+  EXPECT_EQ(error_of_steps(*trained, 1).kind(), ErrorKind::kOutOfMemory);
+}
+
+TEST_F(StepObserversTest, DivergingRank_IsACommunicationError) {
+  PlantedFault fault({.kind = FaultKind::kDiverges, .rank = 1, .step = 2}, std::nullopt);
+  const auto trained = strategy({&fault}, nullptr, &fault);
+  const Error error = error_of_steps(*trained, 2);
+  EXPECT_EQ(error.kind(), ErrorKind::kCommunication);
+  EXPECT_NE(std::string(error.what()).find("different collectives"), std::string::npos)
+      << error.what();
+}
+
+TEST(ParseFault, TakesRankAndStep_OrTheLastRankAndStepFive) {
+  const Fault usual = parse_fault("killed", 3);
+  EXPECT_EQ(usual.kind, FaultKind::kKilled);
+  EXPECT_EQ(usual.rank, 2);
+  EXPECT_EQ(usual.step, 5);
+  const Fault given = parse_fault("nan:0@12", 3);
+  EXPECT_EQ(given.kind, FaultKind::kNan);
+  EXPECT_EQ(given.rank, 0);
+  EXPECT_EQ(given.step, 12);
+  EXPECT_EQ(parse_fault("stopped@7", 2).step, 7);
+}
+
+TEST(ParseFault, WhatIsNone_IsAUsageError) {
+  for (const char* text :
+       {"", "sleepy", "killed:x", "killed:2", "killed@0", "killed@", "killed:1@-1"}) {
+    EXPECT_EQ(error_of([&] { static_cast<void>(parse_fault(text, 2)); }).kind(), ErrorKind::kUsage)
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace tandem::bench
