@@ -88,6 +88,7 @@ class MpiBootstrap final : public Bootstrap {
   }
 
   [[nodiscard]] std::unique_ptr<Bootstrap> split(int colour) override {
+    barrier(*this);  // has a deadline, and MPI's own call has none
     MPI_Comm part = MPI_COMM_NULL;
     MPI_Comm_split(ranks_, colour, rank_, &part);
     return std::make_unique<MpiBootstrap>(part, deadline_);
@@ -125,6 +126,7 @@ std::string MpiSession::in_vain(const char* what) const {
 
 MpiSession::MpiSession(int& argc, char**& argv, Patience patience)
     : patience_(std::move(patience)) {
+  check_ranks_can_meet();
   const ExitGuard guard(in_vain("start"), patience_.deadline, 1, patience_.last);
   int provided = MPI_THREAD_SINGLE;
   // Multiple: a communicator's collectives run on stream workers, its control calls on main's

@@ -101,12 +101,13 @@ int train_for_ever(Bootstrap& bootstrap, Nanoseconds deadline) {
 int main(int argc, char** argv) {
   using namespace tandem;
   const std::string what = argc > 1 ? argv[1] : "";
+  const bool is_endless = what == "endless" && argc > 2;
+  const Nanoseconds deadline = std::chrono::seconds(is_endless ? std::atoi(argv[2]) : 60);
   const auto body = [&](Bootstrap& bootstrap) {
     if (what == "weights") return test::print_weights(bootstrap);
-    if (what == "endless" && argc > 2) {
-      return test::train_for_ever(bootstrap, std::chrono::seconds(std::atoi(argv[2])));
-    }
+    if (is_endless) return test::train_for_ever(bootstrap, deadline);
     fail(ErrorKind::kUsage, "use rank_of_nodes weights, or endless TIMEOUT");
   };
-  return bench::run_ranks_main("rank_of_nodes", argc, argv, body);
+  return bench::run_ranks_main({.program = "rank_of_nodes", .deadline = deadline}, argc, argv,
+                               body);
 }

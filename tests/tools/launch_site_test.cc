@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "tools/tandem/slurm_steps.h"
 
 namespace tandem::cli {
 namespace {
@@ -128,10 +129,18 @@ TEST(LaunchSiteTest, Words_OnHosts_ThreadsRunOnTheFirst) {
 TEST(LaunchSiteTest, Words_OfSrun_FillNodesInOrder) {
   EXPECT_EQ(words_of(slurm({2, 2}), cell_of("processes", 3), false),
             "srun --ntasks=3 --nodes=2 --cpus-per-task=1 --distribution=block --cpu-bind=none "
-            "--kill-on-bad-exit=1 --mpi=pmix");
+            "--kill-on-bad-exit=1 --job-name=" +
+                step_name() + " --mpi=pmix");
   EXPECT_EQ(words_of(slurm({2, 2}), cell_of("threads", 2), true),
             "srun --ntasks=1 --nodes=1 --cpus-per-task=2 --distribution=block --cpu-bind=none "
-            "--kill-on-bad-exit=1 --mpi=pmix --overcommit");
+            "--kill-on-bad-exit=1 --job-name=" +
+                step_name() + " --mpi=pmix --overcommit");
+}
+
+TEST(LaunchSiteTest, Steps_AreFoundByTheirNameAlone) {
+  const std::string list =
+      "7.0 bash\n7.3 " + step_name() + "\n7.batch batch\n7.4 " + step_name() + "0\n";
+  EXPECT_EQ(own_steps_in(list), (std::vector<std::string>{"7.3"}));
 }
 
 TEST(LaunchSiteTest, Text_TellsSitesApart) {

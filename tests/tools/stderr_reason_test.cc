@@ -25,6 +25,17 @@ TEST(StderrReason, MpirunsRemarks_ArePassedOver) {
             "step_bench: no such model");
 }
 
+TEST(StderrReason, SrunsLines_ArePassedOver_UnlessThereIsNothingElse) {
+  const std::string end =
+      "slurmstepd: error: *** STEP 3.0 ON node CANCELLED ***\n"
+      "srun: error: node: tasks 0-1: Exited with exit code 2\n";
+  EXPECT_EQ(reason_in("step_bench: no such model\n" + end), "step_bench: no such model");
+  EXPECT_EQ(
+      reason_in("srun: error: Unable to create step for job 5: More processors requested than "
+                "permitted\nsrun: launch failed\n"),
+      "srun: error: Unable to create step for job 5: More processors requested than permitted");
+}
+
 TEST(StderrReason, MpirunAlone_IsBetterThanNothing) {
   EXPECT_EQ(reason_in(kMpirunEnd), "Primary job  terminated normally, but 1 process returned");
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -15,6 +14,8 @@
 #include <string_view>
 
 #include "common/base/error.h"
+#include "tools/tandem/command_output.h"
+#include "tools/tandem/slurm_steps.h"
 
 namespace tandem::cli {
 namespace {
@@ -49,17 +50,6 @@ std::string read_hostfile(const std::filesystem::path& path) {
          path.string());
   }
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// What a command writes to both outputs; nothing where it cannot be started.
-std::string output_of(const char* command) {
-  std::string text;
-  FILE* const pipe = ::popen(command, "r");
-  if (pipe == nullptr) return text;
-  char buffer[256];
-  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) text += buffer;
-  ::pclose(pipe);
-  return text;
 }
 
 std::string variable(const char* name) {
@@ -129,6 +119,7 @@ std::vector<std::string> srun_words(const LaunchSite& site, int ranks, int cores
                                  "--distribution=block",
                                  "--cpu-bind=none",
                                  "--kill-on-bad-exit=1",
+                                 "--job-name=" + step_name(),
                                  "--mpi=" + site.mpi_plugin};
   if (oversubscribe) words.emplace_back("--overcommit");
   return words;

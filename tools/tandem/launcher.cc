@@ -14,6 +14,7 @@
 #include "tools/tandem/blame.h"
 #include "tools/tandem/child_process.h"
 #include "tools/tandem/launch_scratch.h"
+#include "tools/tandem/slurm_steps.h"
 #include "tools/tandem/stderr_reason.h"
 
 namespace tandem::cli {
@@ -154,13 +155,21 @@ Launcher::Launcher(LaunchSettings settings, std::filesystem::path logs,
 ChildResult Launcher::run_in(const LaunchSettings& settings, const results::Cell& cell,
                              const std::filesystem::path& base) const {
   const LaunchScratch scratch(kind_of(settings.site, cell));
+  const bool by_srun = settings.site.launcher == LaunchSite::Launcher::kSrun;
   std::vector<std::string> environment = launch_environment();
-  for (const std::string& variable : scratch.environment()) set_variable(environment, variable);
-  return run_child({.arguments = launch_command(cell, settings, base.string() + ".record.json"),
-                    .environment = std::move(environment),
-                    .log = base.string() + ".log",
-                    .timeout = timeout_},
-                   interrupts_);
+  // srun hands the environment to nodes that do not have these folders.
+  if (!by_srun) {
+    for (const std::string& variable : scratch.environment()) set_variable(environment, variable);
+  }
+  const ChildResult child =
+      run_child({.arguments = launch_command(cell, settings, base.string() + ".record.json"),
+                 .environment = std::move(environment),
+                 .log = base.string() + ".log",
+                 .timeout = timeout_},
+                interrupts_);
+  const bool was_stopped = child.end == End::kInterrupted || child.end == End::kTimedOut;
+  if (by_srun && was_stopped) cancel_own_steps();
+  return child;
 }
 
 std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch,

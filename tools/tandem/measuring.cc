@@ -16,6 +16,13 @@
 namespace tandem::cli {
 
 void check_not_a_rank(const char* command) {
+  const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+  if (tasks != nullptr && std::atoi(tasks) > 1) {
+    fail(ErrorKind::kUsage,
+         "tandem {} was started by srun as {} tasks; start it alone within the allocation, with "
+         "--launcher=srun it calls srun for each launch",
+         command, tasks);
+  }
   if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return;
   fail(ErrorKind::kUsage,
        "tandem {} was started by mpirun; start it alone, it calls mpirun for the launches that "

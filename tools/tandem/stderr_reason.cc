@@ -39,6 +39,11 @@ bool is_mpirun_remark(std::string_view line) {
          line.find("PMIX ERROR") != std::string_view::npos;
 }
 
+// Slurm's lines about tasks that ended; what those said themselves goes first.
+bool is_slurm_line(std::string_view line) {
+  return line.starts_with("srun:") || line.starts_with("slurmstepd:");
+}
+
 // The number behind `label`; nothing where there is none.
 std::optional<int> number_after(std::string_view text, std::string_view label) {
   const std::size_t at = text.find(label);
@@ -87,17 +92,21 @@ std::optional<RankEnd> ended_rank_in(std::string_view stderr_text) {
 std::string reason_in(std::string_view stderr_text) {
   std::string_view own;
   std::string_view in_ruler;
+  std::string_view of_slurm;
   bool inside = false;
   for (const std::string_view line : lines_of(stderr_text)) {
     if (is_ruler(line)) {
       inside = !inside;
     } else if (inside) {
       if (in_ruler.empty()) in_ruler = line;  // its first line says what, the rest why
+    } else if (is_slurm_line(line)) {
+      if (of_slurm.empty()) of_slurm = line;
     } else if (!is_mpirun_remark(line)) {
       own = line;
     }
   }
-  return std::string(own.empty() ? in_ruler : own);
+  if (own.empty()) own = in_ruler;
+  return std::string(own.empty() ? of_slurm : own);
 }
 
 std::string tail_of(std::string_view stderr_text) {

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace tandem::cli {
+
+// What a command of the shell writes to its output; empty where it cannot be started. Waits for it.
+[[nodiscard]] std::string output_of(const std::string& command);
+
+}  // namespace tandem::cli
