@@ -146,6 +146,14 @@ TEST(Blame, RankThatLeftBeforeItsRecord_IsNamedWithItsLastWords) {
             "rank 1 left with exit code 1 before its first step: no such library");
 }
 
+TEST(Blame, RankThatLeftBecauseItWaited_IsNotToBlame) {
+  const std::string reason =
+      blame({rank_in_collective(0), rank_in_step(1)}, RankEnd{.rank = 0, .exit_code = 1},
+            "rank 0 waited 3 s in all_reduce (#35, 4.0 MiB) for ranks that are lost or late");
+  EXPECT_TRUE(reason.starts_with("rank 1 did not go on from step 12, phase backward, before"))
+      << reason;
+}
+
 TEST(Blame, RanksThatLostEachOther_AreBlamedForNothing) {
   const std::string reason = blame(
       {waited_for(1, rank_in_collective(0)), waited_for(0, rank_in_collective(1))}, std::nullopt);
