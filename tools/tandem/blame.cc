@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/blame.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -76,6 +76,14 @@ bool all_say_the_same(const Records& records) {
 
 auto progress(const FlightRecord& record) {
   return std::tuple(record.place().step, record.finished, record.started);
+}
+
+// Came so much later to the collective that both are in that it must have been away.
+bool came_late(const FlightRecord& record, const FlightRecord& other) {
+  constexpr std::int64_t kAway = 100'000'000;  // nanoseconds
+  const auto* const mine = record.in_hand();
+  const auto* const theirs = other.in_hand();
+  return mine != nullptr && theirs != nullptr && mine->started > theirs->started + kAway;
 }
 
 const FlightRecord& least(const std::vector<const FlightRecord*>& records) {
@@ -168,8 +176,18 @@ std::string laggard(const Records& records, int gave_up) {
   const FlightRecord* culprit = &least(silent);
   // Others of them may merely have been told to end before their own patience did.
   const FlightRecord* const awaited = find(records, awaited_rank(records));
+  std::vector<int> alike;
+  for (const FlightRecord* const other : silent) {
+    if (progress(*other) != progress(*culprit)) continue;
+    alike.push_back(other->rank);
+    if (came_late(*other, *culprit)) culprit = other;
+  }
   if (awaited != nullptr && progress(*awaited) == progress(*culprit)) culprit = awaited;
-  return fmt::format("rank {} did not go on from {}{}: it was stopped, or late", culprit->rank,
+  const bool is_sure =
+      awaited == culprit || alike.size() == 1 || came_late(*culprit, least(silent));
+  return fmt::format("{} did not go on from {}{}: it was stopped, or late",
+                     is_sure ? fmt::format("rank {}", culprit->rank)
+                             : fmt::format("one of ranks {}", fmt::join(alike, ", ")),
                      where(*culprit, records), waiting(records));
 }
 
