@@ -3,24 +3,24 @@
 
 #include <exception>
 
-#include "common/comm/communicator.h"
+#include "bench/job.h"
 
 namespace tandem::bench {
 
-// Aborts the communicator where its scope is left by an error: the other ranks end soon, and so do
-// this rank's own streams, which would else wait for them until the deadline. Made behind what owns
-// the streams, so that it goes before.
+// Aborts the communicators of a place where its scope is left by an error: the other ranks end
+// soon, and so do this rank's own streams, which would else wait for them until the deadline. Made
+// behind what owns the streams, so that it goes before.
 class AbortOnError {
  public:
-  explicit AbortOnError(Communicator& ranks) : ranks_(ranks), before_(std::uncaught_exceptions()) {}
+  explicit AbortOnError(Place& place) : place_(place), before_(std::uncaught_exceptions()) {}
   ~AbortOnError() {
-    if (std::uncaught_exceptions() > before_) ranks_.abort();
+    if (std::uncaught_exceptions() > before_) abort(place_);
   }
   AbortOnError(const AbortOnError&) = delete;
   AbortOnError& operator=(const AbortOnError&) = delete;
 
  private:
-  Communicator& ranks_;
+  Place& place_;
   const int before_;
 };
 

@@ -136,7 +136,7 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   const auto strategy =
       make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
   Communicator& ranks = *place.communicator;
-  const AbortOnError tells_others(ranks);
+  const AbortOnError tells_others(place);
   const int steps_per_sample = std::max(1, options.free_running);
   Sampler sampler(*strategy, ranks, steps_per_sample, clocks_of(place));
   Measurement measured;
@@ -179,7 +179,7 @@ void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& opt
                    const Model& model) {
   const auto a = make_strategy(place, options.place.launch, model, options.variant);
   const auto b = make_strategy(place, options.place.launch, model, *options.ab_variant);
-  const AbortOnError tells_others(*place.communicator);
+  const AbortOnError tells_others(place);
   PairSampler pairs(place, {*a, *b}, options);
   stats::Estimate ratio;
   add_context(place, options);

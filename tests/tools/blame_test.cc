@@ -146,6 +146,27 @@ TEST(Blame, RankThatLeftBeforeItsRecord_IsNamedWithItsLastWords) {
             "rank 1 left with exit code 1 before its first step: no such library");
 }
 
+TEST(Blame, RankThatLeftBecauseItWaited_IsNotToBlame) {
+  const std::string reason =
+      blame({rank_in_collective(0), rank_in_step(1)}, RankEnd{.rank = 0, .exit_code = 1},
+            "rank 0 waited 3 s in all_reduce (#35, 4.0 MiB) for ranks that are lost or late");
+  EXPECT_TRUE(reason.starts_with("rank 1 did not go on from step 12, phase backward, before"))
+      << reason;
+}
+
+TEST(Blame, OfRanksInOneCollective_TheOneThatCameLongAfter_OrNobodyForSure) {
+  const RankEnd gave_up{.rank = 2, .exit_code = 1};
+  const std::string said = "rank 2 waited 3 s in all_reduce (#35, 4.0 MiB) for ranks that are lost";
+  FlightRecord late = rank_in_collective(1);
+  const std::vector<FlightRecord> alike{rank_in_collective(0), late, rank_in_collective(2)};
+  EXPECT_TRUE(blame(alike, gave_up, said).starts_with("one of ranks 0, 1 did not go on"))
+      << blame(alike, gave_up, said);
+  late.collectives.back().started += 3 * kSecond;
+  const std::string reason =
+      blame({rank_in_collective(0), late, rank_in_collective(2)}, gave_up, said);
+  EXPECT_TRUE(reason.starts_with("rank 1 did not go on from step 12")) << reason;
+}
+
 TEST(Blame, RanksThatLostEachOther_AreBlamedForNothing) {
   const std::string reason = blame(
       {waited_for(1, rank_in_collective(0)), waited_for(0, rank_in_collective(1))}, std::nullopt);

@@ -30,6 +30,11 @@ CASES = {
                 rf"rank 1 did not go on from {WHERE}{WAITED}: it was stopped, or late"),
     "stopped_root": ("ddp", {"fault": "stopped:0"},
                      rf"rank 0 did not go on from {WHERE}{WAITED}: it was stopped, or late"),
+    # A transport that cannot be interrupted: ranks that waited in vain end their processes.
+    "killed_mpi": ("ddp", {"fault": "killed:1", "comm": "mpi"},
+                   rf"rank 1 was killed \(SIGKILL\) in {WHERE}({WAITED})?"),
+    "stopped_mpi": ("ddp", {"fault": "stopped:1", "comm": "mpi"},
+                    rf"rank 1 did not go on from {WHERE}({WAITED})?: it was stopped, or late"),
     "throws": ("ddp", {"fault": "throws:1"},
                rf"rank 1 failed in {THROWN}: rank 1: thrown on purpose .*"),
     "memory": ("ddp", {"fault": "memory:1"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/blame.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -78,6 +78,14 @@ auto progress(const FlightRecord& record) {
   return std::tuple(record.place().step, record.finished, record.started);
 }
 
+// Came so much later to the collective that both are in that it must have been away.
+bool came_late(const FlightRecord& record, const FlightRecord& other) {
+  constexpr std::int64_t kAway = 100'000'000;  // nanoseconds
+  const auto* const mine = record.in_hand();
+  const auto* const theirs = other.in_hand();
+  return mine != nullptr && theirs != nullptr && mine->started > theirs->started + kAway;
+}
+
 const FlightRecord& least(const std::vector<const FlightRecord*>& records) {
   return **std::min_element(records.begin(), records.end(), [](const auto* a, const auto* b) {
     return progress(*a) < progress(*b);
@@ -133,9 +141,13 @@ int absent_rank(const Records& records) {
 
 constexpr std::string_view kFor = " for rank ";  // "rank 0 waited 3 s for rank 1, which ..."
 
-// Gave up after its own patience, not because another rank had.
+// Words of a rank that gave up after its own patience, not because another rank had.
+bool tells_of_waiting(const std::string& text) {
+  return text.find(" waited ") != std::string::npos;
+}
+
 bool waited_in_vain(const FlightRecord& record) {
-  return record.failure && record.failure->text.find(" waited ") != std::string::npos;
+  return record.failure && tells_of_waiting(record.failure->text);
 }
 
 // The rank that those who gave up say they waited for; -1 where they do not agree.
@@ -152,18 +164,30 @@ int awaited_rank(const Records& records) {
   return awaited;
 }
 
-std::string laggard(const Records& records) {
+// `gave_up`: a rank that left while it waited, too late for its record; -1: none.
+std::string laggard(const Records& records, int gave_up) {
   std::vector<const FlightRecord*> silent;
   for (const FlightRecord& record : records) {
     // One that was stopped goes on once the job is ended, and then sees that the others gave up.
-    if (!waited_in_vain(record) && !record.ended) silent.push_back(&record);
+    if (record.rank == gave_up || waited_in_vain(record) || record.ended) continue;
+    silent.push_back(&record);
   }
   if (silent.empty()) return "";
   const FlightRecord* culprit = &least(silent);
   // Others of them may merely have been told to end before their own patience did.
   const FlightRecord* const awaited = find(records, awaited_rank(records));
+  std::vector<int> alike;
+  for (const FlightRecord* const other : silent) {
+    if (progress(*other) != progress(*culprit)) continue;
+    alike.push_back(other->rank);
+    if (came_late(*other, *culprit)) culprit = other;
+  }
   if (awaited != nullptr && progress(*awaited) == progress(*culprit)) culprit = awaited;
-  return fmt::format("rank {} did not go on from {}{}: it was stopped, or late", culprit->rank,
+  const bool is_sure =
+      awaited == culprit || alike.size() == 1 || came_late(*culprit, least(silent));
+  return fmt::format("{} did not go on from {}{}: it was stopped, or late",
+                     is_sure ? fmt::format("rank {}", culprit->rank)
+                             : fmt::format("one of ranks {}", fmt::join(alike, ", ")),
                      where(*culprit, records), waiting(records));
 }
 
@@ -209,11 +233,16 @@ std::string blame(const Records& records, const std::optional<RankEnd>& launcher
     return fmt::format("{} (in {})", records.front().failure->text, least_far(records));
   }
   if (std::string reason = own_error(records); !reason.empty()) return reason;
-  if (std::string reason = left(records, launcher_says, said); !reason.empty()) return reason;
+  // A transport that cannot be interrupted ends the process of a rank that waited in vain.
+  const bool gave_up = launcher_says && tells_of_waiting(said);
+  if (std::string reason = gave_up ? "" : left(records, launcher_says, said); !reason.empty()) {
+    return reason;
+  }
   if (const int absent = absent_rank(records); absent >= 0) {
     return fmt::format("rank {} never began; {}", absent, first_to_give_up(records));
   }
-  if (std::string reason = laggard(records); !reason.empty()) return reason;
+  if (std::string reason = laggard(records, gave_up ? launcher_says->rank : -1); !reason.empty())
+    return reason;
   return first_to_give_up(records);
 }
 
