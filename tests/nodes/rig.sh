@@ -28,6 +28,7 @@ rig_stop() {
   done
   ip link del "$rig_name" 2>/dev/null || true
   rig_nodes=()
+  [[ -z ${rig_scratch:-} ]] || rm -rf "$rig_scratch"
 }
 
 rig_start() {
@@ -35,6 +36,7 @@ rig_start() {
   command -v ip unshare >/dev/null || rig_skip "ip (iproute2) or unshare (util-linux) is missing"
   [[ $(trap -p EXIT) == *rig_stop* ]] || trap rig_stop EXIT
   trap 'exit 129' HUP INT TERM
+  rig_scratch=$(mktemp -d) # for what daemons that are killed leave
   ip link add "$rig_name" type bridge 2>/dev/null || rig_skip "no bridge may be made here"
   ip link set "$rig_name" up
   local i node
@@ -63,6 +65,7 @@ rig_run() {
   # What tests on one node say of transports does not hold here.
   env -u OMPI_MCA_btl OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
     OMPI_MCA_plm_rsh_agent="$rig_folder/namespace_agent" \
+    TMPDIR="$rig_scratch" OMPI_MCA_btl_vader_backing_directory="$rig_scratch" \
     "$rig_folder/namespace_agent" "${rig_nodes[0]}" "$(printf '%q ' "$@")"
 }
 
