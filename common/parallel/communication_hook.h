@@ -5,6 +5,7 @@
 
 #include "common/base/units.h"
 #include "common/model/parameter_layout.h"
+#include "common/runtime/stream.h"
 
 namespace tandem {
 
