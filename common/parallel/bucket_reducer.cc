@@ -42,6 +42,7 @@ BucketReducer::BucketReducer(Replica& replica, const ParameterLayout& layout,
       options_(options),
       hook_(std::move(hook)),
       divisor_(communicator.size()),
+      backward_done_(replica.device().make_event()),
       timer_(replica.device(), replica.timer().timing()) {
   if (options.grads == GradsMode::kCopy) own_gradients_ = make_arena(replica.device(), layout);
   comm_ = replica.device().make_stream(StreamPriority::kHigh);
@@ -173,6 +174,11 @@ void BucketReducer::launch(std::size_t index) {
 void BucketReducer::finish() {
   Stream& compute = replica_.stream();
   replica_.timer().begin(compute, Phase::kExposedComm);
+  if (reduces_after_backward()) {
+    // The host runs ahead of the device: not to launch before is not enough.
+    compute.record(*backward_done_);
+    comm_->wait(*backward_done_);
+  }
   launch_ready();
   TANDEM_CHECK(next_launch_ == buckets_.size(), "backward left {} of {} buckets unfilled",
                buckets_.size() - next_launch_, buckets_.size());

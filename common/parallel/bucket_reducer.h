@@ -87,6 +87,7 @@ class BucketReducer final : public GradientReducer {
   std::vector<int> ready_order_;  // of the first step
   bool rebuilt_ = false;
   std::size_t next_launch_ = 0;
+  const std::unique_ptr<Event> backward_done_;  // where collectives wait for all of it
   CollectiveTimer timer_;
   std::unique_ptr<Stream> comm_;  // last: ends its work before the buckets go
 };

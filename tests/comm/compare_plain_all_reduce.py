@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """collective_bench's all-reduce over MPI beside a plain loop over MPI_Allreduce.
 
-    compare_plain_all_reduce.py BUILD [--ranks=2] [--rounds=5] [--calls=100] [--samples=100] [--wait=spin]
+    compare_plain_all_reduce.py BUILD [--ranks=2] [--rounds=5] [--calls=100] [--samples=100]
 
 Starts both in turn, in each round the other one first, on an otherwise quiet machine, and prints
 for 1 KiB, 1 MiB and 64 MiB the medians over rounds of their median times per call, and the ratio.
@@ -46,7 +46,7 @@ def bench(options, size, calls):
         out = pathlib.Path(folder) / "out.json"
         mpirun(options.ranks, [program, "--backend=host", f"--devices={options.ranks}", "--comm=mpi",
                                f"--sizes={size}", "--op=sum", f"--free-running={calls}",
-                               f"--samples={options.samples}", f"--wait={options.wait}",
+                               f"--samples={options.samples}",
                                f"--benchmark_out={out}"])
         entries = json.loads(out.read_text())["benchmarks"]
     found = [entry for entry in entries if entry["name"].startswith("all_reduce/")]
@@ -66,7 +66,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--calls", type=int, default=100)
     parser.add_argument("--samples", type=int, default=100)
-    parser.add_argument("--wait", default="spin", choices=["park", "spin"])
     options = parser.parse_args()
     print("size     plain us  bench us  ratio")
     for text, size in SIZES:

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "common/model/mlp.h"
 #include "common/runtime/host/host_stream.h"
 #include "tests/support/errors.h"
@@ -133,6 +135,26 @@ TEST_F(BucketReducerTest, OverlapOff_LaunchesAllAtFinish) {
   EXPECT_EQ(reduced().size(), 0U);
   reducer_->finish();
   EXPECT_EQ(reduced().size(), 2U);
+}
+
+// The host has enqueued everything long before the device is there.
+TEST_F(BucketReducerTest, OverlapOff_StartsNoAllReduceBeforeBackwardIsDone) {
+  make(GradsMode::kViews, Overlap::kOff);
+  step(kBackward);
+  std::atomic<bool> backward_is_done = false;
+  std::atomic<int> early = 0;
+  communicator_.on_all_reduce([&](Stream& stream) {
+    host::host_stream(stream).enqueue({"look", {}, [&] { early += backward_is_done ? 0 : 1; }});
+  });
+  reducer_->begin_step();
+  for (const int segment : {3, 2}) reducer_->gradient_ready(segment);  // fills bucket 0
+  replica_.stream().delay(std::chrono::milliseconds(20));
+  host::host_stream(replica_.stream()).enqueue({"end", {}, [&] { backward_is_done = true; }});
+  for (const int segment : {1, 0}) reducer_->gradient_ready(segment);
+  reducer_->finish();
+  replica_.stream().synchronize();
+  reducer_->synchronize();
+  EXPECT_EQ(early, 0);
 }
 
 TEST_F(BucketReducerTest, GradientGivenTwice_IsALogicError_AlsoBeforeItsBucketIsFull) {

@@ -28,6 +28,9 @@ class FakeCommunicator final : public Communicator {
   // What rank 0 brings to an all-gather of texts; else it brings what this rank does.
   void let_root_gather(std::string text) { root_text_ = std::move(text); }
 
+  // Called with the stream of each all-reduce, before it.
+  void on_all_reduce(std::function<void(Stream&)> action) { on_all_reduce_ = std::move(action); }
+
   // Called when memory that was allocated here goes.
   void on_free(std::function<void()> action) { on_free_ = std::move(action); }
 
@@ -40,7 +43,8 @@ class FakeCommunicator final : public Communicator {
     return std::make_unique<Watched>(device_.allocate(size), on_free_);
   }
   using Communicator::all_reduce;
-  void all_reduce(Stream&, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
+  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
+    if (on_all_reduce_) on_all_reduce_(stream);
     TANDEM_CHECK(mine.data() == result.data(), "an all-reduce that is not in place");
     all_reduces_.push_back({reinterpret_cast<const float*>(result.data()), result.size(), op});
   }
@@ -83,6 +87,7 @@ class FakeCommunicator final : public Communicator {
   const int size_;
   std::optional<std::string> root_text_;
   std::vector<Call> all_reduces_;
+  std::function<void(Stream&)> on_all_reduce_;
   std::function<void()> on_free_;
 };
 
