@@ -210,6 +210,11 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
   if (!flags.link.empty()) place.link = parse_link(flags.link);
   place.core_gflops = flags.core_gflops;
   place.transport = parse_transport(flags.comm, "--comm");
+  if (choose("--check-order", flags.check_order, kOnOff)) {
+    require(place.transport == Transport::kMpi || place.transport == Transport::kGloo,
+            "--check-order does nothing but with --comm=mpi or gloo: leave it out");
+    place.communicator.check_order = OrderCheck::kAlways;
+  }
   place.communicator.deadline = deadline_of(flags.failure);
   return place;
 }
@@ -254,6 +259,7 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   name("cycle-time", &StepFlags::cycle_time);
   name("fusion-mb", &StepFlags::fusion_mb);
   name("comm", &StepFlags::comm);
+  name("check-order", &StepFlags::check_order);
   name("link", &StepFlags::link);
   name("dispatch-cost", &StepFlags::dispatch_cost);
   name("interpreter-lock", &StepFlags::interpreter_lock);
