@@ -82,6 +82,10 @@ void check_fault(const Fault& fault, StrategyKind strategy, Launch launch, int d
       "devices or more");
   require(fault.kind != FaultKind::kLate || (launch == Launch::kProcesses && devices > 1),
           "--fault=late needs others that wait: 2 processes or more");
+  require(
+      fault.kind != FaultKind::kStopped || (launch == Launch::kProcesses && devices > 1),
+      "--fault=stopped stops a whole process, and needs others that wait for it: 2 processes or "
+      "more");
 }
 
 namespace {
@@ -125,6 +129,13 @@ void check_horovod(const StepFlags& flags) {
 }
 
 }  // namespace
+
+void check_watching(const StepFlags& flags) {
+  if (flags.fault.empty()) return;
+  require(!flags.verify, "--fault does nothing for --verify, whose steps are few: leave one out");
+  require(!flags.fault.starts_with("nan") || flags.check_numerics == "on",
+          "--fault=nan is seen by nobody without --check-numerics: give both");
+}
 
 void check_reducer(const StepFlags& flags) {
   check_horovod(flags);

@@ -91,10 +91,9 @@ void declare_all_reduce(CLI::App& app, StepFlags& flags) {
   app.add_option("--powersgd-start", flags.powersgd_start,
                  "ddp, dp-allreduce: steps that are averaged uncompressed before (2 or more)")
       ->capture_default_str();
-  app.add_option(
-         "--join", flags.join,
-         "ddp: uneven shares by torch's Join: off, or on with sums divided by the world (all "
-         "ranks) or by the active ones (with data)")
+  app.add_option("--join", flags.join,
+                 "ddp: uneven shares by torch's Join, with sums divided by all ranks (world) or by "
+                 "those with data (active); or off")
       ->capture_default_str();
 }
 

@@ -51,7 +51,7 @@ CompressionOptions compression_of(const StepFlags& flags) {
   constexpr std::string_view kPowerSgd = "powersgd:";
   CompressionOptions options;
   if (!flags.compress.starts_with("powersgd")) {
-    options.compression = choose("--compress", flags.compress, kCompressions);
+    options.compression = choose("--compress (or powersgd:RANK)", flags.compress, kCompressions);
     return options;
   }
   const char* const end = flags.compress.data() + flags.compress.size();
@@ -279,6 +279,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   check_devices(flags, options.variant.strategy);
   check_applicable(app, flags, options.variant.strategy);
   check_reducer(flags);
+  check_watching(flags);
   check_counts(flags);
   options.place = place_of(flags, options.variant.strategy);
   options.place.control = options.variant.reducer.kind == ReducerKind::kHorovod;

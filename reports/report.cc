@@ -9,6 +9,7 @@
 
 #include "common/base/units.h"
 #include "reports/cell_table.h"
+#include "reports/collectives.h"
 #include "reports/ddp_cost.h"
 #include "reports/format.h"
 #include "reports/subject.h"
@@ -143,6 +144,7 @@ std::string to_terminal(const Report& report) {
   return to_text(brief_cell_table(summary)) + "\n" +
          block("", two_by_two_table(summary), kTwoByTwoNote) +
          block(kDdpCostTitle, brief_ddp_cost_table(summary), kDdpCostNote) +
+         block("Gradient collectives", collective_table(summary), kCollectivesNote) +
          to_text(report.verdict);
 }
 

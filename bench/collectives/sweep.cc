@@ -66,12 +66,22 @@ void CollectiveSweep::add_ping_pong(GoogleBenchmark& driver) {
   });
 }
 
+// What is compared by name must have been measured alike.
+std::string CollectiveSweep::full_name(const CollectiveCase& measured) const {
+  std::string name = name_of(measured, rank_.communicator.size());
+  if (options_.place.launch == Launch::kThreads) name += "/threads";
+  if (options_.place.transport != Transport::kAuto) {
+    name += fmt::format("/comm:{}", name_of(options_.place.transport));
+  }
+  if (options_.wait == host::PeerWaits::kSpin) name += "/wait:spin";
+  return name;
+}
+
 void CollectiveSweep::run_reporting(GoogleBenchmark& driver) {
-  const int ranks = rank_.communicator.size();
   const double distance = ping_pongs_.empty() ? 0 : stats::median(ping_pongs_);
   add_ping_pong(driver);
   for (const CollectiveCase& measured : cases_) {
-    const std::string name = name_of(measured, ranks);
+    const std::string name = full_name(measured);
     driver.add(name, options_.samples, benchmark::kMicrosecond,
                [this, measured, name, distance](benchmark::State& state) {
                  const CollectiveResult result = measure(measured);

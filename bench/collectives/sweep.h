@@ -27,6 +27,7 @@ class CollectiveSweep {
  private:
   [[nodiscard]] CollectiveResult measure(const CollectiveCase& measured);
   void add_ping_pong(GoogleBenchmark& driver);
+  [[nodiscard]] std::string full_name(const CollectiveCase& measured) const;
   void run_reporting(GoogleBenchmark& driver);
 
   const Rank& rank_;
