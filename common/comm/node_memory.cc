@@ -33,17 +33,18 @@ Mapping map_for_threads(Bootstrap& bootstrap, Bytes size, const std::string& nam
 // Processes: rank 0 makes it under a name, the others open that, then the name goes.
 Mapping map_for_processes(Bootstrap& bootstrap, Bytes size, const std::string& my_name) {
   const std::string name = broadcast(bootstrap, my_name, 0);
+  const bool makes = bootstrap.rank() == 0;
   Mapping mapping;
-  attempt_together(bootstrap, [&] {
-    if (bootstrap.rank() == 0) mapping = host::SharedMapping::create_named(name, size);
-  });
-  const bool opens = bootstrap.rank() != 0;
+  // A peer may be lost at any of it: whatever was made, its name goes.
   const auto error = capture_error([&] {
     attempt_together(bootstrap, [&] {
-      if (opens) mapping = host::SharedMapping::open_named(name, size);
+      if (makes) mapping = host::SharedMapping::create_named(name, size);
+    });
+    attempt_together(bootstrap, [&] {
+      if (!makes) mapping = host::SharedMapping::open_named(name, size);
     });
   });
-  if (!opens) host::SharedMapping::unlink(name);  // whether all opened it or not
+  if (makes && mapping) host::SharedMapping::unlink(name);  // whether all opened it or not
   if (error) throw Error(*error);
   return mapping;
 }

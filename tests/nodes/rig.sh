@@ -7,6 +7,8 @@
 #   rig_hosts SLOTS   "nodea:2,nodeb:2", for --hosts or mpirun's --host
 #   rig_run COMMAND   on the first node, with Open MPI's launcher set up for the others
 #   rig_cut NODE      its network is gone, for all others and for itself
+#   rig_mend NODE     it is back
+#   rig_until SECONDS COMMAND  until it is so; fails where it is not by then
 #   rig_leaves_nothing  fails where a process still runs on a node
 set -euo pipefail
 rig_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -65,11 +67,34 @@ rig_run() {
   # What tests on one node say of transports does not hold here.
   env -u OMPI_MCA_btl OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
     OMPI_MCA_plm_rsh_agent="$rig_folder/namespace_agent" \
-    TMPDIR="$rig_scratch" OMPI_MCA_btl_vader_backing_directory="$rig_scratch" \
+    RIG_SCRATCH="$rig_scratch" TMPDIR="$rig_scratch" OMPI_MCA_btl_vader_backing_directory="$rig_scratch" \
     "$rig_folder/namespace_agent" "${rig_nodes[0]}" "$(printf '%q ' "$@")"
 }
 
-rig_cut() { ip link set "v$1" down; }
+rig_cut() {
+  : >"$rig_scratch/cut.$1"
+  ip link set "v$1" down
+}
+
+# The first node answers it, if only that nobody listens there.
+rig_is_joined() {
+  [[ $(ip netns exec "$1" timeout 1 bash -c ': </dev/tcp/10.213.7.1/9' 2>&1) == *refused* ]]
+}
+
+rig_mend() {
+  ip link set "v$1" up
+  rig_until 10 rig_is_joined "$1" || return 1
+  rm "$rig_scratch/cut.$1"
+}
+
+rig_until() {
+  local left=$(($1 * 10))
+  shift
+  until "$@"; do
+    ((left-- > 0)) || return 1
+    sleep 0.1
+  done
+}
 
 rig_leaves_nothing() {
   local node pids waited

@@ -174,6 +174,21 @@ TEST(Blame, RanksThatLostEachOther_AreBlamedForNothing) {
       << reason;
 }
 
+TEST(Blame, LostNode_NamesItsRanksWhateverElseWasSeen) {
+  FlightRecord there = rank_in_step(1);
+  there.host = "node7";
+  const RankEnd killed{.rank = 0, .signal = 15};  // by the launcher, once it had lost the node
+  EXPECT_EQ(blame({rank_in_collective(0), there}, killed, "", "node7"),
+            "rank 1 was lost with node7, which its launcher no longer reaches, in step 12, phase "
+            "backward, before all_reduce #35 (4.0 MiB)");
+  FlightRecord beside = rank_in_collective(2);
+  beside.host = "node7";
+  EXPECT_EQ(blame({rank_in_collective(0), there, beside}, std::nullopt, "", "node7"),
+            "ranks 1, 2 were lost with node7, which its launcher no longer reaches, in step 12, "
+            "phase backward, before all_reduce #35 (4.0 MiB)");
+  EXPECT_TRUE(blame({rank_in_collective(0), there}, killed, "", "node8").starts_with("rank 0 was"));
+}
+
 TEST(Blame, NothingKnown_IsNoBlame) { EXPECT_EQ(blame({}, std::nullopt), ""); }
 
 TEST(LeastFar, IsTheRankBehind) {

@@ -52,6 +52,17 @@ TEST(LaunchScratch, SegmentsOfSeveralNodes_StayWhereEachNodeHasAFolder) {
   EXPECT_TRUE(scratch.environment()[0].starts_with("TMPDIR="));
 }
 
+TEST(LaunchScratch, SegmentOfARankThatWasKilled_GoesWithIt) {
+  fs::path segment;
+  {
+    const LaunchScratch scratch(Kind::kOneNode);
+    segment = "/dev/shm/tandem." + std::to_string(dead_process()) + ".0.123";
+    std::ofstream(segment) << "left behind";
+    ASSERT_TRUE(fs::exists(segment));
+  }
+  EXPECT_FALSE(fs::exists(segment));
+}
+
 TEST(WhatTheDeadLeft, Goes_AndNothingElse) {
   const results::ScratchFolder folder;
   const auto make = [&](const std::string& name) {

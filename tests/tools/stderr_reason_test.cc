@@ -84,5 +84,20 @@ TEST(EndedRank, OfOtherWords_IsNone) {
   EXPECT_FALSE(ended_rank_in(""));
 }
 
+TEST(LostNode, OfMpirun_IsTheFarEndOfTheLostConnection) {
+  EXPECT_EQ(lost_node_in("--------------------------------------------------------------------\n"
+                         "ORTE has lost communication with a remote daemon.\n\n"
+                         "  HNP daemon   : [[35037,0],0] on node node1\n"
+                         "  Remote daemon: [[35037,0],1] on node node7\n\n"
+                         "This is usually due to either a failure of the TCP network\n"),
+            "node7");
+}
+
+TEST(LostNode, OfOtherWords_IsNone) {
+  EXPECT_EQ(lost_node_in("  Remote daemon: [[35037,0],1] on node node7\n"), "");
+  EXPECT_EQ(lost_node_in("ORTE has lost communication with a remote daemon.\n"), "");
+  EXPECT_EQ(lost_node_in(""), "");
+}
+
 }  // namespace
 }  // namespace tandem::cli

@@ -202,6 +202,22 @@ std::string first_to_give_up(const Records& records) {
                      first->failure->text);
 }
 
+// "ranks 2, 3 were lost with node7, in step 12, ...": all others then waited for them in vain.
+std::string lost_with(const std::string& node, const Records& records) {
+  std::vector<const FlightRecord*> lost;
+  std::vector<int> ranks;
+  for (const FlightRecord& record : records) {
+    if (record.host != node) continue;
+    lost.push_back(&record);
+    ranks.push_back(record.rank);
+  }
+  if (node.empty() || lost.empty()) return "";
+  return fmt::format("{} lost with {}, which its launcher no longer reaches, in {}",
+                     ranks.size() == 1 ? fmt::format("rank {} was", ranks.front())
+                                       : fmt::format("ranks {} were", fmt::join(ranks, ", ")),
+                     node, where(least(lost), records));
+}
+
 std::string signalled(const Records& records, const RankEnd& end) {
   const std::string what =
       fmt::format("rank {} was killed ({})", end.rank, signal_name(end.signal));
@@ -224,7 +240,8 @@ std::string left(const Records& records, const std::optional<RankEnd>& end,
 }  // namespace
 
 std::string blame(const Records& records, const std::optional<RankEnd>& launcher_says,
-                  const std::string& said) {
+                  const std::string& said, const std::string& lost_node) {
+  if (std::string reason = lost_with(lost_node, records); !reason.empty()) return reason;
   if (launcher_says && launcher_says->signal != 0) return signalled(records, *launcher_says);
   if (records.empty()) return "";
   if (std::string reason = divergence(records); !reason.empty()) return reason;

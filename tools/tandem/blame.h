@@ -14,13 +14,15 @@ namespace tandem::cli {
 // words: no records, or the same error on every rank.
 //
 // `said`: the last of its words that tell anything, for a rank that left no record.
+// `lost_node`: that the launcher lost, by the name in the records; "": none.
 //
-// By weight of evidence: a rank that a signal ended; ranks that came for different collectives; a
-// rank with an error of its own, the first in time; a rank that others waited for - it neither
-// ended nor gave up, and got least far; ranks that all gave up waiting for one another.
+// By weight of evidence: the ranks of a lost node; a rank that a signal ended; ranks that came for
+// different collectives; a rank with an error of its own, the first in time; a rank that others
+// waited for - it neither ended nor gave up, and got least far; ranks that all gave up waiting for
+// one another.
 [[nodiscard]] std::string blame(const std::vector<FlightRecord>& records,
                                 const std::optional<RankEnd>& launcher_says,
-                                const std::string& said = "");
+                                const std::string& said = "", const std::string& lost_node = "");
 
 // Where the launch stood when it had to be stopped from outside: that of the rank that got least
 // far; "" without records.

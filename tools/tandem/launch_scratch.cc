@@ -70,6 +70,7 @@ LaunchScratch::LaunchScratch(Kind kind) {
 LaunchScratch::~LaunchScratch() {
   std::error_code ignored;
   for (const fs::path& folder : folders_) fs::remove_all(folder, ignored);
+  remove_what_the_dead_left();  // its own ranks', where there is no next launch
 }
 
 void remove_what_the_dead_left(const fs::path& folder) {

@@ -73,7 +73,8 @@ std::string explained(const ChildResult& child, const std::string& failure,
   if (child.end == End::kSignalled && !flights.empty()) {
     return fmt::format("{} ({})", failure, least_far(flights));
   }
-  const std::string reason = blame(flights, ended_rank_in(child.stderr_text), failure);
+  const std::string reason =
+      blame(flights, ended_rank_in(child.stderr_text), failure, lost_node_in(child.stderr_text));
   return reason.empty() ? failure : reason;
 }
 

@@ -89,6 +89,22 @@ std::optional<RankEnd> ended_rank_in(std::string_view stderr_text) {
   return exited;
 }
 
+// "ORTE has lost communication with a remote daemon." and then both ends of that connection, such
+// as "Remote daemon: [[35037,0],1] on node node7".
+std::string lost_node_in(std::string_view stderr_text) {
+  constexpr std::string_view kOn = " on node ";
+  bool is_lost = false;
+  for (const std::string_view line : lines_of(stderr_text)) {
+    if (line.find("lost communication with a remote daemon") != std::string_view::npos) {
+      is_lost = true;
+    }
+    const std::size_t at = line.find(kOn);
+    if (!is_lost || !line.starts_with("Remote daemon") || at == std::string_view::npos) continue;
+    return std::string(trimmed(line.substr(at + kOn.size())));
+  }
+  return "";
+}
+
 std::string reason_in(std::string_view stderr_text) {
   std::string_view own;
   std::string_view in_ruler;

@@ -25,4 +25,8 @@ struct RankEnd {
 // signal counts for more than an exit code.
 [[nodiscard]] std::optional<RankEnd> ended_rank_in(std::string_view stderr_text);
 
+// The node that mpirun says it lost: its network or the whole machine went; "" where it says no
+// such thing.
+[[nodiscard]] std::string lost_node_in(std::string_view stderr_text);
+
 }  // namespace tandem::cli

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Two ranks of ddp train with an option, as a user would run them, and the record shows its effect.
+
+    options_of_ranks.py MPIRUN STEP_BENCH FOLDER CASE
+"""
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+PARAMETERS = [40, 1024, 1024, 10240, 131072, 262144]  # bytes of each of mlp-tiny's
+
+
+def peak(record):
+    return max(device["peak_bytes"] for device in record["memory"])
+
+
+def reduced(record):
+    return sorted(collective["bytes"] for collective in record["collectives"])
+
+
+def has_room_for_what_travels(record, usual):
+    return peak(record) > peak(usual) and reduced(record) == reduced(usual)
+
+
+def has_two_unlike_shares(record, _):
+    return record["cell"]["global_batch"] == 3 and len({d["peak_bytes"] for d in record["memory"]}) == 2
+
+
+def dispatches_more(record, usual):
+    return record["dispatches_per_step"] > usual["dispatches_per_step"] and reduced(record) == reduced(usual)
+
+
+def reduces_the_same(record, usual):
+    return reduced(record) == reduced(usual) and peak(record) == peak(usual)
+
+
+def reduces_all_at_once_without_buckets(record, _):
+    return reduced(record) == [sum(PARAMETERS)] and "bucket_copy" not in record["critical"]["mean_seconds"]
+
+
+def reduces_each_alone(record, _):
+    return reduced(record) == PARAMETERS and min(record["step_seconds"]) > 0
+
+
+def stages_nothing_in_shared_memory(record, usual):
+    return peak(record) < peak(usual)
+
+
+# Of each case: the batch, its options, what its record must show beside that of a run without them,
+# and whether its weights must be those of one device.
+CASES = {
+    "compress_bf16": (8, {"compress": "bf16"}, has_room_for_what_travels, False),
+    "compress_fp16": (8, {"compress": "fp16"}, has_room_for_what_travels, False),
+    "compress_powersgd": (8, {"compress": "powersgd:2"}, has_room_for_what_travels, False),
+    "join_world": (3, {"join": "world"}, has_two_unlike_shares, False),
+    "join_active": (3, {"join": "active"}, has_two_unlike_shares, False),
+    "accumulate": (8, {"accumulate": "2"}, dispatches_more, True),
+    "static_graph": (8, {"static-graph": "on"}, reduces_the_same, True),
+    "horovod": (8, {"reducer": "horovod", "cycle-time": "2ms"}, reduces_all_at_once_without_buckets, True),
+    "horovod_unfused": (8, {"reducer": "horovod", "cycle-time": "2ms", "fusion-mb": "0"},
+                        reduces_each_alone, True),
+    "comm_mpi": (8, {"comm": "mpi"}, stages_nothing_in_shared_memory, True),
+    "comm_gloo": (8, {"comm": "gloo"}, stages_nothing_in_shared_memory, True),
+}
+
+
+def run(mpirun, step_bench, batch, options, *more):
+    result = subprocess.run(
+        [mpirun, "--oversubscribe", "--bind-to", "none", "-np", "2", step_bench, "--strategy=ddp",
+         "--devices=2", "--oversubscribe", "--backend=host", "--model=mlp-tiny", f"--batch={batch}",
+         *(f"--{name}={value}" for name, value in options.items()), *more],
+        capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"exit status {result.returncode}:\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def record_of(mpirun, step_bench, path, batch, options):
+    path.unlink(missing_ok=True)
+    said = run(mpirun, step_bench, batch, options, "--min-time=10ms", "--min-samples=5",
+               "--warmup-time=1ms", f"--record={path}")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert record["status"] == "ok" and len(record["step_seconds"]) >= 5, record
+    assert record["cell"]["options"] == options, record["cell"]
+    for name, value in options.items():
+        assert f"/{name}:{value}" in said, f"the result's name does not say {name}: {said}"
+    return record
+
+
+def main():
+    mpirun, step_bench, folder, case = sys.argv[1:]
+    batch, options, shows_its_effect, is_as_single = CASES[case]
+    program = (mpirun, step_bench)
+    usual = record_of(*program, Path(folder) / f"usual_{case}.json", 8, {})
+    record = record_of(*program, Path(folder) / f"{case}.json", batch, options)
+    assert shows_its_effect(record, usual), json.dumps([record, usual], indent=1)
+    if is_as_single:
+        said = run(*program, batch, options, "--verify")
+        assert "verified:" in said, said
+
+
+if __name__ == "__main__":
+    main()
