@@ -113,8 +113,8 @@ void set_operands(Options& options, ConstAnySpan from, void* to) {
 class GlooTransport final : public BlockingTransport {
  public:
   GlooTransport(Bootstrap& bootstrap, Nanoseconds deadline)
-      : rank_(bootstrap.rank()), ranks_(bootstrap.size()) {
-    through_gloo(rank_, [&] {
+      : rank_(bootstrap.rank()), ranks_(bootstrap.size()), job_rank_(own_job_rank(bootstrap)) {
+    through_gloo(job_rank_, [&] {
       tcp_ = open_tcp(bootstrap);
       on_stream_ = connect(bootstrap, tcp_, deadline);
       on_host_ = connect(bootstrap, tcp_, deadline);
@@ -217,11 +217,11 @@ class GlooTransport final : public BlockingTransport {
   void inside(Call&& call) {
     const auto check = [this] {
       if (!aborted_) return;
-      fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_);
+      fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", job_rank_);
     };
     check();
     try {
-      through_gloo(rank_, call);
+      through_gloo(job_rank_, call);
     } catch (const Error&) {
       check();  // the reason for what gloo says
       throw;
@@ -244,6 +244,7 @@ class GlooTransport final : public BlockingTransport {
 
   const int rank_;
   const int ranks_;
+  const int job_rank_;                            // this rank's, for messages
   std::shared_ptr<gloo::transport::Device> tcp_;  // gloo shares it with the contexts
   GlooContext on_stream_;
   GlooContext on_host_;

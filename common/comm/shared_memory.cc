@@ -61,8 +61,8 @@ class SharedMemoryCommunicator final : public Communicator {
                                                   : host::Sharing::kProcesses),
         devices_(devices_of_ranks(bootstrap, device.id())),
         control_(map_control_block(bootstrap)),
-        on_host_(control_block(*control_).host, sharing_, rank(), size(), options.deadline),
-        on_stream_({control_block(*control_).stream, sharing_, rank(), size(), options.deadline},
+        on_host_(control_block(*control_).host, all_meet(options.deadline)),
+        on_stream_({control_block(*control_).stream, all_meet(options.deadline)},
                    {.rank = rank(), .devices = devices_, .link = device.link()}),
         texts_(bootstrap, on_host_),
         allocations_(rank(), size()),
@@ -73,10 +73,11 @@ class SharedMemoryCommunicator final : public Communicator {
                   {.rank = rank(),
                    .sharing = sharing_,
                    .devices = devices_,
+                   .job_ranks = bootstrap_.job_ranks(),
                    .deadline = options.deadline,
                    .link = device.link()},
                   allocations_, stage_place_),
-        queue_(options.observer, [this] { abort(); }) {}
+        queue_(options, [this] { abort(); }) {}
 
   [[nodiscard]] int rank() const override { return bootstrap_.rank(); }
   [[nodiscard]] int size() const override { return bootstrap_.size(); }
@@ -240,6 +241,11 @@ class SharedMemoryCommunicator final : public Communicator {
   }
 
  private:
+  [[nodiscard]] Meeters all_meet(Nanoseconds deadline) const {
+    return {
+        .sharing = sharing_, .ranks = bootstrap_.job_ranks(), .mine = rank(), .deadline = deadline};
+  }
+
   // A collective that does the same with the same elements of every rank's memory.
   struct Symmetric {
     Kind kind = Kind::kSum;
