@@ -356,11 +356,15 @@ class SharedMemoryCommunicator final : public Communicator {
   }
 
   // Every rank's place of the collective that was opened last, where all ranks see all of them.
-  [[nodiscard]] std::optional<Views> seen_by_all() const {
+  // All ranks come to the same: one that has freed its part of what another brought fails.
+  [[nodiscard]] std::optional<Views> seen_by_all() {
+    for (int peer = 0; peer < size(); ++peer) {
+      if (!on_stream_.place_of(peer).is_allocated()) return std::nullopt;
+    }
     Views views;
     for (int peer = 0; peer < size(); ++peer) {
       const auto view = allocations_.at(on_stream_.place_of(peer), peer);
-      if (!view) return std::nullopt;
+      if (!view) on_stream_.fail_for_freed(peer);
       views.push_back(view.get());
     }
     return views;
