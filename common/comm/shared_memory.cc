@@ -66,7 +66,7 @@ class SharedMemoryCommunicator final : public Communicator {
                    {.rank = rank(), .devices = devices_, .link = device.link()}),
         texts_(bootstrap, on_host_),
         allocations_(rank(), size()),
-        blocks_(rank(), size(), allocations_, on_stream_),
+        blocks_(rank(), allocations_, on_stream_),
         stage_(allocate(Bytes{kStageBytes})),
         stage_place_(allocations_.place_of(stage_->bytes().data())),
         messages_(control_block(*control_),
