@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// How soon a parked rank notices an abort.
+// How soon a parked rank notices an abort, or that it was not woken by one that spins.
 constexpr Nanoseconds kSlice = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -34,7 +34,7 @@ void Rendezvous::meet() {
   ++round_;
   RendezvousState::Arrival& mine = arrival(meeters_.mine);
   mine.count.store(round_, std::memory_order_release);
-  if (size() > 1) host::wake_all(mine.count, meeters_.sharing);
+  if (size() > 1) host::wake_peers(mine.count, meeters_.sharing);
   const TimePoint deadline = Clock::now() + meeters_.deadline;
   for (int peer = 0; peer < size(); ++peer) {
     if (peer != meeters_.mine) wait_for(peer, deadline);
