@@ -9,38 +9,14 @@
 #include <string>
 
 #include "common/base/capture_error.h"
-#include "common/comm/node_layout.h"
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
+#include "tests/comm/nodes_of_threads.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 
 namespace tandem::test {
 namespace {
-
-NodeLayout nodes_of(const std::vector<std::string>& hosts) {
-  std::vector<NodeIdentity> ranks;
-  for (const std::string& host : hosts) ranks.push_back({host, ""});
-  return group_by_node(ranks);
-}
-
-// Threads stand in for ranks, and shared memory for the network.
-std::unique_ptr<Communicator> make_over(Bootstrap& world, const NodeLayout& nodes, Device& device,
-                                        CollectiveObserver* observer = nullptr,
-                                        Nanoseconds deadline = std::chrono::seconds(60)) {
-  const int rank = world.rank();
-  CommunicatorsOfNodes parts;
-  const CommunicatorOptions options{.deadline = deadline, .part_of = parts.whole.get()};
-  Bootstrap& on_node = *parts.bootstraps.emplace_back(world.split(nodes.node_of(rank)));
-  Bootstrap& between =
-      *parts.bootstraps.emplace_back(world.split(colour_between_nodes(nodes, rank)));
-  parts.node = make_shared_memory_communicator(on_node, device, options);
-  if (meets_other_nodes(nodes, rank)) {
-    parts.between = make_shared_memory_communicator(between, device, options);
-  }
-  parts.world = make_shared_memory_communicator(world, device, options);
-  return make_hierarchical_communicator(nodes, std::move(parts), observer);
-}
 
 // A rank of a job on several nodes, beside the same job on one.
 struct Rank {
@@ -49,7 +25,7 @@ struct Rank {
       : rank(world.rank()),
         size(world.size()),
         device(platform.device(rank)),
-        several(make_over(world, nodes, device, observer)),
+        several(make_communicator_of_threads(world, nodes, device, {.observer = observer})),
         one(make_shared_memory_communicator(world, device)),
         stream(device.make_stream(StreamPriority::kNormal)) {}
 
@@ -232,7 +208,8 @@ TEST(HierarchicalDeadlineTest, MessageNamesTheJobsRanks_AndTheWholeOperation) {
   run_ranks_as_threads(4, [&](Bootstrap& world) {
     const NodeLayout nodes = nodes_of({"a", "a", "b", "b"});
     Device& device = platform->device(world.rank());
-    const auto several = make_over(world, nodes, device, nullptr, std::chrono::milliseconds(500));
+    const auto several = make_communicator_of_threads(world, nodes, device,
+                                                      {.deadline = std::chrono::milliseconds(500)});
     const auto values = several->allocate(bytes_of<float>(100));
     const auto stream = device.make_stream(StreamPriority::kNormal);
     several->all_reduce(*stream, values->as<float>(), ReduceOp::kSum);
