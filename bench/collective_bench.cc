@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives among the ranks of one node, beside what the memory gives: every rank copying at
+// Collectives among the ranks of a job, beside what the memory gives: every rank copying at
 // once. Each sample of a collective is followed by a memcpy of as many bytes, so that their ratio
 // is taken under the same conditions. Every element of every result is checked.
 #include <iostream>

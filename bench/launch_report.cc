@@ -71,12 +71,10 @@ double mean_least(const std::vector<DeviceBooks>& devices, OfSample value) {
   return sum / static_cast<double>(samples);
 }
 
-// Devices are numbered over the whole job: on several nodes, each has its own from 0.
 void add_phases(results::LaunchRecord& record, const Measurement& measurement, bool has_root) {
   if (measurement.phases.empty()) return;
-  int number = 0;
   for (const DeviceBooks& device : measurement.phases) {
-    record.phases.push_back(phases_of(number++, sum_of(device.samples)));
+    record.phases.push_back(phases_of(device.device, sum_of(device.samples)));
   }
   PhaseTimes critical;
   for (std::size_t sample = 0; sample < measurement.step_seconds.size(); ++sample) {
@@ -88,15 +86,49 @@ void add_phases(results::LaunchRecord& record, const Measurement& measurement, b
   record.least_compute_seconds = mean_least(measurement.phases, compute);
 }
 
-// By collective, then by device; of devices that had as many of them.
-void add_collectives(results::LaunchRecord& record, const Measurement& measurement) {
-  for (const DeviceCollectives& device : measurement.collectives) {
-    record.collectives.resize(std::max(record.collectives.size(), device.collectives.size()));
-    for (std::size_t i = 0; i < device.collectives.size(); ++i) {
-      const CollectiveTimes& times = device.collectives[i];
-      record.collectives[i].bytes = times.size.value;
-      record.collectives[i].mean_seconds.push_back(per_step(times.total, times.steps));
+// Whether every sample of every device had the same collectives, each in every step.
+bool are_alike(const std::vector<DeviceCollectiveBooks>& devices) {
+  const std::vector<CollectiveTimes>& first = devices.front().samples.front();
+  for (const DeviceCollectiveBooks& device : devices) {
+    for (const std::vector<CollectiveTimes>& sample : device.samples) {
+      const bool alike = std::equal(
+          sample.begin(), sample.end(), first.begin(), first.end(),
+          [](const auto& a, const auto& b) { return a.size == b.size && a.steps == b.steps; });
+      if (!alike) return false;
     }
+  }
+  return true;
+}
+
+results::CollectiveRecord collective_of(const std::vector<DeviceCollectiveBooks>& devices,
+                                        std::size_t index) {
+  const auto seconds = [index](const DeviceCollectiveBooks& device, std::size_t sample) {
+    const CollectiveTimes& times = device.samples[sample][index];
+    return per_step(times.total, times.steps);
+  };
+  const auto samples = devices.front().samples.size();
+  results::CollectiveRecord record{.bytes = devices.front().samples.front()[index].size.value,
+                                   .mean_seconds = {},
+                                   .least_seconds = 0};
+  record.mean_seconds.resize(devices.size());
+  for (std::size_t sample = 0; sample < samples; ++sample) {
+    double least = seconds(devices.front(), sample);
+    for (std::size_t device = 0; device < devices.size(); ++device) {
+      const double own = seconds(devices[device], sample);
+      record.mean_seconds[device] += own / static_cast<double>(samples);
+      least = std::min(least, own);
+    }
+    record.least_seconds += least / static_cast<double>(samples);
+  }
+  return record;
+}
+
+// Horovod fuses anew in every step: such collectives have no figures of their own.
+void add_collectives(results::LaunchRecord& record, const Measurement& measurement) {
+  const auto& devices = measurement.collectives;
+  if (devices.empty() || !are_alike(devices)) return;
+  for (std::size_t i = 0; i < devices.front().samples.front().size(); ++i) {
+    record.collectives.push_back(collective_of(devices, i));
   }
 }
 

@@ -41,26 +41,42 @@ DeviceBooks books_from(const std::string& line) {
   return books;
 }
 
-std::string text_of(const DeviceCollectives& books) {
-  std::string text = fmt::format("{} {}", books.device, books.collectives.size());
-  for (const CollectiveTimes& times : books.collectives) {
-    text += fmt::format(" {} {} {}", times.size.value, times.total.count(), times.steps);
+std::string text_of(const DeviceCollectiveBooks& books) {
+  std::string text = fmt::format("{} {}", books.device, books.samples.size());
+  for (const std::vector<CollectiveTimes>& sample : books.samples) {
+    text += fmt::format(" {}", sample.size());
+    for (const CollectiveTimes& times : sample) {
+      text += fmt::format(" {} {} {}", times.size.value, times.total.count(), times.steps);
+    }
   }
   return text + '\n';
 }
 
-DeviceCollectives collectives_from(const std::string& line) {
+DeviceCollectiveBooks collectives_from(const std::string& line) {
   std::istringstream text(line);
-  DeviceCollectives books;
-  std::size_t collectives = 0;
-  text >> books.device >> collectives;
-  books.collectives.resize(collectives);
-  for (CollectiveTimes& times : books.collectives) {
-    text >> times.size.value;
-    times.total = read_nanoseconds(text);
-    text >> times.steps;
+  DeviceCollectiveBooks books;
+  std::size_t samples = 0;
+  text >> books.device >> samples;
+  books.samples.resize(samples);
+  for (std::vector<CollectiveTimes>& sample : books.samples) {
+    std::size_t collectives = 0;
+    text >> collectives;
+    sample.resize(collectives);
+    for (CollectiveTimes& times : sample) {
+      text >> times.size.value;
+      times.total = read_nanoseconds(text);
+      text >> times.steps;
+    }
   }
   return books;
+}
+
+// The books of a device, which begin with its first sample.
+template <class Book>
+Book& books_of(std::vector<Book>& all, int device) {
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Book& b) { return b.device == device; });
+  return found != all.end() ? *found : all.emplace_back(Book{.device = device, .samples = {}});
 }
 
 // A line per device and rank, in rank order. Ranks have a device each, and on several nodes count
@@ -89,35 +105,15 @@ int sample_count(const StepOptions& options, const Warmup& warmup) {
   return std::max(options.min_samples, wanted);
 }
 
+// Nothing of devices with phases off.
 void Books::add_sample(Strategy& strategy) {
-  for (const DeviceTimes& sample : strategy.collect_phases()) add(sample);
-  for (const DeviceCollectives& sample : strategy.collect_collectives()) add(sample);
-}
-
-void Books::add(const DeviceTimes& sample) {
-  if (sample.times.steps == 0) return;  // phases are off
-  const auto books = std::find_if(phases_.begin(), phases_.end(),
-                                  [&](const auto& b) { return b.device == sample.device; });
-  if (books != phases_.end()) {
-    books->samples.push_back(sample.times);
-  } else {
-    phases_.push_back({sample.device, {sample.times}});
+  for (const DeviceTimes& sample : strategy.collect_phases()) {
+    if (sample.times.steps == 0) continue;
+    books_of(phases_, sample.device).samples.push_back(sample.times);
   }
-}
-
-void Books::add(const DeviceCollectives& sample) {
-  if (sample.collectives.empty()) return;
-  const auto found = std::find_if(collectives_.begin(), collectives_.end(),
-                                  [&](const auto& b) { return b.device == sample.device; });
-  if (found == collectives_.end()) return collectives_.push_back(sample);
-  // Horovod fuses anew in every step: its collectives are told apart by their place in the step.
-  const std::size_t most = std::max(found->collectives.size(), sample.collectives.size());
-  found->collectives.resize(most);
-  for (std::size_t i = 0; i < sample.collectives.size(); ++i) {
-    CollectiveTimes& all = found->collectives[i];
-    all.size = sample.collectives[i].size;
-    all.total += sample.collectives[i].total;
-    all.steps += sample.collectives[i].steps;
+  for (DeviceCollectives& sample : strategy.collect_collectives()) {
+    if (sample.collectives.empty()) continue;
+    books_of(collectives_, sample.device).samples.push_back(std::move(sample.collectives));
   }
 }
 
@@ -125,7 +121,7 @@ std::vector<DeviceBooks> Books::gather_phases(Bootstrap& bootstrap) const {
   return gather(bootstrap, phases_, books_from);
 }
 
-std::vector<DeviceCollectives> Books::gather_collectives(Bootstrap& bootstrap) const {
+std::vector<DeviceCollectiveBooks> Books::gather_collectives(Bootstrap& bootstrap) const {
   return gather(bootstrap, collectives_, collectives_from);
 }
 

@@ -17,12 +17,18 @@ struct DeviceBooks {
   std::vector<PhaseTimes> samples;
 };
 
+// One device's gradient collectives, in launch order, of each sample.
+struct DeviceCollectiveBooks {
+  int device = 0;
+  std::vector<std::vector<CollectiveTimes>> samples;
+};
+
 // What one launch found, before it becomes a record.
 struct Measurement {
   Warmup warmup;
   std::vector<double> step_seconds;  // per sample
   std::vector<DeviceBooks> phases;   // of all ranks' devices, by device; empty with phases off
-  std::vector<DeviceCollectives> collectives;  // the same
+  std::vector<DeviceCollectiveBooks> collectives;  // the same
   std::vector<Bytes> bucket_sizes;
   std::vector<MemoryUse> memory;  // of all ranks' devices, by device
   std::vector<std::string> warnings;
@@ -41,14 +47,11 @@ class Books {
 
   // Collective: all devices', the same on all ranks.
   [[nodiscard]] std::vector<DeviceBooks> gather_phases(Bootstrap& bootstrap) const;
-  [[nodiscard]] std::vector<DeviceCollectives> gather_collectives(Bootstrap& bootstrap) const;
+  [[nodiscard]] std::vector<DeviceCollectiveBooks> gather_collectives(Bootstrap& bootstrap) const;
 
  private:
-  void add(const DeviceTimes& sample);
-  void add(const DeviceCollectives& sample);
-
   std::vector<DeviceBooks> phases_;
-  std::vector<DeviceCollectives> collectives_;
+  std::vector<DeviceCollectiveBooks> collectives_;
 };
 
 // How many samples fill `min_time` and are `min_samples` at least: the same on every rank, since

@@ -20,13 +20,8 @@ struct NumericsCheck::Side {
 
 NumericsCheck::NumericsCheck(Platform& platform, const ParameterLayout& layout,
                              std::optional<int> rank)
-    : layout_(layout), rank_(rank) {
-  for (int i = 0; i < platform.device_count(); ++i) {
-    auto side = std::make_unique<Side>();
-    side->copies = platform.allocate_host(bytes_of<float>(layout.arena_count()));
-    side->views = layout.views(side->copies->as<float>(layout.arena_count()));
-    sides_.push_back(std::move(side));
-  }
+    : platform_(platform), layout_(layout), rank_(rank) {
+  for (int i = 0; i < platform.device_count(); ++i) sides_.push_back(std::make_unique<Side>());
 }
 
 NumericsCheck::~NumericsCheck() = default;
@@ -34,6 +29,10 @@ NumericsCheck::~NumericsCheck() = default;
 void NumericsCheck::gradient_ready(Device& device, Stream& stream, int segment,
                                    Span<float> gradient) {
   Side& side = *sides_.at(static_cast<std::size_t>(device.id().index));
+  if (!side.copies) {  // of this process's devices alone
+    side.copies = platform_.allocate_host(bytes_of<float>(layout_.arena_count()));
+    side.views = layout_.views(side.copies->as<float>(layout_.arena_count()));
+  }
   // A later micro-batch's, while the earlier one's copy has not been looked at.
   const bool again = std::find(side.ready.begin(), side.ready.end(), segment) != side.ready.end();
   if (again) look(side, stream, device);

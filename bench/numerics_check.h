@@ -33,6 +33,7 @@ class NumericsCheck final : public StepObserver {
   [[noreturn]] void report(const Side& side, const Device& device, int segment,
                            std::int64_t element) const;
 
+  Platform& platform_;
   const ParameterLayout& layout_;
   const std::optional<int> rank_;
   std::vector<std::unique_ptr<Side>> sides_;  // by device

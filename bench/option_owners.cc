@@ -25,7 +25,9 @@ std::vector<OwnedOption> make_owned_options() {
     options.push_back({name, all_reduce});
   }
   options.push_back({"join", ddp});
-  options.push_back({"comm", {StrategyKind::kDdp, StrategyKind::kDdpReplicate}});
+  for (const char* name : {"comm", "check-order"}) {
+    options.push_back({name, {StrategyKind::kDdp, StrategyKind::kDdpReplicate}});
+  }
   return options;
 }
 

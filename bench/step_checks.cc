@@ -43,38 +43,6 @@ int device_count(const StepFlags& flags) {
                                   : static_cast<int>(parts_of(flags.device_ids).size());
 }
 
-// Options that contradict or that nothing would come of.
-void check_reducer(const CLI::App& app, const StepFlags& flags) {
-  const bool horovod = flags.reducer == "horovod";
-  const auto refuse = [&app](const char* flag, const std::string& why) {
-    require(app.count(flag) == 0, fmt::format("{} {}: leave it out", flag, why));
-  };
-  for (const char* flag : {"--grads", "--overlap", "--bucket-mb", "--first-bucket-mb",
-                           "--static-graph", "--compress", "--join"}) {
-    if (horovod) refuse(flag, "is an option of buckets and does nothing with --reducer=horovod");
-  }
-  for (const char* flag : {"--cycle-time", "--fusion-mb"}) {
-    if (!horovod) refuse(flag, "does nothing without --reducer=horovod");
-  }
-  if (!flags.compress.starts_with("powersgd")) {
-    refuse("--powersgd-start", "does nothing without --compress=powersgd:RANK");
-  }
-  require(flags.powersgd_start <= flags.warmup_steps,
-          fmt::format("--powersgd-start={}: samples would mix uncompressed steps with compressed "
-                      "ones; give as many --warmup-steps or more",
-                      flags.powersgd_start));
-  require(flags.accumulate >= 1, "--accumulate: use 1 or more micro-batches");
-  require(flags.join == "off" || flags.accumulate == 1,
-          "--join and --accumulate cannot be combined here: give one of them");
-  require(flags.join == "off" || flags.compress == "none",
-          "--join and --compress cannot be combined here: give one of them");
-  require(flags.compress == "none" || !flags.verify,
-          "--verify compares with single, and --compress loses digits on purpose: leave one out");
-  require(flags.join == "off" || !flags.verify,
-          "--verify compares with single, and with --join each rank's average weighs the same "
-          "whatever its share: leave one out");
-}
-
 }  // namespace
 
 void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind strategy) {
@@ -86,7 +54,6 @@ void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind 
     refuse("--" + option.name,
            fmt::format("is an option of {} and does nothing here", owners_of(option.name)));
   }
-  check_reducer(app, flags);
   const bool has_threads = is_one_process(strategy) && strategy != StrategyKind::kSingle;
   require(flags.interpreter_lock == "off" || has_threads,
           fmt::format("--interpreter-lock does nothing for {}, whose processes dispatch from one "
@@ -115,6 +82,68 @@ void check_fault(const Fault& fault, StrategyKind strategy, Launch launch, int d
       "devices or more");
   require(fault.kind != FaultKind::kLate || (launch == Launch::kProcesses && devices > 1),
           "--fault=late needs others that wait: 2 processes or more");
+}
+
+namespace {
+
+// Whether an option has another value than without a word of it.
+template <class T>
+bool is_set(const StepFlags& flags, T StepFlags::*option) {
+  static const StepFlags usual;
+  return flags.*option != usual.*option;
+}
+
+struct NamedFlag {
+  const char* name;
+  std::string StepFlags::*option;
+};
+
+void refuse_set(const StepFlags& flags, const std::vector<NamedFlag>& named, const char* why) {
+  for (const NamedFlag& flag : named) {
+    require(!is_set(flags, flag.option), fmt::format("{} {}: leave it out", flag.name, why));
+  }
+}
+
+void check_horovod(const StepFlags& flags) {
+  if (flags.reducer != "horovod") {
+    return refuse_set(
+        flags, {{"--cycle-time", &StepFlags::cycle_time}, {"--fusion-mb", &StepFlags::fusion_mb}},
+        "does nothing without --reducer=horovod");
+  }
+  refuse_set(flags,
+             {{"--grads", &StepFlags::grads},
+              {"--overlap", &StepFlags::overlap},
+              {"--bucket-mb", &StepFlags::bucket_mb},
+              {"--first-bucket-mb", &StepFlags::first_bucket_mb},
+              {"--static-graph", &StepFlags::static_graph},
+              {"--compress", &StepFlags::compress},
+              {"--join", &StepFlags::join}},
+             "is an option of buckets and does nothing with --reducer=horovod");
+  require(flags.ab.empty(),
+          "--ab: two of Horovod's reducers would run their cycles at the same time, each in the "
+          "other's steps; compare them with tandem run");
+}
+
+}  // namespace
+
+void check_reducer(const StepFlags& flags) {
+  check_horovod(flags);
+  require(flags.compress.starts_with("powersgd") || !is_set(flags, &StepFlags::powersgd_start),
+          "--powersgd-start does nothing without --compress=powersgd:RANK: leave it out");
+  require(flags.powersgd_start <= flags.warmup_steps,
+          fmt::format("--powersgd-start={}: samples would mix uncompressed steps with compressed "
+                      "ones; give as many --warmup-steps or more",
+                      flags.powersgd_start));
+  require(flags.accumulate >= 1, "--accumulate: use 1 or more micro-batches");
+  require(flags.join == "off" || flags.accumulate == 1,
+          "--join and --accumulate cannot be combined here: give one of them");
+  require(flags.join == "off" || flags.compress == "none",
+          "--join and --compress cannot be combined here: give one of them");
+  require(flags.compress == "none" || !flags.verify,
+          "--verify compares with single, and --compress loses digits on purpose: leave one out");
+  require(flags.join == "off" || !flags.verify,
+          "--verify compares with single, and with --join each rank's average weighs the same "
+          "whatever its share: leave one out");
 }
 
 void check_counts(const StepFlags& flags) {

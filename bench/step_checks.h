@@ -23,6 +23,9 @@ void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind 
 // A fault that could not come would be waited for in vain.
 void check_fault(const Fault& fault, StrategyKind strategy, Launch launch, int devices);
 
+// Options of the reducer that contradict one another or of which nothing would come.
+void check_reducer(const StepFlags& flags);
+
 void check_counts(const StepFlags& flags);
 
 // Both sides of a pair, `a` and with the change of --ab `b`, run in one process, on the devices of

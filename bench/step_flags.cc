@@ -103,6 +103,9 @@ void declare_transport(CLI::App& app, StepFlags& flags) {
                  "ddp, ddp-replicate: transport of collectives: auto (shared_memory on one node), "
                  "shared_memory, mpi or gloo")
       ->capture_default_str();
+  app.add_flag("--check-order{on}", flags.check_order,
+               "ddp, ddp-replicate over mpi or gloo: ranks compare what they call before each "
+               "collective, which costs a message each; shared_memory always does");
 }
 
 void declare_horovod(CLI::App& app, StepFlags& flags) {

@@ -40,6 +40,7 @@ struct StepFlags {
   std::string cycle_time = "1ms";
   std::string fusion_mb;
   std::string comm = "auto";
+  std::string check_order = "off";
   std::string link;
   double core_gflops = 0;
   std::string dispatch_cost;

@@ -72,7 +72,10 @@ CompressionOptions compression_of(const StepFlags& flags) {
 
 HorovodOptions horovod_of(const StepFlags& flags) {
   HorovodOptions options;
+  options.deadline = deadline_of(flags.failure);
   options.cycle = parse_duration(flags.cycle_time, "--cycle-time");
+  require(options.cycle > Nanoseconds{0},
+          "--cycle-time=0: the cycles would spin on the device's core: use 10us or more");
   require(options.cycle <= std::chrono::seconds(1),
           fmt::format("--cycle-time={}: gradients would wait that long: use 1s or less",
                       flags.cycle_time));
@@ -207,6 +210,11 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
   if (!flags.link.empty()) place.link = parse_link(flags.link);
   place.core_gflops = flags.core_gflops;
   place.transport = parse_transport(flags.comm, "--comm");
+  if (choose("--check-order", flags.check_order, kOnOff)) {
+    require(place.transport == Transport::kMpi || place.transport == Transport::kGloo,
+            "--check-order does nothing but with --comm=mpi or gloo: leave it out");
+    place.communicator.check_order = OrderCheck::kAlways;
+  }
   place.communicator.deadline = deadline_of(flags.failure);
   return place;
 }
@@ -251,6 +259,7 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   name("cycle-time", &StepFlags::cycle_time);
   name("fusion-mb", &StepFlags::fusion_mb);
   name("comm", &StepFlags::comm);
+  name("check-order", &StepFlags::check_order);
   name("link", &StepFlags::link);
   name("dispatch-cost", &StepFlags::dispatch_cost);
   name("interpreter-lock", &StepFlags::interpreter_lock);
@@ -269,9 +278,9 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   options.variant = variant_of(flags);
   check_devices(flags, options.variant.strategy);
   check_applicable(app, flags, options.variant.strategy);
+  check_reducer(flags);
   check_counts(flags);
   options.place = place_of(flags, options.variant.strategy);
-  options.variant.reducer.horovod.deadline = options.place.communicator.deadline;
   options.place.control = options.variant.reducer.kind == ReducerKind::kHorovod;
   options.model = flags.model;
   options.free_running = flags.free_running;
@@ -292,7 +301,9 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
     check_fault(*options.fault, options.variant.strategy, options.place.launch, flags.devices);
   }
   if (!flags.ab.empty()) {
-    options.ab_variant = variant_of(with_change(flags, flags.ab));
+    const StepFlags changed = with_change(flags, flags.ab);
+    check_reducer(changed);
+    options.ab_variant = variant_of(changed);
     check_pair(flags, options.variant.strategy, options.ab_variant->strategy, options.place.launch);
   }
   return options;

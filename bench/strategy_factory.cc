@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/strategy_factory.h"
 
-#include "common/base/capture_error.h"
+#include "bench/abort_on_error.h"
 #include "common/comm/agreement.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"
@@ -60,11 +60,8 @@ std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Place& pl
                                                  const Model& model, const Variant& variant) {
   std::unique_ptr<Strategy> strategy;
   attempt_together(bootstrap, [&] {
-    const auto error =
-        capture_error([&] { strategy = make_strategy(place, launch, model, variant); });
-    if (!error) return;
-    abort(place);  // peers that wait in its construction end soon
-    throw Error(*error);
+    const AbortOnError tells_others(place);  // peers that wait in its construction end soon
+    strategy = make_strategy(place, launch, model, variant);
   });
   return strategy;
 }

@@ -65,7 +65,8 @@ void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
   mine.communicator = how.communicator ? how.communicator(*mine.bootstrap, device)
                                        : make_shared_memory_communicator(*mine.bootstrap, device);
   if (how.reducer.kind == ReducerKind::kHorovod) {
-    mine.control = make_shared_memory_communicator(*mine.bootstrap, device);
+    mine.control =
+        make_shared_memory_communicator(*mine.bootstrap, device, {.deadline = how.deadline});
   }
   if (how.shards == Shards::kOwn) {
     mine.batch = std::make_unique<LocalBatch>(platform, device, model, share, options);

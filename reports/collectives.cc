@@ -8,7 +8,6 @@
 #include <string>
 
 #include "common/base/units.h"
-#include "common/stats/summary.h"
 #include "reports/figure_text.h"
 #include "reports/format.h"
 #include "reports/own_costs.h"
@@ -44,13 +43,9 @@ std::vector<const LaunchRecord*> launches_alike(const CellSummary& cell) {
   return alike;
 }
 
-double least_seconds(const CollectiveRecord& collective) {
-  return stats::minimum(collective.mean_seconds);
-}
-
 double total_seconds(const LaunchRecord& record) {
   double sum = 0;
-  for (const CollectiveRecord& collective : record.collectives) sum += least_seconds(collective);
+  for (const CollectiveRecord& collective : record.collectives) sum += collective.least_seconds;
   return sum;
 }
 
@@ -65,7 +60,7 @@ std::vector<BucketTime> buckets_of(const std::vector<const LaunchRecord*>& launc
   std::vector<BucketTime> buckets;
   for (std::size_t i = 0; i < launches.front()->collectives.size(); ++i) {
     const auto seconds = [i](const LaunchRecord& record) {
-      return least_seconds(record.collectives[i]);
+      return record.collectives[i].least_seconds;
     };
     buckets.push_back(
         {.bytes = launches.front()->collectives[i].bytes, .seconds = mean_over(launches, seconds)});
@@ -137,6 +132,14 @@ std::int64_t CollectiveTimes::bytes() const {
       [](std::int64_t sum, const BucketTime& bucket) { return sum + bucket.bytes; });
 }
 
+double CollectiveTimes::unhideable_share() const {
+  const auto backward =
+      std::find_if(cell->phases.begin(), cell->phases.end(),
+                   [](const PhaseMean& phase) { return phase.name == "backward"; });
+  if (backward == cell->phases.end() || total.center <= 0) return last_share();
+  return std::max(last_share(), 1 - backward->seconds / total.center);
+}
+
 double CollectiveTimes::last_share() const {
   if (bytes() == 0) return 0;
   return static_cast<double>(buckets.back().bytes) / static_cast<double>(bytes());
@@ -173,13 +176,16 @@ Table collective_table(const Summary& summary) {
                    {"exposed, ms [95 %]", Align::kRight},
                    {"hidden [95 %]", Align::kRight},
                    {"last bucket's bytes", Align::kRight},
+                   {"cannot hide", Align::kRight},
                    {"remarks", Align::kLeft}};
   for (const CollectiveTimes& times : collective_times(summary)) {
     std::vector<std::string> row = point_columns(times);
-    row.insert(row.end(), {std::to_string(times.buckets.size()), to_string(Bytes{times.bytes()}),
-                           milliseconds(times.total), milliseconds(times.exposed),
-                           times.hidden_share ? percent_text(*times.hidden_share) : "-",
-                           fmt::format("{:.1f} %", 100 * times.last_share()), remarks(times)});
+    row.insert(row.end(),
+               {std::to_string(times.buckets.size()), to_string(Bytes{times.bytes()}),
+                milliseconds(times.total), milliseconds(times.exposed),
+                times.hidden_share ? percent_text(*times.hidden_share) : "-",
+                fmt::format("{:.1f} %", 100 * times.last_share()),
+                fmt::format("{:.1f} %", 100 * times.unhideable_share()), remarks(times)});
     table.rows.push_back(row);
   }
   return table;

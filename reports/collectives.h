@@ -14,7 +14,7 @@ namespace tandem::reports {
 // One gradient collective over a cell's launches.
 struct BucketTime {
   std::int64_t bytes = 0;  // of gradients
-  // The least rank's mean per step, which waited for nobody; seconds.
+  // Per step, of the rank that took least in a sample: it waited for nobody; seconds.
   stats::Estimate seconds;
 };
 
@@ -32,6 +32,9 @@ struct CollectiveTimes {
   [[nodiscard]] std::int64_t bytes() const;
   // Of the bytes: what no schedule can hide, since backward has ended when it is ready.
   [[nodiscard]] double last_share() const;
+  // The share of all collectives that is exposed at best: the last bucket's, or what is longer than
+  // backward.
+  [[nodiscard]] double unhideable_share() const;
 };
 
 // Bytes per second as the caller has them done with, and as each link carries them in a ring: times
@@ -50,10 +53,13 @@ struct CollectiveTimes {
 [[nodiscard]] Table bucket_table(const Summary& summary);
 
 inline constexpr std::string_view kCollectivesNote =
-    "Time of a collective: the mean of the rank that has the least, which waited for nobody; of a "
-    "cell: the sum over its buckets. Exposed: from the end of backward until all are done, on the "
+    "Time of a collective: in each sample the rank's that has the least, which waited for nobody, "
+    "and of that the mean; of a cell: the sum over its buckets. Exposed: from the end of backward "
+    "until all are done, on the "
     "rank that has the least in a sample. Hidden: 1 - exposed / all collectives. The last bucket "
-    "is ready when backward ends, so that nothing hides it. algbw = gradient bytes / "
+    "is ready when backward ends, so that nothing hides it. Cannot hide: the larger of its share "
+    "of "
+    "the bytes and 1 - backward / all collectives. algbw = gradient bytes / "
     "time, busbw = algbw x 2(n-1)/n for n devices; GB are 10^9 bytes.";
 
 }  // namespace tandem::reports

@@ -188,7 +188,7 @@ void add_case(std::vector<CollectiveCase>& cases, const CollectiveCase& added) {
 }  // namespace
 
 std::optional<CollectiveOptions> parse_collective_options(int argc, const char* const* argv) {
-  CLI::App app("Times collectives among the ranks of one node, beside memcpy on all ranks.",
+  CLI::App app("Times collectives among the ranks of a job, beside memcpy on all ranks.",
                "collective_bench");
   Flags flags;
   declare_cases(app, flags);

@@ -38,9 +38,10 @@ struct DevicePhases {
 // One gradient collective of a step, on every rank.
 struct CollectiveRecord {
   std::int64_t bytes = 0;  // of gradients
-  // Per step, by device: on its communication stream, waiting for peers included. The least of them
-  // is the transfer, of the rank that waited for nobody.
+  // Per step, by device: on its communication stream, waiting for peers included.
   std::vector<double> mean_seconds;
+  // Mean over samples of the least of all devices: of the rank that waited for nobody.
+  double least_seconds = 0;
 };
 
 struct DeviceMemory {
@@ -108,7 +109,8 @@ struct LaunchRecord {
   // critical device has beyond these is skew.
   double least_exposed_seconds = 0;
   double least_compute_seconds = 0;
-  std::vector<CollectiveRecord> collectives;  // in launch order; empty with --phases=off
+  std::vector<CollectiveRecord> collectives;  // in launch order; empty with --phases=off,
+                                              // and where steps differ in theirs
   std::vector<DeviceMemory> memory;
   std::vector<std::int64_t> bucket_bytes;  // ddp: in launch order
   ModelFacts model;

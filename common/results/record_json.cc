@@ -57,12 +57,15 @@ Json to_json(const CollectiveRecord& collective) {
   for (const double seconds : collective.mean_seconds) {
     means.push_back(finite(seconds, "collectives"));
   }
-  return Json{{"bytes", collective.bytes}, {"mean_seconds", means}};
+  return Json{{"bytes", collective.bytes},
+              {"mean_seconds", means},
+              {"least_seconds", finite(collective.least_seconds, "least_seconds")}};
 }
 
 CollectiveRecord collective_from(const Json& json) {
   return {.bytes = value_or<std::int64_t>(json, "bytes", 0),
-          .mean_seconds = value_or(json, "mean_seconds", std::vector<double>{})};
+          .mean_seconds = value_or(json, "mean_seconds", std::vector<double>{}),
+          .least_seconds = value_or(json, "least_seconds", 0.0)};
 }
 
 Json to_json(const DeviceMemory& memory) {

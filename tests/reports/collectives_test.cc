@@ -64,12 +64,12 @@ TEST(Collectives, Row_HoldsBucketsBytesAndTimes) {
   EXPECT_EQ(
       std::vector<std::string>(table.rows[0].begin() + 3, table.rows[0].end() - 1),
       (std::vector<std::string>{"ddp", "3", "9.5 MiB", "5.000 [5.000 .. 5.000]",
-                                "2.000 [2.000 .. 2.000]", "60.0 % [60.0 .. 60.0]", "20.0 %"}));
+                                "2.000 [2.000 .. 2.000]", "60.0 % [60.0 .. 60.0]", "20.0 %", "20.0 %"}));
 }
 
 TEST(Collectives, BucketRows_AreInLaunchOrder_WithBandwidths) {
   Synthetic synthetic = with_collectives();
-  launches(synthetic)[0].collectives[2].mean_seconds = {1e-3, 0.5e-3};
+  launches(synthetic)[0].collectives[2].least_seconds = 0.5e-3;
   const Table table = bucket_table(summarize(synthetic.document()));
   ASSERT_EQ(table.rows.size(), 3U);
   EXPECT_EQ(table.rows[0][4], "1");
@@ -109,7 +109,7 @@ TEST(Collectives, CompressedBuckets_SayThatBytesAreThoseOfGradients) {
 TEST(Collectives, NoTimeAtAll_HasNoShareAndNoBandwidth) {
   Synthetic synthetic = with_collectives();
   for (LaunchRecord& record : launches(synthetic)) {
-    for (auto& collective : record.collectives) collective.mean_seconds = {0, 0};
+    for (auto& collective : record.collectives) collective.least_seconds = 0;
   }
   const Summary summary = summarize(synthetic.document());
   EXPECT_EQ(collective_table(summary).rows.at(0)[8], "-");

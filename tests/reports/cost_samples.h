@@ -58,7 +58,8 @@ inline void add_collectives(results::LaunchRecord& record, const std::vector<std
     const bool first_waits = i % 2 == 0;
     record.collectives.push_back(
         {.bytes = bytes[i],
-         .mean_seconds = {least + (first_waits ? 1e-3 : 0), least + (first_waits ? 0 : 1e-3)}});
+         .mean_seconds = {least + (first_waits ? 1e-3 : 0), least + (first_waits ? 0 : 1e-3)},
+         .least_seconds = least});
   }
 }
 

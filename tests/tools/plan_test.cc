@@ -83,7 +83,7 @@ TEST(Plan, QuickSweep_Has21Cells) {
 TEST(Plan, DdpSweep_HasEveryVariantAndItsBound_AtBothBatches) {
   const Sweep sweep = shipped("ddp");
   const std::vector<results::Cell> cells = cells_of(sweep, "auto");
-  EXPECT_EQ(cells.size(), 10U);
+  EXPECT_EQ(cells.size(), 14U);
   EXPECT_EQ(sweep.launches, 6);
   for (const results::Cell& cell : cells) {
     EXPECT_EQ(cell.launch, "processes");
