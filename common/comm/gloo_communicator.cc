@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "common/base/check.h"
+#include "common/base/host_name.h"
 #include "common/comm/blocking_communicator.h"
 #include "common/comm/broken_pipe.h"
 #include "common/comm/gloo_store.h"
@@ -34,7 +35,7 @@ std::shared_ptr<gloo::transport::Device> open_tcp(Bootstrap& bootstrap) {
   if (find_nodes(bootstrap).nodes() == 1) {
     attributes.iface = "lo";
   } else {
-    attributes.hostname = own_node().host;
+    attributes.hostname = host_name();
   }
   return gloo::transport::tcp::CreateDevice(attributes);
 }
