@@ -35,21 +35,21 @@ void StepWatch::attach(StepOptions& options, Place& place, const Model& model) {
   if (fault_) observers.push_back(fault_.get());
   if (numerics_) observers.push_back(numerics_.get());
   options.variant.training.phases.observers = observers;
-  watch_threads(options.variant, deadline_);
+  watch_threads(options.variant);
   if (options.ab_variant) {
     options.ab_variant->training.phases.observers = observers;
-    watch_threads(*options.ab_variant, deadline_);
+    watch_threads(*options.ab_variant);
   }
   if (fault_ && rank_) fault_->meet(*rank_, *place.communicator);
 }
 
 // dp-allreduce makes its communicators itself, a thread each.
-void StepWatch::watch_threads(Variant& variant, Nanoseconds deadline) {
-  variant.deadline = deadline;
-  variant.communicator = [this, deadline](Bootstrap& bootstrap, Device& device) {
+void StepWatch::watch_threads(Variant& variant) {
+  variant.deadline = deadline_;
+  variant.communicator = [this](Bootstrap& bootstrap, Device& device) {
     auto communicator = make_shared_memory_communicator(
         bootstrap, device,
-        {.deadline = deadline, .observer = flight_.collectives_of(bootstrap.rank())});
+        {.deadline = deadline_, .observer = flight_.collectives_of(bootstrap.rank())});
     if (fault_) fault_->meet(bootstrap.rank(), *communicator);
     return communicator;
   };

@@ -31,7 +31,7 @@ class StepWatch {
   void check_fault_met() const;
 
  private:
-  void watch_threads(Variant& variant, Nanoseconds deadline);
+  void watch_threads(Variant& variant);
 
   FlightLog& flight_;
   const std::optional<int> rank_;  // of this process; none where its devices are ranks

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "common/base/error.h"
 #include "common/comm/stage.h"
 
 namespace tandem {
@@ -42,12 +41,8 @@ Place BlockTransfer::open(const Plan& plan, const std::byte* at_root,
 
 std::shared_ptr<std::byte> BlockTransfer::memory_of_root(Place place, int root) {
   auto memory = allocations_.at(place, root);
-  if (memory) return memory;
-  meeting_.abort();  // the others would wait for the deadline
-  fail(ErrorKind::kCommunication,
-       "rank {} has freed its part of memory that rank {} uses in a collective: keep it on all "
-       "ranks for as long",
-       rank_, root);
+  if (!memory) meeting_.fail_for_freed(root);
+  return memory;
 }
 
 host::ModelledTime BlockTransfer::scatter(const Plan& plan, ConstByteSpan source, ByteSpan mine,

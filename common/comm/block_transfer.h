@@ -15,8 +15,8 @@ namespace tandem {
 // else the blocks pass through the ranks' stages, a chunk at a time.
 class BlockTransfer {
  public:
-  BlockTransfer(int rank, int ranks, const Allocations& allocations, CollectiveMeeting& meeting)
-      : rank_(rank), ranks_(ranks), allocations_(allocations), meeting_(meeting) {}
+  BlockTransfer(int rank, const Allocations& allocations, CollectiveMeeting& meeting)
+      : rank_(rank), allocations_(allocations), meeting_(meeting) {}
 
   // What both share: who gets which part, of whom, and where all ranks have their stages.
   struct Plan {
@@ -42,7 +42,6 @@ class BlockTransfer {
   void gather_staged(const Plan& plan, ConstByteSpan mine, ByteSpan destination);
 
   const int rank_;
-  const int ranks_;
   const Allocations& allocations_;
   CollectiveMeeting& meeting_;
 };

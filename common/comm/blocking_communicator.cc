@@ -33,10 +33,11 @@ class BlockingCommunicator final : public Communicator {
                        std::unique_ptr<BlockingTransport> transport)
       : rank_(bootstrap.rank()),
         size_(bootstrap.size()),
+        job_ranks_(bootstrap.job_ranks()),
         device_(device),
         checks_order_(options.check_order == OrderCheck::kAlways),
         transport_(std::move(transport)),
-        queue_(options.observer, [this] { abort(); }) {}
+        queue_(options, [this] { abort(); }) {}
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
@@ -221,7 +222,7 @@ class BlockingCommunicator final : public Communicator {
   template <class Body>
   void enqueue_call(Stream& stream, const char* name, Bytes size, std::vector<Access> accesses,
                     Body&& body) {
-    const CollectiveCall call{.sequence = queue_.enqueued() + 1, .name = name, .size = size};
+    const CollectiveCall call = queue_.next(name, size);
     queue_.enqueue(stream,
                    {.name = name,
                     .size = size,
@@ -244,12 +245,13 @@ class BlockingCommunicator final : public Communicator {
       fail(ErrorKind::kCommunication,
            "rank {} and rank {} enqueued different collectives: every rank must enqueue the same "
            "ones in the same order",
-           rank_, peer);
+           job_ranks_[static_cast<std::size_t>(rank_)], job_ranks_[static_cast<std::size_t>(peer)]);
     }
   }
 
   const int rank_;
   const int size_;
+  const std::vector<int> job_ranks_;  // of all ranks here, for messages
   Device& device_;
   const bool checks_order_;
   const std::unique_ptr<BlockingTransport> transport_;

@@ -21,6 +21,10 @@ class Bootstrap {
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
 
+  // The job's number of each rank here, for messages: where this is a part of another bootstrap's
+  // ranks, the numbers above are the part's own.
+  [[nodiscard]] virtual const std::vector<int>& job_ranks() const = 0;
+
   // True where ranks are threads of one process, so that an address of one is good for all.
   [[nodiscard]] virtual bool shares_address_space() const = 0;
 
@@ -36,6 +40,15 @@ class Bootstrap {
 };
 
 void barrier(Bootstrap& bootstrap);
+
+// The job's number of this rank.
+[[nodiscard]] int own_job_rank(const Bootstrap& bootstrap);
+
+// 0 .. size - 1: the job ranks of a whole job.
+[[nodiscard]] std::vector<int> all_job_ranks(int size);
+
+// Of the ranks that give this colour. Collective.
+[[nodiscard]] std::vector<int> job_ranks_of_part(Bootstrap& bootstrap, int colour);
 
 [[nodiscard]] std::string broadcast(Bootstrap& bootstrap, const std::string& value, int root);
 

@@ -36,4 +36,12 @@ BrokenPipeIsAnError::~BrokenPipeIsAnError() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
+void keep_broken_pipe_an_error() {
+  thread_local bool is_kept = false;
+  if (is_kept) return;
+  const sigset_t set = broken_pipe();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  is_kept = true;
+}
+
 }  // namespace tandem

@@ -20,4 +20,8 @@ class BrokenPipeIsAnError {
   bool was_pending_ = false;  // one from before is somebody else's
 };
 
+// The same for as long as the calling thread lives, for a thread of our own that calls often: all
+// but the first time it costs nothing.
+void keep_broken_pipe_an_error();
+
 }  // namespace tandem

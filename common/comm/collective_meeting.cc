@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/collective_meeting.h"
 
+#include "common/base/error.h"
+
 namespace tandem {
 namespace {
 
@@ -57,6 +59,14 @@ host::ModelledTime CollectiveMeeting::reserve(const Opening& opening) const {
 Place CollectiveMeeting::place_of(int rank) const {
   const RendezvousState::Brought& theirs = rendezvous_.brought_by(rank);
   return {theirs.allocation, theirs.offset_bytes};
+}
+
+void CollectiveMeeting::fail_for_freed(int rank) {
+  abort();
+  fail(ErrorKind::kCommunication,
+       "rank {} has freed its part of memory that rank {} uses in a collective: keep it on all "
+       "ranks for as long",
+       rendezvous_.job_rank(side_.rank), rendezvous_.job_rank(rank));
 }
 
 host::ModelledTime CollectiveMeeting::close(const Opening& opening) {

@@ -57,6 +57,10 @@ class CollectiveMeeting {
   // The last meeting, and the modelled end: the same on all ranks.
   [[nodiscard]] host::ModelledTime close(const Opening& opening);
 
+  // Where this rank has freed its part of what `rank` brought: throws, and makes the others fail
+  // too, which would wait for the deadline.
+  [[noreturn]] void fail_for_freed(int rank);
+
   void abort() noexcept { rendezvous_.abort(); }
 
  private:

@@ -33,6 +33,9 @@ struct CommunicatorOptions {
   Nanoseconds deadline = std::chrono::seconds(60);  // for a peer to come
   CollectiveObserver* observer = nullptr;           // of all its collectives; outlives it
   OrderCheck check_order = OrderCheck::kWhereFree;
+  // Where this communicator carries out parts of another's collectives: the one of those that is
+  // being enqueued, by which messages name the part. Outlives it; absent where it is no part.
+  const CollectiveCall* part_of = nullptr;
 };
 
 // Collectives among the ranks of a job, each with one device. Collectives are queued: every rank

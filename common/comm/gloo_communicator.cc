@@ -8,17 +8,17 @@
 #include <gloo/rendezvous/context.h>
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 
 #include "common/base/check.h"
+#include "common/base/host_name.h"
 #include "common/comm/blocking_communicator.h"
 #include "common/comm/broken_pipe.h"
 #include "common/comm/gloo_store.h"
+#include "common/comm/node_layout.h"
 #include "common/comm/reduction.h"
 
 namespace tandem {
@@ -29,17 +29,10 @@ using GlooContext = std::shared_ptr<gloo::rendezvous::Context>;  // gloo shares 
 // Of messages; gloo's collectives have a range of their own.
 constexpr std::uint64_t kMessageSlot = std::uint64_t{1} << 40;
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 // The loopback where all ranks are on one node, else what the host's name resolves to.
 std::shared_ptr<gloo::transport::Device> open_tcp(Bootstrap& bootstrap) {
-  const std::vector<std::string> hosts = bootstrap.all_gather(host_name());
   gloo::transport::tcp::attr attributes;
-  if (std::ranges::count(hosts, hosts.front()) == std::ssize(hosts)) {
+  if (find_nodes(bootstrap).nodes() == 1) {
     attributes.iface = "lo";
   } else {
     attributes.hostname = host_name();
@@ -64,10 +57,9 @@ GlooContext connect(Bootstrap& bootstrap, std::shared_ptr<gloo::transport::Devic
 
 // Gloo's errors as ours.
 template <class Call>
-auto through_gloo(int rank, Call&& call) {
-  const BrokenPipeIsAnError guard;  // gloo's own thread is started under it, too
+void through_gloo(int rank, Call&& call) {
   try {
-    return call();
+    call();
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -113,8 +105,9 @@ void set_operands(Options& options, ConstAnySpan from, void* to) {
 class GlooTransport final : public BlockingTransport {
  public:
   GlooTransport(Bootstrap& bootstrap, Nanoseconds deadline)
-      : rank_(bootstrap.rank()), ranks_(bootstrap.size()) {
-    through_gloo(rank_, [&] {
+      : rank_(bootstrap.rank()), ranks_(bootstrap.size()), job_rank_(own_job_rank(bootstrap)) {
+    const BrokenPipeIsAnError guard;  // in gloo's own thread as well, which is started here
+    through_gloo(job_rank_, [&] {
       tcp_ = open_tcp(bootstrap);
       on_stream_ = connect(bootstrap, tcp_, deadline);
       on_host_ = connect(bootstrap, tcp_, deadline);
@@ -187,13 +180,14 @@ class GlooTransport final : public BlockingTransport {
     const auto me = static_cast<std::size_t>(rank_);
     std::vector<std::int64_t> lengths(ranks, 0);
     lengths[me] = std::ssize(mine);
-    inside([&] { gather_bytes(on_host_, lengths.data(), ranks * sizeof(std::int64_t)); });
+    const BrokenPipeIsAnError guard;
+    checked([&] { gather_bytes(on_host_, lengths.data(), ranks * sizeof(std::int64_t)); });
     const auto longest = static_cast<std::size_t>(*std::ranges::max_element(lengths));
     if (longest == 0) return std::vector<std::string>(ranks);  // a barrier
     const std::size_t room = (longest + 7) / 8 * 8;            // gloo halves what it sends
     std::string all(ranks * room, '\0');
     std::ranges::copy(mine, all.begin() + static_cast<std::ptrdiff_t>(me * room));
-    inside([&] { gather_bytes(on_host_, all.data(), all.size()); });
+    checked([&] { gather_bytes(on_host_, all.data(), all.size()); });
     std::vector<std::string> texts;
     for (std::size_t peer = 0; peer < ranks; ++peer) {
       texts.push_back(all.substr(peer * room, static_cast<std::size_t>(lengths[peer])));
@@ -213,15 +207,22 @@ class GlooTransport final : public BlockingTransport {
   }
 
  private:
+  // On a stream's worker.
   template <class Call>
   void inside(Call&& call) {
+    keep_broken_pipe_an_error();
+    checked(call);
+  }
+
+  template <class Call>
+  void checked(Call&& call) {
     const auto check = [this] {
       if (!aborted_) return;
-      fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_);
+      fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", job_rank_);
     };
     check();
     try {
-      through_gloo(rank_, call);
+      through_gloo(job_rank_, call);
     } catch (const Error&) {
       check();  // the reason for what gloo says
       throw;
@@ -244,6 +245,7 @@ class GlooTransport final : public BlockingTransport {
 
   const int rank_;
   const int ranks_;
+  const int job_rank_;                            // this rank's, for messages
   std::shared_ptr<gloo::transport::Device> tcp_;  // gloo shares it with the contexts
   GlooContext on_stream_;
   GlooContext on_host_;

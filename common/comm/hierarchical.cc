@@ -78,12 +78,11 @@ class HierarchicalCommunicator final : public Communicator {
   }
 
   void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {
-    observed(stream, "all_gather", mine.size_bytes(),
-             [&] { world_.all_gather(stream, mine, all); });
+    observed(stream, "all_gather", all.size_bytes(), [&] { world_.all_gather(stream, mine, all); });
   }
 
   void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) override {
-    observed(stream, "reduce_scatter", mine.size_bytes(),
+    observed(stream, "reduce_scatter", all.size_bytes(),
              [&] { world_.reduce_scatter(stream, all, mine, op); });
   }
 
@@ -130,6 +129,7 @@ class HierarchicalCommunicator final : public Communicator {
   template <class Parts>
   void observed(Stream& stream, const char* name, Bytes size, Parts&& parts) {
     const CollectiveCall call{++enqueued_, name, size};
+    *parts_.whole = call;
     if (observer_ == nullptr) return parts();
     host::HostStream& on = host::host_stream(stream);
     observer_->enqueued(call);

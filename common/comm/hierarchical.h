@@ -12,6 +12,9 @@ namespace tandem {
 
 // What a hierarchical communicator is made of.
 struct CommunicatorsOfNodes {
+  // What the communicators below are a part of: the whole operation that is being enqueued. They
+  // are made with this in their options.
+  std::unique_ptr<CollectiveCall> whole = std::make_unique<CollectiveCall>();
   std::vector<std::unique_ptr<Bootstrap>> bootstraps;  // of the communicators: they go last
   std::unique_ptr<Communicator> node;                  // this rank's node, by local rank
   // Those of the same local rank, one per node, by node. Where nodes have unlike numbers of ranks:
@@ -34,7 +37,7 @@ struct CommunicatorsOfNodes {
 // nodes.
 //
 // All other operations are the world communicator's; memory is the node's. The observer is told of
-// whole operations, not of their parts. Host streams only.
+// whole operations, not of their parts, and messages name those. Host streams only.
 [[nodiscard]] std::unique_ptr<Communicator> make_hierarchical_communicator(
     const NodeLayout& nodes, CommunicatorsOfNodes parts, CollectiveObserver* observer = nullptr);
 

@@ -17,8 +17,8 @@ namespace {
 
 void CollectiveQueue::enqueue(Stream& stream, HostCollective collective) {
   host::HostStream& on = host::host_stream(stream);
-  const CollectiveCall call{
-      .sequence = ++enqueued_, .name = collective.name, .size = collective.size};
+  const CollectiveCall call = next(collective.name, collective.size);
+  ++enqueued_;
   if (observer_ != nullptr) observer_->enqueued(call);
   auto body = [call, observer = observer_,
                body = std::move(collective.body)](const host::ModelledTime& ready) {

@@ -29,17 +29,21 @@ class CollectiveQueue {
  public:
   // `abort` is called where a collective is dropped because its stream has failed: this rank will
   // not come, and those who would wait for it are told.
-  CollectiveQueue(CollectiveObserver* observer, std::function<void()> abort)
-      : observer_(observer), abort_(std::move(abort)) {}
+  CollectiveQueue(const CommunicatorOptions& options, std::function<void()> abort)
+      : observer_(options.observer), part_of_(options.part_of), abort_(std::move(abort)) {}
 
   // Over a modelled link it is a transfer, else an operation.
   void enqueue(Stream& stream, HostCollective collective);
 
-  // How many so far: the sequence number of the latest.
-  [[nodiscard]] std::uint64_t enqueued() const { return enqueued_; }
+  // What the one that is enqueued next is called in messages.
+  [[nodiscard]] CollectiveCall next(const char* name, Bytes size) const {
+    if (part_of_ != nullptr) return *part_of_;
+    return {.sequence = enqueued_ + 1, .name = name, .size = size};
+  }
 
  private:
-  CollectiveObserver* const observer_;  // may be absent
+  CollectiveObserver* const observer_;   // may be absent
+  const CollectiveCall* const part_of_;  // may be absent
   const std::function<void()> abort_;
   std::uint64_t enqueued_ = 0;
 };

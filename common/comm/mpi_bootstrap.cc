@@ -59,23 +59,34 @@ struct Exchange {
   std::string all;
 };
 
+// A line for when MPI is waited for in vain.
+std::string in_vain(int rank, Nanoseconds deadline, const char* what) {
+  return fmt::format(
+      "rank {} waited {} for MPI to {}: another rank is lost or late, look at its output", rank,
+      to_string(Seconds(deadline)), what);
+}
+
 class MpiBootstrap final : public Bootstrap {
  public:
-  MpiBootstrap(MPI_Comm ranks, Nanoseconds deadline) : ranks_(ranks), deadline_(deadline) {
+  MpiBootstrap(MPI_Comm ranks, std::vector<int> job_ranks, MpiSession::Patience patience)
+      : ranks_(ranks), job_ranks_(std::move(job_ranks)), patience_(std::move(patience)) {
     MPI_Comm_rank(ranks_, &rank_);
     MPI_Comm_size(ranks_, &size_);
   }
   ~MpiBootstrap() override {
-    if (ranks_ != MPI_COMM_WORLD) MPI_Comm_free(&ranks_);
+    if (ranks_ == MPI_COMM_WORLD) return;
+    const ExitGuard guard = guard_against("release the ranks of a part of the job");
+    MPI_Comm_free(&ranks_);
   }
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] const std::vector<int>& job_ranks() const override { return job_ranks_; }
   [[nodiscard]] bool shares_address_space() const override { return false; }
 
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
     auto exchange = std::make_unique<Exchange>(mine, static_cast<std::size_t>(size_));
-    const TimePoint deadline = Clock::now() + deadline_;
+    const TimePoint deadline = Clock::now() + patience_.deadline;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iallgather(&exchange->length, 1, MPI_INT, exchange->lengths.data(), 1, MPI_INT, ranks_,
                    &request);
@@ -88,40 +99,55 @@ class MpiBootstrap final : public Bootstrap {
   }
 
   [[nodiscard]] std::unique_ptr<Bootstrap> split(int colour) override {
-    barrier(*this);  // has a deadline, and MPI's own call has none
+    std::vector<int> ranks = job_ranks_of_part(*this, colour);
     MPI_Comm part = MPI_COMM_NULL;
-    MPI_Comm_split(ranks_, colour, rank_, &part);
-    return std::make_unique<MpiBootstrap>(part, deadline_);
+    {
+      const ExitGuard guard = guard_against("split the ranks of the job");
+      MPI_Comm_split(ranks_, colour, rank_, &part);
+    }
+    return std::make_unique<MpiBootstrap>(part, std::move(ranks), patience_);
   }
 
   void abort(int exit_code) override {
     // A stopped peer can hold up MPI's own end of the job.
-    const ExitGuard guard(fmt::format("rank {}: MPI did not end the job; leaving alone", rank_),
-                          kAbortPatience, exit_code);
+    const ExitGuard guard(
+        fmt::format("rank {}: MPI did not end the job; leaving alone", own_job_rank(*this)),
+        kAbortPatience, exit_code);
     MPI_Abort(MPI_COMM_WORLD, exit_code);
   }
 
  private:
+  // Around a call that MPI alone can end.
+  [[nodiscard]] ExitGuard guard_against(const char* what) const {
+    return {in_vain(own_job_rank(*this), patience_.deadline, what), patience_.deadline, 1,
+            patience_.last};
+  }
+
   // The exchange is never freed: MPI may still write to it when a late peer comes.
   [[noreturn]] void give_up(std::unique_ptr<Exchange> exchange) {
     static_cast<void>(exchange.release());
     fail(ErrorKind::kCommunication,
-         "rank {} of {} waited {} for another rank, which is lost or late: look at its output",
-         rank_, size_, to_string(Seconds(deadline_)));
+         "rank {} waited {} for another rank, which is lost or late: look at its output",
+         own_job_rank(*this), to_string(Seconds(patience_.deadline)));
   }
 
   MPI_Comm ranks_;
-  const Nanoseconds deadline_;
+  const std::vector<int> job_ranks_;
+  const MpiSession::Patience patience_;
   int rank_ = 0;
   int size_ = 1;
 };
 
+std::vector<int> ranks_of_world() {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return all_job_ranks(size);
+}
+
 }  // namespace
 
 std::string MpiSession::in_vain(const char* what) const {
-  return fmt::format(
-      "rank {} waited {} for MPI to {}: another rank is lost or late, look at its output",
-      announced_rank(), to_string(Seconds(patience_.deadline)), what);
+  return tandem::in_vain(announced_rank(), patience_.deadline, what);
 }
 
 MpiSession::MpiSession(int& argc, char**& argv, Patience patience)
@@ -145,7 +171,7 @@ MpiSession::~MpiSession() {
 }
 
 std::unique_ptr<Bootstrap> MpiSession::bootstrap() {
-  auto bootstrap = std::make_unique<MpiBootstrap>(MPI_COMM_WORLD, patience_.deadline);
+  auto bootstrap = std::make_unique<MpiBootstrap>(MPI_COMM_WORLD, ranks_of_world(), patience_);
   if (bootstrap->size() < announced_ranks()) {
     fail(ErrorKind::kUsage,
          "the launcher started {} ranks, but each believes it is alone: use the mpirun of the MPI "

@@ -52,12 +52,12 @@ int ranks_in(MPI_Comm comm) {
 class MpiTransport final : public BlockingTransport {
  public:
   MpiTransport(Bootstrap& bootstrap, Nanoseconds deadline)
-      : on_stream_(bootstrap),
-        on_host_(bootstrap),
+      : on_stream_(bootstrap, deadline),
+        on_host_(bootstrap, deadline),
         rank_(rank_in(on_stream_.get())),
         ranks_(ranks_in(on_stream_.get())),
-        // The job's number of it, also where the ranks here are a part of the job's.
-        watchdog_(rank_in(MPI_COMM_WORLD), deadline,
+        job_ranks_(bootstrap.job_ranks()),
+        watchdog_(job_rank(rank_), deadline,
                   [&bootstrap](const std::string& line) { end_job(bootstrap, line); }) {}
 
   void all_reduce(const CollectiveCall& call, ConstAnySpan mine, AnySpan result) override {
@@ -147,8 +147,8 @@ class MpiTransport final : public BlockingTransport {
       check_mpi(MPI_Get_count(&status, type, &came), "MPI_Get_count");
       if (came == count) return;
       fail(ErrorKind::kCommunication,
-           "rank {} sent {} elements and rank {} receives {}: both must name as many", from,
-           done + came, rank_, values.size());
+           "rank {} sent {} elements and rank {} receives {}: both must name as many",
+           job_rank(from), done + came, job_rank(rank_), values.size());
     });
   }
 
@@ -181,16 +181,20 @@ class MpiTransport final : public BlockingTransport {
   void abort() noexcept override {
     aborted_ = true;
     if (ranks_ == 1) return;
-    watchdog_.expire(kGrace, "rank " + std::to_string(rank_) +
+    watchdog_.expire(kGrace, "rank " + std::to_string(job_rank(rank_)) +
                                  " has aborted its communicator while others may wait for it: "
                                  "ending the job; look at what was said before");
   }
 
  private:
+  [[nodiscard]] int job_rank(int rank) const { return job_ranks_[static_cast<std::size_t>(rank)]; }
+
   // Each wait of a collective has the deadline for itself: progress ends with the last chunk only.
   template <class Call>
   void inside(const CollectiveCall& call, const char* function, Call&& run) {
-    if (aborted_) fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_);
+    if (aborted_) {
+      fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", job_rank(rank_));
+    }
     int code = MPI_SUCCESS;
     {
       const auto watch = watchdog_.watch(call);
@@ -233,7 +237,8 @@ class MpiTransport final : public BlockingTransport {
   const MpiElements elements_;
   const int rank_;
   const int ranks_;
-  std::vector<std::byte> packed_;  // of the stream's worker
+  const std::vector<int> job_ranks_;  // of all ranks here, for messages
+  std::vector<std::byte> packed_;     // of the stream's worker
   std::atomic<bool> aborted_ = false;
   Watchdog watchdog_;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/comm/reduction.h"
 
 namespace tandem {
@@ -61,7 +62,8 @@ void check_mpi(int code, const char* function) {
        function, std::string_view(text.data(), static_cast<std::size_t>(length)));
 }
 
-MpiComm::MpiComm(Bootstrap& bootstrap) {
+MpiComm::MpiComm(Bootstrap& bootstrap, Nanoseconds deadline)
+    : job_rank_(own_job_rank(bootstrap)), deadline_(deadline) {
   const std::vector<int> ranks = world_ranks_of(bootstrap);
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group group = MPI_GROUP_NULL;
@@ -69,10 +71,25 @@ MpiComm::MpiComm(Bootstrap& bootstrap) {
   const int included = MPI_Group_incl(world, static_cast<int>(ranks.size()), ranks.data(), &group);
   MPI_Group_free(&world);
   check_mpi(included, "MPI_Group_incl");
-  const int created = MPI_Comm_create_group(MPI_COMM_WORLD, group, kGroupTag, &comm_);
+  const int created = [&] {
+    const ExitGuard guard = guard_against("make a communicator");
+    return MPI_Comm_create_group(MPI_COMM_WORLD, group, kGroupTag, &comm_);
+  }();
   MPI_Group_free(&group);
   check_mpi(created, "MPI_Comm_create_group");
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+}
+
+MpiComm::~MpiComm() {
+  const ExitGuard guard = guard_against("release a communicator");
+  MPI_Comm_free(&comm_);
+}
+
+ExitGuard MpiComm::guard_against(const char* what) const {
+  return {fmt::format("rank {} waited {} for MPI to {}: another rank is lost or late, look at its "
+                      "output",
+                      job_rank_, to_string(Seconds(deadline_)), what),
+          deadline_};
 }
 
 MpiElements::MpiElements()

@@ -5,8 +5,10 @@
 
 #include <mpi.h>
 
+#include "common/base/clock.h"
 #include "common/base/dtype.h"
 #include "common/comm/bootstrap.h"
+#include "common/comm/exit_guard.h"
 
 namespace tandem {
 
@@ -16,15 +18,20 @@ void check_mpi(int code, const char* function);
 // A communicator of its own, which returns errors instead of ending the job.
 class MpiComm {
  public:
-  // Of the processes that are the bootstrap's ranks, in its order. Collective among them.
-  explicit MpiComm(Bootstrap& bootstrap);
-  ~MpiComm() { MPI_Comm_free(&comm_); }
+  // Of the processes that are the bootstrap's ranks, in its order. Collective among them, as is its
+  // end. Where MPI waits for a rank past `deadline`, the process ends with a line that says so.
+  MpiComm(Bootstrap& bootstrap, Nanoseconds deadline);
+  ~MpiComm();
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;
 
   [[nodiscard]] MPI_Comm get() const { return comm_; }
 
  private:
+  [[nodiscard]] ExitGuard guard_against(const char* what) const;
+
+  const int job_rank_;
+  const Nanoseconds deadline_;
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 

@@ -3,20 +3,14 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
+
+#include "common/base/host_name.h"
 
 namespace tandem {
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 // Another after each start of the kernel; "" where it does not say.
 std::string boot_id() {

@@ -28,9 +28,12 @@ PointToPoint::PointToPoint(ControlBlock& control, const Side& side, const Alloca
     const int low = std::min(rank_, peer);
     const int high = std::max(rank_, peer);
     const int mine = rank_ == low ? 0 : 1;
-    const Rendezvous rendezvous(
-        control.stream.aborted, control.pair(low, high),
-        {.sharing = side.sharing, .ranks = {low, high}, .mine = mine, .deadline = side.deadline});
+    const Rendezvous rendezvous(control.stream.aborted, control.pair(low, high),
+                                {.sharing = side.sharing,
+                                 .ranks = {side.job_ranks[static_cast<std::size_t>(low)],
+                                           side.job_ranks[static_cast<std::size_t>(high)]},
+                                 .mine = mine,
+                                 .deadline = side.deadline});
     meetings_.push_back(std::make_unique<CollectiveMeeting>(
         rendezvous,
         CollectiveMeeting::Side{.rank = mine,
@@ -64,13 +67,7 @@ host::ModelledTime PointToPoint::receive(const Message& message, ByteSpan values
   meeting.open(opening, {}, ready);
   const Place place = meeting.place_of(opening.root);
   const auto source = allocations_.at(place.is_allocated() ? place : stage_, message.from);
-  if (!source) {
-    meeting.abort();  // the sender would wait for the deadline
-    fail(ErrorKind::kCommunication,
-         "rank {} has freed its part of memory that rank {} sends from: keep it on all ranks for "
-         "as long",
-         rank_, message.from);
-  }
+  if (!source) meeting.fail_for_freed(opening.root);
   if (place.is_allocated()) {
     copy_bytes(values.data(), source.get(), values.size());
   } else {

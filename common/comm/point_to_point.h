@@ -19,6 +19,7 @@ class PointToPoint {
     int rank = 0;
     host::Sharing sharing = host::Sharing::kThreads;
     std::vector<DeviceId> devices{};  // of all ranks
+    std::vector<int> job_ranks{};     // of all ranks, for messages
     Nanoseconds deadline{0};
     host::HostLink* link = nullptr;
   };

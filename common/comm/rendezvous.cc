@@ -2,7 +2,6 @@
 #include "common/comm/rendezvous.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "common/base/check.h"
@@ -11,34 +10,23 @@
 namespace tandem {
 namespace {
 
-// How soon a parked rank notices an abort.
+// How soon a parked rank notices an abort, or that it was not woken by one that spins.
 constexpr Nanoseconds kSlice = std::chrono::milliseconds(50);
-
-Meeters all_ranks(host::Sharing sharing, int rank, int size, Nanoseconds deadline) {
-  if (size > kMaxRanks) {
-    fail(ErrorKind::kUsage,
-         "{} ranks on a node, and this version takes at most {}: use fewer devices", size,
-         kMaxRanks);
-  }
-  Meeters meeters{.sharing = sharing, .mine = rank, .deadline = deadline};
-  meeters.ranks.resize(static_cast<std::size_t>(size));
-  std::iota(meeters.ranks.begin(), meeters.ranks.end(), 0);
-  return meeters;
-}
 
 }  // namespace
 
-Rendezvous::Rendezvous(RendezvousState& state, host::Sharing sharing, int rank, int size,
-                       Nanoseconds deadline)
-    : Rendezvous(state.aborted, state.arrivals, all_ranks(sharing, rank, size, deadline)) {}
-
 Rendezvous::Rendezvous(host::Word& aborted, std::span<RendezvousState::Arrival> arrivals,
                        Meeters meeters)
-    : aborted_(aborted), arrivals_(arrivals), meeters_(std::move(meeters)) {}
+    : aborted_(aborted), arrivals_(arrivals), meeters_(std::move(meeters)) {
+  if (meeters_.ranks.size() <= arrivals_.size()) return;
+  fail(ErrorKind::kUsage,
+       "{} ranks on a node, and this version takes at most {}: use fewer devices",
+       meeters_.ranks.size(), arrivals_.size());
+}
 
 void Rendezvous::check_not_aborted() const {
   if (aborted_.load(std::memory_order_acquire) == 0) return;
-  fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_of(meeters_.mine));
+  fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", job_rank(meeters_.mine));
 }
 
 void Rendezvous::meet() {
@@ -46,7 +34,7 @@ void Rendezvous::meet() {
   ++round_;
   RendezvousState::Arrival& mine = arrival(meeters_.mine);
   mine.count.store(round_, std::memory_order_release);
-  if (size() > 1) host::wake_all(mine.count, meeters_.sharing);
+  if (size() > 1) host::wake_peers(mine.count, meeters_.sharing);
   const TimePoint deadline = Clock::now() + meeters_.deadline;
   for (int peer = 0; peer < size(); ++peer) {
     if (peer != meeters_.mine) wait_for(peer, deadline);
@@ -64,7 +52,7 @@ void Rendezvous::wait_for(int peer, TimePoint deadline) {
     if (now >= deadline) {
       fail(ErrorKind::kCommunication,
            "rank {} waited {} for rank {}, which is lost or late: look at its output",
-           rank_of(meeters_.mine), to_string(Seconds(meeters_.deadline)), rank_of(peer));
+           job_rank(meeters_.mine), to_string(Seconds(meeters_.deadline)), job_rank(peer));
     }
     host::await_peer(count, seen, meeters_.sharing, std::min(deadline, now + kSlice));
   }
@@ -79,7 +67,7 @@ void Rendezvous::meet_for(std::int64_t note) {
     fail(ErrorKind::kCommunication,
          "rank {} and rank {} enqueued different collectives, or the same on different memory: "
          "every rank must enqueue the same ones in the same order",
-         rank_of(meeters_.mine), rank_of(peer));
+         job_rank(meeters_.mine), job_rank(peer));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -48,11 +49,11 @@ struct Meeters {
 // the meeters.
 class Rendezvous {
  public:
-  // All ranks of a job.
-  Rendezvous(RendezvousState& state, host::Sharing sharing, int rank, int size,
-             Nanoseconds deadline);
+  // A usage error where there are more meeters than arrivals.
+  Rendezvous(RendezvousState& state, Meeters meeters)
+      : Rendezvous(state.aborted, state.arrivals, std::move(meeters)) {}
 
-  // Some of them, on arrivals of their own.
+  // On arrivals of their own.
   Rendezvous(host::Word& aborted, std::span<RendezvousState::Arrival> arrivals, Meeters meeters);
 
   // Returns once every rank has called it this many times. What was written before by any rank is
@@ -77,14 +78,16 @@ class Rendezvous {
 
   void abort() noexcept;
 
+  // The job's number of a meeter, for messages.
+  [[nodiscard]] int job_rank(int index) const {
+    return meeters_.ranks[static_cast<std::size_t>(index)];
+  }
+
  private:
   void check_not_aborted() const;
   void wait_for(int peer, TimePoint deadline);
 
   [[nodiscard]] int size() const { return static_cast<int>(meeters_.ranks.size()); }
-  [[nodiscard]] int rank_of(int index) const {
-    return meeters_.ranks[static_cast<std::size_t>(index)];
-  }
   [[nodiscard]] RendezvousState::Arrival& arrival(int index) const {
     return arrivals_[static_cast<std::size_t>(index)];
   }

@@ -13,21 +13,22 @@ namespace tandem {
 std::unique_ptr<Communicator> make_communicator_of_nodes(Bootstrap& world, const NodeLayout& nodes,
                                                          Device& device,
                                                          const CommunicatorOptions& options) {
-  // The parts are not observed: the whole is.
-  CommunicatorOptions unobserved = options;
-  unobserved.observer = nullptr;
   const int rank = world.rank();
   CommunicatorsOfNodes parts;
+  // The parts are not observed: the whole is.
+  CommunicatorOptions of_part = options;
+  of_part.observer = nullptr;
+  of_part.part_of = parts.whole.get();
   Bootstrap& on_node = *parts.bootstraps.emplace_back(world.split(nodes.node_of(rank)));
   Bootstrap& between =
       *parts.bootstraps.emplace_back(world.split(colour_between_nodes(nodes, rank)));
   // A node that has no room fails on all others too, before they wait for it.
-  attempt_together(
-      world, [&] { parts.node = make_shared_memory_communicator(on_node, device, unobserved); });
+  attempt_together(world,
+                   [&] { parts.node = make_shared_memory_communicator(on_node, device, of_part); });
   if (meets_other_nodes(nodes, rank)) {
-    parts.between = make_mpi_communicator(between, device, unobserved);
+    parts.between = make_mpi_communicator(between, device, of_part);
   }
-  parts.world = make_mpi_communicator(world, device, unobserved);
+  parts.world = make_mpi_communicator(world, device, of_part);
   return make_hierarchical_communicator(nodes, std::move(parts), options.observer);
 }
 

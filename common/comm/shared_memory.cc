@@ -61,22 +61,23 @@ class SharedMemoryCommunicator final : public Communicator {
                                                   : host::Sharing::kProcesses),
         devices_(devices_of_ranks(bootstrap, device.id())),
         control_(map_control_block(bootstrap)),
-        on_host_(control_block(*control_).host, sharing_, rank(), size(), options.deadline),
-        on_stream_({control_block(*control_).stream, sharing_, rank(), size(), options.deadline},
+        on_host_(control_block(*control_).host, all_meet(options.deadline)),
+        on_stream_({control_block(*control_).stream, all_meet(options.deadline)},
                    {.rank = rank(), .devices = devices_, .link = device.link()}),
         texts_(bootstrap, on_host_),
         allocations_(rank(), size()),
-        blocks_(rank(), size(), allocations_, on_stream_),
+        blocks_(rank(), allocations_, on_stream_),
         stage_(allocate(Bytes{kStageBytes})),
         stage_place_(allocations_.place_of(stage_->bytes().data())),
         messages_(control_block(*control_),
                   {.rank = rank(),
                    .sharing = sharing_,
                    .devices = devices_,
+                   .job_ranks = bootstrap_.job_ranks(),
                    .deadline = options.deadline,
                    .link = device.link()},
                   allocations_, stage_place_),
-        queue_(options.observer, [this] { abort(); }) {}
+        queue_(options, [this] { abort(); }) {}
 
   [[nodiscard]] int rank() const override { return bootstrap_.rank(); }
   [[nodiscard]] int size() const override { return bootstrap_.size(); }
@@ -240,6 +241,11 @@ class SharedMemoryCommunicator final : public Communicator {
   }
 
  private:
+  [[nodiscard]] Meeters all_meet(Nanoseconds deadline) const {
+    return {
+        .sharing = sharing_, .ranks = bootstrap_.job_ranks(), .mine = rank(), .deadline = deadline};
+  }
+
   // A collective that does the same with the same elements of every rank's memory.
   struct Symmetric {
     Kind kind = Kind::kSum;
@@ -350,11 +356,15 @@ class SharedMemoryCommunicator final : public Communicator {
   }
 
   // Every rank's place of the collective that was opened last, where all ranks see all of them.
-  [[nodiscard]] std::optional<Views> seen_by_all() const {
+  // All ranks come to the same: one that has freed its part of what another brought fails.
+  [[nodiscard]] std::optional<Views> seen_by_all() {
+    for (int peer = 0; peer < size(); ++peer) {
+      if (!on_stream_.place_of(peer).is_allocated()) return std::nullopt;
+    }
     Views views;
     for (int peer = 0; peer < size(); ++peer) {
       const auto view = allocations_.at(on_stream_.place_of(peer), peer);
-      if (!view) return std::nullopt;
+      if (!view) on_stream_.fail_for_freed(peer);
       views.push_back(view.get());
     }
     return views;

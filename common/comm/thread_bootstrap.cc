@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/thread_bootstrap.h"
 
+#include <algorithm>
 #include <optional>
 #include <thread>
 
@@ -12,30 +13,29 @@ namespace {
 
 class ThreadBootstrap final : public Bootstrap {
  public:
-  ThreadBootstrap(ThreadGroup& group, int rank) : group_(group), rank_(rank) {}
+  ThreadBootstrap(ThreadGroup& group, int rank, std::vector<int> job_ranks)
+      : group_(group), rank_(rank), job_ranks_(std::move(job_ranks)) {}
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return group_.size(); }
+  [[nodiscard]] const std::vector<int>& job_ranks() const override { return job_ranks_; }
   [[nodiscard]] bool shares_address_space() const override { return true; }
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
     return group_.all_gather(rank_, mine);
   }
   [[nodiscard]] std::unique_ptr<Bootstrap> split(int colour) override {
-    int part_size = 0;
-    int rank_in_part = 0;
-    const std::vector<std::string> colours = all_gather(std::to_string(colour));
-    for (int peer = 0; peer < size(); ++peer) {
-      if (std::stoi(colours[static_cast<std::size_t>(peer)]) != colour) continue;
-      if (peer < rank_) ++rank_in_part;
-      ++part_size;
-    }
-    return group_.part(splits_++, colour, part_size).join(rank_in_part);
+    std::vector<int> part = job_ranks_of_part(*this, colour);
+    const auto mine = std::find(part.begin(), part.end(), own_job_rank(*this));
+    const int rank_in_part = static_cast<int>(mine - part.begin());
+    ThreadGroup& group = group_.part(splits_++, colour, static_cast<int>(part.size()));
+    return std::make_unique<ThreadBootstrap>(group, rank_in_part, std::move(part));
   }
   void abort(int) override { group_.abort(); }
 
  private:
   ThreadGroup& group_;
   const int rank_;
+  const std::vector<int> job_ranks_;
   int splits_ = 0;  // so far: the same on all ranks
 };
 
@@ -48,7 +48,7 @@ ThreadGroup::ThreadGroup(int size, Nanoseconds deadline)
 
 std::unique_ptr<Bootstrap> ThreadGroup::join(int rank) {
   TANDEM_CHECK(rank >= 0 && rank < size(), "rank {} of {}", rank, size());
-  return std::make_unique<ThreadBootstrap>(*this, rank);
+  return std::make_unique<ThreadBootstrap>(*this, rank, all_job_ranks(size()));
 }
 
 std::vector<std::string> ThreadGroup::all_gather(int rank, const std::string& mine) {

@@ -12,6 +12,7 @@
 
 #include "common/base/check.h"
 #include "common/base/clock.h"
+#include "common/base/host_name.h"
 
 namespace tandem {
 namespace {
@@ -70,7 +71,7 @@ FlightRecorder::FlightRecorder(const std::filesystem::path& file, const Identity
   page_->rank = identity.rank;
   page_->world = identity.world;
   page_->pid = static_cast<std::int32_t>(::getpid());
-  ::gethostname(page_->host.data(), page_->host.size() - 1);
+  copy_text(page_->host, host_name());
   for (std::size_t i = 0; i < identity.phases.size(); ++i) {
     copy_text(page_->phases[i], identity.phases[i]);
   }

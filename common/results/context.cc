@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "common/base/host_name.h"
 #include "common/results/system_files.h"
 
 namespace tandem::results {
@@ -23,12 +24,6 @@ std::string now_iso8601() {
   const long minutes = local.tm_gmtoff / 60;
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}{}{:02}:{:02}", local, minutes < 0 ? '-' : '+',
                      std::abs(minutes) / 60, std::abs(minutes) % 60);
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 // "512K" -> bytes

@@ -52,6 +52,19 @@ TEST(BrokenPipeTest, ThreadStartedMeanwhile_KeepsItSo) {
   EXPECT_EQ(error, EPIPE);
 }
 
+TEST(BrokenPipeTest, KeptByAThread_EveryWriteOfItIsAnError_AndOtherThreadsStayAsTheyAre) {
+  const DeadPipe dead;
+  std::thread([&dead] {
+    for (int round = 0; round < 2; ++round) {
+      keep_broken_pipe_an_error();
+      EXPECT_EQ(dead.write_error(), EPIPE);
+    }
+  }).join();
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  EXPECT_EQ(sigismember(&blocked, SIGPIPE), 0);
+}
+
 TEST(BrokenPipeDeathTest, WithoutIt_TheProcessEnds) {
   const DeadPipe dead;
   EXPECT_EXIT(static_cast<void>(dead.write_error()), testing::KilledBySignal(SIGPIPE), "");

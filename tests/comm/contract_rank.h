@@ -30,10 +30,15 @@ struct DeviceValues {
 struct ContractRank {
   ContractRank(Bootstrap& bootstrap, Platform& platform, Transport transport,
                const CommunicatorOptions& options)
-      : rank(bootstrap.rank()),
-        size(bootstrap.size()),
-        device(platform.device(rank)),
-        communicator(make_communicator(transport, bootstrap, device, options)),
+      : ContractRank(
+            platform.device(bootstrap.rank()),
+            make_communicator(transport, bootstrap, platform.device(bootstrap.rank()), options)) {}
+
+  ContractRank(Device& its_device, std::unique_ptr<Communicator> its_communicator)
+      : rank(its_communicator->rank()),
+        size(its_communicator->size()),
+        device(its_device),
+        communicator(std::move(its_communicator)),
         stream(device.make_stream(StreamPriority::kNormal)) {}
 
   template <class T>

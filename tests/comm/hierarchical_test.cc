@@ -3,41 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <string>
 
 #include "common/base/capture_error.h"
-#include "common/comm/node_layout.h"
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
+#include "tests/comm/nodes_of_threads.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 
 namespace tandem::test {
 namespace {
-
-NodeLayout nodes_of(const std::vector<std::string>& hosts) {
-  std::vector<NodeIdentity> ranks;
-  for (const std::string& host : hosts) ranks.push_back({host, ""});
-  return group_by_node(ranks);
-}
-
-// Threads stand in for ranks, and shared memory for the network.
-std::unique_ptr<Communicator> make_over(Bootstrap& world, const NodeLayout& nodes, Device& device,
-                                        CollectiveObserver* observer = nullptr) {
-  const int rank = world.rank();
-  CommunicatorsOfNodes parts;
-  Bootstrap& on_node = *parts.bootstraps.emplace_back(world.split(nodes.node_of(rank)));
-  Bootstrap& between =
-      *parts.bootstraps.emplace_back(world.split(colour_between_nodes(nodes, rank)));
-  parts.node = make_shared_memory_communicator(on_node, device);
-  if (meets_other_nodes(nodes, rank)) {
-    parts.between = make_shared_memory_communicator(between, device);
-  }
-  parts.world = make_shared_memory_communicator(world, device);
-  return make_hierarchical_communicator(nodes, std::move(parts), observer);
-}
 
 // A rank of a job on several nodes, beside the same job on one.
 struct Rank {
@@ -46,7 +25,7 @@ struct Rank {
       : rank(world.rank()),
         size(world.size()),
         device(platform.device(rank)),
-        several(make_over(world, nodes, device, observer)),
+        several(make_communicator_of_threads(world, nodes, device, {.observer = observer})),
         one(make_shared_memory_communicator(world, device)),
         stream(device.make_stream(StreamPriority::kNormal)) {}
 
@@ -204,6 +183,47 @@ TEST(HierarchicalObserverTest, IsToldOfWholeOperations) {
               (std::vector<std::string>{"enqueued all_reduce 1 400", "started all_reduce 1 400",
                                         "finished all_reduce 1 400", "enqueued all_reduce 2 400",
                                         "started all_reduce 2 400", "finished all_reduce 2 400"}));
+  });
+}
+
+TEST(HierarchicalObserverTest, SizeOfAGatherOrScatter_IsOfAllParts) {
+  const auto platform = host_devices(2);
+  run_ranks_as_threads(2, [&](Bootstrap& world) {
+    Calls calls;
+    Rank on(world, nodes_of({"a", "b"}), *platform, &calls);
+    const auto all = on.several->allocate(bytes_of<float>(100));
+    const Span<float> mine = all->as<float>().subspan(50 * on.rank, 50);
+    on.several->all_gather(*on.stream, mine, all->as<float>());
+    on.several->reduce_scatter(*on.stream, all->as<float>(), mine, ReduceOp::kSum);
+    on.stream->synchronize();
+    const std::vector<std::string> all_calls = calls.all();
+    EXPECT_EQ(std::count(all_calls.begin(), all_calls.end(), "finished all_gather 1 400"), 1);
+    EXPECT_EQ(std::count(all_calls.begin(), all_calls.end(), "finished reduce_scatter 2 400"), 1);
+  });
+}
+
+// Local ranks and the parts' own numbers would name another rank and another operation.
+TEST(HierarchicalDeadlineTest, MessageNamesTheJobsRanks_AndTheWholeOperation) {
+  const auto platform = host_devices(4);
+  run_ranks_as_threads(4, [&](Bootstrap& world) {
+    const NodeLayout nodes = nodes_of({"a", "a", "b", "b"});
+    Device& device = platform->device(world.rank());
+    const auto several = make_communicator_of_threads(world, nodes, device,
+                                                      {.deadline = std::chrono::milliseconds(500)});
+    const auto values = several->allocate(bytes_of<float>(100));
+    const auto stream = device.make_stream(StreamPriority::kNormal);
+    several->all_reduce(*stream, values->as<float>(), ReduceOp::kSum);
+    stream->synchronize();
+    barrier(world);
+    if (world.rank() != 3) {
+      several->all_reduce(*stream, values->as<float>(), ReduceOp::kSum);
+      const Error error = error_of([&] { stream->synchronize(); });
+      if (world.rank() == 2) {
+        EXPECT_TRUE(mentions(error, "in all_reduce #2 (400 B): rank 2 waited")) << error.what();
+        EXPECT_TRUE(mentions(error, "for rank 3,")) << error.what();
+      }
+    }
+    barrier(world);  // nobody's memory goes while others look at it
   });
 }
 

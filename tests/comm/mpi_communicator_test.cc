@@ -11,7 +11,20 @@
 namespace tandem::test {
 namespace {
 
-TEST(MpiCommunicatorTest, RanksOfAPartOfTheJob_MeetAmongThemselves) {
+TEST(MpiCommunicatorTest, RanksOfAPart_AreNamedByTheJobsNumbers) {
+  const auto platform = host_devices(world().size());
+  const auto half = world().split(world().rank() % 2);  // even ranks, and odd ones
+  EXPECT_EQ(own_job_rank(*half), world().rank());
+  {
+    const ContractRank on(*half, *platform, Transport::kMpi, {});
+    on.communicator->abort();
+    const Error error = error_of([&] { on.communicator->barrier(); });
+    EXPECT_TRUE(mentions(error, fmt::format("rank {}: the", world().rank()))) << error.what();
+  }
+  barrier(world());
+}
+
+TEST(MpiCommunicatorTest, RanksOfAPart_MeetAmongThemselves) {
   const auto platform = host_devices(world().size());
   const auto half = world().split(world().rank() % 2);  // even ranks, and odd ones
   const ContractRank on(*half, *platform, Transport::kMpi, {});

@@ -59,6 +59,37 @@ TEST_F(MpiTest, RootsMemoryThatARankHasFreed_IsACommunicationErrorOnAll) {
   barrier(world());
 }
 
+// Rank 0 takes part with memory of which the others have freed their part, and these with other.
+void expect_freed_is_told(
+    Platform& platform,
+    const std::function<void(CommunicatingRank&, Span<float> values, Span<float> own)>& enqueue) {
+  const TimePoint start = Clock::now();
+  CommunicatingRank on(world(), platform, seconds(60));
+  auto first = on.communicator->allocate(bytes_of(16 * on.size));
+  const auto second = on.communicator->allocate(bytes_of(16 * on.size));
+  const auto own = on.device.allocate(bytes_of(16 * on.size * on.size));
+  if (on.rank != 0) first.reset();
+  enqueue(on, on.rank == 0 ? first->as<float>() : second->as<float>(), own->as<float>());
+  const Error error = error_of([&] { on.stream->synchronize(); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCommunication);
+  const std::string freed = fmt::format("rank {} has freed", on.rank);
+  EXPECT_TRUE(mentions(error, on.rank == 0 ? "aborted" : freed)) << error.what();
+  EXPECT_LT(Clock::now() - start, seconds(20));  // and not at the deadline of a minute
+  barrier(world());
+}
+
+TEST_F(MpiTest, PartOfAnAllGatherThatRanksHaveFreed_IsACommunicationErrorOnAll) {
+  expect_freed_is_told(*platform_, [](CommunicatingRank& on, Span<float> values, Span<float> own) {
+    on.communicator->all_gather(*on.stream, values, own);
+  });
+}
+
+TEST_F(MpiTest, PartOfAReduceScatterThatRanksHaveFreed_IsACommunicationErrorOnAll) {
+  expect_freed_is_told(*platform_, [](CommunicatingRank& on, Span<float> values, Span<float> own) {
+    on.communicator->reduce_scatter(*on.stream, values, own.subspan(0, 16), ReduceOp::kSum);
+  });
+}
+
 TEST_F(MpiTest, LinkPorts_AreOneSetForAllProcesses) {
   const auto ports = make_node_link_ports(world());
   const auto reserve = [&ports](Nanoseconds duration) {

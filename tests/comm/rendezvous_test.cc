@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/comm/bootstrap.h"
 #include "tests/support/errors.h"
 
 namespace tandem::test {
@@ -19,7 +20,7 @@ using std::chrono::seconds;
 class RendezvousTest : public testing::Test {
  protected:
   [[nodiscard]] Rendezvous side_of(int rank, int size, Nanoseconds deadline = seconds(60)) {
-    return {*state_, host::Sharing::kThreads, rank, size, deadline};
+    return {*state_, {.ranks = all_job_ranks(size), .mine = rank, .deadline = deadline}};
   }
 
   // Runs body(rank's side, rank) on a thread per rank.

@@ -8,6 +8,9 @@ INSTANTIATE_TEST_SUITE_P(SharedMemory, CommunicatorContract,
                                          as_threads<Transport::kSharedMemory>(2),
                                          as_threads<Transport::kSharedMemory>(3),
                                          as_threads<Transport::kSharedMemory>(4),
+                                         as_threads<Transport::kSharedMemory>(5),
+                                         as_threads<Transport::kSharedMemory>(6),
+                                         as_threads<Transport::kSharedMemory>(7),
                                          as_threads<Transport::kSharedMemory>(8)),
                          name_of_setting);
 

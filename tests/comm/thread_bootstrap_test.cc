@@ -63,6 +63,10 @@ TEST(ThreadBootstrapTest, Split_RanksOfAColourAreAmongThemselves) {
     const auto part = bootstrap.split(colour);
     EXPECT_EQ(part->size(), colour == 0 ? 3 : 2);
     EXPECT_EQ(part->rank(), bootstrap.rank() / 2);
+    EXPECT_EQ(part->job_ranks(), colour == 0 ? (std::vector{0, 2, 4}) : (std::vector{1, 3}));
+    EXPECT_EQ(own_job_rank(*part), bootstrap.rank());
+    const auto last = part->split(part->rank() == 0 ? 0 : 1);  // a part of a part
+    EXPECT_EQ(last->job_ranks().back(), part->rank() == 0 ? bootstrap.rank() : colour == 0 ? 4 : 3);
     const auto all = part->all_gather(std::to_string(bootstrap.rank()));
     EXPECT_EQ(all, colour == 0 ? (std::vector<std::string>{"0", "2", "4"})
                                : (std::vector<std::string>{"1", "3"}));

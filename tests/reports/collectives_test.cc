@@ -61,10 +61,10 @@ TEST(Collectives, Row_HoldsBucketsBytesAndTimes) {
   const Table table = collective_table(summarize(synthetic.document()));
   ASSERT_EQ(table.rows.size(), 1U);
   ASSERT_EQ(table.rows[0].size(), table.columns.size());
-  EXPECT_EQ(
-      std::vector<std::string>(table.rows[0].begin() + 3, table.rows[0].end() - 1),
-      (std::vector<std::string>{"ddp", "3", "9.5 MiB", "5.000 [5.000 .. 5.000]",
-                                "2.000 [2.000 .. 2.000]", "60.0 % [60.0 .. 60.0]", "20.0 %", "20.0 %"}));
+  EXPECT_EQ(std::vector<std::string>(table.rows[0].begin() + 3, table.rows[0].end() - 1),
+            (std::vector<std::string>{"ddp", "3", "9.5 MiB", "5.000 [5.000 .. 5.000]",
+                                      "2.000 [2.000 .. 2.000]", "60.0 % [60.0 .. 60.0]", "20.0 %",
+                                      "20.0 %"}));
 }
 
 TEST(Collectives, BucketRows_AreInLaunchOrder_WithBandwidths) {

@@ -28,7 +28,7 @@ TEST_P(AwaitPeer, ChangeByAPeer_EndsTheWait) {
   Word word{0};
   std::thread peer([&word] {
     word.store(1, std::memory_order_release);
-    wake_all(word, Sharing::kThreads);
+    wake_peers(word, Sharing::kThreads);
   });
   EXPECT_TRUE(await_peer(word, 0, Sharing::kThreads, Clock::now() + kLong));
   peer.join();

@@ -61,23 +61,6 @@ std::string failure_of(const ChildResult& child, const std::string& program,
   return line.empty() ? with_stderr(fmt::format("exit code {}", child.code), child) : line;
 }
 
-// The same with what the ranks' flight records tell, where they were read.
-std::string explained(const ChildResult& child, const std::string& failure,
-                      const std::vector<FlightRecord>& flights) {
-  if (failure.empty() || child.end == End::kNotStarted) return failure;
-  if (child.end == End::kTimedOut) {
-    const std::string place = least_far(flights);
-    return place.empty() ? failure : fmt::format("{}: {}", failure, place);
-  }
-  if (child.end == End::kExited && child.code == kUsageExit) return failure;
-  if (child.end == End::kSignalled && !flights.empty()) {
-    return fmt::format("{} ({})", failure, least_far(flights));
-  }
-  const std::string reason =
-      blame(flights, ended_rank_in(child.stderr_text), failure, lost_node_in(child.stderr_text));
-  return reason.empty() ? failure : reason;
-}
-
 // The records of a launch's ranks while it runs; afterwards they go, and of a launch that failed a
 // line per rank stays beside its log.
 class FlightFolder {
@@ -104,6 +87,24 @@ class FlightFolder {
  private:
   const std::filesystem::path path_;
 };
+
+// Why, with what the ranks' flight records tell.
+std::string explained(const ChildResult& child, const std::string& failure,
+                      const FlightFolder& folder) {
+  if (failure.empty() || child.end == End::kNotStarted) return failure;
+  if (child.end == End::kExited && child.code == kUsageExit) return failure;
+  const std::vector<FlightRecord> flights = folder.records();
+  if (child.end == End::kTimedOut) {
+    const std::string place = least_far(flights);
+    return place.empty() ? failure : fmt::format("{}: {}", failure, place);
+  }
+  if (child.end == End::kSignalled && !flights.empty()) {
+    return fmt::format("{} ({})", failure, least_far(flights));
+  }
+  const std::string reason =
+      blame(flights, ended_rank_in(child.stderr_text), failure, lost_node_in(child.stderr_text));
+  return reason.empty() ? failure : reason;
+}
 
 LaunchScratch::Kind kind_of(const LaunchSite& site, const results::Cell& cell) {
   if (site.is_elsewhere()) return LaunchScratch::Kind::kSeveralNodes;
@@ -153,21 +154,20 @@ Launcher::Launcher(LaunchSettings settings, std::filesystem::path logs,
       timeout_(timeout),
       interrupts_(interrupts) {}
 
-ChildResult Launcher::run_in(const LaunchSettings& settings, const results::Cell& cell,
-                             const std::filesystem::path& base) const {
-  const LaunchScratch scratch(kind_of(settings.site, cell));
-  const bool by_srun = settings.site.launcher == LaunchSite::Launcher::kSrun;
+ChildResult Launcher::run_in(const results::Cell& cell, const std::vector<std::string>& command,
+                             const std::filesystem::path& log) const {
+  const LaunchScratch scratch(kind_of(settings_.site, cell));
+  const bool by_srun = settings_.site.launcher == LaunchSite::Launcher::kSrun;
   std::vector<std::string> environment = launch_environment();
   // srun hands the environment to nodes that do not have these folders.
   if (!by_srun) {
     for (const std::string& variable : scratch.environment()) set_variable(environment, variable);
   }
-  const ChildResult child =
-      run_child({.arguments = launch_command(cell, settings, base.string() + ".record.json"),
-                 .environment = std::move(environment),
-                 .log = base.string() + ".log",
-                 .timeout = timeout_},
-                interrupts_);
+  const ChildResult child = run_child({.arguments = command,
+                                       .environment = std::move(environment),
+                                       .log = log,
+                                       .timeout = timeout_},
+                                      interrupts_);
   const bool was_stopped = child.end == End::kInterrupted || child.end == End::kTimedOut;
   if (by_srun && was_stopped) cancel_own_steps();
   return child;
@@ -182,12 +182,11 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
   LaunchSettings settings = settings_;
   settings.core_gflops = core_gflops;
   settings.flight_folder = flights.path();
-  const ChildResult child = run_in(settings, cell, base);
+  const std::vector<std::string> command = launch_command(cell, settings, record_path);
+  const ChildResult child = run_in(cell, command, base.string() + ".log");
   if (child.end == End::kInterrupted) return std::nullopt;
 
-  std::string failure =
-      explained(child, failure_of(child, launch_command(cell, settings, "").front(), timeout_),
-                flights.records());
+  std::string failure = explained(child, failure_of(child, command.front(), timeout_), flights);
   std::optional<LaunchRecord> left;
   try {
     left = take_record(record_path, cell);

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "common/results/launch_record.h"
 #include "tools/tandem/child_process.h"
@@ -33,9 +35,9 @@ class Launcher {
                                                  double core_gflops = 0) const;
 
  private:
-  // `base`: path of the launch's files, without their endings.
-  [[nodiscard]] ChildResult run_in(const LaunchSettings& settings, const results::Cell& cell,
-                                   const std::filesystem::path& base) const;
+  [[nodiscard]] ChildResult run_in(const results::Cell& cell,
+                                   const std::vector<std::string>& command,
+                                   const std::filesystem::path& log) const;
 
   LaunchSettings settings_;
   std::filesystem::path logs_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/host/elementwise.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "common/base/vector_clones.h"

@@ -82,6 +82,10 @@ void wake_all(Word& word, Sharing sharing) {
   syscall(SYS_futex, &word, operation(FUTEX_WAKE, sharing), INT_MAX, nullptr, nullptr, 0);
 }
 
+void wake_peers(Word& word, Sharing sharing) {
+  if (peer_waits() == PeerWaits::kPark) wake_all(word, sharing);
+}
+
 void sleep_until(TimePoint time) {
   if (time <= Clock::now()) return;
   const timespec until = to_timespec(time);

@@ -46,6 +46,10 @@ bool await_peer(const Word& word, std::uint32_t seen, Sharing sharing, TimePoint
 // Wakes all who are parked on `word`; call it after the store.
 void wake_all(Word& word, Sharing sharing);
 
+// The same for those who await a peer: without a system call where they look until it has come.
+// All ranks wait alike; one that was parked nevertheless would go on at its own deadline.
+void wake_peers(Word& word, Sharing sharing);
+
 // Sleeps to an absolute time; returns at once where it has passed.
 void sleep_until(TimePoint time);
 
