@@ -4,14 +4,20 @@
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/broadcast.h>
+#include <gloo/common/logging.h>
 #include <gloo/reduce.h>
 #include <gloo/rendezvous/context.h>
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 
 #include "common/base/check.h"
 #include "common/base/host_name.h"
@@ -28,6 +34,33 @@ using GlooContext = std::shared_ptr<gloo::rendezvous::Context>;  // gloo shares 
 
 // Of messages; gloo's collectives have a range of their own.
 constexpr std::uint64_t kMessageSlot = std::uint64_t{1} << 40;
+
+std::terminate_handler other_handler = nullptr;  // what ends the program for other reasons
+
+// gloo's own thread throws where a rank is sent more than it expects: nobody can catch that.
+[[noreturn]] void end_after_gloo() {
+  try {
+    if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const gloo::EnforceNotMet&) {
+    std::fputs(fmt::format("{}: gloo gave up: ranks were sent what they did not expect; every rank "
+                           "must enqueue the same collectives of the same size in the same order\n",
+                           program_invocation_short_name)
+                   .c_str(),
+               stderr);
+    _exit(1);
+  } catch (...) {
+  }
+  if (other_handler != nullptr) other_handler();
+  std::abort();
+}
+
+void end_in_words() {
+  static const bool once = [] {
+    other_handler = std::set_terminate(end_after_gloo);
+    return true;
+  }();
+  static_cast<void>(once);
+}
 
 // The loopback where all ranks are on one node, else what the host's name resolves to.
 std::shared_ptr<gloo::transport::Device> open_tcp(Bootstrap& bootstrap) {
@@ -48,6 +81,7 @@ std::chrono::milliseconds timeout_of(Nanoseconds deadline) {
 
 GlooContext connect(Bootstrap& bootstrap, std::shared_ptr<gloo::transport::Device>& tcp,
                     Nanoseconds deadline) {
+  end_in_words();
   auto context = std::make_shared<gloo::rendezvous::Context>(bootstrap.rank(), bootstrap.size());
   context->setTimeout(timeout_of(deadline));
   GlooStore store(bootstrap);

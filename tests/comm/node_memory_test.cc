@@ -21,6 +21,7 @@ class BootstrapThatLosesItsPeer final : public Bootstrap {
 
   [[nodiscard]] int rank() const override { return 0; }
   [[nodiscard]] int size() const override { return 2; }
+  [[nodiscard]] const std::vector<int>& job_ranks() const override { return job_ranks_; }
   [[nodiscard]] bool shares_address_space() const override { return false; }
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
     if (answers_-- == 0) fail(ErrorKind::kCommunication, "rank 1 is lost");
@@ -32,6 +33,7 @@ class BootstrapThatLosesItsPeer final : public Bootstrap {
   void abort(int) override {}
 
  private:
+  const std::vector<int> job_ranks_{0, 1};
   int answers_;
 };
 
