@@ -66,7 +66,7 @@ def check_mpi(mpirun, bench, path):
     assert context["tandem_comm"] == "mpi", context
     for name in TWO_FORMS + SINGLE:
         form = "/in_place" if name in TWO_FORMS else ""
-        entry = found[f"{name}/ranks:2/bytes:4096/fp32{form}/free-running:3"]
+        entry = found[f"{name}/ranks:2/bytes:4096/fp32{form}/free-running:3/comm:mpi"]
         check_collective(entry, name, 2)
 
 
@@ -76,22 +76,22 @@ def check_threads(bench, path):
          "--sizes=8B,4MiB,12B", "--samples=1000", "--op=sum", "--dtype=bf16", "--free-running=2",
          "--device-memory=6MiB"], path)
     assert context["tandem_launch"] == "threads" and context["tandem_op"] == "sum", context
-    entry = found["all_reduce/ranks:3/bytes:8/bf16/in_place/sum/free-running:2"]
+    entry = found["all_reduce/ranks:3/bytes:8/bf16/in_place/sum/free-running:2/threads"]
     check_collective(entry, "all_reduce", 3)
     assert entry["p95_us"] <= entry["p99_us"], entry
     # What does not fit is named with its reason, and what comes after it is measured.
-    skipped = found["all_reduce/ranks:3/bytes:4194304/bf16/in_place/sum/free-running:2"]
+    skipped = found["all_reduce/ranks:3/bytes:4194304/bf16/in_place/sum/free-running:2/threads"]
     assert skipped["error_message"].startswith("skipped: host:0 has too little memory"), skipped
-    check_times(found["all_reduce/ranks:3/bytes:12/bf16/in_place/sum/free-running:2"])
+    check_times(found["all_reduce/ranks:3/bytes:12/bf16/in_place/sum/free-running:2/threads"])
 
 
 def check_one_rank(bench, path):
     _, found = entries([bench, "--launch=threads", "--backend=host", "--sizes=1KiB", "--samples=3",
                         "--collective=all_reduce,sendrecv"], path)
-    entry = found["all_reduce/ranks:1/bytes:1024/fp32/in_place"]
+    entry = found["all_reduce/ranks:1/bytes:1024/fp32/in_place/threads"]
     check_times(entry)
     assert not [key for key in entry if "GBps" in key or "memcpy" in key], entry
-    assert "nobody to send to" in found["sendrecv/ranks:1/bytes:1024/fp32"]["error_message"]
+    assert "nobody to send to" in found["sendrecv/ranks:1/bytes:1024/fp32/threads"]["error_message"]
 
 
 def check_model(bench, path):

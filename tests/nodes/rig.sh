@@ -33,9 +33,17 @@ rig_stop() {
   [[ -z ${rig_scratch:-} ]] || rm -rf "$rig_scratch"
 }
 
+# `ip netns exec` and `ip -n` would mount, which a root that is no mount point does not let them.
+rig_in() {
+  local node=$1
+  shift
+  nsenter --net="/run/netns/$node" "$@"
+}
+
 rig_start() {
   [[ $(id -u) == 0 ]] || rig_skip "network namespaces need root"
-  command -v ip unshare >/dev/null || rig_skip "ip (iproute2) or unshare (util-linux) is missing"
+  command -v ip nsenter unshare >/dev/null ||
+    rig_skip "ip (iproute2), nsenter or unshare (util-linux) is missing"
   [[ $(trap -p EXIT) == *rig_stop* ]] || trap rig_stop EXIT
   trap 'exit 129' HUP INT TERM
   rig_scratch=$(mktemp -d) # for what daemons that are killed leave
@@ -49,9 +57,9 @@ rig_start() {
     ip link add "v$node" type veth peer name eth0 netns "$node" 2>/dev/null ||
       rig_skip "no veth pair may be made here"
     ip link set "v$node" master "$rig_name" up
-    ip -n "$node" address add "10.213.7.$i/24" dev eth0
-    ip -n "$node" link set eth0 up
-    ip -n "$node" link set lo up
+    rig_in "$node" ip address add "10.213.7.$i/24" dev eth0
+    rig_in "$node" ip link set eth0 up
+    rig_in "$node" ip link set lo up
   done
   "$rig_folder/namespace_agent" "${rig_nodes[0]}" true 2>/dev/null ||
     rig_skip "no namespace may be entered here"
@@ -78,7 +86,7 @@ rig_cut() {
 
 # The first node answers it, if only that nobody listens there.
 rig_is_joined() {
-  [[ $(ip netns exec "$1" timeout 1 bash -c ': </dev/tcp/10.213.7.1/9' 2>&1) == *refused* ]]
+  [[ $(rig_in "$1" timeout 1 bash -c ': </dev/tcp/10.213.7.1/9' 2>&1) == *refused* ]]
 }
 
 rig_mend() {
@@ -99,10 +107,10 @@ rig_until() {
 rig_leaves_nothing() {
   local node pids waited
   for node in "${rig_nodes[@]}"; do
-    for ((waited = 0; waited < 50; ++waited)); do
+    for ((waited = 0; waited < 150; ++waited)); do
       pids=$(ip netns pids "$node")
       [[ -z $pids ]] && break
-      sleep 0.2 # a daemon of the launcher may be on its way out
+      sleep 0.2 # the launcher gives up on a lost node after some ten seconds
     done
     [[ -z $pids ]] || {
       echo "still running on $node: $(ps -o pid=,args= -p ${pids//$'\n'/,})"

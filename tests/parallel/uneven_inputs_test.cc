@@ -31,6 +31,7 @@ class NaiveJoin {
   NaiveJoin(const Model& model, const std::vector<Share>& shares, Join join)
       : model_(model), shares_(shares), join_(join) {
     replica_.initialise(options_.seed, options_.distribution);
+    replica_.stream().synchronize();  // others read the weights
   }
 
   TensorValues weights_after_all_steps() {

@@ -99,7 +99,10 @@ bool is_same(const FlightRecord::Collective& a, const FlightRecord::Collective& 
 // A communicator's word for it. Numbers alone would not tell: ranks of uneven parts, or that send
 // and receive, go through different calls by the same numbers.
 bool says_different(const FlightRecord& record) {
-  return record.failure && record.failure->text.find("must enqueue the same") != std::string::npos;
+  if (!record.failure) return false;
+  const std::string& text = record.failure->text;
+  return text.find("different collectives") != std::string::npos ||
+         text.find("must enqueue the same") != std::string::npos;  // as MPI and gloo notice it
 }
 
 // Two ranks in the collective of one number, but not in the same one.
