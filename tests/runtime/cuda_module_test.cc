@@ -9,6 +9,7 @@
 
 #include "common/base/error.h"
 #include "common/runtime/registry.h"
+#include "tests/support/build_folder.h"
 
 namespace tandem {
 namespace {
@@ -44,18 +45,14 @@ TEST(LoadCudaModule, NotALibrary_IsBroken) {
   fs::remove(file);
 }
 
-#ifdef TANDEM_CUDA_MODULE
-constexpr const char* kBuiltModule = TANDEM_CUDA_MODULE;
-#else
-constexpr const char* kBuiltModule = "";
-#endif
+fs::path built_module() { return test::build_folder() / "lib" / kCudaModuleFile; }
 
 // Built, on a machine without GPU and driver: what a CI machine is.
 class CudaModuleWithoutDriver : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (*kBuiltModule == '\0') GTEST_SKIP() << "the CUDA module is not part of this build";
-    loaded_ = load_cuda_module({kBuiltModule});
+    if (!fs::exists(built_module())) GTEST_SKIP() << "the CUDA module is not part of this build";
+    loaded_ = load_cuda_module({built_module()});
     ASSERT_NE(loaded_.module, nullptr) << loaded_.trouble.detail;
     probe_ = loaded_.module->probe(1);
     if (probe_.state != CudaState::kDriverMissing) GTEST_SKIP() << "there is a driver here";
