@@ -6,7 +6,8 @@
 # sweeps is the real one, with a fake step_bench.
 # shellcheck source=tests/tools/cases.sh
 source "$(dirname "$0")/cases.sh"
-proof=$4/gpu_proof
+tools=$4
+proof=$tools/gpu_proof
 build=$5
 stand_in=$(dirname "$(readlink -f "$0")")/fake_proof_program
 unset CUDA_VISIBLE_DEVICES CUDA_HOME CUDA_PATH
@@ -22,7 +23,7 @@ make_stand_ins() {
   cat >built/bin/tandem <<SH
 #!/bin/bash
 if [ "\$1" = run ] && [ -z "\${FAKE_NO_SWEEPS:-}" ]; then
-  exec "$tandem" "\$@" --backend=host --step-bench "$fake" --oversubscribe
+  exec "$tandem" "\${@/--backend=cuda/--backend=host}" --step-bench "$fake" --oversubscribe
 fi
 [ "\$1" = report ] && exec "$tandem" "\$@"
 exit 4
@@ -138,7 +139,7 @@ case_absent() {
 
 case_hanging() {
   make_stand_ins
-  cp -r "$4" tools  # a table with a limit that a test can wait for
+  cp -r "$tools" tools  # a table with a limit that a test can wait for
   sed -i 's/^  row device device 60/  row device device 1/' tools/lib/gpu_proof_rows.sh
   proof=$folder/tools/gpu_proof
   FAKE_PROOF="copy_bench=hangs" expect 1 proved --gpus 1 --rows device
