@@ -53,6 +53,9 @@ class CudaModuleWithoutDriver : public ::testing::Test {
   void SetUp() override {
     if (!fs::exists(built_module())) GTEST_SKIP() << "the CUDA module is not part of this build";
     loaded_ = load_cuda_module({built_module()});
+    const std::string& trouble = loaded_.trouble.detail;
+    // An archive's node; where it was built, the library is where the module was linked with it.
+    if (trouble.find("libcublasLt") != std::string::npos) GTEST_SKIP() << trouble;
     ASSERT_NE(loaded_.module, nullptr) << loaded_.trouble.detail;
     probe_ = loaded_.module->probe(1);
     if (probe_.state != CudaState::kDriverMissing) GTEST_SKIP() << "there is a driver here";
