@@ -7,21 +7,19 @@
 # few_launches: enough to see a step's time, too few for a verdict: that is what the named sweeps are for.
 few_launches() { printf '"launches": 3, "min_time": "300ms", "min_samples": 10'; }
 
-# precisions: those that step_bench has on this back end; nothing where it knows none.
+# precisions: the key of a workload for all that step_bench has on this back end; nothing where it has no choice.
 precisions() {
   if ! has_flag step_bench --precision; then return 0; fi
-  if [ "$backend" = host ]; then printf 'fp32 bf16\n'; else printf 'fp32 tf32 bf16\n'; fi
+  if [ "$backend" = host ]; then printf ', "precision": ["fp32", "bf16"]'; else printf ', "precision": ["fp32", "tf32", "bf16"]'; fi
 }
 
 sweep_steps() {
-  local precision strategies='' workloads
-  for precision in $(precisions); do
-    strategies+="${strategies:+, }{\"strategy\": \"single\", \"options\": {\"precision\": \"$precision\"}}"
-  done
-  workloads='{"model": "mlp-base", "batch": 512}, {"model": "mlp-large", "batch": 1024}'
-  if [ "$backend" = host ]; then workloads='{"model": "mlp-tiny", "batch": 64}'; fi
-  printf '{"name": "gpu-proof-steps", "workloads": [%s], "devices": [1],\n "strategies": [%s], %s}\n' \
-    "$workloads" "${strategies:-\"single\"}" "$(few_launches)"
+  local workloads more
+  more=$(precisions)
+  workloads="{\"model\": \"mlp-base\", \"batch\": 512$more}, {\"model\": \"mlp-large\", \"batch\": 1024$more}"
+  if [ "$backend" = host ]; then workloads="{\"model\": \"mlp-tiny\", \"batch\": 64$more}"; fi
+  printf '{"name": "gpu-proof-steps", "workloads": [%s], "devices": [1], "strategies": ["single"], %s}\n' \
+    "$workloads" "$(few_launches)"
 }
 
 # Several devices on one GPU: how the strategies behave there, not what several GPUs would do.
