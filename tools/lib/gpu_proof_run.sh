@@ -126,13 +126,15 @@ judge_sanitizer() {
 }
 
 judge_sweep() {
-  local journal=$out/sweeps/$row_name/journal.jsonl measured
+  local journal=$out/sweeps/$row_name/journal.jsonl measured skipped
   measured=$(grep -ac '"status":"ok"' "$journal" 2>/dev/null || true)
+  skipped=$(grep -ac '"status":"skipped"' "$journal" 2>/dev/null || true)
   judge_exit "$1" "$2"
   if [ "$state" = passed ] && [ "${measured:-0}" = 0 ]; then
     state=failed detail='no launch was measured'
   elif [ "$state" = passed ]; then
     detail="$measured launches measured"
+    if [ "${skipped:-0}" != 0 ]; then detail+=", $skipped skipped: the report says why"; fi
   fi
 }
 
