@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "bench/google_benchmark.h"
 #include "common/base/units.h"
 #include "common/comm/ping_pong.h"
 #include "common/kernels/library_version.h"
@@ -163,6 +164,12 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
 }
 
 }  // namespace
+
+void add_context(const Place& place, const StepOptions& options) {
+  add_context(place);
+  GoogleBenchmark::add_context("tandem_mode",
+                               options.free_running > 0 ? "free-running" : "synchronous");
+}
 
 results::Cell cell_of(const StepOptions& options, Backend backend) {
   return {.strategy = to_string(options.variant.strategy),

@@ -10,6 +10,7 @@
 #include "bench/google_benchmark.h"
 #include "bench/job.h"
 #include "bench/launch_report.h"
+#include "bench/pair_measurement.h"
 #include "bench/ranks_main.h"
 #include "bench/recorded_ranks.h"
 #include "bench/same_options.h"
