@@ -246,7 +246,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Mapped{ncclInvalidArgument, ErrorKind::kLogic, "ncclInvalidArgument"},
                       Mapped{ncclInvalidUsage, ErrorKind::kFailure, "a GPU of its own"},
                       Mapped{ncclRemoteError, ErrorKind::kCommunication, "another rank is lost"},
-                      Mapped{static_cast<ncclResult_t>(42), ErrorKind::kFailure, "does not know"}));
+                      Mapped{ncclNumResults, ErrorKind::kFailure, "does not know"}));
 
 TEST(NcclResults, SuccessAndProgress_AreNoErrors) {
   for (const ncclResult_t result : {ncclSuccess, ncclInProgress}) {
