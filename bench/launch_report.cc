@@ -187,6 +187,8 @@ results::MachineFacts machine_of(const Place& place) {
   facts.bound_cores = place.cores;
   if (place.nodes.nodes() > 1) facts.hosts = place.nodes.hosts;
   facts.libraries["kernels"] = kernel_library_version();
+  if (!place.nccl.empty()) facts.libraries["nccl"] = place.nccl;
+  if (!place.transport.why.empty()) facts.libraries["transport"] = place.transport.why;
   if (place.communicator->rank() == 0 && first_two_share_a_node(place)) {
     facts.ping_pong_ns = ping_pong_ns(place.cores[0], place.cores[1]);
   }

@@ -64,7 +64,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   const auto driver = open_outputs(options, bootstrap);
   Place place = open_place(bootstrap, options.place);
   watch.attach(options, place, *model);
-  if (bootstrap.rank() == 0) std::cerr << place.backend_notice << std::endl;
+  if (bootstrap.rank() == 0) std::cerr << notices_of(place) << std::flush;
   if (place.nodes.nodes() > 1 && !options.planted.empty()) {
     fail(ErrorKind::kUsage,
          "--plant={}: a delay is planted on device 0 of one node, and the ranks run on {}: leave "

@@ -12,7 +12,8 @@ namespace {
 
 LoadedCudaModule broken(const std::filesystem::path& file, std::string_view reason) {
   return {nullptr,
-          {CudaState::kModuleBroken, fmt::format("{} does not load: {}", file.string(), reason)}};
+          {CudaState::kModuleBroken, fmt::format("{} does not load: {}", file.string(), reason)},
+          nullptr};
 }
 
 std::string last_dl_error() {
@@ -32,7 +33,7 @@ LoadedCudaModule load(const std::filesystem::path& file) {
     return broken(file, fmt::format("it is of version {}, the program of version {}; build both",
                                     module->abi, kCudaModuleAbi));
   }
-  return {module, {}};
+  return {module, {}, handle};
 }
 
 std::filesystem::path program_path() {
@@ -57,7 +58,11 @@ LoadedCudaModule load_cuda_module(const std::vector<std::filesystem::path>& cand
     if (std::filesystem::exists(file, ignored)) return load(file);
   }
   const std::string first = candidates.empty() ? kCudaModuleFile : candidates.front().string();
-  return {nullptr, {CudaState::kModuleMissing, fmt::format("there is no {}", first)}};
+  return {nullptr, {CudaState::kModuleMissing, fmt::format("there is no {}", first)}, nullptr};
+}
+
+void* find_entry(const LoadedCudaModule& loaded, const char* name) {
+  return loaded.library == nullptr ? nullptr : dlsym(loaded.library, name);
 }
 
 LoadedCudaModule load_cuda_module() {

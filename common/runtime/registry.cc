@@ -146,12 +146,15 @@ BackendFacts probe_backends(BackendChoice choice, const PlatformOptions& options
       choice == BackendChoice::kCuda || (choice == BackendChoice::kAuto && !facts.gpu.empty());
   if (!cuda_matters) return facts;
   const LoadedCudaModule loaded = load_cuda_module();
-  facts.cuda = loaded.module == nullptr ? loaded.trouble : loaded.module->probe(options.devices);
+  facts.cuda = loaded.module == nullptr ? loaded.trouble : loaded.module->probe(options);
   return facts;
 }
 
 BackendDecision choose_backend(BackendChoice choice, const PlatformOptions& options) {
-  return decide_backend(choice, probe_backends(choice, options));
+  const BackendFacts facts = probe_backends(choice, options);
+  BackendDecision decision = decide_backend(choice, facts);
+  if (decision.backend == Backend::kCuda) decision.gpus = facts.cuda.gpus;
+  return decision;
 }
 
 std::unique_ptr<Platform> open_platform(Backend backend, const PlatformOptions& options) {

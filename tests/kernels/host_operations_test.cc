@@ -152,9 +152,11 @@ class NamedDevice final : public Device {
  public:
   [[nodiscard]] DeviceId id() const override { return {Backend::kCuda, 3}; }
   [[nodiscard]] std::string name() const override { return "fake"; }
+  [[nodiscard]] std::string hardware() const override { return ""; }
   [[nodiscard]] int multiprocessor_count() const override { return 1; }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes /*size*/) override { return nullptr; }
   [[nodiscard]] MemoryUse memory() const override { return {}; }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate_host(Bytes /*size*/) override { return nullptr; }
   [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority /*p*/) override {
     return nullptr;
   }

@@ -3,8 +3,8 @@ execute_process(COMMAND ${NM} -D --defined-only ${MODULE} OUTPUT_VARIABLE export
 string(REGEX MATCHALL "[^\n]+" lines "${exported}")
 foreach(line IN LISTS lines)
   # Sanitizers export their own.
-  if(NOT line MATCHES " (tandem_cuda_module|__[a-z]*san_.*|__odr_.*|_fini|_init)$")
-    message(FATAL_ERROR "${MODULE} exports more than its entry: ${line}")
+  if(NOT line MATCHES " (tandem_[a-z_]+_module|__[a-z]*san_.*|__odr_.*|_fini|_init)$")
+    message(FATAL_ERROR "${MODULE} exports more than its entries: ${line}")
   endif()
 endforeach()
 if(NOT exported MATCHES "tandem_cuda_module")

@@ -57,7 +57,7 @@ class CudaModuleWithoutDriver : public ::testing::Test {
     if (*kBuiltModule == '\0') GTEST_SKIP() << "the CUDA module is not part of this build";
     loaded_ = load_cuda_module({kBuiltModule});
     ASSERT_NE(loaded_.module, nullptr) << loaded_.trouble.detail;
-    probe_ = loaded_.module->probe(1);
+    probe_ = loaded_.module->probe({});
     if (probe_.state != CudaState::kDriverMissing) GTEST_SKIP() << "there is a driver here";
   }
 

@@ -241,9 +241,11 @@ cudaError_t cudaSetDevice(int gpu) {
   return cudaSuccess;
 }
 cudaError_t cudaInitDevice(int gpu, unsigned, unsigned) { return enter("cudaInitDevice", gpu); }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int gpu) {
   std::strcpy(properties->name, "Stand-in");
   properties->multiProcessorCount = 132;
+  properties->pciBusID = 0x10 + gpu;
+  properties->uuid.bytes[15] = static_cast<char>(gpu);
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* total) {
@@ -322,6 +324,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (const cudaError_t status = enter("cudaStreamQuery", stream->gpu)) return status;
   return stream->idle() ? cudaSuccess : answer(cudaErrorNotReady);
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  *status = cudaStreamCaptureStatusNone;
+  return enter("cudaStreamIsCapturing", stream->gpu);
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   if (const cudaError_t status = enter("cudaLaunchHostFunc", stream->gpu)) return status;

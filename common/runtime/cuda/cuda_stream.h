@@ -29,6 +29,7 @@ class CudaStream final : public Stream {
   void zero_bytes(ByteSpan destination) override;
 
   [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
+  [[nodiscard]] bool has_failed() const { return lost() != nullptr; }  // as far as is known
   [[nodiscard]] Gpu& gpu() const { return gpu_; }
 
  private:

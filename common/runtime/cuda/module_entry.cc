@@ -8,8 +8,8 @@ namespace {
 // Kernel operations are not part of the module yet; set when they are.
 constexpr bool kHasOperations = false;
 
-tandem::CudaProbe probe(int devices) {
-  tandem::CudaProbe result = tandem::cuda::probe(devices);
+tandem::CudaProbe probe(const tandem::PlatformOptions& options) {
+  tandem::CudaProbe result = tandem::cuda::probe(options);
   result.operations = kHasOperations;
   return result;
 }
