@@ -30,4 +30,10 @@ std::unique_ptr<TimedEvent> CudaDevice::make_timed_event() {
 
 void CudaDevice::bind_this_thread() { bind_thread(gpu_.ordinal()); }
 
+CudaDevice& cuda_device(Device& device) {
+  TANDEM_CHECK(device.id().backend == Backend::kCuda, "GPU memory asked of {}",
+               to_string(device.id()));
+  return static_cast<CudaDevice&>(device);
+}
+
 }  // namespace tandem::cuda

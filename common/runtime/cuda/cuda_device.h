@@ -23,11 +23,16 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::unique_ptr<TimedEvent> make_timed_event() override;
   void bind_this_thread() override;
 
+  [[nodiscard]] Gpu& gpu() const { return gpu_; }
+
  private:
   const DeviceMap& map_;
   const DeviceId id_;
   Gpu& gpu_;
   MemoryAccount account_;
 };
+
+// The CUDA device behind a device; a logic error where it is another back end's.
+[[nodiscard]] CudaDevice& cuda_device(Device& device);
 
 }  // namespace tandem::cuda

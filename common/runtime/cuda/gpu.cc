@@ -24,7 +24,8 @@ Gpu::Gpu(int ordinal)
 Gpu::Facts Gpu::facts_of(int ordinal) {
   cudaDeviceProp properties{};
   TANDEM_CUDA(ordinal, cudaGetDeviceProperties(&properties, ordinal));
-  return {properties.name, properties.multiProcessorCount};
+  return {properties.name, properties.multiProcessorCount,
+          10 * properties.major + properties.minor};
 }
 
 Bytes Gpu::free_memory() const {

@@ -22,6 +22,7 @@ class Gpu {
   [[nodiscard]] int ordinal() const { return ordinal_; }
   [[nodiscard]] const std::string& name() const { return facts_.name; }  // "NVIDIA H200"
   [[nodiscard]] int multiprocessor_count() const { return facts_.multiprocessors; }
+  [[nodiscard]] int compute_capability() const { return facts_.capability; }  // 90 is 9.0
   [[nodiscard]] Bytes free_memory() const;
 
   // For what enqueues: an error that loses the context is kept for the next wait; any other throws.
@@ -43,6 +44,7 @@ class Gpu {
   struct Facts {
     std::string name;
     int multiprocessors = 0;
+    int capability = 0;
   };
   [[nodiscard]] static Facts facts_of(int ordinal);
   void keep(cudaError_t status, const char* call);
