@@ -101,10 +101,10 @@ TEST_F(HostOperations, WithAndWithoutBias_DoNotDisturbOneAnother) {
   run(without);
   EXPECT_EQ(operations().primitive_count(), 2);
   for (LinearForward op : {with, without}) {
-    const Span<float> actual = op.y;
+    const Span<float> actual = op.y.as<float>();
     op.y = zeros(actual.size());
     naive(op);
-    expect_near(actual, op.y, 1e-6);
+    expect_near(actual, op.y.as<float>(), 1e-6);
   }
 }
 
@@ -113,10 +113,10 @@ TEST_F(HostOperations, WithAndWithoutRelu_DoNotDisturbOneAnother) {
   run(forward(2, Activation::kRelu));
   LinearForward plain = forward(2);
   run(plain);
-  const Span<float> actual = plain.y;
+  const Span<float> actual = plain.y.as<float>();
   plain.y = zeros(actual.size());
   naive(plain);
-  expect_near(actual, plain.y, 1e-6);
+  expect_near(actual, plain.y.as<float>(), 1e-6);
   EXPECT_LT(*std::min_element(actual.begin(), actual.end()), 0);
 }
 
@@ -138,7 +138,7 @@ TEST_F(HostOperations, GoneBeforeTheirWorkIsDone_LeaveItIntact) {
     LinearForward expected = op;
     expected.y = zeros(op.y.size());
     naive(expected);
-    expect_equal(op.y, expected.y);
+    expect_equal(op.y.as<float>(), expected.y.as<float>());
   }
 }
 
