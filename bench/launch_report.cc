@@ -179,7 +179,7 @@ results::MachineFacts machine_of(const Place& place) {
   facts.cores = place.usable_cores;
   facts.bound_cores = place.cores;
   if (place.nodes.nodes() > 1) facts.hosts = place.nodes.hosts;
-  facts.libraries["kernels"] = kernel_library_version();
+  facts.libraries["kernels"] = kernel_library_version(place.platform->backend());
   if (place.communicator->rank() == 0 && first_two_share_a_node(place)) {
     facts.ping_pong_ns = ping_pong_ns(place.cores[0], place.cores[1]);
   }

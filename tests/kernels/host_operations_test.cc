@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <future>
 
 #include "common/runtime/host/host_stream.h"
@@ -147,6 +148,18 @@ TEST_F(HostOperations, OnEmptyOperands_DoNothing) {
   run(FillRandom{.values = zeros(0), .seed = 1});
 }
 
+// A variable of the environment, unset afterwards.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~ScopedVariable() { unsetenv(name_); }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  const char* const name_;
+};
+
 // All that make_operations asks of a device is its name.
 class NamedDevice final : public Device {
  public:
@@ -163,14 +176,16 @@ class NamedDevice final : public Device {
   void bind_this_thread() override {}
 };
 
-TEST(MakeOperations, OnCuda_IsAUsageErrorThatNamesTheWayOut) {
+TEST(MakeOperations, OnCudaWithoutItsModule_IsAUsageErrorThatNamesTheWayOut) {
+  const ScopedVariable nowhere("TANDEM_MODULE_PATH", "/nowhere");
   NamedDevice cuda;
   try {
     const auto operations = make_operations(cuda);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("cuda:3"), HasSubstr("--backend=host")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("there is no /nowhere/libtandem_cuda.so"),
+                                    HasSubstr("--backend=host")));
   }
 }
 
