@@ -186,7 +186,7 @@ results::MachineFacts machine_of(const Place& place) {
   facts.cores = place.usable_cores;
   facts.bound_cores = place.cores;
   if (place.nodes.nodes() > 1) facts.hosts = place.nodes.hosts;
-  facts.libraries["kernels"] = kernel_library_version();
+  facts.libraries["kernels"] = kernel_library_version(place.platform->backend());
   if (!place.nccl.empty()) facts.libraries["nccl"] = place.nccl;
   if (!place.transport.why.empty()) facts.libraries["transport"] = place.transport.why;
   if (place.communicator->rank() == 0 && first_two_share_a_node(place)) {

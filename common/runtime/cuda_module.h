@@ -29,14 +29,13 @@ enum class CudaState {
 
 struct CudaProbe {
   CudaState state = CudaState::kOtherTrouble;
-  std::string detail;       // what was found, for the message
-  bool operations = false;  // the module brings kernel operations, not only memory and copies
+  std::string detail;               // what was found, for the message
   std::vector<std::string> gpus{};  // usable: what each GPU asked for is, as Device::hardware()
 };
 
 // Raise with every change to CudaModule or to a type that crosses it (the runtime's interfaces,
 // PlatformOptions, Error): both sides are built together, and a left-over module must not load.
-inline constexpr int kCudaModuleAbi = 4;
+inline constexpr int kCudaModuleAbi = 5;
 
 // What the module exports. `abi` stays first, so that any version of it can be read.
 struct CudaModule {

@@ -88,12 +88,6 @@ BackendDecision decide_auto(const BackendFacts& facts) {
          "pass --backend=host to run on the CPU",
          facts.gpu, reason(facts));
   }
-  if (!facts.cuda.operations) {
-    fail(ErrorKind::kUsage,
-         "--backend=auto: the NVIDIA GPU here ({}) cannot be used: this version has no CUDA "
-         "operations, only CUDA memory and copies; pass --backend=host to run on the CPU",
-         facts.gpu);
-  }
   return {Backend::kCuda, fmt::format("backend cuda: NVIDIA GPU present ({})", facts.gpu)};
 }
 

@@ -44,6 +44,20 @@ TEST(LoadCudaModule, NotALibrary_IsBroken) {
   fs::remove(file);
 }
 
+// A module whose own library is not where the dynamic linker looks: a node without cuBLASLt.
+TEST(LoadCudaModule, WithoutALibraryThatItNeeds_NamesItAndSaysWhatToDo) {
+  const LoadedCudaModule loaded = load_cuda_module({TANDEM_INCOMPLETE_MODULE});
+  EXPECT_EQ(loaded.module, nullptr);
+  EXPECT_EQ(loaded.trouble.state, CudaState::kModuleBroken);
+  for (const char* part : {"libtandem_absent.so", "LD_LIBRARY_PATH"}) {
+    EXPECT_NE(loaded.trouble.detail.find(part), std::string::npos) << loaded.trouble.detail;
+  }
+}
+
+TEST(FindEntry, WithoutAModule_IsNull) {
+  EXPECT_EQ(find_entry(LoadedCudaModule{}, "tandem_cuda_module"), nullptr);
+}
+
 #ifdef TANDEM_CUDA_MODULE
 constexpr const char* kBuiltModule = TANDEM_CUDA_MODULE;
 #else
@@ -67,7 +81,11 @@ class CudaModuleWithoutDriver : public ::testing::Test {
 
 TEST_F(CudaModuleWithoutDriver, ProbeNamesTheDriver) {
   EXPECT_NE(probe_.detail.find("libcuda.so.1"), std::string::npos) << probe_.detail;
-  EXPECT_FALSE(probe_.operations);
+}
+
+TEST_F(CudaModuleWithoutDriver, OtherEntries_AreFoundByName) {
+  EXPECT_NE(find_entry(loaded_, "tandem_cuda_kernels"), nullptr);
+  EXPECT_EQ(find_entry(loaded_, "tandem_cuda_nothing"), nullptr);
 }
 
 TEST_F(CudaModuleWithoutDriver, ErrorsCrossIntoTheProgram) {

@@ -35,7 +35,8 @@ Gpu::Gpu(int ordinal)
 Gpu::Facts Gpu::facts_of(int ordinal) {
   cudaDeviceProp properties{};
   TANDEM_CUDA(ordinal, cudaGetDeviceProperties(&properties, ordinal));
-  return {properties.name, identity_of(ordinal), properties.multiProcessorCount};
+  return {properties.name, identity_of(ordinal), properties.multiProcessorCount,
+          10 * properties.major + properties.minor};
 }
 
 Bytes Gpu::free_memory() const {
