@@ -68,6 +68,7 @@ if(NOT TANDEM_CUDA STREQUAL "OFF")
     message(STATUS "No CUDA module: ${missing}")
   endif()
 endif()
+set(TANDEM_CUDA_VERSION "${CUDAToolkit_VERSION}" CACHE INTERNAL "Of the toolkit that the CUDA module is built with; tools/bundle reads it.")
 message(STATUS "CUDA module: ${TANDEM_HAVE_CUDA}")
 
 # NCCL's header alone: the library is loaded at run time, where there is one. The toolkit's folder first,
