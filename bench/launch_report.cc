@@ -2,6 +2,7 @@
 #include "bench/launch_report.h"
 
 #include <algorithm>
+#include <iostream>
 
 #include "bench/google_benchmark.h"
 #include "common/base/units.h"
@@ -151,6 +152,7 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
   results::LaunchRecord record;
   record.cell = cell_of(options, place.platform->backend());
   record.mode = options.free_running > 0 ? "free-running" : "synchronous";
+  record.precision = name_of(options.variant.training.precision);
   record.oversubscribed = place.oversubscribed;
   const std::int64_t parameters = model.layout().parameter_count();
   record.model = {.parameters = parameters,
@@ -164,6 +166,12 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
 }
 
 }  // namespace
+
+void warn(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    std::cerr << fmt::format("step_bench: warning: {}\n", warning);
+  }
+}
 
 void add_context(const Place& place, const StepOptions& options) {
   add_context(place);
@@ -213,6 +221,7 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   record.warnings = measurement.warnings;
   record.devices_used = measurement.devices_used;
   record.dispatches_per_step = measurement.dispatches_per_step;
+  record.peak_gflops = measurement.peak_gflops;
   record.link_lateness_seconds = measurement.lateness_seconds;
   record.link_overshoot_seconds = measurement.overshoot_seconds;
   record.barrier_skew_seconds = measurement.barrier_skew.median.count();

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <iostream>
 #include <optional>
+#include <set>
 
 #include "bench/abort_on_error.h"
+#include "bench/achieved_flops.h"
 #include "bench/launch_report.h"
 #include "bench/link_account.h"
 #include "bench/pair_plan.h"
@@ -163,11 +165,22 @@ void report_ratio(const StepOptions& options, const stats::Estimate& ratio) {
             << std::endl;
 }
 
+// Of either side's precision, where this machine computes in it only slowly.
+void warn_of_precisions(const Place& place, const StepOptions& options) {
+  if (place.communicator->rank() != 0) return;
+  for (const Precision precision :
+       std::set{options.variant.training.precision, options.ab_variant->training.precision}) {
+    const auto warning = precision_warning(place.platform->backend(), precision);
+    if (warning) warn({*warning});
+  }
+}
+
 }  // namespace
 
 void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& options,
                    const Model& model) {
   const AbortOnError tells_others(place);
+  warn_of_precisions(place, options);
   PairSampler pairs({place, options, model});
   stats::Estimate ratio;
   add_context(place, options);

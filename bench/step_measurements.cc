@@ -2,9 +2,9 @@
 #include "bench/step_measurements.h"
 
 #include <algorithm>
-#include <iostream>
 
 #include "bench/abort_on_error.h"
+#include "bench/achieved_flops.h"
 #include "bench/launch_report.h"
 #include "bench/link_account.h"
 #include "bench/strategy_factory.h"
@@ -13,7 +13,7 @@
 namespace tandem::bench {
 namespace {
 
-void set_counters(benchmark::State& state, const StepOptions& options,
+void set_counters(benchmark::State& state, const StepOptions& options, const Model& model,
                   const Measurement& measured) {
   const std::vector<double>& samples = measured.step_seconds;
   const auto batch = static_cast<double>(options.variant.training.global_batch);
@@ -21,6 +21,7 @@ void set_counters(benchmark::State& state, const StepOptions& options,
   state.counters["samples_per_second"] = batch / stats::mean(samples);
   state.counters["samples"] = static_cast<double>(samples.size());
   state.counters["devices_used"] = measured.devices_used;
+  state.counters["gflops_per_device"] = achieved_gflops(options, model, measured);
   state.counters["dispatches_per_step"] = measured.dispatches_per_step;
 }
 
@@ -28,12 +29,6 @@ double sum_over_ranks(Communicator& ranks, double mine) {
   double sum = 0;
   for (const double theirs : ranks.all_gather(mine)) sum += theirs;
   return sum;
-}
-
-void warn(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) {
-    std::cerr << fmt::format("step_bench: warning: {}\n", warning);
-  }
 }
 
 // Of processes, each rank knows its own device; of threads, one process knows all.
@@ -54,6 +49,9 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   Measurement measured;
   measured.warmup = sampler.warm_up(options.warmup_steps, options.warmup_time);
   measured.warnings = strategy->warnings();
+  const auto of_precision =
+      precision_warning(place.platform->backend(), options.variant.training.precision);
+  if (of_precision) measured.warnings.push_back(*of_precision);
   if (ranks.rank() == 0) warn(measured.warnings);
   measured.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy->devices_used()));
   if (clocks_of(place) == Clocks::kApart) measured.barrier_skew = measure_barrier_skew(ranks);
@@ -76,7 +74,7 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
     measured.lateness_seconds = link.mean_lateness(ranks, steps);
     measured.overshoot_seconds = link.largest_overshoot(ranks);
     check_lateness(measured.lateness_seconds, stats::mean(measured.step_seconds));
-    set_counters(state, options, measured);
+    set_counters(state, options, model, measured);
   };
   driver.add(name, samples, benchmark::kMillisecond, body);
   driver.run();
