@@ -218,6 +218,7 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
     const MemoryUse& use = measurement.memory[i];
     record.memory.push_back({static_cast<int>(i), use.capacity.value, use.peak.value});
   }
+  record.gpus = measurement.gpus;
   record.warnings = measurement.warnings;
   record.devices_used = measurement.devices_used;
   record.dispatches_per_step = measurement.dispatches_per_step;

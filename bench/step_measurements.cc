@@ -5,6 +5,7 @@
 
 #include "bench/abort_on_error.h"
 #include "bench/achieved_flops.h"
+#include "bench/gpu_watch.h"
 #include "bench/launch_report.h"
 #include "bench/link_account.h"
 #include "bench/strategy_factory.h"
@@ -77,10 +78,14 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
     set_counters(state, options, model, measured);
   };
   driver.add(name, samples, benchmark::kMillisecond, body);
+  GpuWatch gpus(place, options.place.launch);
+  gpus.before_samples();
   driver.run();
+  gpus.after_samples();
   measured.phases = books.gather_phases(bootstrap);
   measured.collectives = books.gather_collectives(bootstrap);
   measured.bucket_sizes = strategy->bucket_sizes();
+  measured.gpus = gpus.gather(bootstrap);
   measured.memory = gather_memory(bootstrap, *place.platform, own_device(place, options));
   return measured;
 }
