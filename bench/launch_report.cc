@@ -150,6 +150,7 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
   results::LaunchRecord record;
   record.cell = cell_of(options, place.platform->backend());
   record.mode = options.free_running > 0 ? "free-running" : "synchronous";
+  record.precision = name_of(options.variant.training.precision);
   record.oversubscribed = place.oversubscribed;
   const std::int64_t parameters = model.layout().parameter_count();
   record.model = {.parameters = parameters,
@@ -204,6 +205,7 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   record.warnings = measurement.warnings;
   record.devices_used = measurement.devices_used;
   record.dispatches_per_step = measurement.dispatches_per_step;
+  record.peak_gflops = measurement.peak_gflops;
   record.link_lateness_seconds = measurement.lateness_seconds;
   record.link_overshoot_seconds = measurement.overshoot_seconds;
   record.barrier_skew_seconds = measurement.barrier_skew.median.count();

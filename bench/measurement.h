@@ -34,6 +34,7 @@ struct Measurement {
   std::vector<std::string> warnings;
   int devices_used = 0;            // of all ranks
   double dispatches_per_step = 0;  // of all ranks
+  double peak_gflops = 0;          // of a device, as given or measured; 0: not known
   double lateness_seconds = 0;     // behind a modelled link: mean per step, of the latest rank
   double overshoot_seconds = 0;    // of a sleep to a modelled end: the largest of all ranks
   BarrierSkew barrier_skew;        // on several nodes; else zero

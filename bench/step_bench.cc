@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 
+#include "bench/achieved_flops.h"
 #include "bench/clean_environment.h"
 #include "bench/google_benchmark.h"
 #include "bench/job.h"
@@ -77,7 +78,9 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
     if (options.ab_variant) {
       measure_pairs(*driver, place, options, *model);
     } else {
-      const Measurement measured = measure_step(*driver, bootstrap, place, options, *model);
+      Measurement measured = measure_step(*driver, bootstrap, place, options, *model);
+      measured.peak_gflops = find_peak(place, options);
+      report_flops(place, options, *model, measured);
       watch.check_fault_met();
       write_record(options, place, record_of(options, place, *model, measured, machine));
     }

@@ -34,6 +34,10 @@ void declare_cell(CLI::App& app, StepFlags& flags) {
       ->capture_default_str();
   app.add_option("--optimizer", flags.optimizer, "sgd (with momentum) or adam")
       ->capture_default_str();
+  app.add_option("--precision", flags.precision,
+                 "fp32; tf32 (GPU); or bf16: products and activations in bf16, parameters, their "
+                 "gradients, loss and optimizer in fp32")
+      ->capture_default_str();
   app.add_option("--seed", flags.seed, "of weights and data")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53));
@@ -142,6 +146,9 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
       "--plant", flags.plant,
       "a delay planted in a phase of device 0 (dp: of the root), such as loss:2ms, to see "
       "that it is found");
+  app.add_option("--peak-gflops", flags.peak_gflops,
+                 "peak of a device in the precision, which achieved FLOP/s are held against: a "
+                 "number, or measured: by large products, after the steps");
   app.add_option("--free-running", flags.free_running,
                  "steps per sample, without barrier or wait between them (default: 1 step, both)");
   app.add_option("--min-time", flags.min_time, "measure at least this long")->capture_default_str();
@@ -186,6 +193,7 @@ struct Changeable {
 constexpr std::array kChangeable{Changeable{"strategy", &StepFlags::strategy},
                                  Changeable{"input", &StepFlags::input},
                                  Changeable{"optimizer", &StepFlags::optimizer},
+                                 Changeable{"precision", &StepFlags::precision},
                                  Changeable{"threads", &StepFlags::threads},
                                  Changeable{"replicate", &StepFlags::replicate},
                                  Changeable{"broadcast", &StepFlags::broadcast},

@@ -20,6 +20,7 @@ struct StepFlags {
   std::string backend = "auto";
   std::string input = "host";
   std::string optimizer = "sgd";
+  std::string precision = "fp32";
   std::string device_ids;
   std::string output_device;
   std::string threads = "spawned";
@@ -43,6 +44,7 @@ struct StepFlags {
   std::string check_order = "off";
   std::string link;
   double core_gflops = 0;
+  std::string peak_gflops;
   std::string dispatch_cost;
   std::string interpreter_lock = "off";
   std::string plant;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <iostream>
 #include <optional>
+#include <set>
 
 #include "bench/abort_on_error.h"
+#include "bench/achieved_flops.h"
 #include "bench/launch_report.h"
 #include "bench/link_account.h"
 #include "bench/strategy_factory.h"
@@ -21,7 +23,7 @@ void add_context(const Place& place, const StepOptions& options) {
                                options.free_running > 0 ? "free-running" : "synchronous");
 }
 
-void set_counters(benchmark::State& state, const StepOptions& options,
+void set_counters(benchmark::State& state, const StepOptions& options, const Model& model,
                   const Measurement& measured) {
   const std::vector<double>& samples = measured.step_seconds;
   const auto batch = static_cast<double>(options.variant.training.global_batch);
@@ -29,6 +31,7 @@ void set_counters(benchmark::State& state, const StepOptions& options,
   state.counters["samples_per_second"] = batch / stats::mean(samples);
   state.counters["samples"] = static_cast<double>(samples.size());
   state.counters["devices_used"] = measured.devices_used;
+  state.counters["gflops_per_device"] = achieved_gflops(options, model, measured);
   state.counters["dispatches_per_step"] = measured.dispatches_per_step;
 }
 
@@ -142,6 +145,9 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   Measurement measured;
   measured.warmup = sampler.warm_up(options.warmup_steps, options.warmup_time);
   measured.warnings = strategy->warnings();
+  const auto of_precision =
+      precision_warning(place.platform->backend(), options.variant.training.precision);
+  if (of_precision) measured.warnings.push_back(*of_precision);
   if (ranks.rank() == 0) warn(measured.warnings);
   measured.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy->devices_used()));
   if (clocks_of(place) == Clocks::kApart) measured.barrier_skew = measure_barrier_skew(ranks);
@@ -164,7 +170,7 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
     measured.lateness_seconds = link.mean_lateness(ranks, steps);
     measured.overshoot_seconds = link.largest_overshoot(ranks);
     check_lateness(measured.lateness_seconds, stats::mean(measured.step_seconds));
-    set_counters(state, options, measured);
+    set_counters(state, options, model, measured);
   };
   driver.add(name, samples, benchmark::kMillisecond, body);
   driver.run();
@@ -180,6 +186,11 @@ void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& opt
   const auto a = make_strategy(place, options.place.launch, model, options.variant);
   const auto b = make_strategy(place, options.place.launch, model, *options.ab_variant);
   const AbortOnError tells_others(place);
+  for (const Precision precision :
+       std::set{options.variant.training.precision, options.ab_variant->training.precision}) {
+    const auto warning = precision_warning(place.platform->backend(), precision);
+    if (warning && place.communicator->rank() == 0) warn({*warning});
+  }
   PairSampler pairs(place, {*a, *b}, options);
   stats::Estimate ratio;
   add_context(place, options);

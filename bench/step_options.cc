@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -165,11 +166,24 @@ TrainingOptions training_of(const StepFlags& flags) {
   training.global_batch = global_batch(flags);
   training.seed = flags.seed;
   training.optimizer.kind = choose("--optimizer", flags.optimizer, kOptimizers);
+  training.precision = parse_precision(flags.precision, "--precision");
   if (flags.input != kScatter) training.input = choose("--input", flags.input, kInputs);
   training.phases = {choose("--phases", flags.phases, kPhaseTimings),
                      planted_by(flags.plant, root_of(flags))};
   training.interpreter = interpreter_of(flags);
   return training;
+}
+
+PeakRequest peak_of(const std::string& text) {
+  if (text.empty()) return {};
+  if (text == "measured") return {.is_measured = true};
+  PeakRequest request;
+  const auto [rest, error] =
+      std::from_chars(text.data(), text.data() + text.size(), request.gflops);
+  const bool whole = error == std::errc{} && rest == text.data() + text.size();
+  require(whole && request.gflops > 0 && std::isfinite(request.gflops),
+          fmt::format("--peak-gflops={}: use a speed above 0, in GFLOP/s, or measured", text));
+  return request;
 }
 
 Variant variant_of(const StepFlags& flags) {
@@ -235,6 +249,7 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   };
   name("input", &StepFlags::input);
   name("optimizer", &StepFlags::optimizer);
+  name("precision", &StepFlags::precision);
   if (!names_all_in_order(flags)) name("device-ids", &StepFlags::device_ids);
   if (flags.output_device != std::to_string(root_of(flags))) {
     name("output-device", &StepFlags::output_device);
@@ -289,6 +304,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   options.min_samples = flags.min_samples;
   options.warmup_time = parse_duration(flags.warmup_time, "--warmup-time");
   options.warmup_steps = flags.warmup_steps;
+  options.peak = peak_of(flags.peak_gflops);
   options.record_file = flags.record;
   options.verify = flags.verify;
   options.pairs = flags.pairs;

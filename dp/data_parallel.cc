@@ -89,8 +89,7 @@ void DataParallel::warn_of(const DataParallelOptions& how) {
 void DataParallel::build_replicas(const TrainingOptions& options) {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     gradients_.push_back(make_arena(*devices_[i], model_.layout()));
-    replicas_.push_back(
-        std::make_unique<Replica>(*devices_[i], model_, pieces_[i].count, options.phases));
+    replicas_.push_back(std::make_unique<Replica>(*devices_[i], model_, pieces_[i].count, options));
   }
 }
 

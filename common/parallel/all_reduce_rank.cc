@@ -46,7 +46,7 @@ AllReduceRank::AllReduceRank(Platform& platform, Device& device, const Model& mo
       micro_batches_(reducer.micro_batches),
       loss_(device.allocate(bytes_of<float>(1))),
       optimizer_(make_optimizer(device, update_count(model.layout(), reducer), options.optimizer)),
-      replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options.phases) {
+      replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options) {
   verify_same_parameters(communicator_, model.layout());
   make_reducer(platform, ranks, model.layout(), reducer);
   // Each rank could make the same weights from the seed; sending them is what DDP does, and keeps

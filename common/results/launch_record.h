@@ -79,6 +79,7 @@ struct LaunchRecord {
   std::string stderr_tail;           // of a failed launch
   int launch_index = 0;              // 0-based, within the cell
   std::string mode = "synchronous";  // or "free-running": no barrier or wait between steps
+  std::string precision = "fp32";    // or "tf32", "bf16": what the step computed in
   bool oversubscribed = false;
   std::vector<std::string> warnings;  // of the program that measured, a line each
   // What is a model and no measurement: "link 20us:1GBps", "dispatch cost 8us", "interpreter lock".
@@ -95,6 +96,8 @@ struct LaunchRecord {
   double barrier_skew_uncertainty_seconds = 0;
   // Speed of one core that the modelled link's preset was scaled to, in GFLOP/s; 0: no preset.
   double core_gflops = 0;
+  // Measured peak of one device in this precision, in GFLOP/s; 0: this launch was told none.
+  double peak_gflops = 0;
   double first_step_seconds = 0;
   int warmup_steps = 0;  // discarded, first step included
   double warmup_seconds = 0;

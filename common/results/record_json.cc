@@ -165,6 +165,7 @@ Json to_json(const LaunchRecord& record) {
       {"stderr_tail", record.stderr_tail},
       {"launch_index", record.launch_index},
       {"mode", record.mode},
+      {"precision", record.precision},
       {"oversubscribed", record.oversubscribed},
       {"warnings", record.warnings},
       {"modelled", record.modelled},
@@ -177,6 +178,7 @@ Json to_json(const LaunchRecord& record) {
       {"barrier_skew_uncertainty_seconds",
        finite(record.barrier_skew_uncertainty_seconds, "barrier_skew_uncertainty_seconds")},
       {"core_gflops", finite(record.core_gflops, "core_gflops")},
+      {"peak_gflops", finite(record.peak_gflops, "peak_gflops")},
       {"first_step_seconds", finite(record.first_step_seconds, "first_step_seconds")},
       {"warmup_steps", record.warmup_steps},
       {"warmup_seconds", finite(record.warmup_seconds, "warmup_seconds")},
@@ -201,6 +203,7 @@ LaunchRecord record_from(const Json& json) {
   record.stderr_tail = value_or(json, "stderr_tail", record.stderr_tail);
   record.launch_index = value_or(json, "launch_index", record.launch_index);
   record.mode = value_or(json, "mode", record.mode);
+  record.precision = value_or(json, "precision", record.precision);
   record.oversubscribed = value_or(json, "oversubscribed", record.oversubscribed);
   record.warnings = value_or(json, "warnings", record.warnings);
   record.modelled = value_or(json, "modelled", record.modelled);
@@ -215,6 +218,7 @@ LaunchRecord record_from(const Json& json) {
   record.barrier_skew_uncertainty_seconds =
       value_or(json, "barrier_skew_uncertainty_seconds", record.barrier_skew_uncertainty_seconds);
   record.core_gflops = value_or(json, "core_gflops", record.core_gflops);
+  record.peak_gflops = value_or(json, "peak_gflops", record.peak_gflops);
   record.first_step_seconds = value_or(json, "first_step_seconds", record.first_step_seconds);
   record.warmup_steps = value_or(json, "warmup_steps", record.warmup_steps);
   record.warmup_seconds = value_or(json, "warmup_seconds", record.warmup_seconds);

@@ -25,7 +25,7 @@ class Transfers {
   explicit Transfers(int devices) : platform_(host_devices(devices)) {
     for (int i = 0; i < devices; ++i) {
       owned_.push_back(std::make_unique<Replica>(platform_->device(i), model_, 1,
-                                                 PhaseOptions{PhaseTiming::kOff}));
+                                                 TrainingOptions{.phases = {PhaseTiming::kOff}}));
       replicas.push_back(owned_.back().get());
       weights.push_back(replicas.back()->parameters().flat);
       arenas_.push_back(make_arena(platform_->device(i), model_.layout()));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/kernels/bf16_support.h"
 #include "common/model/zoo.h"
 #include "tests/support/training.h"
 
@@ -282,6 +283,48 @@ TEST(StrategiesTest, ModelledLinkAndInterpreter_ChangeNoNumber) {
     run.platform.link = LinkModel{std::chrono::microseconds(5), 1e9};
     run.training.interpreter = {std::chrono::microseconds(2), InterpreterLock::kOn};
     EXPECT_EQ(train(*model, run), plain) << strategy;
+  }
+}
+
+class Bf16Strategies : public testing::Test {
+ public:
+  void SetUp() override {
+    if (host_bf16_support() == Bf16Support::kNone) {
+      GTEST_SKIP() << "the library has no bf16 products for this CPU";
+    }
+  }
+};
+
+Training in_bf16(Training run) {
+  run.training.precision = Precision::kBf16;
+  return run;
+}
+
+// Rows are independent, sums of whole numbers exact in fp32, and each is rounded once: pieces of
+// the batch come to the same bf16 numbers as the whole.
+TEST_F(Bf16Strategies, FirstGradients_EqualSinglesBitForBit) {
+  const auto model = exact_model();
+  const Outcome single = train(*model, in_bf16(exact_run("single", 1)));
+  EXPECT_NE(single, train(*model, exact_run("single", 1)));  // 145 x 16 is more than bf16 counts to
+  for (const char* strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
+    for (const int devices : {1, 2, 4}) {
+      EXPECT_EQ(train(*model, in_bf16(exact_run(strategy, devices))), single)
+          << strategy << " on " << devices;
+    }
+  }
+}
+
+// An fp32 rounding may carry an activation to the next number of the format, 2^-8 away.
+TEST_F(Bf16Strategies, OverSeveralSteps_FollowSingle) {
+  constexpr double kBf16Tolerance = 1e-2;
+  const auto model = make_model("mlp-tiny");
+  const Outcome single = train(*model, in_bf16(real_run("single", 1, 12)));
+  for (const char* strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
+    for (const int devices : {2, 3}) {
+      const Outcome other = train(*model, in_bf16(real_run(strategy, devices, 12)));
+      EXPECT_LT(relative_difference(single.weights, other.weights), kBf16Tolerance) << strategy;
+      EXPECT_LT(relative_difference(single.gradients, other.gradients), kBf16Tolerance) << strategy;
+    }
   }
 }
 

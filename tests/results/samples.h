@@ -20,6 +20,7 @@ inline LaunchRecord full_record() {
                  .options = {{"grads", "views"}}};
   record.launch_index = 3;
   record.mode = "free-running";
+  record.precision = "bf16";
   record.oversubscribed = true;
   record.warnings = {"device 1 shares a core"};
   record.modelled = {"link 20us:1GBps", "interpreter lock"};
@@ -31,6 +32,7 @@ inline LaunchRecord full_record() {
   record.barrier_skew_seconds = 0.00003;
   record.barrier_skew_uncertainty_seconds = 0.00001;
   record.core_gflops = 88.25;
+  record.peak_gflops = 140.5;
   record.first_step_seconds = 0.5;
   record.warmup_steps = 4;
   record.warmup_seconds = 0.7;
