@@ -10,6 +10,8 @@ check_language(CUDA)
 if(CMAKE_CUDA_COMPILER)
   enable_language(CUDA)
   set(TANDEM_HAVE_CUDA_LANGUAGE ON)
+else()
+  unset(CMAKE_CUDA_COMPILER CACHE)  # looked for again next time
 endif()
 
 # What a GPU node of the last years has; newer ones compile the last one's PTX when first used.

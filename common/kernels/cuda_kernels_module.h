@@ -21,8 +21,8 @@ struct CudaKernelsModule {
   std::string (*library_version)();
 };
 
-// The symbol: `const CudaKernelsModule* tandem_cuda_kernels()`.
-inline constexpr const char* kCudaKernelsEntry = "tandem_cuda_kernels";
+// The symbol: `const CudaKernelsModule* tandem_cuda_kernels_module()`.
+inline constexpr const char* kCudaKernelsEntry = "tandem_cuda_kernels_module";
 
 // The entry of this process's module, loaded where that has not been done; a usage error that says
 // why it cannot be had. Thread-safe.

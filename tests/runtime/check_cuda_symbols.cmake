@@ -3,11 +3,11 @@ execute_process(COMMAND ${NM} -D --defined-only ${MODULE} OUTPUT_VARIABLE export
 string(REGEX MATCHALL "[^\n]+" lines "${exported}")
 foreach(line IN LISTS lines)
   # Sanitizers export their own.
-  if(NOT line MATCHES " (tandem_cuda_module|tandem_cuda_kernels|tandem_nccl_module|__[a-z]*san_.*|__odr_.*|_fini|_init)$")
+  if(NOT line MATCHES " (tandem_[a-z_]+_module|__[a-z]*san_.*|__odr_.*|_fini|_init)$")
     message(FATAL_ERROR "${MODULE} exports more than its entries: ${line}")
   endif()
 endforeach()
-foreach(entry tandem_cuda_module tandem_cuda_kernels tandem_nccl_module)
+foreach(entry tandem_cuda_module tandem_cuda_kernels_module)
   if(NOT exported MATCHES " ${entry}(\n|$)")
     message(FATAL_ERROR "${MODULE} does not export ${entry}")
   endif()

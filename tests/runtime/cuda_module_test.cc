@@ -85,7 +85,7 @@ TEST_F(CudaModuleWithoutDriver, ProbeNamesTheDriver) {
 }
 
 TEST_F(CudaModuleWithoutDriver, OtherEntries_AreFoundByName) {
-  EXPECT_NE(find_entry(loaded_, "tandem_cuda_kernels"), nullptr);
+  EXPECT_NE(find_entry(loaded_, "tandem_cuda_kernels_module"), nullptr);
   EXPECT_EQ(find_entry(loaded_, "tandem_cuda_nothing"), nullptr);
 }
 

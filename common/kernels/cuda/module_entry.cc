@@ -11,6 +11,6 @@ constexpr tandem::CudaKernelsModule kModule{tandem::kCudaKernelsAbi,
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const tandem::CudaKernelsModule*
-tandem_cuda_kernels() {
+tandem_cuda_kernels_module() {
   return &kModule;
 }
