@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Which shared libraries an archive of the programs brings: all that they and Open MPI's components need,
-# directly or not, but glibc. Sourced by tools/bundle, with `die` defined.
+# directly or not, but glibc. Sourced by tools/bundle, with `die` and cuda_libraries.sh at hand.
 
 # Of glibc: never packed. A program with one glibc's libc.so.6 and another one's loader does not start.
 is_glibc() {
@@ -31,7 +31,7 @@ libraries_of() {
     while read -r soname path; do
       [ "$path" != "not" ] || die "packing ${file##*/}: it needs $soname, which is not on this machine; install it"
       is_glibc "$soname" || is_cuda "$soname" || printf '%s\t%s\n' "$soname" "$path"
-    done < <(ldd "$file" | awk '$2 == "=>" { print $1, $3 }')
+    done < <("$(loader)" --list "$file" | awk '$2 == "=>" { print $1, $3 }')
   done | sort -u
 }
 
@@ -61,9 +61,11 @@ is_left_out() {
 
 # elf_files FOLDER: all programs and libraries below it.
 elf_files() {
-  local file
+  local file magic
   while IFS= read -r -d '' file; do
-    if [ "$(head -c 4 "$file" | tr -d '\0')" = $'\177ELF' ]; then printf '%s\n' "$file"; fi
+    magic=
+    IFS= LC_ALL=C read -r -N 4 magic <"$file" || true
+    if [ "$magic" = $'\177ELF' ]; then printf '%s\n' "$file"; fi
   done < <(find "$1" -type f -print0)
 }
 
