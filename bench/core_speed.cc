@@ -22,11 +22,12 @@ double best_flops() {
   std::vector<float> x(static_cast<std::size_t>(kShape.batch * kShape.in), 0.5F);
   std::vector<float> weight(static_cast<std::size_t>(kShape.in * kShape.out), 0.25F);
   std::vector<float> y(static_cast<std::size_t>(kShape.batch * kShape.out));
-  const LinearForward product{.shape = kShape,
-                              .x = {x.data(), kShape.batch * kShape.in, host},
-                              .weight = {weight.data(), kShape.in * kShape.out, host},
-                              .bias = {},
-                              .y = {y.data(), kShape.batch * kShape.out, host}};
+  const LinearForward product{
+      .shape = kShape,
+      .x = Span<const float>(x.data(), kShape.batch * kShape.in, host),
+      .weight = Span<const float>(weight.data(), kShape.in * kShape.out, host),
+      .bias = {},
+      .y = Span<float>(y.data(), kShape.batch * kShape.out, host)};
   double best = 0;
   for (int run = 0; run < kWarmup + kRuns; ++run) {
     const TimePoint start = Clock::now();

@@ -2,7 +2,9 @@
 #include "bench/launch_report.h"
 
 #include <algorithm>
+#include <iostream>
 
+#include "bench/google_benchmark.h"
 #include "common/base/units.h"
 #include "common/comm/ping_pong.h"
 #include "common/kernels/library_version.h"
@@ -150,6 +152,7 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
   results::LaunchRecord record;
   record.cell = cell_of(options, place.platform->backend());
   record.mode = options.free_running > 0 ? "free-running" : "synchronous";
+  record.precision = name_of(options.variant.training.precision);
   record.oversubscribed = place.oversubscribed;
   const std::int64_t parameters = model.layout().parameter_count();
   record.model = {.parameters = parameters,
@@ -163,6 +166,18 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
 }
 
 }  // namespace
+
+void warn(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    std::cerr << fmt::format("step_bench: warning: {}\n", warning);
+  }
+}
+
+void add_context(const Place& place, const StepOptions& options) {
+  add_context(place);
+  GoogleBenchmark::add_context("tandem_mode",
+                               options.free_running > 0 ? "free-running" : "synchronous");
+}
 
 results::Cell cell_of(const StepOptions& options, Backend backend) {
   return {.strategy = to_string(options.variant.strategy),
@@ -179,7 +194,9 @@ results::MachineFacts machine_of(const Place& place) {
   facts.cores = place.usable_cores;
   facts.bound_cores = place.cores;
   if (place.nodes.nodes() > 1) facts.hosts = place.nodes.hosts;
-  facts.libraries["kernels"] = kernel_library_version();
+  facts.libraries["kernels"] = kernel_library_version(place.platform->backend());
+  if (!place.nccl.empty()) facts.libraries["nccl"] = place.nccl;
+  if (!place.transport.why.empty()) facts.libraries["transport"] = place.transport.why;
   if (place.communicator->rank() == 0 && first_two_share_a_node(place)) {
     facts.ping_pong_ns = ping_pong_ns(place.cores[0], place.cores[1]);
   }
@@ -201,9 +218,11 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
     const MemoryUse& use = measurement.memory[i];
     record.memory.push_back({static_cast<int>(i), use.capacity.value, use.peak.value});
   }
+  record.gpus = measurement.gpus;
   record.warnings = measurement.warnings;
   record.devices_used = measurement.devices_used;
   record.dispatches_per_step = measurement.dispatches_per_step;
+  record.peak_gflops = measurement.peak_gflops;
   record.link_lateness_seconds = measurement.lateness_seconds;
   record.link_overshoot_seconds = measurement.overshoot_seconds;
   record.barrier_skew_seconds = measurement.barrier_skew.median.count();

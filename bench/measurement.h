@@ -8,6 +8,7 @@
 #include "bench/sampler.h"
 #include "bench/step_options.h"
 #include "common/comm/bootstrap.h"
+#include "common/results/launch_record.h"
 
 namespace tandem::bench {
 
@@ -30,10 +31,12 @@ struct Measurement {
   std::vector<DeviceBooks> phases;   // of all ranks' devices, by device; empty with phases off
   std::vector<DeviceCollectiveBooks> collectives;  // the same
   std::vector<Bytes> bucket_sizes;
-  std::vector<MemoryUse> memory;  // of all ranks' devices, by device
+  std::vector<MemoryUse> memory;         // of all ranks' devices, by device
+  std::vector<results::GpuRecord> gpus;  // the same, of those that NVML knows
   std::vector<std::string> warnings;
   int devices_used = 0;            // of all ranks
   double dispatches_per_step = 0;  // of all ranks
+  double peak_gflops = 0;          // of a device, as given or measured; 0: not known
   double lateness_seconds = 0;     // behind a modelled link: mean per step, of the latest rank
   double overshoot_seconds = 0;    // of a sleep to a modelled end: the largest of all ranks
   BarrierSkew barrier_skew;        // on several nodes; else zero

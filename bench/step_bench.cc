@@ -6,10 +6,12 @@
 #include <iostream>
 #include <memory>
 
+#include "bench/achieved_flops.h"
 #include "bench/clean_environment.h"
 #include "bench/google_benchmark.h"
 #include "bench/job.h"
 #include "bench/launch_report.h"
+#include "bench/pair_measurement.h"
 #include "bench/ranks_main.h"
 #include "bench/recorded_ranks.h"
 #include "bench/same_options.h"
@@ -63,7 +65,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   const auto driver = open_outputs(options, bootstrap);
   Place place = open_place(bootstrap, options.place);
   watch.attach(options, place, *model);
-  if (bootstrap.rank() == 0) std::cerr << place.backend_notice << std::endl;
+  if (bootstrap.rank() == 0) std::cerr << notices_of(place) << std::flush;
   if (place.nodes.nodes() > 1 && !options.planted.empty()) {
     fail(ErrorKind::kUsage,
          "--plant={}: a delay is planted on device 0 of one node, and the ranks run on {}: leave "
@@ -77,7 +79,9 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
     if (options.ab_variant) {
       measure_pairs(*driver, place, options, *model);
     } else {
-      const Measurement measured = measure_step(*driver, bootstrap, place, options, *model);
+      Measurement measured = measure_step(*driver, bootstrap, place, options, *model);
+      measured.peak_gflops = find_peak(place, options);
+      report_flops(place, options, *model, measured);
       watch.check_fault_met();
       write_record(options, place, record_of(options, place, *model, measured, machine));
     }

@@ -67,7 +67,7 @@ void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind 
   if (flags.ab.empty()) refuse("--pairs", "does nothing without --ab");
   if (flags.verify) refuse("--free-running", "does nothing with --verify");
   if (!flags.verify && flags.ab.empty()) return;
-  for (const char* flag : {"--record", "--min-time", "--min-samples"}) {
+  for (const char* flag : {"--record", "--min-time", "--min-samples", "--peak-gflops"}) {
     refuse(flag, "does nothing with --verify or --ab");
   }
 }

@@ -34,6 +34,10 @@ void declare_cell(CLI::App& app, StepFlags& flags) {
       ->capture_default_str();
   app.add_option("--optimizer", flags.optimizer, "sgd (with momentum) or adam")
       ->capture_default_str();
+  app.add_option("--precision", flags.precision,
+                 "fp32; tf32 (GPU); or bf16: products and activations in bf16, parameters, their "
+                 "gradients, loss and optimizer in fp32")
+      ->capture_default_str();
   app.add_option("--seed", flags.seed, "of weights and data")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53));
@@ -42,6 +46,7 @@ void declare_cell(CLI::App& app, StepFlags& flags) {
   app.add_option("--device-memory", flags.device_memory,
                  "capacity per device, such as 2GiB, or of each one: 2GiB,1GiB (default: what is "
                  "left, shared evenly)");
+  declare_gpus(app, flags.gpus);
 }
 
 void declare_dp(CLI::App& app, StepFlags& flags) {
@@ -55,13 +60,15 @@ void declare_dp(CLI::App& app, StepFlags& flags) {
                  "dp: weights sent by tensor, coalesced in 10 MiB chunks (torch), or flat")
       ->capture_default_str();
   app.add_option("--broadcast", flags.broadcast,
-                 "dp: weights sequential from the root (torch without NCCL) or by tree")
+                 "dp: weights sequential from the root (torch without NCCL), by tree, collective "
+                 "(torch with NCCL), or as torch would: collective where each device has a GPU of "
+                 "its own and NCCL is there")
       ->capture_default_str();
   app.add_option("--loss", flags.loss, "dp: on the root (torch's usual loop) or in the replicas")
       ->capture_default_str();
   app.add_option("--reduce", flags.reduce,
                  "dp: gradients coalesced and added sequentially on the root (torch without NCCL), "
-                 "or by tree, as they lie")
+                 "by tree, as they lie, collective (torch with NCCL), or as torch would")
       ->capture_default_str();
 }
 
@@ -99,12 +106,13 @@ void declare_all_reduce(CLI::App& app, StepFlags& flags) {
 
 void declare_transport(CLI::App& app, StepFlags& flags) {
   app.add_option("--comm", flags.comm,
-                 "ddp, ddp-replicate: transport of collectives: auto (shared_memory on one node), "
-                 "shared_memory, mpi or gloo")
+                 "ddp, ddp-replicate: transport of collectives: auto (host: shared_memory on one "
+                 "node; GPUs: nccl where each rank has its own), shared_memory, mpi, gloo or nccl")
       ->capture_default_str();
-  app.add_flag("--check-order{on}", flags.check_order,
-               "ddp, ddp-replicate over mpi or gloo: ranks compare what they call before each "
-               "collective, which costs a message each; shared_memory always does");
+  app.add_flag(
+      "--check-order{on}", flags.check_order,
+      "ddp, ddp-replicate over mpi, gloo or nccl: ranks compare what they call before each "
+      "collective, which costs a message each; shared_memory always does");
 }
 
 void declare_horovod(CLI::App& app, StepFlags& flags) {
@@ -142,6 +150,9 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
       "--plant", flags.plant,
       "a delay planted in a phase of device 0 (dp: of the root), such as loss:2ms, to see "
       "that it is found");
+  app.add_option("--peak-gflops", flags.peak_gflops,
+                 "peak of a device in the precision, which achieved FLOP/s are held against: a "
+                 "number, or measured: by large products, after the steps");
   app.add_option("--free-running", flags.free_running,
                  "steps per sample, without barrier or wait between them (default: 1 step, both)");
   app.add_option("--min-time", flags.min_time, "measure at least this long")->capture_default_str();
@@ -186,6 +197,7 @@ struct Changeable {
 constexpr std::array kChangeable{Changeable{"strategy", &StepFlags::strategy},
                                  Changeable{"input", &StepFlags::input},
                                  Changeable{"optimizer", &StepFlags::optimizer},
+                                 Changeable{"precision", &StepFlags::precision},
                                  Changeable{"threads", &StepFlags::threads},
                                  Changeable{"replicate", &StepFlags::replicate},
                                  Changeable{"broadcast", &StepFlags::broadcast},

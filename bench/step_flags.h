@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bench/failure_flags.h"
+#include "bench/gpu_flags.h"
 
 namespace tandem::bench {
 
@@ -20,13 +21,14 @@ struct StepFlags {
   std::string backend = "auto";
   std::string input = "host";
   std::string optimizer = "sgd";
+  std::string precision = "fp32";
   std::string device_ids;
   std::string output_device;
   std::string threads = "spawned";
   std::string replicate = "coalesced";
-  std::string broadcast = "sequential";
+  std::string broadcast = "torch";
   std::string loss = "root";
-  std::string reduce = "sequential";
+  std::string reduce = "torch";
   std::string grads = "copy";
   std::string overlap = "on";
   std::string bucket_mb;
@@ -43,10 +45,12 @@ struct StepFlags {
   std::string check_order = "off";
   std::string link;
   double core_gflops = 0;
+  std::string peak_gflops;
   std::string dispatch_cost;
   std::string interpreter_lock = "off";
   std::string plant;
   FailureFlags failure;
+  GpuFlags gpus;
   std::string check_numerics = "off";
   std::string fault;
   std::string phases = "on";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -116,6 +117,7 @@ dp::DataParallelOptions dp_of(const StepFlags& flags) {
   options.broadcast = choose("--broadcast", flags.broadcast, kOrders);
   options.loss = choose("--loss", flags.loss, kLossPlaces);
   options.reduce = choose("--reduce", flags.reduce, kOrders);
+  options.deadline = deadline_of(flags.failure);
   return options;
 }
 
@@ -165,11 +167,24 @@ TrainingOptions training_of(const StepFlags& flags) {
   training.global_batch = global_batch(flags);
   training.seed = flags.seed;
   training.optimizer.kind = choose("--optimizer", flags.optimizer, kOptimizers);
+  training.precision = parse_precision(flags.precision, "--precision");
   if (flags.input != kScatter) training.input = choose("--input", flags.input, kInputs);
   training.phases = {choose("--phases", flags.phases, kPhaseTimings),
                      planted_by(flags.plant, root_of(flags))};
   training.interpreter = interpreter_of(flags);
   return training;
+}
+
+PeakRequest peak_of(const std::string& text) {
+  if (text.empty()) return {};
+  if (text == "measured") return {.is_measured = true};
+  PeakRequest request;
+  const auto [rest, error] =
+      std::from_chars(text.data(), text.data() + text.size(), request.gflops);
+  const bool whole = error == std::errc{} && rest == text.data() + text.size();
+  require(whole && request.gflops > 0 && std::isfinite(request.gflops),
+          fmt::format("--peak-gflops={}: use a speed above 0, in GFLOP/s, or measured", text));
+  return request;
 }
 
 Variant variant_of(const StepFlags& flags) {
@@ -207,12 +222,13 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
       place.device_memory.push_back(parse_bytes(size, "--device-memory"));
     }
   }
+  choose_gpus(flags.gpus, place);
   if (!flags.link.empty()) place.link = parse_link(flags.link);
   place.core_gflops = flags.core_gflops;
   place.transport = parse_transport(flags.comm, "--comm");
   if (choose("--check-order", flags.check_order, kOnOff)) {
-    require(place.transport == Transport::kMpi || place.transport == Transport::kGloo,
-            "--check-order does nothing but with --comm=mpi or gloo: leave it out");
+    require(place.transport != Transport::kAuto && place.transport != Transport::kSharedMemory,
+            "--check-order does nothing but with --comm=mpi, gloo or nccl: leave it out");
     place.communicator.check_order = OrderCheck::kAlways;
   }
   place.communicator.deadline = deadline_of(flags.failure);
@@ -235,6 +251,7 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   };
   name("input", &StepFlags::input);
   name("optimizer", &StepFlags::optimizer);
+  name("precision", &StepFlags::precision);
   if (!names_all_in_order(flags)) name("device-ids", &StepFlags::device_ids);
   if (flags.output_device != std::to_string(root_of(flags))) {
     name("output-device", &StepFlags::output_device);
@@ -268,6 +285,7 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   name("check-numerics", &StepFlags::check_numerics);
   name("fault", &StepFlags::fault);
   name("device-memory", &StepFlags::device_memory);
+  if (flags.gpus.p2p != usual.gpus.p2p) named["p2p"] = flags.gpus.p2p;
   if (flags.seed != usual.seed) named["seed"] = std::to_string(flags.seed);
   if (flags.free_running > 0) named["free-running"] = std::to_string(flags.free_running);
   return named;
@@ -289,6 +307,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   options.min_samples = flags.min_samples;
   options.warmup_time = parse_duration(flags.warmup_time, "--warmup-time");
   options.warmup_steps = flags.warmup_steps;
+  options.peak = peak_of(flags.peak_gflops);
   options.record_file = flags.record;
   options.verify = flags.verify;
   options.pairs = flags.pairs;

@@ -29,6 +29,12 @@ struct Variant {
   Nanoseconds deadline = std::chrono::seconds(60);  // for them to meet
 };
 
+// The peak that achieved FLOP/s are held against.
+struct PeakRequest {
+  bool is_measured = false;  // by this launch
+  double gflops = 0;         // else as given; 0: not given
+};
+
 struct StepOptions {
   Variant variant{};
   PlaceOptions place{};
@@ -40,6 +46,7 @@ struct StepOptions {
   Nanoseconds warmup_time = std::chrono::milliseconds(200);
   int warmup_steps = 5;
 
+  PeakRequest peak{};
   std::string record_file;  // empty: none
   bool verify = false;
   std::string ab;                     // as given, "option=value"; empty: none

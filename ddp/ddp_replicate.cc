@@ -96,8 +96,8 @@ DdpReplicate::DdpReplicate(Platform& platform, Device& device, const Model& mode
       input_(device.allocate(
           bytes_of<float>(inputs_[static_cast<std::size_t>(communicator.rank())].count))),
       gradients_(make_arena(communicator, model.layout())),
-      replica_(device, model, pieces_[static_cast<std::size_t>(communicator.rank())].count,
-               options.phases, make_arena(communicator, model.layout())) {
+      replica_(device, model, pieces_[static_cast<std::size_t>(communicator.rank())].count, options,
+               make_arena(communicator, model.layout())) {
   if (root_) replica_.initialise(options.seed, options.distribution);
   replica_.stream().synchronize();
 }

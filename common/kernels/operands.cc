@@ -18,9 +18,20 @@ void check_count(const Operand& operand, std::int64_t expected, std::string_view
 }
 
 // An operand that may be left out.
-template <class T>
-void check_optional(Span<T> operand, std::int64_t expected, std::string_view name) {
+template <class Operand>
+void check_optional(const Operand& operand, std::int64_t expected, std::string_view name) {
   if (!operand.empty()) check_count(operand, expected, name);
+}
+
+// What operations compute on.
+void check_computes(DType type, std::string_view name) {
+  TANDEM_CHECK(type == DType::kFloat32 || type == DType::kBFloat16, "{} is {}", name,
+               name_of(type));
+}
+
+void check_type(ConstAnySpan operand, DType expected, std::string_view name) {
+  TANDEM_CHECK(operand.empty() || operand.dtype() == expected, "{} is {} where {} is needed", name,
+               name_of(operand.dtype()), name_of(expected));
 }
 
 }  // namespace
@@ -31,6 +42,10 @@ void check_sizes(const LinearForward& op) {
   check_count(op.weight, op.shape.out * op.shape.in, "weight");
   check_optional(op.bias, op.shape.out, "bias");
   check_count(op.y, op.shape.batch * op.shape.out, "y");
+  check_computes(op.x.dtype(), "x");
+  check_type(op.weight, op.x.dtype(), "weight");
+  check_type(op.bias, op.x.dtype(), "bias");
+  check_type(op.y, op.x.dtype(), "y");
 }
 
 void check_sizes(const LinearBackwardInput& op) {
@@ -38,6 +53,9 @@ void check_sizes(const LinearBackwardInput& op) {
   check_count(op.dy, op.shape.batch * op.shape.out, "dy");
   check_count(op.weight, op.shape.out * op.shape.in, "weight");
   check_count(op.dx, op.shape.batch * op.shape.in, "dx");
+  check_computes(op.dy.dtype(), "dy");
+  check_type(op.weight, op.dy.dtype(), "weight");
+  check_type(op.dx, op.dy.dtype(), "dx");
 }
 
 void check_sizes(const LinearBackwardWeight& op) {
@@ -46,9 +64,15 @@ void check_sizes(const LinearBackwardWeight& op) {
   check_count(op.dy, op.shape.batch * op.shape.out, "dy");
   check_count(op.dweight, op.shape.out * op.shape.in, "dweight");
   check_optional(op.dbias, op.shape.out, "dbias");
+  check_computes(op.x.dtype(), "x");
+  check_type(op.dy, op.x.dtype(), "dy");
 }
 
-void check_sizes(const ReluBackward& op) { check_count(op.dy, op.y.size(), "dy"); }
+void check_sizes(const ReluBackward& op) {
+  check_count(op.dy, op.y.size(), "dy");
+  check_computes(op.y.dtype(), "y");
+  check_type(op.dy, op.y.dtype(), "dy");
+}
 
 void check_sizes(const MseLoss& op) {
   TANDEM_CHECK(!op.prediction.empty(), "the mean of {} elements", op.prediction.size());
@@ -111,18 +135,21 @@ void check_sizes(const Orthogonalise& op) {
 }
 
 std::vector<Access> accesses(const LinearForward& op) {
-  return {reads(op.x), reads(op.weight), reads(op.bias), writes(op.y)};
+  return {reads(op.x.bytes()), reads(op.weight.bytes()), reads(op.bias.bytes()),
+          writes(op.y.bytes())};
 }
 
 std::vector<Access> accesses(const LinearBackwardInput& op) {
-  return {reads(op.dy), reads(op.weight), writes(op.dx)};
+  return {reads(op.dy.bytes()), reads(op.weight.bytes()), writes(op.dx.bytes())};
 }
 
 std::vector<Access> accesses(const LinearBackwardWeight& op) {
-  return {reads(op.x), reads(op.dy), writes(op.dweight), writes(op.dbias)};
+  return {reads(op.x.bytes()), reads(op.dy.bytes()), writes(op.dweight), writes(op.dbias)};
 }
 
-std::vector<Access> accesses(const ReluBackward& op) { return {reads(op.y), writes(op.dy)}; }
+std::vector<Access> accesses(const ReluBackward& op) {
+  return {reads(op.y.bytes()), writes(op.dy.bytes())};
+}
 
 std::vector<Access> accesses(const MseLoss& op) {
   return {reads(op.prediction), reads(op.target), writes(op.gradient), writes(op.loss)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every back end asks of an operation before it enqueues it: do the operands' sizes fit the
-// shape, and what does it read and write.
+// What every back end asks of an operation before it enqueues it: do the operands' sizes and
+// types fit, and what does it read and write.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,8 @@
 
 namespace tandem {
 
-// Throws a logic error where an operand's element count does not fit the others or the shape.
+// Throws a logic error where an operand's element count does not fit the others or the shape, or
+// its element type not the others' (operations.h).
 void check_sizes(const LinearForward& op);
 void check_sizes(const LinearBackwardInput& op);
 void check_sizes(const LinearBackwardWeight& op);
@@ -49,6 +50,10 @@ void check_sizes(const Orthogonalise& op);
 // Where an operand lies that may be left out; null where it is.
 template <class T>
 [[nodiscard]] T* data_or_null(Span<T> operand) {
+  return operand.empty() ? nullptr : operand.data();
+}
+template <class Byte>
+[[nodiscard]] Byte* data_or_null(BasicAnySpan<Byte> operand) {
   return operand.empty() ? nullptr : operand.data();
 }
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operations that models, losses and optimizers are made of: one struct each, holding the
-// operands, and one interface that enqueues them on a stream. All matrices are row-major and dense,
-// all elements float except where Convert has them otherwise. Every operand lies on the stream's
-// device; the call returns before the work is done, and the operands must outlive it.
-// kernels/host/naive.h holds the plain version of each, which is what the fast ones are compared
-// to.
+// operands, and one interface that enqueues them on a stream. All matrices are row-major and dense.
+// Elements are float where a Span says so. Those of any type are, in one operation, all fp32 or all
+// bf16: then sums are taken in fp32 and rounded once. Every operand lies on the stream's device;
+// the call returns before the work is done, and the operands must outlive it. kernels/host/naive.h
+// holds the plain version of each, which is what the fast ones are compared to.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <memory>
 
+#include "common/kernels/precision.h"
 #include "common/runtime/any_span.h"
 #include "common/runtime/device.h"
 #include "common/runtime/stream.h"
@@ -38,34 +39,35 @@ struct LinearShape {
 // y = activation(x . weight^T + bias)
 struct LinearForward {
   LinearShape shape;
-  Span<const float> x;       // (batch, in)
-  Span<const float> weight;  // (out, in)
-  Span<const float> bias{};  // (out), or empty: none
-  Span<float> y{};           // (batch, out)
+  ConstAnySpan x;       // (batch, in)
+  ConstAnySpan weight;  // (out, in)
+  ConstAnySpan bias{};  // (out), or empty: none
+  AnySpan y{};          // (batch, out)
   Activation activation = Activation::kNone;
 };
 
 // dx = dy . weight
 struct LinearBackwardInput {
   LinearShape shape;
-  Span<const float> dy;      // (batch, out)
-  Span<const float> weight;  // (out, in)
-  Span<float> dx;            // (batch, in)
+  ConstAnySpan dy;      // (batch, out)
+  ConstAnySpan weight;  // (out, in)
+  AnySpan dx;           // (batch, in)
 };
 
-// dweight = dy^T . x, dbias = column sums of dy. Overwrites, never accumulates.
+// dweight = dy^T . x, dbias = column sums of dy. Overwrites, never accumulates. Gradients of
+// parameters are fp32 whatever x and dy are: they come from the fp32 sums as those are.
 struct LinearBackwardWeight {
   LinearShape shape;
-  Span<const float> x;   // (batch, in)
-  Span<const float> dy;  // (batch, out)
-  Span<float> dweight;   // (out, in)
-  Span<float> dbias{};   // (out), or empty where there is no bias
+  ConstAnySpan x;       // (batch, in)
+  ConstAnySpan dy;      // (batch, out)
+  Span<float> dweight;  // (out, in)
+  Span<float> dbias{};  // (out), or empty where there is no bias
 };
 
 // dy = 0 where y <= 0, in place; y is what the ReLU returned.
 struct ReluBackward {
-  Span<const float> y;
-  Span<float> dy;
+  ConstAnySpan y;
+  AnySpan dy;
 };
 
 // loss = mean over all elements of (prediction - target)^2, gradient = 2 (prediction - target) / n.
@@ -205,7 +207,11 @@ class Operations {
   virtual void enqueue(Stream& stream, const Orthogonalise& op) = 0;
 };
 
-// The operations of the device's back end. Throws a usage error where the back end has none yet.
-[[nodiscard]] std::unique_ptr<Operations> make_operations(Device& device);
+// The operations of the device's back end. `precision` says how fp32 operands are multiplied, as
+// fp32 or as tf32, and with kBf16 that there will be bf16 ones. Throws a usage error where the back
+// end has no operations yet, or the device not that precision: tf32 on the host, bf16 on a CPU that
+// oneDNN has no kernels of that format for.
+[[nodiscard]] std::unique_ptr<Operations> make_operations(Device& device,
+                                                          Precision precision = Precision::kFp32);
 
 }  // namespace tandem

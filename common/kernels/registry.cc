@@ -1,18 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/bf16_support.h"
+#include "common/kernels/cuda_kernels_module.h"
 #include "common/kernels/host/host_operations.h"
+#include "common/kernels/library_version.h"
 #include "common/kernels/operations.h"
 
 namespace tandem {
+namespace {
 
-std::unique_ptr<Operations> make_operations(Device& device) {
+void check_host_has(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+      return;
+    case Precision::kTf32:
+      fail(ErrorKind::kUsage,
+           "--precision=tf32: a format of GPUs, which the host back end does not have: use fp32 or "
+           "bf16, or --backend=cuda");
+    case Precision::kBf16:
+      if (host_bf16_support() != Bf16Support::kNone) return;
+      fail(ErrorKind::kUsage,
+           "--precision=bf16: {} has no bf16 products for this CPU, which would need AVX-512: use "
+           "--precision=fp32",
+           kernel_library_version());
+  }
+  fail(ErrorKind::kLogic, "no such precision");
+}
+
+}  // namespace
+
+std::unique_ptr<Operations> make_operations(Device& device, Precision precision) {
   switch (device.id().backend) {
     case Backend::kHost:
+      check_host_has(precision);
       return std::make_unique<host::HostOperations>(device);
     case Backend::kCuda:
-      fail(ErrorKind::kUsage,
-           "operations for {}: the CUDA operations are not part of this version; run with "
-           "--backend=host",
-           to_string(device.id()));
+      return cuda_kernels_module().make_operations(device, precision);
+  }
+  fail(ErrorKind::kLogic, "no such back end");
+}
+
+std::string kernel_library_version(Backend backend) {
+  switch (backend) {
+    case Backend::kHost:
+      return kernel_library_version();
+    case Backend::kCuda:
+      return cuda_kernels_module().library_version();
   }
   fail(ErrorKind::kLogic, "no such back end");
 }

@@ -1,56 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/linear_stack.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
+
+#include "common/model/stack_activations.h"
 
 namespace tandem {
 namespace {
 
-// Outputs of every layer, and two gradient buffers that take turns: once a layer's input gradient
-// is made, its output gradient is free, as it is with torch's caching allocator.
-class StackActivations final : public Activations {
- public:
-  StackActivations(Device& device, const std::vector<LinearLayer>& layers, std::int64_t rows)
-      : rows_(rows) {
-    std::int64_t widest = 0;
-    for (const LinearLayer& layer : layers) {
-      widths_.push_back(layer.out);
-      widest = std::max(widest, layer.out);
-      outputs_.push_back(allocate(device, rows * layer.out));
-    }
-    for (auto& gradient : gradients_) gradient = allocate(device, rows * widest);
-  }
+// What a layer multiplies: the parameter itself or its narrow copy; empty for a bias that is not
+// there.
+ConstAnySpan parameter(StackActivations& kept, const ConstTensorList& parameters, int segment) {
+  if (segment < 0) return {};
+  if (CastCopies* const copies = kept.copies()) return copies->parameter(segment);
+  return parameters[static_cast<std::size_t>(segment)];
+}
 
-  [[nodiscard]] std::int64_t rows() const { return rows_; }
-  [[nodiscard]] Span<float> output() override { return output_of(outputs_.size() - 1); }
-  [[nodiscard]] Span<float> output_gradient() override { return gradient_of(outputs_.size() - 1); }
+ConstAnySpan first_input(StackActivations& kept, Span<const float> input) {
+  if (CastCopies* const copies = kept.copies()) return copies->input();
+  return input;
+}
 
-  [[nodiscard]] Span<float> output_of(std::size_t layer) {
-    return outputs_[layer]->as<float>(rows_ * widths_[layer]);
-  }
-  // Of the layer's output.
-  [[nodiscard]] Span<float> gradient_of(std::size_t layer) {
-    return gradients_[layer % 2]->as<float>(rows_ * widths_[layer]);
-  }
-
- private:
-  static std::unique_ptr<Buffer> allocate(Device& device, std::int64_t elements) {
-    return device.allocate(bytes_of<float>(elements));
-  }
-
-  const std::int64_t rows_;
-  std::vector<std::int64_t> widths_;  // of the outputs
-  std::vector<std::unique_ptr<Buffer>> outputs_;
-  std::array<std::unique_ptr<Buffer>, 2> gradients_;
-};
-
-// The segment's tensor; an empty one for a bias that is not there.
-template <class T>
-Span<T> tensor(const std::vector<Span<T>>& tensors, int segment) {
-  return segment < 0 ? Span<T>() : tensors[static_cast<std::size_t>(segment)];
+// The segment's gradient; an empty one for a bias that is not there.
+Span<float> gradient(const TensorList& gradients, int segment) {
+  return segment < 0 ? Span<float>() : gradients[static_cast<std::size_t>(segment)];
 }
 
 // Calls that torch dispatches for the layer: the linear function, and its activation.
@@ -114,35 +88,40 @@ void LinearStack::initialise(Executor on, const TensorList& parameters, std::uin
   }
 }
 
-std::unique_ptr<Activations> LinearStack::make_activations(Device& device,
-                                                           std::int64_t batch) const {
-  return std::make_unique<StackActivations>(device, options_.layers, batch * options_.positions);
+std::unique_ptr<Activations> LinearStack::make_activations(Device& device, std::int64_t batch,
+                                                           Precision precision) const {
+  return std::make_unique<StackActivations>(device, options_.layers, layout_,
+                                            batch * options_.positions, precision);
 }
 
 void LinearStack::forward(Executor on, const ConstTensorList& parameters, ModuleState& /*state*/,
                           Span<const float> input, Activations& activations) const {
   auto& kept = static_cast<StackActivations&>(activations);
-  Span<const float> x = input;
+  if (kept.copies() != nullptr) kept.copies()->cast_in(on, parameters, input);
+  ConstAnySpan x = first_input(kept, input);
   for (std::size_t layer = 0; layer < layers(); ++layer) {
-    const Span<float> y = kept.output_of(layer);
+    const AnySpan y = kept.output_of(layer);
     charge(on, calls_of(options_.layers[layer]));
-    on.operations.enqueue(on.stream,
-                          LinearForward{.shape = shape(layer, kept.rows()),
-                                        .x = x,
-                                        .weight = tensor(parameters, segments_[layer].weight),
-                                        .bias = tensor(parameters, segments_[layer].bias),
-                                        .y = y,
-                                        .activation = options_.layers[layer].activation});
+    on.operations.enqueue(
+        on.stream, LinearForward{.shape = shape(layer, kept.rows()),
+                                 .x = x,
+                                 .weight = parameter(kept, parameters, segments_[layer].weight),
+                                 .bias = parameter(kept, parameters, segments_[layer].bias),
+                                 .y = y,
+                                 .activation = options_.layers[layer].activation});
     x = y;
   }
+  if (kept.copies() != nullptr) kept.copies()->cast_out(on, x);
 }
 
 // Like autograd: a layer's node makes all its gradients, then hands them on, bias first.
 void LinearStack::backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
                            Activations& activations, const TensorList& gradients,
                            GradientSink& sink) const {
+  auto& kept = static_cast<StackActivations&>(activations);
+  if (kept.copies() != nullptr) kept.copies()->cast_gradient(on, kept.gradient_of(layers() - 1));
   for (std::size_t layer = layers(); layer-- > 0;) {
-    backward_layer(on, layer, parameters, input, activations, gradients);
+    backward_layer(on, layer, parameters, input, kept, gradients);
     const auto& [weight, bias] = segments_[layer];
     if (bias != kNoBias) sink.gradient_ready(bias);
     sink.gradient_ready(weight);
@@ -150,27 +129,27 @@ void LinearStack::backward(Executor on, const ConstTensorList& parameters, Span<
 }
 
 void LinearStack::backward_layer(Executor on, std::size_t layer, const ConstTensorList& parameters,
-                                 Span<const float> input, Activations& activations,
+                                 Span<const float> input, StackActivations& kept,
                                  const TensorList& gradients) const {
-  auto& kept = static_cast<StackActivations&>(activations);
   const LinearShape s = shape(layer, kept.rows());
   const auto& [weight, bias] = segments_[layer];
-  const Span<float> dy = kept.gradient_of(layer);
+  const AnySpan dy = kept.gradient_of(layer);
   if (options_.layers[layer].activation == Activation::kRelu) {
     on.operations.enqueue(on.stream, ReluBackward{.y = kept.output_of(layer), .dy = dy});
   }
   if (layer > 0) {
-    on.operations.enqueue(on.stream, LinearBackwardInput{.shape = s,
-                                                         .dy = dy,
-                                                         .weight = tensor(parameters, weight),
-                                                         .dx = kept.gradient_of(layer - 1)});
+    on.operations.enqueue(on.stream,
+                          LinearBackwardInput{.shape = s,
+                                              .dy = dy,
+                                              .weight = parameter(kept, parameters, weight),
+                                              .dx = kept.gradient_of(layer - 1)});
   }
-  on.operations.enqueue(on.stream,
-                        LinearBackwardWeight{.shape = s,
-                                             .x = layer == 0 ? input : kept.output_of(layer - 1),
-                                             .dy = dy,
-                                             .dweight = tensor(gradients, weight),
-                                             .dbias = tensor(gradients, bias)});
+  const ConstAnySpan x = layer == 0 ? first_input(kept, input) : kept.output_of(layer - 1);
+  on.operations.enqueue(on.stream, LinearBackwardWeight{.shape = s,
+                                                        .x = x,
+                                                        .dy = dy,
+                                                        .dweight = gradient(gradients, weight),
+                                                        .dbias = gradient(gradients, bias)});
 }
 
 }  // namespace tandem

@@ -24,6 +24,8 @@ struct LinearStackOptions {
   int modules = 1;             // of the equivalent torch module
 };
 
+class StackActivations;
+
 // Linear layers one after the other, the first one's weight and bias registered first. Weights and
 // biases start uniform in +-1/sqrt(fan in), as torch's Linear.
 class LinearStack : public Model {
@@ -38,8 +40,8 @@ class LinearStack : public Model {
   [[nodiscard]] double flops_per_sample() const override;
   void initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
                   Distribution distribution) const override;
-  [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device,
-                                                              std::int64_t batch) const override;
+  [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device, std::int64_t batch,
+                                                              Precision precision) const override;
   void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
                Span<const float> input, Activations& activations) const override;
   void backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
@@ -58,7 +60,7 @@ class LinearStack : public Model {
   [[nodiscard]] std::size_t layers() const { return options_.layers.size(); }
   [[nodiscard]] LinearShape shape(std::size_t layer, std::int64_t rows) const;
   void backward_layer(Executor on, std::size_t layer, const ConstTensorList& parameters,
-                      Span<const float> input, Activations& activations,
+                      Span<const float> input, StackActivations& kept,
                       const TensorList& gradients) const;
 
   const LinearStackOptions options_;

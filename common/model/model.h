@@ -30,7 +30,9 @@ class IgnoreGradients final : public GradientSink {
   void gradient_ready(int) override {}
 };
 
-// What a model keeps between forward and backward for one batch on one device.
+// What a model keeps between forward and backward for one batch on one device, in the precision
+// that it was made for. Its ends are fp32 in each: the output is cast up from what the layers
+// computed, the gradient cast down to it.
 class Activations {
  public:
   Activations() = default;
@@ -60,8 +62,10 @@ struct Executor {
 // enqueued next.
 void charge(const Executor& on, int calls = 1);
 
-// A network by its parameters and how to enqueue forward and backward. Immutable: replicas on
-// several devices and threads share one.
+// A network by its parameters and how to enqueue forward and backward. Parameters, their gradients
+// and the input are fp32. In bf16 forward casts each parameter and the input to copies that the
+// activations hold, once, as torch.autocast does; casts are no calls from Python. Immutable:
+// replicas on several devices and threads share one.
 class Model {
  public:
   Model() = default;
@@ -89,8 +93,8 @@ class Model {
   virtual void initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
                           Distribution distribution) const = 0;
 
-  [[nodiscard]] virtual std::unique_ptr<Activations> make_activations(Device& device,
-                                                                      std::int64_t batch) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<Activations> make_activations(
+      Device& device, std::int64_t batch, Precision precision) const = 0;
 
   // Enqueues forward on `input` (batch, input_width), which stays until backward is done. Charges
   // the interpreter for each call.

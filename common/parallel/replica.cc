@@ -34,21 +34,22 @@ class ObservedGradients final : public GradientSink {
 
 }  // namespace
 
-Replica::Replica(Device& device, const Model& model, std::int64_t batch, const PhaseOptions& phases)
-    : Replica(device, model, batch, phases, make_arena(device, model.layout())) {}
+Replica::Replica(Device& device, const Model& model, std::int64_t batch,
+                 const TrainingOptions& options)
+    : Replica(device, model, batch, options, make_arena(device, model.layout())) {}
 
-Replica::Replica(Device& device, const Model& model, std::int64_t batch, const PhaseOptions& phases,
-                 Arena parameters)
+Replica::Replica(Device& device, const Model& model, std::int64_t batch,
+                 const TrainingOptions& options, Arena parameters)
     : device_(device),
       model_(model),
-      observers_(phases.observers),
-      operations_(make_operations(device)),
+      observers_(options.phases.observers),
+      operations_(make_operations(device, options.precision)),
       parameters_(std::move(parameters)),
       weights_(as_const(parameters_.tensors)),
       buffers_(make_arena(device, model.buffers())),
       state_{.buffers = buffers_.tensors},
-      activations_(model.make_activations(device, batch)),
-      timer_(device, phases),
+      activations_(model.make_activations(device, batch, options.precision)),
+      timer_(device, options.phases),
       stream_(device.make_stream(StreamPriority::kNormal)) {}
 
 void Replica::initialise(std::uint64_t seed, Distribution distribution) {

@@ -13,10 +13,11 @@ namespace tandem {
 // compute on them. Knows no other device.
 class Replica {
  public:
-  Replica(Device& device, const Model& model, std::int64_t batch, const PhaseOptions& phases);
+  // For `batch` samples; of the options, those of phases and precision are its own.
+  Replica(Device& device, const Model& model, std::int64_t batch, const TrainingOptions& options);
 
   // On parameters that lie elsewhere on the device, in memory of a communicator's.
-  Replica(Device& device, const Model& model, std::int64_t batch, const PhaseOptions& phases,
+  Replica(Device& device, const Model& model, std::int64_t batch, const TrainingOptions& options,
           Arena parameters);
 
   [[nodiscard]] Device& device() { return device_; }

@@ -16,7 +16,7 @@ Single::Single(Platform& platform, Device& device, const Model& model, Piece sha
       loss_(device.allocate(bytes_of<float>(1))),
       gradients_(make_arena(device, model.layout())),
       optimizer_(make_optimizer(device, model.layout().arena_count(), options.optimizer)),
-      replica_(device, model, share.count, options.phases) {
+      replica_(device, model, share.count, options) {
   replica_.initialise(options.seed, options.distribution);
   replica_.stream().synchronize();
 }

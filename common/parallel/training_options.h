@@ -29,6 +29,7 @@ struct TrainingOptions {
   std::uint64_t seed = 1;         // of weights and data
   Distribution distribution = Distribution::kUniform;
   OptimizerOptions optimizer{};
+  Precision precision = Precision::kFp32;  // that models compute in
   InputPlace input = InputPlace::kHost;
   std::vector<std::int64_t> input_lengths{};  // as in BatchShape; empty: no padding
   PhaseOptions phases{};

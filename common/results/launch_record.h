@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,28 @@ struct DeviceMemory {
   std::int64_t peak_bytes = 0;
 };
 
+// A GPU at one moment, as its driver told. Absent: it did not.
+struct GpuReading {
+  std::optional<double> sm_mhz;
+  std::optional<double> memory_mhz;
+  std::optional<double> watts;
+  std::optional<double> celsius;
+  std::vector<std::string> slowed_by;  // what held its clocks down: "power cap", ...
+};
+
+// The GPU that a device lies on. Absent and empty: the driver did not tell.
+struct GpuRecord {
+  int device = 0;                // over the whole job
+  std::string hardware;          // PCI address and UUID
+  std::string driver;            // version
+  std::string compute_mode;      // "default", "prohibited", "exclusive process"
+  std::optional<bool> mig;       // divided into instances
+  std::optional<int> nvlinks;    // active ones
+  std::optional<int> processes;  // that compute on it, when measuring began; own ones among them
+  GpuReading before;             // after the warm-up, while the last of its work may still run
+  GpuReading after;              // after the last sample
+};
+
 struct ModelFacts {
   std::int64_t parameters = 0;
   std::int64_t parameter_bytes = 0;
@@ -79,6 +102,7 @@ struct LaunchRecord {
   std::string stderr_tail;           // of a failed launch
   int launch_index = 0;              // 0-based, within the cell
   std::string mode = "synchronous";  // or "free-running": no barrier or wait between steps
+  std::string precision = "fp32";    // or "tf32", "bf16": what the step computed in
   bool oversubscribed = false;
   std::vector<std::string> warnings;  // of the program that measured, a line each
   // What is a model and no measurement: "link 20us:1GBps", "dispatch cost 8us", "interpreter lock".
@@ -95,6 +119,8 @@ struct LaunchRecord {
   double barrier_skew_uncertainty_seconds = 0;
   // Speed of one core that the modelled link's preset was scaled to, in GFLOP/s; 0: no preset.
   double core_gflops = 0;
+  // Measured peak of one device in this precision, in GFLOP/s; 0: this launch was told none.
+  double peak_gflops = 0;
   double first_step_seconds = 0;
   int warmup_steps = 0;  // discarded, first step included
   double warmup_seconds = 0;
@@ -112,6 +138,7 @@ struct LaunchRecord {
   std::vector<CollectiveRecord> collectives;  // in launch order; empty with --phases=off,
                                               // and where steps differ in theirs
   std::vector<DeviceMemory> memory;
+  std::vector<GpuRecord> gpus;             // by device; empty on the host and without NVML
   std::vector<std::int64_t> bucket_bytes;  // ddp: in launch order
   ModelFacts model;
   MachineFacts machine;

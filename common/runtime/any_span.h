@@ -40,6 +40,14 @@ class BasicAnySpan {
   // The same memory, untyped.
   [[nodiscard]] constexpr Span<Byte> bytes() const { return {data_, size_bytes().value, device_}; }
 
+  // The same elements as T, which is what they are; an empty one is of any type.
+  template <class T>
+  requires(!std::is_const_v<Byte> || std::is_const_v<T>) [[nodiscard]] Span<T> as() const {
+    const DType wanted = DTypeOf<std::remove_const_t<T>>::value;
+    TANDEM_CHECK(empty() || type_ == wanted, "{} taken for {}", name_of(type_), name_of(wanted));
+    return {reinterpret_cast<T*>(data_), size_, device_};
+  }
+
   [[nodiscard]] BasicAnySpan subspan(std::int64_t offset, std::int64_t count) const {
     TANDEM_CHECK(offset >= 0 && count >= 0 && offset + count <= size_,
                  "elements {}..{} of a span of {}", offset, offset + count, size_);

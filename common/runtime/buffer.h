@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/runtime/span.h"
+#include "common/runtime/any_span.h"
 
 namespace tandem {
 
@@ -23,6 +23,14 @@ class Buffer {
     const std::int64_t fits = all.size() / static_cast<std::int64_t>(sizeof(T));
     TANDEM_CHECK(count <= fits, "{} elements asked of a buffer of {}", count, fits);
     return Span<T>(reinterpret_cast<T*>(all.data()), count < 0 ? fits : count, all.device());
+  }
+
+  // The first `count` elements, of a type that is known at run time.
+  [[nodiscard]] AnySpan as(DType type, std::int64_t count) {
+    const ByteSpan all = bytes();
+    const std::int64_t fits = all.size() / size_of(type);
+    TANDEM_CHECK(count <= fits, "{} elements asked of a buffer of {}", count, fits);
+    return {all.data(), count, type, all.device()};
   }
 };
 

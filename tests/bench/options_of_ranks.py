@@ -48,6 +48,11 @@ def stages_nothing_in_shared_memory(record, usual):
     return peak(record) < peak(usual)
 
 
+def computes_in_bf16(record, usual):
+    return record["precision"] == "bf16" and usual["precision"] == "fp32" and peak(record) > peak(usual) \
+        and reduced(record) == reduced(usual)
+
+
 # Of each case: the batch, its options, what its record must show beside that of a run without them,
 # and whether its weights must be those of one device.
 CASES = {
@@ -61,6 +66,7 @@ CASES = {
     "horovod": (8, {"reducer": "horovod", "cycle-time": "2ms"}, reduces_all_at_once_without_buckets, True),
     "horovod_unfused": (8, {"reducer": "horovod", "cycle-time": "2ms", "fusion-mb": "0"},
                         reduces_each_alone, True),
+    "precision_bf16": (8, {"precision": "bf16"}, computes_in_bf16, True),
     "comm_mpi": (8, {"comm": "mpi"}, stages_nothing_in_shared_memory, True),
     "comm_gloo": (8, {"comm": "gloo"}, stages_nothing_in_shared_memory, True),
 }
@@ -72,6 +78,9 @@ def run(mpirun, step_bench, batch, options, *more):
          "--devices=2", "--oversubscribe", "--backend=host", "--model=mlp-tiny", f"--batch={batch}",
          *(f"--{name}={value}" for name, value in options.items()), *more],
         capture_output=True, text=True, check=False)
+    if "no bf16 products for this CPU" in result.stderr:
+        print(result.stderr)
+        sys.exit(77)
     if result.returncode != 0:
         sys.exit(f"exit status {result.returncode}:\n{result.stdout}{result.stderr}")
     return result.stdout

@@ -49,7 +49,7 @@ class ScatterGatherTest : public testing::TestWithParam<InputPlace> {
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       owned_.push_back(std::make_unique<Replica>(platform_->device(static_cast<int>(i)), model_,
                                                  pieces_[i].count,
-                                                 PhaseOptions{PhaseTiming::kOff}));
+                                                 TrainingOptions{.phases = {PhaseTiming::kOff}}));
       replicas_.push_back(owned_.back().get());
     }
     for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<float>(i);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <future>
 
 #include "common/runtime/host/host_stream.h"
@@ -101,10 +102,10 @@ TEST_F(HostOperations, WithAndWithoutBias_DoNotDisturbOneAnother) {
   run(without);
   EXPECT_EQ(operations().primitive_count(), 2);
   for (LinearForward op : {with, without}) {
-    const Span<float> actual = op.y;
+    const Span<float> actual = op.y.as<float>();
     op.y = zeros(actual.size());
     naive(op);
-    expect_near(actual, op.y, 1e-6);
+    expect_near(actual, op.y.as<float>(), 1e-6);
   }
 }
 
@@ -113,10 +114,10 @@ TEST_F(HostOperations, WithAndWithoutRelu_DoNotDisturbOneAnother) {
   run(forward(2, Activation::kRelu));
   LinearForward plain = forward(2);
   run(plain);
-  const Span<float> actual = plain.y;
+  const Span<float> actual = plain.y.as<float>();
   plain.y = zeros(actual.size());
   naive(plain);
-  expect_near(actual, plain.y, 1e-6);
+  expect_near(actual, plain.y.as<float>(), 1e-6);
   EXPECT_LT(*std::min_element(actual.begin(), actual.end()), 0);
 }
 
@@ -138,7 +139,7 @@ TEST_F(HostOperations, GoneBeforeTheirWorkIsDone_LeaveItIntact) {
     LinearForward expected = op;
     expected.y = zeros(op.y.size());
     naive(expected);
-    expect_equal(op.y, expected.y);
+    expect_equal(op.y.as<float>(), expected.y.as<float>());
   }
 }
 
@@ -147,14 +148,28 @@ TEST_F(HostOperations, OnEmptyOperands_DoNothing) {
   run(FillRandom{.values = zeros(0), .seed = 1});
 }
 
+// A variable of the environment, unset afterwards.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~ScopedVariable() { unsetenv(name_); }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  const char* const name_;
+};
+
 // All that make_operations asks of a device is its name.
 class NamedDevice final : public Device {
  public:
   [[nodiscard]] DeviceId id() const override { return {Backend::kCuda, 3}; }
   [[nodiscard]] std::string name() const override { return "fake"; }
+  [[nodiscard]] std::string hardware() const override { return ""; }
   [[nodiscard]] int multiprocessor_count() const override { return 1; }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes /*size*/) override { return nullptr; }
   [[nodiscard]] MemoryUse memory() const override { return {}; }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate_host(Bytes /*size*/) override { return nullptr; }
   [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority /*p*/) override {
     return nullptr;
   }
@@ -163,14 +178,16 @@ class NamedDevice final : public Device {
   void bind_this_thread() override {}
 };
 
-TEST(MakeOperations, OnCuda_IsAUsageErrorThatNamesTheWayOut) {
+TEST(MakeOperations, OnCudaWithoutItsModule_IsAUsageErrorThatNamesTheWayOut) {
+  const ScopedVariable nowhere("TANDEM_MODULE_PATH", "/nowhere");
   NamedDevice cuda;
   try {
     const auto operations = make_operations(cuda);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("cuda:3"), HasSubstr("--backend=host")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("there is no /nowhere/libtandem_cuda.so"),
+                                    HasSubstr("--backend=host")));
   }
 }
 

@@ -50,10 +50,10 @@ class Linear : public OperationsFixture, public ::testing::WithParamInterface<Ca
                      .y = data(shape().batch, shape().out),
                      .activation = activation};
     run(op);
-    const Span<float> actual = op.y;
+    const Span<float> actual = op.y.as<float>();
     op.y = zeros(actual.size());
     naive(op);
-    expect_near(actual, op.y, tolerance(shape().in));
+    expect_near(actual, op.y.as<float>(), tolerance(shape().in));
   }
 };
 
@@ -74,10 +74,10 @@ TEST_P(Linear, BackwardInput_AgreesWithNaive) {
                          .weight = data(shape().out, shape().in),
                          .dx = data(shape().batch, shape().in)};
   run(op);
-  const Span<float> actual = op.dx;
+  const Span<float> actual = op.dx.as<float>();
   op.dx = zeros(actual.size());
   naive(op);
-  expect_near(actual, op.dx, tolerance(shape().out));
+  expect_near(actual, op.dx.as<float>(), tolerance(shape().out));
 }
 
 TEST_P(Linear, BackwardWeight_AgreesWithNaiveAndOverwrites) {

@@ -51,7 +51,7 @@ TEST(MlpTest, Layout_IsWeightThenBiasPerLayer) {
 }
 
 std::vector<float> initial_weights(Device& device, const Model& model, std::uint64_t seed) {
-  Replica replica(device, model, 1, PhaseOptions{PhaseTiming::kOff});
+  Replica replica(device, model, 1, TrainingOptions{.phases = {PhaseTiming::kOff}});
   replica.initialise(seed, Distribution::kUniform);
   replica.stream().synchronize();
   return read_back<float>(device, replica.parameters().flat);

@@ -82,13 +82,15 @@ class Recorder final : public GradientSink {
 
 // One forward and backward of a model on a host device.
 struct ModelRun {
-  ModelRun(const Model& model, std::int64_t batch)
+  ModelRun(const Model& model, std::int64_t batch, Precision precision = Precision::kFp32,
+           Distribution distribution = Distribution::kUniform)
       : x(some_values(batch * model.input_width(), 0.3)),
         dy(some_values(batch * model.output_width(), 0.9)),
         input(device.allocate(Bytes{4 * batch * model.input_width()})),
         gradients(make_arena(device, model.layout())),
-        replica(device, model, batch, PhaseOptions{PhaseTiming::kOff}) {
-    replica.initialise(5, Distribution::kUniform);
+        replica(device, model, batch,
+                TrainingOptions{.precision = precision, .phases = {PhaseTiming::kOff}}) {
+    replica.initialise(5, distribution);
     put(device, input->as<float>(), x);
     put(device, replica.output_gradient(), dy);
     Interpreter interpreter(Nanoseconds{0});

@@ -94,7 +94,7 @@ TEST(CounterTest, EachForward_CountsInBufferAndAttribute) {
 TEST(CounterTest, EachReplica_HasItsOwnState) {
   const Counter model;
   ModelRun run(model, 2);
-  Replica other(run.device, model, 2, PhaseOptions{PhaseTiming::kOff});
+  Replica other(run.device, model, 2, TrainingOptions{.phases = {PhaseTiming::kOff}});
   EXPECT_EQ(read_back<float>(run.device, other.state().buffers.front()), std::vector<float>{0});
   EXPECT_TRUE(other.state().attributes.empty());
 }

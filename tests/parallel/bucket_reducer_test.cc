@@ -56,7 +56,7 @@ class BucketReducerTest : public testing::Test {
   const std::unique_ptr<Platform> platform_ = host_devices(1);
   Device& device_ = platform_->device(0);
   const Mlp model_{"four segments", {64, 64, 64}};
-  Replica replica_{device_, model_, 1, PhaseOptions{PhaseTiming::kOff}};
+  Replica replica_{device_, model_, 1, TrainingOptions{.phases = {PhaseTiming::kOff}}};
   FakeCommunicator communicator_{device_, 1, 4};
   std::unique_ptr<BucketReducer> reducer_;
 };
@@ -280,7 +280,7 @@ TEST_F(BucketReducerTest, Hook_TakesTheBuckets_OfUndividedGradients_InPlaceOfAll
 }
 
 TEST_F(BucketReducerTest, Collectives_AreTimedByBucket_OnceRebuilt) {
-  PhaseOptions timed{};
+  TrainingOptions timed{};
   Replica replica(device_, model_, 1, timed);
   BucketReducer reducer(replica, model_.layout(), communicator_,
                         {.bucket_cap = kCap, .first_bucket_cap = kCap});

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/kernels/bf16_support.h"
 #include "common/model/zoo.h"
 #include "tests/support/training.h"
 
@@ -153,6 +154,10 @@ std::vector<dp::DataParallelOptions> ways_of_dp() {
           {.replicate = dp::Grouping::kFlat, .broadcast = dp::Order::kTree},
           {.loss = dp::LossPlace::kReplicas},
           {.reduce = dp::Order::kTree},
+          {.broadcast = dp::Order::kCollective},
+          {.replicate = dp::Grouping::kTensor,
+           .broadcast = dp::Order::kCollective,
+           .reduce = dp::Order::kCollective},
           {.device_ids = {1, 0}},
           {.device_ids = {1, 0}, .output_device = 0}};
 }
@@ -168,6 +173,18 @@ TEST(StrategiesTest, EveryWayOfDp_FirstGradientsEqualSinglesBitForBit) {
       EXPECT_EQ(train(*model, run), single);
     }
   }
+}
+
+// On host devices a collective adds in the devices' order, as the root does one after the other.
+TEST(StrategiesTest, CollectivesOfDp_EqualItsCopiesBitForBit_OnAnyData) {
+  const auto model = make_model("mlp-tiny");
+  Training run = real_run("dp", 4, 10);
+  run.dp = {.broadcast = dp::Order::kSequential, .reduce = dp::Order::kSequential};
+  const Outcome copies = train(*model, run);
+  run.dp = {.broadcast = dp::Order::kCollective, .reduce = dp::Order::kCollective};
+  EXPECT_EQ(train(*model, run), copies);
+  run.dp = {};  // as torch without NCCL
+  EXPECT_EQ(train(*model, run), copies);
 }
 
 TEST(StrategiesTest, EveryWayOfDp_WithUnevenPieces_FollowsSingle) {
@@ -215,7 +232,7 @@ TEST(StrategiesTest, DdpReplicate_RefusesABatchThatLeavesARankWithoutWork) {
 std::vector<Training> all_combinations() {
   std::vector<Training> runs;
   for (const auto input : {InputPlace::kHost, InputPlace::kPageable, InputPlace::kDevice}) {
-    for (const auto order : {dp::Order::kSequential, dp::Order::kTree}) {
+    for (const auto order : {dp::Order::kSequential, dp::Order::kTree, dp::Order::kCollective}) {
       for (const auto loss : {dp::LossPlace::kRoot, dp::LossPlace::kReplicas}) {
         for (const int output : {2, 0, 3}) {
           Training run = exact_run("dp", 4);
@@ -282,6 +299,48 @@ TEST(StrategiesTest, ModelledLinkAndInterpreter_ChangeNoNumber) {
     run.platform.link = LinkModel{std::chrono::microseconds(5), 1e9};
     run.training.interpreter = {std::chrono::microseconds(2), InterpreterLock::kOn};
     EXPECT_EQ(train(*model, run), plain) << strategy;
+  }
+}
+
+class Bf16Strategies : public testing::Test {
+ public:
+  void SetUp() override {
+    if (host_bf16_support() == Bf16Support::kNone) {
+      GTEST_SKIP() << "the library has no bf16 products for this CPU";
+    }
+  }
+};
+
+Training in_bf16(Training run) {
+  run.training.precision = Precision::kBf16;
+  return run;
+}
+
+// Rows are independent, sums of whole numbers exact in fp32, and each is rounded once: pieces of
+// the batch come to the same bf16 numbers as the whole.
+TEST_F(Bf16Strategies, FirstGradients_EqualSinglesBitForBit) {
+  const auto model = exact_model();
+  const Outcome single = train(*model, in_bf16(exact_run("single", 1)));
+  EXPECT_NE(single, train(*model, exact_run("single", 1)));  // 145 x 16 is more than bf16 counts to
+  for (const char* strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
+    for (const int devices : {1, 2, 4}) {
+      EXPECT_EQ(train(*model, in_bf16(exact_run(strategy, devices))), single)
+          << strategy << " on " << devices;
+    }
+  }
+}
+
+// An fp32 rounding may carry an activation to the next number of the format, 2^-8 away.
+TEST_F(Bf16Strategies, OverSeveralSteps_FollowSingle) {
+  constexpr double kBf16Tolerance = 1e-2;
+  const auto model = make_model("mlp-tiny");
+  const Outcome single = train(*model, in_bf16(real_run("single", 1, 12)));
+  for (const char* strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
+    for (const int devices : {2, 3}) {
+      const Outcome other = train(*model, in_bf16(real_run(strategy, devices, 12)));
+      EXPECT_LT(relative_difference(single.weights, other.weights), kBf16Tolerance) << strategy;
+      EXPECT_LT(relative_difference(single.gradients, other.gradients), kBf16Tolerance) << strategy;
+    }
   }
 }
 

@@ -48,6 +48,8 @@ TEST(RecordText, WhatStandsBesideTheTimes_IsKept) {
   EXPECT_DOUBLE_EQ(read.barrier_skew_uncertainty_seconds, 0.00001);
   EXPECT_EQ(read.machine.hosts, (std::vector<std::string>{"node", "other"}));
   EXPECT_DOUBLE_EQ(read.core_gflops, 88.25);
+  EXPECT_DOUBLE_EQ(read.peak_gflops, 140.5);
+  EXPECT_EQ(read.precision, "bf16");
 }
 
 TEST(RecordText, OlderRecord_HasNothingBesideItsTimes) {

@@ -20,6 +20,7 @@ inline LaunchRecord full_record() {
                  .options = {{"grads", "views"}}};
   record.launch_index = 3;
   record.mode = "free-running";
+  record.precision = "bf16";
   record.oversubscribed = true;
   record.warnings = {"device 1 shares a core"};
   record.modelled = {"link 20us:1GBps", "interpreter lock"};
@@ -31,6 +32,7 @@ inline LaunchRecord full_record() {
   record.barrier_skew_seconds = 0.00003;
   record.barrier_skew_uncertainty_seconds = 0.00001;
   record.core_gflops = 88.25;
+  record.peak_gflops = 140.5;
   record.first_step_seconds = 0.5;
   record.warmup_steps = 4;
   record.warmup_seconds = 0.7;
@@ -41,6 +43,21 @@ inline LaunchRecord full_record() {
                    {.device = 1, .mean_seconds = {{"idle", 0.001}}, .span_seconds = 0.0096}};
   record.remainder_seconds = 0.0001;
   record.memory = {{.device = 1, .capacity_bytes = 1 << 30, .peak_bytes = 1 << 20}};
+  record.gpus = {
+      {.device = 1,
+       .hardware = "00000000:3B:00.0 GPU-5f0e",
+       .driver = "580.65.06",
+       .compute_mode = "default",
+       .mig = false,
+       .nvlinks = 18,
+       .processes = 1,
+       .before =
+           {.sm_mhz = 1980, .memory_mhz = 2619, .watts = 412.5, .celsius = 60, .slowed_by = {}},
+       .after = {.sm_mhz = 1755,
+                 .memory_mhz = {},
+                 .watts = 699,
+                 .celsius = 71,
+                 .slowed_by = {"power cap"}}}};
   record.bucket_bytes = {1 << 20, 25 << 20};
   record.model = {.parameters = 1000, .parameter_bytes = 4000, .flops_per_sample = 6e3};
   record.machine = {.host_name = "node",

@@ -45,6 +45,21 @@ TEST(LoadCudaModule, NotALibrary_IsBroken) {
   fs::remove(file);
 }
 
+// A module whose own library is not where the dynamic linker looks: a node without cuBLASLt.
+TEST(LoadCudaModule, WithoutALibraryThatItNeeds_NamesItAndSaysWhatToDo) {
+  if (!fs::exists(TANDEM_INCOMPLETE_MODULE)) GTEST_SKIP() << "it was built on another machine";
+  const LoadedCudaModule loaded = load_cuda_module({TANDEM_INCOMPLETE_MODULE});
+  EXPECT_EQ(loaded.module, nullptr);
+  EXPECT_EQ(loaded.trouble.state, CudaState::kModuleBroken);
+  for (const char* part : {"libtandem_absent.so", "LD_LIBRARY_PATH"}) {
+    EXPECT_NE(loaded.trouble.detail.find(part), std::string::npos) << loaded.trouble.detail;
+  }
+}
+
+TEST(FindEntry, WithoutAModule_IsNull) {
+  EXPECT_EQ(find_entry(LoadedCudaModule{}, "tandem_cuda_module"), nullptr);
+}
+
 fs::path built_module() { return test::build_folder() / "lib" / kCudaModuleFile; }
 
 // Built, on a machine without GPU and driver: what a CI machine is.
@@ -57,7 +72,7 @@ class CudaModuleWithoutDriver : public ::testing::Test {
     // An archive's node; where it was built, the library is where the module was linked with it.
     if (trouble.find("libcublasLt") != std::string::npos) GTEST_SKIP() << trouble;
     ASSERT_NE(loaded_.module, nullptr) << loaded_.trouble.detail;
-    probe_ = loaded_.module->probe(1);
+    probe_ = loaded_.module->probe({});
     if (probe_.state != CudaState::kDriverMissing) GTEST_SKIP() << "there is a driver here";
   }
 
@@ -67,7 +82,11 @@ class CudaModuleWithoutDriver : public ::testing::Test {
 
 TEST_F(CudaModuleWithoutDriver, ProbeNamesTheDriver) {
   EXPECT_NE(probe_.detail.find("libcuda.so.1"), std::string::npos) << probe_.detail;
-  EXPECT_FALSE(probe_.operations);
+}
+
+TEST_F(CudaModuleWithoutDriver, OtherEntries_AreFoundByName) {
+  EXPECT_NE(find_entry(loaded_, "tandem_cuda_kernels_module"), nullptr);
+  EXPECT_EQ(find_entry(loaded_, "tandem_cuda_nothing"), nullptr);
 }
 
 TEST_F(CudaModuleWithoutDriver, ErrorsCrossIntoTheProgram) {

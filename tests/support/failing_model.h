@@ -32,9 +32,9 @@ class FailingModel final : public Model {
                   Distribution distribution) const override {
     mlp_.initialise(on, parameters, seed, distribution);
   }
-  [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device,
-                                                              std::int64_t batch) const override {
-    return mlp_.make_activations(device, batch);
+  [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device, std::int64_t batch,
+                                                              Precision precision) const override {
+    return mlp_.make_activations(device, batch, precision);
   }
   void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
                Span<const float> input, Activations& activations) const override {

@@ -8,15 +8,16 @@ namespace {
 
 // A row-major matrix, read as its transpose where so marked.
 struct Factor {
-  const float* data;
+  Span<const float> elements;
   std::int64_t row_length;  // as stored
   char transposed = 'N';
 };
 
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const Factor& a, const Factor& b,
-              float* product) {
-  const dnnl_status_t status = dnnl_sgemm(a.transposed, b.transposed, m, n, k, 1.0F, a.data,
-                                          a.row_length, b.data, b.row_length, 0.0F, product, n);
+              Span<float> product) {
+  const dnnl_status_t status =
+      dnnl_sgemm(a.transposed, b.transposed, m, n, k, 1.0F, a.elements.data(), a.row_length,
+                 b.elements.data(), b.row_length, 0.0F, product.data(), n);
   if (status != dnnl_success) {
     fail(ErrorKind::kFailure, "sgemm of {} x {} x {} failed in oneDNN (status {})", m, n, k,
          static_cast<int>(status));
@@ -27,17 +28,20 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const Factor& a, c
 
 void bare_product(const LinearForward& op) {
   const auto& [batch, in, out] = op.shape;
-  multiply(batch, out, in, {op.x.data(), in}, {op.weight.data(), in, 'T'}, op.y.data());
+  multiply(batch, out, in, {op.x.as<const float>(), in}, {op.weight.as<const float>(), in, 'T'},
+           op.y.as<float>());
 }
 
 void bare_product(const LinearBackwardInput& op) {
   const auto& [batch, in, out] = op.shape;
-  multiply(batch, in, out, {op.dy.data(), out}, {op.weight.data(), in}, op.dx.data());
+  multiply(batch, in, out, {op.dy.as<const float>(), out}, {op.weight.as<const float>(), in},
+           op.dx.as<float>());
 }
 
 void bare_product(const LinearBackwardWeight& op) {
   const auto& [batch, in, out] = op.shape;
-  multiply(out, in, batch, {op.dy.data(), out, 'T'}, {op.x.data(), in}, op.dweight.data());
+  multiply(out, in, batch, {op.dy.as<const float>(), out, 'T'}, {op.x.as<const float>(), in},
+           op.dweight);
 }
 
 }  // namespace tandem::host

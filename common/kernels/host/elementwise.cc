@@ -18,6 +18,17 @@ void relu_backward(std::int64_t count, const float* y, float* dy) {
   for (std::int64_t i = 0; i < count; ++i) dy[i] = y[i] <= 0 ? 0.0F : dy[i];
 }
 
+// By the bits, as integers vectorise: y <= 0 where it is a zero, or negative and no NaN.
+TANDEM_VECTOR_CLONES
+void relu_backward(std::int64_t count, const BFloat16* y, BFloat16* dy) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint16_t bits = y[i].bits;
+    const bool off = (bits & 0x7fff) == 0 || (bits >= 0x8000 && bits <= 0xff80);
+    dy[i].bits = off ? std::uint16_t{0} : dy[i].bits;
+  }
+}
+
 TANDEM_VECTOR_CLONES
 void sgd_update(std::int64_t count, const float* gradient, float* velocity, float* weight,
                 float learning_rate, float momentum) {
@@ -102,7 +113,13 @@ double mse(std::int64_t count, const float* prediction, const float* target, flo
 
 }  // namespace
 
-void run(const ReluBackward& op) { relu_backward(op.y.size(), op.y.data(), op.dy.data()); }
+void run(const ReluBackward& op) {
+  if (op.y.dtype() == DType::kBFloat16) {
+    return relu_backward(op.y.size(), op.y.as<const BFloat16>().data(),
+                         op.dy.as<BFloat16>().data());
+  }
+  relu_backward(op.y.size(), op.y.as<const float>().data(), op.dy.as<float>().data());
+}
 
 void run(const MseLoss& op) {
   const std::int64_t count = op.prediction.size();

@@ -23,10 +23,22 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 using Arguments = std::unordered_map<int, memory>;
 
-memory::desc matrix(std::int64_t rows, std::int64_t columns, Tag tag = Tag::ab) {
-  return {{rows, columns}, memory::data_type::f32, tag};
+memory::data_type element_of(DType type) {
+  switch (type) {
+    case DType::kFloat32:
+      return memory::data_type::f32;
+    case DType::kBFloat16:
+      return memory::data_type::bf16;
+    case DType::kFloat16:
+      break;
+  }
+  fail(ErrorKind::kLogic, "products of {}", name_of(type));
 }
-memory::desc vector(std::int64_t size) { return {{size}, memory::data_type::f32, Tag::a}; }
+
+memory::desc matrix(DType type, std::int64_t rows, std::int64_t columns, Tag tag = Tag::ab) {
+  return {{rows, columns}, element_of(type), tag};
+}
+memory::desc vector(DType type, std::int64_t size) { return {{size}, element_of(type), Tag::a}; }
 
 // Not copied from one maker to the next: copies of an attribute share what they point to, so that a
 // post-op added to one would appear in all.
@@ -60,6 +72,7 @@ enum class Bias { kNone, kPresent };
 struct Key {
   Product product = Product::kForward;
   LinearShape shape;
+  DType type = DType::kFloat32;  // of all but the gradients of parameters
   Activation activation = Activation::kNone;
   Bias bias = Bias::kNone;
 
@@ -71,7 +84,7 @@ std::string to_string(const Key& key) {
   const char* name = key.product == Product::kForward         ? "linear_forward"
                      : key.product == Product::kBackwardInput ? "linear_backward_input"
                                                               : "linear_backward_weight";
-  return fmt::format("{} of {} x {} -> {}", name, s.batch, s.in, s.out);
+  return fmt::format("{} of {} x {} -> {} in {}", name, s.batch, s.in, s.out, name_of(key.type));
 }
 
 // A primitive and the memory objects it is executed with; each execution points them elsewhere.
@@ -103,10 +116,10 @@ memory::desc present(const Key& key, const memory::desc& desc) {
 
 Prepared make_forward(const dnnl::engine& engine, const Key& key) {
   const LinearShape& s = key.shape;
-  const memory::desc x = matrix(s.batch, s.in);
-  const memory::desc weight_transposed = matrix(s.in, s.out, Tag::ba);
-  const memory::desc bias = present(key, matrix(1, s.out));
-  const memory::desc y = matrix(s.batch, s.out);
+  const memory::desc x = matrix(key.type, s.batch, s.in);
+  const memory::desc weight_transposed = matrix(key.type, s.in, s.out, Tag::ba);
+  const memory::desc bias = present(key, matrix(key.type, 1, s.out));
+  const memory::desc y = matrix(key.type, s.batch, s.out);
   const dnnl::matmul::primitive_desc description({x, weight_transposed, bias, y},
                                                  attributes(key.activation), engine);
   return finish(engine, description, dnnl::matmul(description),
@@ -118,33 +131,36 @@ Prepared make_forward(const dnnl::engine& engine, const Key& key) {
 
 // The backward descriptions ask for the forward one they belong to.
 dnnl::inner_product_forward::primitive_desc forward_hint(const dnnl::engine& engine,
-                                                         const LinearShape& s) {
-  return {{dnnl::prop_kind::forward_training, matrix(s.batch, s.in), matrix(s.out, s.in),
-           vector(s.out), matrix(s.batch, s.out)},
-          attributes(Activation::kNone),
-          engine};
+                                                         const Key& key) {
+  const LinearShape& s = key.shape;
+  return {
+      {dnnl::prop_kind::forward_training, matrix(key.type, s.batch, s.in),
+       matrix(key.type, s.out, s.in), vector(key.type, s.out), matrix(key.type, s.batch, s.out)},
+      attributes(Activation::kNone),
+      engine};
 }
 
-Prepared make_backward_input(const dnnl::engine& engine, const LinearShape& s) {
-  const memory::desc dx = matrix(s.batch, s.in);
-  const memory::desc weight = matrix(s.out, s.in);
-  const memory::desc dy = matrix(s.batch, s.out);
+Prepared make_backward_input(const dnnl::engine& engine, const Key& key) {
+  const LinearShape& s = key.shape;
+  const memory::desc dx = matrix(key.type, s.batch, s.in);
+  const memory::desc weight = matrix(key.type, s.out, s.in);
+  const memory::desc dy = matrix(key.type, s.batch, s.out);
   using Primitive = dnnl::inner_product_backward_data;
   const Primitive::primitive_desc description({dx, weight, dy}, attributes(Activation::kNone),
-                                              engine, forward_hint(engine, s));
+                                              engine, forward_hint(engine, key));
   return finish(engine, description, Primitive(description),
                 {{DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, dx}});
 }
 
 Prepared make_backward_weight(const dnnl::engine& engine, const Key& key) {
   const LinearShape& s = key.shape;
-  const memory::desc x = matrix(s.batch, s.in);
-  const memory::desc dweight = matrix(s.out, s.in);
-  const memory::desc dbias = present(key, vector(s.out));
-  const memory::desc dy = matrix(s.batch, s.out);
+  const memory::desc x = matrix(key.type, s.batch, s.in);
+  const memory::desc dweight = matrix(DType::kFloat32, s.out, s.in);
+  const memory::desc dbias = present(key, vector(DType::kFloat32, s.out));
+  const memory::desc dy = matrix(key.type, s.batch, s.out);
   using Primitive = dnnl::inner_product_backward_weights;
   const Primitive::primitive_desc description(
-      {x, dweight, dbias, dy}, attributes(Activation::kNone), engine, forward_hint(engine, s));
+      {x, dweight, dbias, dy}, attributes(Activation::kNone), engine, forward_hint(engine, key));
   return finish(engine, description, Primitive(description),
                 {{DNNL_ARG_SRC, x},
                  {DNNL_ARG_DIFF_DST, dy},
@@ -158,7 +174,7 @@ Prepared make(const dnnl::engine& engine, const Key& key) {
     case Product::kForward:
       return make_forward(engine, key);
     case Product::kBackwardInput:
-      return make_backward_input(engine, key.shape);
+      return make_backward_input(engine, key);
     case Product::kBackwardWeight:
       return make_backward_weight(engine, key);
   }
@@ -177,12 +193,9 @@ auto translated(const Key& key, Function&& function) {
 }
 
 // oneDNN takes no pointers to const; the operands named here are only read.
-void* address(Span<const float> operand) { return const_cast<float*>(data_or_null(operand)); }
+void* address(ConstAnySpan operand) { return const_cast<std::byte*>(data_or_null(operand)); }
 
-template <class T>
-Bias bias_of(Span<T> bias) {
-  return bias.empty() ? Bias::kNone : Bias::kPresent;
-}
+Bias bias_of(ConstAnySpan bias) { return bias.empty() ? Bias::kNone : Bias::kPresent; }
 
 struct Operand {
   int argument;
@@ -245,14 +258,14 @@ LinearProducts::~LinearProducts() = default;
 
 LinearProducts::Work LinearProducts::prepare(const LinearForward& op) {
   return library_->work(
-      Key{Product::kForward, op.shape, op.activation, bias_of(op.bias)},
+      Key{Product::kForward, op.shape, op.x.dtype(), op.activation, bias_of(op.bias)},
       std::array{Operand{DNNL_ARG_SRC, address(op.x)},
                  Operand{DNNL_ARG_WEIGHTS, address(op.weight)},
                  Operand{DNNL_ARG_BIAS, address(op.bias)}, Operand{DNNL_ARG_DST, op.y.data()}});
 }
 
 LinearProducts::Work LinearProducts::prepare(const LinearBackwardInput& op) {
-  return library_->work(Key{Product::kBackwardInput, op.shape},
+  return library_->work(Key{Product::kBackwardInput, op.shape, op.dy.dtype()},
                         std::array{Operand{DNNL_ARG_DIFF_DST, address(op.dy)},
                                    Operand{DNNL_ARG_WEIGHTS, address(op.weight)},
                                    Operand{DNNL_ARG_DIFF_SRC, op.dx.data()}});
@@ -260,7 +273,7 @@ LinearProducts::Work LinearProducts::prepare(const LinearBackwardInput& op) {
 
 LinearProducts::Work LinearProducts::prepare(const LinearBackwardWeight& op) {
   return library_->work(
-      Key{Product::kBackwardWeight, op.shape, Activation::kNone, bias_of(op.dbias)},
+      Key{Product::kBackwardWeight, op.shape, op.x.dtype(), Activation::kNone, bias_of(op.dbias)},
       std::array{Operand{DNNL_ARG_SRC, address(op.x)}, Operand{DNNL_ARG_DIFF_DST, address(op.dy)},
                  Operand{DNNL_ARG_DIFF_WEIGHTS, op.dweight.data()},
                  Operand{DNNL_ARG_DIFF_BIAS, data_or_null(op.dbias)}});

@@ -52,6 +52,23 @@ void set_element(AnySpan values, std::int64_t i, float value) {
   }
 }
 
+std::vector<float> widened(ConstAnySpan values) {
+  std::vector<float> wide;
+  wide.reserve(static_cast<std::size_t>(values.size()));
+  for (std::int64_t i = 0; i < values.size(); ++i) wide.push_back(element(values, i));
+  return wide;
+}
+
+const float* data_or_null(const std::vector<float>& operand) {
+  return operand.empty() ? nullptr : operand.data();
+}
+
+void store(const std::vector<float>& from, AnySpan to) {
+  for (std::int64_t i = 0; i < to.size(); ++i) {
+    set_element(to, i, from[static_cast<std::size_t>(i)]);
+  }
+}
+
 using Vector = std::vector<double>;
 
 double dot(const Vector& a, const Vector& b) {
@@ -80,21 +97,29 @@ bool extend(std::vector<Vector>& basis, const Vector& vector, double enough) {
 }  // namespace
 
 void naive(const LinearForward& op) {
-  naive_loops::linear_forward(op.shape, op.x.data(), op.weight.data(), data_or_null(op.bias),
-                              op.y.data(), op.activation);
+  const std::vector<float> bias = widened(op.bias);
+  std::vector<float> y = widened(op.y);
+  naive_loops::linear_forward(op.shape, widened(op.x).data(), widened(op.weight).data(),
+                              data_or_null(bias), y.data(), op.activation);
+  store(y, op.y);
 }
 
 void naive(const LinearBackwardInput& op) {
-  naive_loops::linear_backward_input(op.shape, op.dy.data(), op.weight.data(), op.dx.data());
+  std::vector<float> dx = widened(op.dx);
+  naive_loops::linear_backward_input(op.shape, widened(op.dy).data(), widened(op.weight).data(),
+                                     dx.data());
+  store(dx, op.dx);
 }
 
 void naive(const LinearBackwardWeight& op) {
-  naive_loops::linear_backward_weight(op.shape, op.x.data(), op.dy.data(), op.dweight.data(),
-                                      data_or_null(op.dbias));
+  naive_loops::linear_backward_weight(op.shape, widened(op.x).data(), widened(op.dy).data(),
+                                      op.dweight.data(), tandem::data_or_null(op.dbias));
 }
 
 void naive(const ReluBackward& op) {
-  naive_loops::relu_backward(op.y.size(), op.y.data(), op.dy.data());
+  std::vector<float> dy = widened(op.dy);
+  naive_loops::relu_backward(op.y.size(), widened(op.y).data(), dy.data());
+  store(dy, op.dy);
 }
 
 void naive(const MseLoss& op) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every operation in plain loops, run by the caller at once: what the fast versions, of all back
-// ends, are compared to. Sums are taken in double in index order. Operands lie in memory the caller
-// can read; sizes are the caller's business.
+// ends, are compared to. Sums are taken in double in index order and rounded to fp32; what is bf16
+// is widened first, and what becomes bf16 is rounded from that fp32. Operands lie in memory the
+// caller can read; sizes and types are the caller's business.
 #pragma once
 
 #include "common/kernels/operations.h"

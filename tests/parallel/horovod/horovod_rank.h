@@ -54,7 +54,7 @@ class HorovodRank {
         device(platform.device(rank)),
         data(make_shared_memory_communicator(bootstrap, device)),
         control(make_shared_memory_communicator(bootstrap, device)),
-        replica(device, kModel, 1, PhaseOptions{}),
+        replica(device, kModel, 1, TrainingOptions{}),
         reducer(std::in_place, platform, replica, kModel.layout(), *data, *control, options) {}
 
   [[nodiscard]] Values values(int of_rank, int step, int segment) const {

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/kernels/comparison.h"
+
+#include <string>
+
+#include "common/base/clock.h"
+
+namespace tandem::bench {
+
+void compare(benchmark::State& state, DeviceBench& bench, const Comparison& comparison) {
+  const bool has_yardstick = comparison.yardstick != nullptr;
+  static_cast<void>(bench.timed(comparison.operation));  // primitives, page faults
+  if (has_yardstick) static_cast<void>(bench.timed(comparison.yardstick));
+  double operation_time = 0;
+  double yardstick_time = 0;
+  double rounds = 0;
+  for ([[maybe_unused]] auto iteration : state) {
+    const double took = bench.timed(comparison.operation);
+    if (comparison.afterwards) comparison.afterwards();
+    state.SetIterationTime(took);
+    operation_time += took;
+    if (has_yardstick) yardstick_time += bench.timed(comparison.yardstick);
+    ++rounds;
+  }
+  if (operation_time <= 0) return;  // counters must be finite numbers
+  const double rate = rounds * comparison.operation_work / operation_time;
+  state.counters[comparison.unit] = rate;
+  if (yardstick_time <= 0) return;
+  const double yardstick_rate = rounds * comparison.yardstick_work / yardstick_time;
+  state.counters[std::string("bare_") + comparison.unit] = yardstick_rate;
+  state.counters["share"] = rate / yardstick_rate;
+}
+
+void time_plain(benchmark::State& state, const std::function<void()>& code, double work,
+                const char* unit) {
+  double seconds = 0;
+  for ([[maybe_unused]] auto iteration : state) {
+    const TimePoint start = Clock::now();
+    code();
+    const double took = Seconds(Clock::now() - start).count();
+    state.SetIterationTime(took);
+    seconds += took;
+  }
+  if (seconds > 0) state.counters[unit] = work * static_cast<double>(state.iterations()) / seconds;
+}
+
+}  // namespace tandem::bench

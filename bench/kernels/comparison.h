@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How operations are timed: each next to its yardstick where there is one, in turn on one stream,
+// so that the machine's moods meet both alike.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <functional>
+
+#include "bench/kernels/device_bench.h"
+
+namespace tandem::bench {
+
+// Work is in units of 10^9: flops, bytes or elements.
+struct Comparison {
+  std::function<void()> operation;
+  std::function<void()> yardstick{};   // empty: there is none on this back end
+  std::function<void()> afterwards{};  // after the operation, not timed
+  double operation_work = 0;
+  double yardstick_work = 0;
+  const char* unit = "";  // the counter's name
+};
+
+// Counters: the rate in `unit`; with a yardstick also `bare_` and that, and `share`: the
+// yardstick's time over the operation's.
+void compare(benchmark::State& state, DeviceBench& bench, const Comparison& comparison);
+
+// Plain code of the calling thread, once per iteration; its rate in `unit`.
+void time_plain(benchmark::State& state, const std::function<void()>& code, double work,
+                const char* unit);
+
+// Several calls at a time, as in a step, so that a wake-up of the worker is not counted to each.
+inline constexpr int kCalls = 8;
+
+template <class Function>
+void repeat(const Function& call) {
+  for (int i = 0; i < kCalls; ++i) call();
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benchmark/benchmark.h>
+
+#include <vector>
+
+#include "bench/kernels/comparison.h"
+#include "bench/kernels/operation_benchmarks.h"
+#include "common/kernels/host/bare_product.h"
+#include "common/model/zoo.h"
+#include "common/parallel/single.h"
+
+namespace tandem::bench {
+namespace {
+
+// The matrix products of a step of `layers` square layers, one bare call each: what a step would
+// take if it were nothing else. Operands are the bench's own, with a weight per layer.
+class BareStep {
+ public:
+  BareStep(DeviceBench& bench, int layers, LinearShape shape)
+      : bench_(bench),
+        shape_(shape),
+        x_(bench.random(shape.batch * shape.in)),
+        y_(bench.random(shape.batch * shape.out)),
+        bias_(bench.random(shape.out)) {
+    for (int i = 0; i < layers; ++i) {
+      weights_.push_back(bench.random(shape.in * shape.out));
+      gradients_.push_back(bench.random(shape.in * shape.out));
+    }
+  }
+
+  void enqueue() {
+    for (const Span<float> weight : weights_) {
+      bare(LinearForward{.shape = shape_, .x = x_, .weight = weight, .bias = bias_, .y = y_});
+    }
+    for (std::size_t i = weights_.size(); i-- > 0;) {
+      if (i > 0)
+        bare(LinearBackwardInput{.shape = shape_, .dy = y_, .weight = weights_[i], .dx = x_});
+      bare(LinearBackwardWeight{
+          .shape = shape_, .x = x_, .dy = y_, .dweight = gradients_[i], .dbias = bias_});
+    }
+  }
+
+ private:
+  template <class Op>
+  void bare(const Op& op) {
+    bench_.enqueue_bare([op] { host::bare_product(op); });
+  }
+
+  DeviceBench& bench_;
+  const LinearShape shape_;
+  const Span<float> x_;
+  const Span<float> y_;
+  const Span<float> bias_;
+  std::vector<Span<float>> weights_;
+  std::vector<Span<float>> gradients_;
+};
+
+// The strategy `single` itself, input copy, loss and optimizer included, next to bare products.
+void single_step(benchmark::State& state, Platform& platform, Precision precision) {
+  constexpr int kLayers = 4;
+  DeviceBench bench(platform, precision);
+  const std::int64_t batch = state.range(0);
+  const std::int64_t width = state.range(1);
+  const auto model = make_model(fmt::format("mlp:{}x{}", kLayers, width));
+  Single single(platform, bench.device(), *model, Piece{0, batch},
+                {.global_batch = batch, .precision = precision});
+  BareStep bare(bench, kLayers, {.batch = batch, .in = width, .out = width});
+  const double work = model->flops_per_sample() * static_cast<double>(batch) * 1e-9;
+  Comparison comparison{.operation =
+                            [&] {
+                              single.step();
+                              single.synchronize();
+                            },
+                        .afterwards = [&] { static_cast<void>(single.collect_phases()); },
+                        .operation_work = work,
+                        .yardstick_work = work,
+                        .unit = "gflops"};
+  if (bench.is_host()) comparison.yardstick = [&] { bare.enqueue(); };
+  compare(state, bench, comparison);
+}
+
+// What an operation costs that does nothing: the stream's own work, per operation. A step of
+// single on 4 layers has 18, and 6 marks of phases.
+void empty_operations(benchmark::State& state, Platform& platform) {
+  constexpr int kOperations = 1000;
+  DeviceBench bench(platform, Precision::kFp32);
+  double seconds = 0;
+  for ([[maybe_unused]] auto iteration : state) {
+    const double took = bench.timed([&] {
+      for (int i = 0; i < kOperations; ++i) bench.enqueue_bare([] {});
+    });
+    state.SetIterationTime(took);
+    seconds += took;
+  }
+  const double operations = kOperations * static_cast<double>(state.iterations());
+  state.counters["ns_per_operation"] = seconds / operations * 1e9;
+}
+
+}  // namespace
+
+void register_steps(Platform& platform, Precision precision) {
+  const auto manual = [](benchmark::internal::Benchmark* b) {
+    b->UseManualTime()->Unit(benchmark::kMicrosecond);
+  };
+  benchmark::RegisterBenchmark(
+      "single_step",
+      [&platform, precision](benchmark::State& state) { single_step(state, platform, precision); })
+      ->ArgNames({"batch", "width"})
+      ->ArgsProduct({{64, 256, 512}, {1024}})
+      ->Args({8, 64})  // hardly any arithmetic: what the calls themselves cost
+      ->Apply(manual);
+  if (platform.backend() != Backend::kHost) return;
+  benchmark::RegisterBenchmark("empty_operations", [&platform](benchmark::State& state) {
+    empty_operations(state, platform);
+  })->Apply(manual);
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/model/model.h"
+#include "common/runtime/device.h"
+
+namespace tandem {
+
+// What stands between a model's fp32 ends and layers that compute in another type, on one device:
+// narrow copies of its parameters and input, made by each forward, and fp32 copies of its output
+// and of the gradient of that. Owns their memory; used with one stream at a time.
+class CastCopies {
+ public:
+  // `inputs` and `outputs` are elements of a batch.
+  CastCopies(Device& device, DType type, const ParameterLayout& layout, std::int64_t inputs,
+             std::int64_t outputs);
+
+  // Each enqueues casts: of what forward starts from, of what it came to, and of `output_gradient`
+  // to where backward starts from.
+  void cast_in(Executor on, const ConstTensorList& parameters, Span<const float> input);
+  void cast_out(Executor on, ConstAnySpan output);
+  void cast_gradient(Executor on, AnySpan gradient);
+
+  [[nodiscard]] ConstAnySpan parameter(int segment) const {
+    return parameters_.at(static_cast<std::size_t>(segment));
+  }
+  [[nodiscard]] ConstAnySpan input() const { return input_; }
+  [[nodiscard]] Span<float> output() const { return output_; }
+  [[nodiscard]] Span<float> output_gradient() const { return output_gradient_; }
+
+ private:
+  [[nodiscard]] AnySpan allocate(Device& device, DType type, std::int64_t count);
+
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::vector<AnySpan> parameters_;  // by segment
+  AnySpan input_;
+  Span<float> output_;
+  Span<float> output_gradient_;
+};
+
+}  // namespace tandem

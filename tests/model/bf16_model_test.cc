@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a model in bf16 keeps of fp32: its parameters, its ends and the gradients of the parameters.
+#include <gtest/gtest.h>
+
+#include "common/kernels/bf16_support.h"
+#include "common/model/mlp.h"
+#include "common/model/small_models.h"
+#include "tests/model/model_run.h"
+
+namespace tandem::test {
+namespace {
+
+class Bf16Model : public testing::Test {
+ public:
+  void SetUp() override {
+    if (host_bf16_support() == Bf16Support::kNone) {
+      GTEST_SKIP() << "the library has no bf16 products for this CPU";
+    }
+  }
+};
+
+TrainingOptions untimed(Precision precision) {
+  return {.precision = precision, .phases = {PhaseTiming::kOff}};
+}
+
+std::vector<float> integers(std::int64_t count) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>((i * 7) % 3 - 1));
+  return values;
+}
+
+// One forward and backward on small integers.
+struct ExactRun {
+  ExactRun(const Model& model, std::int64_t batch, Precision precision)
+      : replica(device, model, batch, untimed(precision)) {
+    const auto input = device.allocate(bytes_of<float>(batch * model.input_width()));
+    const Arena made = make_arena(device, model.layout());
+    replica.initialise(5, Distribution::kSmallIntegers);
+    put(device, input->as<float>(), integers(batch * model.input_width()));
+    put(device, replica.output_gradient(), integers(batch * model.output_width()));
+    Interpreter interpreter(Nanoseconds{0});
+    IgnoreGradients nobody;
+    replica.forward(input->as<float>(), interpreter);
+    replica.backward(input->as<float>(), made.tensors, nobody);
+    replica.stream().synchronize();
+    output = read_back<float>(device, replica.output());
+    gradients = read_back<float>(device, made.flat);
+  }
+
+  const std::unique_ptr<Platform> platform = host_devices(1);
+  Device& device = platform->device(0);
+  Replica replica;
+  std::vector<float> output;
+  std::vector<float> gradients;
+};
+
+// Whole numbers up to 256 are whole in bf16 too: casts and copies may not change a bit.
+TEST_F(Bf16Model, OnSmallIntegers_ComesToTheBitsOfFp32) {
+  const Mlp mlp("exact", {4, 8, 4});
+  const auto linear = make_linear();  // one layer; and below many rows per sample
+  const auto padded = make_padded();
+  for (const Model* model : {static_cast<const Model*>(&mlp), static_cast<const Model*>(&*linear),
+                             static_cast<const Model*>(&*padded)}) {
+    const ExactRun wide(*model, 4, Precision::kFp32);
+    const ExactRun narrow(*model, 4, Precision::kBf16);
+    EXPECT_EQ(narrow.output, wide.output) << model->name();
+    EXPECT_EQ(narrow.gradients, wide.gradients) << model->name();
+  }
+}
+
+// 1 + 2^-9 is no number of bf16: forward multiplies by 1, and the parameter stays what it was.
+TEST_F(Bf16Model, Forward_ComputesOnRoundedCopies_AndLeavesTheParameters) {
+  const Mlp model("one", {1, 1});
+  const auto platform = host_devices(1);
+  Device& device = platform->device(0);
+  Replica replica(device, model, 1, untimed(Precision::kBf16));
+  put(device, replica.parameters().tensors[0], {1 + 0x1p-9F});
+  const auto input = device.allocate(Bytes{4});
+  put(device, input->as<float>(), {3});
+  Interpreter interpreter(Nanoseconds{0});
+  replica.forward(input->as<float>(), interpreter);
+  replica.stream().synchronize();
+  EXPECT_EQ(read_back<float>(device, replica.output()), std::vector<float>{3});
+  EXPECT_EQ(read_back<float>(device, replica.parameters().tensors[0]),
+            std::vector<float>{1 + 0x1p-9F});
+  // The next forward casts anew.
+  put(device, replica.parameters().tensors[0], {2});
+  replica.forward(input->as<float>(), interpreter);
+  replica.stream().synchronize();
+  EXPECT_EQ(read_back<float>(device, replica.output()), std::vector<float>{6});
+}
+
+// The sum of 2^-9 over 3 samples is no number of bf16 if it stands beside 1.
+TEST_F(Bf16Model, GradientsOfParameters_AreNotRoundedToBf16) {
+  const Mlp model("one", {1, 1});
+  const auto platform = host_devices(1);
+  Device& device = platform->device(0);
+  Replica replica(device, model, 4, untimed(Precision::kBf16));
+  const auto input = device.allocate(Bytes{16});
+  const Arena gradients = make_arena(device, model.layout());
+  put(device, input->as<float>(), {1, 1, 1, 1});
+  put(device, replica.output_gradient(), {1, 0x1p-9F, 0x1p-9F, 0x1p-9F});
+  Interpreter interpreter(Nanoseconds{0});
+  IgnoreGradients nobody;
+  replica.forward(input->as<float>(), interpreter);
+  replica.backward(input->as<float>(), gradients.tensors, nobody);
+  replica.stream().synchronize();
+  for (const Span<float> gradient : gradients.tensors) {
+    EXPECT_EQ(read_back<float>(device, gradient), std::vector<float>{1 + 3 * 0x1p-9F});
+  }
+}
+
+TEST_F(Bf16Model, OnRealNumbers_StaysWithinTheFormatsReach) {
+  const Mlp model("real", {16, 32, 32, 8});
+  ModelRun wide(model, 8);
+  ModelRun narrow(model, 8, Precision::kBf16);
+  const auto distance = [](const Values& a, const Values& b) {
+    double largest = 0;
+    double apart = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      largest = std::max(largest, std::abs(a[i]));
+      apart = std::max(apart, std::abs(a[i] - b[i]));
+    }
+    return apart / largest;
+  };
+  // Not equal: that would be fp32 under another name.
+  EXPECT_GT(distance(wide.output(), narrow.output()), 0);
+  EXPECT_LT(distance(wide.output(), narrow.output()), 0.03);
+  for (std::size_t segment = 0; segment < model.layout().segments().size(); ++segment) {
+    EXPECT_LT(distance(wide.gradient(segment), narrow.gradient(segment)), 0.05) << segment;
+  }
+}
+
+std::int64_t bytes_held(const Model& model, Precision precision) {
+  const auto platform = host_devices(1);
+  const Replica replica(platform->device(0), model, 1, untimed(precision));
+  return platform->device(0).memory().used.value;
+}
+
+// A model of 2 MiB of parameters and hardly any activations: half as much again for their copies.
+TEST_F(Bf16Model, CopiesOfTheParameters_AreAccountedForOnTheDevice) {
+  const Mlp model("wide", {1024, 512});
+  const std::int64_t copies = 2 * model.layout().arena_count();
+  const std::int64_t more =
+      bytes_held(model, Precision::kBf16) - bytes_held(model, Precision::kFp32);
+  EXPECT_GE(more, copies);
+  EXPECT_LT(more, copies + (64 << 10));
+}
+
+}  // namespace
+}  // namespace tandem::test
