@@ -42,7 +42,7 @@ declare_rows() {
     row peak device 60 'the measured peak of matrix products' program kernel_bench "--backend=$backend" --peak
   fi
   row wrapper-tax device 60 'ddp of one rank against single, pair by pair (to show: within 0.5 %)' pairs ranks 1 step_bench "--backend=$backend" "--model=$(proof_model)" --batch=512 --strategy=ddp --ab=strategy=single
-  row steps device 120 'steps of one device, achieved FLOP/s' sweep steps
+  row steps device 180 'steps of one device, achieved FLOP/s' sweep steps
   row doubled device 150 'dp, dp-allreduce and ddp on doubled-up devices' sweep doubled "$shared"
 
   # shellcheck disable=SC2086
