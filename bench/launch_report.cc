@@ -192,12 +192,13 @@ results::Cell cell_of(const StepOptions& options, Backend backend) {
 results::MachineFacts machine_of(const Place& place) {
   results::MachineFacts facts = results::gather_machine_facts();
   facts.cores = place.usable_cores;
-  facts.bound_cores = place.cores;
+  const bool on_cores = place.platform->backend() == Backend::kHost;
+  if (on_cores) facts.bound_cores = place.cores;
   if (place.nodes.nodes() > 1) facts.hosts = place.nodes.hosts;
   facts.libraries["kernels"] = kernel_library_version(place.platform->backend());
   if (!place.nccl.empty()) facts.libraries["nccl"] = place.nccl;
   if (!place.transport.why.empty()) facts.libraries["transport"] = place.transport.why;
-  if (place.communicator->rank() == 0 && first_two_share_a_node(place)) {
+  if (on_cores && place.communicator->rank() == 0 && first_two_share_a_node(place)) {
     facts.ping_pong_ns = ping_pong_ns(place.cores[0], place.cores[1]);
   }
   place.communicator->barrier();

@@ -44,7 +44,7 @@ struct Record {
 
 struct Machine {
   std::mutex mutex;
-  int gpus = 0;
+  int gpus = 2;  // until reset()
   int driver = 13000;
   bool peers = true;
   int capability = 90;

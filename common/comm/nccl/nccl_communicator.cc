@@ -247,6 +247,12 @@ void NcclCommunicator::leave_group(ncclResult_t result) {
   }
 }
 
+// Worked out only where it is compared.
+template <class... Parts>
+std::string NcclCommunicator::noted(const Parts&... parts) const {
+  return order_ ? note_of(parts...) : std::string();
+}
+
 std::function<void(cuda::CudaStream&)> NcclCommunicator::average(AnySpan values,
                                                                  ReduceOp op) const {
   if (op == ReduceOp::kSum || size() == 1 || values.empty()) return nullptr;
@@ -260,7 +266,7 @@ void NcclCommunicator::all_reduce(Stream& stream, ConstAnySpan mine, AnySpan res
   enqueue(stream, {.name = "all_reduce",
                    .size = mine.size_bytes(),
                    .accesses = {reads(mine), writes(result)},
-                   .note = note_of("all_reduce", mine, 0, name_of(op)),
+                   .note = noted("all_reduce", mine, 0, name_of(op)),
                    .calls =
                        [=, this](ncclComm_t comm, cudaStream_t on) {
                          check(api_,
@@ -276,7 +282,7 @@ void NcclCommunicator::broadcast(Stream& stream, AnySpan values, int root) {
   enqueue(stream, {.name = "broadcast",
                    .size = values.size_bytes(),
                    .accesses = {writes(values)},
-                   .note = note_of("broadcast", values, root),
+                   .note = noted("broadcast", values, root),
                    .calls =
                        [=, this](ncclComm_t comm, cudaStream_t on) {
                          check(api_,
@@ -293,7 +299,7 @@ void NcclCommunicator::reduce(Stream& stream, ConstAnySpan mine, AnySpan result,
   enqueue(stream, {.name = "reduce",
                    .size = mine.size_bytes(),
                    .accesses = {reads(mine), writes(result)},
-                   .note = note_of("reduce", mine, root),
+                   .note = noted("reduce", mine, root),
                    .calls =
                        [=, this](ncclComm_t comm, cudaStream_t on) {
                          // Elsewhere than on root NCCL writes nothing, wherever it may.
@@ -310,7 +316,7 @@ void NcclCommunicator::all_gather(Stream& stream, ConstAnySpan mine, AnySpan all
   enqueue(stream, {.name = "all_gather",
                    .size = all.size_bytes(),
                    .accesses = {reads(mine), writes(all)},
-                   .note = note_of("all_gather", mine),
+                   .note = noted("all_gather", mine),
                    .calls =
                        [=, this](ncclComm_t comm, cudaStream_t on) {
                          check(api_,
@@ -326,7 +332,7 @@ void NcclCommunicator::reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan 
   enqueue(stream, {.name = "reduce_scatter",
                    .size = all.size_bytes(),
                    .accesses = {reads(all), writes(mine)},
-                   .note = note_of("reduce_scatter", mine, 0, name_of(op)),
+                   .note = noted("reduce_scatter", mine, 0, name_of(op)),
                    .calls =
                        [=, this](ncclComm_t comm, cudaStream_t on) {
                          check(api_,
@@ -382,7 +388,7 @@ void NcclCommunicator::scatter(Stream& stream, ConstAnySpan source, AnySpan mine
   enqueue(stream, {.name = "scatter",
                    .size = mine.size_bytes(),
                    .accesses = std::move(accesses),
-                   .note = note_of("scatter", blocks, root),
+                   .note = noted("scatter", blocks, root),
                    .calls =
                        [=, this](ncclComm_t comm, cudaStream_t on) {
                          if (!is_root) {
@@ -418,7 +424,7 @@ void NcclCommunicator::gather(Stream& stream, ConstAnySpan mine, AnySpan destina
   enqueue(stream, {.name = "gather",
                    .size = mine.size_bytes(),
                    .accesses = std::move(accesses),
-                   .note = note_of("gather", blocks, root),
+                   .note = noted("gather", blocks, root),
                    .calls =
                        [=, this](ncclComm_t comm, cudaStream_t on) {
                          if (!is_root) {

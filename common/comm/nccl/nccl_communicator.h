@@ -95,6 +95,8 @@ class NcclCommunicator final : public Communicator {
   void launch(cuda::CudaStream& stream, const CollectiveCall& call, const Collective& collective);
   void finish(InFlight::Ticket ticket, cuda::CudaStream& stream, const Collective& collective);
   void check_order(const std::string& note);
+  template <class... Parts>
+  [[nodiscard]] std::string noted(const Parts&... parts) const;
   [[nodiscard]] CollectiveCall next(const char* name, Bytes size);
 
   [[nodiscard]] std::function<void(cuda::CudaStream&)> average(AnySpan values, ReduceOp op) const;
