@@ -26,7 +26,7 @@ class Gpu {
   [[nodiscard]] const std::string& name() const { return facts_.name; }  // "NVIDIA H200"
   [[nodiscard]] int multiprocessor_count() const { return facts_.multiprocessors; }
   [[nodiscard]] const std::string& hardware() const { return facts_.hardware; }  // see identity_of
-  [[nodiscard]] int compute_capability() const { return facts_.capability; }  // 90 is 9.0
+  [[nodiscard]] int compute_capability() const { return facts_.capability; }     // 90 is 9.0
   [[nodiscard]] Bytes free_memory() const;
 
   // For what enqueues: an error that loses the context is kept for the next wait; any other throws.
