@@ -24,6 +24,9 @@ std::string text_of(const StepOptions& options) {
                       tandem::to_string(Seconds(options.warmup_time)), options.warmup_steps);
   text +=
       fmt::format("--verify={}\n--ab={}\n--pairs={}\n", options.verify, options.ab, options.pairs);
+  text +=
+      fmt::format("--peak-gflops={}\n",
+                  options.peak.is_measured ? "measured" : fmt::format("{}", options.peak.gflops));
   for (const auto& [name, value] : options.named) text += fmt::format("--{}={}\n", name, value);
   return text;
 }

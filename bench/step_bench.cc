@@ -61,7 +61,9 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   const auto model = make_model(options.model);
   StepWatch watch(options, bootstrap, flight);
   watch.come_late();
+  flight.enter(Stage::kMeet);
   check_same_options(bootstrap, options);
+  flight.enter(Stage::kOpen);
   const auto driver = open_outputs(options, bootstrap);
   Place place = open_place(bootstrap, options.place);
   watch.attach(options, place, *model);

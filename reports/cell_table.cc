@@ -25,6 +25,16 @@ std::string efficiency_text(const CellSummary& summary) {
   return fmt::format("{:.0f} %{}", 100 * *efficiency, summary.efficiency_above_one() ? " (!)" : "");
 }
 
+// "41.2 (58 %)": achieved, and of the measured peak.
+std::string flops_text(const CellSummary& summary) {
+  const std::optional<double> achieved = summary.device_gflops();
+  if (!achieved) return kNone;
+  const std::string text =
+      rate_text({.center = *achieved, .interval = std::nullopt, .launches = 0});
+  const std::optional<double> share = summary.peak_share();
+  return share ? fmt::format("{} ({:.0f} %)", text, 100 * *share) : text;
+}
+
 std::string status_text(const CellSummary& summary) {
   return fmt::format("{}: {}", to_string(summary.status), summary.reason);
 }
@@ -33,13 +43,13 @@ std::vector<std::string> cell_row(const CellSummary& summary) {
   std::vector<std::string> row = point_columns(summary.cell);
   row.push_back(strategy_label(summary.cell));
   if (summary.launches == 0) {
-    row.insert(row.end(), {"0", kNone, kNone, kNone, kNone, status_text(summary)});
+    row.insert(row.end(), {"0", kNone, kNone, kNone, kNone, kNone, status_text(summary)});
     return row;
   }
   row.insert(row.end(),
              {std::to_string(summary.launches), duration_text(summary.median_step),
               rate_text(summary.throughput), summary.speedup ? ratio_text(*summary.speedup) : kNone,
-              efficiency_text(summary), join(marks_of(summary), ", ")});
+              efficiency_text(summary), flops_text(summary), join(marks_of(summary), ", ")});
   return row;
 }
 
@@ -95,6 +105,7 @@ Table cell_table(const Summary& summary) {
                    {"samples/s [95 %]", Align::kRight},
                    {"speed-up vs single", Align::kRight},
                    {"efficiency vs single", Align::kRight},
+                   {"GFLOP/s per device (of peak)", Align::kRight},
                    {"remarks", Align::kLeft}};
   for (const CellSummary& cell : summary.cells) table.rows.push_back(cell_row(cell));
   return table;

@@ -11,6 +11,7 @@
 #include "reports/collectives.h"
 #include "reports/ddp_cost.h"
 #include "reports/format.h"
+#include "reports/modelled.h"
 
 namespace tandem::reports {
 namespace {
@@ -29,7 +30,8 @@ constexpr std::string_view kHeader =
     "bucket_copies_s,bucket_copies_low_s,bucket_copies_high_s,rest_s,rest_low_s,rest_high_s,"
     "buckets,gradient_bytes,collectives_s,collectives_low_s,collectives_high_s,"
     "exposed_s,exposed_low_s,exposed_high_s,"
-    "hidden_share,hidden_share_low,hidden_share_high\n";
+    "hidden_share,hidden_share_low,hidden_share_high,"
+    "precision,device_gflops,peak_gflops,peak_share\n";
 
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -74,6 +76,16 @@ void add_collectives(std::vector<std::string>& fields, const CollectiveTimes* ti
   add_estimate(fields, known ? &times->total : nullptr);
   add_estimate(fields, known ? &times->exposed : nullptr);
   add_signed(fields, known && times->hidden_share ? &*times->hidden_share : nullptr);
+}
+
+void add_flops(std::vector<std::string>& fields, const CellSummary& summary) {
+  const auto text = [](std::optional<double> value) {
+    return value ? fmt::format("{}", *value) : std::string();
+  };
+  fields.push_back(precision_of(summary.cell));
+  fields.push_back(text(summary.device_gflops()));
+  fields.push_back(summary.peak_gflops > 0 ? text(summary.peak_gflops) : "");
+  fields.push_back(text(summary.peak_share()));
 }
 
 template <class Found, class IsOf>
@@ -127,6 +139,7 @@ std::string to_csv(const Summary& summary) {
     add_collectives(fields, find_of(collectives, [&](const CollectiveTimes& times) {
                       return times.cell == &cell;
                     }));
+    add_flops(fields, cell);
     for (std::string& field : fields) field = csv_field(field);
     text += join(fields, ",") + "\n";
   }

@@ -29,6 +29,7 @@ std::string question_text(const Explanation& explanation) {
       "differences with 95 % intervals (Welch and Satterthwaite)",
       question.model, question.batch, count_text(question.devices, "device"),
       count_text(explanation.launches, "launch"));
+  if (question.precision != "fp32") text += ", in " + question.precision;
   if (question.input != "host") text += ", input from " + question.input + " memory";
   if (!question.plant.empty()) text += ", with a planted delay (" + question.plant + ")";
   return text + ".";

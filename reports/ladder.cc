@@ -106,6 +106,7 @@ results::Cell cell_of(const Definition& definition, const GapQuestion& question)
                      .options = definition.options};
   // Not over "scatter": that rung is about where the batch comes from.
   if (question.input != "host") cell.options.try_emplace("input", question.input);
+  if (question.precision != "fp32") cell.options["precision"] = question.precision;
   if (!question.link.empty()) cell.options["link"] = question.link;
   if (!question.plant.empty()) cell.options["plant"] = question.plant;
   return cell;

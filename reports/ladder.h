@@ -17,7 +17,8 @@ struct GapQuestion {
   std::int64_t batch = 0;  // over all devices
   int devices = 2;
   std::string backend = "auto";
-  std::string input = "host";     // where a step's batch starts
+  std::string input = "host";  // where a step's batch starts
+  std::string precision = "fp32";
   std::string link;               // the link model; empty: none
   std::string dispatch_cost;      // for the modelled chart; empty: none
   bool interpreter_lock = false;  // also in that chart

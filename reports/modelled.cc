@@ -11,6 +11,8 @@
 namespace tandem::reports {
 namespace {
 
+constexpr const char* kUsualPrecision = "fp32";
+
 // The option's value; empty where it has its default. "off" is the default of all switches here.
 std::string value_of(const results::Cell& cell, std::string_view option) {
   const auto found = cell.options.find(std::string(option));
@@ -33,9 +35,24 @@ std::string modelled_parts(const results::LaunchRecord& record) {
   return join(parts.empty() ? record.modelled : parts, ", ");
 }
 
+std::string precision_of(const results::Cell& cell) {
+  const auto found = cell.options.find("precision");
+  return found == cell.options.end() ? kUsualPrecision : found->second;
+}
+
+std::string precision_suffix(const results::Cell& cell) {
+  const std::string precision = precision_of(cell);
+  return precision == kUsualPrecision ? "" : ", " + precision;
+}
+
+bool is_plain(const results::Cell& cell) {
+  return cell.options.size() == cell.options.count("precision");
+}
+
 bool same_question(const results::Cell& a, const results::Cell& b) {
   constexpr std::array<std::string_view, 7> kQuestions{
       "input", "optimizer", "seed", "link", "dispatch-cost", "interpreter-lock", "plant"};
+  if (precision_of(a) != precision_of(b)) return false;
   return std::all_of(kQuestions.begin(), kQuestions.end(), [&](std::string_view option) {
     return value_of(a, option) == value_of(b, option);
   });

@@ -12,8 +12,18 @@ namespace tandem::reports {
 // options, since launches that left no figure have them too; else as the record says.
 [[nodiscard]] std::string modelled_parts(const results::LaunchRecord& record);
 
+// What the cell computes in: "fp32", unless its options say otherwise.
+[[nodiscard]] std::string precision_of(const results::Cell& cell);
+
+// ", bf16" behind a cell's model and batch; nothing for fp32.
+[[nodiscard]] std::string precision_suffix(const results::Cell& cell);
+
+// Whether the cell has no option, but for its precision.
+[[nodiscard]] bool is_plain(const results::Cell& cell);
+
 // Whether two cells are asked the same question: the same place where the batch starts, the same
-// optimizer, seed, models and planted delay. Other options are the answers that are compared.
+// optimizer, precision, seed, models and planted delay. Other options are the answers that are
+// compared.
 [[nodiscard]] bool same_question(const results::Cell& a, const results::Cell& b);
 
 }  // namespace tandem::reports

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "reports/format.h"
+#include "reports/modelled.h"
 #include "reports/phases.h"
 
 namespace tandem::reports {
@@ -91,7 +92,7 @@ Json group_json(const ChartGroup& group) {
   Json json{{"title", group.title}};
   for (const CellSummary* cell : group.cells) {
     devices.insert(cell->cell.devices);
-    if (cell->cell.strategy == "single" && cell->cell.options.empty()) {
+    if (cell->cell.strategy == "single" && is_plain(cell->cell)) {
       json["single_throughput"] = cell->throughput.center;
     }
   }
@@ -142,17 +143,19 @@ bool ChartGroup::has_phases() const {
 
 std::vector<ChartGroup> chart_groups(const Summary& summary) {
   std::vector<ChartGroup> groups;
-  std::map<std::tuple<std::string, std::string, std::int64_t, std::string, std::string>,
-           std::size_t>
+  std::map<
+      std::tuple<std::string, std::string, std::int64_t, std::string, std::string, std::string>,
+      std::size_t>
       places;
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches == 0) continue;
     const auto [place, is_new] =
         places.try_emplace(std::tuple(cell.cell.backend, cell.cell.model, cell.cell.global_batch,
-                                      cell.mode, cell.modelled),
+                                      precision_of(cell.cell), cell.mode, cell.modelled),
                            groups.size());
     if (is_new) {
       std::string title = fmt::format("{}, batch {}", cell.cell.model, cell.cell.global_batch);
+      title += precision_suffix(cell.cell);
       if (cell.mode != "synchronous") title += ", " + cell.mode;
       if (!cell.modelled.empty()) title += ", modelled: " + cell.modelled;
       groups.push_back({.title = title, .cells = {}});

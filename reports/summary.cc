@@ -46,6 +46,9 @@ void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& 
     const bool is_fewer = summary.devices_used == 0 || record->devices_used < summary.devices_used;
     if (record->devices_used > 0 && is_fewer) summary.devices_used = record->devices_used;
     if (!record->planted.empty()) summary.planted = record->planted;
+    if (record->model.flops_per_sample > 0) {
+      summary.flops_per_sample = record->model.flops_per_sample;
+    }
     for (const std::string& warning : record->warnings) add_once(summary.warnings, warning);
   }
   summary.median_step = stats::center_of_medians(summary.medians);
@@ -79,7 +82,8 @@ CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
   return summary;
 }
 
-// `single` on the same workload and the same models; one without options where there is a choice.
+// `single` on the same workload, in the same precision and on the same models; one without options
+// where there is a choice.
 const CellSummary* baseline_of(const CellSummary& summary, const std::vector<CellSummary>& cells) {
   const CellSummary* best = nullptr;
   for (const CellSummary& other : cells) {
@@ -87,10 +91,11 @@ const CellSummary* baseline_of(const CellSummary& summary, const std::vector<Cel
     if (other.cell.model != summary.cell.model || other.mode != summary.mode ||
         other.cell.global_batch != summary.cell.global_batch ||
         other.cell.backend != summary.cell.backend || other.modelled != summary.modelled ||
-        other.planted != summary.planted) {
+        other.planted != summary.planted ||
+        precision_of(other.cell) != precision_of(summary.cell)) {
       continue;
     }
-    if (best == nullptr || other.cell.options.empty()) best = &other;
+    if (best == nullptr || is_plain(other.cell)) best = &other;
   }
   return best;
 }
@@ -101,6 +106,20 @@ void fill_speedups(std::vector<CellSummary>& cells) {
     const CellSummary* baseline = baseline_of(summary, cells);
     if (baseline == nullptr) continue;
     summary.speedup = stats::ratio_of_medians(baseline->medians, summary.medians);
+  }
+}
+
+// Every launch of a sweep but those before the peak was measured holds it; it is of the machine,
+// not of the cell.
+void fill_peaks(std::vector<CellSummary>& cells, const std::vector<LaunchRecord>& launches) {
+  std::map<std::pair<std::string, std::string>, double> peaks;  // by back end and precision
+  for (const LaunchRecord& record : launches) {
+    if (record.peak_gflops == 0) continue;
+    peaks.try_emplace({record.cell.backend, record.precision}, record.peak_gflops);
+  }
+  for (CellSummary& summary : cells) {
+    const auto found = peaks.find({summary.cell.backend, precision_of(summary.cell)});
+    if (found != peaks.end()) summary.peak_gflops = found->second;
   }
 }
 
@@ -172,6 +191,17 @@ bool CellSummary::efficiency_above_one() const {
   return speedup->interval->low > cell.devices;
 }
 
+std::optional<double> CellSummary::device_gflops() const {
+  if (launches == 0 || flops_per_sample == 0) return std::nullopt;
+  return throughput.center * flops_per_sample / cell.devices / 1e9;
+}
+
+std::optional<double> CellSummary::peak_share() const {
+  const std::optional<double> achieved = device_gflops();
+  if (!achieved || peak_gflops == 0 || oversubscribed) return std::nullopt;
+  return *achieved / peak_gflops;
+}
+
 double CellSummary::remainder_share() const {
   return launches == 0 ? 0 : remainder_seconds / mean_step.center;
 }
@@ -194,6 +224,7 @@ Summary summarize(const results::Document& document) {
   std::sort(summary.cells.begin(), summary.cells.end(),
             [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
   fill_speedups(summary.cells);
+  fill_peaks(summary.cells, document.launches);
   summary.comparisons = compare(summary.cells);
   return summary;
 }

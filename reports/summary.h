@@ -38,11 +38,17 @@ struct CellSummary {
   std::optional<stats::Estimate> speedup;  // median of `single` / own; same model and batch
   std::vector<PhaseMean> phases;           // means per step of the critical device
   double remainder_seconds = 0;            // mean of step minus that sample's slowest device
+  double flops_per_sample = 0;             // of the model's products; 0: not told
+  double peak_gflops = 0;  // measured, of one device in the cell's precision; 0: none
 
   // Speed-up per device against `single`; absent where that was not measured.
   [[nodiscard]] std::optional<double> efficiency() const;
   // Above 100 %, and not by scatter alone: the whole interval is. Without one nothing is known.
   [[nodiscard]] bool efficiency_above_one() const;
+  // Of the model's products per device; absent where the model's are not told.
+  [[nodiscard]] std::optional<double> device_gflops() const;
+  // The same over the measured peak; absent without one, and where devices share what has it.
+  [[nodiscard]] std::optional<double> peak_share() const;
   // Share of the step that no phase accounts for.
   [[nodiscard]] double remainder_share() const;
 };

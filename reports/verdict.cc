@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "reports/format.h"
+#include "reports/modelled.h"
 #include "reports/notes.h"
 #include "reports/subject.h"
 
@@ -17,11 +18,12 @@ namespace tandem::reports {
 namespace {
 
 // A workload is what the user brings; strategies and devices are what is asked about.
-using Workload = std::tuple<std::string, std::string, std::int64_t, std::string, std::string>;
+using Workload =
+    std::tuple<std::string, std::string, std::int64_t, std::string, std::string, std::string>;
 
 Workload workload_of(const CellSummary& summary) {
-  return {summary.cell.backend, summary.cell.model, summary.cell.global_batch, summary.mode,
-          summary.modelled};
+  return {summary.cell.backend, summary.cell.model, summary.cell.global_batch,
+          summary.mode,         summary.modelled,   precision_suffix(summary.cell)};
 }
 
 struct Count {
@@ -32,8 +34,8 @@ struct Count {
 };
 
 std::string point_text(const CellSummary& summary) {
-  return fmt::format("{}, batch {}, {}", summary.cell.model, summary.cell.global_batch,
-                     count_text(summary.cell.devices, "device"));
+  return fmt::format("{}, batch {}{}, {}", summary.cell.model, summary.cell.global_batch,
+                     precision_suffix(summary.cell), count_text(summary.cell.devices, "device"));
 }
 
 std::string launches_text(const Comparison& pair) {
@@ -168,9 +170,10 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
     }
     if (pairs.empty()) {
       const std::string& modelled = std::get<4>(workload);
-      text.workloads.push_back(fmt::format(
-          "{}, batch {}{}: dp and ddp were not both measured.", std::get<1>(workload),
-          std::get<2>(workload), modelled.empty() ? "" : " (modelled: " + modelled + ")"));
+      text.workloads.push_back(
+          fmt::format("{}, batch {}{}{}: dp and ddp were not both measured.", std::get<1>(workload),
+                      std::get<2>(workload), std::get<5>(workload),
+                      modelled.empty() ? "" : " (modelled: " + modelled + ")"));
     }
   }
   text.overall = overall_text(total, !summary.comparisons.empty());

@@ -44,6 +44,14 @@ TEST(ExplainDefinition, OfAnExplanation_TellsItsRungs) {
   EXPECT_EQ(planned.settings.min_time, "20ms");
 }
 
+TEST(ExplainDefinition, OfAPrecision_TellsItsRungs_AndThatOfFp32HasNone) {
+  reports::GapQuestion other = question();
+  EXPECT_EQ(definition_of(other, 6, kSettings).find("precision"), std::string::npos);
+  other.precision = "bf16";
+  const PlannedBefore planned = planned_by(definition_of(other, 6, kSettings), "folder");
+  EXPECT_TRUE(planned.cells.contains("dp/threads/mlp-small/devices:2/batch:64/precision:bf16"));
+}
+
 TEST(ExplainDefinition, OtherQuestions_DifferInIt) {
   reports::GapQuestion other = question();
   other.input = "device";

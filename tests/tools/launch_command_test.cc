@@ -42,7 +42,7 @@ TEST(LaunchCommand, Processes_RunUnderMpirun_Unbound) {
 
 TEST(LaunchCommand, CoreSpeed_IsGivenToPresetLinksAlone) {
   LaunchSettings settings = kSettings;
-  settings.core_gflops = 95.5;
+  settings.yardsticks.core_gflops = 95.5;
   results::Cell cell{.strategy = "dp",
                      .launch = "threads",
                      .model = "mlp-small",
@@ -58,6 +58,27 @@ TEST(LaunchCommand, CoreSpeed_IsGivenToPresetLinksAlone) {
   EXPECT_FALSE(gives_it(kSettings));
   cell.options["link"] = "20us:1GBps";
   EXPECT_FALSE(gives_it(settings));
+}
+
+TEST(LaunchCommand, Peak_IsGivenAsItIs_UnlessTheCellHasItsOwn) {
+  LaunchSettings settings = kSettings;
+  settings.yardsticks.peak_gflops = "measured";
+  results::Cell cell{.strategy = "dp",
+                     .launch = "threads",
+                     .model = "mlp-small",
+                     .backend = "host",
+                     .devices = 2,
+                     .global_batch = 64,
+                     .options = {{"precision", "bf16"}}};
+  const auto count_of = [&](const std::string& word) {
+    const std::vector<std::string> command = launch_command(cell, settings, "/out/r.json");
+    return std::count(command.begin(), command.end(), word);
+  };
+  EXPECT_EQ(count_of("--peak-gflops=measured"), 1);
+  EXPECT_EQ(count_of("--precision=bf16"), 1);
+  cell.options["peak-gflops"] = "140.5";
+  EXPECT_EQ(count_of("--peak-gflops=measured"), 0);
+  EXPECT_EQ(count_of("--peak-gflops=140.5"), 1);
 }
 
 TEST(LaunchCommand, DeadlineAndFlightFolder_AreGivenWhereTheyAreSet) {

@@ -44,6 +44,22 @@ TEST(Plan, SingleIsThere_WhereTheListBeginsAtTwo) {
   EXPECT_EQ(cells_of(sweep, "host").front().devices, 1);
 }
 
+TEST(Plan, Precision_IsAnOptionOfEveryCell_UnlessTheStrategyHasItsOwn) {
+  Sweep sweep = small_sweep();
+  sweep.workloads = {{.model = "mlp-small", .batch = 64},
+                     {.model = "mlp-small", .batch = 64, .precision = "bf16"}};
+  sweep.devices = {1};
+  sweep.strategies.erase(sweep.strategies.begin() + 1, sweep.strategies.end());
+  EXPECT_EQ(
+      names(cells_of(sweep, "host")),
+      (std::vector<std::string>{"single/threads/mlp-small/devices:1/batch:64",
+                                "single/threads/mlp-small/devices:1/batch:64/precision:bf16"}));
+  sweep.workloads.erase(sweep.workloads.begin());
+  sweep.strategies[0].options["precision"] = "tf32";
+  EXPECT_EQ(names(cells_of(sweep, "host")),
+            std::vector<std::string>{"single/threads/mlp-small/devices:1/batch:64/precision:tf32"});
+}
+
 TEST(Plan, RepeatedCells_AreAUsageError) {
   Sweep sweep = small_sweep();
   sweep.devices = {1, 2, 2};

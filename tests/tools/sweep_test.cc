@@ -77,6 +77,35 @@ TEST(Sweep, WrongValues_AreNamed) {
   EXPECT_NE(message_of("{").find("not valid JSON"), std::string::npos);
 }
 
+TEST(Sweep, Precision_IsAnAxisOfWorkloads) {
+  const auto precisions_of = [](const std::string& json) {
+    std::vector<std::string> found;
+    const std::string text =
+        R"({"name": "t", "devices": 1, "strategies": ["single"], "workloads": [{"model": "m", "batch": 8)" +
+        json + "}]}";
+    for (const Workload& workload : parse_sweep(text, "t.json").workloads) {
+      found.push_back(workload.precision);
+    }
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(precisions_of(""), Names{"fp32"});
+  EXPECT_EQ(precisions_of(R"(, "precision": "bf16")"), Names{"bf16"});
+  EXPECT_EQ(precisions_of(R"(, "precision": ["fp32", "bf16"])"), (Names{"fp32", "bf16"}));
+  EXPECT_THROW(precisions_of(R"(, "precision": ["fp32", "fp16"])"), Error);
+  EXPECT_THROW(precisions_of(R"(, "precision": 16)"), Error);
+  EXPECT_THROW(precisions_of(R"(, "precision": [])"), Error);
+}
+
+// In the text of a sweep without it nothing has changed: journals of before can be gone on with.
+TEST(Sweep, DefinitionOfAPrecision_IsReadBack_AndThatOfFp32HasNone) {
+  Sweep sweep = parse_sweep(kSweep, "test.json");
+  EXPECT_EQ(definition_of(sweep, {"auto", false}).find("precision"), std::string::npos);
+  const std::string before = definition_of(sweep, {"auto", false});
+  sweep.workloads.front().precision = "bf16";
+  EXPECT_NE(definition_of(sweep, {"auto", false}), before);
+}
+
 TEST(Sweep, Definition_TellsSweepsApart_ButNotByTheirDescription) {
   const Sweep sweep = parse_sweep(kSweep, "test.json");
   Sweep other = sweep;

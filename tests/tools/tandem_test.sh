@@ -54,6 +54,27 @@ JSON
   if grep -q disagree out; then die "they agree"; fi
 }
 
+# The peak is measured once per precision, by a launch of one process, and shown against what was achieved.
+case_one_peak() {
+  cat >sweep.json <<JSON
+{"name": "test", "workloads": [{"model": "mlp-tiny", "batch": 64}], "devices": [1, 2],
+ "strategies": ["single", "dp", "ddp", {"strategy": "single", "options": {"precision": "bf16"}},
+                {"strategy": "ddp", "options": {"precision": "bf16"}}],
+ "launches": 3, "min_time": "10ms", "min_samples": 3}
+JSON
+  FAKE_COUNT=$folder/count FAKE_PEAK=158.5 expect 0 run
+  [ "$(grep -c -- '--peak-gflops=measured ' count)" = 2 ] || die "not measured once per precision"
+  if grep -- '--launch=processes' count | grep -q -- '--peak-gflops=measured'; then die "ranks waited for the peak"; fi
+  grep -q -- '--precision=bf16 .*--peak-gflops=158.5 ' count || die "the peak was not handed on"
+  # 64 samples of 0.08 GFLOP in 64 ms on one device are 80 GFLOP/s.
+  grep -q '| 79\.[0-9]* (50 %) |' result/report.md || die "no share of the peak"
+  grep -q 'mlp-tiny, batch 64, bf16: dp and ddp were not both measured' out || die "precisions were mixed"
+  sed -i '$d' result/journal.jsonl
+  rm -f count
+  FAKE_COUNT=$folder/count FAKE_PEAK=80 expect 0 run
+  if grep -q -- '--peak-gflops=measured' count; then die "the peak was measured again"; fi
+}
+
 case_resume() {
   sweep 64
   expect 0 run

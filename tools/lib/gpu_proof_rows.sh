@@ -10,7 +10,7 @@ declare_rows() {
   local several="--backend=$backend --devices=$gpus"
 
   # The first row is the gate: where it fails, the others are not run.
-  row device device 60 'memory and copies, checked' program copy_bench "--backend=$backend" --sizes=1MiB,64MiB --samples=20
+  row device device 60 'memory and copies, checked' program copy_bench "--backend=$backend" --sizes=1MiB,16MiB --samples=10
 
   # Tests labelled gpu, by CMake's own list: a new one needs no line here.
   for test in $(gpu_tests); do
@@ -41,7 +41,7 @@ declare_rows() {
   if has_flag kernel_bench --peak; then
     row peak device 60 'the measured peak of matrix products' program kernel_bench "--backend=$backend" --peak
   fi
-  row wrapper-tax device 60 'ddp of one rank against single, pair by pair (to show: within 0.5 %)' pairs ranks 1 step_bench "--backend=$backend" "--model=$(proof_model)" --batch=512 --strategy=ddp --ab=strategy=single
+  row wrapper-tax device 90 'ddp of one rank against single, pair by pair (to show: within 0.5 %)' pairs ranks 1 step_bench "--backend=$backend" "--model=$(proof_model)" --batch=512 --strategy=ddp --ab=strategy=single
   row steps device 180 'steps of one device, achieved FLOP/s' sweep steps
   row doubled device 150 'dp, dp-allreduce and ddp on doubled-up devices' sweep doubled "$shared"
 

@@ -141,7 +141,7 @@ judge_sweep() {
 # What --ab prints of the ratio.
 judge_pairs() {
   judge_exit "$1" "$2"
-  if [ "$state" = passed ]; then detail=$(grep -am 1 'over step time without' "$2" || true); fi
+  if [ "$state" = passed ]; then detail=$(grep -aom 1 'step time with .* over step time without: [^)]*)' "$2" || true); fi
 }
 
 # run_row INDEX: runs it within its limit and what is left of the minutes.

@@ -16,6 +16,7 @@ struct ExplainOptions {
   int devices = 2;
   int launches = 6;
   std::string input = "host";
+  std::string precision = "fp32";
   std::string link;
   std::string dispatch_cost;
   bool interpreter_lock = false;

@@ -12,15 +12,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The precision only where it is not the usual one: journals of before that option have none.
 Json to_json(const reports::GapQuestion& question) {
-  return Json{{"model", question.model},
-              {"batch", question.batch},
-              {"devices", question.devices},
-              {"input", question.input},
-              {"link", question.link},
-              {"dispatch_cost", question.dispatch_cost},
-              {"interpreter_lock", question.interpreter_lock},
-              {"plant", question.plant}};
+  Json json{{"model", question.model},
+            {"batch", question.batch},
+            {"devices", question.devices},
+            {"input", question.input},
+            {"link", question.link},
+            {"dispatch_cost", question.dispatch_cost},
+            {"interpreter_lock", question.interpreter_lock},
+            {"plant", question.plant}};
+  if (question.precision != kUsualPrecision) json["precision"] = question.precision;
+  return json;
 }
 
 reports::GapQuestion question_from(const Json& json, const std::string& backend) {
@@ -29,6 +32,7 @@ reports::GapQuestion question_from(const Json& json, const std::string& backend)
           .devices = json.at("devices").get<int>(),
           .backend = backend,
           .input = json.at("input").get<std::string>(),
+          .precision = json.value("precision", kUsualPrecision),
           .link = json.at("link").get<std::string>(),
           .dispatch_cost = json.at("dispatch_cost").get<std::string>(),
           .interpreter_lock = json.at("interpreter_lock").get<bool>(),

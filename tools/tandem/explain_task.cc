@@ -9,6 +9,7 @@
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "tools/tandem/measuring.h"
+#include "tools/tandem/sweep.h"
 
 namespace tandem::cli {
 namespace {
@@ -40,6 +41,10 @@ void check_models(const ExplainOptions& options) {
   if (std::find(kInputs.begin(), kInputs.end(), options.input) == kInputs.end()) {
     fail(ErrorKind::kUsage, "--input: '{}' is unknown; known are {}", options.input,
          fmt::join(kInputs, ", "));
+  }
+  if (std::find(kPrecisions.begin(), kPrecisions.end(), options.precision) == kPrecisions.end()) {
+    fail(ErrorKind::kUsage, "--precision: '{}' is unknown; known are {}", options.precision,
+         fmt::join(kPrecisions, ", "));
   }
   if (!options.dispatch_cost.empty())
     (void)parse_duration(options.dispatch_cost, "--dispatch-cost");
@@ -83,6 +88,7 @@ ExplainTask task_of(const ExplainOptions& options) {
                                 .devices = options.devices,
                                 .backend = {},
                                 .input = options.input,
+                                .precision = options.precision,
                                 .link = options.link,
                                 .dispatch_cost = options.dispatch_cost,
                                 .interpreter_lock = options.interpreter_lock,

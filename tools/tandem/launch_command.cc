@@ -51,8 +51,12 @@ std::vector<std::string> launch_command(const results::Cell& cell, const LaunchS
   command.push_back("--min-time=" + settings.min_time);
   command.push_back(fmt::format("--min-samples={}", settings.min_samples));
   for (const auto& [name, value] : cell.options) command.push_back("--" + name + "=" + value);
-  if (settings.core_gflops > 0 && has_preset_link(cell)) {
-    command.push_back(fmt::format("--core-gflops={}", settings.core_gflops));
+  const Yardsticks& yardsticks = settings.yardsticks;
+  if (yardsticks.core_gflops > 0 && has_preset_link(cell)) {
+    command.push_back(fmt::format("--core-gflops={}", yardsticks.core_gflops));
+  }
+  if (!yardsticks.peak_gflops.empty() && !cell.options.contains("peak-gflops")) {
+    command.push_back("--peak-gflops=" + yardsticks.peak_gflops);
   }
   command.push_back("--record=" + record.string());
   if (!settings.comm_timeout.empty() && !cell.options.contains("comm-timeout")) {

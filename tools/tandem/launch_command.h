@@ -11,6 +11,13 @@
 
 namespace tandem::cli {
 
+// What one launch measures of the machine and later ones are given.
+struct Yardsticks {
+  double core_gflops = 0;  // that preset links are scaled to; 0: each launch measures it
+  // Of a device in the cell's precision, or "measured"; empty: not asked.
+  std::string peak_gflops{};
+};
+
 // What all launches of a sweep share.
 struct LaunchSettings {
   std::filesystem::path step_bench;
@@ -21,7 +28,7 @@ struct LaunchSettings {
   std::string comm_timeout{};  // of step_bench, as given, for cells without one; empty: its default
   // Of the launch: where its ranks keep their flight records; empty: nowhere.
   std::filesystem::path flight_folder{};
-  double core_gflops = 0;  // that preset links are scaled to; 0: each launch measures it
+  Yardsticks yardsticks{};
 };
 
 // A link beside a GPU's speed, "pcie4@a100-fp32": it is scaled to the speed of one core.

@@ -174,13 +174,13 @@ ChildResult Launcher::run_in(const results::Cell& cell, const std::vector<std::s
 }
 
 std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch,
-                                           double core_gflops) const {
+                                           const Yardsticks& yardsticks) const {
   const std::filesystem::path base = logs_ / file_name(cell, launch);
   const std::filesystem::path record_path = base.string() + ".record.json";
   std::filesystem::remove(record_path);
   const FlightFolder flights(base.string() + ".flight");
   LaunchSettings settings = settings_;
-  settings.core_gflops = core_gflops;
+  settings.yardsticks = yardsticks;
   settings.flight_folder = flights.path();
   const std::vector<std::string> command = launch_command(cell, settings, record_path);
   const ChildResult child = run_in(cell, command, base.string() + ".log");

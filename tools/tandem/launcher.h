@@ -29,10 +29,9 @@ class Launcher {
   Launcher(LaunchSettings settings, std::filesystem::path logs, std::chrono::seconds timeout,
            const Interrupts& interrupts);
 
-  // `core_gflops`: speed of one core that a preset link is scaled to; 0: the launch measures it.
   // Nothing where an interrupt cut the launch short: it is as if it had never begun.
   [[nodiscard]] std::optional<LaunchOutcome> run(const results::Cell& cell, int launch,
-                                                 double core_gflops = 0) const;
+                                                 const Yardsticks& yardsticks = {}) const;
 
  private:
   [[nodiscard]] ChildResult run_in(const results::Cell& cell,

@@ -81,6 +81,8 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
       ->check(CLI::Range(1, 1000));
   explain->add_option("--input", options.input, "Where a batch starts: host, pageable or device")
       ->capture_default_str();
+  explain->add_option("--precision", options.precision, "fp32, tf32 or bf16, on all rungs")
+      ->capture_default_str();
   explain->add_option("--link", options.link, "All rungs on a modelled link, such as 20us:1GBps");
   explain->add_option("--dispatch-cost", options.dispatch_cost,
                       "Beside it a modelled chart: an interpreter's cost per call, such as 8us");

@@ -2,6 +2,7 @@
 #include "tools/tandem/plan.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -42,6 +43,10 @@ std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backe
   std::vector<results::Cell> cells;
   for (const Workload& workload : sweep.workloads) {
     for (const Strategy& strategy : sweep.strategies) {
+      std::map<std::string, std::string> options = strategy.options;
+      if (workload.precision != kUsualPrecision) {
+        options.try_emplace("precision", workload.precision);  // a strategy's own goes first
+      }
       const auto add_at = [&](int count) {
         add(cells, {.strategy = strategy.strategy,
                     .launch = strategy.launch,
@@ -49,7 +54,7 @@ std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backe
                     .backend = backend,
                     .devices = count,
                     .global_batch = workload.batch,
-                    .options = strategy.options});
+                    .options = options});
       };
       if (strategy.strategy == "single" && !has_one) add_at(1);
       for (const int count : devices) {

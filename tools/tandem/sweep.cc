@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "common/base/error.h"
 #include "common/base/units.h"
@@ -65,6 +66,23 @@ class Reader {
     return numbers;
   }
 
+  // A text that is one of `known`, or a list of such.
+  [[nodiscard]] std::vector<std::string> names(const char* key,
+                                               std::span<const std::string_view> known) const {
+    const Json& value = at(key);
+    std::vector<std::string> found;
+    for (const Json& element : value.is_array() ? value : Json::array({value})) {
+      const std::string name = element.is_string() ? element.get<std::string>() : element.dump();
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        complain(fmt::format("key '{}' holds {}: known are {}", key, element.dump(),
+                             fmt::join(known, ", ")));
+      }
+      found.push_back(name);
+    }
+    if (found.empty()) complain(fmt::format("key '{}' is empty", key));
+    return found;
+  }
+
   [[nodiscard]] int count(const char* key, int fallback) const {
     if (!has(key)) return fallback;
     const std::vector<std::int64_t> numbers = counts(key);
@@ -92,9 +110,15 @@ class Reader {
 void add_workloads(const Reader& sweep, std::vector<Workload>& workloads) {
   for (const auto& [json, where] : sweep.objects("workloads")) {
     const Reader reader(*json, where);
-    reader.allow({"model", "batch"});
-    for (const std::int64_t batch : reader.counts("batch")) {
-      workloads.push_back({.model = reader.text("model"), .batch = batch});
+    reader.allow({"model", "batch", "precision"});
+    const std::vector<std::string> precisions = reader.has("precision")
+                                                    ? reader.names("precision", kPrecisions)
+                                                    : std::vector<std::string>{kUsualPrecision};
+    for (const std::string& precision : precisions) {
+      for (const std::int64_t batch : reader.counts("batch")) {
+        workloads.push_back(
+            {.model = reader.text("model"), .batch = batch, .precision = precision});
+      }
     }
   }
 }
@@ -207,7 +231,10 @@ Sweep load_sweep(const std::string& name, const std::vector<std::filesystem::pat
 std::string definition_of(const Sweep& sweep, const SweepPlace& place) {
   Json workloads = Json::array();
   for (const Workload& workload : sweep.workloads) {
-    workloads.push_back(Json{{"model", workload.model}, {"batch", workload.batch}});
+    Json json{{"model", workload.model}, {"batch", workload.batch}};
+    // Journals of before this key have none.
+    if (workload.precision != kUsualPrecision) json["precision"] = workload.precision;
+    workloads.push_back(json);
   }
   Json strategies = Json::array();
   for (const Strategy& strategy : sweep.strategies) {

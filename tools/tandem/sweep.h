@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -10,9 +11,14 @@
 
 namespace tandem::cli {
 
+// step_bench's names, the default first.
+inline constexpr std::array<std::string_view, 3> kPrecisions{"fp32", "tf32", "bf16"};
+inline constexpr const char* kUsualPrecision = "fp32";
+
 struct Workload {
   std::string model;       // as step_bench's --model takes it
   std::int64_t batch = 0;  // global: samples per step over all devices
+  std::string precision = kUsualPrecision;
 };
 
 struct Strategy {

@@ -3,14 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "common/base/error.h"
+#include "reports/modelled.h"
 
 namespace tandem::cli {
 namespace {
 
+using reports::precision_of;
 using results::LaunchRecord;
 using results::Status;
 
@@ -34,7 +37,7 @@ SweepRunner::SweepRunner(Plan plan, const Launcher& launcher, results::Journal& 
 // A resumed sweep: what measured or was skipped stays, what failed is tried again, for the user
 // may have mended the cause.
 void SweepRunner::take_over(const std::vector<LaunchRecord>& journaled) {
-  for (const LaunchRecord& record : journaled) adopt_core_speed(record);
+  for (const LaunchRecord& record : journaled) adopt_speeds(record);
   for (std::size_t cell = 0; cell < states_.size(); ++cell) {
     const std::string name = plan_.cells[cell].name();
     bool out_of_memory = false;
@@ -49,8 +52,26 @@ void SweepRunner::take_over(const std::vector<LaunchRecord>& journaled) {
   }
 }
 
-void SweepRunner::adopt_core_speed(const LaunchRecord& record) {
+void SweepRunner::adopt_speeds(const LaunchRecord& record) {
   if (core_gflops_ == 0) core_gflops_ = record.core_gflops;
+  if (record.peak_gflops > 0) peaks_.try_emplace(record.precision, record.peak_gflops);
+}
+
+// Ranks would wait for the one that measures: where a precision has cells of one process, those do.
+Yardsticks SweepRunner::yardsticks_for(const results::Cell& cell) const {
+  Yardsticks yardsticks{.core_gflops = core_gflops_};
+  const std::string precision = precision_of(cell);
+  const auto known = peaks_.find(precision);
+  if (known != peaks_.end()) {
+    yardsticks.peak_gflops = fmt::format("{}", known->second);
+    return yardsticks;
+  }
+  const bool others_can =
+      std::any_of(plan_.cells.begin(), plan_.cells.end(), [&](const results::Cell& other) {
+        return other.launch == "threads" && precision_of(other) == precision;
+      });
+  if (cell.launch == "threads" || !others_can) yardsticks.peak_gflops = "measured";
+  return yardsticks;
 }
 
 SweepEnd SweepRunner::run() {
@@ -112,10 +133,10 @@ void SweepRunner::launch(const Slot& slot) {
 
   const TimePoint start = Clock::now();
   const std::optional<LaunchOutcome> outcome =
-      launcher_.run(plan_.cells[slot.cell], slot.launch, core_gflops_);
+      launcher_.run(plan_.cells[slot.cell], slot.launch, yardsticks_for(plan_.cells[slot.cell]));
   if (!outcome) return;
   stop_if_refused(*outcome);
-  adopt_core_speed(outcome->record);
+  adopt_speeds(outcome->record);
   journal_.append(outcome->record);
   ++finished_;
   progress_.finished(name, Clock::now() - start);

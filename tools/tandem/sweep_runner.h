@@ -47,8 +47,10 @@ class SweepRunner {
   void skip_what_does_not_fit();
   void skip(std::size_t cell, const std::string& reason);
   void launch(const Slot& slot);
-  // The first launch that scaled a preset link decides for all: they share one link.
-  void adopt_core_speed(const results::LaunchRecord& record);
+  // The first launch that scaled a preset link decides for all: they share one link. So does the
+  // first that measured the peak of a precision.
+  void adopt_speeds(const results::LaunchRecord& record);
+  [[nodiscard]] Yardsticks yardsticks_for(const results::Cell& cell) const;
   void stop_if_refused(const LaunchOutcome& outcome);
   void note(std::size_t cell, const LaunchOutcome& outcome);
   void skip_larger_batches(std::size_t cell);
@@ -62,8 +64,9 @@ class SweepRunner {
   Progress progress_;
   std::vector<CellState> states_;
   int finished_ = 0;
-  double core_gflops_ = 0;  // of the journal's first launch that has one
-  std::string refusal_;     // the usage error of the first launch
+  double core_gflops_ = 0;               // of the journal's first launch that has one
+  std::map<std::string, double> peaks_;  // measured, GFLOP/s of a device by precision
+  std::string refusal_;                  // the usage error of the first launch
 };
 
 }  // namespace tandem::cli
