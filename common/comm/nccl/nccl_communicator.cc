@@ -66,6 +66,18 @@ ncclUniqueId agreed_id(const Api& api, Bootstrap& bootstrap) {
   return id;
 }
 
+// True for as long as this lives, where it is to be.
+class ScopedFlag {
+ public:
+  ScopedFlag(std::atomic<bool>& flag, bool value) : flag_(flag) { flag_ = value; }
+  ~ScopedFlag() { flag_ = false; }
+  ScopedFlag(const ScopedFlag&) = delete;
+  ScopedFlag& operator=(const ScopedFlag&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
 Error in_call(const CollectiveCall& call, const Error& error) {
   return {error.kind(), fmt::format("in {} #{} ({}): {}", call.name, call.sequence,
                                     to_string(call.size), error.what())};
@@ -198,7 +210,12 @@ void NcclCommunicator::enqueue(Stream& stream, Collective collective) {
   if (options_.observer != nullptr) options_.observer->enqueued(call);
   // Dropped with all that is enqueued on a failed stream; those who would wait for it are told.
   if (on.has_failed()) return peers_.raise();
-  const auto error = capture_error([&] { launch(on, call, collective); });
+  const ScopedFlag comparing(comparing_, order_ != nullptr);
+  fail_enqueued(call, capture_error([&] { launch(on, call, collective); }));
+}
+
+void NcclCommunicator::fail_enqueued(const CollectiveCall& call,
+                                     const std::optional<Error>& error) {
   if (!error) return;
   if (error->kind() == ErrorKind::kLogic) throw Error(*error);
   if (!grouped_) return give_up(in_call(call, *error));
@@ -514,7 +531,9 @@ void NcclCommunicator::watch() {
   while (!closed_) {
     changed_.wait_until(lock, Clock::now() + look);
     lock.unlock();
-    if (const auto reason = trouble()) return give_up(*reason);
+    // Ranks that compare find out by themselves why the others give up.
+    const auto reason = comparing_ ? std::nullopt : trouble();
+    if (reason) return give_up(*reason);
     lock.lock();
   }
 }

@@ -11,6 +11,7 @@
 // communicator is aborted, which lets go of the streams.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -93,6 +94,7 @@ class NcclCommunicator final : public Communicator {
   };
   void enqueue(Stream& stream, Collective collective);
   void launch(cuda::CudaStream& stream, const CollectiveCall& call, const Collective& collective);
+  void fail_enqueued(const CollectiveCall& call, const std::optional<Error>& error);
   void finish(InFlight::Ticket ticket, cuda::CudaStream& stream, const Collective& collective);
   void check_order(const std::string& note);
   template <class... Parts>
@@ -135,6 +137,8 @@ class NcclCommunicator final : public Communicator {
   std::mutex mutex_;  // guards closed_
   std::condition_variable changed_;
   bool closed_ = false;
+  // The caller is in a call that compares the order of collectives: it finds out for itself.
+  std::atomic<bool> comparing_ = false;
   std::thread watcher_;  // last: it uses all of the above
 };
 
