@@ -80,8 +80,10 @@ inline constexpr std::array kThreadKinds{Choice<dp::Threads>{"spawned", dp::Thre
 inline constexpr std::array kGroupings{Choice<dp::Grouping>{"tensor", dp::Grouping::kTensor},
                                        Choice<dp::Grouping>{"coalesced", dp::Grouping::kCoalesced},
                                        Choice<dp::Grouping>{"flat", dp::Grouping::kFlat}};
-inline constexpr std::array kOrders{Choice<dp::Order>{"sequential", dp::Order::kSequential},
-                                    Choice<dp::Order>{"tree", dp::Order::kTree}};
+inline constexpr std::array kOrders{Choice<dp::Order>{"torch", dp::Order::kTorch},
+                                    Choice<dp::Order>{"sequential", dp::Order::kSequential},
+                                    Choice<dp::Order>{"tree", dp::Order::kTree},
+                                    Choice<dp::Order>{"collective", dp::Order::kCollective}};
 inline constexpr std::array kLossPlaces{
     Choice<dp::LossPlace>{"root", dp::LossPlace::kRoot},
     Choice<dp::LossPlace>{"replicas", dp::LossPlace::kReplicas}};

@@ -28,7 +28,7 @@ std::unique_ptr<GoogleBenchmark> open_driver(const CollectiveOptions& options,
 }
 
 void introduce(const Place& place, const CollectiveOptions& options) {
-  std::cerr << place.backend_notice << std::endl;
+  std::cerr << notices_of(place) << std::flush;
   add_context(place);
   GoogleBenchmark::add_context("tandem_launch", name_of(options.place.launch, kLaunches));
   GoogleBenchmark::add_context("tandem_comm",

@@ -13,7 +13,8 @@
 namespace tandem::bench {
 namespace {
 
-constexpr std::array<std::string_view, 4> kStageNames{"start", "join", "build", "report"};
+constexpr std::array<std::string_view, 6> kStageNames{"start", "join",  "meet",
+                                                      "open",  "build", "report"};
 
 std::size_t index_of(Phase phase) { return static_cast<std::size_t>(phase); }
 std::size_t index_of(Stage stage) { return kPhaseCount + static_cast<std::size_t>(stage); }

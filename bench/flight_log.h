@@ -14,7 +14,9 @@ namespace tandem::bench {
 // The parts of a launch in which there is no step.
 enum class Stage {
   kStart,   // of the process, before it has met the others
-  kJoin,    // meeting the others, opening devices
+  kJoin,    // knows its rank
+  kMeet,    // waits for all others, to compare what they were told
+  kOpen,    // of devices and communicators
   kBuild,   // of the strategy
   kReport,  // after the last step
 };

@@ -5,10 +5,12 @@
 
 #include "bench/core_speed.h"
 #include "bench/google_benchmark.h"
+#include "bench/gpu_share.h"
 #include "bench/node_share.h"
 #include "common/base/error.h"
 #include "common/comm/agreement.h"
 #include "common/comm/launcher.h"
+#include "common/comm/nccl_module.h"
 #include "common/comm/node_link_ports.h"
 #include "common/comm/transport_registry.h"
 #include "common/runtime/registry.h"
@@ -68,13 +70,33 @@ PlatformOptions platform_options(const PlaceOptions& options, const NodeShare& s
                                  const ModelledLink& link) {
   PlatformOptions platform{.devices = share.devices, .oversubscribe = options.oversubscribe};
   platform.device_memory = share.asked_memory;
-  if (platform.device_memory.empty() && options.backend != BackendChoice::kCuda) {
-    platform.device_memory = {share.even_memory};
-  }
+  platform.gpus = options.gpus;
+  platform.peer_access = options.peer_access;
+  if (options.launch == Launch::kProcesses) platform.own_device = share.device;
   platform.cores = share.cores;
   platform.link = link.model;
   platform.link_ports = link.ports;
   return platform;
+}
+
+// What only one of the back ends has.
+void settle_for(const BackendDecision& decision, Bootstrap& bootstrap, const NodeLayout& nodes,
+                const PlaceOptions& options, const NodeShare& share, PlatformOptions& platform) {
+  const bool is_cuda = decision.backend == Backend::kCuda;
+  if (!is_cuda && platform.device_memory.empty()) platform.device_memory = {share.even_memory};
+  if (is_cuda && options.peer_access == PeerAccess::kOff) forbid_peer_access_to_nccl();
+  if (options.launch == Launch::kThreads) return;
+  platform.processes_on_gpu =
+      processes_on_gpu(bootstrap, nodes, decision.gpus.empty() ? "" : decision.gpus.front(),
+                       options.oversubscribe ? Sharing::kAllowed : Sharing::kRefused);
+}
+
+std::string nccl_of(const Place& place, const PlaceOptions& options) {
+  const bool is_cuda = place.platform->backend() == Backend::kCuda;
+  if (!is_cuda || (options.devices == 1 && place.transport.transport != Transport::kNccl))
+    return "";
+  const NcclProbe probe = probe_nccl();
+  return probe.usable ? describe_nccl(probe) : "not usable: " + probe.trouble;
 }
 
 // Nodes may differ: all must have come to one back end, and a mark on one is a mark on the job.
@@ -114,6 +136,13 @@ void add_context(const Place& place) {
                                fmt::format("{}", fmt::join(place.nodes.hosts, ",")));
 }
 
+std::string notices_of(const Place& place) {
+  std::string lines = place.backend_notice + "\n";
+  if (!place.transport.why.empty()) lines += "transport " + place.transport.why + "\n";
+  if (!place.nccl.empty()) lines += "nccl " + place.nccl + "\n";
+  return lines;
+}
+
 bool first_two_share_a_node(const Place& place) {
   return place.cores.size() > 1 &&
          (place.nodes.nodes() == 1 || place.nodes.node_of(0) == place.nodes.node_of(1));
@@ -124,10 +153,14 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
   place.nodes = find_nodes(bootstrap);
   const NodeShare share = share_of_node(bootstrap, place.nodes, options);
   const ModelledLink link = open_link(bootstrap, options, place.nodes, share.cores.front());
+  PlatformOptions platform = platform_options(options, share, link);
+  BackendDecision decision;
   attempt_together(bootstrap, [&] {
     check_world(bootstrap, options);
-    const PlatformOptions platform = platform_options(options, share, link);
-    const BackendDecision decision = choose_backend(options.backend, platform);
+    decision = choose_backend(options.backend, platform);
+  });
+  settle_for(decision, bootstrap, place.nodes, options, share, platform);
+  attempt_together(bootstrap, [&] {
     place.backend_notice = decision.why;
     place.platform = open_platform(decision.backend, platform);
     place.device = &place.platform->device(share.device);
@@ -138,11 +171,13 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
   place.core_gflops = link.core_gflops;
   place.usable_cores = share.usable_cores;
   place.cores = share.cores_of_devices;
+  place.transport = choose_transport(options.transport, bootstrap, *place.device);
+  place.nccl = nccl_of(place, options);
   place.communicator =
-      make_communicator(options.transport, bootstrap, *place.device, options.communicator);
+      make_communicator(place.transport, bootstrap, *place.device, options.communicator);
   if (options.control) {
-    place.control = make_communicator(options.transport, bootstrap, *place.device,
-                                      {.deadline = options.communicator.deadline});
+    place.control = make_control_communicator(options.transport, bootstrap, *place.device,
+                                              {.deadline = options.communicator.deadline});
   }
   return place;
 }

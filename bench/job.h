@@ -24,6 +24,8 @@ struct PlaceOptions {
   BackendChoice backend = BackendChoice::kAuto;
   bool oversubscribe = false;
   std::vector<Bytes> device_memory{};  // as in PlatformOptions
+  std::vector<int> gpus{};             // as there; of processes, one for each of a node
+  PeerAccess peer_access = PeerAccess::kOn;
   std::optional<LinkRequest> link{};
   double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
   Transport transport = Transport::kAuto;
@@ -43,9 +45,14 @@ struct Place {
   std::vector<int> cores;
   int usable_cores = 0;        // by the job's ranks together
   std::string backend_notice;  // which back end was taken and why
+  TransportChoice transport;   // what the communicator moves data with, and why where it was chosen
+  std::string nccl;            // what is known of NCCL where it may be used; empty: it is not
   std::string link_notice;     // what is modelled between devices, as numbers; empty: nothing
   double core_gflops = 0;      // that a preset link was scaled to; 0: there is none
 };
+
+// What was chosen and why, a line each.
+[[nodiscard]] std::string notices_of(const Place& place);
 
 // Refuses, before MPI starts, a job of one process under a launcher of several.
 void check_launch(Launch launch);

@@ -2,7 +2,9 @@
 #include "bench/launch_report.h"
 
 #include <algorithm>
+#include <iostream>
 
+#include "bench/google_benchmark.h"
 #include "common/base/units.h"
 #include "common/comm/ping_pong.h"
 #include "common/kernels/library_version.h"
@@ -165,6 +167,18 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
 
 }  // namespace
 
+void warn(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    std::cerr << fmt::format("step_bench: warning: {}\n", warning);
+  }
+}
+
+void add_context(const Place& place, const StepOptions& options) {
+  add_context(place);
+  GoogleBenchmark::add_context("tandem_mode",
+                               options.free_running > 0 ? "free-running" : "synchronous");
+}
+
 results::Cell cell_of(const StepOptions& options, Backend backend) {
   return {.strategy = to_string(options.variant.strategy),
           .launch = to_string(options.place.launch),
@@ -178,10 +192,13 @@ results::Cell cell_of(const StepOptions& options, Backend backend) {
 results::MachineFacts machine_of(const Place& place) {
   results::MachineFacts facts = results::gather_machine_facts();
   facts.cores = place.usable_cores;
-  facts.bound_cores = place.cores;
+  const bool on_cores = place.platform->backend() == Backend::kHost;
+  if (on_cores) facts.bound_cores = place.cores;
   if (place.nodes.nodes() > 1) facts.hosts = place.nodes.hosts;
-  facts.libraries["kernels"] = kernel_library_version();
-  if (place.communicator->rank() == 0 && first_two_share_a_node(place)) {
+  facts.libraries["kernels"] = kernel_library_version(place.platform->backend());
+  if (!place.nccl.empty()) facts.libraries["nccl"] = place.nccl;
+  if (!place.transport.why.empty()) facts.libraries["transport"] = place.transport.why;
+  if (on_cores && place.communicator->rank() == 0 && first_two_share_a_node(place)) {
     facts.ping_pong_ns = ping_pong_ns(place.cores[0], place.cores[1]);
   }
   place.communicator->barrier();
@@ -202,6 +219,7 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
     const MemoryUse& use = measurement.memory[i];
     record.memory.push_back({static_cast<int>(i), use.capacity.value, use.peak.value});
   }
+  record.gpus = measurement.gpus;
   record.warnings = measurement.warnings;
   record.devices_used = measurement.devices_used;
   record.dispatches_per_step = measurement.dispatches_per_step;

@@ -9,6 +9,13 @@
 
 namespace tandem::bench {
 
+// A line each on the standard error stream.
+void warn(const std::vector<std::string>& warnings);
+
+// What every output of Google Benchmark says of a job of step_bench: the job, and how samples are
+// taken.
+void add_context(const Place& place, const StepOptions& options);
+
 // The cell that the options name.
 [[nodiscard]] results::Cell cell_of(const StepOptions& options, Backend backend);
 

@@ -10,7 +10,10 @@ namespace tandem::bench {
 class LinkAccount {
  public:
   // What was before belongs to no sample.
-  explicit LinkAccount(Platform& platform);
+  explicit LinkAccount(Platform& platform) : platform_(platform) { leave_out(); }
+
+  // What was since the last sample belongs to none, with no work queued.
+  void leave_out();
 
   // After each sample, with no work queued.
   void add_sample();

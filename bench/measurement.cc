@@ -127,11 +127,14 @@ std::vector<DeviceCollectiveBooks> Books::gather_collectives(Bootstrap& bootstra
 
 std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, Platform& platform, const Device* mine) {
   std::ostringstream text;
-  for (int i = 0; i < platform.device_count(); ++i) {
-    Device& device = platform.device(i);
-    if (mine != nullptr && mine != &device) continue;
+  const auto note = [&text](const Device& device) {
     const MemoryUse use = device.memory();
     text << use.capacity.value << ' ' << use.used.value << ' ' << use.peak.value << '\n';
+  };
+  if (mine != nullptr) {
+    note(*mine);  // a process may not have the others' devices
+  } else {
+    for (int i = 0; i < platform.device_count(); ++i) note(platform.device(i));
   }
   std::vector<MemoryUse> all;
   for (const std::string& theirs : bootstrap.all_gather(text.str())) {

@@ -8,6 +8,7 @@
 #include "bench/sampler.h"
 #include "bench/step_options.h"
 #include "common/comm/bootstrap.h"
+#include "common/results/launch_record.h"
 
 namespace tandem::bench {
 
@@ -30,7 +31,8 @@ struct Measurement {
   std::vector<DeviceBooks> phases;   // of all ranks' devices, by device; empty with phases off
   std::vector<DeviceCollectiveBooks> collectives;  // the same
   std::vector<Bytes> bucket_sizes;
-  std::vector<MemoryUse> memory;  // of all ranks' devices, by device
+  std::vector<MemoryUse> memory;         // of all ranks' devices, by device
+  std::vector<results::GpuRecord> gpus;  // the same, of those that NVML knows
   std::vector<std::string> warnings;
   int devices_used = 0;            // of all ranks
   double dispatches_per_step = 0;  // of all ranks

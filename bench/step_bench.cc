@@ -11,6 +11,7 @@
 #include "bench/google_benchmark.h"
 #include "bench/job.h"
 #include "bench/launch_report.h"
+#include "bench/pair_measurement.h"
 #include "bench/ranks_main.h"
 #include "bench/recorded_ranks.h"
 #include "bench/same_options.h"
@@ -60,11 +61,13 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   const auto model = make_model(options.model);
   StepWatch watch(options, bootstrap, flight);
   watch.come_late();
+  flight.enter(Stage::kMeet);
   check_same_options(bootstrap, options);
+  flight.enter(Stage::kOpen);
   const auto driver = open_outputs(options, bootstrap);
   Place place = open_place(bootstrap, options.place);
   watch.attach(options, place, *model);
-  if (bootstrap.rank() == 0) std::cerr << place.backend_notice << std::endl;
+  if (bootstrap.rank() == 0) std::cerr << notices_of(place) << std::flush;
   if (place.nodes.nodes() > 1 && !options.planted.empty()) {
     fail(ErrorKind::kUsage,
          "--plant={}: a delay is planted on device 0 of one node, and the ranks run on {}: leave "

@@ -46,6 +46,7 @@ void declare_cell(CLI::App& app, StepFlags& flags) {
   app.add_option("--device-memory", flags.device_memory,
                  "capacity per device, such as 2GiB, or of each one: 2GiB,1GiB (default: what is "
                  "left, shared evenly)");
+  declare_gpus(app, flags.gpus);
 }
 
 void declare_dp(CLI::App& app, StepFlags& flags) {
@@ -59,13 +60,15 @@ void declare_dp(CLI::App& app, StepFlags& flags) {
                  "dp: weights sent by tensor, coalesced in 10 MiB chunks (torch), or flat")
       ->capture_default_str();
   app.add_option("--broadcast", flags.broadcast,
-                 "dp: weights sequential from the root (torch without NCCL) or by tree")
+                 "dp: weights sequential from the root (torch without NCCL), by tree, collective "
+                 "(torch with NCCL), or as torch would: collective where each device has a GPU of "
+                 "its own and NCCL is there")
       ->capture_default_str();
   app.add_option("--loss", flags.loss, "dp: on the root (torch's usual loop) or in the replicas")
       ->capture_default_str();
   app.add_option("--reduce", flags.reduce,
                  "dp: gradients coalesced and added sequentially on the root (torch without NCCL), "
-                 "or by tree, as they lie")
+                 "by tree, as they lie, collective (torch with NCCL), or as torch would")
       ->capture_default_str();
 }
 
@@ -103,12 +106,13 @@ void declare_all_reduce(CLI::App& app, StepFlags& flags) {
 
 void declare_transport(CLI::App& app, StepFlags& flags) {
   app.add_option("--comm", flags.comm,
-                 "ddp, ddp-replicate: transport of collectives: auto (shared_memory on one node), "
-                 "shared_memory, mpi or gloo")
+                 "ddp, ddp-replicate: transport of collectives: auto (host: shared_memory on one "
+                 "node; GPUs: nccl where each rank has its own), shared_memory, mpi, gloo or nccl")
       ->capture_default_str();
-  app.add_flag("--check-order{on}", flags.check_order,
-               "ddp, ddp-replicate over mpi or gloo: ranks compare what they call before each "
-               "collective, which costs a message each; shared_memory always does");
+  app.add_flag(
+      "--check-order{on}", flags.check_order,
+      "ddp, ddp-replicate over mpi, gloo or nccl: ranks compare what they call before each "
+      "collective, which costs a message each; shared_memory always does");
 }
 
 void declare_horovod(CLI::App& app, StepFlags& flags) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bench/failure_flags.h"
+#include "bench/gpu_flags.h"
 
 namespace tandem::bench {
 
@@ -25,9 +26,9 @@ struct StepFlags {
   std::string output_device;
   std::string threads = "spawned";
   std::string replicate = "coalesced";
-  std::string broadcast = "sequential";
+  std::string broadcast = "torch";
   std::string loss = "root";
-  std::string reduce = "sequential";
+  std::string reduce = "torch";
   std::string grads = "copy";
   std::string overlap = "on";
   std::string bucket_mb;
@@ -49,6 +50,7 @@ struct StepFlags {
   std::string interpreter_lock = "off";
   std::string plant;
   FailureFlags failure;
+  GpuFlags gpus;
   std::string check_numerics = "off";
   std::string fault;
   std::string phases = "on";

@@ -14,10 +14,4 @@ namespace tandem::bench {
 [[nodiscard]] Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
                                        const StepOptions& options, const Model& model);
 
-// Times interleaved steps of two variants in this process, A B B A at a time, and reports the ratio
-// B / A of each such pair of two steps: for effects too small to be seen between launches.
-// Collective.
-void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& options,
-                   const Model& model);
-
 }  // namespace tandem::bench

@@ -117,6 +117,7 @@ dp::DataParallelOptions dp_of(const StepFlags& flags) {
   options.broadcast = choose("--broadcast", flags.broadcast, kOrders);
   options.loss = choose("--loss", flags.loss, kLossPlaces);
   options.reduce = choose("--reduce", flags.reduce, kOrders);
+  options.deadline = deadline_of(flags.failure);
   return options;
 }
 
@@ -221,12 +222,13 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
       place.device_memory.push_back(parse_bytes(size, "--device-memory"));
     }
   }
+  choose_gpus(flags.gpus, place);
   if (!flags.link.empty()) place.link = parse_link(flags.link);
   place.core_gflops = flags.core_gflops;
   place.transport = parse_transport(flags.comm, "--comm");
   if (choose("--check-order", flags.check_order, kOnOff)) {
-    require(place.transport == Transport::kMpi || place.transport == Transport::kGloo,
-            "--check-order does nothing but with --comm=mpi or gloo: leave it out");
+    require(place.transport != Transport::kAuto && place.transport != Transport::kSharedMemory,
+            "--check-order does nothing but with --comm=mpi, gloo or nccl: leave it out");
     place.communicator.check_order = OrderCheck::kAlways;
   }
   place.communicator.deadline = deadline_of(flags.failure);
@@ -283,6 +285,7 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   name("check-numerics", &StepFlags::check_numerics);
   name("fault", &StepFlags::fault);
   name("device-memory", &StepFlags::device_memory);
+  if (flags.gpus.p2p != usual.gpus.p2p) named["p2p"] = flags.gpus.p2p;
   if (flags.seed != usual.seed) named["seed"] = std::to_string(flags.seed);
   if (flags.free_running > 0) named["free-running"] = std::to_string(flags.free_running);
   return named;

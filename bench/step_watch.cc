@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/step_watch.h"
 
-#include "common/comm/shared_memory.h"
+#include "common/comm/transport_registry.h"
 
 namespace tandem::bench {
 namespace {
@@ -47,8 +47,8 @@ void StepWatch::attach(StepOptions& options, Place& place, const Model& model) {
 void StepWatch::watch_threads(Variant& variant) {
   variant.deadline = deadline_;
   variant.communicator = [this](Bootstrap& bootstrap, Device& device) {
-    auto communicator = make_shared_memory_communicator(
-        bootstrap, device,
+    auto communicator = make_communicator(
+        Transport::kAuto, bootstrap, device,
         {.deadline = deadline_, .observer = flight_.collectives_of(bootstrap.rank())});
     if (fault_) fault_->meet(bootstrap.rank(), *communicator);
     return communicator;

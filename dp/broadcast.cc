@@ -19,8 +19,9 @@ std::vector<Chunk> chunks_of(const ParameterLayout& layout, Grouping grouping) {
   fail(ErrorKind::kLogic, "a grouping without a name");
 }
 
-Broadcast::Broadcast(const std::vector<Replica*>& replicas, const std::vector<Span<float>>& arenas,
-                     const std::vector<Chunk>& chunks, Order order)
+CopiedBroadcast::CopiedBroadcast(const std::vector<Replica*>& replicas,
+                                 const std::vector<Span<float>>& arenas,
+                                 const std::vector<Chunk>& chunks, Order order)
     : replicas_(replicas),
       arenas_(arenas),
       chunks_(chunks),
@@ -35,12 +36,12 @@ Broadcast::Broadcast(const std::vector<Replica*>& replicas, const std::vector<Sp
 }
 
 // The root's flat copy, or the chunk as it lies in a replica's arena.
-Span<const float> Broadcast::source(std::size_t replica, const Chunk& chunk) {
+Span<const float> CopiedBroadcast::source(std::size_t replica, const Chunk& chunk) {
   const bool is_flattened = replica == 0 && chunk.flattened;
   return is_flattened ? chunk.staged_in(flat_->as<float>()) : chunk.of(arenas_[replica]);
 }
 
-void Broadcast::offer(std::size_t chunk) {
+void CopiedBroadcast::offer(std::size_t chunk) {
   Replica& root = *replicas_.front();
   if (chunks_[chunk].flattened) {
     enqueue_copy(root.stream(), chunks_[chunk].staged_in(flat_->as<float>()),
@@ -49,11 +50,11 @@ void Broadcast::offer(std::size_t chunk) {
   root.stream().record(*ready_.front()[chunk]);
 }
 
-std::size_t Broadcast::parent_of(std::size_t peer) const {
+std::size_t CopiedBroadcast::parent_of(std::size_t peer) const {
   return order_ == Order::kTree ? tree_parent(peer) : 0;
 }
 
-std::vector<std::size_t> Broadcast::waits_for(std::size_t peer) const {
+std::vector<std::size_t> CopiedBroadcast::waits_for(std::size_t peer) const {
   std::vector<std::size_t> before{parent_of(peer)};
   if (order_ == Order::kTree && tree_sibling_before(peer) != peer) {
     before.push_back(tree_sibling_before(peer));
@@ -61,7 +62,7 @@ std::vector<std::size_t> Broadcast::waits_for(std::size_t peer) const {
   return before;
 }
 
-void Broadcast::pull(std::size_t peer, std::size_t chunk) {
+void CopiedBroadcast::pull(std::size_t peer, std::size_t chunk) {
   Replica& replica = *replicas_[peer];
   replica.timer().begin(replica.stream(), Phase::kIdle);
   for (const std::size_t other : waits_for(peer)) replica.stream().wait(*ready_[other][chunk]);
@@ -71,7 +72,7 @@ void Broadcast::pull(std::size_t peer, std::size_t chunk) {
   replica.stream().record(*ready_[peer][chunk]);
 }
 
-void Broadcast::enqueue() {
+void CopiedBroadcast::enqueue() {
   Replica& root = *replicas_.front();
   root.timer().begin(root.stream(), Phase::kReplicate);
   for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) offer(chunk);
@@ -80,7 +81,7 @@ void Broadcast::enqueue() {
   }
 }
 
-void Broadcast::hold_sources() {
+void CopiedBroadcast::hold_sources() {
   for (std::size_t peer = 1; peer < replicas_.size(); ++peer) {
     Replica& source = *replicas_[parent_of(peer)];
     source.timer().begin(source.stream(), Phase::kIdle);

@@ -13,26 +13,39 @@ namespace tandem::dp {
 // The chunks in which a grouping sends the tensors of a layout.
 [[nodiscard]] std::vector<Chunk> chunks_of(const ParameterLayout& layout, Grouping grouping);
 
-// Arenas of one layout from the first replica to the others, as torch's broadcast_coalesced without
-// NCCL: the root flattens each chunk that has to be, then every other device pulls it, all on the
-// replicas' own streams and in the phase `replicate`. In a tree a device pulls from its parent,
-// once the parent has it and has served the child before.
+// Arenas of one layout from the first replica to the others.
+class Broadcast {
+ public:
+  Broadcast() = default;
+  Broadcast(const Broadcast&) = delete;
+  Broadcast& operator=(const Broadcast&) = delete;
+  virtual ~Broadcast() = default;
+
+  // Enqueues.
+  virtual void enqueue() = 0;
+
+  // Every replica that others take from waits until they have.
+  virtual void hold_sources() = 0;
+};
+
+// By copies, as torch's broadcast_coalesced without NCCL: the root flattens each chunk that has to
+// be, then every other device pulls it, all on the replicas' own streams and in the phase
+// `replicate`. In a tree a device pulls from its parent, once the parent has it and has served the
+// child before.
 //
 // What is sent is written again in the next step, without an event of its own: all pulls must be
 // behind the root's stream by then. In dp they are, as the output device gathers what each peer
 // computes after its pulls, and the root's backward comes after that. What forward itself writes
 // needs hold_sources().
-class Broadcast {
+class CopiedBroadcast final : public Broadcast {
  public:
   // `arenas[i]` is replica i's. `replicas` outlive this.
-  Broadcast(const std::vector<Replica*>& replicas, const std::vector<Span<float>>& arenas,
-            const std::vector<Chunk>& chunks, Order order);
+  CopiedBroadcast(const std::vector<Replica*>& replicas, const std::vector<Span<float>>& arenas,
+                  const std::vector<Chunk>& chunks, Order order);
 
-  // Enqueues. Devices in order, so that everyone's pulls find their events recorded.
-  void enqueue();
-
-  // Every replica that others pull from waits until they have.
-  void hold_sources();
+  // Devices in order, so that everyone's pulls find their events recorded.
+  void enqueue() override;
+  void hold_sources() override;
 
  private:
   void offer(std::size_t chunk);

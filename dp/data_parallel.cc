@@ -33,7 +33,9 @@
 #include "dp/data_parallel.h"
 
 #include "common/base/capture_error.h"
+#include "common/base/throw_cause.h"
 #include "common/runtime/read_back.h"
+#include "dp/collective_transfers.h"
 #include "dp/device_ids.h"
 
 namespace tandem::dp {
@@ -67,6 +69,8 @@ DataParallel::DataParallel(Platform& platform, const Model& model, const Trainin
       pieces_(chunk_batch(options.global_batch, static_cast<int>(named_.size()))),
       devices_(named_.begin(), named_.begin() + static_cast<std::ptrdiff_t>(pieces_.size())),
       one_device_(named_.size() == 1),
+      broadcast_order_(resolved(how.broadcast, devices_)),
+      reduce_order_(resolved(how.reduce, devices_)),
       interpreters_(options.interpreter, static_cast<int>(devices_.size())) {
   warn_of(how);
   build_replicas(options);
@@ -112,7 +116,13 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
   std::vector<BatchTensor> scattered{{batch_->inputs(), model_.input_width()}};
   if (in_replicas) scattered.push_back({batch_->targets(), model_.output_width()});
   scatter_ = std::make_unique<Scatter>(replicas, pieces_, scattered, options.input);
-  replicate_ = std::make_unique<Replicate>(replicas, model_, how);
+  const bool meets = broadcast_order_ == Order::kCollective || reduce_order_ == Order::kCollective;
+  if (meets) {
+    team_ = std::make_unique<DeviceTeam>(devices_, CommunicatorOptions{.deadline = how.deadline});
+  }
+  DataParallelOptions settled = how;
+  settled.broadcast = broadcast_order_;
+  replicate_ = std::make_unique<Replicate>(replicas, model_, settled, team_.get());
   parallel_apply_ = std::make_unique<ParallelApply>(devices_, how.threads);
   const LossParts parts{*output_device_, replicas, pieces_, model_.output_width()};
   loss_ = in_replicas ? make_loss_in_replicas(parts, *scatter_, kTargets)
@@ -122,10 +132,21 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
 
   Gradients gradients{replicas, {}};
   for (const Arena& arena : gradients_) gradients.arenas.push_back(arena.flat);
-  reduce_ = how.reduce == Order::kTree
-                ? make_tree_reduce(gradients)
-                : make_sequential_reduce(gradients, model_.layout(), kTorchCoalescedChunk);
+  reduce_ = make_reduce(gradients);
   optimizer_ = make_optimizer(root().device(), model_.layout().arena_count(), options.optimizer);
+}
+
+std::unique_ptr<ReduceToRoot> DataParallel::make_reduce(const Gradients& gradients) {
+  switch (reduce_order_) {
+    case Order::kTree:
+      return make_tree_reduce(gradients);
+    case Order::kCollective:
+      return make_collective_reduce(*team_, gradients, model_.layout(), kTorchCoalescedChunk);
+    case Order::kTorch:  // resolved
+    case Order::kSequential:
+      break;
+  }
+  return make_sequential_reduce(gradients, model_.layout(), kTorchCoalescedChunk);
 }
 
 void DataParallel::misplace_module(Device& device) {
@@ -155,6 +176,7 @@ void DataParallel::step() {
 // end.
 void DataParallel::abandon_step() {
   interpreters_.join();
+  if (team_) team_->abort();  // nobody waits for what is not enqueued any more
   scatter_->synchronize();
   end_all_work();
   for (const auto& replica : replicas_) replica->timer().abandon_step();
@@ -238,8 +260,12 @@ void DataParallel::end_step() {
 }
 
 void DataParallel::synchronize() {
-  for (const auto& replica : replicas_) replica->stream().synchronize();
-  output_device_->stream().synchronize();
+  std::vector<std::optional<Error>> errors;
+  for (const auto& replica : replicas_) {
+    errors.push_back(capture_error([&] { replica->stream().synchronize(); }));
+  }
+  errors.push_back(capture_error([this] { output_device_->stream().synchronize(); }));
+  throw_cause(errors);
 }
 
 TensorList DataParallel::weights() { return root().parameters().tensors; }

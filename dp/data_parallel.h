@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/comm/device_team.h"
 #include "common/optim/make_optimizer.h"
 #include "common/parallel/chunk_rule.h"
 #include "common/parallel/device_threads.h"
@@ -35,7 +36,8 @@ class DataParallel final : public Strategy {
   ~DataParallel() override;
 
   // Throws a logic error that names both devices where the module is not on the root. A step that
-  // throws has ended all its work, and the next one may follow.
+  // throws has ended all its work, and the next one may follow, unless devices met in collectives:
+  // those who waited for the one that failed have given up for good.
   void step() override;
   void synchronize() override;
   [[nodiscard]] TensorList weights() override;
@@ -69,11 +71,16 @@ class DataParallel final : public Strategy {
   // Of the whole batch in the latest step; synchronise first.
   [[nodiscard]] float loss();
 
+  // How weights and gradients travel, resolved.
+  [[nodiscard]] Order broadcast_order() const { return broadcast_order_; }
+  [[nodiscard]] Order reduce_order() const { return reduce_order_; }
+
  private:
   void warn_of(const DataParallelOptions& how);
   void build_replicas(const TrainingOptions& options);
   void build_transfers(Platform& platform, const TrainingOptions& options,
                        const DataParallelOptions& how);
+  [[nodiscard]] std::unique_ptr<ReduceToRoot> make_reduce(const Gradients& gradients);
   void misplace_module(Device& device);
 
   [[nodiscard]] Device& output_device_of(Platform& platform, const DataParallelOptions& how);
@@ -97,6 +104,8 @@ class DataParallel final : public Strategy {
   const std::vector<Device*> devices_;  // that have a piece
   // torch's shortcut for one device: the module itself runs, nothing is replicated or gathered.
   const bool one_device_;
+  const Order broadcast_order_;
+  const Order reduce_order_;
   std::vector<std::string> warnings_;
   Interpreters interpreters_;
   std::optional<Arena> misplaced_;  // the module's parameters, where they are not on the root
@@ -107,6 +116,7 @@ class DataParallel final : public Strategy {
   std::vector<std::unique_ptr<Replica>> replicas_;  // the root's is the module itself
   std::unique_ptr<OutputDevice> output_device_;
   std::unique_ptr<Scatter> scatter_;
+  std::unique_ptr<DeviceTeam> team_;  // null where no transfer is a collective
   std::unique_ptr<Replicate> replicate_;
   std::unique_ptr<ParallelApply> parallel_apply_;
   std::unique_ptr<Loss> loss_;

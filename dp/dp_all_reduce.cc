@@ -15,7 +15,8 @@
 #include <optional>
 
 #include "common/base/capture_error.h"
-#include "common/comm/shared_memory.h"
+#include "common/base/throw_cause.h"
+#include "common/comm/transport_registry.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/local_batch.h"
 
@@ -23,17 +24,6 @@ namespace tandem::dp {
 namespace {
 
 using Errors = std::vector<std::optional<Error>>;  // by rank
-
-// One rank's failure is another's lost peer: the cause is said, not the consequence.
-void throw_cause(const Errors& errors) {
-  const std::optional<Error>* consequence = nullptr;
-  for (const auto& error : errors) {
-    if (!error) continue;
-    if (error->kind() != ErrorKind::kCommunication) throw Error(*error);
-    if (consequence == nullptr) consequence = &error;
-  }
-  if (consequence != nullptr) throw Error(**consequence);
-}
 
 }  // namespace
 
@@ -63,10 +53,11 @@ void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
   const Piece share = share_of_batch(options.global_batch, index, platform.device_count());
   mine.bootstrap = group_.join(index);
   mine.communicator = how.communicator ? how.communicator(*mine.bootstrap, device)
-                                       : make_shared_memory_communicator(*mine.bootstrap, device);
+                                       : make_communicator(Transport::kAuto, *mine.bootstrap,
+                                                           device, {.deadline = how.deadline});
   if (how.reducer.kind == ReducerKind::kHorovod) {
-    mine.control =
-        make_shared_memory_communicator(*mine.bootstrap, device, {.deadline = how.deadline});
+    mine.control = make_control_communicator(Transport::kAuto, *mine.bootstrap, device,
+                                             {.deadline = how.deadline});
   }
   if (how.shards == Shards::kOwn) {
     mine.batch = std::make_unique<LocalBatch>(platform, device, model, share, options);
@@ -94,8 +85,15 @@ void DpAllReduce::build_scatter(Platform& platform, const Model& model,
                                 options.input);
 }
 
-// Collectives wait for work of other devices: all must be done before any goes.
-DpAllReduce::~DpAllReduce() { static_cast<void>(end_all_work()); }
+// Collectives wait for work of other devices: all must be done before any goes. NCCL's
+// communicators end together, a thread each.
+DpAllReduce::~DpAllReduce() {
+  static_cast<void>(end_all_work());
+  for (const auto& rank : ranks_) rank->rank.reset();
+  static_cast<void>(capture_error([this] {
+    threads_.run([this](int i) { ranks_[static_cast<std::size_t>(i)]->communicator.reset(); });
+  }));
+}
 
 // A rank that fails tells the others, which would wait for it.
 void DpAllReduce::on_threads(const std::function<void(int)>& body) {

@@ -24,7 +24,7 @@ using RankCommunicator = std::function<std::unique_ptr<Communicator>(Bootstrap&,
 struct DpAllReduceOptions {
   Shards shards = Shards::kOwn;
   ReducerOptions reducer{};
-  RankCommunicator communicator{};                  // null: over shared memory, with its defaults
+  RankCommunicator communicator{};                  // null: what auto comes to
   Nanoseconds deadline = std::chrono::seconds(60);  // for ranks to meet before they have one
 };
 

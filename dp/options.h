@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/clock.h"
+
 namespace tandem::dp {
 
 // Who runs the replicas' forward passes.
@@ -21,8 +23,10 @@ enum class Grouping {
 
 // How transfers between the root and the others follow one another.
 enum class Order {
+  kTorch,       // as torch: collective where NCCL serves all devices, else sequential
   kSequential,  // torch without NCCL: the root exchanges with one peer after the other
   kTree,        // in pairs, ceil(log2 n) rounds
+  kCollective,  // torch with NCCL: all devices in one call for each chunk
 };
 
 enum class LossPlace {
@@ -43,9 +47,10 @@ struct DataParallelOptions {
   std::optional<int> model_device{};   // where the user has put the model; unset: the root
   Threads threads = Threads::kSpawned;
   Grouping replicate = Grouping::kCoalesced;
-  Order broadcast = Order::kSequential;
+  Order broadcast = Order::kTorch;
   LossPlace loss = LossPlace::kRoot;
-  Order reduce = Order::kSequential;
+  Order reduce = Order::kTorch;
+  Nanoseconds deadline = std::chrono::seconds(60);  // for devices to meet in a collective
 };
 
 }  // namespace tandem::dp

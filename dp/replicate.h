@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <vector>
 
+#include "common/comm/device_team.h"
 #include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "dp/broadcast.h"
@@ -17,8 +18,9 @@ namespace tandem::dp {
 class Replicate {
  public:
   // The first replica is on the root. All outlive this.
+  // The orders in `options` are resolved; `team` is absent where none of them is collective.
   Replicate(const std::vector<Replica*>& replicas, const Model& model,
-            const DataParallelOptions& options);
+            const DataParallelOptions& options, DeviceTeam* team);
 
   // Enqueues. Dispatches a call per module, parameter and buffer of every replica, as their clones
   // are built in Python.
@@ -27,9 +29,8 @@ class Replicate {
  private:
   const std::vector<Replica*> replicas_;
   const int calls_per_replica_;
-  Broadcast parameters_;
-  std::optional<Broadcast>
-      buffers_;  // where the model has any; apart from the parameters, as in torch
+  const std::unique_ptr<Broadcast> parameters_;
+  std::unique_ptr<Broadcast> buffers_;  // where the model has any; apart from the parameters
 };
 
 }  // namespace tandem::dp

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "reports/format.h"
+#include "reports/gpu_notes.h"
 #include "reports/scaled_links.h"
 
 namespace tandem::reports {
@@ -157,6 +158,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
   add_reasons(lines, summary, Status::kSkipped);
   add_marks(lines, document, summary);
   add_planted(lines, summary);
+  for (std::string& line : gpu_notes(document)) lines.push_back(std::move(line));
   add_skew(lines, document);
   add_warnings(lines, summary);
   return lines;

@@ -25,7 +25,7 @@ std::vector<int> recorded_order(Device& device, const Model& model) {
   const Arena gradients = make_arena(device, model.layout());
   Interpreter interpreter(Nanoseconds{0});
   OrderOfGradients order;
-  Replica replica(device, model, 1, {.timing = PhaseTiming::kOff});
+  Replica replica(device, model, 1, {.phases = {.timing = PhaseTiming::kOff}});
   replica.forward(input->as<float>(model.input_width()), interpreter);
   replica.backward(input->as<float>(model.input_width()), gradients.tensors, order);
   replica.stream().synchronize();

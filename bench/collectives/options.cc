@@ -6,6 +6,7 @@
 #include "bench/bucket_limits.h"
 #include "bench/comma_list.h"
 #include "bench/failure_flags.h"
+#include "bench/gpu_flags.h"
 #include "bench/ranks_main.h"
 #include "bench/size_list.h"
 #include "common/model/zoo.h"
@@ -44,6 +45,7 @@ struct Flags {
   std::string wait = "park";
   std::string device_memory;
   bool oversubscribe = false;
+  GpuFlags gpus;
   FailureFlags failure;
 };
 
@@ -86,14 +88,16 @@ void declare_job(CLI::App& app, Flags& flags) {
   app.add_option("--devices", flags.devices, "ranks, a device each")->capture_default_str();
   app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
   app.add_option("--comm", flags.comm,
-                 "transport: auto (shared_memory on one node), shared_memory, mpi or gloo")
+                 "transport: auto (host: shared_memory on one node; GPUs: nccl where each rank has "
+                 "its own), shared_memory, mpi, gloo or nccl")
       ->capture_default_str();
   app.add_option("--wait", flags.wait,
                  "shared_memory, for other ranks: park, or spin (needs a core per rank)")
       ->capture_default_str();
   app.add_option("--device-memory", flags.device_memory,
                  "capacity per device, such as 2GiB (default: what is left, shared evenly)");
-  app.add_flag("--oversubscribe", flags.oversubscribe, "let ranks share cores");
+  app.add_flag("--oversubscribe", flags.oversubscribe, "let ranks share cores or GPUs");
+  declare_gpus(app, flags.gpus);
   declare_failure(app, flags.failure);
   app.footer("As processes: mpirun -np DEVICES --bind-to none collective_bench --devices=DEVICES.");
 }
@@ -134,6 +138,7 @@ PlaceOptions place_of(const Flags& flags) {
                      .oversubscribe = flags.oversubscribe,
                      .transport = parse_transport(flags.comm, "--comm")};
   place.communicator.deadline = deadline_of(flags.failure);
+  choose_gpus(flags.gpus, place);
   if (!flags.device_memory.empty()) {
     place.device_memory = {parse_bytes(flags.device_memory, "--device-memory")};
   }
@@ -150,8 +155,8 @@ void check(const CollectiveOptions& options) {
   if (transport == Transport::kMpi && options.place.launch == Launch::kThreads) {
     fail(ErrorKind::kUsage, "--comm=mpi has processes for ranks: use --launch=processes");
   }
-  if (options.wait == host::PeerWaits::kSpin &&
-      (transport == Transport::kMpi || transport == Transport::kGloo)) {
+  if (options.wait == host::PeerWaits::kSpin && transport != Transport::kAuto &&
+      transport != Transport::kSharedMemory) {
     fail(ErrorKind::kUsage,
          "--wait=spin is of shared_memory: {} waits in its own way; leave one of them out",
          tandem::name_of(transport));

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "bench/choices.h"
+#include "bench/gpu_flags.h"
 #include "bench/ranks_main.h"
 #include "bench/size_list.h"
 
@@ -25,6 +26,7 @@ struct Flags {
   double core_gflops = 0;
   std::string device_memory;
   bool oversubscribe = false;
+  GpuFlags gpus;
 };
 
 void declare(CLI::App& app, Flags& flags) {
@@ -46,6 +48,7 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--device-memory", flags.device_memory,
                  "capacity per device, such as 2GiB (default: what is left, shared evenly)");
   app.add_flag("--oversubscribe", flags.oversubscribe, "let devices share cores or GPUs");
+  declare_gpus(app, flags.gpus);
 }
 
 PlaceOptions place_of(const Flags& flags, bool has_core_speed) {
@@ -57,6 +60,7 @@ PlaceOptions place_of(const Flags& flags, bool has_core_speed) {
   if (!flags.device_memory.empty()) {
     place.device_memory = {parse_bytes(flags.device_memory, "--device-memory")};
   }
+  choose_gpus(flags.gpus, place);
   if (!flags.link.empty()) place.link = parse_link(flags.link);
   if (!has_core_speed) return place;
   if (!place.link || !place.link->is_preset()) {

@@ -67,11 +67,19 @@ class BlockingCommunicator final : public Communicator {
             [=, this](const CollectiveCall& call) { transport_->broadcast(call, values, root); });
   }
 
-  void reduce(Stream& stream, AnySpan values, int root) override {
+  using Communicator::reduce;
+  void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) override {
     check_root(root, size_);
-    enqueue(stream, "reduce", values.size_bytes(), {writes(values)},
-            note_of(Kind::kReduce, values, root),
-            [=, this](const CollectiveCall& call) { transport_->reduce(call, values, root); });
+    check_reduction(mine, result, rank_ == root);
+    // Transports read what other ranks than root have, and change none of it.
+    const AnySpan values = rank_ == root ? result
+                                         : AnySpan(const_cast<std::byte*>(mine.data()), mine.size(),
+                                                   mine.dtype(), mine.device());
+    enqueue(stream, "reduce", mine.size_bytes(), {reads(mine), writes(result)},
+            note_of(Kind::kReduce, mine, root), [=, this](const CollectiveCall& call) {
+              if (rank_ == root) copy_part(mine, result);
+              transport_->reduce(call, values, root);
+            });
   }
 
   void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {

@@ -25,6 +25,7 @@ class BlockingTransport {
 
   // The sums of all ranks' `mine`. One place or apart, as in communicator.h.
   virtual void all_reduce(const CollectiveCall& call, ConstAnySpan mine, AnySpan result) = 0;
+  // In place on root; elsewhere `values` are only read.
   virtual void reduce(const CollectiveCall& call, AnySpan values, int root) = 0;
   virtual void reduce_scatter(const CollectiveCall& call, ConstAnySpan all, AnySpan mine) = 0;
 

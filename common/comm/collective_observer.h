@@ -15,9 +15,9 @@ struct CollectiveCall {
 };
 
 // Is told what becomes of each collective, on the thread where it happens: enqueued on the
-// caller's, started and finished on the stream's worker. A collective that fails or is dropped
-// never finishes. Outlives the communicator; its calls cost what the observer makes them cost, in
-// the step.
+// caller's, started and finished on the stream's worker; of a GPU's, which has none, on a thread
+// that looks every few milliseconds. A collective that fails or is dropped never finishes. Outlives
+// the communicator; its calls cost what the observer makes them cost, in the step.
 class CollectiveObserver {
  public:
   CollectiveObserver() = default;

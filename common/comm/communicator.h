@@ -72,8 +72,13 @@ class Communicator {
   // Every rank ends with root's values.
   virtual void broadcast(Stream& stream, AnySpan values, int root) = 0;
 
-  // Root's values become the sum over all ranks; other ranks' stay as they are.
-  virtual void reduce(Stream& stream, AnySpan values, int root) = 0;
+  // Root's `result` becomes the sum over all ranks' `mine`, of the same size and type, in one place
+  // or apart. Others have no result: where root's lies apart theirs is empty, and where it is in
+  // place they give `mine` again, which stays as it is.
+  virtual void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) = 0;
+
+  // In place.
+  void reduce(Stream& stream, AnySpan values, int root) { reduce(stream, values, values, root); }
 
   // Every rank's `all`, which is size() times as large, becomes all ranks' `mine` by rank. In place
   // where `mine` is the rank's part of `all`.

@@ -73,8 +73,10 @@ class HierarchicalCommunicator final : public Communicator {
              [&] { world_.broadcast(stream, values, root); });
   }
 
-  void reduce(Stream& stream, AnySpan values, int root) override {
-    observed(stream, "reduce", values.size_bytes(), [&] { world_.reduce(stream, values, root); });
+  using Communicator::reduce;
+  void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) override {
+    observed(stream, "reduce", mine.size_bytes(),
+             [&] { world_.reduce(stream, mine, result, root); });
   }
 
   void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/host_collective.h"
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/runtime/host/host_stream.h"
 
 namespace tandem {
@@ -36,51 +36,6 @@ void CollectiveQueue::enqueue(Stream& stream, HostCollective collective) {
   } else {
     on.enqueue({collective.name, std::move(collective.accesses),
                 [body = std::move(body)] { static_cast<void>(body({})); }, abort_});
-  }
-}
-
-Access at_root(Access access) {
-  if (access.device.is_host_memory()) access.place = Access::Place::kRemote;
-  return access;
-}
-
-void check_same_shape(const char* name, ConstAnySpan mine, ConstAnySpan result) {
-  TANDEM_CHECK(mine.size() == result.size() && mine.dtype() == result.dtype(),
-               "{} of {} elements of {} into {} of {}", name, mine.size(), name_of(mine.dtype()),
-               result.size(), name_of(result.dtype()));
-}
-
-void check_parts(const char* name, ConstAnySpan mine, ConstAnySpan all, int ranks) {
-  TANDEM_CHECK(mine.size() * ranks == all.size() && mine.dtype() == all.dtype(),
-               "{} of {} elements of {} per rank, and {} of {} for {} ranks", name, mine.size(),
-               name_of(mine.dtype()), all.size(), name_of(all.dtype()), ranks);
-}
-
-void check_root(int root, int ranks) {
-  TANDEM_CHECK(root >= 0 && root < ranks, "root {} of {} ranks", root, ranks);
-}
-
-void check_peer(int peer, int rank, int ranks) {
-  TANDEM_CHECK(peer >= 0 && peer < ranks && peer != rank, "a message between rank {} and {} of {}",
-               rank, peer, ranks);
-}
-
-void check_blocks(const std::vector<Block>& blocks, ConstAnySpan mine, ConstAnySpan at_root,
-                  bool is_root, int rank, int ranks) {
-  TANDEM_CHECK(static_cast<int>(blocks.size()) == ranks, "{} blocks for {} ranks", blocks.size(),
-               ranks);
-  const std::int64_t count = blocks[static_cast<std::size_t>(rank)].count;
-  TANDEM_CHECK(mine.size() == count, "{} elements for a block of {}", mine.size(), count);
-  if (is_root && !mine.empty()) {
-    TANDEM_CHECK(mine.dtype() == at_root.dtype(), "{} here and {} at root", name_of(mine.dtype()),
-                 name_of(at_root.dtype()));
-  }
-  for (const Block& block : blocks) {
-    TANDEM_CHECK(block.offset >= 0 && block.count >= 0, "a block of {} elements at {}", block.count,
-                 block.offset);
-    TANDEM_CHECK(!is_root || block.offset + block.count <= at_root.size(),
-                 "a block of {} elements at {} of root's {}", block.count, block.offset,
-                 at_root.size());
   }
 }
 

@@ -126,16 +126,19 @@ class SharedMemoryCommunicator final : public Communicator {
                        }});
   }
 
-  void reduce(Stream& stream, AnySpan values, int root) override {
+  using Communicator::reduce;
+  void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) override {
     check_root(root, size());
-    const Reduction reduction{values.dtype(), 1};
+    check_reduction(mine, result, rank() == root);
+    const Reduction reduction{mine.dtype(), 1};
     enqueue_symmetric(stream, "reduce",
                       {.kind = Kind::kReduce,
                        .root = root,
-                       .mine = values,
-                       .result = values,
+                       .mine = mine,
+                       .result = result,
+                       .result_is_roots_alone = mine.data() != result.data(),
                        .changes_result = rank() == root,
-                       .duration = modelled(pipelined_time, values.size_bytes()),
+                       .duration = modelled(pipelined_time, mine.size_bytes()),
                        .move = [=, this](const Views& from, const Views& to, std::int64_t count) {
                          reduce_elements(as_sources(from), {to[static_cast<std::size_t>(root)]},
                                          share_of(rank(), size(), count), reduction);
@@ -252,8 +255,9 @@ class SharedMemoryCommunicator final : public Communicator {
     int root = 0;
     ConstAnySpan mine{};
     AnySpan result{};
-    bool changes_result = true;  // this rank's
-    Nanoseconds duration{0};     // over the modelled link
+    bool result_is_roots_alone = false;  // apart from its part: staged, as others see none
+    bool changes_result = true;          // this rank's
+    Nanoseconds duration{0};             // over the modelled link
     std::function<void(const Views& from, const Views& to, std::int64_t count)> move{};
   };
 
@@ -311,8 +315,9 @@ class SharedMemoryCommunicator final : public Communicator {
   // Once on memory that all ranks see, else staged chunk by chunk.
   void enqueue_symmetric(Stream& stream, const char* name, Symmetric collective) {
     // Looked up now: the caller may allocate, or free, before the stream is there.
-    const Place from = allocations_.place_of(collective.mine.data());
-    const Place to = allocations_.place_of(collective.result.data());
+    const bool staged = collective.result_is_roots_alone;
+    const Place from = staged ? Place{} : allocations_.place_of(collective.mine.data());
+    const Place to = staged ? Place{} : allocations_.place_of(collective.result.data());
     Note note = note_of(collective.kind, collective.root, collective.mine);
     for (const Place& place : {from, to}) {
       note.add(place.allocation);

@@ -7,6 +7,7 @@
 
 #include "common/base/capture_error.h"
 #include "common/base/check.h"
+#include "common/base/throw_cause.h"
 
 namespace tandem {
 namespace {
@@ -110,13 +111,7 @@ void run_ranks_as_threads(int size, const std::function<void(Bootstrap&)>& body)
   if (not_started) group.abort();
   for (std::thread& thread : threads) thread.join();
   if (not_started) throw Error(*not_started);
-  // What a rank did wrong says more than that another was left alone by it.
-  for (const auto& error : errors) {
-    if (error && error->kind() != ErrorKind::kCommunication) throw Error(*error);
-  }
-  for (const auto& error : errors) {
-    if (error) throw Error(*error);
-  }
+  throw_cause(errors);
 }
 
 }  // namespace tandem

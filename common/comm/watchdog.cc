@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/watchdog.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/comm/waited_in_vain.h"
 
 namespace tandem {
 namespace {
@@ -55,14 +54,10 @@ void Watchdog::expire(Nanoseconds grace, const std::string& line) noexcept {
 }
 
 std::string Watchdog::line_of(const Slot& slot, Nanoseconds waited) const {
-  const std::uint64_t sequence = slot.sequence.load(std::memory_order_relaxed);
-  const std::string number = sequence > 0 ? fmt::format("#{}, ", sequence) : "";
-  return fmt::format(
-      "rank {} waited {} in {} ({}{}) for ranks that are lost or late: look at their output, or "
-      "for "
-      "one that was killed or stopped",
-      rank_, to_string(Seconds(waited)), slot.name.load(std::memory_order_relaxed), number,
-      to_string(Bytes{slot.bytes.load(std::memory_order_relaxed)}));
+  return waited_in_vain(rank_, waited,
+                        {.sequence = slot.sequence.load(std::memory_order_relaxed),
+                         .name = slot.name.load(std::memory_order_relaxed),
+                         .size = Bytes{slot.bytes.load(std::memory_order_relaxed)}});
 }
 
 // A call that goes on is in the same turn at every look.

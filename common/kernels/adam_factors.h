@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
-
-#include "common/kernels/operations.h"
-
 namespace tandem {
 
-// AdamUpdate's factors of one step: made in double, then rounded, as torch does.
-struct AdamFactors {
-  explicit AdamFactors(const AdamUpdate& op)
-      : first_gain(static_cast<float>(1 - op.beta1)),
-        second_decay(static_cast<float>(op.beta2)),
-        second_gain(static_cast<float>(1 - op.beta2)),
-        step_size(static_cast<float>(op.learning_rate / correction(op.beta1, op.step))),
-        second_root(static_cast<float>(std::sqrt(correction(op.beta2, op.step)))),
-        epsilon(static_cast<float>(op.epsilon)) {}
+struct AdamUpdate;  // operations.h
 
-  static double correction(double beta, std::int64_t step) {
-    return 1 - std::pow(beta, static_cast<double>(step));
-  }
+// AdamUpdate's factors of one step: made in double, then rounded, as torch does. Apart from the
+// operation, so that kernels of a GPU can hold them.
+struct AdamFactors {
+  explicit AdamFactors(const AdamUpdate& op);
 
   float first_gain;
   float second_decay;

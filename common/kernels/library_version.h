@@ -3,10 +3,15 @@
 
 #include <string>
 
+#include "common/runtime/device_id.h"
+
 namespace tandem {
 
 // The library behind the host's matrix products and the instruction set it uses on this machine,
 // for the record of a measurement: "oneDNN 2.6.3, avx512_core_bf16".
 [[nodiscard]] std::string kernel_library_version();
+
+// The same of a back end's products: on CUDA "cuBLASLt 13.1.0".
+[[nodiscard]] std::string kernel_library_version(Backend backend);
 
 }  // namespace tandem

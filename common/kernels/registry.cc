@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/bf16_support.h"
+#include "common/kernels/cuda_kernels_module.h"
 #include "common/kernels/host/host_operations.h"
 #include "common/kernels/library_version.h"
 #include "common/kernels/operations.h"
@@ -33,10 +34,17 @@ std::unique_ptr<Operations> make_operations(Device& device, Precision precision)
       check_host_has(precision);
       return std::make_unique<host::HostOperations>(device);
     case Backend::kCuda:
-      fail(ErrorKind::kUsage,
-           "operations for {}: the CUDA operations are not part of this version; run with "
-           "--backend=host",
-           to_string(device.id()));
+      return cuda_kernels_module().make_operations(device, precision);
+  }
+  fail(ErrorKind::kLogic, "no such back end");
+}
+
+std::string kernel_library_version(Backend backend) {
+  switch (backend) {
+    case Backend::kHost:
+      return kernel_library_version();
+    case Backend::kCuda:
+      return cuda_kernels_module().library_version();
   }
   fail(ErrorKind::kLogic, "no such back end");
 }

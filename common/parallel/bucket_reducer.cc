@@ -109,6 +109,7 @@ void BucketReducer::rebuild_in_ready_order() {
   static_cast<void>(timer_.collect());  // of one bucket: not to be mixed with what comes
   ready_order_ = agreed_order(communicator_, ready_order_);
   build(plan_buckets(layout_, ready_order_, {options_.first_bucket_cap, options_.bucket_cap}));
+  communicator_.barrier();  // nobody enqueues a collective while others take and free memory
   rebuilt_ = true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,13 @@ template <class T>
   } catch (const nlohmann::json::exception&) {
     fail(ErrorKind::kFailure, "field '{}' is {}, which is no value for it", field, dump(*found));
   }
+}
+
+// The same for a field that is left out where there is nothing to tell.
+template <class T>
+[[nodiscard]] std::optional<T> value_if_any(const Json& object, const char* field) {
+  if (!object.contains(field)) return std::nullopt;
+  return value_or(object, field, T{});
 }
 
 // Where `field` is required.

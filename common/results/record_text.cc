@@ -5,18 +5,32 @@
 #include "common/results/record_json.h"
 
 namespace tandem::results {
+namespace {
 
-std::string to_json_line(const LaunchRecord& record) { return dump(to_json(record)); }
-
-LaunchRecord parse_record(std::string_view text, std::string_view source) {
+template <class T>
+T parse(std::string_view text, std::string_view source, T (*from)(const Json&)) {
   const Json json = parse_json(text, source);
   try {
-    return record_from(json);
+    return from(json);
   } catch (const Error& error) {
     fail(ErrorKind::kFailure, "reading {}: {}", source, error.what());
   } catch (const nlohmann::json::exception&) {
     fail(ErrorKind::kFailure, "reading {}: a field's type is not that of a launch record", source);
   }
+}
+
+}  // namespace
+
+std::string to_json_line(const LaunchRecord& record) { return dump(to_json(record)); }
+
+LaunchRecord parse_record(std::string_view text, std::string_view source) {
+  return parse(text, source, record_from);
+}
+
+std::string to_json_line(const GpuRecord& gpu) { return dump(to_json(gpu)); }
+
+GpuRecord parse_gpu(std::string_view text, std::string_view source) {
+  return parse(text, source, gpu_from);
 }
 
 void write_record(const std::filesystem::path& path, const LaunchRecord& record) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <string_view>
 #include <system_error>
 
 namespace tandem {
@@ -12,7 +13,8 @@ namespace {
 
 LoadedCudaModule broken(const std::filesystem::path& file, std::string_view reason) {
   return {nullptr,
-          {CudaState::kModuleBroken, fmt::format("{} does not load: {}", file.string(), reason)}};
+          {CudaState::kModuleBroken, fmt::format("{} does not load: {}", file.string(), reason)},
+          nullptr};
 }
 
 std::string last_dl_error() {
@@ -20,10 +22,24 @@ std::string last_dl_error() {
   return text != nullptr ? text : "unknown reason";
 }
 
+// The dynamic linker's words for a library that the module needs and that is not to be found.
+bool names_a_missing_library(std::string_view reason) {
+  return reason.find("cannot open shared object file") != std::string_view::npos;
+}
+
+std::string with_advice(std::string reason) {
+  if (names_a_missing_library(reason)) {
+    reason +=
+        "; install that library of the CUDA toolkit, or add the folder where it lies to "
+        "LD_LIBRARY_PATH";
+  }
+  return reason;
+}
+
 LoadedCudaModule load(const std::filesystem::path& file) {
   // RTLD_NOW: a missing library is found here, not in the middle of a run. The handle is kept.
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return broken(file, last_dl_error());
+  if (handle == nullptr) return broken(file, with_advice(last_dl_error()));
   using Entry = const CudaModule* (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(handle, kCudaModuleEntry));
   if (entry == nullptr) return broken(file, last_dl_error());
@@ -32,7 +48,7 @@ LoadedCudaModule load(const std::filesystem::path& file) {
     return broken(file, fmt::format("it is of version {}, the program of version {}; build both",
                                     module->abi, kCudaModuleAbi));
   }
-  return {module, {}};
+  return {module, {}, handle};
 }
 
 std::filesystem::path program_path() {
@@ -57,7 +73,11 @@ LoadedCudaModule load_cuda_module(const std::vector<std::filesystem::path>& cand
     if (std::filesystem::exists(file, ignored)) return load(file);
   }
   const std::string first = candidates.empty() ? kCudaModuleFile : candidates.front().string();
-  return {nullptr, {CudaState::kModuleMissing, fmt::format("there is no {}", first)}};
+  return {nullptr, {CudaState::kModuleMissing, fmt::format("there is no {}", first)}, nullptr};
+}
+
+void* find_entry(const LoadedCudaModule& loaded, const char* name) {
+  return loaded.library == nullptr ? nullptr : dlsym(loaded.library, name);
 }
 
 LoadedCudaModule load_cuda_module() {

@@ -29,28 +29,29 @@ enum class CudaState {
 
 struct CudaProbe {
   CudaState state = CudaState::kOtherTrouble;
-  std::string detail;       // what was found, for the message
-  bool operations = false;  // the module brings kernel operations, not only memory and copies
+  std::string detail;               // what was found, for the message
+  std::vector<std::string> gpus{};  // usable: what each GPU asked for is, as Device::hardware()
 };
 
 // Raise with every change to CudaModule or to a type that crosses it (the runtime's interfaces,
 // PlatformOptions, Error): both sides are built together, and a left-over module must not load.
-inline constexpr int kCudaModuleAbi = 3;
+inline constexpr int kCudaModuleAbi = 5;
 
 // What the module exports. `abi` stays first, so that any version of it can be read.
 struct CudaModule {
   int abi;
-  CudaProbe (*probe)(int devices);  // makes contexts on the GPUs that `devices` devices would use
+  CudaProbe (*probe)(const PlatformOptions& options);  // makes contexts on the GPUs they would use
   std::unique_ptr<Platform> (*open)(const PlatformOptions& options);
 };
 
-// The module's one exported symbol: `const CudaModule* tandem_cuda_module()`.
+// The module's exported symbol for the runtime: `const CudaModule* tandem_cuda_module()`.
 inline constexpr const char* kCudaModuleEntry = "tandem_cuda_module";
 inline constexpr const char* kCudaModuleFile = "libtandem_cuda.so";
 
 struct LoadedCudaModule {
   const CudaModule* module = nullptr;  // absent where it could not be loaded
   CudaProbe trouble;                   // the reason, where absent
+  void* library = nullptr;             // as dlopen gave it; absent with the module
 };
 
 // Where the module may be, in order: only in TANDEM_MODULE_PATH (a folder) where that is set and
@@ -65,5 +66,9 @@ struct LoadedCudaModule {
 
 // The same for this process: environment and /proc/self/exe decide.
 [[nodiscard]] LoadedCudaModule load_cuda_module();
+
+// What the module exports by another name, for those whose seam lies above the runtime; null where
+// there is no module or it has no such entry.
+[[nodiscard]] void* find_entry(const LoadedCudaModule& loaded, const char* name);
 
 }  // namespace tandem

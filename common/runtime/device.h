@@ -27,12 +27,19 @@ class Device {
   [[nodiscard]] virtual DeviceId id() const = 0;
   [[nodiscard]] virtual std::string name() const = 0;
 
+  // What it lies on, by a name that every process of the node knows it by: logical devices of one
+  // name share it. "core 3"; a GPU's PCI address and UUID.
+  [[nodiscard]] virtual std::string hardware() const = 0;
+
   // Processors that work on one operation together: a GPU's multiprocessors; 1 on the host.
   [[nodiscard]] virtual int multiprocessor_count() const = 0;
 
   // Throws an out-of-memory error that names the device, what was asked and what is left.
   [[nodiscard]] virtual std::unique_ptr<Buffer> allocate(Bytes size) = 0;
   [[nodiscard]] virtual MemoryUse memory() const = 0;
+
+  // Host memory that this device copies from and to without staging (pinned on CUDA).
+  [[nodiscard]] virtual std::unique_ptr<Buffer> allocate_host(Bytes size) = 0;
 
   [[nodiscard]] virtual std::unique_ptr<Stream> make_stream(StreamPriority priority) = 0;
   [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;

@@ -34,9 +34,21 @@ struct HostDebug {
   std::optional<LeftOutWait> left_out_wait{};
 };
 
+// Whether GPUs read and write each other's memory, or all that passes between them goes through the
+// host's.
+enum class PeerAccess { kOn, kOff };
+
 struct PlatformOptions {
   int devices = 1;             // logical devices wanted
   bool oversubscribe = false;  // more logical devices than cores or GPUs allowed
+  // CUDA: ordinals of the GPUs to use, in the order of devices; empty: all, as CUDA lists them.
+  std::vector<int> gpus{};
+  // CUDA: the one of `devices` that this process works on, where the others are other processes'.
+  // No context is made on any other GPU. Unset: all are this process's.
+  std::optional<int> own_device{};
+  // CUDA: how many processes share the GPU of own_device, and its memory.
+  int processes_on_gpu = 1;
+  PeerAccess peer_access = PeerAccess::kOn;  // between the GPUs of this process
   // Capacities: one that goes for every device, or one per device in order; none: what is left,
   // shared evenly.
   std::vector<Bytes> device_memory{};

@@ -88,12 +88,6 @@ BackendDecision decide_auto(const BackendFacts& facts) {
          "pass --backend=host to run on the CPU",
          facts.gpu, reason(facts));
   }
-  if (!facts.cuda.operations) {
-    fail(ErrorKind::kUsage,
-         "--backend=auto: the NVIDIA GPU here ({}) cannot be used: this version has no CUDA "
-         "operations, only CUDA memory and copies; pass --backend=host to run on the CPU",
-         facts.gpu);
-  }
   return {Backend::kCuda, fmt::format("backend cuda: NVIDIA GPU present ({})", facts.gpu)};
 }
 
@@ -146,12 +140,15 @@ BackendFacts probe_backends(BackendChoice choice, const PlatformOptions& options
       choice == BackendChoice::kCuda || (choice == BackendChoice::kAuto && !facts.gpu.empty());
   if (!cuda_matters) return facts;
   const LoadedCudaModule loaded = load_cuda_module();
-  facts.cuda = loaded.module == nullptr ? loaded.trouble : loaded.module->probe(options.devices);
+  facts.cuda = loaded.module == nullptr ? loaded.trouble : loaded.module->probe(options);
   return facts;
 }
 
 BackendDecision choose_backend(BackendChoice choice, const PlatformOptions& options) {
-  return decide_backend(choice, probe_backends(choice, options));
+  const BackendFacts facts = probe_backends(choice, options);
+  BackendDecision decision = decide_backend(choice, facts);
+  if (decision.backend == Backend::kCuda) decision.gpus = facts.cuda.gpus;
+  return decision;
 }
 
 std::unique_ptr<Platform> open_platform(Backend backend, const PlatformOptions& options) {

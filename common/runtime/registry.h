@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "common/runtime/cuda_module.h"
 #include "common/runtime/platform.h"
@@ -24,6 +25,7 @@ struct BackendFacts {
 struct BackendDecision {
   Backend backend = Backend::kHost;
   std::string why;  // one line for people: "backend host: no NVIDIA GPU in this machine"
+  std::vector<std::string> gpus{};  // CUDA: what each GPU to be opened is, as Device::hardware()
 };
 
 // The rules. Where the choice cannot be met, a usage error that states the reason and the way

@@ -31,4 +31,17 @@ Estimate median_of_paired_ratios(std::span<const double> a, std::span<const doub
   return estimate;
 }
 
+Estimate ratio_of_paired_sets(std::span<const PairedTimes> sets) {
+  TANDEM_CHECK(!sets.empty(), "no set of pairs");
+  const auto ratio_of = [](const PairedTimes& set) {
+    return median_of_paired_ratios(set.a, set.b).center;
+  };
+  std::vector<double> units;
+  for (std::size_t first = 0; first < sets.size(); first += 2) {
+    const std::size_t second = std::min(first + 1, sets.size() - 1);
+    units.push_back(std::sqrt(ratio_of(sets[first]) * ratio_of(sets[second])));
+  }
+  return center_of_medians(units);
+}
+
 }  // namespace tandem::stats

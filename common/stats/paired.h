@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "common/stats/estimate.h"
 
@@ -13,5 +14,17 @@ namespace tandem::stats {
 // interval below 20 pairs. `launches` of the result counts pairs.
 [[nodiscard]] Estimate median_of_paired_ratios(std::span<const double> a,
                                                std::span<const double> b);
+
+// Interleaved pairs of a and b.
+struct PairedTimes {
+  std::vector<double> a;
+  std::vector<double> b;
+};
+
+// The ratio b / a over sets of pairs, in every second of which the sides have changed places. What
+// a place gives and takes then cancels within two sets in turn: these make one unit, whose ratio is
+// the geometric mean of its sets' medians. Centre and interval are those of center_of_medians over
+// the units; `launches` of the result counts units. A last set without a partner is one alone.
+[[nodiscard]] Estimate ratio_of_paired_sets(std::span<const PairedTimes> sets);
 
 }  // namespace tandem::stats

@@ -99,6 +99,25 @@ TEST_P(CommunicatorContract, Reduce_SumsIntoRootsValues_AndLeavesOthersAlone) {
   });
 }
 
+TEST_P(CommunicatorContract, Reduce_FromPlaceToPlace_LeavesAllPartsAsTheyAre) {
+  on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
+    using T = decltype(zero);
+    const int root = on.size - 1;
+    for (const std::int64_t count : {std::int64_t{3}, kTwoChunks<T>}) {
+      const auto mine = on.memory<T>(memory, count);
+      const auto result = on.memory<T>(memory, count);
+      on.put_own(mine.span());
+      const bool is_root = on.rank == root;
+      on.communicator->reduce(*on.stream, mine.span(), is_root ? result.span() : Span<T>{}, root);
+      on.stream->synchronize();
+      EXPECT_EQ(on.held(mine.span()), on.values_of<T>(on.rank, count));
+      if (is_root) {
+        EXPECT_EQ(on.held(result.span()), on.reduced<T>(count, ReduceOp::kSum));
+      }
+    }
+  });
+}
+
 TEST_P(CommunicatorContract, AllGather_IsAllRanksValuesInOrder) {
   on_all_memory(GetParam(), [](ContractRank& on, auto zero, Memory memory) {
     for (const std::int64_t part : {1, 1001}) expect_all_gather<decltype(zero)>(on, memory, part);
@@ -309,6 +328,7 @@ TEST_P(CommunicatorContract, Observer_IsToldOfEachCollective_InOrder) {
         on.stream->synchronize();
         const std::vector<std::string> expected{"#1 all_reduce 40", "#2 broadcast 20",
                                                 fmt::format("#3 all_gather {}", 40 * on.size)};
+        ASSERT_TRUE(observer_of(on.rank)->await_finished(expected.size()));
         EXPECT_EQ(observer_of(on.rank)->all_enqueued, expected);
         EXPECT_EQ(observer_of(on.rank)->all_started, expected);
         EXPECT_EQ(observer_of(on.rank)->all_finished, expected);

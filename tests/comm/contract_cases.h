@@ -3,6 +3,8 @@
 // Steps that several cases of the communicators' contract share.
 #pragma once
 
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -104,20 +106,33 @@ struct BlocksCase {
   const DeviceValues<T> part;
 };
 
-// Writes down what it is told. Read once the streams are done.
+// Writes down what it is told. Read once as many have finished as are expected.
 struct RecordingObserver final : CollectiveObserver {
   using Calls = std::vector<std::string>;
 
   void enqueued(const CollectiveCall& call) noexcept override { note(all_enqueued, call); }
   void started(const CollectiveCall& call) noexcept override { note(all_started, call); }
   void finished(const CollectiveCall& call) noexcept override { note(all_finished, call); }
-  static void note(Calls& calls, const CollectiveCall& call) {
+  void note(Calls& calls, const CollectiveCall& call) {
+    const std::lock_guard lock(mutex_);
     calls.push_back(fmt::format("#{} {} {}", call.sequence, call.name, call.size.value));
+    changed_.notify_all();
+  }
+
+  // A watching thread may see the end later than who waits for the stream.
+  [[nodiscard]] bool await_finished(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_until(lock, Clock::now() + std::chrono::seconds(20),
+                               [&] { return all_finished.size() >= count; });
   }
 
   Calls all_enqueued;
   Calls all_started;
   Calls all_finished;
+
+ private:
+  std::mutex mutex_;  // guards the lists while ranks run
+  std::condition_variable changed_;
 };
 
 }  // namespace tandem::test

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/capture_error.h"
 #include "common/comm/transport_registry.h"
 #include "common/runtime/read_back.h"
 #include "tests/support/errors.h"
@@ -21,9 +22,18 @@ enum class Memory { kAllocated, kOther };
 inline constexpr std::array kMemories{Memory::kAllocated, Memory::kOther};
 inline constexpr std::array kReductions{ReduceOp::kSum, ReduceOp::kAverage};
 
+// A GPU's memory goes when no rank is in a collective: all of them free theirs at the same point.
+struct FreeTogether {
+  Communicator* ranks = nullptr;  // absent on the host, where nothing waits for it
+  void operator()(Buffer* buffer) const {
+    if (ranks != nullptr) static_cast<void>(capture_error([this] { ranks->barrier(); }));
+    delete buffer;
+  }
+};
+
 template <class T>
 struct DeviceValues {
-  std::unique_ptr<Buffer> buffer;
+  std::unique_ptr<Buffer, FreeTogether> buffer;
   [[nodiscard]] Span<T> span() const { return buffer->as<T>(); }
 };
 
@@ -44,7 +54,11 @@ struct ContractRank {
   template <class T>
   [[nodiscard]] DeviceValues<T> memory(Memory from, std::int64_t elements) const {
     const Bytes bytes = bytes_of<T>(elements);
-    return {from == Memory::kAllocated ? communicator->allocate(bytes) : device.allocate(bytes)};
+    const bool is_gpu = device.id().backend == Backend::kCuda;
+    if (is_gpu && from == Memory::kOther) communicator->barrier();
+    auto buffer =
+        from == Memory::kAllocated ? communicator->allocate(bytes) : device.allocate(bytes);
+    return {{buffer.release(), FreeTogether{is_gpu ? communicator.get() : nullptr}}};
   }
 
   template <class T>

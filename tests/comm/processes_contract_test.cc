@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/comm/communicator_contract.h"
+#include "tests/comm/gpu_setting.h"
 
 namespace tandem::test {
 namespace {
@@ -9,6 +10,7 @@ std::vector<ContractSetting> settings() {
   for (const Transport transport : {Transport::kSharedMemory, Transport::kMpi, Transport::kGloo}) {
     if (is_built_in(transport)) all.push_back(as_processes(transport));
   }
+  all.push_back(nccl_as_processes());
   return all;
 }
 

@@ -11,8 +11,8 @@ namespace tandem::test {
 namespace {
 
 TEST(TransportRegistryTest, EveryName_IsReadBack) {
-  for (const Transport transport :
-       {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi, Transport::kGloo}) {
+  for (const Transport transport : {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi,
+                                    Transport::kGloo, Transport::kNccl}) {
     EXPECT_EQ(parse_transport(name_of(transport), "--comm"), transport);
   }
 }
@@ -20,7 +20,8 @@ TEST(TransportRegistryTest, EveryName_IsReadBack) {
 TEST(TransportRegistryTest, UnknownName_IsAUsageErrorThatListsThem) {
   const Error error = error_of([] { static_cast<void>(parse_transport("tcp", "--comm")); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_STREQ(error.what(), "--comm: 'tcp' is no transport: use auto, shared_memory, mpi or gloo");
+  EXPECT_STREQ(error.what(),
+               "--comm: 'tcp' is no transport: use auto, shared_memory, mpi, gloo or nccl");
 }
 
 TEST(TransportRegistryTest, MpiBetweenThreads_IsAUsageErrorOnAll) {

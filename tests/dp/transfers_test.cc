@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "common/model/mlp.h"
+#include "common/runtime/host/host_stream.h"
 #include "common/tensor/random.h"
 #include "dp/broadcast.h"
+#include "dp/collective_transfers.h"
 #include "dp/reduce_to_root.h"
+#include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 
 namespace tandem::test {
@@ -61,6 +65,14 @@ class Transfers {
     return sum;
   }
 
+  // A rank per device, made when it is asked for.
+  [[nodiscard]] DeviceTeam& team() {
+    if (team_) return *team_;
+    std::vector<Device*> devices;
+    for (Replica* const replica : replicas) devices.push_back(&replica->device());
+    return team_.emplace(devices);
+  }
+
   [[nodiscard]] const ParameterLayout& layout() const { return model_.layout(); }
   [[nodiscard]] Bytes used(int device) { return platform_->device(device).memory().used; }
 
@@ -69,6 +81,7 @@ class Transfers {
   const Mlp model_{"several chunks", {16, 31, 8, 8, 60, 3}};
   std::vector<std::unique_ptr<Replica>> owned_;
   std::vector<Arena> arenas_;
+  std::optional<DeviceTeam> team_;
 
  public:
   std::vector<Replica*> replicas;
@@ -81,16 +94,26 @@ std::vector<Chunk> chunks_for(const ParameterLayout& layout, dp::Grouping groupi
                                               : dp::chunks_of(layout, grouping);
 }
 
+std::unique_ptr<dp::Broadcast> make_broadcast(Transfers& transfers,
+                                              const std::vector<Chunk>& chunks, dp::Order order) {
+  if (order == dp::Order::kCollective) {
+    return dp::make_collective_broadcast(transfers.team(), transfers.replicas, transfers.weights,
+                                         chunks);
+  }
+  return std::make_unique<dp::CopiedBroadcast>(transfers.replicas, transfers.weights, chunks,
+                                               order);
+}
+
 class BroadcastTest : public testing::TestWithParam<std::tuple<int, dp::Grouping, dp::Order>> {};
 
 TEST_P(BroadcastTest, GivesAllTheRootsWeights_EveryTime) {
   const auto [devices, grouping, order] = GetParam();
   Transfers transfers(devices);
-  dp::Broadcast broadcast(transfers.replicas, transfers.weights,
-                          chunks_for(transfers.layout(), grouping), order);
+  const auto broadcast = make_broadcast(transfers, chunks_for(transfers.layout(), grouping), order);
   for (const std::uint64_t seed : {1, 2}) {
     transfers.replicas.front()->initialise(seed, Distribution::kUniform);
-    broadcast.enqueue();
+    broadcast->enqueue();
+    broadcast->hold_sources();
     transfers.synchronize();
     const Values expected = transfers.values_of(0, transfers.weights[0]);
     for (std::size_t i = 0; i < transfers.replicas.size(); ++i) {
@@ -99,12 +122,13 @@ TEST_P(BroadcastTest, GivesAllTheRootsWeights_EveryTime) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Ways, BroadcastTest,
-    testing::Combine(testing::Values(1, 2, 3, 5),
-                     testing::Values(dp::Grouping::kTensor, dp::Grouping::kCoalesced,
-                                     dp::Grouping::kFlat),
-                     testing::Values(dp::Order::kSequential, dp::Order::kTree)));
+INSTANTIATE_TEST_SUITE_P(Ways, BroadcastTest,
+                         testing::Combine(testing::Values(1, 2, 3, 5),
+                                          testing::Values(dp::Grouping::kTensor,
+                                                          dp::Grouping::kCoalesced,
+                                                          dp::Grouping::kFlat),
+                                          testing::Values(dp::Order::kSequential, dp::Order::kTree,
+                                                          dp::Order::kCollective)));
 
 TEST(BroadcastTreeTest, Parents_AreThoseOfABinomialTree) {
   const std::vector<std::size_t> parents{0, 0, 1, 0, 1, 2, 3, 0, 1};  // of 1 .. 9
@@ -121,14 +145,19 @@ TEST(BroadcastTreeTest, SiblingsBefore_AreServedInRounds) {
   EXPECT_EQ(dp::tree_sibling_before(6), 6U);  // first of 2
 }
 
-using MakeReduce = std::unique_ptr<dp::ReduceToRoot> (*)(const Transfers&);
+using MakeReduce = std::unique_ptr<dp::ReduceToRoot> (*)(Transfers&);
 
-std::unique_ptr<dp::ReduceToRoot> sequential(const Transfers& transfers) {
+std::unique_ptr<dp::ReduceToRoot> sequential(Transfers& transfers) {
   return dp::make_sequential_reduce({transfers.replicas, transfers.gradients}, transfers.layout(),
                                     kChunk);
 }
-std::unique_ptr<dp::ReduceToRoot> by_tree(const Transfers& transfers) {
+std::unique_ptr<dp::ReduceToRoot> by_tree(Transfers& transfers) {
   return dp::make_tree_reduce({transfers.replicas, transfers.gradients});
+}
+
+std::unique_ptr<dp::ReduceToRoot> as_collective(Transfers& transfers) {
+  return dp::make_collective_reduce(transfers.team(), {transfers.replicas, transfers.gradients},
+                                    transfers.layout(), kChunk);
 }
 
 class ReduceTest : public testing::TestWithParam<std::tuple<int, MakeReduce>> {};
@@ -147,16 +176,31 @@ TEST_P(ReduceTest, IsTheSumOfAllReplicas_EveryTime) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, ReduceTest,
                          testing::Combine(testing::Values(1, 2, 3, 4, 5),
-                                          testing::Values(&sequential, &by_tree)));
+                                          testing::Values(&sequential, &by_tree, &as_collective)));
 
-TEST(SequentialReduceTest, LeavesGradientsAlone) {
+TEST(ReductionTest, SequentialAndCollective_LeaveGradientsAlone) {
+  for (const MakeReduce make : {&sequential, &as_collective}) {
+    Transfers transfers(3);
+    static_cast<void>(transfers.fill_gradients(1));
+    const Values before = transfers.values_of(0, transfers.gradients[0]);
+    const auto reduce = make(transfers);
+    reduce->enqueue();
+    transfers.synchronize();
+    EXPECT_EQ(transfers.values_of(0, transfers.gradients[0]), before);
+  }
+}
+
+// A rank whose stream has failed does not come: nobody waits for it until the deadline.
+TEST(CollectiveTransfersTest, FailedReplica_EndsTheOthersAtOnce) {
   Transfers transfers(3);
-  static_cast<void>(transfers.fill_gradients(1));
-  const Values before = transfers.values_of(0, transfers.gradients[0]);
-  const auto reduce = sequential(transfers);
+  const auto reduce = as_collective(transfers);
+  host::host_stream(transfers.replicas[1]->stream()).enqueue({"fault", {}, [] {
+                                                                fail(ErrorKind::kFailure,
+                                                                     "planted");
+                                                              }});
   reduce->enqueue();
-  transfers.synchronize();
-  EXPECT_EQ(transfers.values_of(0, transfers.gradients[0]), before);
+  EXPECT_EQ(error_of([&] { transfers.replicas[0]->stream().synchronize(); }).kind(),
+            ErrorKind::kCommunication);
 }
 
 Bytes staged_bytes(const std::vector<Chunk>& chunks) {
@@ -172,8 +216,8 @@ TEST(TransfersMemoryTest, Broadcast_TakesThatOfFlattenedChunksAlone) {
   Transfers transfers(2);
   const Bytes before = transfers.used(0);
   const std::vector<Chunk> chunks = broadcast_chunks(transfers.layout(), kChunk);
-  const dp::Broadcast broadcast(transfers.replicas, transfers.weights, chunks,
-                                dp::Order::kSequential);
+  const dp::CopiedBroadcast broadcast(transfers.replicas, transfers.weights, chunks,
+                                      dp::Order::kSequential);
   EXPECT_LE((transfers.used(0) - before).value, staged_bytes(chunks).value);
   EXPECT_LT(staged_bytes(chunks).value, 4 * transfers.layout().arena_count());
 }
@@ -182,9 +226,9 @@ TEST(TransfersMemoryTest, FlatBroadcastAndTree_NeedNoStaging) {
   Transfers transfers(2);
   const Bytes root = transfers.used(0);
   const Bytes peer = transfers.used(1);
-  const dp::Broadcast broadcast(transfers.replicas, transfers.weights,
-                                dp::chunks_of(transfers.layout(), dp::Grouping::kFlat),
-                                dp::Order::kTree);
+  const dp::CopiedBroadcast broadcast(transfers.replicas, transfers.weights,
+                                      dp::chunks_of(transfers.layout(), dp::Grouping::kFlat),
+                                      dp::Order::kTree);
   const auto reduce = by_tree(transfers);
   EXPECT_EQ((transfers.used(0) - root).value, transfers.gradients[0].bytes().value);  // arrived
   EXPECT_EQ(transfers.used(1), peer);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <future>
 
 #include "common/runtime/host/host_stream.h"
@@ -147,14 +148,28 @@ TEST_F(HostOperations, OnEmptyOperands_DoNothing) {
   run(FillRandom{.values = zeros(0), .seed = 1});
 }
 
+// A variable of the environment, unset afterwards.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~ScopedVariable() { unsetenv(name_); }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  const char* const name_;
+};
+
 // All that make_operations asks of a device is its name.
 class NamedDevice final : public Device {
  public:
   [[nodiscard]] DeviceId id() const override { return {Backend::kCuda, 3}; }
   [[nodiscard]] std::string name() const override { return "fake"; }
+  [[nodiscard]] std::string hardware() const override { return ""; }
   [[nodiscard]] int multiprocessor_count() const override { return 1; }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes /*size*/) override { return nullptr; }
   [[nodiscard]] MemoryUse memory() const override { return {}; }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate_host(Bytes /*size*/) override { return nullptr; }
   [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority /*p*/) override {
     return nullptr;
   }
@@ -163,14 +178,16 @@ class NamedDevice final : public Device {
   void bind_this_thread() override {}
 };
 
-TEST(MakeOperations, OnCuda_IsAUsageErrorThatNamesTheWayOut) {
+TEST(MakeOperations, OnCudaWithoutItsModule_IsAUsageErrorThatNamesTheWayOut) {
+  const ScopedVariable nowhere("TANDEM_MODULE_PATH", "/nowhere");
   NamedDevice cuda;
   try {
     const auto operations = make_operations(cuda);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("cuda:3"), HasSubstr("--backend=host")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("there is no /nowhere/libtandem_cuda.so"),
+                                    HasSubstr("--backend=host")));
   }
 }
 

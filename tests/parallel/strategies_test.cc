@@ -154,6 +154,10 @@ std::vector<dp::DataParallelOptions> ways_of_dp() {
           {.replicate = dp::Grouping::kFlat, .broadcast = dp::Order::kTree},
           {.loss = dp::LossPlace::kReplicas},
           {.reduce = dp::Order::kTree},
+          {.broadcast = dp::Order::kCollective},
+          {.replicate = dp::Grouping::kTensor,
+           .broadcast = dp::Order::kCollective,
+           .reduce = dp::Order::kCollective},
           {.device_ids = {1, 0}},
           {.device_ids = {1, 0}, .output_device = 0}};
 }
@@ -169,6 +173,18 @@ TEST(StrategiesTest, EveryWayOfDp_FirstGradientsEqualSinglesBitForBit) {
       EXPECT_EQ(train(*model, run), single);
     }
   }
+}
+
+// On host devices a collective adds in the devices' order, as the root does one after the other.
+TEST(StrategiesTest, CollectivesOfDp_EqualItsCopiesBitForBit_OnAnyData) {
+  const auto model = make_model("mlp-tiny");
+  Training run = real_run("dp", 4, 10);
+  run.dp = {.broadcast = dp::Order::kSequential, .reduce = dp::Order::kSequential};
+  const Outcome copies = train(*model, run);
+  run.dp = {.broadcast = dp::Order::kCollective, .reduce = dp::Order::kCollective};
+  EXPECT_EQ(train(*model, run), copies);
+  run.dp = {};  // as torch without NCCL
+  EXPECT_EQ(train(*model, run), copies);
 }
 
 TEST(StrategiesTest, EveryWayOfDp_WithUnevenPieces_FollowsSingle) {
@@ -216,7 +232,7 @@ TEST(StrategiesTest, DdpReplicate_RefusesABatchThatLeavesARankWithoutWork) {
 std::vector<Training> all_combinations() {
   std::vector<Training> runs;
   for (const auto input : {InputPlace::kHost, InputPlace::kPageable, InputPlace::kDevice}) {
-    for (const auto order : {dp::Order::kSequential, dp::Order::kTree}) {
+    for (const auto order : {dp::Order::kSequential, dp::Order::kTree, dp::Order::kCollective}) {
       for (const auto loss : {dp::LossPlace::kRoot, dp::LossPlace::kReplicas}) {
         for (const int output : {2, 0, 3}) {
           Training run = exact_run("dp", 4);

@@ -38,7 +38,7 @@ ARROWS["tests"] = ["bench", "tools"]
 # Where a foreign header may be included: paths, each the beginning of a file's path.
 HOMES = [
     (r"(cuda|device_launch_parameters|cooperative_groups|math_constants|nvml)[\w/]*\.h(pp)?$|cuda/",
-     ["common/runtime/cuda/", "common/kernels/cuda/"]),
+     ["common/runtime/cuda/", "common/kernels/cuda/", "common/comm/nccl/"]),
     (r"cu(blas|dnn)\w*\.h$", ["common/kernels/cuda/"]),
     (r"(oneapi/)?dnnl", ["common/kernels/host/", "bench/kernel_bench"]),
     (r"omp\.h$", ["common/runtime/host/", "common/kernels/host/", "bench/kernel_bench"]),
@@ -70,7 +70,7 @@ CONDITIONS = [
 SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 CONDITION = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b(.*)")
-CUDA_FOLDER = re.compile(r"/cuda/")
+CUDA_FOLDER = re.compile(r"/cuda/|^common/comm/nccl/")
 
 
 def reach(folder):

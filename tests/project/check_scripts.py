@@ -44,7 +44,7 @@ def readme_commands():
 class Scripts(unittest.TestCase):
     def test_there_are_scripts(self):
         names = {file.name for file in SCRIPTS}
-        self.assertLessEqual({"quickstart", "test", "install-deps", "run", "setup.sh"}, names)
+        self.assertLessEqual({"quickstart", "test", "install-deps", "bundle", "gpu_proof", "launch", "run", "setup.sh"}, names)
 
     def test_bash_reads_them(self):
         for script in SCRIPTS:
@@ -98,14 +98,15 @@ class InstallDeps(unittest.TestCase):
 class Commands(unittest.TestCase):
     def test_help_works_from_any_directory(self):
         with tempfile.TemporaryDirectory() as elsewhere:
-            for name in ("quickstart", "test"):
+            for name in ("quickstart", "test", "bundle", "gpu_proof"):
                 result = run(ROOT / "tools" / name, "--help", cwd=elsewhere)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertIn(f"tools/{name} [", result.stdout)
                 self.assertNotIn("set -e", result.stdout)
 
     def test_wrong_arguments_are_usage_errors(self):
-        for command in (["quickstart", "--frobnicate"], ["quickstart", "--out"], ["test", "--jobs", "0"]):
+        for command in (["quickstart", "--frobnicate"], ["quickstart", "--out"], ["test", "--jobs", "0"],
+                        ["bundle", "--frobnicate"], ["bundle", "--out"], ["bundle", "--built", "/"], ["gpu_proof", "--rows"]):
             result = run(ROOT / "tools" / command[0], *command[1:])
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)

@@ -43,6 +43,21 @@ inline LaunchRecord full_record() {
                    {.device = 1, .mean_seconds = {{"idle", 0.001}}, .span_seconds = 0.0096}};
   record.remainder_seconds = 0.0001;
   record.memory = {{.device = 1, .capacity_bytes = 1 << 30, .peak_bytes = 1 << 20}};
+  record.gpus = {
+      {.device = 1,
+       .hardware = "00000000:3B:00.0 GPU-5f0e",
+       .driver = "580.65.06",
+       .compute_mode = "default",
+       .mig = false,
+       .nvlinks = 18,
+       .processes = 1,
+       .before =
+           {.sm_mhz = 1980, .memory_mhz = 2619, .watts = 412.5, .celsius = 60, .slowed_by = {}},
+       .after = {.sm_mhz = 1755,
+                 .memory_mhz = {},
+                 .watts = 699,
+                 .celsius = 71,
+                 .slowed_by = {"power cap"}}}};
   record.bucket_bytes = {1 << 20, 25 << 20};
   record.model = {.parameters = 1000, .parameter_bytes = 4000, .flops_per_sample = 6e3};
   record.machine = {.host_name = "node",

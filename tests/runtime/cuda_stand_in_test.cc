@@ -242,6 +242,63 @@ TEST(CudaPlatform, RefusesMoreDevicesThanGpus_UnlessAsked) {
   EXPECT_EQ(platform->device(2).name(), "Stand-in (GPU 0)");
 }
 
+TEST(CudaPlatform, OpensTheGpusThatAreNamed_InThatOrder) {
+  stand_in::reset(4);
+  PlatformOptions options = devices(2);
+  options.gpus = {3, 1};
+  const auto platform = cuda::make_cuda_platform(options);
+  EXPECT_EQ(platform->device(0).name(), "Stand-in (GPU 3)");
+  EXPECT_EQ(platform->device(1).name(), "Stand-in (GPU 1)");
+  EXPECT_NE(platform->device(0).hardware(), platform->device(1).hardware());
+}
+
+TEST(CudaPlatform, RefusesGpusThatAreNotThere_TwiceTheSame_AndTooFew) {
+  stand_in::reset(2);
+  PlatformOptions options = devices(2);
+  const auto refusal = [&options](std::vector<int> gpus) {
+    options.gpus = std::move(gpus);
+    return error_of([&] { static_cast<void>(cuda::make_cuda_platform(options)); });
+  };
+  EXPECT_STREQ(refusal({0, 2}).what(), "--gpus names 2, but CUDA shows 2 GPUs, counted from 0");
+  EXPECT_STREQ(refusal({1, 1}).what(), "--gpus=1,1: name each GPU once");
+  EXPECT_TRUE(mentions(refusal({1}), "2 devices asked, but --gpus names 1 GPU:"));
+  EXPECT_EQ(refusal({1}).kind(), ErrorKind::kUsage);
+}
+
+// Of four processes, each on its own device.
+TEST(CudaPlatform, OfAProcess_OpensItsOwnGpuAlone) {
+  stand_in::reset(4);
+  PlatformOptions options = devices(4);
+  options.own_device = 2;
+  const auto platform = cuda::make_cuda_platform(options);
+  EXPECT_EQ(stand_in::calls("cudaInitDevice"), 1);
+  EXPECT_EQ(platform->device(2).name(), "Stand-in (GPU 2)");
+  EXPECT_EQ(platform->device(2).id().index, 2);
+  EXPECT_EQ(error_of([&] { static_cast<void>(platform->device(0)); }).kind(), ErrorKind::kLogic);
+  EXPECT_FALSE(platform->oversubscribed());
+  EXPECT_NE(platform->allocate_host(kib(1)), nullptr);
+  options.gpus = {3, 1};  // counted round, as where a launcher shows each process fewer
+  EXPECT_EQ(cuda::make_cuda_platform(options)->device(2).name(), "Stand-in (GPU 3)");
+}
+
+TEST(CudaPlatform, OfAProcessThatSharesItsGpu_HasAShareOfItsMemory_AndTheMark) {
+  stand_in::reset(1);
+  PlatformOptions options = devices(4);
+  options.own_device = 3;
+  options.processes_on_gpu = 4;
+  const auto platform = cuda::make_cuda_platform(options);
+  EXPECT_TRUE(platform->oversubscribed());
+  EXPECT_EQ(platform->device(3).memory().capacity, mib(256));
+}
+
+TEST(CudaPlatform, WithoutPeerAccessByRequest_EnablesNone) {
+  stand_in::reset(2);
+  PlatformOptions options = devices(2);
+  options.peer_access = PeerAccess::kOff;
+  const auto platform = cuda::make_cuda_platform(options);
+  EXPECT_EQ(stand_in::calls("cudaDeviceEnablePeerAccess"), 0);
+}
+
 TEST(CudaPlatform, SharesEachGpusMemoryEvenly) {
   stand_in::reset(2);
   PlatformOptions options = devices(3);
@@ -296,16 +353,16 @@ TEST(CudaPlatform, WorksWithoutPeerAccess) {
 
 TEST(CudaProbe, FindsAUsableGpu) {
   stand_in::reset(1);
-  EXPECT_EQ(cuda::probe(1).state, CudaState::kUsable);
+  EXPECT_EQ(cuda::probe(devices(1)).state, CudaState::kUsable);
 }
 
 TEST(CudaProbe, TellsAMissingDriverFromAnOldOne) {
   stand_in::reset(1);
   stand_in::set_driver_version(0);
-  EXPECT_EQ(cuda::probe(1).state, CudaState::kDriverMissing);
+  EXPECT_EQ(cuda::probe(devices(1)).state, CudaState::kDriverMissing);
   stand_in::set_driver_version(11080);
   stand_in::fail_next("cudaGetDeviceCount", cudaErrorInsufficientDriver);
-  const CudaProbe old = cuda::probe(1);
+  const CudaProbe old = cuda::probe(devices(1));
   EXPECT_EQ(old.state, CudaState::kDriverTooOld);
   EXPECT_EQ(old.detail.find("the driver supports CUDA 11.8, this build needs "), 0U) << old.detail;
 }
@@ -313,7 +370,7 @@ TEST(CudaProbe, TellsAMissingDriverFromAnOldOne) {
 TEST(CudaProbe, NamesTheVariableThatHidesGpus) {
   stand_in::reset(0);
   setenv("CUDA_VISIBLE_DEVICES", "7", 1);
-  const CudaProbe hidden = cuda::probe(1);
+  const CudaProbe hidden = cuda::probe(devices(1));
   unsetenv("CUDA_VISIBLE_DEVICES");
   EXPECT_EQ(hidden.state, CudaState::kNoDeviceVisible);
   EXPECT_EQ(hidden.detail, "CUDA shows no device while CUDA_VISIBLE_DEVICES is '7'");
@@ -322,18 +379,29 @@ TEST(CudaProbe, NamesTheVariableThatHidesGpus) {
 TEST(CudaProbe, FindsABusyGpu_OnlyAmongThoseNeeded) {
   stand_in::reset(2);
   stand_in::lose(1, cudaErrorDevicesUnavailable);
-  EXPECT_EQ(cuda::probe(1).state, CudaState::kUsable);
-  const CudaProbe busy = cuda::probe(2);
+  EXPECT_EQ(cuda::probe(devices(1)).state, CudaState::kUsable);
+  const CudaProbe busy = cuda::probe(devices(2));
   EXPECT_EQ(busy.state, CudaState::kBusy);
   EXPECT_EQ(busy.detail.find("GPU 1 is busy or prohibited"), 0U) << busy.detail;
+}
+
+TEST(CudaProbe, OfAProcess_LooksAtItsOwnGpuAlone_AndSaysWhatItIs) {
+  stand_in::reset(2);
+  stand_in::lose(0, cudaErrorDevicesUnavailable);  // another process's, in exclusive mode
+  PlatformOptions options = devices(2);
+  options.own_device = 1;
+  const CudaProbe found = cuda::probe(options);
+  EXPECT_EQ(found.state, CudaState::kUsable);
+  ASSERT_EQ(found.gpus.size(), 1U);
+  EXPECT_EQ(found.gpus.front(), "00000000:11:00.0 GPU-00000000000000000000000000000001");
 }
 
 TEST(CudaProbe, TellsDeniedFromOtherTrouble) {
   stand_in::reset(1);
   stand_in::fail_next("cudaInitDevice", cudaErrorOperatingSystem);
-  EXPECT_EQ(cuda::probe(1).state, CudaState::kNotPermitted);
+  EXPECT_EQ(cuda::probe(devices(1)).state, CudaState::kNotPermitted);
   stand_in::fail_next("cudaInitDevice", cudaErrorSystemNotReady);
-  EXPECT_EQ(cuda::probe(1).state, CudaState::kOtherTrouble);
+  EXPECT_EQ(cuda::probe(devices(1)).state, CudaState::kOtherTrouble);
   EXPECT_EQ(stand_in::last_error(), cudaSuccess);
 }
 

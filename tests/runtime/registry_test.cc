@@ -18,8 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const CudaProbe kUsable{CudaState::kUsable, "", true};
-const CudaProbe kWithoutOperations{CudaState::kUsable, "", false};
+const CudaProbe kUsable{CudaState::kUsable, ""};
 
 BackendFacts gpu_with(CudaProbe cuda) { return {"/dev/nvidia0", "", std::move(cuda)}; }
 
@@ -72,17 +71,12 @@ TEST(DecideBackend, Auto_WithUsableGpu_TakesCuda) {
   EXPECT_EQ(decision.why, "backend cuda: NVIDIA GPU present (/dev/nvidia0)");
 }
 
-TEST(DecideBackend, Auto_WithoutCudaOperations_Stops) {
-  const std::string text = refusal(BackendChoice::kAuto, gpu_with(kWithoutOperations));
-  EXPECT_TRUE(contains(text, "has no CUDA operations")) << text;
-}
-
 TEST(DecideBackend, PresentButUnusable_StopsWithTheReason) {
   for (const CudaState state :
        {CudaState::kModuleMissing, CudaState::kModuleBroken, CudaState::kDriverMissing,
         CudaState::kDriverTooOld, CudaState::kNoDeviceVisible, CudaState::kBusy,
         CudaState::kNotPermitted, CudaState::kOtherTrouble}) {
-    const BackendFacts facts = gpu_with({state, "the very reason", false});
+    const BackendFacts facts = gpu_with({state, "the very reason"});
     for (const BackendChoice choice : {BackendChoice::kAuto, BackendChoice::kCuda}) {
       const std::string text = refusal(choice, facts);
       EXPECT_TRUE(contains(text, "the very reason")) << text;
@@ -92,20 +86,19 @@ TEST(DecideBackend, PresentButUnusable_StopsWithTheReason) {
 }
 
 TEST(DecideBackend, DeniedDeviceFile_IsTheReason_WhereCudaSeesNothing) {
-  BackendFacts facts = gpu_with({CudaState::kNoDeviceVisible, "CUDA shows no device", false});
+  BackendFacts facts = gpu_with({CudaState::kNoDeviceVisible, "CUDA shows no device"});
   facts.gpu_denied = "/dev/nvidia0";
   const std::string text = refusal(BackendChoice::kAuto, facts);
   EXPECT_TRUE(contains(text, "this user may not open /dev/nvidia0")) << text;
 }
 
-TEST(DecideBackend, Cuda_WithUsableGpu_IsTaken_AlsoWithoutOperations) {
-  EXPECT_EQ(decide_backend(BackendChoice::kCuda, gpu_with(kWithoutOperations)).backend,
-            Backend::kCuda);
+TEST(DecideBackend, Cuda_WithUsableGpu_IsTaken) {
+  EXPECT_EQ(decide_backend(BackendChoice::kCuda, gpu_with(kUsable)).backend, Backend::kCuda);
 }
 
 TEST(DecideBackend, Cuda_WithoutGpu_Stops) {
   const std::string text =
-      refusal(BackendChoice::kCuda, {"", "", {CudaState::kDriverMissing, "no driver", false}});
+      refusal(BackendChoice::kCuda, {"", "", {CudaState::kDriverMissing, "no driver"}});
   EXPECT_EQ(text, "--backend=cuda: no NVIDIA GPU in this machine (no driver); pass --backend=host");
 }
 

@@ -44,9 +44,10 @@ struct Record {
 
 struct Machine {
   std::mutex mutex;
-  int gpus = 0;
+  int gpus = 2;  // until reset()
   int driver = 13000;
   bool peers = true;
+  int capability = 90;
   std::set<std::pair<int, int>> enabled;
   std::map<int, std::size_t> used;                            // by GPU
   std::map<const void*, std::pair<int, std::size_t>> blocks;  // GPU, or -1 for pinned
@@ -89,7 +90,8 @@ cudaError_t take_memory(void** data, std::size_t size, int gpu) {
   Machine& m = machine();
   const std::lock_guard lock(m.mutex);
   if (gpu >= 0 && m.used[gpu] + size > kMemory) return answer(cudaErrorMemoryAllocation);
-  *data = std::malloc(size);
+  constexpr std::size_t kAlignment = 256;  // as cudaMalloc's
+  *data = std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment);
   std::memset(*data, 0xA5, size);  // as undefined as on a GPU
   m.blocks[*data] = {gpu, size};
   if (gpu >= 0) m.used[gpu] += size;
@@ -169,6 +171,7 @@ void reset(int gpus) {
   m.gpus = gpus;
   m.driver = 13000;
   m.peers = true;
+  m.capability = 90;
   m.enabled.clear();
   m.failures.clear();
   m.calls.clear();
@@ -178,6 +181,7 @@ void reset(int gpus) {
 
 void set_driver_version(int version) { machine().driver = version; }
 void set_peer_access(bool possible) { machine().peers = possible; }
+void set_compute_capability(int capability) { machine().capability = capability; }
 
 void fail_next(const std::string& function, cudaError_t status) {
   const std::lock_guard lock(machine().mutex);
@@ -199,6 +203,12 @@ int calls(const std::string& function) {
 cudaError_t last_error() { return last; }
 
 void launch(cudaStream_t stream, std::function<void()> body) { stream->push(std::move(body)); }
+
+cudaError_t kernel(const std::string& name, cudaStream_t stream, std::function<void()> body) {
+  if (const cudaError_t status = enter(name.c_str(), stream->gpu)) return status;
+  stream->push(std::move(body));
+  return cudaSuccess;
+}
 
 }  // namespace tandem::testing::stand_in
 
@@ -241,9 +251,13 @@ cudaError_t cudaSetDevice(int gpu) {
   return cudaSuccess;
 }
 cudaError_t cudaInitDevice(int gpu, unsigned, unsigned) { return enter("cudaInitDevice", gpu); }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int gpu) {
   std::strcpy(properties->name, "Stand-in");
   properties->multiProcessorCount = 132;
+  properties->pciBusID = 0x10 + gpu;
+  properties->uuid.bytes[15] = static_cast<char>(gpu);
+  properties->major = machine().capability / 10;
+  properties->minor = machine().capability % 10;
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* total) {
@@ -322,6 +336,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (const cudaError_t status = enter("cudaStreamQuery", stream->gpu)) return status;
   return stream->idle() ? cudaSuccess : answer(cudaErrorNotReady);
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  *status = cudaStreamCaptureStatusNone;
+  return enter("cudaStreamIsCapturing", stream->gpu);
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   if (const cudaError_t status = enter("cudaLaunchHostFunc", stream->gpu)) return status;

@@ -18,6 +18,7 @@ void reset(int gpus);
 
 void set_driver_version(int version);
 void set_peer_access(bool possible);
+void set_compute_capability(int capability);  // 90 is 9.0, which reset() sets
 
 // The next call of `function` ("cudaMalloc") returns `status`, once.
 void fail_next(const std::string& function, cudaError_t status);
@@ -32,5 +33,9 @@ void lose(int gpu, cudaError_t status);
 
 // Queues work of the test's own.
 void launch(cudaStream_t stream, std::function<void()> body);
+
+// Stands in for the launch of a kernel: counted, and may fail, under `name` as calls are.
+[[nodiscard]] cudaError_t kernel(const std::string& name, cudaStream_t stream,
+                                 std::function<void()> body);
 
 }  // namespace tandem::testing::stand_in

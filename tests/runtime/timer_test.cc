@@ -34,9 +34,11 @@ class Unbindable final : public Device {
  public:
   [[nodiscard]] DeviceId id() const override { return {Backend::kHost, 0}; }
   [[nodiscard]] std::string name() const override { return "unbindable"; }
+  [[nodiscard]] std::string hardware() const override { return ""; }
   [[nodiscard]] int multiprocessor_count() const override { return 1; }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes) override { return nullptr; }
   [[nodiscard]] MemoryUse memory() const override { return {}; }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate_host(Bytes) override { return nullptr; }
   [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority) override { return nullptr; }
   [[nodiscard]] std::unique_ptr<Event> make_event() override { return nullptr; }
   [[nodiscard]] std::unique_ptr<TimedEvent> make_timed_event() override { return nullptr; }

@@ -49,7 +49,8 @@ class FakeCommunicator final : public Communicator {
     all_reduces_.push_back({reinterpret_cast<const float*>(result.data()), result.size(), op});
   }
   void broadcast(Stream&, AnySpan, int) override {}
-  void reduce(Stream&, AnySpan, int) override {}
+  using Communicator::reduce;
+  void reduce(Stream&, ConstAnySpan, AnySpan, int) override {}
   void all_gather(Stream&, ConstAnySpan, AnySpan) override {}
   void reduce_scatter(Stream&, ConstAnySpan, AnySpan, ReduceOp) override {}
   void scatter(Stream&, ConstAnySpan, AnySpan, const std::vector<Block>&, int) override {}

@@ -26,8 +26,9 @@ class ForwardingCommunicator : public Communicator {
   void broadcast(Stream& stream, AnySpan values, int root) override {
     inner_.broadcast(stream, values, root);
   }
-  void reduce(Stream& stream, AnySpan values, int root) override {
-    inner_.reduce(stream, values, root);
+  using Communicator::reduce;
+  void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) override {
+    inner_.reduce(stream, mine, result, root);
   }
   void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {
     inner_.all_gather(stream, mine, all);

@@ -5,7 +5,7 @@
 #include "common/comm/thread_bootstrap.h"
 #include "common/model/mlp.h"
 #include "common/parallel/independent.h"
-#include "common/runtime/host/host_platform.h"
+#include "common/runtime/registry.h"
 #include "ddp/ddp_replicate.h"
 #include "ddp/distributed_data_parallel.h"
 #include "dp/data_parallel.h"
@@ -72,7 +72,7 @@ Outcome train_ranks(Platform& platform, const Model& model, const Training& run)
 Outcome train(const Model& model, const Training& run) {
   PlatformOptions options = run.platform;
   options.devices = run.devices;
-  const auto platform = host::make_host_platform(options);
+  const auto platform = open_platform(run.backend, options);
   if (run.strategy.starts_with("ddp")) return train_ranks(*platform, model, run);
   const auto strategy = make_local(*platform, model, run);
   return run_steps(*strategy, *platform, run.steps);

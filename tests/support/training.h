@@ -27,6 +27,7 @@ struct Training {
   dp::DataParallelOptions dp{};
   dp::Shards shards = dp::Shards::kOwn;
   PlatformOptions platform{};  // `devices` is taken from above
+  Backend backend = Backend::kHost;
 };
 
 // Values per parameter. Of ddp, rank 0's, after a check that all ranks have the same bits; of

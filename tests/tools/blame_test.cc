@@ -95,6 +95,17 @@ TEST(Blame, LateRank_IsAtTheStart) {
             "or late");
 }
 
+// The first to give up ends the job; another that had come too did not get to say so.
+TEST(Blame, LateRank_IsNotOneThatWasThere) {
+  FlightRecord waited{.rank = 0, .world = 3, .enqueued = {0, "meet"}};
+  waited.failure = {"rank 0 waited 3 s for another rank, which is lost or late: look at its output",
+                    true, 5 * kSecond};
+  const FlightRecord there{.rank = 1, .world = 3, .enqueued = {0, "meet"}};
+  const FlightRecord late{.rank = 2, .world = 3, .enqueued = {0, "join"}};
+  const std::string reason = blame({waited, there, late}, std::nullopt);
+  EXPECT_TRUE(reason.starts_with("rank 2 did not go on from step 0, phase join")) << reason;
+}
+
 TEST(Blame, RankWithoutRecord_NeverBegan) {
   const std::string reason = blame({waited_for(1, rank_in_step(0))}, std::nullopt);
   EXPECT_TRUE(reason.starts_with("rank 1 never began; rank 0 gave up in step 12")) << reason;

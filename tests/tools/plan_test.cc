@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/base/error.h"
+#include "tests/support/build_folder.h"
 
 namespace tandem::cli {
 namespace {
@@ -88,7 +89,9 @@ TEST(Plan, Order_IsTheSameEveryTime) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].cell, b[i].cell);
 }
 
-Sweep shipped(const std::string& name) { return load_sweep(name, {TANDEM_SWEEPS}); }
+Sweep shipped(const std::string& name) {
+  return load_sweep(name, {test::build_folder() / "share/tandem/sweeps"});
+}
 
 TEST(Plan, QuickSweep_Has21Cells) {
   const Sweep sweep = shipped("quick");

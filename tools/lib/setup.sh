@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What quickstart and test share: a clean environment, timed steps with a log each, one build folder.
+# What quickstart, test, bundle and gpu_proof share: a clean environment, timed steps with a log each, one build folder.
 # Sourced with `set -euo pipefail` on and `top` (the checkout) and `name` (the script) set.
 
 say() { printf '%s: %s\n' "${name:?}" "$*"; }
 die() { printf '%s: %s\n' "$name" "$*" >&2; exit 1; }
 usage_error() { printf '%s: %s (see --help)\n' "$name" "$*" >&2; exit 2; }
 
-# The comment block at the head of the script is its help.
-print_help() { awk 'NR > 2 && !/^#/ { exit } NR > 2 { sub(/^# ?/, ""); print }' "$0"; }
+# The comment block at the head of the script is its help. Without awk, which the nodes of an archive may lack.
+print_help() { sed -n '3,/^[^#]/{s/^# \{0,1\}//p;}' "$0"; }
 
 # Variables that change what is built, which tests run, or how fast the libraries are. nproc obeys
 # OMP_NUM_THREADS too, so this comes before anything is counted. The first line is that of

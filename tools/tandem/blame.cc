@@ -167,6 +167,12 @@ int awaited_rank(const Records& records) {
   return awaited;
 }
 
+// Before the first step, where ranks wait for all others (bench's stage of that name): who is there
+// is not who is awaited.
+bool is_at_the_meeting(const FlightRecord* record) {
+  return record->place().step == 0 && record->place().phase == "meet";
+}
+
 // `gave_up`: a rank that left while it waited, too late for its record; -1: none.
 std::string laggard(const Records& records, int gave_up) {
   std::vector<const FlightRecord*> silent;
@@ -176,6 +182,9 @@ std::string laggard(const Records& records, int gave_up) {
     silent.push_back(&record);
   }
   if (silent.empty()) return "";
+  if (!std::all_of(silent.begin(), silent.end(), is_at_the_meeting)) {
+    std::erase_if(silent, is_at_the_meeting);
+  }
   const FlightRecord* culprit = &least(silent);
   // Others of them may merely have been told to end before their own patience did.
   const FlightRecord* const awaited = find(records, awaited_rank(records));

@@ -16,6 +16,10 @@ std::unique_ptr<Buffer> CudaDevice::allocate(Bytes size) {
   return std::make_unique<CudaBuffer>(gpu_, id_, account_, size);
 }
 
+std::unique_ptr<Buffer> CudaDevice::allocate_host(Bytes size) {
+  return std::make_unique<PinnedBuffer>(gpu_.ordinal(), size);
+}
+
 std::unique_ptr<Stream> CudaDevice::make_stream(StreamPriority priority) {
   return std::make_unique<CudaStream>(map_, id_, priority);
 }
@@ -29,5 +33,11 @@ std::unique_ptr<TimedEvent> CudaDevice::make_timed_event() {
 }
 
 void CudaDevice::bind_this_thread() { bind_thread(gpu_.ordinal()); }
+
+CudaDevice& cuda_device(Device& device) {
+  TANDEM_CHECK(device.id().backend == Backend::kCuda, "GPU memory asked of {}",
+               to_string(device.id()));
+  return static_cast<CudaDevice&>(device);
+}
 
 }  // namespace tandem::cuda

@@ -15,13 +15,18 @@ class CudaDevice final : public Device {
 
   [[nodiscard]] DeviceId id() const override { return id_; }
   [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::string hardware() const override { return gpu_.hardware(); }
   [[nodiscard]] int multiprocessor_count() const override { return gpu_.multiprocessor_count(); }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override;
   [[nodiscard]] MemoryUse memory() const override { return account_.use(); }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate_host(Bytes size) override;
   [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority priority) override;
   [[nodiscard]] std::unique_ptr<Event> make_event() override;
   [[nodiscard]] std::unique_ptr<TimedEvent> make_timed_event() override;
   void bind_this_thread() override;
+
+  [[nodiscard]] Gpu& gpu() const { return gpu_; }
+  [[nodiscard]] MemoryAccount& account() { return account_; }  // of all that lies on it
 
  private:
   const DeviceMap& map_;
@@ -29,5 +34,8 @@ class CudaDevice final : public Device {
   Gpu& gpu_;
   MemoryAccount account_;
 };
+
+// The CUDA device behind a device; a logic error where it is another back end's.
+[[nodiscard]] CudaDevice& cuda_device(Device& device);
 
 }  // namespace tandem::cuda

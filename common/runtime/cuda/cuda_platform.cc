@@ -7,9 +7,9 @@
 
 #include "common/base/check.h"
 #include "common/runtime/cuda/check.h"
-#include "common/runtime/cuda/cuda_buffer.h"
 #include "common/runtime/cuda/cuda_device.h"
 #include "common/runtime/cuda/device_guard.h"
+#include "common/runtime/cuda/gpu_choice.h"
 #include "common/runtime/device_memory.h"
 #include "common/runtime/thread_timer.h"
 
@@ -20,15 +20,6 @@ int count_gpus() {
   int count = 0;
   TANDEM_CUDA(0, cudaGetDeviceCount(&count));
   return count;
-}
-
-void check_count(const PlatformOptions& options, int gpus) {
-  TANDEM_CHECK(options.devices >= 1, "{} devices", options.devices);
-  if (options.devices <= gpus || (options.oversubscribe && gpus > 0)) return;
-  fail(ErrorKind::kUsage,
-       "{} devices asked, but CUDA shows {} GPU{}: ask for {} or fewer, or pass --oversubscribe to "
-       "let devices share GPUs",
-       options.devices, gpus, gpus == 1 ? "" : "s", gpus);
 }
 
 void enable_peer_access(int from, int to) {
@@ -44,15 +35,29 @@ void enable_peer_access(int from, int to) {
   check(status, "cudaDeviceEnablePeerAccess", from);
 }
 
-std::vector<std::unique_ptr<Gpu>> open_gpus(int count) {
+// Where peer access is not enabled, CUDA takes copies between GPUs through the host's memory.
+std::vector<std::unique_ptr<Gpu>> open_gpus(const std::vector<int>& ordinals, PeerAccess access) {
   std::vector<std::unique_ptr<Gpu>> gpus;
-  for (int i = 0; i < count; ++i) gpus.push_back(std::make_unique<Gpu>(i));
-  for (int from = 0; from < count; ++from) {
-    for (int to = 0; to < count; ++to) {
+  for (const int ordinal : ordinals) gpus.push_back(std::make_unique<Gpu>(ordinal));
+  if (access == PeerAccess::kOff) return gpus;
+  for (const int from : ordinals) {
+    for (const int to : ordinals) {
       if (from != to) enable_peer_access(from, to);
     }
   }
   return gpus;
+}
+
+// Of the own device, whose GPU other processes may share.
+Bytes own_capacity(const DeviceMap& map, const PlatformOptions& options) {
+  const int own = *options.own_device;
+  const Bytes left = map.gpu_of({Backend::kCuda, own}).free_memory();
+  const Bytes share =
+      asked_memory(options, own).value_or(Bytes{left.value / options.processes_on_gpu});
+  if (share <= left) return share;
+  fail(ErrorKind::kUsage,
+       "--device-memory: {} for device {} on GPU {}, which has {} free: ask for less",
+       to_string(share), own, map.gpu_of({Backend::kCuda, own}).ordinal(), to_string(left));
 }
 
 // What each logical device may use: as asked, else an even share of what its GPU has free. Device i
@@ -70,7 +75,8 @@ std::vector<Bytes> capacities(const DeviceMap& map, const PlatformOptions& optio
     if (together > left) {
       fail(ErrorKind::kUsage,
            "--device-memory: {} for {} device{} on GPU {}, which has {} free: ask for less",
-           to_string(together), sharers, sharers == 1 ? "" : "s", gpu, to_string(left));
+           to_string(together), sharers, sharers == 1 ? "" : "s",
+           map.gpu_of({Backend::kCuda, gpu}).ordinal(), to_string(left));
     }
   }
   return result;
@@ -78,27 +84,34 @@ std::vector<Bytes> capacities(const DeviceMap& map, const PlatformOptions& optio
 
 class CudaPlatform final : public Platform {
  public:
-  CudaPlatform(const PlatformOptions& options, int gpus)
-      : map_(open_gpus(std::min(options.devices, gpus)), options.devices) {
+  CudaPlatform(const PlatformOptions& options, const std::vector<int>& ordinals)
+      : has_own_device_(options.own_device.has_value()),
+        processes_on_gpu_(options.processes_on_gpu),
+        map_(open_gpus(ordinals, options.peer_access), options.devices, options.own_device) {
+    devices_.resize(static_cast<std::size_t>(options.devices));
+    if (options.own_device) {
+      add(*options.own_device, own_capacity(map_, options));
+      return;
+    }
     const std::vector<Bytes> shares = capacities(map_, options);
     for (int index = 0; index < options.devices; ++index) {
-      const Bytes share = shares[static_cast<std::size_t>(index)];
-      devices_.push_back(
-          std::make_unique<CudaDevice>(map_, DeviceId{Backend::kCuda, index}, share));
+      add(index, shares[static_cast<std::size_t>(index)]);
     }
   }
 
   [[nodiscard]] Backend backend() const override { return Backend::kCuda; }
   [[nodiscard]] int device_count() const override { return map_.devices(); }
-  [[nodiscard]] bool oversubscribed() const override { return map_.devices() > map_.gpus(); }
+  [[nodiscard]] bool oversubscribed() const override {
+    return processes_on_gpu_ > 1 || (!has_own_device_ && map_.devices() > map_.gpus());
+  }
 
   [[nodiscard]] Device& device(int index) override {
-    TANDEM_CHECK(index >= 0 && index < device_count(), "device {} of {}", index, device_count());
+    TANDEM_CHECK(map_.has(index), "device {} of {}, or another process's", index, device_count());
     return *devices_[static_cast<std::size_t>(index)];
   }
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate_host(Bytes size) override {
-    return std::make_unique<PinnedBuffer>(map_.gpu_of({Backend::kCuda, 0}).ordinal(), size);
+    return any_device().allocate_host(size);
   }
 
   [[nodiscard]] std::unique_ptr<Timer> make_timer(Device& device, Nanoseconds period,
@@ -109,8 +122,18 @@ class CudaPlatform final : public Platform {
   [[nodiscard]] Lateness take_lateness() override { return {}; }
 
  private:
-  const DeviceMap map_;  // before the devices, which refer to it
-  std::vector<std::unique_ptr<CudaDevice>> devices_;
+  void add(int index, Bytes capacity) {
+    devices_[static_cast<std::size_t>(index)] =
+        std::make_unique<CudaDevice>(map_, DeviceId{Backend::kCuda, index}, capacity);
+  }
+  [[nodiscard]] Device& any_device() {
+    return **std::ranges::find_if(devices_, [](const auto& device) { return device != nullptr; });
+  }
+
+  const bool has_own_device_;
+  const int processes_on_gpu_;
+  const DeviceMap map_;                               // before the devices, which refer to it
+  std::vector<std::unique_ptr<CudaDevice>> devices_;  // by index; null: another process's
 };
 
 }  // namespace
@@ -122,9 +145,9 @@ std::unique_ptr<Platform> make_cuda_platform(const PlatformOptions& options) {
          "pass --backend=host");
   }
   check_device_memory(options);
-  const int gpus = count_gpus();
-  check_count(options, gpus);
-  return std::make_unique<CudaPlatform>(options, gpus);
+  const int visible = count_gpus();
+  check_gpus(options, visible);
+  return std::make_unique<CudaPlatform>(options, gpus_to_open(options, visible));
 }
 
 }  // namespace tandem::cuda

@@ -3,10 +3,11 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "common/runtime/cuda/check.h"
+#include "common/runtime/cuda/gpu.h"
+#include "common/runtime/cuda/gpu_choice.h"
 
 namespace tandem::cuda {
 namespace {
@@ -57,7 +58,7 @@ CudaProbe from_status(cudaError_t status, const char* call, int gpu, int driver)
 
 }  // namespace
 
-CudaProbe probe(int devices) {
+CudaProbe probe(const PlatformOptions& options) {
   int driver = 0;
   static_cast<void>(cudaDriverGetVersion(&driver));
   if (driver == 0) {
@@ -71,12 +72,14 @@ CudaProbe probe(int devices) {
   }
   if (gpus == 0) return none_visible();
   // An exclusive GPU shows itself only when a context is made.
-  for (int gpu = 0; gpu < std::min(gpus, devices); ++gpu) {
+  CudaProbe usable{CudaState::kUsable, ""};
+  for (const int gpu : gpus_to_open(options, gpus)) {
     const cudaError_t status =
         cudaInitDevice(gpu, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid);
     if (status != cudaSuccess) return from_status(status, "cudaInitDevice", gpu, driver);
+    usable.gpus.push_back(identity_of(gpu));
   }
-  return {CudaState::kUsable, ""};
+  return usable;
 }
 
 }  // namespace tandem::cuda

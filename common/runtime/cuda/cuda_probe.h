@@ -5,7 +5,7 @@
 
 namespace tandem::cuda {
 
-// Whether CUDA can be used for `devices` devices: driver, GPUs, and a context on each GPU needed.
-[[nodiscard]] CudaProbe probe(int devices);
+// Whether CUDA can be used for these options: driver, GPUs, and a context on each GPU needed.
+[[nodiscard]] CudaProbe probe(const PlatformOptions& options);
 
 }  // namespace tandem::cuda

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/cuda/device_map.h"
 #include "common/runtime/cuda/handles.h"
 #include "common/runtime/stream.h"
@@ -28,7 +29,17 @@ class CudaStream final : public Stream {
   void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
   void zero_bytes(ByteSpan destination) override;
 
+  // Queues what `launch(cudaStream_t)` does with its GPU current, unless the stream has failed.
+  // `call` names it in errors; launch returns what CUDA returned.
+  template <class Launch>
+  void enqueue(const char* call, const Launch& launch) {
+    if (lost() != nullptr) return;
+    const DeviceGuard here(gpu_.ordinal());
+    gpu_.after_enqueue(launch(get()), call);
+  }
+
   [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
+  [[nodiscard]] bool has_failed() const { return lost() != nullptr; }  // as far as is known
   [[nodiscard]] Gpu& gpu() const { return gpu_; }
 
  private:

@@ -16,6 +16,17 @@ int initialised(int ordinal) {
 
 }  // namespace
 
+std::string identity_of(int ordinal) {
+  cudaDeviceProp properties{};
+  TANDEM_CUDA(ordinal, cudaGetDeviceProperties(&properties, ordinal));
+  std::string uuid;
+  for (const char byte : properties.uuid.bytes) {
+    uuid += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  }
+  return fmt::format("{:08X}:{:02X}:{:02X}.0 GPU-{}", properties.pciDomainID, properties.pciBusID,
+                     properties.pciDeviceID, uuid);
+}
+
 Gpu::Gpu(int ordinal)
     : ordinal_(initialised(ordinal)),
       facts_(facts_of(ordinal)),
@@ -24,7 +35,8 @@ Gpu::Gpu(int ordinal)
 Gpu::Facts Gpu::facts_of(int ordinal) {
   cudaDeviceProp properties{};
   TANDEM_CUDA(ordinal, cudaGetDeviceProperties(&properties, ordinal));
-  return {properties.name, properties.multiProcessorCount};
+  return {properties.name, identity_of(ordinal), properties.multiProcessorCount,
+          10 * properties.major + properties.minor};
 }
 
 Bytes Gpu::free_memory() const {
@@ -36,11 +48,15 @@ Bytes Gpu::free_memory() const {
 }
 
 void Gpu::keep(cudaError_t status, const char* call) {
+  give_up({ErrorKind::kFailure,
+           fmt::format("{}; the GPU's context is lost, all its streams have failed",
+                       describe(status, call, ordinal_))});
+}
+
+void Gpu::give_up(const Error& reason) {
   const std::lock_guard lock(mutex_);
   if (failure_) return;
-  failure_.emplace(ErrorKind::kFailure,
-                   fmt::format("{}; the GPU's context is lost, all its streams have failed",
-                               describe(status, call, ordinal_)));
+  failure_.emplace(reason);
   failed_.store(true, std::memory_order_release);
 }
 

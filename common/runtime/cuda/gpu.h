@@ -12,6 +12,9 @@
 
 namespace tandem::cuda {
 
+// "00000000:3B:00.0 GPU-5f0e...": the same in every process, whatever it numbers its GPUs.
+[[nodiscard]] std::string identity_of(int ordinal);
+
 // One physical GPU and this process's context on it. Several logical devices may share it. Knows
 // whether the context is lost: such an error is for good and for all streams of the GPU. Work
 // enqueued after it is dropped, and each wait throws the first error again. Thread-safe.
@@ -22,6 +25,8 @@ class Gpu {
   [[nodiscard]] int ordinal() const { return ordinal_; }
   [[nodiscard]] const std::string& name() const { return facts_.name; }  // "NVIDIA H200"
   [[nodiscard]] int multiprocessor_count() const { return facts_.multiprocessors; }
+  [[nodiscard]] const std::string& hardware() const { return facts_.hardware; }  // see identity_of
+  [[nodiscard]] int compute_capability() const { return facts_.capability; }  // 90 is 9.0
   [[nodiscard]] Bytes free_memory() const;
 
   // For what enqueues: an error that loses the context is kept for the next wait; any other throws.
@@ -29,6 +34,10 @@ class Gpu {
 
   // For what waits or asks: throws, and keeps an error that loses the context.
   void after_wait(cudaError_t status, const char* call);
+
+  // From now on as if the context were lost, with this reason: what runs on the GPU cannot be
+  // trusted any more. The first one counts.
+  void give_up(const Error& reason);
 
   // Asks the GPU whether its context still stands; never throws.
   void look() noexcept;
@@ -42,7 +51,9 @@ class Gpu {
  private:
   struct Facts {
     std::string name;
+    std::string hardware;
     int multiprocessors = 0;
+    int capability = 0;
   };
   [[nodiscard]] static Facts facts_of(int ordinal);
   void keep(cudaError_t status, const char* call);

@@ -5,16 +5,7 @@
 
 namespace {
 
-// Kernel operations are not part of the module yet; set when they are.
-constexpr bool kHasOperations = false;
-
-tandem::CudaProbe probe(int devices) {
-  tandem::CudaProbe result = tandem::cuda::probe(devices);
-  result.operations = kHasOperations;
-  return result;
-}
-
-constexpr tandem::CudaModule kModule{tandem::kCudaModuleAbi, &probe,
+constexpr tandem::CudaModule kModule{tandem::kCudaModuleAbi, &tandem::cuda::probe,
                                      &tandem::cuda::make_cuda_platform};
 
 }  // namespace

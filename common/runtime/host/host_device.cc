@@ -7,6 +7,7 @@
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_buffer.h"
 #include "common/runtime/host/host_event.h"
+#include "common/runtime/host/host_memory.h"
 #include "common/runtime/host/shared_mapping.h"
 #include "common/runtime/host/worker_thread.h"
 
@@ -36,6 +37,8 @@ std::unique_ptr<Buffer> HostDevice::adopt(std::byte* data, Bytes size, std::shar
   std::memset(data, 0, static_cast<std::size_t>(size.value));
   return buffer;
 }
+
+std::unique_ptr<Buffer> HostDevice::allocate_host(Bytes size) { return allocate_host_memory(size); }
 
 // Says of each wait whether it is the one to leave out; empty where none is.
 std::function<bool()> HostDevice::left_out_wait() {

@@ -27,9 +27,11 @@ class HostDevice final : public Device {
 
   [[nodiscard]] DeviceId id() const override { return options_.id; }
   [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::string hardware() const override { return name(); }
   [[nodiscard]] int multiprocessor_count() const override { return 1; }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override;
   [[nodiscard]] MemoryUse memory() const override { return account_->use(); }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate_host(Bytes size) override;
   [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority priority) override;
   [[nodiscard]] std::unique_ptr<Event> make_event() override;
   [[nodiscard]] std::unique_ptr<TimedEvent> make_timed_event() override;

@@ -7,10 +7,9 @@
 #include "common/runtime/device_memory.h"
 #include "common/runtime/host/available_memory.h"
 #include "common/runtime/host/cores.h"
-#include "common/runtime/host/host_buffer.h"
 #include "common/runtime/host/host_device.h"
 #include "common/runtime/host/host_link.h"
-#include "common/runtime/host/shared_mapping.h"
+#include "common/runtime/host/host_memory.h"
 #include "common/runtime/thread_timer.h"
 
 namespace tandem::host {
@@ -26,6 +25,13 @@ std::unique_ptr<HostLink> make_link(const PlatformOptions& options) {
   }
   return std::make_unique<HostLink>(
       *options.link, options.link_ports ? options.link_ports : std::make_shared<LinkPorts>());
+}
+
+void refuse_options_of_gpus(const PlatformOptions& options) {
+  const bool has_gpus = !options.gpus.empty();
+  if (!has_gpus && options.peer_access == PeerAccess::kOn) return;
+  fail(ErrorKind::kUsage, "{} is of GPUs, and these devices are cores: leave it out",
+       has_gpus ? "--gpus" : "--p2p=off");
 }
 
 class HostPlatform final : public Platform {
@@ -55,16 +61,7 @@ class HostPlatform final : public Platform {
   }
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate_host(Bytes size) override {
-    const Bytes left = available_memory();
-    if (size > left) {
-      fail(ErrorKind::kOutOfMemory,
-           "the host is out of memory: {} asked, {} left; use a smaller batch", to_string(size),
-           to_string(left));
-    }
-    const std::shared_ptr<SharedMapping> mapping = SharedMapping::create(std::max(size, Bytes{1}));
-    const DeviceId host{Backend::kHost, DeviceId::kHostMemory};
-    return std::make_unique<HostBuffer>(ByteSpan(mapping->data(), size.value, host), mapping,
-                                        nullptr);
+    return allocate_host_memory(size);
   }
 
   [[nodiscard]] std::unique_ptr<Timer> make_timer(Device& device, Nanoseconds period,
@@ -86,6 +83,7 @@ class HostPlatform final : public Platform {
 
 std::unique_ptr<Platform> make_host_platform(const PlatformOptions& options) {
   TANDEM_CHECK(options.devices >= 1, "{} devices", options.devices);
+  refuse_options_of_gpus(options);
   const std::vector<int> cores = options.cores.empty() ? allowed_cores() : options.cores;
   const auto count = static_cast<int>(cores.size());
   if (options.devices > count && !options.oversubscribe) {

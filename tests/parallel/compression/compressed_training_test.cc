@@ -86,7 +86,7 @@ class NaiveDdp {
   const std::unique_ptr<Optimizer> optimizer_ =
       make_optimizer(device_, model_.layout().arena_count(), options_.optimizer);
   ReadyOrder ready_;
-  Replica replica_{device_, model_, kShare, options_.phases};
+  Replica replica_{device_, model_, kShare, options_};
 };
 
 TensorValues train_ddp(const Model& model, int ranks, const CompressionOptions& compression,

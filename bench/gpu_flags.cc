@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/gpu_flags.h"
+
+#include <charconv>
+
+#include "bench/choices.h"
+#include "bench/comma_list.h"
+#include "common/base/error.h"
+
+namespace tandem::bench {
+namespace {
+
+int ordinal(const std::string& text) {
+  int number = -1;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && rest == text.data() + text.size() && number >= 0) return number;
+  fail(ErrorKind::kUsage, "--gpus: '{}' is no GPU: use CUDA's numbers from 0, such as 2,0", text);
+}
+
+}  // namespace
+
+void declare_gpus(CLI::App& app, GpuFlags& flags) {
+  app.add_option(
+      "--gpus", flags.gpus,
+      "cuda: the GPUs to use, by CUDA's numbers, such as 2,0; of processes, one for each "
+      "on its node (default: all, in order)");
+  app.add_option("--p2p", flags.p2p,
+                 "cuda: on, or off: GPUs do not reach each other's memory; copies and NCCL go "
+                 "through the host")
+      ->capture_default_str();
+}
+
+void choose_gpus(const GpuFlags& flags, PlaceOptions& place) {
+  if (!flags.gpus.empty()) {
+    for (const std::string& part : parts_of(flags.gpus)) place.gpus.push_back(ordinal(part));
+  }
+  if (!choose("--p2p", flags.p2p, kOnOff)) place.peer_access = PeerAccess::kOff;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bench/job.h"
+#include "common/comm/bootstrap.h"
+#include "common/results/launch_record.h"
+#include "common/runtime/nvml/nvml.h"
+
+namespace tandem::bench {
+
+// A device of this process, by its number in the whole job, and where it lies (Device::hardware()).
+struct WatchedDevice {
+  int device = 0;
+  std::string hardware;
+};
+
+// Reads clocks, power and what holds them down before and after a launch's samples. Without NVML,
+// or on the host, it knows nothing and says so by having no records.
+class GpuWatch {
+ public:
+  // `nvml` may be absent.
+  GpuWatch(std::vector<WatchedDevice> devices, std::unique_ptr<nvml::Nvml> nvml);
+
+  // The driver's own NVML, for those GPUs of the place that this rank speaks for.
+  GpuWatch(const Place& place, Launch launch);
+
+  void before_samples();
+  void after_samples();
+
+  [[nodiscard]] const std::vector<results::GpuRecord>& records() const { return records_; }
+
+  // Collective: those of all ranks, by device, the same on every rank.
+  [[nodiscard]] std::vector<results::GpuRecord> gather(Bootstrap& bootstrap) const;
+
+ private:
+  const std::vector<WatchedDevice> devices_;
+  const std::unique_ptr<nvml::Nvml> nvml_;
+  std::vector<results::GpuRecord> records_;  // of the devices that NVML knows
+};
+
+}  // namespace tandem::bench

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/pair_measurement.h"
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <set>
+
+#include "bench/abort_on_error.h"
+#include "bench/achieved_flops.h"
+#include "bench/launch_report.h"
+#include "bench/link_account.h"
+#include "bench/pair_plan.h"
+#include "bench/sampler.h"
+#include "bench/strategy_factory.h"
+#include "common/stats/paired.h"
+#include "common/stats/summary.h"
+
+namespace tandem::bench {
+namespace {
+
+struct Job {
+  Place& place;
+  const StepOptions& options;
+  const Model& model;
+
+  [[nodiscard]] int steps_per_sample() const { return std::max(1, options.free_running); }
+};
+
+// A strategy of its own for one set of pairs, and the times of its steps.
+class Side {
+ public:
+  Side(const Job& job, const Variant& variant)
+      : strategy_(make_strategy(job.place, job.options.place.launch, job.model, variant)),
+        sampler_(*strategy_, *job.place.communicator, job.steps_per_sample(),
+                 clocks_of(job.place)) {}
+
+  void warm_up(const StepOptions& options) {
+    static_cast<void>(sampler_.warm_up(options.warmup_steps, options.warmup_time));
+  }
+
+  // Of one sample, per step.
+  void take(LinkAccount& link) {
+    current_ += sampler_.sample().count();
+    link.add_sample();
+  }
+
+  // Ends a pair: the mean of the two samples that this side had in it.
+  void end_pair() {
+    seconds_.push_back(current_ / 2);
+    current_ = 0;
+    forget_times(*strategy_);  // marks are read after each sample in a timed run too
+  }
+
+  [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
+
+ private:
+  const std::unique_ptr<Strategy> strategy_;
+  Sampler sampler_;
+  double current_ = 0;
+  std::vector<double> seconds_;
+};
+
+// Both sides, built and warmed up in the order in which they start a pair.
+class SidesOfSet {
+ public:
+  SidesOfSet(const Job& job, bool b_first) : b_first_(b_first) {
+    const Variant& a = job.options.variant;
+    const Variant& b = *job.options.ab_variant;
+    first_.emplace(job, b_first ? b : a);
+    second_.emplace(job, b_first ? a : b);
+    first_->warm_up(job.options);
+    second_->warm_up(job.options);
+  }
+
+  // First, second, second, first: whatever the one who goes second gains or loses by it, both do
+  // once.
+  void take_pair(LinkAccount& link) {
+    first_->take(link);
+    second_->take(link);
+    second_->take(link);
+    first_->take(link);
+    first_->end_pair();
+    second_->end_pair();
+  }
+
+  [[nodiscard]] const Side& a() const { return b_first_ ? *second_ : *first_; }
+  [[nodiscard]] const Side& b() const { return b_first_ ? *first_ : *second_; }
+
+ private:
+  const bool b_first_;
+  std::optional<Side> first_;
+  std::optional<Side> second_;
+};
+
+class PairSampler {
+ public:
+  explicit PairSampler(const Job& job)
+      : job_(job), plan_(plan_pairs(job.options.pairs)), link_(*job.place.platform) {
+    begin_set();  // here, so that what is wrong with the variants is said before anything is timed
+  }
+
+  // Of side b, in seconds per step.
+  double sample() {
+    if (!sides_) begin_set();
+    sides_->take_pair(link_);
+    const double seconds = sides_->b().seconds().back();
+    if (static_cast<int>(sides_->b().seconds().size()) == set().pairs) end_set();
+    return seconds;
+  }
+
+  [[nodiscard]] const std::vector<stats::PairedTimes>& sets() const { return sets_; }
+
+  // Collective: the mean lateness of both sides' steps, against a step of the faster one.
+  void check_link() {
+    const double steps = 4.0 * job_.options.pairs * job_.steps_per_sample();
+    check_lateness(link_.mean_lateness(*job_.place.communicator, steps),
+                   std::min(mean_of(&stats::PairedTimes::a), mean_of(&stats::PairedTimes::b)));
+  }
+
+ private:
+  [[nodiscard]] const PairSet& set() const { return plan_[sets_.size()]; }
+
+  void begin_set() {
+    sides_.emplace(job_, set().b_first);
+    link_.leave_out();  // the warm-up
+  }
+
+  void end_set() {
+    sets_.push_back({.a = sides_->a().seconds(), .b = sides_->b().seconds()});
+    sides_.reset();
+  }
+
+  [[nodiscard]] double mean_of(std::vector<double> stats::PairedTimes::*side) const {
+    std::vector<double> all;
+    for (const stats::PairedTimes& set : sets_) {
+      all.insert(all.end(), (set.*side).begin(), (set.*side).end());
+    }
+    return stats::mean(all);
+  }
+
+  const Job job_;
+  const std::vector<PairSet> plan_;
+  LinkAccount link_;
+  std::optional<SidesOfSet> sides_;  // of the set that goes on
+  std::vector<stats::PairedTimes> sets_;
+};
+
+void set_ratio_counters(benchmark::State& state, const stats::Estimate& ratio) {
+  state.counters["ratio"] = ratio.center;
+  if (!ratio.interval) return;
+  state.counters["ratio_low"] = ratio.interval->low;
+  state.counters["ratio_high"] = ratio.interval->high;
+}
+
+void report_ratio(const StepOptions& options, const stats::Estimate& ratio) {
+  const std::string interval =
+      ratio.interval
+          ? fmt::format("95 % interval {:.4f} to {:.4f}", ratio.interval->low, ratio.interval->high)
+          : "too few for an interval";
+  std::cerr << fmt::format(
+                   "step time with {} over step time without: {:.4f} ({} pairs in {} sets, {})",
+                   options.ab, ratio.center, options.pairs, plan_pairs(options.pairs).size(),
+                   interval)
+            << std::endl;
+}
+
+// Of either side's precision, where this machine computes in it only slowly.
+void warn_of_precisions(const Place& place, const StepOptions& options) {
+  if (place.communicator->rank() != 0) return;
+  for (const Precision precision :
+       std::set{options.variant.training.precision, options.ab_variant->training.precision}) {
+    const auto warning = precision_warning(place.platform->backend(), precision);
+    if (warning) warn({*warning});
+  }
+}
+
+}  // namespace
+
+void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& options,
+                   const Model& model) {
+  const AbortOnError tells_others(place);
+  warn_of_precisions(place, options);
+  PairSampler pairs({place, options, model});
+  stats::Estimate ratio;
+  add_context(place, options);
+  const std::string name = fmt::format(
+      "ab/{}/against:{}", cell_of(options, place.platform->backend()).name(), options.ab);
+  const auto body = [&](benchmark::State& state) {
+    for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(pairs.sample());
+    ratio = stats::ratio_of_paired_sets(pairs.sets());
+    set_ratio_counters(state, ratio);
+  };
+  driver.add(name, options.pairs, benchmark::kMillisecond, body);
+  driver.run();
+  pairs.check_link();
+  if (place.communicator->rank() == 0) report_ratio(options, ratio);
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "common/comm/bootstrap.h"
+#include "common/runtime/host/parking.h"
+#include "common/runtime/host/shared_mapping.h"
+
+namespace tandem {
+
+// A word that all ranks of a node see: one that gives up raises it, and others look at it while
+// they wait. Ranks on other nodes do not see it. Thread-safe.
+class AbortFlag {
+ public:
+  // Collective; `bootstrap` is not kept.
+  explicit AbortFlag(Bootstrap& bootstrap);
+
+  void raise() noexcept { word().store(1, std::memory_order_release); }
+  [[nodiscard]] bool is_raised() const noexcept {
+    return word().load(std::memory_order_acquire) != 0;
+  }
+
+ private:
+  [[nodiscard]] host::Word& word() const noexcept;
+
+  const std::shared_ptr<host::SharedMapping> mapping_;  // shared with the ranks that are threads
+};
+
+}  // namespace tandem

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/device_team.h"
+
+#include <set>
+
+#include "common/base/capture_error.h"
+#include "common/base/check.h"
+#include "common/comm/nccl_module.h"
+#include "common/comm/shared_memory.h"
+
+namespace tandem {
+namespace {
+
+// On host devices no call waits for another.
+void one_after_the_other(const std::vector<Communicator*>&, const std::function<void()>& calls) {
+  calls();
+}
+
+bool are_gpus(const std::vector<Device*>& devices) {
+  return devices.front()->id().backend == Backend::kCuda;
+}
+
+std::unique_ptr<Communicator> make_rank(Bootstrap& bootstrap, Device& device,
+                                        const CommunicatorOptions& options) {
+  return device.id().backend == Backend::kCuda
+             ? find_nccl_module()->make_communicator(bootstrap, device, options)
+             : make_shared_memory_communicator(bootstrap, device, options);
+}
+
+}  // namespace
+
+TeamAnswer nccl_serves(const std::vector<Device*>& devices) {
+  TANDEM_CHECK(!devices.empty(), "no devices");
+  if (!are_gpus(devices)) return {false, "they are cores"};
+  std::set<std::string> hardware;
+  for (const Device* const device : devices) hardware.insert(device->hardware());
+  if (hardware.size() < devices.size()) return {false, "they share GPUs, and NCCL wants one each"};
+  const NcclProbe probe = probe_nccl();
+  return {probe.usable, probe.trouble};
+}
+
+DeviceTeam::DeviceTeam(const std::vector<Device*>& devices, const CommunicatorOptions& options)
+    : group_(static_cast<int>(devices.size()), options.deadline),
+      bootstraps_(devices.size()),
+      communicators_(devices.size()),
+      together_(one_after_the_other) {
+  if (are_gpus(devices)) {
+    const TeamAnswer answer = nccl_serves(devices);
+    if (!answer.possible) {
+      fail(ErrorKind::kUsage,
+           "no collectives between these devices: {}; let weights and gradients be copied",
+           answer.reason);
+    }
+    together_ = find_nccl_module()->together;
+  }
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    bootstraps_[i] = group_.join(static_cast<int>(i));
+  }
+  on_threads(
+      [&](std::size_t i) { communicators_[i] = make_rank(*bootstraps_[i], *devices[i], options); });
+  for (const auto& communicator : communicators_) ranks_.push_back(communicator.get());
+}
+
+// NCCL's communicators of a node end together, a thread each.
+DeviceTeam::~DeviceTeam() {
+  static_cast<void>(
+      capture_error([this] { on_threads([this](std::size_t i) { communicators_[i].reset(); }); }));
+}
+
+// What one of them does wrong ends the exchanges of the others.
+void DeviceTeam::on_threads(const std::function<void(std::size_t)>& body) {
+  run_ranks_as_threads(size(), [&](Bootstrap& thread) {
+    const auto error = capture_error([&] { body(static_cast<std::size_t>(thread.rank())); });
+    if (!error) return;
+    group_.abort();
+    throw Error(*error);
+  });
+}
+
+void DeviceTeam::together(const std::function<void()>& calls) { together_(ranks_, calls); }
+
+void DeviceTeam::abort() noexcept {
+  for (Communicator* const rank : ranks_) rank->abort();
+}
+
+}  // namespace tandem

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "common/comm/communicator.h"
+#include "common/comm/thread_bootstrap.h"
+
+namespace tandem {
+
+// A communicator for each of one process's devices, all driven by one thread: a rank is the index
+// of its device. On GPUs over NCCL, which every device needs to itself; on host devices over shared
+// memory. One thread at a time.
+class DeviceTeam {
+ public:
+  // Usage error where GPUs are shared or NCCL is not to be had: nccl_serves() says so
+  // before. `devices`, all of one back end, outlive it.
+  DeviceTeam(const std::vector<Device*>& devices, const CommunicatorOptions& options = {});
+  ~DeviceTeam();
+  DeviceTeam(const DeviceTeam&) = delete;
+  DeviceTeam& operator=(const DeviceTeam&) = delete;
+
+  [[nodiscard]] int size() const { return group_.size(); }
+  [[nodiscard]] Communicator& rank(int index) const {
+    return *communicators_.at(static_cast<std::size_t>(index));
+  }
+
+  // Runs `calls`, which makes one call, the same, on every rank and enqueues nothing else, so that
+  // none of them waits for another to be made.
+  void together(const std::function<void()>& calls);
+
+  // All calls of all ranks fail soon.
+  void abort() noexcept;
+
+ private:
+  void on_threads(const std::function<void(std::size_t)>& body);
+
+  ThreadGroup group_;
+  std::vector<std::unique_ptr<Bootstrap>> bootstraps_;
+  std::vector<std::unique_ptr<Communicator>> communicators_;
+  std::vector<Communicator*> ranks_;
+  void (*together_)(const std::vector<Communicator*>&, const std::function<void()>&);
+};
+
+// Whether torch would let its collectives work on these devices: CUDA devices, each on a GPU of its
+// own, where NCCL is there. Where not, why.
+struct TeamAnswer {
+  bool possible = false;
+  std::string reason{};
+};
+[[nodiscard]] TeamAnswer nccl_serves(const std::vector<Device*>& devices);
+
+}  // namespace tandem

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks on GPUs of their own, over NCCL.
+//
+//   caller's thread   record start | NCCL's call, asked until it is on the stream | scale | record
+//   end stream                 start ------- collective (spins for its peers) --------- scale --
+//   end watching thread   looks: begun? done? late? NCCL's own trouble? another rank's?
+//
+// Trouble of any kind ends the same way, in this order: the GPU counts as failed, so that nobody
+// takes what the collective left for a result; the other ranks of the node are told; the
+// communicator is aborted, which lets go of the streams.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/comm/abort_flag.h"
+#include "common/comm/communicator.h"
+#include "common/comm/nccl/in_flight.h"
+#include "common/comm/nccl/nccl_handle.h"
+#include "common/comm/nccl/nccl_memory.h"
+#include "common/comm/nccl/scale.h"
+#include "common/runtime/access.h"
+
+namespace tandem::nccl {
+
+// A rank waits at the call until the collective is on its stream; the first ones connect the ranks
+// and take longest. An average is NCCL's sum, then scaled in fp32; sums of 16-bit numbers are
+// rounded as NCCL's algorithm has it. A lost or late peer is a communication error at the next
+// synchronize() of any stream of the GPU, which stays failed. Messages that cross must not be
+// enqueued one after the other: the first waits for its receiver.
+//
+// allocate() waits until no rank has a collective in flight, and frees what has gone meanwhile: see
+// Memory. All ranks of a node end theirs together, on a thread each.
+class NcclCommunicator final : public Communicator {
+ public:
+  // Collective; `bootstrap` is not kept, `device`, a GPU's, and `api` outlive it.
+  NcclCommunicator(const Api& api, Scale scale, Bootstrap& bootstrap, Device& device,
+                   const CommunicatorOptions& options);
+  ~NcclCommunicator() override;
+
+  [[nodiscard]] int rank() const override { return host_->rank(); }
+  [[nodiscard]] int size() const override { return host_->size(); }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override;
+
+  using Communicator::all_reduce;
+  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) override;
+  void broadcast(Stream& stream, AnySpan values, int root) override;
+  using Communicator::reduce;
+  void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) override;
+  void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override;
+  void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) override;
+
+  // Root's host memory passes through memory of its GPU, taken at the first call of a size; where
+  // ranks are threads of one process that has to be while nothing is in flight.
+  void scatter(Stream& stream, ConstAnySpan source, AnySpan mine, const std::vector<Block>& blocks,
+               int root) override;
+  void gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
+              const std::vector<Block>& blocks, int root) override;
+  void send(Stream& stream, ConstAnySpan values, int to) override;
+  void recv(Stream& stream, AnySpan values, int from) override;
+
+  void barrier() override { static_cast<void>(host_->all_gather("")); }
+  [[nodiscard]] std::vector<double> all_gather(double mine) override;
+  [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
+    return host_->all_gather(mine);
+  }
+  void abort() noexcept override { peers_.raise(); }
+
+  // Of a group of calls on several communicators by one thread: from here on calls neither wait nor
+  // finish what follows them on the stream, and no other thread gets into NCCL's communicator.
+  void enter_group();
+  // NCCL's own group has ended: others may.
+  void let_others_in() { group_lock_.unlock(); }
+  // Finishes the calls; the group ended with `result`.
+  void leave_group(ncclResult_t result);
+
+ private:
+  struct Collective {
+    const char* name = "";  // a literal: "all_reduce"
+    Bytes size{};
+    std::vector<Access> accesses{};
+    std::string note{};  // what all ranks must have enqueued alike; empty: a message
+    std::function<void(ncclComm_t, cudaStream_t)> calls{};
+    std::function<void(cuda::CudaStream&)> after{};  // behind it on the stream; may be absent
+  };
+  void enqueue(Stream& stream, Collective collective);
+  void launch(cuda::CudaStream& stream, const CollectiveCall& call, const Collective& collective);
+  void finish(InFlight::Ticket ticket, cuda::CudaStream& stream, const Collective& collective);
+  void check_order(const std::string& note);
+  template <class... Parts>
+  [[nodiscard]] std::string noted(const Parts&... parts) const;
+  [[nodiscard]] CollectiveCall next(const char* name, Bytes size);
+
+  [[nodiscard]] std::function<void(cuda::CudaStream&)> average(AnySpan values, ReduceOp op) const;
+  [[nodiscard]] AnySpan on_device(AnySpan at_root);
+  [[nodiscard]] ConstAnySpan copied_to_device(Stream& stream, ConstAnySpan source);
+  void exchange_blocks(const std::vector<Block>& blocks,
+                       const std::function<void(int peer, const Block& block)>& each) const;
+
+  void wait_until_quiet();
+  void register_together(Memory::Block& block);
+  [[nodiscard]] int job_rank() const;
+  [[nodiscard]] Error told_to_end() const;
+
+  void watch();
+  [[nodiscard]] std::optional<Error> trouble();
+  void give_up(const Error& reason) noexcept;
+  void end();
+
+  const Api& api_;
+  const Scale scale_;
+  cuda::CudaDevice& device_;
+  const CommunicatorOptions options_;
+  const std::unique_ptr<Bootstrap> host_;   // of callers' exchanges
+  const std::unique_ptr<Bootstrap> order_;  // of comparing what was enqueued; null: it is not
+  AbortFlag peers_;
+  InFlight in_flight_;
+  const std::shared_ptr<Memory> memory_;  // shared with its buffers
+  std::unique_ptr<Handle> handle_;
+  std::uint64_t enqueued_ = 0;
+  std::vector<std::unique_ptr<Buffer>> staging_;  // of host memory; the last is the largest
+
+  // Finishes the calls of a group, in their order; absent outside of one.
+  std::optional<std::vector<std::pair<CollectiveCall, std::function<void()>>>> grouped_;
+  std::unique_lock<std::recursive_mutex> group_lock_;
+
+  std::mutex mutex_;  // guards closed_
+  std::condition_variable changed_;
+  bool closed_ = false;
+  std::thread watcher_;  // last: it uses all of the above
+};
+
+}  // namespace tandem::nccl

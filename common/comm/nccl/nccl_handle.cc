@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/nccl/nccl_handle.h"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "common/base/capture_error.h"
+#include "common/base/units.h"
+#include "common/comm/exit_guard.h"
+#include "common/comm/nccl/nccl_result.h"
+#include "common/comm/waited_in_vain.h"
+#include "common/runtime/cuda/device_guard.h"
+#include "common/runtime/host/parking.h"
+
+namespace tandem::nccl {
+namespace {
+
+// NCCL may wait for a blocked stream while it aborts.
+constexpr Nanoseconds kAbortPatience = std::chrono::seconds(10);
+
+// Between looks at what is in progress.
+constexpr Nanoseconds kShortestWait = std::chrono::microseconds(5);
+constexpr Nanoseconds kLongestWait = std::chrono::milliseconds(1);
+
+CollectiveCall management(const char* name) {
+  return {.sequence = 0, .name = name, .size = Bytes{0}};
+}
+
+}  // namespace
+
+Handle::Handle(const Api& api, const Rank& rank, const ncclUniqueId& id, const AbortFlag& peers)
+    : api_(api), rank_(rank), peers_(peers) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  const auto error = capture_error([&] {
+    {
+      const std::lock_guard lock(mutex_);
+      const cuda::DeviceGuard here(rank_.gpu);
+      check(api_, api_.comm_init_rank_config(&comm_, rank_.size, id, rank_.rank, &config),
+            "ncclCommInitRankConfig");
+    }
+    settle(management("ncclCommInitRankConfig"));
+  });
+  if (!error) return;
+  abort();
+  throw Error(*error);
+}
+
+Handle::~Handle() {
+  if (comm_ != nullptr) abort();
+}
+
+void Handle::throw_if_ended() const {
+  if (comm_ != nullptr) return;
+  fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_.job_rank);
+}
+
+void Handle::launch(const Calls& calls) {
+  const std::lock_guard lock(mutex_);
+  throw_if_ended();
+  const cuda::DeviceGuard here(rank_.gpu);
+  calls(comm_);
+}
+
+ncclResult_t Handle::state() {
+  const std::lock_guard lock(mutex_);
+  throw_if_ended();
+  ncclResult_t state = ncclSuccess;
+  check(api_, api_.comm_get_async_error(comm_, &state), "ncclCommGetAsyncError");
+  return state;
+}
+
+void Handle::settle(const CollectiveCall& call) {
+  const TimePoint start = Clock::now();
+  for (Nanoseconds wait = kShortestWait;; wait = std::min(2 * wait, kLongestWait)) {
+    const ncclResult_t now = state();
+    if (now == ncclSuccess) return;
+    check(api_, now, "ncclCommGetAsyncError");
+    if (peers_.is_raised()) {
+      fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_.job_rank);
+    }
+    const Nanoseconds waited = Clock::now() - start;
+    if (waited >= rank_.deadline) {
+      throw Error(ErrorKind::kCommunication, waited_in_vain(rank_.job_rank, waited, call));
+    }
+    host::sleep_until(Clock::now() + wait);
+  }
+}
+
+void Handle::run(const CollectiveCall& call, const Calls& calls) {
+  launch(calls);
+  settle(call);
+}
+
+void Handle::close() {
+  run(management("ncclCommFinalize"),
+      [this](ncclComm_t comm) { check(api_, api_.comm_finalize(comm), "ncclCommFinalize"); });
+  const std::lock_guard lock(mutex_);
+  throw_if_ended();
+  const cuda::DeviceGuard here(rank_.gpu);
+  check(api_, api_.comm_destroy(std::exchange(comm_, nullptr)), "ncclCommDestroy");
+}
+
+void Handle::abort() noexcept {
+  // Around the lock too: who holds it may be stuck in NCCL.
+  std::optional<ExitGuard> guard;
+  const std::optional<Error> unguarded = capture_error([&] {
+    guard.emplace(
+        fmt::format("rank {} waited {} for NCCL to abort, which may hang behind a stream: "
+                    "ending the process; look at what was said before",
+                    rank_.job_rank, to_string(Seconds(kAbortPatience))),
+        kAbortPatience);
+  });
+  static_cast<void>(unguarded);  // without memory for words it goes unguarded
+  const std::lock_guard lock(mutex_);
+  if (comm_ == nullptr) return;
+  const cuda::DeviceGuard here(rank_.gpu, std::nothrow);
+  // What it answers changes nothing: the communicator is gone either way.
+  static_cast<void>(api_.comm_abort(std::exchange(comm_, nullptr)));
+}
+
+}  // namespace tandem::nccl

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "common/comm/bootstrap.h"
+#include "common/comm/communicator.h"
+
+namespace tandem {
+
+// Makes the communicator that moves the host's side, on a host device.
+using MakeHostCommunicator =
+    std::function<std::unique_ptr<Communicator>(Device& host, const CommunicatorOptions& options)>;
+
+// Collectives among devices of any kind by way of the host: copied into pinned memory, moved there
+// by a host communicator, and copied back. For GPUs without NCCL, or that several ranks share.
+//
+// The caller waits at each call until the values are back in pinned memory, so nothing overlaps
+// with what it would have enqueued meanwhile; and what goes wrong is thrown at the call. That is on
+// purpose: a stream that waited for the host instead would hold up other ranks on the same GPU.
+//
+// Collective; `bootstrap` and `device` outlive it.
+[[nodiscard]] std::unique_ptr<Communicator> make_staged_communicator(
+    Bootstrap& bootstrap, Device& device, const CommunicatorOptions& options,
+    const MakeHostCommunicator& make_host);
+
+}  // namespace tandem

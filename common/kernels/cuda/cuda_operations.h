@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "common/kernels/cuda/matrix_products.h"
+#include "common/kernels/operations.h"
+#include "common/runtime/cuda/cuda_device.h"
+
+namespace tandem::cuda {
+
+// The operations of a GPU: cuBLASLt for the products, own kernels for the rest. All device memory
+// is taken on construction, so that no operation allocates, frees or waits, whatever else is in
+// flight; what is queued must end before this goes (freeing the memory waits for the GPU anyway).
+// Thread-safety as Operations.
+class CudaOperations final : public Operations {
+ public:
+  // A usage error where the GPU has not that precision.
+  CudaOperations(CudaDevice& device, Precision precision);
+
+  void enqueue(Stream& stream, const LinearForward& op) override;
+  void enqueue(Stream& stream, const LinearBackwardInput& op) override;
+  void enqueue(Stream& stream, const LinearBackwardWeight& op) override;
+  void enqueue(Stream& stream, const ReluBackward& op) override;
+  void enqueue(Stream& stream, const MseLoss& op) override;
+  void enqueue(Stream& stream, const MseLossBackward& op) override;
+  void enqueue(Stream& stream, const WeightedSum& op) override;
+  void enqueue(Stream& stream, const SgdUpdate& op) override;
+  void enqueue(Stream& stream, const AdamUpdate& op) override;
+  void enqueue(Stream& stream, const FillRandom& op) override;
+  void enqueue(Stream& stream, const Scale& op) override;
+  void enqueue(Stream& stream, const Add& op) override;
+  void enqueue(Stream& stream, const AddScalar& op) override;
+  void enqueue(Stream& stream, const Subtract& op) override;
+  void enqueue(Stream& stream, const Convert& op) override;
+  void enqueue(Stream& stream, const Orthogonalise& op) override;
+
+  // Products prepared so far: one per plan and alignment of the operands.
+  [[nodiscard]] std::int64_t prepared_products() const { return products_.count(); }
+
+ private:
+  const std::unique_ptr<Buffer> memory_;
+  const ByteSpan workspace_;     // of the products
+  const Span<double> partials_;  // of the sums
+  MatrixProducts products_;
+};
+
+// What the module exports for make_operations (operations.h): `device` is a CUDA device.
+[[nodiscard]] std::unique_ptr<Operations> make_cuda_operations(Device& device, Precision precision);
+
+// "cuBLASLt 13.1.0".
+[[nodiscard]] std::string cuda_library_version();
+
+}  // namespace tandem::cuda

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What each elementwise operation does at element i, or to a pack from i on: at<width>(i). In place
+// is safe, since a pack is loaded whole before it is stored. Products and sums are rounded one by
+// one, in the order of the host's naive version, whose bits these are (kernels are compiled without
+// fused multiply-add). `packed()`: all operands may be taken in packs; without it, they never are.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "common/base/half.h"
+#include "common/kernels/adam_factors.h"
+#include "common/kernels/cuda/pack.h"
+#include "common/tensor/random.h"
+
+namespace tandem::cuda {
+
+template <class T>
+struct ReluBackwardElements {
+  const T* y;
+  T* dy;
+
+  [[nodiscard]] bool packed() const { return are_packed(y, dy); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    const Pack<T, width> kept = load<width>(y + i);
+    Pack<T, width> gradient = load<width>(static_cast<const T*>(dy) + i);
+    for (int j = 0; j < width; ++j) {
+      if (static_cast<float>(kept[j]) <= 0) gradient[j] = T(0.0F);
+    }
+    store(dy + i, gradient);
+  }
+};
+
+struct ScaleElements {
+  const float* in;
+  float* out;
+  float factor;
+
+  [[nodiscard]] bool packed() const { return are_packed(in, out); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    Pack<float, width> values = load<width>(in + i);
+    for (int j = 0; j < width; ++j) values[j] = factor * values[j];
+    store(out + i, values);
+  }
+};
+
+struct AddScalarElements {
+  float* values;
+  float constant;
+
+  [[nodiscard]] bool packed() const { return are_packed(values); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    Pack<float, width> sum = load<width>(static_cast<const float*>(values) + i);
+    for (int j = 0; j < width; ++j) sum[j] += constant;
+    store(values + i, sum);
+  }
+};
+
+struct AddElements {
+  const float* a;
+  const float* b;
+  float* sum;
+
+  [[nodiscard]] bool packed() const { return are_packed(a, b, sum); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    Pack<float, width> result = load<width>(a + i);
+    const Pack<float, width> other = load<width>(b + i);
+    for (int j = 0; j < width; ++j) result[j] += other[j];
+    store(sum + i, result);
+  }
+};
+
+struct SubtractElements {
+  const float* a;
+  const float* b;
+  float* difference;
+
+  [[nodiscard]] bool packed() const { return are_packed(a, b, difference); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    Pack<float, width> result = load<width>(a + i);
+    const Pack<float, width> other = load<width>(b + i);
+    for (int j = 0; j < width; ++j) result[j] -= other[j];
+    store(difference + i, result);
+  }
+};
+
+struct MseBackwardElements {
+  const float* prediction;
+  const float* target;
+  const float* loss_gradient;  // one element
+  float* gradient;
+  float two_over_count;
+
+  [[nodiscard]] bool packed() const { return are_packed(prediction, target, gradient); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    const float factor = two_over_count * *loss_gradient;
+    Pack<float, width> result = load<width>(prediction + i);
+    const Pack<float, width> other = load<width>(target + i);
+    for (int j = 0; j < width; ++j) result[j] = factor * (result[j] - other[j]);
+    store(gradient + i, result);
+  }
+};
+
+struct SgdElements {
+  const float* gradient;
+  float* velocity;
+  float* weight;
+  float learning_rate;
+  float momentum;
+
+  [[nodiscard]] bool packed() const { return are_packed(gradient, velocity, weight); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    const Pack<float, width> g = load<width>(gradient + i);
+    Pack<float, width> v = load<width>(static_cast<const float*>(velocity) + i);
+    Pack<float, width> w = load<width>(static_cast<const float*>(weight) + i);
+    for (int j = 0; j < width; ++j) {
+      v[j] = momentum * v[j] + g[j];
+      w[j] -= learning_rate * v[j];
+    }
+    store(velocity + i, v);
+    store(weight + i, w);
+  }
+};
+
+struct AdamElements {
+  const float* gradient;
+  float* first;
+  float* second;
+  float* weight;
+  AdamFactors f;
+
+  [[nodiscard]] bool packed() const { return are_packed(gradient, first, second, weight); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    const Pack<float, width> g = load<width>(gradient + i);
+    Pack<float, width> m = load<width>(static_cast<const float*>(first) + i);
+    Pack<float, width> v = load<width>(static_cast<const float*>(second) + i);
+    Pack<float, width> w = load<width>(static_cast<const float*>(weight) + i);
+    for (int j = 0; j < width; ++j) {
+      m[j] += f.first_gain * (g[j] - m[j]);
+      v[j] = f.second_decay * v[j] + f.second_gain * g[j] * g[j];
+      w[j] -= f.step_size * m[j] / (std::sqrt(v[j]) / f.second_root + f.epsilon);
+    }
+    store(first + i, m);
+    store(second + i, v);
+    store(weight + i, w);
+  }
+};
+
+// Rounds twice where there is a divisor: Convert in operations.h says why.
+template <class In, class Out>
+struct ConvertElements {
+  const In* in;
+  Out* out;
+  float divisor;
+
+  [[nodiscard]] bool packed() const { return are_packed(in, out); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    const Pack<In, width> values = load<width>(in + i);
+    Pack<Out, width> results;
+    for (int j = 0; j < width; ++j) {
+      results[j] = Out(static_cast<float>(values[j]));
+      if (divisor != 1) results[j] = Out(static_cast<float>(results[j]) / divisor);
+    }
+    store(out + i, results);
+  }
+};
+
+// y = activation(y + bias) over the rows of y (batch, out): for products whose epilogue could not.
+template <class T>
+struct BiasActivationElements {
+  const T* bias;  // (out), or null
+  T* y;           // (batch, out)
+  std::int64_t out;
+  bool relu;
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    static_assert(width == 1, "a pack may span two rows");
+    auto value = static_cast<float>(y[i]);
+    if (bias != nullptr) value += static_cast<float>(bias[i % out]);
+    y[i] = T(relu && value <= 0 ? 0.0F : value);
+  }
+};
+
+// Blocks of four random words; the "elements" are the blocks, of which the first and the last may
+// lie partly outside. `Distribution` turns 32 random bits into a value.
+template <class Distribution>
+struct FillBlocks {
+  float* values;
+  std::int64_t count;
+  std::uint64_t seed;
+  std::uint64_t first;  // element of the sequence that values[0] is
+  float scale;
+
+  [[nodiscard]] std::int64_t blocks() const {
+    return count == 0 ? 0 : (count - 1 + static_cast<std::int64_t>(first % 4)) / 4 + 1;
+  }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t index) const {
+    static_assert(width == 1, "a block is a pack already");
+    const std::uint64_t block = first / 4 + static_cast<std::uint64_t>(index);
+    const PhiloxCounter words =
+        philox4x32({philox::low(block), philox::high(block), 0, 0}, philox_key(seed));
+    const std::int64_t begin = 4 * index - static_cast<std::int64_t>(first % 4);
+    for (int j = 0; j < 4; ++j) {
+      const std::int64_t i = begin + j;
+      if (i < 0 || i >= count) continue;
+      values[i] = scale * Distribution::value(words[static_cast<std::size_t>(j)]);
+    }
+  }
+};
+
+struct Uniform {
+  TANDEM_DEVICE static float value(std::uint32_t bits) { return uniform_from_bits(bits); }
+};
+struct SmallIntegers {
+  TANDEM_DEVICE static float value(std::uint32_t bits) { return small_integer_from_bits(bits); }
+};
+
+}  // namespace tandem::cuda
+
+// Every function that for_each() and its stand-in are made for: X(type).
+#define TANDEM_EACH_ELEMENTWISE(X)    \
+  X(ReluBackwardElements<float>)      \
+  X(ReluBackwardElements<BFloat16>)   \
+  X(ScaleElements)                    \
+  X(AddScalarElements)                \
+  X(AddElements)                      \
+  X(SubtractElements)                 \
+  X(MseBackwardElements)              \
+  X(SgdElements)                      \
+  X(AdamElements)                     \
+  X(ConvertElements<float, BFloat16>) \
+  X(ConvertElements<float, Float16>)  \
+  X(ConvertElements<BFloat16, float>) \
+  X(ConvertElements<Float16, float>)  \
+  X(BiasActivationElements<float>)    \
+  X(BiasActivationElements<BFloat16>) \
+  X(FillBlocks<Uniform>)              \
+  X(FillBlocks<SmallIntegers>)

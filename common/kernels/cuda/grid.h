@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many blocks of how many threads a kernel is launched with.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tandem::cuda {
+
+inline constexpr int kThreads = 256;                        // of a block
+inline constexpr std::int64_t kMostBlocks = 0x7fff'ffff;    // that CUDA takes, in x
+inline constexpr std::int64_t kMostReductionBlocks = 1024;  // one partial sum each
+
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+// Blocks such that there is a thread for every `per_thread` of `count` items.
+[[nodiscard]] constexpr std::int64_t blocks_for(std::int64_t count, int per_thread) {
+  return ceil_div(count, std::int64_t{per_thread} * kThreads);
+}
+
+// The same for sums: from kMostReductionBlocks on, threads take further items in turn. Whatever the
+// GPU, so that a sum adds up in one order.
+[[nodiscard]] constexpr std::int64_t reduction_blocks(std::int64_t count, int per_thread) {
+  return std::min(kMostReductionBlocks, blocks_for(count, per_thread));
+}
+
+}  // namespace tandem::cuda

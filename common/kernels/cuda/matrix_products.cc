@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/cuda/matrix_products.h"
+
+#include <algorithm>
+
+#include "common/runtime/cuda/check.h"
+#include "common/runtime/cuda/device_guard.h"
+
+namespace tandem::cuda {
+namespace {
+
+// Of the library's suggestions the first is taken that holds; they come best first.
+constexpr int kSuggestions = 8;
+
+template <class Value>
+cublasStatus_t set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribute,
+                   const Value& value) {
+  return cublasLtMatmulDescSetAttribute(operation, attribute, &value, sizeof value);
+}
+
+template <class Value>
+cublasStatus_t set(cublasLtMatmulPreference_t preference,
+                   cublasLtMatmulPreferenceAttributes_t attribute, const Value& value) {
+  return cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value);
+}
+
+cublasOperation_t operation_on(const StoredMatrix& matrix) {
+  return matrix.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+}
+
+cublasStatus_t lay_out(cublasLtMatrixLayout_t layout, const StoredMatrix& matrix) {
+  return cublasLtMatrixLayoutInit(layout, cuda_type(matrix.type),
+                                  static_cast<std::uint64_t>(matrix.rows),
+                                  static_cast<std::uint64_t>(matrix.columns), matrix.rows);
+}
+
+bool has_vector(cublasLtEpilogue_t epilogue) {
+  constexpr unsigned kWithVector =
+      unsigned{CUBLASLT_EPILOGUE_BIAS} | unsigned{CUBLASLT_EPILOGUE_BGRADB};
+  return (static_cast<unsigned>(epilogue) & kWithVector) != 0;
+}
+
+std::string failure(cublasStatus_t status, const char* call, int gpu) {
+  return fmt::format("{} on GPU {}: {} ({})", call, gpu, cublasLtGetStatusName(status),
+                     cublasLtGetStatusString(status));
+}
+
+}  // namespace
+
+MatrixProducts::MatrixProducts(Gpu& gpu, Precision precision, ByteSpan workspace)
+    : gpu_(gpu), precision_(precision), workspace_(workspace) {
+  const DeviceGuard here(gpu_.ordinal());
+  const cublasStatus_t status = cublasLtCreate(&handle_);
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  static_cast<void>(cudaGetLastError());
+  fail(status == CUBLAS_STATUS_ALLOC_FAILED ? ErrorKind::kOutOfMemory : ErrorKind::kFailure, "{}",
+       failure(status, "cublasLtCreate", gpu_.ordinal()));
+}
+
+// Gives back resources of its GPU, which it waits for.
+MatrixProducts::~MatrixProducts() {
+  const DeviceGuard here(gpu_.ordinal(), std::nothrow);
+  static_cast<void>(cublasLtDestroy(handle_));
+}
+
+Epilogue MatrixProducts::enqueue(cudaStream_t stream, const ProductPlan& plan,
+                                 const ProductOperands& operands) {
+  const Key key{plan,
+                {alignment_of(operands.a), alignment_of(operands.b), alignment_of(operands.d),
+                 alignment_of(operands.vector)}};
+  Prepared& prepared = find_or_prepare(key, operands.vector);
+  if (prepared.has_vector) {
+    check(set(&prepared.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.vector),
+          "cublasLtMatmulDescSetAttribute", plan);
+  }
+  constexpr float kOne = 1;
+  constexpr float kZero = 0;  // what lies in d is not read
+  check(cublasLtMatmul(handle_, &prepared.operation, &kOne, operands.a, &prepared.a, operands.b,
+                       &prepared.b, &kZero, operands.d, &prepared.d, operands.d, &prepared.d,
+                       &prepared.algorithm, workspace_.data(), prepared.workspace, stream),
+        "cublasLtMatmul", plan);
+  return prepared.epilogue;
+}
+
+MatrixProducts::Prepared& MatrixProducts::find_or_prepare(const Key& key, void* vector) {
+  const auto found = prepared_.find(key);
+  if (found != prepared_.end()) return found->second;
+  return prepared_.emplace(key, prepare(key, vector)).first->second;
+}
+
+MatrixProducts::Prepared MatrixProducts::prepare(const Key& key, void* vector) {
+  Prepared prepared;
+  describe(key.plan, vector, prepared);
+  if (choose_algorithm(key, prepared)) return prepared;
+  if (key.plan.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+    Prepared without;
+    describe(bare(key.plan), nullptr, without);
+    without.epilogue = Epilogue::kLeft;
+    if (choose_algorithm(key, without)) return without;
+  }
+  gpu_.throw_if_failed();
+  fail(ErrorKind::kFailure, "cuBLASLt has no algorithm for {} on GPU {} ({})", to_string(key.plan),
+       gpu_.ordinal(), gpu_.name());
+}
+
+void MatrixProducts::describe(const ProductPlan& plan, void* vector, Prepared& prepared) const {
+  cublasLtMatmulDescOpaque_t* const operation = &prepared.operation;
+  const auto checked = [&](cublasStatus_t status) {
+    check(status, "describing the product to cuBLASLt", plan);
+  };
+  checked(cublasLtMatmulDescInit(operation, compute_type(plan, precision_), CUDA_R_32F));
+  checked(
+      set(operation, CUBLASLT_MATMUL_DESC_TRANSA, static_cast<std::int32_t>(operation_on(plan.a))));
+  checked(
+      set(operation, CUBLASLT_MATMUL_DESC_TRANSB, static_cast<std::int32_t>(operation_on(plan.b))));
+  checked(set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(plan.epilogue)));
+  prepared.has_vector = has_vector(plan.epilogue);
+  if (prepared.has_vector) {
+    checked(set(operation, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE,
+                static_cast<std::int32_t>(cuda_type(vector_type(plan)))));
+    // The choice of an algorithm looks at the pointer's alignment, which is part of the key.
+    checked(set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector));
+  }
+  checked(lay_out(&prepared.a, plan.a));
+  checked(lay_out(&prepared.b, plan.b));
+  checked(lay_out(&prepared.d, plan.d));
+}
+
+// False where the library has none that fits.
+bool MatrixProducts::choose_algorithm(const Key& key, Prepared& prepared) {
+  const auto& [a, b, d, vector] = key.alignments;
+  cublasLtMatmulPreferenceOpaque_t preference{};
+  const auto checked = [&](cublasStatus_t status) {
+    check(status, "cublasLtMatmulPreferenceSetAttribute", key.plan);
+  };
+  checked(cublasLtMatmulPreferenceInit(&preference));
+  checked(set(&preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+              static_cast<std::uint64_t>(workspace_.size())));
+  checked(set(&preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, a));
+  checked(set(&preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, b));
+  checked(set(&preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, d));
+  checked(set(&preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, d));
+  std::array<cublasLtMatmulHeuristicResult_t, kSuggestions> results{};
+  int found = 0;
+  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+      handle_, &prepared.operation, &prepared.a, &prepared.b, &prepared.d, &prepared.d, &preference,
+      kSuggestions, results.data(), &found);
+  // Refusals, not failures: the combination is not to be had.
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return false;
+  check(status, "cublasLtMatmulAlgoGetHeuristic", key.plan);
+  const auto end = results.begin() + found;
+  const auto fitting = std::find_if(results.begin(), end, [&](const auto& result) {
+    return result.state == CUBLAS_STATUS_SUCCESS &&
+           result.workspaceSize <= static_cast<std::size_t>(workspace_.size());
+  });
+  if (fitting == end) return false;
+  prepared.algorithm = fitting->algo;
+  prepared.workspace = fitting->workspaceSize;
+  return true;
+}
+
+void MatrixProducts::check(cublasStatus_t status, const char* call, const ProductPlan& plan) const {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  static_cast<void>(cudaGetLastError());
+  gpu_.look();
+  if (gpu_.failed()) return;  // the work is dropped; the stream's next wait says why
+  fail(ErrorKind::kFailure, "{}: {}", to_string(plan), failure(status, call, gpu_.ordinal()));
+}
+
+}  // namespace tandem::cuda

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/cuda/product_plan.h"
+
+namespace tandem::cuda {
+namespace {
+
+const char* name_of(Product product) {
+  switch (product) {
+    case Product::kForward:
+      return "linear_forward";
+    case Product::kBackwardInput:
+      return "linear_backward_input";
+    case Product::kBackwardWeight:
+      return "linear_backward_weight";
+  }
+  return "";
+}
+
+// A row-major (rows, columns) matrix as cuBLASLt sees it.
+StoredMatrix as_it_lies(std::int64_t rows, std::int64_t columns, DType type) {
+  return {.rows = columns, .columns = rows, .type = type, .transposed = false};
+}
+
+StoredMatrix read_as_transposed(StoredMatrix matrix) {
+  matrix.transposed = true;
+  return matrix;
+}
+
+cublasLtEpilogue_t epilogue_of(const LinearForward& op) {
+  switch (op.activation) {
+    case Activation::kNone:
+      return op.bias.empty() ? CUBLASLT_EPILOGUE_DEFAULT : CUBLASLT_EPILOGUE_BIAS;
+    case Activation::kRelu:
+      return op.bias.empty() ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_RELU_BIAS;
+  }
+  fail(ErrorKind::kLogic, "no such activation");
+}
+
+}  // namespace
+
+ProductPlan plan_of(const LinearForward& op) {
+  const auto& [batch, in, out] = op.shape;
+  const DType type = op.x.dtype();
+  return {.product = Product::kForward,
+          .shape = op.shape,
+          .a = read_as_transposed(as_it_lies(out, in, type)),
+          .b = as_it_lies(batch, in, type),
+          .d = as_it_lies(batch, out, type),
+          .epilogue = epilogue_of(op)};
+}
+
+ProductPlan plan_of(const LinearBackwardInput& op) {
+  const auto& [batch, in, out] = op.shape;
+  const DType type = op.dy.dtype();
+  return {.product = Product::kBackwardInput,
+          .shape = op.shape,
+          .a = as_it_lies(out, in, type),
+          .b = as_it_lies(batch, out, type),
+          .d = as_it_lies(batch, in, type),
+          .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
+}
+
+// The bias gradient sums b, which is dy, along the inner dimension, which is the batch.
+ProductPlan plan_of(const LinearBackwardWeight& op) {
+  const auto& [batch, in, out] = op.shape;
+  const DType type = op.x.dtype();
+  return {.product = Product::kBackwardWeight,
+          .shape = op.shape,
+          .a = as_it_lies(batch, in, type),
+          .b = read_as_transposed(as_it_lies(batch, out, type)),
+          .d = as_it_lies(out, in, DType::kFloat32),
+          .epilogue = op.dbias.empty() ? CUBLASLT_EPILOGUE_DEFAULT : CUBLASLT_EPILOGUE_BGRADB};
+}
+
+ProductPlan bare(ProductPlan plan) {
+  plan.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  return plan;
+}
+
+cublasComputeType_t compute_type(const ProductPlan& plan, Precision precision) {
+  const bool tf32 = plan.a.type == DType::kFloat32 && precision == Precision::kTf32;
+  return tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+
+cudaDataType_t cuda_type(DType type) {
+  switch (type) {
+    case DType::kFloat32:
+      return CUDA_R_32F;
+    case DType::kBFloat16:
+      return CUDA_R_16BF;
+    case DType::kFloat16:
+      break;
+  }
+  fail(ErrorKind::kLogic, "a product of {}", name_of(type));
+}
+
+std::string to_string(const ProductPlan& plan) {
+  return fmt::format("{} of {} x {} -> {} in {}", name_of(plan.product), plan.shape.batch,
+                     plan.shape.in, plan.shape.out, name_of(plan.a.type));
+}
+
+std::uint32_t alignment_of(const void* address) {
+  std::uint32_t alignment = 256;
+  while (reinterpret_cast<std::uintptr_t>(address) % alignment != 0) alignment /= 2;
+  return alignment;
+}
+
+}  // namespace tandem::cuda

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The products of the linear operations in cuBLASLt's terms, as pure functions. cuBLASLt stores
+// matrices column by column, so that a row-major (rows, columns) matrix is to it the transpose,
+// with `columns` rows. Each plan therefore computes the transpose of the result:
+//   y^T = weight . x^T         the weight read as transposed, x as it lies
+//   dx^T = weight^T . dy^T     both as they lie
+//   dweight^T = x^T . dy       dy read as transposed
+#pragma once
+
+#include <cublasLt.h>
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "common/base/dtype.h"
+#include "common/kernels/operations.h"
+
+namespace tandem::cuda {
+
+enum class Product { kForward, kBackwardInput, kBackwardWeight };
+
+// A matrix as it lies in memory, densely, column by column; read as its transpose where so marked.
+struct StoredMatrix {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  DType type = DType::kFloat32;
+  bool transposed = false;
+
+  auto operator<=>(const StoredMatrix&) const = default;
+};
+
+// d = epilogue(a . b). The epilogue's vector is a bias, or receives a bias gradient.
+struct ProductPlan {
+  Product product = Product::kForward;
+  LinearShape shape;
+  StoredMatrix a;
+  StoredMatrix b;
+  StoredMatrix d;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+
+  auto operator<=>(const ProductPlan&) const = default;
+};
+
+[[nodiscard]] ProductPlan plan_of(const LinearForward& op);
+[[nodiscard]] ProductPlan plan_of(const LinearBackwardInput& op);
+[[nodiscard]] ProductPlan plan_of(const LinearBackwardWeight& op);
+
+// The same product and nothing after it.
+[[nodiscard]] ProductPlan bare(ProductPlan plan);
+
+// How factors are multiplied and sums taken. fp32 is fp32 unless tf32 was asked for.
+[[nodiscard]] cublasComputeType_t compute_type(const ProductPlan& plan, Precision precision);
+
+// The type of the epilogue's vector: the result's.
+[[nodiscard]] constexpr DType vector_type(const ProductPlan& plan) { return plan.d.type; }
+
+// A logic error for fp16, which no product here is made of.
+[[nodiscard]] cudaDataType_t cuda_type(DType type);
+
+// "linear_forward of 64 x 100 -> 10 in bf16".
+[[nodiscard]] std::string to_string(const ProductPlan& plan);
+
+// The largest power of two, up to 256, that divides an address: what cuBLASLt's choice goes by.
+[[nodiscard]] std::uint32_t alignment_of(const void* address);
+
+}  // namespace tandem::cuda

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/nvml/nvml.h"
+
+#include <array>
+
+namespace tandem::nvml {
+namespace {
+
+// NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
+constexpr unsigned kDriverVersionLength = 80;
+// More than NVLINK_MAX_LINKS of any GPU so far; asking for one that is not there ends the search.
+constexpr unsigned kMostNvlinks = 64;
+constexpr unsigned kAffinityWords = 64;  // 4096 processors
+constexpr unsigned kBitsPerWord = 8 * sizeof(unsigned long);
+
+struct Slowdown {
+  unsigned long long bit;
+  const char* name;
+};
+// Not here: 0x1 idle, 0x2 clocks set by the user, 0x10 sync boost, 0x100 display clocks: settings,
+// or no work.
+constexpr std::array kSlowdowns{Slowdown{0x4, "power cap"}, Slowdown{0x8, "hardware slowdown"},
+                                Slowdown{0x20, "thermal slowdown (software)"},
+                                Slowdown{0x40, "thermal slowdown (hardware)"},
+                                Slowdown{0x80, "power brake"}};
+
+// What a function tells, where the driver has it and it works for this GPU.
+template <class Number, class Function, class... Arguments>
+std::optional<Number> told(Function function, Arguments... arguments) {
+  Number value{};
+  if (function == nullptr || function(arguments..., &value) != kSuccess) return std::nullopt;
+  return value;
+}
+
+template <class Number>
+std::optional<int> as_int(const std::optional<Number>& value) {
+  if (!value) return std::nullopt;
+  return static_cast<int>(*value);
+}
+
+std::string driver_version(const Api& api) {
+  std::string text(kDriverVersionLength, '\0');
+  if (api.driver_version == nullptr ||
+      api.driver_version(text.data(), kDriverVersionLength) != kSuccess) {
+    return "";
+  }
+  return text.c_str();  // up to the end of the text
+}
+
+std::optional<bool> divided(const Api& api, DeviceRef gpu) {
+  unsigned current = 0;
+  unsigned pending = 0;
+  if (api.mig_mode == nullptr || api.mig_mode(gpu, &current, &pending) != kSuccess) {
+    return std::nullopt;  // a GPU that cannot be divided says "not supported"
+  }
+  return current != 0;
+}
+
+std::string compute_mode(const Api& api, DeviceRef gpu) {
+  const auto mode = told<int>(api.compute_mode, gpu);
+  switch (mode.value_or(-1)) {  // nvmlComputeMode_t
+    case 0:
+      return "default";
+    case 2:
+      return "prohibited";
+    case 3:
+      return "exclusive process";
+    default:
+      return "";
+  }
+}
+
+std::optional<int> processes(const Api& api, DeviceRef gpu) {
+  if (api.compute_processes == nullptr) return std::nullopt;
+  unsigned count = 0;
+  const Result result = api.compute_processes(gpu, &count, nullptr);
+  if (result != kSuccess && result != kInsufficientSize) return std::nullopt;
+  return static_cast<int>(count);
+}
+
+std::optional<int> active_nvlinks(const Api& api, DeviceRef gpu) {
+  if (api.nvlink_state == nullptr) return std::nullopt;
+  int active = 0;
+  for (unsigned link = 0; link < kMostNvlinks; ++link) {
+    const auto state = told<unsigned>(api.nvlink_state, gpu, link);
+    if (!state && link == 0) return std::nullopt;
+    if (!state) break;
+    active += *state != 0 ? 1 : 0;
+  }
+  return active;
+}
+
+std::vector<int> near_cores(const Api& api, DeviceRef gpu) {
+  std::array<unsigned long, kAffinityWords> mask{};
+  if (api.cpu_affinity == nullptr ||
+      api.cpu_affinity(gpu, kAffinityWords, mask.data()) != kSuccess) {
+    return {};
+  }
+  std::vector<int> cores;
+  for (unsigned core = 0; core < kAffinityWords * kBitsPerWord; ++core) {
+    if ((mask[core / kBitsPerWord] >> (core % kBitsPerWord) & 1UL) != 0) {
+      cores.push_back(static_cast<int>(core));
+    }
+  }
+  return cores;
+}
+
+}  // namespace
+
+std::vector<std::string> slowdowns_in(unsigned long long reasons) {
+  std::vector<std::string> names;
+  for (const Slowdown& slowdown : kSlowdowns) {
+    if ((reasons & slowdown.bit) != 0) names.emplace_back(slowdown.name);
+  }
+  return names;
+}
+
+std::unique_ptr<Nvml> Nvml::open() {
+  static const std::unique_ptr<const Api> api = load_api();
+  return api ? open(*api) : nullptr;
+}
+
+std::unique_ptr<Nvml> Nvml::open(const Api& api) {
+  if (api.init() != kSuccess) return nullptr;
+  return std::unique_ptr<Nvml>(new Nvml(api));
+}
+
+Nvml::~Nvml() { static_cast<void>(api_.shutdown()); }
+
+std::optional<DeviceRef> Nvml::find(const std::string& pci_address) const {
+  return told<DeviceRef>(api_.by_pci_address, pci_address.c_str());
+}
+
+std::optional<GpuFacts> Nvml::facts(const std::string& pci_address) const {
+  const auto gpu = find(pci_address);
+  if (!gpu) return std::nullopt;
+  return GpuFacts{.driver = driver_version(api_),
+                  .mig = divided(api_, *gpu),
+                  .compute_mode = compute_mode(api_, *gpu),
+                  .nvlinks = active_nvlinks(api_, *gpu),
+                  .near_cores = near_cores(api_, *gpu),
+                  .processes = processes(api_, *gpu)};
+}
+
+std::optional<GpuState> Nvml::state(const std::string& pci_address) const {
+  const auto gpu = find(pci_address);
+  if (!gpu) return std::nullopt;
+  GpuState state{
+      .sm_mhz = as_int(told<unsigned>(api_.clock, *gpu, kClockSm)),
+      .memory_mhz = as_int(told<unsigned>(api_.clock, *gpu, kClockMemory)),
+      .watts = {},
+      .celsius = as_int(told<unsigned>(api_.temperature, *gpu, kTemperatureGpu)),
+      .slowed_by = slowdowns_in(told<unsigned long long>(api_.clock_limits, *gpu).value_or(0))};
+  if (const auto milliwatts = told<unsigned>(api_.power, *gpu)) state.watts = *milliwatts * 1e-3;
+  return state;
+}
+
+}  // namespace tandem::nvml

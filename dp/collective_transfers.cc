@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dp/collective_transfers.h"
+
+#include "common/base/check.h"
+#include "common/parallel/coalescing.h"
+#include "common/runtime/copy.h"
+
+namespace tandem::dp {
+namespace {
+
+constexpr int kRoot = 0;
+
+// `call(rank, replica)` on every rank's communicator, as one.
+template <class Call>
+void on_all(DeviceTeam& team, std::size_t replicas, Call&& call) {
+  team.together([&] {
+    for (std::size_t i = 0; i < replicas; ++i) call(team.rank(static_cast<int>(i)), i);
+  });
+}
+
+class CollectiveBroadcast final : public Broadcast {
+ public:
+  CollectiveBroadcast(DeviceTeam& team, const std::vector<Replica*>& replicas,
+                      const std::vector<Span<float>>& arenas, const std::vector<Chunk>& chunks)
+      : team_(team),
+        replicas_(replicas),
+        arenas_(arenas),
+        chunks_(chunks),
+        flat_(make_staging(replicas.front()->device(), chunks)) {
+    TANDEM_CHECK(team.size() == static_cast<int>(replicas.size()), "{} ranks for {} replicas",
+                 team.size(), replicas.size());
+  }
+
+  void enqueue() override {
+    for (Replica* const replica : replicas_) {
+      replica->timer().begin(replica->stream(), Phase::kReplicate);
+    }
+    for (const Chunk& chunk : chunks_) {
+      flatten(chunk);
+      on_all(team_, replicas_.size(), [&](Communicator& rank, std::size_t i) {
+        rank.broadcast(replicas_[i]->stream(), sent(i, chunk), kRoot);
+      });
+    }
+  }
+
+  // A collective is done on a device once that device's part is.
+  void hold_sources() override {}
+
+ private:
+  void flatten(const Chunk& chunk) {
+    if (!chunk.flattened) return;
+    enqueue_copy(replicas_.front()->stream(), sent(0, chunk), chunk.of(arenas_.front()));
+  }
+
+  // The root's flat copy, or the chunk as it lies in a replica's arena.
+  [[nodiscard]] Span<float> sent(std::size_t replica, const Chunk& chunk) {
+    const bool is_flat = replica == 0 && chunk.flattened;
+    return is_flat ? chunk.staged_in(flat_->as<float>()) : chunk.of(arenas_[replica]);
+  }
+
+  DeviceTeam& team_;
+  const std::vector<Replica*> replicas_;
+  const std::vector<Span<float>> arenas_;
+  const std::vector<Chunk> chunks_;
+  const std::unique_ptr<Buffer> flat_;  // on the root: the flattened chunks
+};
+
+class CollectiveReduce final : public ReduceToRoot {
+ public:
+  CollectiveReduce(DeviceTeam& team, const Gradients& gradients, const ParameterLayout& layout,
+                   Bytes chunk_limit)
+      : team_(team),
+        replicas_(gradients.replicas),
+        gradients_(gradients.arenas),
+        chunks_(reduction_chunks(layout, chunk_limit)),
+        sum_(replicas_.front()->device().allocate(gradients_.front().bytes())) {
+    TANDEM_CHECK(team.size() == static_cast<int>(replicas_.size()), "{} ranks for {} replicas",
+                 team.size(), replicas_.size());
+    for (Replica* const replica : replicas_) {
+      flat_.push_back(make_staging(replica->device(), chunks_));
+    }
+  }
+
+  [[nodiscard]] Span<float> sum() override { return sum_->as<float>(); }
+
+  void enqueue() override {
+    for (std::size_t i = 0; i < replicas_.size(); ++i) flatten(i);
+    for (const Chunk& chunk : chunks_) {
+      on_all(team_, replicas_.size(), [&](Communicator& rank, std::size_t i) {
+        const Span<float> result = i == 0 ? chunk.of(sum()) : Span<float>{};
+        rank.reduce(replicas_[i]->stream(), flat_of(i, chunk), result, kRoot);
+      });
+    }
+  }
+
+ private:
+  // A chunk of one tensor is only viewed.
+  [[nodiscard]] Span<float> flat_of(std::size_t replica, const Chunk& chunk) {
+    return chunk.flattened ? chunk.staged_in(flat_[replica]->as<float>())
+                           : chunk.of(gradients_[replica]);
+  }
+
+  void flatten(std::size_t replica) {
+    Replica& on = *replicas_[replica];
+    on.timer().begin(on.stream(), Phase::kReduce);
+    for (const Chunk& chunk : chunks_) {
+      if (!chunk.flattened) continue;
+      enqueue_copy(on.stream(), flat_of(replica, chunk), chunk.of(gradients_[replica]));
+    }
+  }
+
+  DeviceTeam& team_;
+  const std::vector<Replica*> replicas_;
+  const std::vector<Span<float>> gradients_;
+  const std::vector<Chunk> chunks_;
+  const std::unique_ptr<Buffer> sum_;          // on the root
+  std::vector<std::unique_ptr<Buffer>> flat_;  // per replica: the flattened chunks
+};
+
+}  // namespace
+
+std::unique_ptr<Broadcast> make_collective_broadcast(DeviceTeam& team,
+                                                     const std::vector<Replica*>& replicas,
+                                                     const std::vector<Span<float>>& arenas,
+                                                     const std::vector<Chunk>& chunks) {
+  return std::make_unique<CollectiveBroadcast>(team, replicas, arenas, chunks);
+}
+
+std::unique_ptr<ReduceToRoot> make_collective_reduce(DeviceTeam& team, const Gradients& gradients,
+                                                     const ParameterLayout& layout,
+                                                     Bytes chunk_limit) {
+  return std::make_unique<CollectiveReduce>(team, gradients, layout, chunk_limit);
+}
+
+Order resolved(Order order, const std::vector<Device*>& devices) {
+  if (order != Order::kTorch) return order;
+  const bool has_peers = devices.size() > 1;
+  return has_peers && nccl_serves(devices).possible ? Order::kCollective : Order::kSequential;
+}
+
+}  // namespace tandem::dp

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The transfers of dp as collectives among its devices, which is how torch makes them where NCCL
+// serves them all: for each chunk one call of every device, together, on the replicas' own streams.
+// Waiting for the others is part of the phase.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/comm/device_team.h"
+#include "dp/broadcast.h"
+#include "dp/options.h"
+#include "dp/reduce_to_root.h"
+
+namespace tandem::dp {
+
+// torch's broadcast_coalesced with NCCL: the root flattens each chunk that has to be; what it holds
+// goes to all others, into their arenas. `team` has a rank for each replica, in their order, and
+// outlives this.
+[[nodiscard]] std::unique_ptr<Broadcast> make_collective_broadcast(
+    DeviceTeam& team, const std::vector<Replica*>& replicas, const std::vector<Span<float>>& arenas,
+    const std::vector<Chunk>& chunks);
+
+// torch's reduce_add_coalesced with NCCL: every device flattens its chunks, each of which is then
+// summed into memory of the root's. In the order of the devices where they are the host's, in
+// NCCL's where they are GPUs. The gradients themselves stay as they are.
+[[nodiscard]] std::unique_ptr<ReduceToRoot> make_collective_reduce(DeviceTeam& team,
+                                                                   const Gradients& gradients,
+                                                                   const ParameterLayout& layout,
+                                                                   Bytes chunk_limit);
+
+// What kTorch stands for on these devices; any other order as it is.
+[[nodiscard]] Order resolved(Order order, const std::vector<Device*>& devices);
+
+}  // namespace tandem::dp

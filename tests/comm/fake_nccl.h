@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stand-in for NCCL on the stand-in for CUDA's runtime: ranks are threads, collectives really
+// move data on the streams' workers, and wait there for their peers as NCCL's kernels do. It is
+// strict: what NCCL forbids is noted. It says nothing of how NCCL behaves on GPUs; for that the
+// contract runs on real ones.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/comm/nccl/nccl_api.h"
+#include "common/comm/nccl/scale.h"
+
+namespace tandem::test::fake_nccl {
+
+// All calls; and without those of memory, as an old library has it.
+[[nodiscard]] const nccl::Api& api();
+[[nodiscard]] const nccl::Api& api_without_memory();
+
+// Multiplies on the stream's worker.
+void scale(cuda::CudaStream& stream, AnySpan values, float factor);
+
+// Back to a world without failures. Between tests only.
+void reset();
+
+// The next call of `function` ("ncclAllReduce") by `rank` answers `result`, once. -1: by any rank.
+void fail_next(const std::string& function, ncclResult_t result, int rank = -1);
+
+// So many looks at a rank's state answer "in progress" before a call is on its stream.
+void set_looks_in_progress(int looks);
+
+// What `rank`'s communicator is found to have met meanwhile.
+void set_async_error(int rank, ncclResult_t result);
+
+// `rank` never gets through the start of its communicator.
+void stick_at_start(int rank);
+
+// What NCCL forbids and somebody did: two threads inside one communicator, a call on one that is
+// gone, memory taken or freed while a collective was on a stream, a group left open.
+[[nodiscard]] std::vector<std::string> violations();
+
+// Calls of `rank` in order, "ncclAllReduce 100"; of all functions that take a communicator, but for
+// the looks at its state.
+[[nodiscard]] std::vector<std::string> calls_of(int rank);
+
+[[nodiscard]] int living();  // communicators, registrations and pieces of memory: 0 at the end
+
+}  // namespace tandem::test::fake_nccl

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/transport_choice.h"
+
+#include <gtest/gtest.h>
+
+#include "common/comm/nccl_module.h"
+#include "common/comm/thread_bootstrap.h"
+#include "tests/support/errors.h"
+#include "tests/support/host_devices.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr RankFacts kHost{.ranks = 2};
+constexpr const char* kShared = "ranks 0 and 1 share a GPU";
+
+RankFacts gpus(int ranks, bool are_threads) {
+  return {.backend = Backend::kCuda, .ranks = ranks, .are_threads = are_threads};
+}
+
+TEST(TransportChoiceTest, HostDevices_TakeWhatIsAskedFor) {
+  for (const Transport asked : {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi}) {
+    const TransportChoice choice = decide_transport(asked, kHost);
+    EXPECT_EQ(choice.transport, asked);
+    EXPECT_EQ(choice.route, Route::kDirect);
+    EXPECT_EQ(choice.why, "");
+  }
+}
+
+TEST(TransportChoiceTest, Auto_OnGpusOfTheirOwn_IsNccl) {
+  for (const bool are_threads : {true, false}) {
+    const TransportChoice choice = decide_transport(Transport::kAuto, gpus(2, are_threads));
+    EXPECT_EQ(choice.transport, Transport::kNccl);
+    EXPECT_EQ(choice.route, Route::kDirect);
+    EXPECT_EQ(choice.why, "nccl: each rank has a GPU of its own");
+  }
+}
+
+TEST(TransportChoiceTest, Auto_OnSharedGpus_GoesThroughTheHost_AndSaysWhy) {
+  RankFacts facts = gpus(2, false);
+  facts.sharing = kShared;
+  const TransportChoice processes = decide_transport(Transport::kAuto, facts);
+  EXPECT_EQ(processes.transport, Transport::kMpi);
+  EXPECT_EQ(processes.route, Route::kStaged);
+  EXPECT_EQ(processes.why, "mpi through the host: ranks 0 and 1 share a GPU");
+  facts.are_threads = true;
+  const TransportChoice threads = decide_transport(Transport::kAuto, facts);
+  EXPECT_EQ(threads.why, "shared_memory through the host: ranks 0 and 1 share a GPU");
+}
+
+TEST(TransportChoiceTest, Auto_WithoutNccl_GoesThroughTheHost_AndSaysWhy) {
+  RankFacts facts = gpus(4, false);
+  facts.no_nccl = "libnccl.so.2 does not load";
+  const TransportChoice choice = decide_transport(Transport::kAuto, facts);
+  EXPECT_EQ(choice.transport, Transport::kMpi);
+  EXPECT_EQ(choice.why, "mpi through the host: libnccl.so.2 does not load");
+}
+
+TEST(TransportChoiceTest, Auto_OfOneRank_IsNcclForAProcess_AndNothingForThreadsOfOne) {
+  EXPECT_EQ(decide_transport(Transport::kAuto, gpus(1, false)).transport, Transport::kNccl);
+  EXPECT_EQ(decide_transport(Transport::kAuto, gpus(1, true)).route, Route::kSolo);
+}
+
+TEST(TransportChoiceTest, TransportOfTheHost_OnGpus_IsStaged) {
+  for (const Transport asked : {Transport::kSharedMemory, Transport::kMpi, Transport::kGloo}) {
+    const TransportChoice choice = decide_transport(asked, gpus(2, false));
+    EXPECT_EQ(choice.transport, asked);
+    EXPECT_EQ(choice.route, Route::kStaged);
+  }
+}
+
+TEST(TransportChoiceTest, NcclWhereItCannotBe_IsAUsageErrorWithTheReason) {
+  const auto refusal = [](const RankFacts& facts) {
+    return error_of([&] { static_cast<void>(decide_transport(Transport::kNccl, facts)); });
+  };
+  EXPECT_STREQ(refusal(kHost).what(),
+               "the transport nccl: it is between GPUs, and these devices are cores; or take the "
+               "transport auto");
+  RankFacts facts = gpus(2, false);
+  facts.sharing = kShared;
+  EXPECT_TRUE(mentions(refusal(facts), "share a GPU, and NCCL wants one for each"));
+  facts.sharing = "";
+  facts.no_nccl = "there is none";
+  EXPECT_TRUE(mentions(refusal(facts), "there is none"));
+  EXPECT_EQ(refusal(facts).kind(), ErrorKind::kUsage);
+}
+
+TEST(TransportChoiceTest, Sharing_NamesTheFirstTwo) {
+  EXPECT_EQ(sharing_of({"a", "b", "c"}), "");
+  EXPECT_EQ(sharing_of({"a", "b", "c", "b", "a"}), "ranks 0 and 4 share a GPU");
+}
+
+TEST(TransportChoiceTest, NcclOnHostDevices_IsRefusedOnAllRanks) {
+  const auto platform = host_devices(2);
+  run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
+    const Error error = error_of([&] {
+      static_cast<void>(
+          make_communicator(Transport::kNccl, bootstrap, platform->device(bootstrap.rank())));
+    });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  });
+}
+
+// A machine without CUDA's module says so; one with it finds NCCL or says what is missing.
+TEST(NcclModuleTest, Probe_FindsALibrary_OrSaysWhatToDo) {
+  const NcclProbe probe = probe_nccl();
+  if (probe.usable) {
+    EXPECT_NE(probe.version, "");
+    EXPECT_NE(
+        describe_nccl(probe).find("algorithm and protocol chosen by NCCL, which does not tell"),
+        std::string::npos);
+  } else {
+    EXPECT_NE(probe.trouble, "");
+  }
+}
+
+TEST(NcclModuleTest, Description_HasWhatTheUserPrescribed) {
+  setenv("NCCL_ALGO", "Ring", 1);
+  const std::string text = describe_nccl({.usable = true, .trouble = "", .version = "2.28.9"});
+  unsetenv("NCCL_ALGO");
+  EXPECT_EQ(text.find("2.28.9; "), 0U) << text;
+  EXPECT_NE(text.find("NCCL_ALGO=Ring"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace tandem::test

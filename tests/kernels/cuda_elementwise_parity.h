@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations without products. What is elementwise, fills and conversions included, has the naive
+// version's bits. Sums are taken in double and rounded once: off by one unit in the last place at
+// most. Orthonormal rows are held to 1e-5 per element, as the host's are.
+#pragma once
+
+#include "tests/kernels/cuda_parity.h"
+
+namespace tandem::testing {
+
+template <class Backend>
+class CudaElementwiseParity : public CudaParity<Backend> {};
+
+TYPED_TEST_SUITE_P(CudaElementwiseParity);
+
+TYPED_TEST_P(CudaElementwiseParity, ReluBackward_HasTheSameBits) {
+  this->for_counts([&](std::int64_t count) {
+    auto y = this->random(count, Distribution::kSmallIntegers);
+    auto dy = this->random(count);
+    this->run_on_both([&](Side s) { return ReluBackward{.y = y.on(s), .dy = dy.on(s)}; });
+    expect_same(dy, "fp32");
+    auto narrow_y = this->template random<BFloat16>(count, Distribution::kSmallIntegers);
+    auto narrow_dy = this->template random<BFloat16>(count);
+    this->run_on_both(
+        [&](Side s) { return ReluBackward{.y = narrow_y.on(s), .dy = narrow_dy.on(s)}; });
+    expect_same(narrow_dy, "bf16");
+  });
+}
+
+TYPED_TEST_P(CudaElementwiseParity, ReluBackward_KeepsTheGradientAtNan) {
+  auto y = this->twin(std::vector<float>{-1, 0, 2, std::nanf("")});
+  auto dy = this->twin(std::vector<float>{5, 6, 7, 8});
+  this->run(ReluBackward{.y = y.on(Side::kDevice), .dy = dy.on(Side::kDevice)});
+  EXPECT_EQ(dy.of_device(), (std::vector<float>{0, 0, 7, 8}));
+}
+
+TYPED_TEST_P(CudaElementwiseParity, Scale_HasTheSameBits_AlsoInPlace) {
+  this->for_counts([&](std::int64_t count) {
+    auto in = this->random(count);
+    auto out = this->zeros(count);
+    this->run_on_both(
+        [&](Side s) { return Scale{.in = in.on(s), .out = out.on(s), .factor = 0.3F}; });
+    this->run_on_both(
+        [&](Side s) { return Scale{.in = in.on(s), .out = in.on(s), .factor = 0.3F}; });
+    expect_same(out, "out of place");
+    expect_same(in, "in place");
+  });
+}
+
+TYPED_TEST_P(CudaElementwiseParity, AddSubtractAndAddScalar_HaveTheSameBits_AlsoInPlace) {
+  this->for_counts([&](std::int64_t count) {
+    auto a = this->random(count);
+    auto b = this->random(count);
+    auto out = this->zeros(count);
+    this->run_on_both([&](Side s) { return Add{.a = a.on(s), .b = b.on(s), .sum = out.on(s)}; });
+    expect_same(out, "sum");
+    this->run_on_both([&](Side s) { return Add{.a = a.on(s), .b = b.on(s), .sum = a.on(s)}; });
+    expect_same(a, "sum in place");
+    this->run_on_both(
+        [&](Side s) { return Subtract{.a = a.on(s), .b = b.on(s), .difference = b.on(s)}; });
+    expect_same(b, "difference in place");
+    this->run_on_both([&](Side s) { return AddScalar{.values = a.on(s), .constant = 0.3F}; });
+    expect_same(a, "with a constant");
+  });
+}
+
+TYPED_TEST_P(CudaElementwiseParity, Optimizers_HaveTheSameBits) {
+  this->for_counts([&](std::int64_t count) {
+    auto gradient = this->random(count);
+    auto first = this->random(count);
+    auto second = this->random(count, Distribution::kSmallIntegers);
+    auto weight = this->random(count);
+    this->run_on_both([&](Side s) {
+      return SgdUpdate{.gradient = gradient.on(s),
+                       .velocity = first.on(s),
+                       .weight = weight.on(s),
+                       .learning_rate = 0.01F,
+                       .momentum = 0.9F};
+    });
+    expect_same(first, "velocity");
+    expect_same(weight, "weight after sgd");
+    // A second moment is never negative.
+    this->run_on_both([&](Side s) { return ReluBackward{.y = second.on(s), .dy = second.on(s)}; });
+    for (const std::int64_t step : {1, 3, 1000}) {
+      this->run_on_both([&](Side s) {
+        return AdamUpdate{.gradient = gradient.on(s),
+                          .first = first.on(s),
+                          .second = second.on(s),
+                          .weight = weight.on(s),
+                          .learning_rate = 1e-3,
+                          .beta1 = 0.9,
+                          .beta2 = 0.999,
+                          .epsilon = 1e-8,
+                          .step = step};
+      });
+      expect_same(first, "first moment");
+      expect_same(second, "second moment");
+      expect_same(weight, "weight after adam");
+    }
+  });
+}
+
+TYPED_TEST_P(CudaElementwiseParity, FillRandom_HasTheSameBits_FromAnywhereInTheSequence) {
+  for (const Distribution distribution : {Distribution::kUniform, Distribution::kSmallIntegers}) {
+    for (const std::uint64_t first : {0ULL, 1ULL, 2ULL, 3ULL, 4ULL, 13ULL, (1ULL << 36) + 5}) {
+      for (const std::int64_t count : {0, 1, 2, 3, 4, 5, 7, 8, 1000, 70'001}) {
+        auto values = this->zeros(count);
+        this->run_on_both([&](Side s) {
+          return FillRandom{.values = values.on(s),
+                            .seed = 42 + (std::uint64_t{7} << 40),
+                            .first = first,
+                            .distribution = distribution,
+                            .scale = 0.7F};
+        });
+        expect_same(values, "first " + std::to_string(first) + ", count " + std::to_string(count));
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(CudaElementwiseParity, Convert_HasTheSameBits) {
+  this->for_counts([&](std::int64_t count) {
+    for (const float divisor : {1.0F, 3.0F}) {
+      this->template expect_conversions_agree<BFloat16>(count, divisor);
+      this->template expect_conversions_agree<Float16>(count, divisor);
+    }
+  });
+}
+
+TYPED_TEST_P(CudaElementwiseParity, MseLoss_AgreesToTheLastPlace_AndItsGradientHasTheSameBits) {
+  this->for_counts([&](std::int64_t count) {
+    if (count == 0) return;  // there is no mean of nothing
+    auto prediction = this->random(count);
+    auto target = this->random(count);
+    auto gradient = this->zeros(count);
+    auto loss = this->zeros(1);
+    for (const bool with_gradient : {true, false}) {
+      this->run_on_both([&](Side s) {
+        return MseLoss{.prediction = prediction.on(s),
+                       .target = target.on(s),
+                       .gradient = with_gradient ? gradient.on(s) : Span<float>{},
+                       .loss = loss.on(s)};
+      });
+      expect_same(gradient, "gradient");
+      EXPECT_FLOAT_EQ(loss.of_device()[0], loss.of_host()[0]);
+    }
+    auto loss_gradient = this->random(1);
+    this->run_on_both([&](Side s) {
+      return MseLossBackward{.prediction = prediction.on(s),
+                             .target = target.on(s),
+                             .loss_gradient = loss_gradient.on(s),
+                             .gradient = gradient.on(s)};
+    });
+    expect_same(gradient, "gradient of a loss that is added to others");
+  });
+}
+
+TYPED_TEST_P(CudaElementwiseParity, WeightedSum_AgreesAndIsZeroOfNothing) {
+  this->for_counts([&](std::int64_t count) {
+    auto values = this->random(count, Distribution::kSmallIntegers);
+    auto weights = this->random(count, Distribution::kSmallIntegers);
+    auto sum = this->twin(std::vector<float>{99});
+    this->run_on_both([&](Side s) {
+      return WeightedSum{.values = values.on(s), .weights = weights.on(s), .sum = sum.on(s)};
+    });
+    expect_same(sum, "exact sum");
+  });
+}
+
+TYPED_TEST_P(CudaElementwiseParity, Sums_AreTheSameBitsEveryTime) {
+  auto prediction = this->random(700'003);
+  auto target = this->random(700'003);
+  auto loss = this->zeros(1);
+  const MseLoss op{.prediction = prediction.on(Side::kDevice),
+                   .target = target.on(Side::kDevice),
+                   .loss = loss.on(Side::kDevice)};
+  this->run(op);
+  const float first = loss.of_device()[0];
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    this->run(op);
+    EXPECT_EQ(loss.of_device()[0], first);
+  }
+}
+
+TYPED_TEST_P(CudaElementwiseParity, Orthogonalise_AgreesWithNaive) {
+  struct Size {
+    std::int64_t rows;
+    std::int64_t columns;
+  };
+  for (const Size& size : {Size{1, 1}, {1, 100}, {2, 7}, {4, 33}, {8, 1000}, {32, 4097}}) {
+    auto matrix = this->random(size.rows * size.columns);
+    this->run_on_both(
+        [&](Side s) { return Orthogonalise{.rows = size.rows, .matrix = matrix.on(s)}; });
+    const std::vector<float> device = matrix.of_device();
+    for (std::size_t i = 0; i < device.size(); ++i) {
+      ASSERT_NEAR(device[i], matrix.of_host()[i], 1e-5) << size.rows << " rows, element " << i;
+    }
+  }
+}
+
+TYPED_TEST_P(CudaElementwiseParity, Orthogonalise_CompletesRowsThatHaveNothingLeft) {
+  auto zeros = this->zeros(3 * 3);
+  this->run_on_both([&](Side s) { return Orthogonalise{.rows = 3, .matrix = zeros.on(s)}; });
+  expect_same(zeros, "unit vectors");
+  std::vector<float> dependent{1, 2, 3, 4, 2, 4,
+                               6, 8, 0, 0, 0, 0};  // the second is twice the first
+  auto rows = this->twin(std::move(dependent));
+  this->run(Orthogonalise{.rows = 3, .matrix = rows.on(Side::kDevice)});
+  const std::vector<float> device = rows.of_device();
+  for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t b = 0; b <= a; ++b) {
+      double product = 0;
+      for (std::size_t i = 0; i < 4; ++i) {
+        product += static_cast<double>(device[4 * a + i]) * static_cast<double>(device[4 * b + i]);
+      }
+      EXPECT_NEAR(product, a == b ? 1 : 0, 2e-6) << "rows " << a << ", " << b;
+    }
+  }
+}
+
+TYPED_TEST_P(CudaElementwiseParity, OnAnotherDevicesMemory_NamesBothDevices) {
+  auto here = this->zeros(4);
+  const auto there = this->device(1).allocate(Bytes{16});
+  try {
+    this->operations().enqueue(this->stream(), Add{.a = here.on(Side::kDevice),
+                                                   .b = there->template as<float>(4),
+                                                   .sum = here.on(Side::kDevice)});
+    ADD_FAILURE() << "taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kLogic);
+    EXPECT_NE(std::string(error.what()).find("cuda:1"), std::string::npos) << error.what();
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(
+    CudaElementwiseParity, ReluBackward_HasTheSameBits, ReluBackward_KeepsTheGradientAtNan,
+    Scale_HasTheSameBits_AlsoInPlace, AddSubtractAndAddScalar_HaveTheSameBits_AlsoInPlace,
+    Optimizers_HaveTheSameBits, FillRandom_HasTheSameBits_FromAnywhereInTheSequence,
+    Convert_HasTheSameBits, MseLoss_AgreesToTheLastPlace_AndItsGradientHasTheSameBits,
+    WeightedSum_AgreesAndIsZeroOfNothing, Sums_AreTheSameBitsEveryTime,
+    Orthogonalise_AgreesWithNaive, Orthogonalise_CompletesRowsThatHaveNothingLeft,
+    OnAnotherDevicesMemory_NamesBothDevices);
+
+}  // namespace tandem::testing

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stands in for the device code (kernels/cuda/*.cu): the same functions on each element, one after
+// the other on the stream's worker. What it leaves untested is what only a GPU has: blocks, threads
+// and their barriers.
+#include <functional>
+
+#include "common/kernels/cuda/elementwise.h"
+#include "common/kernels/cuda/for_each.h"
+#include "common/kernels/cuda/grid.h"
+#include "common/kernels/cuda/orthogonalise.h"
+#include "common/kernels/cuda/orthonormal_rows.h"
+#include "common/kernels/cuda/sums.h"
+#include "tests/runtime/stand_in_cudart.h"
+
+namespace tandem::cuda {
+namespace {
+
+namespace stand_in = tandem::testing::stand_in;
+
+template <int width, class Function>
+void visit_all(std::int64_t count, const Function& function) {
+  const std::int64_t threads = blocks_for(count, width) * kThreads;
+  for (std::int64_t thread = 0; thread < threads; ++thread) visit<width>(thread, count, function);
+}
+
+// The parts of the blocks, then their sum: fewer elements per part than on a GPU, so that there
+// are several parts.
+template <int width, class Sum>
+double sum_parts(std::int64_t count, const Sum& sum, double* partials) {
+  const std::int64_t parts = reduction_blocks(count, width);
+  for (std::int64_t part = 0; part < parts; ++part) {
+    partials[part] = 0;
+    for (std::int64_t begin = part * width; begin < count; begin += parts * width) {
+      if (begin + width <= count) {
+        partials[part] += sum.template at<width>(begin);
+      } else {
+        for (std::int64_t i = begin; i < count; ++i) partials[part] += sum.template at<1>(i);
+      }
+    }
+  }
+  double total = 0;
+  for (std::int64_t part = 0; part < parts; ++part) total += partials[part];
+  return total;
+}
+
+class TeamOfOne {
+ public:
+  template <class Term>
+  double sum(std::int64_t count, const Term& term) {
+    double total = 0;
+    for (std::int64_t i = 0; i < count; ++i) total += term(i);
+    return total;
+  }
+  template <class Body>
+  void each(std::int64_t count, const Body& body) {
+    for (std::int64_t i = 0; i < count; ++i) body(i);
+  }
+};
+
+}  // namespace
+
+template <class Function>
+cudaError_t for_each(cudaStream_t stream, std::int64_t count, const Function& function) {
+  if (count == 0) return cudaSuccess;
+  return stand_in::kernel("for_each", stream, [count, function] {
+    if constexpr (Packable<Function>) {
+      if (function.packed()) return visit_all<kPack>(count, function);
+    }
+    visit_all<1>(count, function);
+  });
+}
+
+template <class Sum>
+cudaError_t sum_up(cudaStream_t stream, std::int64_t count, const Sum& sum, double* partials) {
+  return stand_in::kernel("sum_up", stream, [count, sum, partials] {
+    sum.finish(sum.packed() ? sum_parts<kPack>(count, sum, partials)
+                            : sum_parts<1>(count, sum, partials));
+  });
+}
+
+template <class T>
+cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t out, const T* dy,
+                        float* dbias) {
+  return stand_in::kernel("sum_columns", stream, [=] {
+    for (std::int64_t column = 0; column < out; ++column) {
+      float sum = 0;
+      for (std::int64_t row = 0; row < batch; ++row) {
+        sum += static_cast<float>(dy[row * out + column]);
+      }
+      dbias[column] = sum;
+    }
+  });
+}
+
+cudaError_t orthogonalise(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
+                          float* matrix) {
+  return stand_in::kernel("orthogonalise", stream, [=] {
+    TeamOfOne team;
+    orthonormalise_rows(team, rows, columns, matrix);
+  });
+}
+
+#define TANDEM_INSTANTIATE(...) \
+  template cudaError_t for_each(cudaStream_t, std::int64_t, const __VA_ARGS__&);
+TANDEM_EACH_ELEMENTWISE(TANDEM_INSTANTIATE)
+#undef TANDEM_INSTANTIATE
+#define TANDEM_INSTANTIATE(...) \
+  template cudaError_t sum_up(cudaStream_t, std::int64_t, const __VA_ARGS__&, double*);
+TANDEM_EACH_SUM(TANDEM_INSTANTIATE)
+#undef TANDEM_INSTANTIATE
+template cudaError_t sum_columns(cudaStream_t, std::int64_t, std::int64_t, const float*, float*);
+template cudaError_t sum_columns(cudaStream_t, std::int64_t, std::int64_t, const BFloat16*, float*);
+
+}  // namespace tandem::cuda

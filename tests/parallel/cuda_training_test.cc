@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole steps on the CUDA back end, with stand-ins for all that needs a GPU: GPUs are threads, each
+// stream a FIFO of its own, so that a missing wait shows. The numbers are the host's.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "common/kernels/bf16_support.h"
+#include "common/model/zoo.h"
+#include "tests/support/training.h"
+
+namespace tandem::test {
+namespace {
+
+class CudaTraining : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { setenv("TANDEM_MODULE_PATH", TANDEM_STAND_IN_FOLDER, 1); }
+
+  static Training exact_run(Backend backend, const std::string& strategy, int devices) {
+    Training run{.strategy = strategy, .devices = devices, .training = exact_training(16)};
+    run.platform.oversubscribe = true;
+    run.backend = backend;
+    return run;
+  }
+};
+
+TEST_F(CudaTraining, Single_EqualsTheHostsBitForBit_OnIntegers) {
+  const auto model = exact_model();
+  EXPECT_EQ(train(*model, exact_run(Backend::kCuda, "single", 1)),
+            train(*model, exact_run(Backend::kHost, "single", 1)));
+}
+
+TEST_F(CudaTraining, DpAndIndependent_EqualSingleBitForBit_OnIntegers) {
+  const auto model = exact_model();
+  const Outcome single = train(*model, exact_run(Backend::kCuda, "single", 1));
+  for (const int devices : {1, 2, 4}) {  // of two GPUs
+    EXPECT_EQ(train(*model, exact_run(Backend::kCuda, "dp", devices)), single) << devices;
+  }
+  EXPECT_EQ(train(*model, exact_run(Backend::kCuda, "independent", 1)), single);
+}
+
+// In other orders of summation: to rounding only, over several steps of both optimizers.
+TEST_F(CudaTraining, SingleAndDp_FollowTheHost_InEveryPrecisionOfBoth) {
+  const auto model = make_model("mlp:2x64");
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    if (precision == Precision::kBf16 && host_bf16_support() == Bf16Support::kNone) continue;
+    for (const OptimizerKind optimizer : {OptimizerKind::kSgd, OptimizerKind::kAdam}) {
+      Training run{.strategy = "single", .devices = 1, .steps = 4};
+      run.platform.oversubscribe = true;
+      run.training.global_batch = 10;
+      run.training.precision = precision;
+      run.training.optimizer.kind = optimizer;
+      const Outcome host = train(*model, run);
+      const double tolerance = precision == Precision::kBf16 ? 2e-2 : 2e-5;
+      for (const int devices : {1, 3}) {
+        run.backend = Backend::kCuda;
+        run.devices = devices;
+        run.strategy = devices == 1 ? "single" : "dp";
+        const Outcome cuda = train(*model, run);
+        EXPECT_LT(relative_difference(host.weights, cuda.weights), tolerance);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem::test

@@ -1,0 +1,212 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs one case of tools/gpu_proof.
+#   gpu_proof_test.sh TANDEM FAKE_STEP_BENCH CASE TOOLS BUILD
+# Most cases have programs that stand in for the real ones, and --gpus for GPUs; the command line that measures
+# sweeps is the real one, with a fake step_bench.
+# shellcheck source=tests/tools/cases.sh
+source "$(dirname "$0")/cases.sh"
+tools=$4
+proof=$tools/gpu_proof
+build=$5
+stand_in=$(dirname "$(readlink -f "$0")")/fake_proof_program
+unset CUDA_VISIBLE_DEVICES CUDA_HOME CUDA_PATH
+
+# A build folder of stand-ins, a toolkit with its sanitizer, and an mpirun.
+make_stand_ins() {
+  mkdir -p built/bin built/tests/bin toolkit/bin path
+  local program
+  for program in step_bench copy_bench collective_bench kernel_bench; do cp "$stand_in" built/bin/$program; done
+  for program in cuda_contract_test cuda_parity_test cuda_module_test; do cp "$stand_in" built/tests/bin/$program; done
+  printf 'cuda_contract_test gpu\ncuda_parity_test gpu slow\nstats_test unit tsan\n' >built/tests/programs.txt
+  # `tandem` itself with a fake step_bench: the sweeps' documents are real ones.
+  cat >built/bin/tandem <<SH
+#!/bin/bash
+if [ "\$1" = run ] && [ -z "\${FAKE_NO_SWEEPS:-}" ]; then
+  exec "$tandem" "\${@/--backend=cuda/--backend=host}" --step-bench "$fake" --oversubscribe
+fi
+[ "\$1" = report ] && exec "$tandem" "\$@"
+exit 4
+SH
+  chmod +x built/bin/tandem
+  cp "$stand_in" toolkit/bin/compute-sanitizer
+  cp "$stand_in" path/mpirun
+  export CUDA_HOME=$folder/toolkit PATH=$folder/path:$PATH FAKE_PROOF_STARTS=$folder/starts
+}
+
+# is ROW STATE [WORDS]: the table's line
+is() {
+  grep -E "^$1 +$2 .*${3:-}" result/table.txt >/dev/null || die "row $1 is not '$2 ... ${3:-}': $(cat result/table.txt)"
+}
+
+proved() { "$proof" --programs built --out result "$@"; }
+
+case_no_gpu() {
+  compgen -G '/dev/nvidia[0-9]*' && { echo "there is a GPU here"; exit 77; }
+  expect 0 "$proof" --programs "$build" --out result
+  is device 'not run' 'no GPU$'
+  is cuda_contract_test 'not run' 'no GPU$'
+  is corners 'not run' 'no GPU$'
+  grep -qx '0 passed, 0 failed, [0-9]* not run' result/table.txt || die "something ran"
+  grep -qx 'no report: nothing was measured' out || die "does not say that there is no report"
+  [ "$(grep -c 'not run' out)" -gt 20 ] || die "the table is not printed"
+  [ ! -e result/results.json ] || die "a document of nothing"
+}
+
+case_one_gpu() {
+  make_stand_ins
+  expect 0 proved --gpus 1
+  is device passed
+  is cuda_parity_test passed '4 cases, 1 skipped'
+  is memcheck passed 'ERROR SUMMARY: 0 errors'
+  is racecheck passed '0 hazards'
+  is wrapper-tax passed '1.0010'
+  is graph passed
+  is nccl-world-1 passed
+  is steps passed '[0-9]+ launches measured'
+  is corners 'not run' 'needs 2 GPUs$'
+  is peers 'not run' 'needs 2 GPUs$'
+  grep -q "^step_bench .*--strategy=ddp.*--comm=mpi" starts || die "no ddp through mpi"
+  for file in results.json report.html report.md log.txt machine.txt logs/steps.log; do
+    [ -s result/$file ] || die "$file is missing"
+  done
+  for words in mlp-large dp-allreduce; do
+    grep -q $words result/report.md || die "not one report of all sweeps: no $words"
+  done
+  grep -q '^===== racecheck: passed' result/log.txt || die "the logs are not joined"
+  if grep -q 'stats_test' starts; then die "a test that needs no GPU was run"; fi
+  expect 2 proved --gpus 1
+  one_line 'holds an earlier proof'
+}
+
+case_four_gpus() {
+  make_stand_ins
+  expect 0 proved --gpus 4 --rows peers,nccl-collectives,corners
+  is peers passed
+  is corners passed '[0-9]+ launches measured'
+  grep -q '"devices": \[2, 4\]' result/sweeps/corners.json || die "not on 2 and 4 GPUs"
+  grep -q '^copy_bench .*--devices=4' starts || die "no matrix of four"
+  [ "$(grep -c . <<<"$(grep -E 'passed|failed' result/table.txt | grep -v ' failed, ')")" = 3 ] || die "other rows were run"
+}
+
+case_failing() {
+  make_stand_ins
+  FAKE_PROOF="collective_bench=fails cuda_parity_test=fails" expect 1 proved --gpus 1
+  is nccl-collectives-1 failed 'exit status 3: collective_bench: it cannot be had'
+  is cuda_parity_test failed 'exit status 3'
+  is steps passed
+  is memcheck passed
+}
+
+case_sweep_failing() {
+  make_stand_ins
+  FAKE_FAIL=dp expect 1 proved --gpus 1 --rows steps,doubled
+  is steps passed
+  is doubled failed 'exit status 1'
+  grep -q 'dp cannot be had' result/report.md || die "the report does not say why"
+}
+
+case_gate() {
+  make_stand_ins
+  FAKE_PROOF="copy_bench=fails" expect 1 proved --gpus 1
+  is device failed 'copy_bench: it cannot be had'
+  is steps 'not run' 'the row device failed'
+  is corners 'not run' 'needs 2 GPUs'
+  [ "$(wc -l <starts)" = 1 ] || die "something ran behind the gate"
+}
+
+case_skipping() {
+  make_stand_ins
+  FAKE_PROOF="cuda_contract_test=skips compute-sanitizer=unsupported" expect 0 proved --gpus 1 --rows cuda_contract_test,memcheck
+  is cuda_contract_test 'not run' 'all skipped: nothing to be seen'
+  is memcheck 'not run' 'device not supported'
+  rm -r result
+  FAKE_PROOF="compute-sanitizer=hazards" expect 1 proved --gpus 1 --rows racecheck
+  is racecheck failed '2 hazards'
+  rm -r result
+  FAKE_PROOF="compute-sanitizer=silent" expect 1 proved --gpus 1 --rows racecheck
+  is racecheck failed 'no summary'
+}
+
+case_absent() {
+  make_stand_ins
+  rm built/tests/bin/cuda_parity_test toolkit/bin/compute-sanitizer
+  export CUDA_HOME=$folder/elsewhere
+  expect 0 proved --gpus 1 --rows cuda_parity_test,memcheck
+  is cuda_parity_test 'not run' 'no cuda_parity_test here'
+  command -v compute-sanitizer >/dev/null || [ -n "$(echo /usr/local/cuda*/bin/compute-sanitizer*)" ] || is memcheck 'not run' 'no compute-sanitizer'
+}
+
+case_hanging() {
+  make_stand_ins
+  cp -r "$tools" tools  # a table with a limit that a test can wait for
+  sed -i 's/^  row device device 60/  row device device 1/' tools/lib/gpu_proof_rows.sh
+  proof=$folder/tools/gpu_proof
+  FAKE_PROOF="copy_bench=hangs" expect 1 proved --gpus 1 --rows device
+  is device failed 'no end within its limit of 1 s'
+  if pgrep -f "$folder/built/bin/copy_bench" >left; then die "processes are left: $(cat left)"; fi
+}
+
+case_minutes() {
+  make_stand_ins
+  expect 0 proved --gpus 1 --minutes 0
+  is device 'not run' 'the 0 minutes are spent'
+  [ ! -e starts ] || die "something ran"
+}
+
+case_interrupt() {
+  make_stand_ins
+  FAKE_PROOF="kernel_bench=hangs" "$proof" --programs built --out result --gpus 1 >out 2>err &
+  local pid=$! tries=0
+  while [ ! -e starts.hanging ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 300 ] || die "the row that hangs did not start"
+    sleep 0.1
+  done
+  kill -TERM $pid
+  wait $pid
+  [ $? = 130 ] || die "did not end with 130"
+  is device passed
+  is peak 'not run' 'stopped by Ctrl-C'
+  is steps 'not run' 'stopped by Ctrl-C'
+  if pgrep -f "$folder/built/bin/kernel_bench" >left; then die "processes are left: $(cat left)"; fi
+}
+
+case_bad_input() {
+  make_stand_ins
+  expect 2 proved --frobnicate
+  one_line "'--frobnicate'"
+  expect 2 proved --rows steps,nosuch
+  one_line "'nosuch' is no row; there are device"
+  expect 2 proved --gpus many
+  one_line "'many' is no whole number"
+  expect 2 proved --minutes
+  one_line "--minutes needs a value"
+  expect 2 "$proof" --programs absent --out result
+  one_line 'absent/bin/tandem: there is no such program'
+  touch file
+  expect 2 "$proof" --programs built --out file/result
+  one_line 'cannot be written'
+  [ ! -e result ] || die "something was written"
+  expect 0 proved --help
+  grep -q -- '--rehearse' out || die "no help"
+  expect 0 "$proof" --programs built --list
+  grep -qE '^corners +gpus:2 ' out || die "the list does not say what a row needs"
+  [ ! -e out/gpu-proof-1 ] || die "the list made a folder"
+  [ ! -e starts ] || die "the list ran something"
+}
+
+# The rows' own commands, as they are, on the CPU.
+case_rehearsal() {
+  expect 0 "$proof" --programs "$build" --out result --rehearse
+  grep -q '^A rehearsal on the CPU' out || die "not marked"
+  is device passed
+  is numbers-ddp-4 passed
+  is wrapper-tax passed 'step time with strategy=single'
+  is steps passed
+  is doubled passed
+  is memcheck 'not run' 'a rehearsal on the CPU'
+  grep -q '^# CPU only' result/report.md || die "the report claims more than the CPU"
+}
+
+"case_$3" || exit 1

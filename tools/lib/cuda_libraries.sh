@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Where a node keeps the CUDA libraries that no archive may bring: found by the dynamic loader, in a
+# toolkit, or in the wheels of a PyTorch installation. Sourced. Needs glibc, bash and coreutils alone.
+
+# loader: the dynamic loader of this machine; nothing where it has no glibc.
+loader() {
+  local file
+  for file in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do
+    if [ -x "$file" ]; then printf '%s\n' "$file"; return 0; fi
+  done
+  return 1
+}
+
+# glibc_version: such as 2.36; nothing where there is none, or one before 2.33, which does not tell.
+glibc_version() {
+  local text
+  text=$("$(loader)" --version 2>/dev/null) || return 1
+  [[ $text =~ version\ ([0-9]+\.[0-9]+) ]] && printf '%s\n' "${BASH_REMATCH[1]}"
+}
+
+# is_at_least VERSION WANTED: compares numbers with dots.
+is_at_least() {
+  [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]
+}
+
+# loaded_from SONAME: the file that the dynamic loader takes, by LD_LIBRARY_PATH or its cache. It is
+# asked itself, by a listing of what it would load: nothing runs.
+loaded_from() {
+  local line
+  while read -r line; do
+    if [[ $line =~ ^"$1 => "(/.*)" (0x" ]]; then printf '%s\n' "${BASH_REMATCH[1]}"; return 0; fi
+  done < <("$(loader)" --preload "$1" --list "$BASH" 2>/dev/null)
+  return 1
+}
+
+# toolkit_folders ROOT: folders of libraries of the toolkits below ROOT (usually empty: the system's), and
+# of those that the environment names.
+toolkit_folders() {
+  local root=$1 home folder
+  for home in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${NCCL_HOME:-}" "$root"/usr/local/cuda "$root"/usr/local/cuda-* "$root"/opt/cuda; do
+    [ -n "$home" ] || continue
+    for folder in "$home/lib64" "$home/lib" "$home/targets/$(uname -m)-linux/lib"; do
+      if [ -d "$folder" ]; then printf '%s\n' "$folder"; fi
+    done
+  done
+}
+
+# wheel_folders: nvidia/*/lib in the packages of the python in PATH: what a PyTorch of that python uses.
+wheel_folders() {
+  local python folder
+  python=$(command -v python3 || command -v python) || return 0
+  while read -r folder; do
+    for folder in "$folder"/nvidia/*/lib; do
+      if [ -d "$folder" ]; then printf '%s\n' "$folder"; fi
+    done
+  done < <("$python" -c 'import site, sys, sysconfig
+paths = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *sys.path]
+paths += site.getsitepackages() + [site.getusersitepackages()]
+print(*dict.fromkeys(path for path in paths if path), sep="\n")' 2>/dev/null)
+}
+
+# find_library SONAME [ROOT]: sets `library` (its path; empty: missing) and `library_place` (loader, toolkit
+# or python). A missing library is no error here.
+# shellcheck disable=SC2034  # both are read by who sources this
+find_library() {
+  local soname=$1 root=${2:-} folder
+  library_place=loader
+  if library=$(loaded_from "$soname"); then return 0; fi
+  library_place=toolkit
+  while read -r folder; do
+    if [ -e "$folder/$soname" ]; then library=$folder/$soname; return 0; fi
+  done < <(toolkit_folders "$root")
+  library_place=python
+  while read -r folder; do
+    if [ -e "$folder/$soname" ]; then library=$folder/$soname; return 0; fi
+  done < <(wheel_folders)
+  library_place='' library=''
+}
+
+# use_library PATH: makes the dynamic loader find it, and what lies beside it, after all that is found already.
+use_library() {
+  local folder=${1%/*}
+  case ":${LD_LIBRARY_PATH:-}:" in
+    *":$folder:"*) ;;
+    *) export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder ;;
+  esac
+}
+
+# driver_version [ROOT]: of the NVIDIA driver that is loaded, such as 580.65.06; nothing where there is none.
+driver_version() {
+  local file=${1:-}/proc/driver/nvidia/version text
+  [ -r "$file" ] || return 1
+  text=$(<"$file")
+  [[ $text =~ [^0-9.]([0-9]{3,}\.[0-9]+(\.[0-9]+)?)[^0-9.] ]] && printf '%s\n' "${BASH_REMATCH[1]}"
+}
+
+# gpu_files [ROOT]: how many device files of GPUs there are; nvidiactl and others exist without one.
+gpu_files() {
+  local file count=0
+  for file in "${1:-}"/dev/nvidia[0-9]*; do
+    if [[ ${file##*/nvidia} =~ ^[0-9]+$ ]] && [ -e "$file" ]; then count=$((count + 1)); fi
+  done
+  if [ "$count" = 0 ] && [ -e "${1:-}/dev/dxg" ] && [ -e "${1:-}/usr/lib/wsl/lib/libcuda.so.1" ]; then count=1; fi
+  printf '%s\n' "$count"
+}

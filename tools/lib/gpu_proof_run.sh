@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # options are set by who sources this
+# How tools/gpu_proof runs its rows: what each needs, its time limit, how its end is judged, and the table of
+# all. Sourced, with `programs`, `out`, `gpus`, `minutes`, `backend` set, and say, usage_error, die defined.
+
+row_names=() row_needs=() row_limits=() row_titles=() row_commands=()
+states=() details=() seconds=()
+
+# row NAME NEEDS SECONDS TITLE KIND ARGUMENT...: one row. NEEDS are words with commas between them:
+#   gpu           a GPU                     gpus:N   so many
+#   device        a device: any GPU, or the CPU in a rehearsal
+#   test:NAME     the test program          tool:NAME   a program in PATH or in a CUDA toolkit
+# KIND is one of the functions below, which sets `command` and `judge`.
+row() {
+  row_names+=("$1") row_needs+=("$2") row_limits+=("$3") row_titles+=("$4")
+  shift 4
+  row_commands+=("$(printf '%q ' "$@")")
+}
+
+command=() judge=
+program() { command=("$programs/bin/$1" "${@:2}") judge=judge_exit; }
+ranks() { command=(mpirun -np "$1" --bind-to none --oversubscribe --mca btl "vader,self" "$programs/bin/$2" "${@:3}") judge=judge_exit; }
+gtest() { command=("$programs/tests/bin/$1" "${@:2}") judge=judge_gtest; }
+pairs() { "${@}"; judge=judge_pairs; }
+sanitizer() {
+  local tool=$1
+  shift
+  "$@"
+  command=("$(tool_path compute-sanitizer)" --tool "$tool" --error-exitcode 99 "${command[@]}")
+  judge=judge_sanitizer
+}
+# sweep NAME OPTION...: its launches join the one results document.
+sweep() {
+  local folder=$out/sweeps/$1
+  mkdir -p "$folder"
+  "sweep_$1" >"$folder.json"
+  command=("$programs/bin/tandem" run "$folder.json" --out "$folder" "--backend=$backend" "${@:2}")
+  judge=judge_sweep
+}
+
+# tool_path NAME: of a program of the CUDA toolkit.
+tool_path() {
+  local folder
+  command -v "$1" && return 0
+  for folder in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda /usr/local/cuda-*; do
+    if [ -n "$folder" ] && [ -x "$folder/bin/$1" ]; then printf '%s\n' "$folder/bin/$1"; return 0; fi
+  done
+  return 1
+}
+
+# has_flag PROGRAM FLAG: whether its help names the flag.
+has_flag() { "$programs/bin/$1" --help 2>/dev/null | grep -q -- "$2"; }
+
+# GPUs that CUDA will show: nvidia-smi knows what the job system allows; without it the device files count.
+count_gpus() {
+  local count visible
+  if ! command -v nvidia-smi >/dev/null || ! count=$(timeout 30 nvidia-smi -L 2>/dev/null | grep -c '^GPU '); then
+    count=$(gpu_files "")
+  fi
+  if [ -n "${CUDA_VISIBLE_DEVICES+set}" ]; then
+    IFS=, read -r -a visible <<<"$CUDA_VISIBLE_DEVICES"
+    if [ "${visible[0]:-}" = -1 ]; then visible=(); fi
+    if [ "${#visible[@]}" -lt "$count" ]; then count=${#visible[@]}; fi
+  fi
+  printf '%s\n' "$count"
+}
+
+# missing_for NEEDS: the first thing that a row needs and that is not here; nothing where all is.
+missing_for() {
+  local need
+  for need in ${1//,/ }; do
+    case $need in
+      gpu | gpus:*)
+        if [ "$need" = gpu ]; then need=gpus:1; fi
+        if [ "$backend" = host ]; then printf 'a rehearsal on the CPU\n'; return; fi
+        if [ "$gpus" = 0 ]; then printf 'no GPU\n'; return; fi
+        if [ "$gpus" -lt "${need#*:}" ]; then printf 'needs %s GPUs\n' "${need#*:}"; return; fi ;;
+      device) if [ "$backend" = cuda ] && [ "$gpus" = 0 ]; then printf 'no GPU\n'; return; fi ;;
+      test:*) if [ ! -x "$programs/tests/bin/${need#*:}" ]; then printf 'no %s here: it was not built\n' "${need#*:}"; return; fi ;;
+      tool:*) if ! tool_path "${need#*:}" >/dev/null; then printf 'no %s in PATH or a CUDA toolkit\n' "${need#*:}"; return; fi ;;
+      *) die "row needs '$need', which is no known need" ;;
+    esac
+  done
+}
+
+# reason_in LOG: what a program said last in its own name, or its last line.
+reason_in() {
+  local line
+  line=$(grep -aE '^(tandem|step_bench|collective_bench|copy_bench|kernel_bench|lessons): ' "$1" | tail -n 1) ||
+    line=$(tail -n +2 "$1" | grep -av '^[[:space:]]*$' | tail -n 1) || line='it printed nothing'
+  printf '%s\n' "$line"
+}
+
+# Each judge sets `state` and `detail` from the exit status and the log.
+judge_exit() {
+  if [ "$1" = 0 ]; then state=passed detail=; else state=failed detail="exit status $1: $(reason_in "$2")"; fi
+}
+
+judge_gtest() {
+  local passed skipped
+  passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests\{0,1\}\.$/\1/p' "$2")
+  skipped=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) tests\{0,1\}, listed below:$/\1/p' "$2")
+  if [ "$1" != 0 ] || [ -z "$passed" ]; then
+    state=failed detail="exit status $1: $(grep -am 1 '^\[  FAILED  \]' "$2" || reason_in "$2")"
+  elif [ "$passed" = 0 ]; then
+    state='not run' detail="all skipped: $(grep -aA1 -m 1 ': Skipped$' "$2" | sed -n 2p || true)"
+  else
+    state=passed detail="$passed cases${skipped:+, $skipped skipped}"
+  fi
+}
+
+# Racecheck counts hazards, the others errors. A device that the tool does not know is no fault of the program.
+judge_sanitizer() {
+  local summary
+  summary=$(grep -aE 'ERROR SUMMARY|RACECHECK SUMMARY' "$2" | tail -n 1 | sed 's/^=* *//' || true)
+  if grep -aqi 'device not supported' "$2"; then
+    state='not run' detail='device not supported'
+  elif [ "$1" = 0 ] && [[ $summary =~ 'SUMMARY: 0 ' ]]; then
+    state=passed detail=$summary
+  elif [ "$1" = 0 ]; then
+    state=failed detail="${summary:-no summary in the log}"
+  else
+    state=failed detail="exit status $1: ${summary:-$(reason_in "$2")}"
+  fi
+}
+
+judge_sweep() {
+  local journal=$out/sweeps/$row_name/journal.jsonl measured skipped
+  measured=$(grep -ac '"status":"ok"' "$journal" 2>/dev/null || true)
+  skipped=$(grep -ac '"status":"skipped"' "$journal" 2>/dev/null || true)
+  judge_exit "$1" "$2"
+  if [ "$state" = passed ] && [ "${measured:-0}" = 0 ]; then
+    state=failed detail='no launch was measured'
+  elif [ "$state" = passed ]; then
+    detail="$measured launches measured"
+    if [ "${skipped:-0}" != 0 ]; then detail+=", $skipped skipped: the report says why"; fi
+  fi
+}
+
+# What --ab prints of the ratio.
+judge_pairs() {
+  judge_exit "$1" "$2"
+  if [ "$state" = passed ]; then detail=$(grep -aom 1 'step time with .* over step time without: [^)]*)' "$2" || true); fi
+}
+
+# run_row INDEX: runs it within its limit and what is left of the minutes.
+child='' stopped='' row_name=
+run_row() {
+  local index=$1 log left limit status=0 start=$SECONDS
+  row_name=${row_names[index]}
+  log=$out/logs/$row_name.log
+  left=$((minutes * 60 - SECONDS)) limit=${row_limits[index]}
+  if [ "$left" -lt "$limit" ]; then limit=$left; fi
+  eval "${row_commands[index]}"
+  printf '$ %s\n' "${command[*]}" >"$log"
+  timeout --kill-after=10 "$limit" "${command[@]}" >>"$log" 2>&1 </dev/null &
+  child=$!
+  while :; do  # a trapped signal ends `wait`, not the child
+    status=0
+    wait "$child" || status=$?
+    kill -0 "$child" 2>/dev/null || break
+  done
+  child=
+  if [ -n "$stopped" ]; then
+    state='not run' detail='stopped by Ctrl-C'
+  elif [ "$status" = 124 ] || [ "$status" = 137 ]; then
+    state=failed detail="no end within its limit of $limit s"
+    if [ "$limit" -lt "${row_limits[index]}" ]; then state='not run' detail="cut short: the $minutes minutes are spent"; fi
+  else
+    $judge "$status" "$log"
+  fi
+  states[index]=$state details[index]=$detail seconds[index]=$((SECONDS - start))
+}
+
+# Why a row is not even started; nothing where it is.
+gate=
+why_not() {
+  local why
+  if [ -n "$stopped" ]; then printf 'stopped by Ctrl-C\n'; return; fi
+  why=$(missing_for "${row_needs[$1]}")
+  if [ -n "$why" ]; then
+    printf '%s\n' "$why"
+  elif [ -n "$gate" ]; then
+    printf '%s\n' "$gate"
+  elif [ "$SECONDS" -ge $((minutes * 60)) ]; then
+    printf 'the %s minutes are spent\n' "$minutes"
+  fi
+}
+
+# prove: all rows, the documents, the table; ends the script. The first row is the gate: where CUDA cannot
+# even copy, the others would only repeat why.
+prove() {
+  local index why
+  trap 'stopped=1; if [ -n "$child" ]; then kill -TERM "$child" 2>/dev/null || true; fi' INT TERM HUP
+  describe_machine >"$out/machine.txt" 2>&1
+  say "${#row_names[@]} rows, $gpus GPUs, into $out"
+  for index in "${!row_names[@]}"; do
+    why=$(why_not "$index")
+    if [ -n "$why" ]; then
+      states[index]='not run' details[index]=$why seconds[index]=0
+    else
+      run_row "$index"
+    fi
+    if [ "${row_names[index]}" = device ] && [ "${states[index]}" = failed ]; then gate='the row device failed'; fi
+    print_row "$index"
+  done
+  write_report
+  join_logs
+  { table_head; for index in "${!row_names[@]}"; do print_row "$index"; done; summary; } >"$out/table.txt"
+  printf '\n'
+  cat "$out/table.txt"
+  if [ -n "$stopped" ]; then exit 130; fi
+  [ "$(count_of failed)" = 0 ]
+  exit $?
+}
+
+describe_machine() {
+  date -u
+  uname -a
+  printf 'driver %s\n' "$(driver_version "" || echo 'none is loaded')"
+  if command -v nvidia-smi >/dev/null; then timeout 30 nvidia-smi -L; timeout 30 nvidia-smi topo -m; fi
+  return 0
+}
+
+table_head() {
+  if [ "$backend" = host ]; then printf 'A rehearsal on the CPU: it shows that the commands run, and nothing of GPUs.\n'; fi
+  printf '%-20s %-8s %5s  %s\n' row state s 'what it shows: result'
+}
+
+print_row() {
+  local text=${row_titles[$1]}
+  if [ -n "${details[$1]}" ]; then text="$text: ${details[$1]}"; fi
+  printf '%-20s %-8s %5s  %s\n' "${row_names[$1]}" "${states[$1]}" "${seconds[$1]}" "$text"
+}
+
+count_of() {
+  local state count=0
+  for state in "${states[@]}"; do if [ "$state" = "$1" ]; then count=$((count + 1)); fi; done
+  printf '%s\n' "$count"
+}
+
+summary() {
+  printf '\n%s passed, %s failed, %s not run\n' "$(count_of passed)" "$(count_of failed)" "$(count_of 'not run')"
+  if [ -e "$out/report.html" ]; then printf 'report: %s\n' "$out/report.html"; else printf 'no report: nothing was measured\n'; fi
+}
+
+# One document of all sweeps. Its failure is a row of its own: measured steps without it would be lost to sight.
+write_report() {
+  local folder sources=()
+  for folder in "$out"/sweeps/*/; do
+    if grep -aqs '"status":"ok"' "$folder/journal.jsonl"; then sources+=("${folder%/}"); fi
+  done
+  if [ "${#sources[@]}" = 0 ]; then return 0; fi
+  if "$programs/bin/tandem" report "${sources[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
+  row report device 0 'one document and report of all sweeps' true
+  states+=(failed) details+=("$(reason_in "$out/logs/report.log")") seconds+=(0)
+}
+
+join_logs() {
+  local index log
+  {
+    cat "$out/machine.txt"
+    for index in "${!row_names[@]}"; do
+      log=$out/logs/${row_names[index]}.log
+      printf '\n===== %s: %s (%s s) %s\n' "${row_names[index]}" "${states[index]}" "${seconds[index]}" "${details[index]}"
+      if [ -e "$log" ]; then cat "$log"; fi
+    done
+  } >"$out/log.txt"
+}
+
+# choose_rows NAME,...: keeps these, in the table's order.
+choose_rows() {
+  local wanted index kept=() names=() needs=() limits=() titles=() commands=()
+  for wanted in ${1//,/ }; do
+    [[ " ${row_names[*]} " == *" $wanted "* ]] || usage_error "--rows: '$wanted' is no row; there are ${row_names[*]}"
+    kept+=("$wanted")
+  done
+  for index in "${!row_names[@]}"; do
+    [[ " ${kept[*]} " == *" ${row_names[index]} "* ]] || continue
+    names+=("${row_names[index]}") needs+=("${row_needs[index]}") limits+=("${row_limits[index]}")
+    titles+=("${row_titles[index]}") commands+=("${row_commands[index]}")
+  done
+  row_names=("${names[@]}") row_needs=("${needs[@]}") row_limits=("${limits[@]}") row_titles=("${titles[@]}") row_commands=("${commands[@]}")
+}
+
+list_rows() {
+  local index
+  printf '%-20s %-32s %5s  %s\n' row needs 's <=' 'what it shows'
+  for index in "${!row_names[@]}"; do
+    printf '%-20s %-32s %5s  %s\n' "${row_names[index]}" "${row_needs[index]}" "${row_limits[index]}" "${row_titles[index]}"
+  done
+}
+
+# new_folder PATH: the first of PATH-1, PATH-2, ... that does not exist.
+new_folder() {
+  local number=1
+  while [ -e "$1-$number" ]; do number=$((number + 1)); done
+  printf '%s\n' "$1-$number"
+}

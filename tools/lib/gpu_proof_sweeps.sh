@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # options are set by who sources this
+# The sweeps of tools/gpu_proof, as `tandem run` reads them. sweep_NAME prints that of row NAME. Sourced, with
+# `programs`, `backend`, `gpus` set.
+
+# few_launches: enough to see a step's time, too few for a verdict: that is what the named sweeps are for.
+few_launches() { printf '"launches": 3, "min_time": "300ms", "min_samples": 10'; }
+
+# precisions: the key of a workload for all that GPUs have; nothing where step_bench has no choice. Not every CPU
+# has bf16, so a rehearsal is in fp32.
+precisions() {
+  if ! has_flag step_bench --precision; then return 0; fi
+  if [ "$backend" = host ]; then printf ', "precision": ["fp32"]'; else printf ', "precision": ["fp32", "tf32", "bf16"]'; fi
+}
+
+sweep_steps() {
+  local workloads more
+  more=$(precisions)
+  workloads="{\"model\": \"mlp-base\", \"batch\": 512$more}, {\"model\": \"mlp-large\", \"batch\": 1024$more}"
+  if [ "$backend" = host ]; then workloads="{\"model\": \"mlp-tiny\", \"batch\": 64$more}"; fi
+  printf '{"name": "gpu-proof-steps", "workloads": [%s], "devices": [1], "strategies": ["single"], %s}\n' \
+    "$workloads" "$(few_launches)"
+}
+
+# Several devices on one GPU: how the strategies behave there, not what several GPUs would do.
+sweep_doubled() {
+  printf '{"name": "gpu-proof-doubled", "workloads": [{"model": "%s", "batch": 256}], "devices": [2, 4],\n' "$(proof_model)"
+  printf ' "strategies": ["dp", "dp-allreduce", {"strategy": "ddp", "options": {"comm": "mpi"}}], %s}\n' "$(few_launches)"
+}
+
+# 2, 4, 8, ... and all GPUs; each count divides the batch.
+sweep_corners() {
+  local counts='' count
+  for ((count = 2; count < gpus; count *= 2)); do counts+="$count, "; done
+  printf '{"name": "gpu-proof-corners", "workloads": [{"model": "mlp-base", "batch": %s}], "devices": [%s%s],\n' $((256 * gpus)) "$counts" "$gpus"
+  printf ' "strategies": ["single", {"strategy": "independent", "launch": "threads"}, {"strategy": "independent", "launch": "processes"},\n'
+  printf '  "dp", "dp-allreduce", "ddp", "ddp-replicate"], %s}\n' "$(few_launches)"
+}
