@@ -2,6 +2,7 @@
 #include "bench/verification.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "bench/strategy_factory.h"
@@ -13,20 +14,19 @@ namespace {
 
 constexpr int kSteps = 3;
 
-// Other orders of summation differ by some roundings of a tensor's largest gradient: 1e-6 of it in
-// fp32. In tf32 and bf16 a sum that comes out an fp32 rounding higher may cross to the next number
-// of the narrow format, 2^-11 or 2^-8 away, and what is made of it with it. A gradient that is
-// missing, doubled or of another step differs by about all of it.
-double tolerance_of(Precision precision) {
-  switch (precision) {
-    case Precision::kFp32:
-      return 1e-3;
-    case Precision::kTf32:
-      return 4e-3;
-    case Precision::kBf16:
-      break;
-  }
-  return 1e-2;
+// Other orders of summation differ by some 1e-6 of a tensor's largest gradient in fp32; a gradient
+// that is missing, doubled or of another step differs by about all of it.
+//
+// A number of tf32 or bf16 that an fp32 rounding carries to its neighbour moves by 2^-11 or 2^-8,
+// and an activation near zero by which ReLU then decides otherwise takes a sample's whole part of a
+// gradient with it. That hardly happens where both sides round alike: a host's products of a row do
+// not depend on the other rows, and shares are the batch's gradients times N, exact for a power of
+// two.
+double tolerance_of(Precision precision, int devices, Backend backend) {
+  if (precision == Precision::kFp32) return 1e-3;
+  const bool round_alike =
+      backend == Backend::kHost && std::has_single_bit(static_cast<unsigned>(devices));
+  return round_alike ? 1e-2 : 3e-1;
 }
 
 // What training came to: the gradients that the optimizer saw, per step, and the weights at the
@@ -84,10 +84,11 @@ Training train_reference(Place& place, const Model& model, const Variant& varian
   return train(*strategy, *place.platform);
 }
 
-Verification compare(const StepOptions& options, double difference, bool equal,
+Verification compare(const StepOptions& options, Backend backend, double difference, bool equal,
                      std::uint64_t weights) {
   const std::string strategy = to_string(options.variant.strategy);
-  const double tolerance = tolerance_of(options.variant.training.precision);
+  const double tolerance =
+      tolerance_of(options.variant.training.precision, options.place.devices, backend);
   const bool close = difference <= tolerance;
   return {close && equal,
           fmt::format("{}: over {} steps on {} device{} no gradient or weight of {} differs from "
@@ -121,7 +122,7 @@ Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& optio
       difference = relative_difference(train_reference(place, model, options.variant), mine);
     });
     difference = std::stod(broadcast(bootstrap, fmt::format("{:.17g}", difference), 0));
-    return compare(options, difference, equal, checksum(mine.weights));
+    return compare(options, place.platform->backend(), difference, equal, checksum(mine.weights));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     return {false, fmt::format("not verified: does not fit ({})", error.what())};
