@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bucket_limits.h"
 
-#include <charconv>
 #include <limits>
 
 #include "common/base/error.h"
+#include "common/base/numbers.h"
 
 namespace tandem::bench {
 
 Bytes bucket_size(const std::string& flag, const std::string& text) {
   if (text == "all") return Bytes{std::numeric_limits<std::int64_t>::max()};
-  double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc{} && rest == text.data() + text.size();
-  if (!whole || !(number >= 0 && number < 1e9)) {
+  const auto number = parse_number<double>(text);
+  if (!number || !(*number >= 0 && *number < 1e9)) {
     fail(ErrorKind::kUsage, "{}: '{}' is no number of MiB: give one such as 25, or all", flag,
          text);
   }

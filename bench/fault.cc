@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <csignal>
 #include <limits>
 #include <string_view>
 
 #include "bench/choices.h"
 #include "common/base/error.h"
+#include "common/base/numbers.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/host/parking.h"
 
@@ -25,9 +25,8 @@ constexpr std::array kFaults{Choice<FaultKind>{"killed", FaultKind::kKilled},
                              Choice<FaultKind>{"nan", FaultKind::kNan}};
 
 std::int64_t number_of(const std::string& fault, std::string_view text) {
-  std::int64_t number = -1;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && rest == text.data() + text.size() && number >= 0) return number;
+  const auto number = parse_number<std::int64_t>(text);
+  if (number && *number >= 0) return *number;
   fail(ErrorKind::kUsage, "--fault={}: '{}' is no number; give a fault such as killed:1@7", fault,
        text);
 }

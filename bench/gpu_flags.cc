@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gpu_flags.h"
 
-#include <charconv>
-
 #include "bench/choices.h"
 #include "bench/comma_list.h"
 #include "common/base/error.h"
+#include "common/base/numbers.h"
 
 namespace tandem::bench {
 namespace {
 
 int ordinal(const std::string& text) {
-  int number = -1;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && rest == text.data() + text.size() && number >= 0) return number;
+  const auto number = parse_number<int>(text);
+  if (number && *number >= 0) return *number;
   fail(ErrorKind::kUsage, "--gpus: '{}' is no GPU: use CUDA's numbers from 0, such as 2,0", text);
 }
 

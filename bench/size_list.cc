@@ -2,10 +2,10 @@
 #include "bench/size_list.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "bench/comma_list.h"
 #include "common/base/error.h"
+#include "common/base/numbers.h"
 
 namespace tandem::bench {
 namespace {
@@ -19,10 +19,8 @@ struct Range {
 };
 
 std::int64_t factor_of(const std::string& text, const std::string& flag) {
-  std::int64_t factor = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
-  const bool whole = error == std::errc{} && rest == text.data() + text.size();
-  if (whole && factor >= 2 && factor <= kMostFactor) return factor;
+  const auto factor = parse_number<std::int64_t>(text);
+  if (factor && *factor >= 2 && *factor <= kMostFactor) return *factor;
   fail(ErrorKind::kUsage,
        "{}: '{}' is no factor: use a whole number of 2 or more, as in {}=1KiB:1GiB:4", flag, text,
        flag);

@@ -2,7 +2,6 @@
 #include "bench/step_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "bench/step_checks.h"
 #include "bench/step_flags.h"
 #include "common/base/error.h"
+#include "common/base/numbers.h"
 #include "common/base/units.h"
 
 namespace tandem::bench {
@@ -39,10 +39,8 @@ std::int64_t global_batch(const StepFlags& flags) {
 }
 
 int device_index(const char* flag, const std::string& text) {
-  int index = -1;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  const bool whole = error == std::errc{} && rest == text.data() + text.size();
-  require(whole && index >= 0,
+  const int index = parse_number<int>(text).value_or(-1);
+  require(index >= 0,
           fmt::format("{}: '{}' is no device: use numbers from 0, such as 1,0", flag, text));
   return index;
 }
@@ -55,17 +53,17 @@ CompressionOptions compression_of(const StepFlags& flags) {
     options.compression = choose("--compress (or powersgd:RANK)", flags.compress, kCompressions);
     return options;
   }
-  const char* const end = flags.compress.data() + flags.compress.size();
-  const char* const begin =
-      flags.compress.data() + std::min(kPowerSgd.size(), flags.compress.size());
-  const auto [rest, error] = std::from_chars(begin, end, options.power_sgd.rank);
-  require(flags.compress.starts_with(kPowerSgd) && error == std::errc{} && rest == end &&
-              options.power_sgd.rank >= 1,
+  const std::string_view given = flags.compress;
+  const int rank = given.starts_with(kPowerSgd)
+                       ? parse_number<int>(given.substr(kPowerSgd.size())).value_or(0)
+                       : 0;
+  require(rank >= 1,
           fmt::format("--compress={}: give PowerSGD a rank of 1 or more, such as powersgd:4",
                       flags.compress));
   require(flags.powersgd_start >= 2,
           "--powersgd-start: use 2 or more; buckets are made anew after the first step");
   options.compression = Compression::kPowerSgd;
+  options.power_sgd.rank = rank;
   options.power_sgd.start_step = flags.powersgd_start;
   options.power_sgd.seed = flags.seed;
   return options;
@@ -178,13 +176,10 @@ TrainingOptions training_of(const StepFlags& flags) {
 PeakRequest peak_of(const std::string& text) {
   if (text.empty()) return {};
   if (text == "measured") return {.is_measured = true};
-  PeakRequest request;
-  const auto [rest, error] =
-      std::from_chars(text.data(), text.data() + text.size(), request.gflops);
-  const bool whole = error == std::errc{} && rest == text.data() + text.size();
-  require(whole && request.gflops > 0 && std::isfinite(request.gflops),
+  const double gflops = parse_number<double>(text).value_or(0);
+  require(gflops > 0 && std::isfinite(gflops),
           fmt::format("--peak-gflops={}: use a speed above 0, in GFLOP/s, or measured", text));
-  return request;
+  return {.gflops = gflops};
 }
 
 Variant variant_of(const StepFlags& flags) {

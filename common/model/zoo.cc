@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/zoo.h"
 
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/numbers.h"
 #include "common/model/counter.h"
 #include "common/model/mlp.h"
 #include "common/model/small_models.h"
@@ -41,10 +41,8 @@ const std::map<std::string, Maker, std::less<>>& small_models() {
 
 // A positive whole number that takes up all of `text`.
 std::optional<std::int64_t> positive(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || rest != text.data() + text.size() || value < 1) return std::nullopt;
-  return value;
+  const auto value = parse_number<std::int64_t>(text);
+  return value && *value >= 1 ? value : std::nullopt;
 }
 
 // "4x1024" -> 4 layers of 1024 x 1024; nothing where the text is not that.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -14,6 +13,7 @@
 #include <string_view>
 
 #include "common/base/error.h"
+#include "common/base/numbers.h"
 #include "tools/tandem/command_output.h"
 #include "tools/tandem/slurm_steps.h"
 
@@ -22,10 +22,8 @@ namespace {
 
 // 0 where the text is no number from 1.
 int positive(std::string_view text) {
-  int number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc{} && rest == text.data() + text.size();
-  return whole && number > 0 ? number : 0;
+  const int number = parse_number<int>(text).value_or(0);
+  return number > 0 ? number : 0;
 }
 
 std::vector<std::string> split(const std::string& text, char at) {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace tandem {
+
+// The number that takes up all of `text`, whatever the locale; nothing where it is none of that
+// type or there is more than it.
+template <class Number>
+[[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace tandem
