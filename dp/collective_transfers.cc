@@ -4,6 +4,7 @@
 #include "common/base/check.h"
 #include "common/parallel/coalescing.h"
 #include "common/runtime/copy.h"
+#include "dp/flattened_gradients.h"
 
 namespace tandem::dp {
 namespace {
@@ -71,50 +72,29 @@ class CollectiveReduce final : public ReduceToRoot {
                    Bytes chunk_limit)
       : team_(team),
         replicas_(gradients.replicas),
-        gradients_(gradients.arenas),
-        chunks_(reduction_chunks(layout, chunk_limit)),
-        sum_(replicas_.front()->device().allocate(gradients_.front().bytes())) {
+        gradients_(gradients, layout, chunk_limit),
+        sum_(replicas_.front()->device().allocate(gradients.arenas.front().bytes())) {
     TANDEM_CHECK(team.size() == static_cast<int>(replicas_.size()), "{} ranks for {} replicas",
                  team.size(), replicas_.size());
-    for (Replica* const replica : replicas_) {
-      flat_.push_back(make_staging(replica->device(), chunks_));
-    }
   }
 
   [[nodiscard]] Span<float> sum() override { return sum_->as<float>(); }
 
   void enqueue() override {
-    for (std::size_t i = 0; i < replicas_.size(); ++i) flatten(i);
-    for (const Chunk& chunk : chunks_) {
+    for (std::size_t i = 0; i < replicas_.size(); ++i) gradients_.flatten(i);
+    for (const Chunk& chunk : gradients_.chunks()) {
       on_all(team_, replicas_.size(), [&](Communicator& rank, std::size_t i) {
         const Span<float> result = i == 0 ? chunk.of(sum()) : Span<float>{};
-        rank.reduce(replicas_[i]->stream(), flat_of(i, chunk), result, kRoot);
+        rank.reduce(replicas_[i]->stream(), gradients_.of(i, chunk), result, kRoot);
       });
     }
   }
 
  private:
-  // A chunk of one tensor is only viewed.
-  [[nodiscard]] Span<float> flat_of(std::size_t replica, const Chunk& chunk) {
-    return chunk.flattened ? chunk.staged_in(flat_[replica]->as<float>())
-                           : chunk.of(gradients_[replica]);
-  }
-
-  void flatten(std::size_t replica) {
-    Replica& on = *replicas_[replica];
-    on.timer().begin(on.stream(), Phase::kReduce);
-    for (const Chunk& chunk : chunks_) {
-      if (!chunk.flattened) continue;
-      enqueue_copy(on.stream(), flat_of(replica, chunk), chunk.of(gradients_[replica]));
-    }
-  }
-
   DeviceTeam& team_;
   const std::vector<Replica*> replicas_;
-  const std::vector<Span<float>> gradients_;
-  const std::vector<Chunk> chunks_;
-  const std::unique_ptr<Buffer> sum_;          // on the root
-  std::vector<std::unique_ptr<Buffer>> flat_;  // per replica: the flattened chunks
+  FlattenedGradients gradients_;
+  const std::unique_ptr<Buffer> sum_;  // on the root
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
-#include "common/parallel/coalescing.h"
 #include "common/runtime/copy.h"
+#include "dp/flattened_gradients.h"
 #include "dp/reduce_to_root.h"
 
 namespace tandem::dp {
@@ -11,22 +12,20 @@ namespace {
 class SequentialReduce final : public ReduceToRoot {
  public:
   SequentialReduce(const Gradients& gradients, const ParameterLayout& layout, Bytes chunk_limit)
-      : replicas_(gradients.replicas),
-        gradients_(gradients.arenas),
-        chunks_(reduction_chunks(layout, chunk_limit)) {
+      : replicas_(gradients.replicas), own_(gradients.arenas.front()) {
     if (replicas_.size() == 1) return;
+    gradients_.emplace(gradients, layout, chunk_limit);
     for (Replica* const replica : replicas_) {
-      flat_.push_back(make_staging(replica->device(), chunks_));
       flat_ready_.push_back(replica->device().make_event());
     }
     std::int64_t largest = 0;
-    for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.count);
+    for (const Chunk& chunk : gradients_->chunks()) largest = std::max(largest, chunk.count);
     Device& root = replicas_.front()->device();
     arrived_ = root.allocate(bytes_of<float>(largest));
-    sum_ = root.allocate(gradients_.front().bytes());
+    sum_ = root.allocate(own_.bytes());
   }
 
-  [[nodiscard]] Span<float> sum() override { return sum_ ? sum_->as<float>() : gradients_.front(); }
+  [[nodiscard]] Span<float> sum() override { return sum_ ? sum_->as<float>() : own_; }
 
   void enqueue() override {
     if (replicas_.size() == 1) return;
@@ -37,24 +36,13 @@ class SequentialReduce final : public ReduceToRoot {
       root.stream().wait(*flat_ready_[peer]);
     }
     root.timer().begin(root.stream(), Phase::kReduce);
-    for (const Chunk& chunk : chunks_) add_up(chunk);
+    for (const Chunk& chunk : gradients_->chunks()) add_up(chunk);
   }
 
  private:
-  // A chunk of one tensor is only viewed.
-  [[nodiscard]] Span<float> flat_of(std::size_t replica, const Chunk& chunk) {
-    return chunk.flattened ? chunk.staged_in(flat_[replica]->as<float>())
-                           : chunk.of(gradients_[replica]);
-  }
-
   void flatten(std::size_t replica) {
-    Replica& on = *replicas_[replica];
-    on.timer().begin(on.stream(), Phase::kReduce);
-    for (const Chunk& chunk : chunks_) {
-      if (!chunk.flattened) continue;
-      enqueue_copy(on.stream(), flat_of(replica, chunk), chunk.of(gradients_[replica]));
-    }
-    on.stream().record(*flat_ready_[replica]);
+    gradients_->flatten(replica);
+    replicas_[replica]->stream().record(*flat_ready_[replica]);
   }
 
   void add_up(const Chunk& chunk) {
@@ -62,16 +50,15 @@ class SequentialReduce final : public ReduceToRoot {
     const Span<float> sum = chunk.of(sum_->as<float>());
     const Span<float> arrived = arrived_->as<float>(chunk.count);
     for (std::size_t peer = 1; peer < replicas_.size(); ++peer) {
-      enqueue_copy(root.stream(), arrived, flat_of(peer, chunk));
-      const Span<const float> so_far = peer == 1 ? flat_of(0, chunk) : sum;
+      enqueue_copy(root.stream(), arrived, gradients_->of(peer, chunk));
+      const Span<const float> so_far = peer == 1 ? gradients_->of(0, chunk) : sum;
       root.operations().enqueue(root.stream(), Add{.a = so_far, .b = arrived, .sum = sum});
     }
   }
 
   const std::vector<Replica*> replicas_;
-  const std::vector<Span<float>> gradients_;
-  const std::vector<Chunk> chunks_;
-  std::vector<std::unique_ptr<Buffer>> flat_;       // per replica: the flattened chunks
+  const Span<float> own_;                           // the root's gradients
+  std::optional<FlattenedGradients> gradients_;     // of more replicas than one
   std::vector<std::unique_ptr<Event>> flat_ready_;  // per replica: all its chunks
   std::unique_ptr<Buffer> arrived_;                 // on the root: one peer's chunk, the largest
   std::unique_ptr<Buffer> sum_;                     // on the root

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "common/parallel/coalescing.h"
+#include "dp/reduce_to_root.h"
+
+namespace tandem::dp {
+
+// The gradients of all replicas in the chunks in which a reduction sends them, as torch's
+// reduce_add_coalesced has them: each device flattens its own. A chunk of one tensor is only
+// viewed.
+class FlattenedGradients {
+ public:
+  FlattenedGradients(const Gradients& gradients, const ParameterLayout& layout, Bytes chunk_limit);
+
+  [[nodiscard]] const std::vector<Chunk>& chunks() const { return chunks_; }
+
+  // What is sent of a replica's gradients; flat ones hold something after flatten().
+  [[nodiscard]] Span<float> of(std::size_t replica, const Chunk& chunk);
+
+  // Enqueues a replica's copies on its own stream, in phase `reduce`.
+  void flatten(std::size_t replica);
+
+ private:
+  const std::vector<Replica*> replicas_;
+  const std::vector<Span<float>> arenas_;
+  const std::vector<Chunk> chunks_;
+  std::vector<std::unique_ptr<Buffer>> flat_;  // per replica: the flattened chunks
+};
+
+}  // namespace tandem::dp
