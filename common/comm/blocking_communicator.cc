@@ -5,6 +5,7 @@
 
 #include "common/comm/agreement.h"
 #include "common/comm/collective_meeting.h"
+#include "common/comm/gathered_numbers.h"
 #include "common/comm/host_collective.h"
 #include "common/comm/reduction.h"
 #include "common/runtime/host/host_device.h"
@@ -147,14 +148,7 @@ class BlockingCommunicator final : public Communicator {
   }
 
   [[nodiscard]] std::vector<double> all_gather(double mine) override {
-    std::string bits(sizeof(mine), '\0');
-    std::memcpy(bits.data(), &mine, sizeof(mine));
-    std::vector<double> values;
-    for (const std::string& theirs : all_gather(bits)) {
-      values.emplace_back();
-      std::memcpy(&values.back(), theirs.data(), sizeof(double));
-    }
-    return values;
+    return gathered_numbers(mine, [this](const std::string& bits) { return all_gather(bits); });
   }
 
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
