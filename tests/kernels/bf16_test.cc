@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "common/kernels/bf16_support.h"
+#include "tests/kernels/linear_cases.h"
 #include "tests/kernels/operations_fixture.h"
 
 namespace tandem {
@@ -38,28 +39,7 @@ class Bf16Fixture : public OperationsFixture {
   }
 };
 
-struct Case {
-  LinearShape shape;
-  Distribution data = Distribution::kUniform;
-};
-
-void PrintTo(const Case& c, std::ostream* out) {
-  *out << c.shape.batch << "x" << c.shape.in << "->" << c.shape.out
-       << (c.data == Distribution::kUniform ? " uniform" : " integers");
-}
-
-std::vector<Case> cases() {
-  const LinearShape shapes[] = {{1, 1, 1},    {1, 16, 8},    {1, 1024, 3},   {2, 1, 5},   {3, 5, 7},
-                                {17, 33, 65}, {64, 128, 32}, {63, 255, 101}, {256, 64, 1}};
-  std::vector<Case> all;
-  for (const LinearShape& shape : shapes) {
-    all.push_back({shape, Distribution::kUniform});
-    all.push_back({shape, Distribution::kSmallIntegers});
-  }
-  return all;
-}
-
-class Bf16Linear : public Bf16Fixture, public ::testing::WithParamInterface<Case> {
+class Bf16Linear : public Bf16Fixture, public ::testing::WithParamInterface<LinearCase> {
  public:
   const LinearShape& shape() { return GetParam().shape; }
   bool is_exact() { return GetParam().data == Distribution::kSmallIntegers; }
@@ -131,7 +111,7 @@ TEST_P(Bf16Linear, BackwardWeight_AgreesWithNaiveInFp32) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Bf16Linear, ::testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(Shapes, Bf16Linear, ::testing::ValuesIn(linear_cases()));
 
 using Bf16 = Bf16Fixture;
 
@@ -163,17 +143,6 @@ TEST_F(Bf16, Forward_RoundsTheSumOnce) {
   op.y = narrow(zeros(2));
   naive(op);
   expect_equal(widen(op.y), filled(expected));
-}
-
-template <class Function>
-std::string logic_error_of(Function&& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kLogic);
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST_F(Bf16, TypesThatDoNotFit_AreNamed) {

@@ -15,17 +15,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-template <class Function>
-std::string logic_error_of(Function&& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kLogic);
-    return error.what();
-  }
-  return "no error";
-}
-
 class HostOperations : public OperationsFixture {
  public:
   LinearForward forward(std::int64_t batch, Activation activation = Activation::kNone) {

@@ -2,33 +2,13 @@
 #include <cmath>
 
 #include "common/kernels/host/bare_product.h"
+#include "tests/kernels/linear_cases.h"
 #include "tests/kernels/operations_fixture.h"
 
 namespace tandem {
 namespace {
 
-struct Case {
-  LinearShape shape;
-  Distribution data = Distribution::kUniform;
-};
-
-void PrintTo(const Case& c, std::ostream* out) {
-  *out << c.shape.batch << "x" << c.shape.in << "->" << c.shape.out
-       << (c.data == Distribution::kUniform ? " uniform" : " integers");
-}
-
-std::vector<Case> cases() {
-  const LinearShape shapes[] = {{1, 1, 1},    {1, 16, 8},    {1, 1024, 3},   {2, 1, 5},   {3, 5, 7},
-                                {17, 33, 65}, {64, 128, 32}, {63, 255, 101}, {256, 64, 1}};
-  std::vector<Case> all;
-  for (const LinearShape& shape : shapes) {
-    all.push_back({shape, Distribution::kUniform});
-    all.push_back({shape, Distribution::kSmallIntegers});
-  }
-  return all;
-}
-
-class Linear : public OperationsFixture, public ::testing::WithParamInterface<Case> {
+class Linear : public OperationsFixture, public ::testing::WithParamInterface<LinearCase> {
  public:
   const LinearShape& shape() { return GetParam().shape; }
 
@@ -130,7 +110,7 @@ TEST_P(Linear, BareProducts_AgreeWithNaive) {
   bare(weights, dweight, shape().batch * shape().in);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Linear, ::testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(Shapes, Linear, ::testing::ValuesIn(linear_cases()));
 
 }  // namespace
 }  // namespace tandem

@@ -5,13 +5,27 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "common/base/error.h"
 #include "common/kernels/host/host_operations.h"
 #include "common/kernels/host/naive.h"
 #include "common/runtime/host/host_platform.h"
 
 namespace tandem {
+
+// The text of the logic error that `function` throws.
+template <class Function>
+[[nodiscard]] std::string logic_error_of(Function&& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kLogic);
+    return error.what();
+  }
+  return "no error";
+}
 
 // Two host devices with a stream and operations on the first, and memory that lives as long as the
 // test. Host devices' memory is readable here once the stream is synchronised.
