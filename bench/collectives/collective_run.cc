@@ -115,6 +115,12 @@ void CollectiveRun::enqueue_memcpy() {
   }
 }
 
+bool CollectiveRun::hold() {
+  if (measured_.calls == 1 || stream_->device().backend != Backend::kHost) return false;
+  gate_.emplace(*stream_);
+  return true;
+}
+
 void CollectiveRun::call() {
   switch (measured_.collective) {
     case Collective::kAllReduce:

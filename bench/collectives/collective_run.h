@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "bench/collectives/collective.h"
 #include "bench/device_values.h"
 #include "bench/pattern.h"
+#include "bench/stream_gate.h"
 
 namespace tandem::bench {
 
@@ -33,6 +35,11 @@ class CollectiveRun {
 
   // A copy of as many bytes within this rank's memory, as often.
   void enqueue_memcpy();
+
+  // Where a sample has several calls on a host device: what is enqueued from now on waits until
+  // release(). False elsewhere, where nothing is held up.
+  [[nodiscard]] bool hold();
+  void release() { gate_.reset(); }
 
   // Blocks until all is done; throws the stream's error.
   void synchronize() { stream_->synchronize(); }
@@ -65,6 +72,7 @@ class CollectiveRun {
   Region input_;
   Region result_;
   std::unique_ptr<Stream> stream_;
+  std::optional<StreamGate> gate_;  // before the stream goes, which waits for what is queued
   DeviceValues values_;
 };
 

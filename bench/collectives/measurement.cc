@@ -94,17 +94,21 @@ class Measuring {
   }
 
   [[nodiscard]] SampleTimes timed_collective() {
-    const auto work = [this] {
-      run_.enqueue();
-      run_.synchronize();
-    };
-    return times_over_ranks(ranks_, work, clocks_);
+    return timed([this] { run_.enqueue(); });
   }
 
   // Every rank copies at once, each within its own memory.
   [[nodiscard]] SampleTimes timed_copy() {
-    const auto work = [this] {
-      run_.enqueue_memcpy();
+    return timed([this] { run_.enqueue_memcpy(); });
+  }
+
+  // What is queued behind a gate is queued before the clock starts.
+  template <class Enqueue>
+  [[nodiscard]] SampleTimes timed(const Enqueue& enqueue) {
+    const bool held = run_.hold();
+    if (held) enqueue();
+    const auto work = [&] {
+      held ? run_.release() : enqueue();
       run_.synchronize();
     };
     return times_over_ranks(ranks_, work, clocks_);

@@ -225,14 +225,14 @@ class BlockingCommunicator final : public Communicator {
   void enqueue_call(Stream& stream, const char* name, Bytes size, std::vector<Access> accesses,
                     Body&& body) {
     const CollectiveCall call = queue_.next(name, size);
-    queue_.enqueue(stream,
-                   {.name = name,
-                    .size = size,
-                    .accesses = std::move(accesses),
-                    .body = [call, body = std::forward<Body>(body)](const ModelledTime& ready) {
-                      body(call);
-                      return ready;
-                    }});
+    auto run = [call, body = std::forward<Body>(body)](const ModelledTime& ready) {
+      body(call);
+      return ready;
+    };
+    queue_.enqueue(
+        stream,
+        HostCollective<decltype(run)>{
+            .name = name, .size = size, .accesses = std::move(accesses), .body = std::move(run)});
   }
 
   // Costs a message. Every rank sees all notes, so all of them fail, or none.

@@ -2,26 +2,29 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "common/comm/collective_checks.h"
 #include "common/comm/collective_observer.h"
 #include "common/comm/communicator.h"
 #include "common/runtime/access.h"
-#include "common/runtime/host/host_link.h"
+#include "common/runtime/host/host_stream.h"
 #include "common/runtime/stream.h"
 
 namespace tandem {
 
 // A collective as a host stream's worker carries it out, whatever the transport.
+template <class Body>
 struct HostCollective {
   const char* name = "";  // a literal: "all_reduce"
   Bytes size;             // of this rank's part
   // This rank's memory. Peers' is not declared: accesses are reported when the operation starts,
   // which is before the ranks have met.
-  std::vector<Access> accesses{};
-  // Takes when it is ready by the link model and returns when it ends; both mean nothing without.
-  std::function<host::ModelledTime(const host::ModelledTime& ready)> body{};
+  std::vector<Access> accesses;
+  // Takes when it is ready by the link model and returns when it ends, both as host::ModelledTime;
+  // they mean nothing without.
+  Body body;
 };
 
 // Queues one rank's collectives: numbers them, tells the observer, and puts the collective's name
@@ -33,8 +36,26 @@ class CollectiveQueue {
   CollectiveQueue(const CommunicatorOptions& options, std::function<void()> abort)
       : observer_(options.observer), part_of_(options.part_of), abort_(std::move(abort)) {}
 
-  // Over a modelled link it is a transfer, else an operation.
-  void enqueue(Stream& stream, HostCollective collective);
+  // Over a modelled link it is a transfer, else an operation. Of any type of body, since every
+  // wrapping of functions costs time in each call.
+  template <class Body>
+  void enqueue(Stream& stream, HostCollective<Body> collective) {
+    host::HostStream& on = host::host_stream(stream);
+    const CollectiveCall call = next(collective.name, collective.size);
+    ++enqueued_;
+    if (observer_ != nullptr) observer_->enqueued(call);
+    auto body = [call, observer = observer_,
+                 body = std::move(collective.body)](const host::ModelledTime& ready) mutable {
+      return carry_out(call, observer, [&] { return body(ready); });
+    };
+    if (on.link() != nullptr) {
+      on.enqueue_transfer(
+          {collective.name, std::move(collective.accesses), std::move(body), abort_});
+    } else {
+      on.enqueue({collective.name, std::move(collective.accesses),
+                  [body = std::move(body)]() mutable { static_cast<void>(body({})); }, abort_});
+    }
+  }
 
   // What the one that is enqueued next is called in messages.
   [[nodiscard]] CollectiveCall next(const char* name, Bytes size) const {
@@ -43,6 +64,22 @@ class CollectiveQueue {
   }
 
  private:
+  template <class Body>
+  static host::ModelledTime carry_out(const CollectiveCall& call, CollectiveObserver* observer,
+                                      Body&& body) {
+    if (observer != nullptr) observer->started(call);
+    try {
+      const host::ModelledTime end = body();
+      if (observer != nullptr) observer->finished(call);
+      return end;
+    } catch (const Error& error) {
+      fail_in(call, error);
+    }
+  }
+
+  // What goes wrong names the collective in which it did.
+  [[noreturn]] static void fail_in(const CollectiveCall& call, const Error& error);
+
   CollectiveObserver* const observer_;   // may be absent
   const CollectiveCall* const part_of_;  // may be absent
   const std::function<void()> abort_;

@@ -306,10 +306,11 @@ class SharedMemoryCommunicator final : public Communicator {
   }
 
   void enqueue(Stream& stream, const char* name, Bytes size, std::vector<Access> accesses,
-               std::function<ModelledTime(const ModelledTime&)> body) {
+               auto body) {
     queue_.enqueue(
         stream,
-        {.name = name, .size = size, .accesses = std::move(accesses), .body = std::move(body)});
+        HostCollective<decltype(body)>{
+            .name = name, .size = size, .accesses = std::move(accesses), .body = std::move(body)});
   }
 
   // Once on memory that all ranks see, else staged chunk by chunk.

@@ -42,38 +42,8 @@ HostStream::HostStream(const HostStreamOptions& options)
 }
 
 HostStream::~HostStream() {
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-  }
-  if (idle_.exchange(0) == 1) wake_all(idle_, Sharing::kThreads);
+  push([this] { closed_ = true; });
   worker_.join();
-}
-
-void HostStream::push(Task task) {
-  pending_.fetch_add(1, std::memory_order_relaxed);
-  {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(task));
-  }
-  // A system call only where the worker sleeps: it announces that before its last look.
-  if (idle_.exchange(0) == 1) wake_all(idle_, Sharing::kThreads);
-}
-
-bool HostStream::take(Task& task) {
-  for (;;) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!queue_.empty()) {
-        task = std::move(queue_.front());
-        queue_.pop_front();
-        return true;
-      }
-      if (closed_) return false;
-      idle_.store(1);
-    }
-    park_while(idle_, 1, Sharing::kThreads);
-  }
 }
 
 void HostStream::work() {
@@ -83,7 +53,7 @@ void HostStream::work() {
     failure_ = failure_of("starting a stream");
   }
   prepared_.count_down();
-  for (Task task; take(task); task = nullptr) task();
+  while (!closed_) tasks_.run_next();
 }
 
 ModelledTime HostStream::ready(TimePoint enqueued) const {
@@ -97,7 +67,7 @@ void HostStream::drop(const std::function<void()>& dropped) {
   if (dropped) dropped();
 }
 
-void HostStream::run(const Operation& operation, TimePoint enqueued) {
+void HostStream::run(Operation& operation, TimePoint enqueued) {
   if (failure_) return drop(operation.dropped);
   if (link()) end_ = ready(enqueued);
   sleep_to(end_.at);
@@ -123,6 +93,7 @@ void HostStream::run(const Transfer& transfer, TimePoint enqueued) {
 }
 
 void HostStream::sleep_to(TimePoint time) {
+  if (time == TimePoint{}) return;  // nothing is modelled: no clock is read for it
   if (!link()) return sleep_until(time);
   if (time <= Clock::now()) return;
   sleep_until(time);
@@ -139,9 +110,9 @@ void HostStream::start_late() {
 
 void HostStream::enqueue(Operation operation) {
   check_placement(operation.name, device(), operation.accesses);
-  push([this, operation = std::move(operation), enqueued = time_of_call()] {
+  if (!reports_accesses()) operation.accesses = {};  // freed here, where they were made
+  push([this, operation = std::move(operation), enqueued = time_of_call()]() mutable {
     run(operation, enqueued);
-    carried_out();
   });
 }
 
@@ -149,27 +120,20 @@ void HostStream::enqueue_transfer(Transfer transfer) {
   TANDEM_CHECK(link() != nullptr, "{} on {}, which has no modelled link", transfer.name,
                to_string(device()));
   check_placement(transfer.name, device(), transfer.accesses);
-  push([this, transfer = std::move(transfer), enqueued = Clock::now()] {
-    run(transfer, enqueued);
-    carried_out();
-  });
+  push(
+      [this, transfer = std::move(transfer), enqueued = Clock::now()] { run(transfer, enqueued); });
 }
 
 void HostStream::enqueue_due(std::function<TimePoint(TimePoint)> end_of) {
   push([this, end_of = std::move(end_of), enqueued = time_of_call()] {
-    if (!failure_) {
-      end_ = ready(enqueued);
-      end_.at = std::max(end_.at, end_of(end_.at));
-    }
-    carried_out();
+    if (failure_) return;
+    end_ = ready(enqueued);
+    end_.at = std::max(end_.at, end_of(end_.at));
   });
 }
 
 void HostStream::start_after(TimePoint time) {
-  push([this, time] {
-    end_.at = std::max(end_.at, time);
-    carried_out();
-  });
+  push([this, time] { end_.at = std::max(end_.at, time); });
 }
 
 void HostStream::delay(Nanoseconds duration) {
@@ -178,10 +142,10 @@ void HostStream::delay(Nanoseconds duration) {
 
 std::shared_ptr<Completion> HostStream::enqueue_completion() {
   auto completion = std::make_shared<Completion>();
-  push([this, completion, enqueued = time_of_call()] {
+  tasks_.push([this, completion, enqueued = time_of_call()] {
     completion->end = ready(enqueued);
     completion->failure = failure_;
-    carried_out();  // before those who wait go on: they may ask is_done() at once
+    tasks_.note_carried_out();  // before those who wait go on: they may ask is_done() at once
     completion->complete();
   });
   return completion;
@@ -208,7 +172,6 @@ void HostStream::wait(const Event& event) {
     }
     // What this stream would do next needs work that never happened.
     if (!failure_) failure_ = completion->failure;
-    carried_out();
   });
 }
 
@@ -221,7 +184,7 @@ void HostStream::synchronize() {
 }
 
 bool HostStream::is_done() {
-  if (pending_.load(std::memory_order_acquire) != 0) return false;
+  if (!tasks_.is_carried_out()) return false;
   if (failure_) throw Error(failure_->kind, failure_->message);
   return end_.at <= Clock::now();
 }

@@ -3,27 +3,27 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <latch>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "common/base/inline_function.h"
 #include "common/runtime/access.h"
 #include "common/runtime/host/completion.h"
 #include "common/runtime/host/host_link.h"
+#include "common/runtime/host/task_queue.h"
 #include "common/runtime/stream.h"
 
 namespace tandem::host {
 
 // A unit of queued work with what it reads and writes.
 struct Operation {
-  const char* name;              // a literal, for errors
-  std::vector<Access> accesses;  // all memory that `body` touches
-  std::function<void()> body;    // runs on the stream's worker thread
+  const char* name;                  // a literal, for errors
+  std::vector<Access> accesses;      // all memory that `body` touches
+  InlineFunction<void(), 192> body;  // runs on the stream's worker thread
   // Runs there instead where the stream has failed before: for work that others wait for.
   std::function<void()> dropped{};
 };
@@ -82,13 +82,16 @@ class HostStream final : public Stream {
   void enqueue_due(std::function<TimePoint(TimePoint ready)> end_of);
 
  private:
-  using Task = std::function<void()>;
-
-  void push(Task task);
-  void carried_out() { pending_.fetch_sub(1, std::memory_order_release); }
-  void work();            // the worker's loop
-  bool take(Task& task);  // parks while idle; false once closed and drained
-  void run(const Operation& operation, TimePoint enqueued);
+  // Queues `work`, then the word that it is done.
+  template <class Work>
+  void push(Work&& work) {
+    tasks_.push([this, work = std::forward<Work>(work)]() mutable {
+      work();
+      tasks_.note_carried_out();
+    });
+  }
+  void work();  // the worker's loop
+  void run(Operation& operation, TimePoint enqueued);
   void run(const Transfer& transfer, TimePoint enqueued);
   void sleep_to(TimePoint time);
   // For the tasks to be pushed; the clock is read only where there is a link.
@@ -101,16 +104,11 @@ class HostStream final : public Stream {
 
   const HostStreamOptions options_;
 
-  std::mutex mutex_;  // guards queue_ and closed_
-  std::deque<Task> queue_;
+  TaskQueue tasks_;
+
+  // The worker's own. Where all tasks are carried out, callers see them, and they stay as they are
+  // until the next push; others see them through completions only.
   bool closed_ = false;
-  Word idle_{0};  // 1 while the worker is parked, or about to
-
-  // Tasks pushed and not yet carried out. Where it is 0, the worker's own fields below are visible
-  // and stay as they are until the next push.
-  std::atomic<std::int64_t> pending_{0};
-
-  // The worker's own; others see them through completions only.
   std::shared_ptr<const Failure> failure_;
   ModelledTime
       end_;  // of the work so far: kept always with a link, else where a duration is modelled

@@ -44,12 +44,15 @@ void report_access(const Access& access) {
   report(last_page, to, access.mode);
 }
 
+bool reports_accesses() { return true; }
+
 }  // namespace tandem::host
 
 #else
 
 namespace tandem::host {
 void report_access(const Access&) {}
+bool reports_accesses() { return false; }
 }  // namespace tandem::host
 
 #endif
