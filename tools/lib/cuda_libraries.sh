@@ -95,6 +95,12 @@ driver_version() {
   [[ $text =~ [^0-9.]([0-9]{3,}\.[0-9]+(\.[0-9]+)?)[^0-9.] ]] && printf '%s\n' "${BASH_REMATCH[1]}"
 }
 
+# devices_listed <LISTING: how many devices CUDA shows a process of the GPUs that `nvidia-smi -L` lists. Of
+# GPUs that are divided (MIG) that is their slices, and of all slices one; whole GPUs beside them are not shown.
+devices_listed() {
+  awk '/^GPU / { gpus++ } /^ +MIG / { slices++ } END { print (slices > 0 ? 1 : gpus + 0) }'
+}
+
 # gpu_files [ROOT]: how many device files of GPUs there are; nvidiactl and others exist without one.
 gpu_files() {
   local file count=0

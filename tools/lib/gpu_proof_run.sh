@@ -54,10 +54,9 @@ has_flag() { "$programs/bin/$1" --help 2>/dev/null | grep -q -- "$2"; }
 
 # GPUs that CUDA will show: nvidia-smi knows what the job system allows; without it the device files count.
 count_gpus() {
-  local count visible
-  if ! command -v nvidia-smi >/dev/null || ! count=$(timeout 30 nvidia-smi -L 2>/dev/null | grep -c '^GPU '); then
-    count=$(gpu_files "")
-  fi
+  local count=0 visible
+  if command -v nvidia-smi >/dev/null; then count=$(timeout 30 nvidia-smi -L 2>/dev/null | devices_listed); fi
+  if [ "$count" = 0 ]; then count=$(gpu_files ""); fi
   if [ -n "${CUDA_VISIBLE_DEVICES+set}" ]; then
     IFS=, read -r -a visible <<<"$CUDA_VISIBLE_DEVICES"
     if [ "${visible[0]:-}" = -1 ]; then visible=(); fi
