@@ -45,7 +45,8 @@ class Device {
   [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;
   [[nodiscard]] virtual std::unique_ptr<TimedEvent> make_timed_event() = 0;
 
-  // Makes the calling thread this device's: bound to its core (host) or current on it (CUDA).
+  // Makes the calling thread this device's: bound to its core (host), or current on it and bound to
+  // the CPUs near it that the platform was told of (CUDA).
   virtual void bind_this_thread() = 0;
 };
 

@@ -38,6 +38,16 @@ struct HostDebug {
 // host's.
 enum class PeerAccess { kOn, kOff };
 
+// Whether threads and host memory of a device keep to the part of the machine that is near it. Host
+// devices are cores, and their threads are bound to them in any case.
+enum class Binding { kNear, kNone };
+
+// Where the threads of a GPU's, and its pinned memory, belong.
+struct NearHost {
+  std::vector<int> cpus{};           // OS numbers of hardware threads; none: not bound
+  std::optional<int> memory_node{};  // OS number of the preferred NUMA node; unset: where it comes
+};
+
 struct PlatformOptions {
   int devices = 1;             // logical devices wanted
   bool oversubscribe = false;  // more logical devices than cores or GPUs allowed
@@ -49,6 +59,9 @@ struct PlatformOptions {
   // CUDA: how many processes share the GPU of own_device, and its memory.
   int processes_on_gpu = 1;
   PeerAccess peer_access = PeerAccess::kOn;  // between the GPUs of this process
+  Binding binding = Binding::kNear;
+  // CUDA: of this process's devices, in their order; empty: nothing is bound.
+  std::vector<NearHost> near_hosts{};
   // Capacities: one that goes for every device, or one per device in order; none: what is left,
   // shared evenly.
   std::vector<Bytes> device_memory{};

@@ -7,6 +7,9 @@
 #include "common/runtime/cuda/cuda_platform.h"
 #include "common/runtime/cuda/cuda_probe.h"
 #include "common/runtime/cuda/cuda_stream.h"
+#include "common/runtime/host/cores.h"
+#include "common/runtime/host/memory_node.h"
+#include "tests/runtime/memory_policy.h"
 #include "tests/runtime/stand_in_cudart.h"
 #include "tests/runtime/work_contract.h"
 
@@ -220,6 +223,78 @@ TEST_F(CudaOnStandIn, EventOfAnotherBackEnd_IsALogicError) {
   EXPECT_EQ(error_of([&] { s->wait(stray); }).kind(), ErrorKind::kLogic);
 }
 
+// ---- near the GPU ----
+
+class CudaNearHost : public ::testing::Test {
+ protected:
+  // Device i near the first or the last CPU that may be used: two where there are two.
+  [[nodiscard]] std::vector<int> cpus_of(int device) const {
+    return {device % 2 == 0 ? allowed_.front() : allowed_.back()};
+  }
+  [[nodiscard]] PlatformOptions bound(int devices) const {
+    PlatformOptions options;
+    options.devices = devices;
+    for (int i = 0; i < devices; ++i) {
+      options.near_hosts.push_back({.cpus = cpus_of(i), .memory_node = 0});
+    }
+    return options;
+  }
+  void SetUp() override { stand_in::reset(2); }
+
+  const std::vector<int> allowed_ = host::allowed_cpus();
+};
+
+std::vector<int> cpus_of_thread_of(Device& device) {
+  std::vector<int> cpus;
+  std::thread([&] {
+    device.bind_this_thread();
+    cpus = host::allowed_cpus();
+  }).join();
+  return cpus;
+}
+
+TEST_F(CudaNearHost, ThreadsOfADevice_AreBoundToItsCpus) {
+  const auto platform = cuda::make_cuda_platform(bound(2));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(cpus_of_thread_of(platform->device(i)), cpus_of(i));
+}
+
+TEST_F(CudaNearHost, OfAProcess_TheOnlyEntryIsItsOwnDevices) {
+  PlatformOptions options = bound(1);
+  options.devices = 2;
+  options.own_device = 1;
+  EXPECT_EQ(cpus_of_thread_of(cuda::make_cuda_platform(options)->device(1)), cpus_of(0));
+}
+
+TEST_F(CudaNearHost, WithoutIt_ThreadsMayRunWhereTheyCouldBefore) {
+  PlatformOptions options;
+  const auto platform = cuda::make_cuda_platform(options);
+  EXPECT_EQ(cpus_of_thread_of(platform->device(0)), allowed_);
+}
+
+TEST_F(CudaNearHost, CpusThatNobodyHas_AreAFailureThatNamesThem) {
+  PlatformOptions options = bound(1);
+  options.near_hosts.front().cpus = {1023};  // no machine of ours has it
+  const auto platform = cuda::make_cuda_platform(options);
+  const Error error = error_of([&] { platform->device(0).bind_this_thread(); });
+  EXPECT_EQ(error.kind(), ErrorKind::kFailure);
+  EXPECT_TRUE(mentions(error, "CPUs 1023")) << error.what();
+  EXPECT_TRUE(mentions(error, "--bind=none")) << error.what();
+}
+
+// Where the system lets nobody choose, nothing is preferred, and that is no error.
+TEST_F(CudaNearHost, PinnedMemory_IsAskedForWithItsNodePreferred) {
+  PlatformOptions options = bound(1);
+  const auto platform = cuda::make_cuda_platform(options);
+  int expected = -1;
+  host::MemoryNode(0).prefer_during([&] { expected = host::testing::memory_policy(); });
+  int during = -1;
+  stand_in::on_next("cudaHostAlloc", [&] { during = host::testing::memory_policy(); });
+  const int before = host::testing::memory_policy();
+  EXPECT_NE(platform->device(0).allocate_host(kib(1)), nullptr);
+  EXPECT_EQ(during, expected);
+  EXPECT_EQ(host::testing::memory_policy(), before);
+}
+
 // ---- the platform ----
 
 PlatformOptions devices(int count) {
@@ -382,7 +457,30 @@ TEST(CudaProbe, FindsABusyGpu_OnlyAmongThoseNeeded) {
   EXPECT_EQ(cuda::probe(devices(1)).state, CudaState::kUsable);
   const CudaProbe busy = cuda::probe(devices(2));
   EXPECT_EQ(busy.state, CudaState::kBusy);
-  EXPECT_EQ(busy.detail.find("GPU 1 is busy or prohibited"), 0U) << busy.detail;
+  EXPECT_EQ(busy.detail.find("GPU 1 (00000000:11:00.0) is busy"), 0U) << busy.detail;
+}
+
+TEST(CudaProbe, OfAnExclusiveGpuThatIsTaken_SaysSoAndWhatToDo) {
+  stand_in::reset(2);
+  stand_in::set_compute_mode(cudaComputeModeExclusiveProcess);
+  EXPECT_EQ(cuda::probe(devices(1)).state, CudaState::kUsable);  // nobody is on it
+  stand_in::lose(0, cudaErrorDevicesUnavailable);
+  const CudaProbe taken = cuda::probe(devices(1));
+  EXPECT_EQ(taken.state, CudaState::kBusy);
+  EXPECT_EQ(taken.detail,
+            "GPU 0 (00000000:10:00.0) is in exclusive-process mode, and another process is on it: "
+            "give each rank a GPU of its own, end what else computes there, or let root set its "
+            "mode (nvidia-smi -i 00000000:10:00.0 -c 0)");
+}
+
+TEST(CudaProbe, OfAProhibitedGpu_MakesNoContext) {
+  stand_in::reset(1);
+  stand_in::set_compute_mode(cudaComputeModeProhibited);
+  const CudaProbe found = cuda::probe(devices(1));
+  EXPECT_EQ(found.state, CudaState::kBusy);
+  EXPECT_EQ(found.detail.find("GPU 0 (00000000:10:00.0) is in prohibited mode"), 0U)
+      << found.detail;
+  EXPECT_EQ(stand_in::calls("cudaInitDevice"), 0);
 }
 
 TEST(CudaProbe, OfAProcess_LooksAtItsOwnGpuAlone_AndSaysWhatItIs) {

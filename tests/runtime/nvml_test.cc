@@ -12,12 +12,16 @@ namespace {
 
 using testing::fake;
 using testing::fake_api;
+using testing::fake_driver;
+using testing::fake_peer;
 using testing::kAddress;
 using testing::kNotSupported;
+using testing::kPeerAddress;
+using testing::reset_fakes;
 
 class NvmlTest : public ::testing::Test {
  protected:
-  void SetUp() override { fake = {}; }
+  void SetUp() override { reset_fakes(); }
   const Api api_ = fake_api();
 };
 
@@ -31,6 +35,7 @@ TEST_F(NvmlTest, Facts_AreWhatTheDriverTells) {
   EXPECT_EQ(facts->compute_mode, "exclusive process");
   EXPECT_EQ(facts->nvlinks, 17);
   EXPECT_EQ(facts->near_cores, (std::vector{1, 3, 64}));
+  EXPECT_EQ(facts->near_node, 1);
   EXPECT_EQ(facts->processes, 2);
 }
 
@@ -59,6 +64,8 @@ TEST_F(NvmlTest, WhatTheDriverLacks_IsAbsentAndNotZero) {
   const auto nvml = Nvml::open(old);
   EXPECT_EQ(nvml->facts(kAddress), GpuFacts{});
   EXPECT_EQ(nvml->state(kAddress), GpuState{});
+  EXPECT_EQ(nvml->pair(kAddress, kPeerAddress), PairFacts{});
+  EXPECT_TRUE(nvml->held_down(kAddress).empty());
 }
 
 TEST_F(NvmlTest, WhatTheGpuRefuses_IsAbsent) {
@@ -79,6 +86,72 @@ TEST_F(NvmlTest, NoProcess_IsZero) {
   EXPECT_EQ(Nvml::open(api_)->facts(kAddress)->processes, 0);
 }
 
+TEST_F(NvmlTest, GpusBehindSwitches_HaveAsManyLinksAsTheOneWithFewer) {
+  fake_peer.nvlinks = 13;
+  const auto pair = Nvml::open(api_)->pair(kAddress, kPeerAddress);
+  ASSERT_TRUE(pair);
+  EXPECT_EQ(pair->nvlinks, 12);  // the last one is down
+  EXPECT_EQ(pair->peer_access, true);
+  EXPECT_EQ(pair->path, "PCIe switch");
+}
+
+TEST_F(NvmlTest, DirectLinks_CountForTheirPeerAlone) {
+  fake.link_type = fake_peer.link_type = kRemoteGpu;
+  fake.link_address = kPeerAddress;
+  fake_peer.link_address = kAddress;
+  const auto nvml = Nvml::open(api_);
+  EXPECT_EQ(nvml->pair(kAddress, kPeerAddress)->nvlinks, 17);
+  fake.link_address = "00000000:D8:00.0";  // a third GPU
+  EXPECT_EQ(nvml->pair(kAddress, kPeerAddress)->nvlinks, 0);
+}
+
+TEST_F(NvmlTest, PeerAccess_IsNoWhereTheDriverRefuses_AndAbsentWhereItDoesNotKnow) {
+  const auto nvml = Nvml::open(api_);
+  fake_driver.peer_status = 1;  // the chipset does not
+  fake_driver.path = 50;
+  EXPECT_EQ(nvml->pair(kAddress, kPeerAddress)->peer_access, false);
+  EXPECT_EQ(nvml->pair(kAddress, kPeerAddress)->path, "system");
+  fake_driver.peer_status = kPeerUnknown;
+  EXPECT_FALSE(nvml->pair(kAddress, kPeerAddress)->peer_access);
+}
+
+TEST_F(NvmlTest, GpuWithoutNvlinks_HasNoneToTellOf) {
+  fake.nvlinks = 0;
+  EXPECT_FALSE(Nvml::open(api_)->pair(kAddress, kPeerAddress)->nvlinks);
+}
+
+TEST_F(NvmlTest, OneGpu_IsNoPair) {
+  EXPECT_FALSE(Nvml::open(api_)->pair(kAddress, kAddress));
+  EXPECT_FALSE(Nvml::open(api_)->pair(kAddress, "00000000:86:00.0"));
+}
+
+TEST_F(NvmlTest, TimesHeldDown_AreOfTheCausesThatTheDriverCounts) {
+  const HeldDown times = Nvml::open(api_)->held_down(kAddress);
+  EXPECT_EQ(times, (HeldDown{{"power cap", std::chrono::milliseconds(5)},
+                             {"thermal slowdown", Nanoseconds(0)}}));
+}
+
+// Of drivers that have the counters as fields alone.
+TEST_F(NvmlTest, TimesHeldDown_ComeFromFieldsWhereThePoliciesAreNotToldOf) {
+  Api newer = api_;
+  newer.violation = nullptr;
+  newer.field_values = [](DeviceRef, int, FieldValue* value) {
+    value->result = value->field == 75 ? kSuccess : kNotSupported;
+    value->type = kUnsigned64;
+    value->value = 7'000'000;
+    return kSuccess;
+  };
+  EXPECT_EQ(Nvml::open(newer)->held_down(kAddress),
+            (HeldDown{{"thermal slowdown", std::chrono::milliseconds(7)}}));
+}
+
+TEST_F(NvmlTest, TimeBetweenReadings_IsOfCausesThatBothHave_AndNeverNegative) {
+  const auto ms = [](int count) { return Nanoseconds(std::chrono::milliseconds(count)); };
+  EXPECT_EQ(between({{"power cap", ms(5)}, {"board limit", ms(9)}, {"reliability", ms(1)}},
+                    {{"power cap", ms(25)}, {"board limit", ms(2)}}),
+            (HeldDown{{"power cap", ms(20)}}));
+}
+
 TEST_F(NvmlTest, AnotherAddress_IsUnknown) {
   const auto nvml = Nvml::open(api_);
   EXPECT_FALSE(nvml->facts("00000000:86:00.0"));
@@ -87,10 +160,10 @@ TEST_F(NvmlTest, AnotherAddress_IsUnknown) {
 
 TEST_F(NvmlTest, EveryStart_HasItsEnd) {
   { const auto nvml = Nvml::open(api_); }
-  EXPECT_EQ(fake.open, 0);
-  fake.init_result = 9;  // driver not loaded
+  EXPECT_EQ(fake_driver.open, 0);
+  fake_driver.init_result = 9;  // driver not loaded
   EXPECT_EQ(Nvml::open(api_), nullptr);
-  EXPECT_EQ(fake.open, 0);
+  EXPECT_EQ(fake_driver.open, 0);
 }
 
 }  // namespace

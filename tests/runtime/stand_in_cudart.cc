@@ -48,10 +48,12 @@ struct Machine {
   int driver = 13000;
   bool peers = true;
   int capability = 90;
+  cudaComputeMode compute_mode = cudaComputeModeDefault;
   std::set<std::pair<int, int>> enabled;
   std::map<int, std::size_t> used;                            // by GPU
   std::map<const void*, std::pair<int, std::size_t>> blocks;  // GPU, or -1 for pinned
   std::map<std::string, cudaError_t> failures;
+  std::map<std::string, std::function<void()>> looks;
   std::map<std::string, int> calls;
   std::map<int, cudaError_t> lost;
 };
@@ -77,6 +79,7 @@ cudaError_t enter(const char* function, int gpu = -1) {
   Machine& m = machine();
   const std::lock_guard lock(m.mutex);
   ++m.calls[function];
+  if (const auto look = m.looks.extract(function)) look.mapped()();
   if (const auto it = m.failures.find(function); it != m.failures.end()) {
     const cudaError_t status = it->second;
     m.failures.erase(it);
@@ -172,8 +175,10 @@ void reset(int gpus) {
   m.driver = 13000;
   m.peers = true;
   m.capability = 90;
+  m.compute_mode = cudaComputeModeDefault;
   m.enabled.clear();
   m.failures.clear();
+  m.looks.clear();
   m.calls.clear();
   m.lost.clear();
   last = cudaSuccess;
@@ -183,9 +188,16 @@ void set_driver_version(int version) { machine().driver = version; }
 void set_peer_access(bool possible) { machine().peers = possible; }
 void set_compute_capability(int capability) { machine().capability = capability; }
 
+void set_compute_mode(cudaComputeMode mode) { machine().compute_mode = mode; }
+
 void fail_next(const std::string& function, cudaError_t status) {
   const std::lock_guard lock(machine().mutex);
   machine().failures[function] = status;
+}
+
+void on_next(const std::string& function, std::function<void()> body) {
+  const std::lock_guard lock(machine().mutex);
+  machine().looks[function] = std::move(body);
 }
 
 void lose(int gpu, cudaError_t status) {
@@ -258,6 +270,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int gpu) {
   properties->uuid.bytes[15] = static_cast<char>(gpu);
   properties->major = machine().capability / 10;
   properties->minor = machine().capability % 10;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  if (attribute != cudaDevAttrComputeMode) return answer(cudaErrorInvalidValue);
+  *value = machine().compute_mode;
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* total) {

@@ -19,9 +19,13 @@ void reset(int gpus);
 void set_driver_version(int version);
 void set_peer_access(bool possible);
 void set_compute_capability(int capability);  // 90 is 9.0, which reset() sets
+void set_compute_mode(cudaComputeMode mode);  // of all GPUs; reset() sets the default one
 
 // The next call of `function` ("cudaMalloc") returns `status`, once.
 void fail_next(const std::string& function, cudaError_t status);
+
+// The next call of `function` calls `body` on its thread first, once.
+void on_next(const std::string& function, std::function<void()> body);
 
 // From now on every call that touches this GPU returns `status`, as after a kernel's fault.
 void lose(int gpu, cudaError_t status);

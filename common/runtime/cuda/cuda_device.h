@@ -3,15 +3,17 @@
 
 #include "common/runtime/cuda/device_map.h"
 #include "common/runtime/device.h"
+#include "common/runtime/host/memory_node.h"
 #include "common/runtime/memory_account.h"
+#include "common/runtime/platform.h"
 
 namespace tandem::cuda {
 
-// A logical device: a GPU, or with oversubscription a share of one.
+// A logical device: a GPU, or with oversubscription a share of one. `near` says where its threads
+// and its pinned memory belong.
 class CudaDevice final : public Device {
  public:
-  CudaDevice(const DeviceMap& map, DeviceId id, Bytes capacity)
-      : map_(map), id_(id), gpu_(map.gpu_of(id)), account_(id, capacity) {}
+  CudaDevice(const DeviceMap& map, DeviceId id, Bytes capacity, const NearHost& near);
 
   [[nodiscard]] DeviceId id() const override { return id_; }
   [[nodiscard]] std::string name() const override;
@@ -33,6 +35,8 @@ class CudaDevice final : public Device {
   const DeviceId id_;
   Gpu& gpu_;
   MemoryAccount account_;
+  const std::vector<int> near_cpus_;                           // none: not bound
+  const std::unique_ptr<const host::MemoryNode> near_memory_;  // absent: where it comes
 };
 
 // The CUDA device behind a device; a logic error where it is another back end's.

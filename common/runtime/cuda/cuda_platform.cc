@@ -82,6 +82,12 @@ std::vector<Bytes> capacities(const DeviceMap& map, const PlatformOptions& optio
   return result;
 }
 
+// Of the process's device with this number among its own.
+NearHost near_host(const PlatformOptions& options, int number) {
+  return options.near_hosts.empty() ? NearHost{}
+                                    : options.near_hosts.at(static_cast<std::size_t>(number));
+}
+
 class CudaPlatform final : public Platform {
  public:
   CudaPlatform(const PlatformOptions& options, const std::vector<int>& ordinals)
@@ -90,12 +96,12 @@ class CudaPlatform final : public Platform {
         map_(open_gpus(ordinals, options.peer_access), options.devices, options.own_device) {
     devices_.resize(static_cast<std::size_t>(options.devices));
     if (options.own_device) {
-      add(*options.own_device, own_capacity(map_, options));
+      add(*options.own_device, own_capacity(map_, options), near_host(options, 0));
       return;
     }
     const std::vector<Bytes> shares = capacities(map_, options);
     for (int index = 0; index < options.devices; ++index) {
-      add(index, shares[static_cast<std::size_t>(index)]);
+      add(index, shares[static_cast<std::size_t>(index)], near_host(options, index));
     }
   }
 
@@ -122,9 +128,9 @@ class CudaPlatform final : public Platform {
   [[nodiscard]] Lateness take_lateness() override { return {}; }
 
  private:
-  void add(int index, Bytes capacity) {
+  void add(int index, Bytes capacity, const NearHost& near) {
     devices_[static_cast<std::size_t>(index)] =
-        std::make_unique<CudaDevice>(map_, DeviceId{Backend::kCuda, index}, capacity);
+        std::make_unique<CudaDevice>(map_, DeviceId{Backend::kCuda, index}, capacity, near);
   }
   [[nodiscard]] Device& any_device() {
     return **std::ranges::find_if(devices_, [](const auto& device) { return device != nullptr; });

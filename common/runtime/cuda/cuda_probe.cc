@@ -8,6 +8,7 @@
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/gpu.h"
 #include "common/runtime/cuda/gpu_choice.h"
+#include "common/runtime/gpu_address.h"
 
 namespace tandem::cuda {
 namespace {
@@ -25,6 +26,14 @@ CudaProbe too_old(int driver) {
                       version_text(driver), version_text(runtime))};
 }
 
+cudaComputeMode compute_mode(int gpu) {
+  int mode = cudaComputeModeDefault;
+  if (cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, gpu) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+  }
+  return static_cast<cudaComputeMode>(mode);
+}
+
 CudaProbe none_visible() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (visible != nullptr) {
@@ -35,6 +44,32 @@ CudaProbe none_visible() {
           "CUDA shows no device: in a container, start it with its GPUs passed through"};
 }
 
+// What lets no process in, or no other one, and what to do about it.
+CudaProbe busy(int gpu) {
+  const std::string address = pci_address_of(identity_of(gpu));
+  const std::string reset = fmt::format("let root set its mode (nvidia-smi -i {} -c 0)", address);
+  switch (compute_mode(gpu)) {
+    case cudaComputeModeProhibited:
+      return {CudaState::kBusy,
+              fmt::format("GPU {} ({}) is in prohibited mode, in which no process may compute on "
+                          "it: {}, or name others with --gpus",
+                          gpu, address, reset)};
+    case cudaComputeModeExclusive:
+    case cudaComputeModeExclusiveProcess:
+      return {CudaState::kBusy,
+              fmt::format("GPU {} ({}) is in exclusive-process mode, and another process is on "
+                          "it: give each rank a GPU of its own, end what else computes there, or "
+                          "{}",
+                          gpu, address, reset)};
+    case cudaComputeModeDefault:
+      break;
+  }
+  return {CudaState::kBusy,
+          fmt::format("GPU {} ({}) is busy: CUDA makes no context on it; see what computes there "
+                      "(nvidia-smi)",
+                      gpu, address)};
+}
+
 CudaProbe from_status(cudaError_t status, const char* call, int gpu, int driver) {
   static_cast<void>(cudaGetLastError());
   switch (status) {
@@ -43,10 +78,7 @@ CudaProbe from_status(cudaError_t status, const char* call, int gpu, int driver)
     case cudaErrorNoDevice:
       return none_visible();
     case cudaErrorDevicesUnavailable:
-      return {CudaState::kBusy,
-              fmt::format("GPU {} is busy or prohibited: its compute mode lets no other process in "
-                          "(nvidia-smi -q -d COMPUTE)",
-                          gpu)};
+      return busy(gpu);
     case cudaErrorNotPermitted:
     case cudaErrorOperatingSystem:
       return {CudaState::kNotPermitted,
@@ -74,6 +106,7 @@ CudaProbe probe(const PlatformOptions& options) {
   // An exclusive GPU shows itself only when a context is made.
   CudaProbe usable{CudaState::kUsable, ""};
   for (const int gpu : gpus_to_open(options, gpus)) {
+    if (compute_mode(gpu) == cudaComputeModeProhibited) return busy(gpu);
     const cudaError_t status =
         cudaInitDevice(gpu, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid);
     if (status != cudaSuccess) return from_status(status, "cudaInitDevice", gpu, driver);

@@ -28,6 +28,11 @@ std::unique_ptr<HostLink> make_link(const PlatformOptions& options) {
 }
 
 void refuse_options_of_gpus(const PlatformOptions& options) {
+  if (options.binding == Binding::kNone) {
+    fail(ErrorKind::kUsage,
+         "--bind=none is of GPUs: these devices are cores, and their threads keep to them; leave "
+         "it out");
+  }
   const bool has_gpus = !options.gpus.empty();
   if (!has_gpus && options.peer_access == PeerAccess::kOn) return;
   fail(ErrorKind::kUsage, "{} is of GPUs, and these devices are cores: leave it out",

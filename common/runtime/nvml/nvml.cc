@@ -3,13 +3,13 @@
 
 #include <array>
 
+#include "common/runtime/nvml/told.h"
+
 namespace tandem::nvml {
 namespace {
 
 // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
 constexpr unsigned kDriverVersionLength = 80;
-// More than NVLINK_MAX_LINKS of any GPU so far; asking for one that is not there ends the search.
-constexpr unsigned kMostNvlinks = 64;
 constexpr unsigned kAffinityWords = 64;  // 4096 processors
 constexpr unsigned kBitsPerWord = 8 * sizeof(unsigned long);
 
@@ -23,14 +23,6 @@ constexpr std::array kSlowdowns{Slowdown{0x4, "power cap"}, Slowdown{0x8, "hardw
                                 Slowdown{0x20, "thermal slowdown (software)"},
                                 Slowdown{0x40, "thermal slowdown (hardware)"},
                                 Slowdown{0x80, "power brake"}};
-
-// What a function tells, where the driver has it and it works for this GPU.
-template <class Number, class Function, class... Arguments>
-std::optional<Number> told(Function function, Arguments... arguments) {
-  Number value{};
-  if (function == nullptr || function(arguments..., &value) != kSuccess) return std::nullopt;
-  return value;
-}
 
 template <class Number>
 std::optional<int> as_int(const std::optional<Number>& value) {
@@ -90,19 +82,33 @@ std::optional<int> active_nvlinks(const Api& api, DeviceRef gpu) {
   return active;
 }
 
-std::vector<int> near_cores(const Api& api, DeviceRef gpu) {
-  std::array<unsigned long, kAffinityWords> mask{};
-  if (api.cpu_affinity == nullptr ||
-      api.cpu_affinity(gpu, kAffinityWords, mask.data()) != kSuccess) {
-    return {};
-  }
-  std::vector<int> cores;
-  for (unsigned core = 0; core < kAffinityWords * kBitsPerWord; ++core) {
-    if ((mask[core / kBitsPerWord] >> (core % kBitsPerWord) & 1UL) != 0) {
-      cores.push_back(static_cast<int>(core));
+using Mask = std::array<unsigned long, kAffinityWords>;
+
+std::vector<int> bits_of(const Mask& mask) {
+  std::vector<int> bits;
+  for (unsigned bit = 0; bit < kAffinityWords * kBitsPerWord; ++bit) {
+    if ((mask[bit / kBitsPerWord] >> (bit % kBitsPerWord) & 1UL) != 0) {
+      bits.push_back(static_cast<int>(bit));
     }
   }
-  return cores;
+  return bits;
+}
+
+std::vector<int> near_cores(const Api& api, DeviceRef gpu) {
+  Mask mask{};
+  const bool is_told =
+      api.cpu_affinity != nullptr && api.cpu_affinity(gpu, kAffinityWords, mask.data()) == kSuccess;
+  return is_told ? bits_of(mask) : std::vector<int>{};
+}
+
+std::optional<int> near_node(const Api& api, DeviceRef gpu) {
+  Mask mask{};
+  const bool is_told =
+      api.memory_affinity != nullptr &&
+      api.memory_affinity(gpu, kAffinityWords, mask.data(), kScopeNode) == kSuccess;
+  const std::vector<int> nodes = is_told ? bits_of(mask) : std::vector<int>{};
+  if (nodes.empty()) return std::nullopt;
+  return nodes.front();
 }
 
 }  // namespace
@@ -139,6 +145,7 @@ std::optional<GpuFacts> Nvml::facts(const std::string& pci_address) const {
                   .compute_mode = compute_mode(api_, *gpu),
                   .nvlinks = active_nvlinks(api_, *gpu),
                   .near_cores = near_cores(api_, *gpu),
+                  .near_node = near_node(api_, *gpu),
                   .processes = processes(api_, *gpu)};
 }
 
@@ -153,6 +160,19 @@ std::optional<GpuState> Nvml::state(const std::string& pci_address) const {
       .slowed_by = slowdowns_in(told<unsigned long long>(api_.clock_limits, *gpu).value_or(0))};
   if (const auto milliwatts = told<unsigned>(api_.power, *gpu)) state.watts = *milliwatts * 1e-3;
   return state;
+}
+
+HeldDown Nvml::held_down(const std::string& pci_address) const {
+  const auto gpu = find(pci_address);
+  return gpu ? nvml::held_down(api_, *gpu) : HeldDown{};
+}
+
+std::optional<PairFacts> Nvml::pair(const std::string& pci_address,
+                                    const std::string& other) const {
+  const auto one = find(pci_address);
+  const auto two = find(other);
+  if (!one || !two || *one == *two) return std::nullopt;
+  return pair_facts(api_, *one, *two);
 }
 
 }  // namespace tandem::nvml

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/runtime/nvml/gpu_pair.h"
+#include "common/runtime/nvml/held_down.h"
 #include "common/runtime/nvml/nvml_api.h"
 
 namespace tandem::nvml {
@@ -16,7 +18,8 @@ struct GpuFacts {
   std::optional<bool> mig;       // divided into instances, of which a device may be one
   std::string compute_mode;      // "default", "prohibited" or "exclusive process"
   std::optional<int> nvlinks;    // active ones; none on a GPU that has no such links
-  std::vector<int> near_cores;   // OS numbers of the CPU cores on its side of the machine
+  std::vector<int> near_cores;   // OS numbers of the CPUs on its side of the machine
+  std::optional<int> near_node;  // the NUMA node of host memory that is nearest, by OS number
   std::optional<int> processes;  // that compute on it, this one among them where it does
 
   bool operator==(const GpuFacts&) const = default;
@@ -35,7 +38,8 @@ struct GpuState {
   bool operator==(const GpuState&) const = default;
 };
 
-// NVIDIA's management library, where there is one. Used by one thread at a time.
+// NVIDIA's management library, where there is one. Used by one thread at a time; several may be
+// open at once.
 class Nvml {
  public:
   // The driver's own. Absent where there is none, or where it cannot be started.
@@ -52,6 +56,10 @@ class Nvml {
   // Absent where NVML knows no such GPU.
   [[nodiscard]] std::optional<GpuFacts> facts(const std::string& pci_address) const;
   [[nodiscard]] std::optional<GpuState> state(const std::string& pci_address) const;
+  [[nodiscard]] HeldDown held_down(const std::string& pci_address) const;  // empty where absent
+  // Of two GPUs; absent also where both addresses are one GPU's (MIG instances of it).
+  [[nodiscard]] std::optional<PairFacts> pair(const std::string& pci_address,
+                                              const std::string& other) const;
 
  private:
   explicit Nvml(const Api& api) : api_(api) {}

@@ -29,7 +29,14 @@ std::unique_ptr<const Api> load_api() {
   find(library, "nvmlDeviceGetComputeMode", api->compute_mode);
   find(library, "nvmlDeviceGetComputeRunningProcesses_v3", api->compute_processes);
   find(library, "nvmlDeviceGetCpuAffinity", api->cpu_affinity);
+  find(library, "nvmlDeviceGetMemoryAffinity", api->memory_affinity);
   find(library, "nvmlDeviceGetNvLinkState", api->nvlink_state);
+  find(library, "nvmlDeviceGetNvLinkRemoteDeviceType", api->nvlink_remote_type);
+  find(library, "nvmlDeviceGetNvLinkRemotePciInfo_v2", api->nvlink_remote_pci);
+  find(library, "nvmlDeviceGetTopologyCommonAncestor", api->common_ancestor);
+  find(library, "nvmlDeviceGetP2PStatus", api->p2p_status);
+  find(library, "nvmlDeviceGetViolationStatus", api->violation);
+  find(library, "nvmlDeviceGetFieldValues", api->field_values);
   const bool enough =
       api->init != nullptr && api->shutdown != nullptr && api->by_pci_address != nullptr;
   return enough ? std::move(api) : nullptr;

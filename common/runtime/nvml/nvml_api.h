@@ -19,6 +19,42 @@ inline constexpr Result kInsufficientSize = 7;
 inline constexpr unsigned kClockSm = 1;         // nvmlClockType_t
 inline constexpr unsigned kClockMemory = 2;     // nvmlClockType_t
 inline constexpr unsigned kTemperatureGpu = 0;  // nvmlTemperatureSensors_t
+inline constexpr unsigned kScopeNode = 0;       // nvmlAffinityScope_t
+inline constexpr unsigned kRemoteGpu = 0;       // nvmlIntNvLinkDeviceType_t
+inline constexpr unsigned kRemoteSwitch = 2;    // nvmlIntNvLinkDeviceType_t
+inline constexpr unsigned kPeerRead = 0;        // nvmlGpuP2PCapsIndex_t
+inline constexpr unsigned kPeerWrite = 1;       // nvmlGpuP2PCapsIndex_t
+inline constexpr unsigned kPeerOk = 0;          // nvmlGpuP2PStatus_t
+inline constexpr unsigned kPeerUnknown = 6;     // nvmlGpuP2PStatus_t
+
+// nvmlPciInfo_t
+struct PciInfo {
+  char legacy_address[16];
+  unsigned domain;
+  unsigned bus;
+  unsigned device;
+  unsigned device_id;
+  unsigned subsystem_id;
+  char address[32];
+};
+
+// nvmlViolationTime_t
+struct ViolationTime {
+  unsigned long long microseconds;  // when it was read
+  unsigned long long nanoseconds;   // held down, since the driver was loaded
+};
+
+// nvmlFieldValue_t; in its value the counters that are asked for here lie as 64-bit numbers.
+struct FieldValue {
+  unsigned field;
+  unsigned scope;
+  long long microseconds;
+  long long latency_microseconds;
+  int type;  // nvmlValueType_t
+  Result result;
+  unsigned long long value;
+};
+inline constexpr int kUnsigned64 = 3;  // nvmlValueType_t
 
 // Functions that a driver may lack are null: what they tell is then not known.
 struct Api {
@@ -36,7 +72,15 @@ struct Api {
   // With a count of 0 and no place for them it tells their number.
   Result (*compute_processes)(DeviceRef, unsigned* count, void* infos) = nullptr;
   Result (*cpu_affinity)(DeviceRef, unsigned words, unsigned long* mask) = nullptr;
+  Result (*memory_affinity)(DeviceRef, unsigned words, unsigned long* mask,
+                            unsigned scope) = nullptr;
   Result (*nvlink_state)(DeviceRef, unsigned link, unsigned* active) = nullptr;
+  Result (*nvlink_remote_type)(DeviceRef, unsigned link, unsigned* type) = nullptr;
+  Result (*nvlink_remote_pci)(DeviceRef, unsigned link, PciInfo*) = nullptr;
+  Result (*common_ancestor)(DeviceRef, DeviceRef, unsigned* level) = nullptr;
+  Result (*p2p_status)(DeviceRef, DeviceRef, unsigned capability, unsigned* status) = nullptr;
+  Result (*violation)(DeviceRef, unsigned policy, ViolationTime*) = nullptr;
+  Result (*field_values)(DeviceRef, int count, FieldValue*) = nullptr;
 };
 
 // The driver's own. Absent where there is no libnvidia-ml.so.1 or it lacks what is needed to find a
