@@ -7,6 +7,7 @@
 #include "common/base/check.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/shared_memory.h"
+#include "common/runtime/gpu_address.h"
 
 namespace tandem {
 namespace {
@@ -32,9 +33,11 @@ std::unique_ptr<Communicator> make_rank(Bootstrap& bootstrap, Device& device,
 TeamAnswer nccl_serves(const std::vector<Device*>& devices) {
   TANDEM_CHECK(!devices.empty(), "no devices");
   if (!are_gpus(devices)) return {false, "they are cores"};
-  std::set<std::string> hardware;
-  for (const Device* const device : devices) hardware.insert(device->hardware());
-  if (hardware.size() < devices.size()) return {false, "they share GPUs, and NCCL wants one each"};
+  std::set<std::string> gpus;
+  for (const Device* const device : devices) {
+    gpus.insert(pci_address_of(device->hardware()));  // slices of one are one to NCCL
+  }
+  if (gpus.size() < devices.size()) return {false, "they share GPUs, and NCCL wants one each"};
   const NcclProbe probe = probe_nccl();
   return {probe.usable, probe.trouble};
 }
@@ -56,8 +59,10 @@ DeviceTeam::DeviceTeam(const std::vector<Device*>& devices, const CommunicatorOp
   for (std::size_t i = 0; i < devices.size(); ++i) {
     bootstraps_[i] = group_.join(static_cast<int>(i));
   }
-  on_threads(
-      [&](std::size_t i) { communicators_[i] = make_rank(*bootstraps_[i], *devices[i], options); });
+  on_threads([&](std::size_t i) {
+    devices[i]->bind_this_thread();  // which the library's own threads inherit
+    communicators_[i] = make_rank(*bootstraps_[i], *devices[i], options);
+  });
   for (const auto& communicator : communicators_) ranks_.push_back(communicator.get());
 }
 

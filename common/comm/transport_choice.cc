@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/node_layout.h"
+#include "common/runtime/gpu_address.h"
 
 namespace tandem {
 namespace {
@@ -42,6 +45,16 @@ TransportChoice choose_nccl(const RankFacts& facts) {
   return {Transport::kNccl, Route::kDirect, "nccl: as asked"};
 }
 
+// The numbers of the first two that are the same.
+std::optional<std::pair<std::ptrdiff_t, std::ptrdiff_t>> first_alike(
+    const std::vector<std::string>& names) {
+  for (auto first = names.begin(); first != names.end(); ++first) {
+    const auto second = std::find(std::next(first), names.end(), *first);
+    if (second != names.end()) return {{first - names.begin(), second - names.begin()}};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 TransportChoice decide_transport(Transport asked, const RankFacts& facts) {
@@ -51,13 +64,17 @@ TransportChoice decide_transport(Transport asked, const RankFacts& facts) {
 }
 
 std::string sharing_of(const std::vector<std::string>& hardware) {
-  for (auto first = hardware.begin(); first != hardware.end(); ++first) {
-    const auto second = std::find(std::next(first), hardware.end(), *first);
-    if (second == hardware.end()) continue;
-    return fmt::format("ranks {} and {} share a GPU", first - hardware.begin(),
-                       second - hardware.begin());
+  if (const auto two = first_alike(hardware)) {
+    return fmt::format("ranks {} and {} share a GPU", two->first, two->second);
   }
-  return "";
+  std::vector<std::string> gpus;
+  for (const std::string& name : hardware) {
+    const std::size_t address = name.find(' ') + 1;  // after the node
+    gpus.push_back(name.substr(0, address) + pci_address_of(name.substr(address)));
+  }
+  const auto two = first_alike(gpus);
+  if (!two) return "";
+  return fmt::format("ranks {} and {} have slices of one GPU (MIG)", two->first, two->second);
 }
 
 RankFacts find_rank_facts(Transport asked, Bootstrap& bootstrap, Device& device) {

@@ -18,7 +18,7 @@ struct RankFacts {
   int ranks = 1;
   bool are_threads = false;  // of one process
   // On CUDA, where NCCL may be taken:
-  std::string sharing{};  // "ranks 0 and 2 share a GPU"; empty: each has its own
+  std::string sharing{};  // sharing_of(); empty: each has a GPU of its own
   std::string no_nccl{};  // why NCCL cannot be used, on the first rank where; empty: it can
 };
 
@@ -28,7 +28,9 @@ struct RankFacts {
 // Collective; loads NCCL where it may be taken.
 [[nodiscard]] RankFacts find_rank_facts(Transport asked, Bootstrap& bootstrap, Device& device);
 
-// "ranks 0 and 2 share a GPU", by each rank's hardware; empty where each has its own.
+// "ranks 0 and 2 share a GPU", by each rank's node and hardware ("0 00000000:3B:00.0 GPU-5f0e...");
+// or that they have slices of one, which are devices of their own but one GPU to NCCL. Empty where
+// each has its own.
 [[nodiscard]] std::string sharing_of(const std::vector<std::string>& hardware);
 
 }  // namespace tandem

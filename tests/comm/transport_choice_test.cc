@@ -90,6 +90,22 @@ TEST(TransportChoiceTest, Sharing_NamesTheFirstTwo) {
   EXPECT_EQ(sharing_of({"a", "b", "c", "b", "a"}), "ranks 0 and 4 share a GPU");
 }
 
+// Devices of their own for all but NCCL, which takes each GPU once.
+TEST(TransportChoiceTest, SlicesOfOneGpu_GoThroughTheHostAndSaySo) {
+  const std::string slices = sharing_of(
+      {"0 00000000:3B:00.0 GPU-1", "0 00000000:86:00.0 GPU-2", "0 00000000:86:00.0 GPU-3"});
+  EXPECT_EQ(slices, "ranks 1 and 2 have slices of one GPU (MIG)");
+  RankFacts facts = gpus(3, false);
+  facts.sharing = slices;
+  const TransportChoice choice = decide_transport(Transport::kAuto, facts);
+  EXPECT_EQ(choice.route, Route::kStaged);
+  EXPECT_TRUE(choice.why.ends_with("through the host: " + slices)) << choice.why;
+}
+
+TEST(TransportChoiceTest, GpusOfOneAddressOnTwoNodes_AreTwo) {
+  EXPECT_EQ(sharing_of({"0 00000000:3B:00.0 GPU-1", "1 00000000:3B:00.0 GPU-2"}), "");
+}
+
 TEST(TransportChoiceTest, NcclOnHostDevices_IsRefusedOnAllRanks) {
   const auto platform = host_devices(2);
   run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
