@@ -80,10 +80,11 @@ inline constexpr std::array kThreadKinds{Choice<dp::Threads>{"spawned", dp::Thre
 inline constexpr std::array kGroupings{Choice<dp::Grouping>{"tensor", dp::Grouping::kTensor},
                                        Choice<dp::Grouping>{"coalesced", dp::Grouping::kCoalesced},
                                        Choice<dp::Grouping>{"flat", dp::Grouping::kFlat}};
-inline constexpr std::array kOrders{Choice<dp::Order>{"torch", dp::Order::kTorch},
-                                    Choice<dp::Order>{"sequential", dp::Order::kSequential},
-                                    Choice<dp::Order>{"tree", dp::Order::kTree},
-                                    Choice<dp::Order>{"collective", dp::Order::kCollective}};
+[[nodiscard]] constexpr Choice<dp::Order> choice_of(dp::Order order) {
+  return {dp::name_of(order), order};
+}
+inline constexpr std::array kOrders{choice_of(dp::Order::kTorch), choice_of(dp::Order::kSequential),
+                                    choice_of(dp::Order::kTree), choice_of(dp::Order::kCollective)};
 inline constexpr std::array kLossPlaces{
     Choice<dp::LossPlace>{"root", dp::LossPlace::kRoot},
     Choice<dp::LossPlace>{"replicas", dp::LossPlace::kReplicas}};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gpu_flags.h"
 
+#include <array>
+
 #include "bench/choices.h"
 #include "bench/comma_list.h"
 #include "common/base/error.h"
@@ -8,6 +10,9 @@
 
 namespace tandem::bench {
 namespace {
+
+constexpr std::array kBindings{Choice<Binding>{"near", Binding::kNear},
+                               Choice<Binding>{"none", Binding::kNone}};
 
 int ordinal(const std::string& text) {
   const auto number = parse_number<int>(text);
@@ -26,6 +31,10 @@ void declare_gpus(CLI::App& app, GpuFlags& flags) {
                  "cuda: on, or off: GPUs do not reach each other's memory; copies and NCCL go "
                  "through the host")
       ->capture_default_str();
+  app.add_option("--bind", flags.bind,
+                 "cuda: near, threads and pinned memory of each device on its share of the cores "
+                 "near its GPU; or none, where the launcher and the system let them")
+      ->capture_default_str();
 }
 
 void choose_gpus(const GpuFlags& flags, PlaceOptions& place) {
@@ -33,6 +42,7 @@ void choose_gpus(const GpuFlags& flags, PlaceOptions& place) {
     for (const std::string& part : parts_of(flags.gpus)) place.gpus.push_back(ordinal(part));
   }
   if (!choose("--p2p", flags.p2p, kOnOff)) place.peer_access = PeerAccess::kOff;
+  place.binding = choose("--bind", flags.bind, kBindings);
 }
 
 }  // namespace tandem::bench

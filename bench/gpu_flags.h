@@ -8,11 +8,12 @@
 
 namespace tandem::bench {
 
-// Flags about which GPUs a job uses and how they reach each other: the same for every program that
-// opens devices.
+// Flags about which GPUs a job uses, how they reach each other, and where their threads run: the
+// same for every program that opens devices.
 struct GpuFlags {
   std::string gpus;  // "2,0"; empty: as CUDA lists them
   std::string p2p = "on";
+  std::string bind = "near";
 };
 
 void declare_gpus(CLI::App& app, GpuFlags& flags);

@@ -5,6 +5,7 @@
 
 #include "bench/core_speed.h"
 #include "bench/google_benchmark.h"
+#include "bench/gpu_binding.h"
 #include "bench/gpu_share.h"
 #include "bench/node_share.h"
 #include "common/base/error.h"
@@ -13,6 +14,8 @@
 #include "common/comm/nccl_module.h"
 #include "common/comm/node_link_ports.h"
 #include "common/comm/transport_registry.h"
+#include "common/runtime/host/cores.h"
+#include "common/runtime/nvml/nvml.h"
 #include "common/runtime/registry.h"
 
 namespace tandem::bench {
@@ -72,6 +75,7 @@ PlatformOptions platform_options(const PlaceOptions& options, const NodeShare& s
   platform.device_memory = share.asked_memory;
   platform.gpus = options.gpus;
   platform.peer_access = options.peer_access;
+  platform.binding = options.binding;
   if (options.launch == Launch::kProcesses) platform.own_device = share.device;
   platform.cores = share.cores;
   platform.link = link.model;
@@ -89,6 +93,26 @@ void settle_for(const BackendDecision& decision, Bootstrap& bootstrap, const Nod
   platform.processes_on_gpu =
       processes_on_gpu(bootstrap, nodes, decision.gpus.empty() ? "" : decision.gpus.front(),
                        options.oversubscribe ? Sharing::kAllowed : Sharing::kRefused);
+}
+
+// What each device of this process lies on: with fewer GPUs than devices these take turns.
+std::vector<std::string> gpus_of_devices(const BackendDecision& decision,
+                                         const PlatformOptions& platform) {
+  const int devices = platform.own_device ? 1 : platform.devices;
+  std::vector<std::string> gpus;
+  for (int i = 0; i < devices; ++i) {
+    gpus.push_back(decision.gpus[static_cast<std::size_t>(i) % decision.gpus.size()]);
+  }
+  return gpus;
+}
+
+// Collective.
+void settle_binding(const BackendDecision& decision, Bootstrap& bootstrap, const NodeLayout& nodes,
+                    PlatformOptions& platform) {
+  if (decision.backend != Backend::kCuda || platform.binding == Binding::kNone) return;
+  const auto nvml = nvml::Nvml::open();
+  platform.near_hosts =
+      find_near_hosts(bootstrap, nodes, gpus_of_devices(decision, platform), nvml.get());
 }
 
 std::string nccl_of(const Place& place, const PlaceOptions& options) {
@@ -131,6 +155,8 @@ void add_context(const Place& place) {
   GoogleBenchmark::add_context("tandem_build_type", TANDEM_BUILD_TYPE);
   GoogleBenchmark::add_context("tandem_backend", to_string(place.platform->backend()));
   GoogleBenchmark::add_context("tandem_oversubscribed", place.oversubscribed ? "yes" : "no");
+  GoogleBenchmark::add_context("tandem_cpus",
+                               fmt::format("{}", fmt::join(host::allowed_cpus(), ",")));
   if (place.nodes.nodes() == 1) return;
   GoogleBenchmark::add_context("tandem_nodes",
                                fmt::format("{}", fmt::join(place.nodes.hosts, ",")));
@@ -160,8 +186,11 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
     decision = choose_backend(options.backend, platform);
   });
   settle_for(decision, bootstrap, place.nodes, options, share, platform);
+  settle_binding(decision, bootstrap, place.nodes, platform);
   attempt_together(bootstrap, [&] {
     place.backend_notice = decision.why;
+    const bool is_bound = platform.own_device && !platform.near_hosts.empty();
+    if (is_bound) host::bind_this_process(platform.near_hosts.front().cpus);
     place.platform = open_platform(decision.backend, platform);
     place.device = &place.platform->device(share.device);
     place.device->bind_this_thread();

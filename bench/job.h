@@ -26,6 +26,7 @@ struct PlaceOptions {
   std::vector<Bytes> device_memory{};  // as in PlatformOptions
   std::vector<int> gpus{};             // as there; of processes, one for each of a node
   PeerAccess peer_access = PeerAccess::kOn;
+  Binding binding = Binding::kNear;
   std::optional<LinkRequest> link{};
   double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
   Transport transport = Transport::kAuto;
@@ -76,7 +77,8 @@ void abort(Place& place) noexcept;
 // processes, or where nodes come to different back ends. Opens the back end on the cores that the
 // ranks of a node may use together - a launcher that binds each rank to one core thereby gives the
 // job all of them - and binds the calling thread to its device: a rank of processes has that of its
-// number among the ranks of its node. The communicator is the node's shared memory, or over several
+// number among the ranks of its node. GPUs' threads are bound near them unless asked otherwise, of
+// a process all that it has so far. The communicator is the node's shared memory, or over several
 // nodes the hierarchical one.
 [[nodiscard]] Place open_place(Bootstrap& bootstrap, const PlaceOptions& options);
 

@@ -220,6 +220,8 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
     record.memory.push_back({static_cast<int>(i), use.capacity.value, use.peak.value});
   }
   record.gpus = measurement.gpus;
+  record.threads = measurement.threads;
+  record.resolved = measurement.resolved;
   record.warnings = measurement.warnings;
   record.devices_used = measurement.devices_used;
   record.dispatches_per_step = measurement.dispatches_per_step;

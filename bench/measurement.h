@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,10 @@ struct Measurement {
   std::vector<DeviceBooks> phases;   // of all ranks' devices, by device; empty with phases off
   std::vector<DeviceCollectiveBooks> collectives;  // the same
   std::vector<Bytes> bucket_sizes;
-  std::vector<MemoryUse> memory;         // of all ranks' devices, by device
-  std::vector<results::GpuRecord> gpus;  // the same, of those that NVML knows
+  std::vector<MemoryUse> memory;                // of all ranks' devices, by device
+  std::vector<results::GpuRecord> gpus;         // the same, of those that NVML knows
+  std::vector<results::ThreadPlace> threads;    // of all ranks
+  std::map<std::string, std::string> resolved;  // Strategy::settled_options()
   std::vector<std::string> warnings;
   int devices_used = 0;            // of all ranks
   double dispatches_per_step = 0;  // of all ranks

@@ -82,6 +82,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
       measure_pairs(*driver, place, options, *model);
     } else {
       Measurement measured = measure_step(*driver, bootstrap, place, options, *model);
+      measured.threads = watch.gather_threads(bootstrap);
       measured.peak_gflops = find_peak(place, options);
       report_flops(place, options, *model, measured);
       watch.check_fault_met();

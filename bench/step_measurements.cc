@@ -53,6 +53,7 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   const auto of_precision =
       precision_warning(place.platform->backend(), options.variant.training.precision);
   if (of_precision) measured.warnings.push_back(*of_precision);
+  measured.resolved = strategy->settled_options();
   if (ranks.rank() == 0) warn(measured.warnings);
   measured.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy->devices_used()));
   if (clocks_of(place) == Clocks::kApart) measured.barrier_skew = measure_barrier_skew(ranks);
@@ -78,7 +79,7 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
     set_counters(state, options, model, measured);
   };
   driver.add(name, samples, benchmark::kMillisecond, body);
-  GpuWatch gpus(place, options.place.launch);
+  GpuWatch gpus(bootstrap, place, options.place.launch);
   gpus.before_samples();
   driver.run();
   gpus.after_samples();
@@ -86,6 +87,7 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   measured.collectives = books.gather_collectives(bootstrap);
   measured.bucket_sizes = strategy->bucket_sizes();
   measured.gpus = gpus.gather(bootstrap);
+  if (ranks.rank() == 0) warn(slowdown_warnings(measured.gpus));
   measured.memory = gather_memory(bootstrap, *place.platform, own_device(place, options));
   return measured;
 }

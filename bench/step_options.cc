@@ -281,6 +281,7 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   name("fault", &StepFlags::fault);
   name("device-memory", &StepFlags::device_memory);
   if (flags.gpus.p2p != usual.gpus.p2p) named["p2p"] = flags.gpus.p2p;
+  if (flags.gpus.bind != usual.gpus.bind) named["bind"] = flags.gpus.bind;
   if (flags.seed != usual.seed) named["seed"] = std::to_string(flags.seed);
   if (flags.free_running > 0) named["free-running"] = std::to_string(flags.free_running);
   return named;

@@ -30,7 +30,7 @@ void StepWatch::attach(StepOptions& options, Place& place, const Model& model) {
     numerics_ = std::make_unique<NumericsCheck>(*place.platform, model.layout(), rank_);
   }
   // In this order: what is planted happens before it is looked for.
-  std::vector<StepObserver*> observers;
+  std::vector<StepObserver*> observers{&threads_};
   if (flight_.is_kept()) observers.push_back(&flight_);
   if (fault_) observers.push_back(fault_.get());
   if (numerics_) observers.push_back(numerics_.get());

@@ -9,13 +9,14 @@
 #include "bench/job.h"
 #include "bench/numerics_check.h"
 #include "bench/step_options.h"
+#include "bench/thread_places.h"
 #include "common/comm/bootstrap.h"
 #include "common/model/model.h"
 
 namespace tandem::bench {
 
 // All that looks on while step_bench steps, put where the options say: the flight recorder, the
-// check of numerics, a planted fault. Outlives the strategies.
+// check of numerics, a planted fault; and where its threads run. Outlives the strategies.
 class StepWatch {
  public:
   // Makes `options` tell the communicators' observers; `flight` outlives this.
@@ -27,6 +28,11 @@ class StepWatch {
   // Makes `options` tell the strategies' observers, of both sides of a pair.
   void attach(StepOptions& options, Place& place, const Model& model);
 
+  // Collective: where the threads were that enqueued the steps of all ranks.
+  [[nodiscard]] std::vector<results::ThreadPlace> gather_threads(Bootstrap& bootstrap) const {
+    return threads_.gather(bootstrap);
+  }
+
   // Throws where a planted fault was never met.
   void check_fault_met() const;
 
@@ -36,6 +42,7 @@ class StepWatch {
   FlightLog& flight_;
   const std::optional<int> rank_;  // of this process; none where its devices are ranks
   const Nanoseconds deadline_;
+  ThreadPlaces threads_;
   std::unique_ptr<PlantedFault> fault_;
   std::unique_ptr<NumericsCheck> numerics_;
 };

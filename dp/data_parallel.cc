@@ -84,6 +84,12 @@ DataParallel::DataParallel(Platform& platform, const Model& model, const Trainin
   }
 }
 
+std::map<std::string, std::string> DataParallel::settled_options() const {
+  if (one_device_) return {};  // nothing travels
+  return {{"broadcast", std::string(name_of(broadcast_order_))},
+          {"reduce", std::string(name_of(reduce_order_))}};
+}
+
 void DataParallel::warn_of(const DataParallelOptions& how) {
   if (const auto imbalance = imbalance_warning(strengths_of(named_)))
     warnings_.push_back(*imbalance);

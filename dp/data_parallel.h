@@ -46,6 +46,8 @@ class DataParallel final : public Strategy {
   // The root's first.
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
   [[nodiscard]] std::vector<std::string> warnings() const override { return warnings_; }
+  // "broadcast" and "reduce": "sequential", "tree" or "collective".
+  [[nodiscard]] std::map<std::string, std::string> settled_options() const override;
   [[nodiscard]] int devices_used() const override { return static_cast<int>(devices_.size()); }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreters_.calls(); }
 
@@ -70,10 +72,6 @@ class DataParallel final : public Strategy {
 
   // Of the whole batch in the latest step; synchronise first.
   [[nodiscard]] float loss();
-
-  // How weights and gradients travel, resolved.
-  [[nodiscard]] Order broadcast_order() const { return broadcast_order_; }
-  [[nodiscard]] Order reduce_order() const { return reduce_order_; }
 
  private:
   void warn_of(const DataParallelOptions& how);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -28,6 +29,20 @@ enum class Order {
   kTree,        // in pairs, ceil(log2 n) rounds
   kCollective,  // torch with NCCL: all devices in one call for each chunk
 };
+
+[[nodiscard]] constexpr std::string_view name_of(Order order) {
+  switch (order) {
+    case Order::kTorch:
+      return "torch";
+    case Order::kSequential:
+      return "sequential";
+    case Order::kTree:
+      return "tree";
+    case Order::kCollective:
+      break;
+  }
+  return "collective";
+}
 
 enum class LossPlace {
   kRoot,      // torch's usual training loop: on the gathered outputs of the whole batch

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ class Strategy {
 
   // What PyTorch would warn of, each once.
   [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }
+
+  // Options that stand for whatever the devices have, by name, and what they came to.
+  [[nodiscard]] virtual std::map<std::string, std::string> settled_options() const { return {}; }
 
   // Devices of this process that take part in a step.
   [[nodiscard]] virtual int devices_used() const { return 1; }

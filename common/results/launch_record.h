@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/results/gpu_record.h"
+
 namespace tandem::results {
 
 // What is compared: one point of a sweep. Two launches of one cell differ by noise alone.
@@ -49,28 +51,6 @@ struct DeviceMemory {
   int device = 0;
   std::int64_t capacity_bytes = 0;
   std::int64_t peak_bytes = 0;
-};
-
-// A GPU at one moment, as its driver told. Absent: it did not.
-struct GpuReading {
-  std::optional<double> sm_mhz;
-  std::optional<double> memory_mhz;
-  std::optional<double> watts;
-  std::optional<double> celsius;
-  std::vector<std::string> slowed_by;  // what held its clocks down: "power cap", ...
-};
-
-// The GPU that a device lies on. Absent and empty: the driver did not tell.
-struct GpuRecord {
-  int device = 0;                // over the whole job
-  std::string hardware;          // PCI address and UUID
-  std::string driver;            // version
-  std::string compute_mode;      // "default", "prohibited", "exclusive process"
-  std::optional<bool> mig;       // divided into instances
-  std::optional<int> nvlinks;    // active ones
-  std::optional<int> processes;  // that compute on it, when measuring began; own ones among them
-  GpuReading before;             // after the warm-up, while the last of its work may still run
-  GpuReading after;              // after the last sample
 };
 
 struct ModelFacts {
@@ -138,7 +118,11 @@ struct LaunchRecord {
   std::vector<CollectiveRecord> collectives;  // in launch order; empty with --phases=off,
                                               // and where steps differ in theirs
   std::vector<DeviceMemory> memory;
-  std::vector<GpuRecord> gpus;             // by device; empty on the host and without NVML
+  std::vector<GpuRecord> gpus;       // by device; empty on the host and without NVML
+  std::vector<ThreadPlace> threads;  // by device, each place once; empty: not told
+  // Options that stand for whatever the machine has, and what they came to: "broadcast" of dp is
+  // "collective" or "sequential".
+  std::map<std::string, std::string> resolved;
   std::vector<std::int64_t> bucket_bytes;  // ddp: in launch order
   ModelFacts model;
   MachineFacts machine;

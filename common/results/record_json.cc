@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "common/results/gpu_json.h"
+#include "common/results/json_lists.h"
+
 namespace tandem::results {
 namespace {
 
@@ -80,28 +83,6 @@ DeviceMemory memory_from(const Json& json) {
           .peak_bytes = value_or<std::int64_t>(json, "peak_bytes", 0)};
 }
 
-void put_if_told(Json& json, const char* field, const std::optional<double>& value) {
-  if (value) json[field] = finite(*value, field);
-}
-
-Json to_json(const GpuReading& reading) {
-  Json json = Json::object();
-  put_if_told(json, "sm_mhz", reading.sm_mhz);
-  put_if_told(json, "memory_mhz", reading.memory_mhz);
-  put_if_told(json, "watts", reading.watts);
-  put_if_told(json, "celsius", reading.celsius);
-  json["slowed_by"] = reading.slowed_by;
-  return json;
-}
-
-GpuReading reading_from(const Json& json) {
-  return {.sm_mhz = value_if_any<double>(json, "sm_mhz"),
-          .memory_mhz = value_if_any<double>(json, "memory_mhz"),
-          .watts = value_if_any<double>(json, "watts"),
-          .celsius = value_if_any<double>(json, "celsius"),
-          .slowed_by = value_or(json, "slowed_by", std::vector<std::string>{})};
-}
-
 Json to_json(const ModelFacts& model) {
   return Json{{"parameters", model.parameters},
               {"parameter_bytes", model.parameter_bytes},
@@ -114,26 +95,10 @@ ModelFacts model_from(const Json& json) {
           .flops_per_sample = value_or(json, "flops_per_sample", 0.0)};
 }
 
-template <class T>
-Json list_to_json(const std::vector<T>& values) {
-  Json list = Json::array();
-  for (const T& value : values) list.push_back(to_json(value));
-  return list;
-}
-
 Json samples_to_json(const std::vector<double>& seconds) {
   Json list = Json::array();
   for (const double value : seconds) list.push_back(finite(value, "step_seconds"));
   return list;
-}
-
-template <class T>
-std::vector<T> list_from(const Json& object, const char* field, T (*read)(const Json&)) {
-  std::vector<T> values;
-  for (const Json& element : value_or(object, field, Json::array())) {
-    values.push_back(read(element));
-  }
-  return values;
 }
 
 // A measured launch without positive samples would turn into NaN or infinity further on.
@@ -148,31 +113,6 @@ void check_samples(const LaunchRecord& record) {
 }
 
 }  // namespace
-
-Json to_json(const GpuRecord& gpu) {
-  Json json{{"device", gpu.device},
-            {"hardware", gpu.hardware},
-            {"driver", gpu.driver},
-            {"compute_mode", gpu.compute_mode}};
-  if (gpu.mig) json["mig"] = *gpu.mig;
-  if (gpu.nvlinks) json["nvlinks"] = *gpu.nvlinks;
-  if (gpu.processes) json["processes"] = *gpu.processes;
-  json["before"] = to_json(gpu.before);
-  json["after"] = to_json(gpu.after);
-  return json;
-}
-
-GpuRecord gpu_from(const Json& json) {
-  return {.device = value_or(json, "device", 0),
-          .hardware = value_or(json, "hardware", std::string()),
-          .driver = value_or(json, "driver", std::string()),
-          .compute_mode = value_or(json, "compute_mode", std::string()),
-          .mig = value_if_any<bool>(json, "mig"),
-          .nvlinks = value_if_any<int>(json, "nvlinks"),
-          .processes = value_if_any<int>(json, "processes"),
-          .before = reading_from(value_or(json, "before", Json::object())),
-          .after = reading_from(value_or(json, "after", Json::object()))};
-}
 
 Json to_json(const MachineFacts& machine) {
   return Json{{"host_name", machine.host_name},
@@ -230,14 +170,16 @@ Json to_json(const LaunchRecord& record) {
       {"warmup_steps", record.warmup_steps},
       {"warmup_seconds", finite(record.warmup_seconds, "warmup_seconds")},
       {"step_seconds", samples_to_json(record.step_seconds)},
-      {"phases", list_to_json(record.phases)},
+      {"phases", list_to_json(record.phases, to_json)},
       {"critical", to_json(record.critical)},
       {"remainder_seconds", finite(record.remainder_seconds, "remainder_seconds")},
       {"least_exposed_seconds", finite(record.least_exposed_seconds, "least_exposed_seconds")},
       {"least_compute_seconds", finite(record.least_compute_seconds, "least_compute_seconds")},
-      {"collectives", list_to_json(record.collectives)},
-      {"memory", list_to_json(record.memory)},
-      {"gpus", list_to_json(record.gpus)},
+      {"collectives", list_to_json(record.collectives, to_json)},
+      {"memory", list_to_json(record.memory, to_json)},
+      {"gpus", list_to_json(record.gpus, to_json)},
+      {"threads", list_to_json(record.threads, to_json)},
+      {"resolved", record.resolved},
       {"bucket_bytes", record.bucket_bytes},
       {"model", to_json(record.model)},
       {"machine", to_json(record.machine)}};
@@ -281,6 +223,8 @@ LaunchRecord record_from(const Json& json) {
   record.collectives = list_from<CollectiveRecord>(json, "collectives", collective_from);
   record.memory = list_from<DeviceMemory>(json, "memory", memory_from);
   record.gpus = list_from<GpuRecord>(json, "gpus", gpu_from);
+  record.threads = list_from<ThreadPlace>(json, "threads", thread_from);
+  record.resolved = value_or(json, "resolved", record.resolved);
   record.bucket_bytes = value_or(json, "bucket_bytes", record.bucket_bytes);
   record.model = model_from(value_or(json, "model", Json::object()));
   record.machine = machine_from(value_or(json, "machine", Json::object()));

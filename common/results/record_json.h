@@ -10,8 +10,6 @@ namespace tandem::results {
 [[nodiscard]] Json to_json(const LaunchRecord& record);
 [[nodiscard]] LaunchRecord record_from(const Json& json);
 
-[[nodiscard]] Json to_json(const GpuRecord& gpu);
-[[nodiscard]] GpuRecord gpu_from(const Json& json);
 [[nodiscard]] Json to_json(const MachineFacts& machine);
 [[nodiscard]] MachineFacts machine_from(const Json& json);
 

@@ -2,6 +2,7 @@
 #include "common/results/record_text.h"
 
 #include "common/results/files.h"
+#include "common/results/gpu_json.h"
 #include "common/results/record_json.h"
 
 namespace tandem::results {
@@ -31,6 +32,12 @@ std::string to_json_line(const GpuRecord& gpu) { return dump(to_json(gpu)); }
 
 GpuRecord parse_gpu(std::string_view text, std::string_view source) {
   return parse(text, source, gpu_from);
+}
+
+std::string to_json_line(const ThreadPlace& thread) { return dump(to_json(thread)); }
+
+ThreadPlace parse_thread(std::string_view text, std::string_view source) {
+  return parse(text, source, thread_from);
 }
 
 void write_record(const std::filesystem::path& path, const LaunchRecord& record) {

@@ -18,9 +18,11 @@ namespace tandem::results {
 // changes are minor ones); `cell` and `status` are required. Throws a failure naming `source`.
 [[nodiscard]] LaunchRecord parse_record(std::string_view text, std::string_view source);
 
-// The same for a GPU, which one rank tells the others of.
+// The same for what one rank tells the others of.
 [[nodiscard]] std::string to_json_line(const GpuRecord& gpu);
 [[nodiscard]] GpuRecord parse_gpu(std::string_view text, std::string_view source);
+[[nodiscard]] std::string to_json_line(const ThreadPlace& thread);
+[[nodiscard]] ThreadPlace parse_thread(std::string_view text, std::string_view source);
 
 // Writes the record into a file of its own, replaced atomically.
 void write_record(const std::filesystem::path& path, const LaunchRecord& record);

@@ -12,12 +12,17 @@ namespace {
 
 using nvml::testing::fake;
 using nvml::testing::kAddress;
+using nvml::testing::kPeerAddress;
 
 class GpuWatchTest : public ::testing::Test {
  protected:
-  void SetUp() override { fake = {}; }
+  void SetUp() override { nvml::testing::reset_fakes(); }
   [[nodiscard]] GpuWatch watch_of(int device, const std::string& hardware) const {
-    return {{{.device = device, .hardware = hardware}}, nvml::Nvml::open(api_)};
+    return {{{.device = device, .hardware = hardware}},
+            {{.device = device, .hardware = hardware},
+             {.device = 7, .hardware = std::string(kPeerAddress) + " GPU-77aa"},
+             {.device = 8, .hardware = std::string(kAddress) + " GPU-another-slice"}},
+            nvml::Nvml::open(api_)};
   }
   const nvml::Api api_ = nvml::testing::fake_api();
   const std::string hardware_ = std::string(kAddress) + " GPU-5f0e";
@@ -39,6 +44,47 @@ TEST_F(GpuWatchTest, ReadsBeforeAndAfter) {
   EXPECT_EQ(record.after.slowed_by, std::vector<std::string>{"power cap"});
 }
 
+TEST_F(GpuWatchTest, TimeHeldDown_IsWhatTheCountersAdded) {
+  GpuWatch watch = watch_of(0, hardware_);
+  watch.before_samples();
+  fake.held_down[0] += 20'000'000;
+  watch.after_samples();
+  const results::GpuRecord& record = watch.records().front();
+  EXPECT_EQ(record.held_down_ms,
+            (std::map<std::string, double>{{"power cap", 20.0}, {"thermal slowdown", 0.0}}));
+  EXPECT_GE(record.watched_ms.value(), 0);
+  const std::vector<std::string> lines = slowdown_warnings(watch.records());
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(
+      lines.front().find("device 0 (00000000:3B:00.0): power cap held its clocks down for 20"), 0U)
+      << lines.front();
+}
+
+TEST_F(GpuWatchTest, CountersThatTheDriverLacks_AreAbsentAndNotZero) {
+  fake.held_down.clear();
+  GpuWatch watch = watch_of(0, hardware_);
+  watch.before_samples();
+  watch.after_samples();
+  EXPECT_TRUE(watch.records().front().held_down_ms.empty());
+  EXPECT_TRUE(slowdown_warnings(watch.records()).empty());
+}
+
+TEST_F(GpuWatchTest, KnowsWhereItLies_AndWhatLiesBetweenItAndItsNeighbours) {
+  GpuWatch watch = watch_of(0, hardware_);
+  watch.before_samples();
+  const results::GpuRecord& record = watch.records().front();
+  EXPECT_EQ(record.pci, kAddress);
+  EXPECT_EQ(record.numa_node, 1);
+  ASSERT_EQ(record.peers.size(), 2U);
+  EXPECT_EQ(record.peers[0].device, 7);
+  EXPECT_EQ(record.peers[0].peer_access, true);
+  EXPECT_EQ(record.peers[0].nvlinks, 17);
+  EXPECT_EQ(record.peers[0].path, "PCIe switch");
+  EXPECT_EQ(record.peers[1].device, 8);
+  EXPECT_EQ(record.peers[1].path, "same GPU");
+  EXPECT_FALSE(record.peers[1].peer_access);
+}
+
 TEST_F(GpuWatchTest, AGpuThatNvmlDoesNotKnow_HasNoRecord) {
   GpuWatch watch = watch_of(0, "00000000:86:00.0 GPU-1");
   watch.before_samples();
@@ -47,7 +93,7 @@ TEST_F(GpuWatchTest, AGpuThatNvmlDoesNotKnow_HasNoRecord) {
 }
 
 TEST_F(GpuWatchTest, WithoutNvml_ThereAreNoRecords) {
-  GpuWatch watch({{.device = 0, .hardware = hardware_}}, nullptr);
+  GpuWatch watch({{.device = 0, .hardware = hardware_}}, {}, nullptr);
   watch.before_samples();
   watch.after_samples();
   EXPECT_TRUE(watch.records().empty());

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What looks on while a strategy steps: the flight log, the check of numerics, planted faults.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "bench/fault.h"
 #include "bench/flight_log.h"
 #include "bench/numerics_check.h"
+#include "bench/thread_places.h"
 #include "common/comm/shared_memory.h"
 #include "common/flight/flight_record.h"
+#include "common/runtime/host/cores.h"
 #include "dp/dp_all_reduce.h"
 #include "tests/results/scratch_folder.h"
 #include "tests/support/errors.h"
@@ -50,6 +55,37 @@ class StepObserversTest : public testing::Test {
   const std::unique_ptr<Model> model_ = test::exact_model();
   const std::unique_ptr<Platform> platform_ = test::host_devices(kDevices);
 };
+
+TEST_F(StepObserversTest, ThreadPlaces_AreThoseOfTheThreadsThatEnqueue) {
+  ThreadPlaces threads;
+  const auto trained = strategy({&threads});
+  for (int step = 0; step < 3; ++step) trained->step();
+  trained->synchronize();
+  const std::vector<results::ThreadPlace> places = threads.places();
+  ASSERT_EQ(places.size(), static_cast<std::size_t>(kDevices));  // a thread each, and one place
+  for (int device = 0; device < kDevices; ++device) {
+    const results::ThreadPlace& place = places[static_cast<std::size_t>(device)];
+    EXPECT_EQ(place.device, device);
+    ASSERT_EQ(place.cpus.size(), 1U);  // its core
+    EXPECT_EQ(platform_->device(device).hardware(), fmt::format("core {}", place.cpus.front()));
+    EXPECT_EQ(place.numa_nodes, host::numa_nodes_of(place.cpus));
+    EXPECT_NE(std::find(place.phases.begin(), place.phases.end(), "forward"), place.phases.end());
+  }
+}
+
+// Nothing is asked in steps that are timed: a thread that moves later is not seen any more.
+TEST_F(StepObserversTest, ThreadPlaces_AreOfTheFirstSteps) {
+  ThreadPlaces threads;
+  Device& device = platform_->device(0);
+  const auto stream = device.make_stream(StreamPriority::kNormal);
+  for (int step = 0; step < 2; ++step) {
+    threads.phase_begins(device, *stream, Phase::kForward);
+    threads.step_ends(device, *stream);
+  }
+  threads.phase_begins(device, *stream, Phase::kUpdate);
+  ASSERT_EQ(threads.places().size(), 1U);
+  EXPECT_EQ(threads.places().front().phases, std::vector<std::string>{"forward"});
+}
 
 TEST_F(StepObserversTest, FlightLog_FollowsEachDevice) {
   const results::ScratchFolder folder;

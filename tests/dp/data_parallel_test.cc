@@ -223,6 +223,22 @@ TEST(DataParallelTest, UnlikeDevices_AreWarnedOfOnce_AndUsedAllTheSame) {
   EXPECT_EQ(strategy.devices_used(), 2);
 }
 
+// Between cores torch's own orders are copies; an order by name is what it says.
+TEST(DataParallelTest, OrdersThatDependOnTheMachine_AreToldAsTheyWere) {
+  const auto platform = host_devices(2);
+  const auto model = exact_model();
+  using Settled = std::map<std::string, std::string>;
+  EXPECT_EQ(dp::DataParallel(*platform, *model, exact_training(8)).settled_options(),
+            (Settled{{"broadcast", "sequential"}, {"reduce", "sequential"}}));
+  EXPECT_EQ(dp::DataParallel(*platform, *model, exact_training(8),
+                             {.broadcast = dp::Order::kCollective, .reduce = dp::Order::kTree})
+                .settled_options(),
+            (Settled{{"broadcast", "collective"}, {"reduce", "tree"}}));
+  EXPECT_TRUE(dp::DataParallel(*platform, *model, exact_training(8), on_devices({1}))
+                  .settled_options()
+                  .empty());
+}
+
 TEST(DataParallelTest, ScalarOutputs_AreWarnedOf_VectorsAreNot) {
   const auto platform = host_devices(2);
   const auto model = exact_model();

@@ -52,6 +52,41 @@ TEST(RecordText, WhatStandsBesideTheTimes_IsKept) {
   EXPECT_EQ(read.precision, "bf16");
 }
 
+TEST(RecordText, GpusAndThreads_AreKept) {
+  const LaunchRecord read = parse_record(to_json_line(full_record()), "text");
+  ASSERT_EQ(read.gpus.size(), 1U);
+  const GpuRecord& gpu = read.gpus.front();
+  EXPECT_EQ(gpu.pci, "00000000:3B:00.0");
+  EXPECT_EQ(gpu.numa_node, 1);
+  ASSERT_EQ(gpu.peers.size(), 1U);
+  EXPECT_EQ(gpu.peers.front().peer_access, true);
+  EXPECT_EQ(gpu.peers.front().nvlinks, 18);
+  EXPECT_EQ(gpu.peers.front().path, "PCIe switch");
+  EXPECT_EQ(gpu.watched_ms, 512.5);
+  EXPECT_EQ(gpu.held_down_ms, full_record().gpus.front().held_down_ms);
+  ASSERT_EQ(read.threads.size(), 1U);
+  EXPECT_EQ(read.threads.front().device, 1);
+  EXPECT_EQ(read.threads.front().phases, (std::vector<std::string>{"forward", "backward"}));
+  EXPECT_EQ(read.threads.front().cpus, (std::vector<int>{4, 5, 6, 7}));
+  EXPECT_EQ(read.threads.front().numa_nodes, std::vector<int>{1});
+  EXPECT_EQ(read.resolved, full_record().resolved);
+}
+
+// What a driver does not tell is left out of the text, and a document of before has none of it.
+TEST(RecordText, WhatIsNotToldOfAGpu_IsAbsent) {
+  const std::string bare = to_json_line(GpuRecord{});
+  for (const char* field : {"numa_node", "nvlinks", "watched_ms", "power cap"}) {
+    EXPECT_EQ(bare.find(field), std::string::npos) << field;
+  }
+  const GpuRecord older =
+      parse_gpu(R"({"device": 1, "hardware": "a GPU-b", "processes": 2})", "text");
+  EXPECT_EQ(older.processes, 2);
+  EXPECT_FALSE(older.numa_node);
+  EXPECT_FALSE(older.watched_ms);
+  EXPECT_TRUE(older.peers.empty());
+  EXPECT_TRUE(older.held_down_ms.empty());
+}
+
 TEST(RecordText, OlderRecord_HasNothingBesideItsTimes) {
   const LaunchRecord read = parse_record(
       R"({"cell": {"strategy": "dp", "launch": "threads", "model": "m", "backend": "host",
@@ -61,6 +96,8 @@ TEST(RecordText, OlderRecord_HasNothingBesideItsTimes) {
   EXPECT_TRUE(read.modelled.empty());
   EXPECT_TRUE(read.planted.empty());
   EXPECT_EQ(read.devices_used, 0);
+  EXPECT_TRUE(read.threads.empty());
+  EXPECT_TRUE(read.resolved.empty());
 }
 
 TEST(RecordText, Line_HoldsNoNewline) {

@@ -46,18 +46,26 @@ inline LaunchRecord full_record() {
   record.gpus = {
       {.device = 1,
        .hardware = "00000000:3B:00.0 GPU-5f0e",
+       .pci = "00000000:3B:00.0",
+       .numa_node = 1,
        .driver = "580.65.06",
        .compute_mode = "default",
        .mig = false,
        .nvlinks = 18,
        .processes = 1,
+       .peers = {{.device = 0, .peer_access = true, .nvlinks = 18, .path = "PCIe switch"}},
        .before =
            {.sm_mhz = 1980, .memory_mhz = 2619, .watts = 412.5, .celsius = 60, .slowed_by = {}},
        .after = {.sm_mhz = 1755,
                  .memory_mhz = {},
                  .watts = 699,
                  .celsius = 71,
-                 .slowed_by = {"power cap"}}}};
+                 .slowed_by = {"power cap"}},
+       .watched_ms = 512.5,
+       .held_down_ms = {{"power cap", 100.25}, {"thermal slowdown", 0}}}};
+  record.threads = {
+      {.device = 1, .phases = {"forward", "backward"}, .cpus = {4, 5, 6, 7}, .numa_nodes = {1}}};
+  record.resolved = {{"broadcast", "collective"}};
   record.bucket_bytes = {1 << 20, 25 << 20};
   record.model = {.parameters = 1000, .parameter_bytes = 4000, .flops_per_sample = 6e3};
   record.machine = {.host_name = "node",

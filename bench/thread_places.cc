@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/thread_places.h"
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+
+#include "common/results/record_text.h"
+#include "common/runtime/host/cores.h"
+
+namespace tandem::bench {
+namespace {
+
+// One fewer than the least of a warm-up (check_counts): every device has ended as many or one less.
+constexpr int kStepsWatched = 2;
+
+}  // namespace
+
+void ThreadPlaces::phase_begins(Device& device, Stream&, Phase phase) {
+  if (is_closed_.load(std::memory_order_relaxed)) return;
+  std::vector<int> cpus = host::allowed_cpus();
+  const std::lock_guard lock(mutex_);
+  cpus_[{device.id().index, phase}] = std::move(cpus);
+}
+
+void ThreadPlaces::step_ends(Device& device, Stream&) {
+  if (is_closed_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(mutex_);
+  if (++steps_by_device_[device.id().index] >= kStepsWatched) is_closed_ = true;
+}
+
+std::vector<results::ThreadPlace> ThreadPlaces::places() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<results::ThreadPlace> places;
+  for (const auto& [key, cpus] : cpus_) {
+    const auto& [device, phase] = key;
+    const auto same = std::ranges::find_if(places, [&](const results::ThreadPlace& place) {
+      return place.device == device && place.cpus == cpus;
+    });
+    results::ThreadPlace& place = same != places.end()
+                                      ? *same
+                                      : places.emplace_back(results::ThreadPlace{
+                                            device, {}, cpus, host::numa_nodes_of(cpus)});
+    place.phases.emplace_back(kPhaseNames[static_cast<std::size_t>(phase)]);
+  }
+  return places;
+}
+
+std::vector<results::ThreadPlace> ThreadPlaces::gather(Bootstrap& bootstrap) const {
+  std::string mine;
+  for (const results::ThreadPlace& place : places()) mine += results::to_json_line(place) + '\n';
+  std::vector<results::ThreadPlace> all;
+  const std::vector<std::string> by_rank = bootstrap.all_gather(mine);
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    std::istringstream lines(by_rank[rank]);
+    for (std::string line; std::getline(lines, line);) {
+      all.push_back(results::parse_thread(line, "a rank's threads"));
+      if (by_rank.size() > 1) all.back().device = static_cast<int>(rank);
+    }
+  }
+  return all;
+}
+
+}  // namespace tandem::bench

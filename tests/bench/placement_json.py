@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""placement_json.py MPIEXEC STEP_BENCH FOLDER CASE: where the threads and ranks of two stand-in GPUs
+ran, by the record. GPU 0 is near the even-numbered CPUs, GPU 1 near the odd-numbered ones."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+COMMON = ["--backend=cuda", "--model=mlp:2x32", "--batch=8", "--devices=2", "--min-time=1ms", "--warmup-time=1ms"]
+STRATEGIES = {"dp": "dp", "dp_unbound": "dp", "dp_allreduce": "dp-allreduce", "ddp": "ddp", "ddp_unbound": "ddp"}
+
+
+def run(mpiexec, program, folder, case):
+    record = pathlib.Path(folder) / f"placement_{case}.json"
+    command = [program, *COMMON, f"--strategy={STRATEGIES[case]}", f"--record={record}"]
+    if case.endswith("unbound"):
+        command.append("--bind=none")
+    if case.startswith("ddp"):
+        command = [mpiexec, "--oversubscribe", "--bind-to", "none", "--mca", "btl", "vader,self", "-np", "2", *command]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(record.read_text()), done.stderr
+
+
+def cpus(record, device, phase):
+    found = [thread["cpus"] for thread in record["threads"] if thread["device"] == device and phase in thread["phases"]]
+    assert len(found) == 1, record["threads"]
+    return found[0]
+
+
+def check(record, stderr, case, allowed):
+    near = {0: [cpu for cpu in allowed if cpu % 2 == 0], 1: [cpu for cpu in allowed if cpu % 2 == 1]}
+    for device in (0, 1):
+        expected = allowed if case.endswith("unbound") else near[device]
+        assert cpus(record, device, "forward") == expected, record["threads"]
+        assert cpus(record, device, "backward") == expected, record["threads"]
+        gpu = record["gpus"][device]
+        assert gpu["pci"] == f"00000000:1{device}:00.0" and gpu["numa_node"] == 0, gpu
+        assert gpu["peers"] == [{"device": 1 - device, "path": "NUMA node", "peer_access": True}], gpu
+        assert list(gpu["held_down_ms"]) == ["power cap"] and gpu["held_down_ms"]["power cap"] > 0, gpu
+    assert "power cap held its clocks down for" in stderr, stderr
+    assert ("bind" in record["cell"]["options"]) == case.endswith("unbound"), record["cell"]
+    if case == "dp":  # one caller drives the transfers of all
+        assert cpus(record, 1, "scatter") == near[0], record["threads"]
+    if case.startswith("dp_unbound") or case == "dp":
+        assert record["resolved"] == {"broadcast": "sequential", "reduce": "sequential"}, record["resolved"]
+
+
+def main():
+    mpiexec, program, folder, case = sys.argv[1:]
+    allowed = sorted(os.sched_getaffinity(0))
+    if not {cpu % 2 for cpu in allowed} == {0, 1}:
+        print("skipped: needs CPUs of even and odd numbers")
+        return 77
+    siblings = pathlib.Path("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list")
+    if siblings.exists() and siblings.read_text().strip() != "0":
+        print("skipped: cores here have several hardware threads, and a core is never split")
+        return 77
+    record, stderr = run(mpiexec, program, folder, case)
+    check(record, stderr, case, allowed)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
