@@ -5,6 +5,9 @@
 
 #include <cmath>
 
+#include "reports/gpu_notes.h"
+#include "reports/transfers.h"
+
 namespace tandem::reports {
 namespace {
 
@@ -123,6 +126,9 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
   if (std::abs(summary.remainder_share()) > kMostRemainder) {
     marks.push_back(
         fmt::format("{:.1f} % of the step in no phase", 100 * summary.remainder_share()));
+  }
+  for (const std::string& mark : {slowdown_mark(summary), transfers_mark(summary)}) {
+    if (!mark.empty()) marks.push_back(mark);
   }
   if (summary.launches > 0 && summary.failed_launches > 0) {
     marks.push_back(fmt::format("{} failed", count_text(summary.failed_launches, "launch")));

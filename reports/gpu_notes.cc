@@ -59,7 +59,69 @@ std::string clocks(const results::Document& document) {
   return fmt::format("; launches ended at {:.0f} to {:.0f} MHz", *clocks.begin(), *clocks.rbegin());
 }
 
+// The largest share of a launch's measurement for which a cause held a GPU's clocks down.
+struct Slowdown {
+  std::string cause;
+  double share = 0;
+};
+
+Slowdown worst_of(const LaunchRecord& launch) {
+  Slowdown worst;
+  for (const GpuRecord& gpu : launch.gpus) {
+    if (gpu.watched_ms.value_or(0) <= 0) continue;
+    for (const auto& [cause, ms] : gpu.held_down_ms) {
+      const double share = std::min(1.0, ms / *gpu.watched_ms);  // counters advance in steps
+      if (share > worst.share) worst = {cause, share};
+    }
+  }
+  return worst;
+}
+
+std::string text_of(const Slowdown& slowdown) {
+  return fmt::format("{} for up to {:.0f} % of the time", slowdown.cause,
+                     std::max(1.0, 100 * slowdown.share));
+}
+
+// By the driver's own counters, which miss nothing between two looks.
+void add_time_held_down(std::vector<std::string>& lines, const results::Document& document) {
+  Slowdown worst;
+  int launches = 0;
+  for (const LaunchRecord& launch : document.launches) {
+    if (launch.status != results::Status::kOk) continue;
+    const Slowdown own = worst_of(launch);
+    if (own.share > 0) ++launches;
+    if (own.share > worst.share) worst = own;
+  }
+  if (launches == 0) return;
+  lines.push_back(fmt::format(
+      "throttled while measuring: in {} a GPU's clocks were held down, by {}; such figures are of "
+      "the cooling or the power supply as much as of the GPU",
+      count_text(launches, "launch"), text_of(worst)));
+}
+
+// Of the threads that drive a device's computing.
+bool is_far(const LaunchRecord& launch, const GpuRecord& gpu) {
+  if (!gpu.numa_node) return false;
+  return std::any_of(launch.threads.begin(), launch.threads.end(),
+                     [&](const results::ThreadPlace& thread) {
+                       const auto has = [](const auto& list, const auto& value) {
+                         return std::find(list.begin(), list.end(), value) != list.end();
+                       };
+                       return thread.device == gpu.device && has(thread.phases, "forward") &&
+                              !thread.numa_nodes.empty() && !has(thread.numa_nodes, *gpu.numa_node);
+                     });
+}
+
 }  // namespace
+
+std::string slowdown_mark(const CellSummary& cell) {
+  Slowdown worst;
+  for (const LaunchRecord* launch : cell.measured) {
+    const Slowdown own = worst_of(*launch);
+    if (own.share > worst.share) worst = own;
+  }
+  return worst.share > 0 ? "throttled: " + text_of(worst) : "";
+}
 
 std::vector<std::string> gpu_notes(const results::Document& document) {
   std::vector<std::string> lines;
@@ -72,6 +134,13 @@ std::vector<std::string> gpu_notes(const results::Document& document) {
         "throttled: {} held a GPU's clocks down in {}{}: these figures are of the cooling or the "
         "power supply as much as of the GPU",
         reason, count_text(launches, "launch"), clocks(document)));
+  }
+  add_time_held_down(lines, document);
+  const int far = launches_with(document, is_far);
+  if (far > 0) {
+    lines.push_back(fmt::format(
+        "far from the GPU: in {} a GPU was driven by a thread on another NUMA node than its own",
+        count_text(far, "launch")));
   }
   const int shared = launches_with(document, [](const LaunchRecord& launch, const GpuRecord& gpu) {
     return !launch.oversubscribed && gpu.processes.value_or(0) > 1;

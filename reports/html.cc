@@ -117,7 +117,7 @@ std::string corners_section(const Summary& summary) {
       "every step, and where they are all-reduced, each in threads of one process and "
       "in a process per device; ratios of launch medians with 95 % intervals, above 1 "
       "where what is named first is faster.",
-      table + fmt::format("<p class=\"hint\">{}</p>\n", escape_html(std::string(kTwoByTwoNote))));
+      table + fmt::format("<p class=\"hint\">{}</p>\n", escape_html(two_by_two_note(summary))));
 }
 
 std::string cost_section(const Summary& summary) {

@@ -45,8 +45,9 @@ std::string to_markdown(const Report& report) {
          "**\n\n" + list(verdict.workloads) + section("Beside it", list(verdict.notes)) +
          section("Cells", table_or_nothing(cell_table(report.summary))) +
          section("ddp against dp", table_or_nothing(comparison_table(report.summary))) +
-         section("Algorithm against launch: median step and ratios of launch medians [95 %]",
-                 table_and_note(two_by_two_table(report.summary), kTwoByTwoNote)) +
+         section(
+             "Algorithm against launch: median step and ratios of launch medians [95 %]",
+             table_and_note(two_by_two_table(report.summary), two_by_two_note(report.summary))) +
          section(std::string(kDdpCostTitle),
                  table_and_note(ddp_cost_table(report.summary), kDdpCostNote)) +
          section("Where the step goes: mean ms per phase (share of the mean step)",

@@ -12,6 +12,7 @@
 #include "reports/collectives.h"
 #include "reports/ddp_cost.h"
 #include "reports/format.h"
+#include "reports/gpu_facts.h"
 #include "reports/subject.h"
 #include "reports/two_by_two.h"
 
@@ -124,6 +125,7 @@ Facts machine_lines(const Report& report) {
   add(facts, "host", machine.host_name.empty() ? context.host_name : machine.host_name);
   add(facts, "CPU", machine.cpu_model);
   if (machine.cores > 0) add(facts, "cores that a launch may use", std::to_string(machine.cores));
+  for (const auto& [name, value] : gpu_facts(report.document)) add(facts, name, value);
   if (machine.memory_bytes > 0) add(facts, "memory", to_string(Bytes{machine.memory_bytes}));
   if (machine.page_bytes > 0) add(facts, "page", to_string(Bytes{machine.page_bytes}));
   add(facts, "core to core, one way", ping_pong_text(report.document));
@@ -142,7 +144,7 @@ Facts machine_lines(const Report& report) {
 std::string to_terminal(const Report& report) {
   const Summary& summary = report.summary;
   return to_text(brief_cell_table(summary)) + "\n" +
-         block("", two_by_two_table(summary), kTwoByTwoNote) +
+         block("", two_by_two_table(summary), two_by_two_note(summary)) +
          block(kDdpCostTitle, brief_ddp_cost_table(summary), kDdpCostNote) +
          block("Gradient collectives", collective_table(summary), kCollectivesNote) +
          to_text(report.verdict);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/two_by_two.h"
 
+#include <fmt/format.h>
+
+#include <set>
 #include <string_view>
 
 #include "common/stats/comparison.h"
 #include "reports/format.h"
+#include "reports/transfers.h"
 
 namespace tandem::reports {
 namespace {
@@ -81,7 +85,31 @@ void add_rows(Table& table, const Corners& corners) {
   }
 }
 
+std::string in_words(const std::string& order) {
+  if (order == "sequential") return "by copies, one peer after the other";
+  if (order == "tree") return "by copies, in pairs";
+  return "by collectives, which one thread calls for all devices";
+}
+
+// How the dp corners' weights or gradients travelled.
+std::string how(const Summary& summary, const std::string& option) {
+  std::set<std::string> ways;
+  for (const Corners& corners : all_corners(summary)) {
+    for (const std::string& order : settled(*corners.dp, option)) ways.insert(in_words(order));
+  }
+  if (ways.empty()) return "in a way that these results do not tell";
+  return join({ways.begin(), ways.end()}, " or ");
+}
+
 }  // namespace
+
+std::string two_by_two_note(const Summary& summary) {
+  return fmt::format(
+      "Speed of processes / threads, of dp and ddp-replicate: more than the launch differs. "
+      "ddp-replicate has collectives, which each rank calls; dp's weights went out {}; its "
+      "gradients came back {}.",
+      how(summary, "broadcast"), how(summary, "reduce"));
+}
 
 Table two_by_two_table(const Summary& summary) {
   Table table;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reports/format.h"
+#include "reports/gpu_facts.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -41,6 +43,76 @@ TEST(GpuNotes, ASlowdown_IsNamedWithItsLaunchesAndClocks) {
   EXPECT_THAT(gpu_notes(document),
               ElementsAre(HasSubstr("power cap held a GPU's clocks down in 1 launch; launches "
                                     "ended at 1410 to 1980 MHz")));
+}
+
+TEST(GpuNotes, TimeHeldDown_StandsInALineAndBesideTheFigure) {
+  const auto held_down = [](results::LaunchRecord& launch) {
+    launch.gpus[0].watched_ms = 500;
+    launch.gpus[0].held_down_ms = {{"power cap", 60}, {"thermal slowdown", 0}};
+  };
+  const results::Document document = two_launches(held_down);
+  EXPECT_THAT(gpu_notes(document),
+              ElementsAre(HasSubstr("throttled while measuring: in 1 launch a GPU's clocks were "
+                                    "held down, by power cap for up to 12 % of the time")));
+  EXPECT_EQ(marks_of(summarize(document).cells.front()),
+            std::vector<std::string>{"throttled: power cap for up to 12 % of the time"});
+}
+
+// Absent is not zero, but neither is something to warn of.
+TEST(GpuNotes, CountersThatStoodStill_OrAreNotTold_NeedNoMark) {
+  const results::Document still = two_launches([](results::LaunchRecord& launch) {
+    launch.gpus[0].watched_ms = 500;
+    launch.gpus[0].held_down_ms = {{"power cap", 0}};
+  });
+  EXPECT_TRUE(marks_of(summarize(still).cells.front()).empty());
+  const results::Document untold = two_launches([](auto&) {});
+  EXPECT_EQ(slowdown_mark(summarize(untold).cells.front()), "");
+}
+
+TEST(GpuNotes, AThreadOnAnotherNode_IsToldOf) {
+  const auto on_node = [](int node) {
+    return [node](results::LaunchRecord& launch) {
+      launch.gpus[0].numa_node = 1;
+      launch.threads = {{.device = 0, .phases = {"forward"}, .cpus = {3}, .numa_nodes = {node}}};
+    };
+  };
+  EXPECT_THAT(gpu_notes(two_launches(on_node(0))),
+              ElementsAre(HasSubstr("far from the GPU: in 1")));
+  EXPECT_TRUE(gpu_notes(two_launches(on_node(1))).empty());
+}
+
+TEST(GpuFacts, PairsWithTheSameBetweenThem_StandTogether) {
+  results::Document document = two_launches([](results::LaunchRecord& launch) {
+    results::GpuRecord gpu = launch.gpus.front();
+    gpu.pci = "00000000:3B:00.0";
+    gpu.numa_node = 0;
+    gpu.peers = {{.device = 1, .peer_access = true, .nvlinks = 18, .path = "NUMA node"},
+                 {.device = 2, .peer_access = false, .nvlinks = {}, .path = "system"}};
+    launch.gpus = {gpu};
+    launch.threads = {
+        {.device = 0, .phases = {"scatter"}, .cpus = {9}, .numa_nodes = {1}},
+        {.device = 0, .phases = {"forward"}, .cpus = {0, 1, 2, 5}, .numa_nodes = {0}}};
+  });
+  const auto facts = gpu_facts(document);
+  ASSERT_EQ(facts.size(), 3U);
+  EXPECT_EQ(facts[0].second, "0: 00000000:3B:00.0 (NUMA node 0)");
+  EXPECT_EQ(facts[1].second,
+            "0-1: 18 NVLinks, peer access, PCIe by NUMA node; 0-2: no peer access, PCIe by system");
+  EXPECT_EQ(facts[2].second, "0: 0-2,5 (NUMA node 0)");
+}
+
+TEST(GpuFacts, WhatHoldsForEveryPair_IsSaidOnce) {
+  results::Document document = two_launches([](results::LaunchRecord& launch) {
+    launch.gpus[0].peers = {{.device = 1, .peer_access = true, .nvlinks = 1, .path = ""},
+                            {.device = 2, .peer_access = true, .nvlinks = 1, .path = ""}};
+  });
+  const auto facts = gpu_facts(document);
+  ASSERT_EQ(facts.size(), 1U);
+  EXPECT_EQ(facts[0].second, "each two: 1 NVLink, peer access");
+}
+
+TEST(GpuFacts, OfTheHost_AreNone) {
+  EXPECT_TRUE(gpu_facts(Synthetic().add("dp", 2, {0.01}).document()).empty());
 }
 
 TEST(GpuNotes, AFailedLaunch_SaysNothingOfFigures) {

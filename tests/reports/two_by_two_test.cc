@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "reports/transfers.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -48,6 +49,41 @@ TEST(TwoByTwo, OneDevice_IsNoComparison) {
   Synthetic synthetic = corners();
   for (auto& record : synthetic.document().launches) record.cell.devices = 1;
   EXPECT_TRUE(two_by_two_table(summarize(synthetic.document())).rows.empty());
+}
+
+TEST(TwoByTwo, Note_SaysHowDpsTransfersWereMade) {
+  Synthetic synthetic = corners();
+  const auto note_with = [&](const std::map<std::string, std::string>& resolved) {
+    for (auto& record : synthetic.document().launches) {
+      if (record.cell.strategy == "dp") record.resolved = resolved;
+    }
+    return two_by_two_note(summarize(synthetic.document()));
+  };
+  const std::string copies = note_with({{"broadcast", "sequential"}, {"reduce", "tree"}});
+  EXPECT_NE(copies.find("weights went out by copies, one peer after the other;"), copies.npos);
+  EXPECT_NE(copies.find("gradients came back by copies, in pairs."), copies.npos);
+  const std::string collectives =
+      note_with({{"broadcast", "collective"}, {"reduce", "collective"}});
+  EXPECT_EQ(collectives.find("copies"), collectives.npos) << collectives;
+  EXPECT_NE(collectives.find("weights went out by collectives"), collectives.npos);
+  EXPECT_NE(note_with({}).find("in a way that these results do not tell"), copies.npos);
+}
+
+TEST(Transfers, Mark_IsForCollectivesThatTheNameDoesNotTellOf) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.08, 0.08});
+  auto& launches = synthetic.document().launches;
+  const auto mark = [&] { return transfers_mark(summarize(synthetic.document()).cells.front()); };
+  for (auto& record : launches) record.resolved = {{"broadcast", "sequential"}};
+  EXPECT_EQ(mark(), "");
+  launches[1].resolved["broadcast"] = "collective";
+  EXPECT_EQ(mark(), "weights not sent alike in all launches");
+  for (auto& record : launches) {
+    record.resolved = {{"broadcast", "collective"}, {"reduce", "collective"}};
+  }
+  EXPECT_EQ(mark(), "weights and gradients by collectives");
+  for (auto& record : launches) record.cell.options["broadcast"] = "collective";
+  EXPECT_EQ(mark(), "gradients by collectives");
 }
 
 }  // namespace
