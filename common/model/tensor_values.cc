@@ -9,17 +9,54 @@
 namespace tandem {
 namespace {
 
-double difference_of(const std::vector<float>& reference, const std::vector<float>& other) {
-  TANDEM_CHECK(reference.size() == other.size(), "tensors of {} and {} elements", reference.size(),
-               other.size());
+using Tensor = std::vector<float>;
+
+double difference_of(const Tensor& reference, const Tensor& other) {
   double largest = 0;
   double difference = 0;
   for (std::size_t i = 0; i < reference.size(); ++i) {
-    if (!std::isfinite(other[i])) return HUGE_VAL;
     largest = std::max(largest, std::abs(static_cast<double>(reference[i])));
     difference = std::max(difference, std::abs(static_cast<double>(reference[i]) - other[i]));
   }
   return largest == 0 ? difference : difference / largest;
+}
+
+double distance_of(const Tensor& reference, const Tensor& other) {
+  double square = 0;
+  double difference = 0;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    const double value = reference[i];
+    square += value * value;
+    difference += (other[i] - value) * (other[i] - value);
+  }
+  return std::sqrt(square == 0 ? difference : difference / square);
+}
+
+double projection_error_of(const Tensor& reference, const Tensor& other) {
+  double square = 0;
+  double missing = 0;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    const double value = reference[i];
+    square += value * value;
+    missing += value * (value - other[i]);
+  }
+  return square == 0 ? 0 : std::abs(missing) / square;
+}
+
+double worst_of(const TensorValues& reference, const TensorValues& other,
+                double (*measure)(const Tensor&, const Tensor&)) {
+  TANDEM_CHECK(reference.size() == other.size(), "{} and {} tensors", reference.size(),
+               other.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    TANDEM_CHECK(reference[i].size() == other[i].size(), "tensors of {} and {} elements",
+                 reference[i].size(), other[i].size());
+    for (const float value : other[i]) {
+      if (!std::isfinite(value)) return HUGE_VAL;
+    }
+    worst = std::max(worst, measure(reference[i], other[i]));
+  }
+  return worst;
 }
 
 }  // namespace
@@ -35,13 +72,15 @@ TensorValues values_of(Platform& platform, const TensorList& tensors) {
 }
 
 double relative_difference(const TensorValues& reference, const TensorValues& other) {
-  TANDEM_CHECK(reference.size() == other.size(), "{} and {} tensors", reference.size(),
-               other.size());
-  double worst = 0;
-  for (std::size_t i = 0; i < reference.size(); ++i) {
-    worst = std::max(worst, difference_of(reference[i], other[i]));
-  }
-  return worst;
+  return worst_of(reference, other, difference_of);
+}
+
+double relative_distance(const TensorValues& reference, const TensorValues& other) {
+  return worst_of(reference, other, distance_of);
+}
+
+double projection_error(const TensorValues& reference, const TensorValues& other) {
+  return worst_of(reference, other, projection_error_of);
 }
 
 }  // namespace tandem

@@ -21,4 +21,14 @@ using TensorValues = std::vector<std::vector<float>>;  // per tensor
 // where `other` holds a value that is not finite. Throws a logic error where sizes differ.
 [[nodiscard]] double relative_difference(const TensorValues& reference, const TensorValues& other);
 
+// |other - reference| / |reference| in the Euclidean norm, of the worst tensor. A few elements that
+// differ much do not decide it. Where the reference is 0, |other|. Infinite and throws as above.
+[[nodiscard]] double relative_distance(const TensorValues& reference, const TensorValues& other);
+
+// How far the component of `other` along the reference is from the reference, |<other, reference> /
+// <reference, reference> - 1|, of the worst tensor: roundings point anywhere and cancel in it,
+// while what lacks a part of its terms is shorter by that part. At most the distance; 0 where the
+// reference is 0. Infinite and throws as above.
+[[nodiscard]] double projection_error(const TensorValues& reference, const TensorValues& other);
+
 }  // namespace tandem

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/training_agreement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tandem::bench {
+namespace {
+
+void add(Disagreement& worst, const TensorValues& reference, const TensorValues& other) {
+  worst.element = std::max(worst.element, relative_difference(reference, other));
+  worst.distance = std::max(worst.distance, relative_distance(reference, other));
+  worst.projection = std::max(worst.projection, projection_error(reference, other));
+}
+
+}  // namespace
+
+Disagreement disagreement(const TrainedValues& reference, const TrainedValues& other) {
+  TANDEM_CHECK(reference.gradients.size() == other.gradients.size(), "{} and {} steps",
+               reference.gradients.size(), other.gradients.size());
+  Disagreement worst;
+  add(worst, reference.weights, other.weights);
+  for (std::size_t step = 0; step < reference.gradients.size(); ++step) {
+    add(worst, reference.gradients[step], other.gradients[step]);
+  }
+  return worst;
+}
+
+// In fp32 every element counts: other orders of summation move it by some 1e-6 of its tensor's
+// largest.
+//
+// A number of tf32 or bf16 that an fp32 rounding carries to its neighbour moves by 2^-11 or 2^-8,
+// and an activation near zero by which ReLU then decides otherwise takes a sample's whole part of a
+// gradient with it: single elements move by up to half of the largest, whole tensors by up to 4 %
+// of their norm, and hardly at all along the reference, 0.2 %, since roundings point anywhere. A
+// silent rank of N makes the gradient shorter by 1/N, on average over the ranks: 1/64 sees it for
+// all N that one node has. Where both sides round alike none of that happens.
+Disagreement bounds_of(Precision precision, Rounding rounding) {
+  if (precision == Precision::kFp32) return {.element = 1e-3, .distance = 1e-3, .projection = 1e-3};
+  if (rounding == Rounding::kAlike) return {.element = 1e-2, .distance = 1e-2, .projection = 1e-2};
+  return {.element = HUGE_VAL, .distance = 1.0 / 8, .projection = 1.0 / 64};
+}
+
+bool within(const Disagreement& found, const Disagreement& bounds) {
+  return found.element <= bounds.element && found.distance <= bounds.distance &&
+         found.projection <= bounds.projection;
+}
+
+std::string to_text(const Disagreement& found, const Disagreement& bounds) {
+  const std::string element =
+      std::isfinite(bounds.element) ? fmt::format("at most {:.0e}", bounds.element) : "no bound";
+  return fmt::format(
+      "in an element by {:.1e} of its tensor's largest ({}), in a tensor by {:.1e} of its norm (at "
+      "most {:.1e}), along the reference by {:.1e} (at most {:.1e})",
+      found.element, element, found.distance, bounds.distance, found.projection, bounds.projection);
+}
+
+}  // namespace tandem::bench

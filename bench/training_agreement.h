@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/kernels/precision.h"
+#include "common/model/tensor_values.h"
+
+namespace tandem::bench {
+
+// What training came to: the gradients that the optimizer saw, per step, and the weights at the
+// end. Weights alone would hide much: an update is a small part of a weight.
+struct TrainedValues {
+  std::vector<TensorValues> gradients;  // of each step
+  TensorValues weights;
+};
+
+// How far two trainings are apart: the worst tensor's figure, of gradients of every step and of
+// weights (see relative_difference(), relative_distance(), projection_error()).
+struct Disagreement {
+  double element = 0;
+  double distance = 0;
+  double projection = 0;
+};
+
+// Throws a logic error where steps, tensors or sizes differ.
+[[nodiscard]] Disagreement disagreement(const TrainedValues& reference, const TrainedValues& other);
+
+// Whether both sides round the same numbers in the same way, or shares of the batch come to
+// neighbouring numbers of a narrow format, as they do where kernels differ with the size of the
+// batch or where a share is not the batch's part by a power of two.
+enum class Rounding { kAlike, kApart };
+
+// What other orders of summation and other roundings may come to; a part of a gradient that is
+// missing, doubled or of another step comes to more.
+[[nodiscard]] Disagreement bounds_of(Precision precision, Rounding rounding);
+
+[[nodiscard]] bool within(const Disagreement& found, const Disagreement& bounds);
+
+// "2.1e-06 of a tensor's largest (at most 1e-03)" and so on: what was found beside its bound.
+[[nodiscard]] std::string to_text(const Disagreement& found, const Disagreement& bounds);
+
+}  // namespace tandem::bench
