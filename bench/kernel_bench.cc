@@ -2,7 +2,7 @@
 //
 // How fast the operations of one device are, each next to a yardstick where there is one; or with
 // --peak how fast it multiplies large matrices, which the FLOP/s of training steps are held
-// against.
+// against; or with --step-of how fast one step is, next to the bare products of its shapes.
 #include <benchmark/benchmark.h>
 
 #include <iostream>
@@ -12,6 +12,7 @@
 #include "bench/kernels/operation_benchmarks.h"
 #include "bench/kernels/options.h"
 #include "bench/kernels/peak.h"
+#include "bench/kernels/step_share.h"
 #include "bench/ranks_main.h"
 #include "common/base/error.h"
 #include "common/kernels/library_version.h"
@@ -48,6 +49,8 @@ int run(const KernelOptions& options) {
   benchmark::AddCustomContext("tandem_backend", to_string(platform->backend()));
   if (options.peak) {
     run_peak(options, *platform);
+  } else if (!options.step_of.empty()) {
+    run_step_share(options, *platform);
   } else {
     run_operations(options, *platform);
   }

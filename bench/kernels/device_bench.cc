@@ -44,4 +44,14 @@ double DeviceBench::timed(const std::function<void()>& enqueue_all) {
   return Seconds(Clock::now() - start).count();
 }
 
+double DeviceBench::timed_by_device(const std::function<void()>& enqueue_all) {
+  const auto start = device_.make_timed_event();
+  const auto end = device_.make_timed_event();
+  stream_->record(*start);
+  enqueue_all();
+  stream_->record(*end);
+  stream_->synchronize();
+  return Seconds(*end - *start).count();
+}
+
 }  // namespace tandem::bench

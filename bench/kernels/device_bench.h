@@ -36,6 +36,9 @@ class DeviceBench {
   // Seconds from the first enqueue to the end of the last work.
   [[nodiscard]] double timed(const std::function<void()>& enqueue_all);
 
+  // The same between marks on the stream, by the device's own clock: no wake-up is in it.
+  [[nodiscard]] double timed_by_device(const std::function<void()>& enqueue_all);
+
  private:
   [[nodiscard]] Buffer& allocate(Bytes size);
 

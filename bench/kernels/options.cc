@@ -1,29 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/kernels/options.h"
 
+#include "bench/choices.h"
 #include "bench/ranks_main.h"
 
 namespace tandem::bench {
 
-std::optional<KernelOptions> parse_kernel_options(int argc, const char* const* argv) {
-  CLI::App app("Times the operations of one device, or with --peak its largest matrix products.",
-               "kernel_bench");
-  KernelOptions options;
+namespace {
+
+struct Flags {
   std::string precision;
+  std::string input = "host";
   std::string backend = "auto";
+};
+
+void declare(CLI::App& app, KernelOptions& options, Flags& flags) {
   app.add_flag(
       "--peak", options.peak,
       "the measured peak, by square products of several sizes, in place of the operations");
-  app.add_option("--precision", precision,
+  app.add_option(
+      "--step-of", options.step_of,
+      "a model: the FLOP/s of its step on one device, and of forward and backward alone, "
+      "against the bare products of its shapes, in pairs; in place of the operations");
+  app.add_option("--batch", options.batch, "of --step-of: samples");
+  app.add_option("--input", flags.input,
+                 "of --step-of: where the batch lies: host, pageable, device")
+      ->capture_default_str();
+  app.add_option("--pairs", options.pairs, "of --step-of")->capture_default_str();
+  app.add_option("--precision", flags.precision,
                  "fp32, tf32 (GPU) or bf16: of the products (default: fp32; with --peak all that "
                  "the device has)");
-  app.add_option("--backend", backend, "auto, host or cuda")->capture_default_str();
+  app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
+}
+
+void check(const CLI::App& app, const KernelOptions& options) {
+  if (options.step_of.empty()) {
+    for (const char* flag : {"--batch", "--input", "--pairs"}) {
+      if (app.count(flag) == 0) continue;
+      fail(ErrorKind::kUsage, "{} does nothing without --step-of: leave it out", flag);
+    }
+    return;
+  }
+  if (options.peak) fail(ErrorKind::kUsage, "--peak and --step-of are two runs: give one of them");
+  if (options.batch < 1) fail(ErrorKind::kUsage, "--step-of needs --batch, 1 sample or more");
+  if (options.pairs < 2) fail(ErrorKind::kUsage, "--pairs={}: use 2 or more", options.pairs);
+}
+
+}  // namespace
+
+std::optional<KernelOptions> parse_kernel_options(int argc, const char* const* argv) {
+  CLI::App app(
+      "Times the operations of one device, or with --peak its largest matrix products, or with "
+      "--step-of a step against its bare products.",
+      "kernel_bench");
+  KernelOptions options;
+  Flags flags;
+  declare(app, options, flags);
   app.footer(
-      "Of Google Benchmark's flags all, but with --peak only those that say where output goes.\n"
+      "Of Google Benchmark's flags all, but with --peak and --step-of only those that say where "
+      "output goes.\n"
       "Exit status: 0 measured, 1 failed, 2 wrong usage.");
   if (!parse_with_benchmark_flags(app, argc, argv, options.benchmark_flags)) return std::nullopt;
-  if (!precision.empty()) options.precision = parse_precision(precision, "--precision");
-  options.backend = parse_backend(backend);
+  check(app, options);
+  if (!flags.precision.empty()) {
+    options.precision = parse_precision(flags.precision, "--precision");
+  }
+  options.input = choose("--input", flags.input, kInputs);
+  options.backend = parse_backend(flags.backend);
   return options;
 }
 

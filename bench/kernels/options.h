@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/kernels/precision.h"
+#include "common/parallel/training_options.h"
 #include "common/runtime/registry.h"
 
 namespace tandem::bench {
@@ -13,6 +15,10 @@ namespace tandem::bench {
 struct KernelOptions {
   bool peak = false;                     // instead of the operations
   std::optional<Precision> precision{};  // none: with `peak` all that the device has, else fp32
+  std::string step_of{};                 // a model: its step against bare products, instead
+  std::int64_t batch = 0;                // of that step
+  InputPlace input = InputPlace::kHost;  // of that step
+  int pairs = 100;                       // of that step and its products
   BackendChoice backend = BackendChoice::kAuto;
   std::vector<std::string> benchmark_flags{};  // --benchmark_..., for Google Benchmark
 };

@@ -1,59 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
-#include <vector>
-
+#include "bench/kernels/bare_step.h"
 #include "bench/kernels/comparison.h"
 #include "bench/kernels/operation_benchmarks.h"
-#include "common/kernels/host/bare_product.h"
 #include "common/model/zoo.h"
 #include "common/parallel/single.h"
 
 namespace tandem::bench {
 namespace {
-
-// The matrix products of a step of `layers` square layers, one bare call each: what a step would
-// take if it were nothing else. Operands are the bench's own, with a weight per layer.
-class BareStep {
- public:
-  BareStep(DeviceBench& bench, int layers, LinearShape shape)
-      : bench_(bench),
-        shape_(shape),
-        x_(bench.random(shape.batch * shape.in)),
-        y_(bench.random(shape.batch * shape.out)),
-        bias_(bench.random(shape.out)) {
-    for (int i = 0; i < layers; ++i) {
-      weights_.push_back(bench.random(shape.in * shape.out));
-      gradients_.push_back(bench.random(shape.in * shape.out));
-    }
-  }
-
-  void enqueue() {
-    for (const Span<float> weight : weights_) {
-      bare(LinearForward{.shape = shape_, .x = x_, .weight = weight, .bias = bias_, .y = y_});
-    }
-    for (std::size_t i = weights_.size(); i-- > 0;) {
-      if (i > 0)
-        bare(LinearBackwardInput{.shape = shape_, .dy = y_, .weight = weights_[i], .dx = x_});
-      bare(LinearBackwardWeight{
-          .shape = shape_, .x = x_, .dy = y_, .dweight = gradients_[i], .dbias = bias_});
-    }
-  }
-
- private:
-  template <class Op>
-  void bare(const Op& op) {
-    bench_.enqueue_bare([op] { host::bare_product(op); });
-  }
-
-  DeviceBench& bench_;
-  const LinearShape shape_;
-  const Span<float> x_;
-  const Span<float> y_;
-  const Span<float> bias_;
-  std::vector<Span<float>> weights_;
-  std::vector<Span<float>> gradients_;
-};
 
 // The strategy `single` itself, input copy, loss and optimizer included, next to bare products.
 void single_step(benchmark::State& state, Platform& platform, Precision precision) {
@@ -64,18 +19,18 @@ void single_step(benchmark::State& state, Platform& platform, Precision precisio
   const auto model = make_model(fmt::format("mlp:{}x{}", kLayers, width));
   Single single(platform, bench.device(), *model, Piece{0, batch},
                 {.global_batch = batch, .precision = precision});
-  BareStep bare(bench, kLayers, {.batch = batch, .in = width, .out = width});
+  BareStep bare(bench, *model, batch);
   const double work = model->flops_per_sample() * static_cast<double>(batch) * 1e-9;
-  Comparison comparison{.operation =
-                            [&] {
-                              single.step();
-                              single.synchronize();
-                            },
-                        .afterwards = [&] { static_cast<void>(single.collect_phases()); },
-                        .operation_work = work,
-                        .yardstick_work = work,
-                        .unit = "gflops"};
-  if (bench.is_host()) comparison.yardstick = [&] { bare.enqueue(); };
+  const Comparison comparison{.operation =
+                                  [&] {
+                                    single.step();
+                                    single.synchronize();
+                                  },
+                              .yardstick = [&] { bare.enqueue(); },
+                              .afterwards = [&] { static_cast<void>(single.collect_phases()); },
+                              .operation_work = work,
+                              .yardstick_work = work,
+                              .unit = "gflops"};
   compare(state, bench, comparison);
 }
 

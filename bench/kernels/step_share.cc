@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/kernels/step_share.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include "bench/achieved_flops.h"
+#include "bench/choices.h"
+#include "bench/google_benchmark.h"
+#include "bench/kernels/bare_step.h"
+#include "bench/pair_plan.h"
+#include "common/base/clock.h"
+#include "common/model/zoo.h"
+#include "common/parallel/single.h"
+#include "common/stats/paired.h"
+#include "common/stats/summary.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr int kWarmUp = 5;  // steps: primitives, page faults, clocks
+
+// Of one step, in seconds.
+struct StepTimes {
+  double products = 0;
+  double whole = 0;
+};
+
+// Both sides of one set, built in the order in which they start its pairs.
+class Sides {
+ public:
+  Sides(Platform& platform, const Model& model, const TrainingOptions& training, bool bare_first)
+      : platform_(platform), model_(model), training_(training) {
+    if (bare_first) make_bare();
+    single_.emplace(platform, platform.device(0), model, Piece{0, training.global_batch}, training);
+    if (!bare_first) make_bare();
+    for (int i = 0; i < kWarmUp; ++i) {
+      static_cast<void>(step());
+      static_cast<void>(bare());
+    }
+  }
+
+  StepTimes step() {
+    const TimePoint start = Clock::now();
+    single_->step();
+    single_->synchronize();
+    const double whole = Seconds(Clock::now() - start).count();
+    const PhaseTimes phases = single_->collect_phases().front().times;
+    return {Seconds(phases.of(Phase::kForward) + phases.of(Phase::kBackward)).count(), whole};
+  }
+
+  double bare() {
+    return bench_->timed_by_device([this] { bare_->enqueue(); });
+  }
+
+  [[nodiscard]] double flops() const { return bare_->flops(); }
+
+ private:
+  void make_bare() {
+    bench_.emplace(platform_, training_.precision);
+    bare_.emplace(*bench_, model_, training_.global_batch);
+  }
+
+  Platform& platform_;
+  const Model& model_;
+  const TrainingOptions training_;
+  std::optional<DeviceBench> bench_;
+  std::optional<BareStep> bare_;
+  std::optional<Single> single_;
+};
+
+// The sets of pairs, one sample after the other.
+class ShareSampler {
+ public:
+  ShareSampler(Platform& platform, const Model& model, const TrainingOptions& training, int pairs)
+      : platform_(platform), model_(model), training_(training), plan_(plan_pairs(pairs)) {
+    begin_set();  // here, so that what is wrong is said before anything is timed
+  }
+
+  // Seconds of a step.
+  double sample() {
+    if (!sides_) begin_set();
+    const bool bare_first = set().b_first;
+    double bare = 0;
+    StepTimes step;
+    const auto take_bare = [&] { bare += sides_->bare() / 2; };
+    const auto take_step = [&] {
+      const StepTimes took = sides_->step();
+      step.products += took.products / 2;
+      step.whole += took.whole / 2;
+    };
+    if (bare_first) take_bare();
+    take_step();
+    if (!bare_first) take_bare();
+    if (!bare_first) take_bare();
+    take_step();
+    if (bare_first) take_bare();
+    add(step, bare);
+    return step.whole;
+  }
+
+  [[nodiscard]] StepShare share() const {
+    return {.products = stats::ratio_of_paired_sets(products_),
+            .whole = stats::ratio_of_paired_sets(wholes_),
+            .bare_gflops = flops_ / stats::median(bares_) * 1e-9};
+  }
+
+ private:
+  [[nodiscard]] const PairSet& set() const { return plan_[ended_]; }
+
+  void begin_set() {
+    sides_.emplace(platform_, model_, training_, set().b_first);
+    flops_ = sides_->flops();
+    products_.emplace_back();
+    wholes_.emplace_back();
+  }
+
+  void add(const StepTimes& step, double bare) {
+    products_.back().a.push_back(step.products);
+    products_.back().b.push_back(bare);
+    wholes_.back().a.push_back(step.whole);
+    wholes_.back().b.push_back(bare);
+    bares_.push_back(bare);
+    if (static_cast<int>(products_.back().a.size()) < set().pairs) return;
+    ++ended_;
+    sides_.reset();
+  }
+
+  Platform& platform_;
+  const Model& model_;
+  const TrainingOptions training_;
+  const std::vector<PairSet> plan_;
+  std::size_t ended_ = 0;  // sets
+  std::optional<Sides> sides_;
+  double flops_ = 0;  // of a step's products
+  std::vector<stats::PairedTimes> products_;
+  std::vector<stats::PairedTimes> wholes_;
+  std::vector<double> bares_;
+};
+
+void set_counters(benchmark::State& state, const std::string& name, const stats::Estimate& share) {
+  state.counters[name] = share.center;
+  if (!share.interval) return;
+  state.counters[name + "_low"] = share.interval->low;
+  state.counters[name + "_high"] = share.interval->high;
+}
+
+std::string interval_text(const stats::Estimate& share) {
+  if (!share.interval) return "too few pairs for an interval";
+  return fmt::format("95 % interval {:.4f} to {:.4f}", share.interval->low, share.interval->high);
+}
+
+}  // namespace
+
+std::string to_text(const StepShare& share) {
+  return fmt::format(
+      "forward and backward at {:.4f} of the FLOP/s of bare products ({}); the whole step at "
+      "{:.4f} "
+      "({})",
+      share.products.center, interval_text(share.products), share.whole.center,
+      interval_text(share.whole));
+}
+
+void run_step_share(const KernelOptions& options, Platform& platform) {
+  const auto model = make_model(options.step_of);
+  const Precision precision = options.precision.value_or(Precision::kFp32);
+  static_cast<void>(linear_layers(*model, options.batch));  // refused before anything is built
+  if (const auto warning = precision_warning(platform.backend(), precision)) {
+    std::cerr << fmt::format("kernel_bench: warning: {}\n", *warning);
+  }
+  ShareSampler sampler(
+      platform, *model,
+      {.global_batch = options.batch, .precision = precision, .input = options.input},
+      options.pairs);
+  GoogleBenchmark driver("kernel_bench", options.benchmark_flags, 0);
+  StepShare share;
+  driver.add(fmt::format("step_share/{}/{}/{}/batch:{}/input:{}", to_string(platform.backend()),
+                         name_of(precision), model->name(), options.batch,
+                         name_of(options.input, kInputs)),
+             options.pairs, benchmark::kMillisecond, [&](benchmark::State& state) {
+               for ([[maybe_unused]] auto iteration : state) {
+                 state.SetIterationTime(sampler.sample());
+               }
+               share = sampler.share();
+               set_counters(state, "share", share.products);
+               set_counters(state, "whole_step_share", share.whole);
+               state.counters["bare_gflops"] = share.bare_gflops;
+               state.counters["gflops"] = share.bare_gflops * share.products.center;
+             });
+  driver.run();
+  std::cerr << to_text(share) << std::endl;
+}
+
+}  // namespace tandem::bench
