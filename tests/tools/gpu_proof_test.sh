@@ -31,6 +31,7 @@ SH
   chmod +x built/bin/tandem
   cp "$stand_in" toolkit/bin/compute-sanitizer
   cp "$stand_in" path/mpirun
+  cp "$stand_in" path/python3
   export CUDA_HOME=$folder/toolkit PATH=$folder/path:$PATH FAKE_PROOF_STARTS=$folder/starts
 }
 
@@ -47,7 +48,7 @@ case_no_gpu() {
   is device 'not run' 'no GPU$'
   is cuda_contract_test 'not run' 'no GPU$'
   is corners 'not run' 'no GPU$'
-  grep -qx '0 passed, 0 failed, [0-9]* not run' result/table.txt || die "something ran"
+  grep -qx '0 passed, 0 failed, 0 not resolved, [0-9]* not run' result/table.txt || die "something ran"
   grep -qx 'no report: nothing was measured' out || die "does not say that there is no report"
   [ "$(grep -c 'not run' out)" -gt 20 ] || die "the table is not printed"
   [ ! -e result/results.json ] || die "a document of nothing"
@@ -60,13 +61,23 @@ case_one_gpu() {
   is cuda_parity_test passed '4 cases, 1 skipped'
   is memcheck passed 'ERROR SUMMARY: 0 errors'
   is racecheck passed '0 hazards'
-  is wrapper-tax passed '1.0010'
+  is wrapper-tax passed '1.0010 .*95 % interval 0.9990 to 1.0030.; at least 0.9950 is asked for'
+  is wrapper-tax-copy passed '1.0010'
+  is products-bf16 passed '0.9000 .*at least 0.8500 is asked for'
+  is products-tf32 passed
+  is torch-tf32 passed '1.2000 .*at least 1.0000 is asked for'
+  is numbers-replicate-tf32 passed
+  is p2p-off-copies 'not run' 'needs 2 GPUs$'
+  is nccl-allreduce-bf16 'not run' 'needs 2 GPUs$'
   is graph passed
   is nccl-world-1 passed
   is steps passed '[0-9]+ launches measured'
   is corners 'not run' 'needs 2 GPUs$'
   is peers 'not run' 'needs 2 GPUs$'
   grep -q "^step_bench .*--strategy=ddp.*--comm=mpi" starts || die "no ddp through mpi"
+  grep -q "^step_bench .*--strategy=ddp .*--grads=views" starts || die "no ddp with views"
+  grep -q "^kernel_bench .*--step-of=mlp-large --batch=1024 --precision=bf16 --input=device" starts || die "no bare products in bf16"
+  grep -q "^step_bench .*--strategy=dp-allreduce .*--precision=tf32 --verify" starts || die "no dp-allreduce in tf32"
   for file in results.json report.html report.md log.txt machine.txt logs/steps.log; do
     [ -s result/$file ] || die "$file is missing"
   done
@@ -87,6 +98,54 @@ case_four_gpus() {
   grep -q '"devices": \[2, 4\]' result/sweeps/corners.json || die "not on 2 and 4 GPUs"
   grep -q '^copy_bench .*--devices=4' starts || die "no matrix of four"
   [ "$(grep -c . <<<"$(grep -E 'passed|failed' result/table.txt | grep -v ' failed, ')")" = 3 ] || die "other rows were run"
+}
+
+# On which side of its bar an interval lies decides; where the bar lies in it, nothing does, and that is no pass.
+case_judged() {
+  make_stand_ins
+  FAKE_INTERVAL="kernel_bench=0.8400..0.8499 step_bench=0.9949..1.0000 python3=1.0000..1.0100" \
+    expect 1 proved --gpus 1 --rows products-bf16,wrapper-tax,torch-bf16
+  is products-bf16 failed 'at least 0.8500'
+  is wrapper-tax 'not resolved' '0.9949 to 1.0000'
+  is torch-bf16 passed
+  grep -qx '1 passed, 1 failed, 1 not resolved, 0 not run' result/table.txt || die "not counted"
+  rm -r result
+  FAKE_INTERVAL="step_bench=0.9949..0.9950" expect 3 proved --gpus 1 --rows wrapper-tax
+  rm -r result
+  FAKE_INTERVAL="step_bench=10.0000..11.0000" expect 0 proved --gpus 1 --rows wrapper-tax
+  rm -r result
+  FAKE_INTERVAL="step_bench=few..fewer" expect 3 proved --gpus 1 --rows wrapper-tax
+  is wrapper-tax 'not resolved'
+  rm -r result
+  FAKE_PROOF="kernel_bench=fails" expect 1 proved --gpus 1 --rows products-tf32
+  is products-tf32 failed 'kernel_bench: it cannot be had'
+}
+
+case_torch() {
+  make_stand_ins
+  FAKE_NO_TORCH=1 expect 0 proved --gpus 1 --rows torch-bf16,torch-tf32
+  is torch-bf16 'not run' 'no torch with CUDA in python3$'
+  is torch-tf32 'not run' 'no torch with CUDA in python3$'
+  [ "$(grep -c '^python3 -c' starts)" -le 2 ] || die "asked again and again"
+  rm -r result
+  FAKE_INTERVAL="python3=0.9000..0.9500" expect 1 proved --gpus 1 --rows torch-bf16
+  is torch-bf16 failed '0.9000 to 0.9500'
+  grep -q '^python3 .*single_against_eager.py --step-bench=.*/built/bin/step_bench --backend=cuda --model=mlp-large --batch=1024 --precision=bf16$' starts || die "$(cat starts)"
+}
+
+# Traffic has to leave peer access, not only the command to run.
+case_p2p() {
+  make_stand_ins
+  expect 0 proved --gpus 2 --rows p2p-off-copies,p2p-off-nccl
+  is p2p-off-copies passed '0->1 240 GB/s with, 21 without'
+  is p2p-off-nccl passed 'via SHM/direct/direct'
+  rm -r result
+  FAKE_PROOF="copy_bench=alike collective_bench=peer" expect 1 proved --gpus 2 --rows p2p-off-copies,p2p-off-nccl
+  is p2p-off-copies 'not resolved' 'about as fast without peer access: 0->1 1->0'
+  is p2p-off-nccl failed 'NCCL took peer access: .*via P2P/CUMEM'
+  rm -r result
+  FAKE_PROOF="collective_bench=silent" expect 3 proved --gpus 2 --rows p2p-off-nccl
+  is p2p-off-nccl 'not resolved' 'did not say'
 }
 
 case_failing() {
@@ -149,8 +208,9 @@ case_hanging() {
 
 case_minutes() {
   make_stand_ins
-  expect 0 proved --gpus 1 --minutes 0
+  expect 3 proved --gpus 1 --minutes 0
   is device 'not run' 'the 0 minutes are spent'
+  grep -q '^cut short: 0 minutes' result/table.txt || die "does not say that it was cut short"
   [ ! -e starts ] || die "something ran"
 }
 
@@ -192,6 +252,10 @@ case_bad_input() {
   grep -q -- '--rehearse' out || die "no help"
   expect 0 "$proof" --programs built --list
   grep -qE '^corners +gpus:2 ' out || die "the list does not say what a row needs"
+  expect 0 "$proof" --programs "$build" --list
+  for row in p2p-off products-bf16 torch-bf16 numbers-dp-bf16; do
+    grep -q "^$row " out || die "no row $row: a flag of the programs was not seen"
+  done
   [ ! -e out/gpu-proof-1 ] || die "the list made a folder"
   [ ! -e starts ] || die "the list ran something"
 }
@@ -202,7 +266,9 @@ case_rehearsal() {
   grep -q '^A rehearsal on the CPU' out || die "not marked"
   is device passed
   is numbers-ddp-4 passed
-  is wrapper-tax passed 'step time with strategy=single'
+  is wrapper-tax passed 'step time with strategy=single .*not judged: a rehearsal'
+  is products-fp32 passed 'forward and backward at [0-9.]+ of the FLOP/s of bare products .*not judged: a rehearsal'
+  if python3 -c 'import torch' 2>/dev/null; then is torch-fp32 passed 'speed of single over PyTorch eager'; else is torch-fp32 'not run' 'no torch in python3$'; fi
   is steps passed
   is doubled passed
   is memcheck 'not run' 'a rehearsal on the CPU'

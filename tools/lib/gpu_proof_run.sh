@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# shellcheck disable=SC2154  # options are set by who sources this
+# shellcheck disable=SC2034,SC2154  # judges read what rows set; options are set by who sources this
 # How tools/gpu_proof runs its rows: what each needs, its time limit, how its end is judged, and the table of
 # all. Sourced, with `programs`, `out`, `gpus`, `minutes`, `backend` set, and say, usage_error, die defined.
 
 row_names=() row_needs=() row_limits=() row_titles=() row_commands=()
+# A state is passed, failed, not run, or not resolved: noise hides on which side of its bar a figure lies, which is
+# no pass.
 states=() details=() seconds=()
 
 # row NAME NEEDS SECONDS TITLE KIND ARGUMENT...: one row. NEEDS are words with commas between them:
 #   gpu           a GPU                     gpus:N   so many
 #   device        a device: any GPU, or the CPU in a rehearsal
 #   test:NAME     the test program          tool:NAME   a program in PATH or in a CUDA toolkit
+#   torch         PyTorch in python3, with CUDA but in a rehearsal
 # KIND is one of the functions below, which sets `command` and `judge`.
 row() {
   row_names+=("$1") row_needs+=("$2") row_limits+=("$3") row_titles+=("$4")
@@ -18,11 +21,33 @@ row() {
   row_commands+=("$(printf '%q ' "$@")")
 }
 
-command=() judge=
+command=() judge='' bar='' bar_words=''
 program() { command=("$programs/bin/$1" "${@:2}") judge=judge_exit; }
 ranks() { command=(mpirun -np "$1" --bind-to none --oversubscribe --mca btl "vader,self" "$programs/bin/$2" "${@:3}") judge=judge_exit; }
 gtest() { command=("$programs/tests/bin/$1" "${@:2}") judge=judge_gtest; }
+# pairs of step_bench, whose figure is shown and not judged
 pairs() { "${@}"; judge=judge_pairs; }
+# at_least BAR WORDS KIND ARGUMENT...: the figure of the line with WORDS, with four decimals and its 95 % interval,
+# is held against BAR.
+at_least() {
+  bar=$1 bar_words=$2
+  "${@:3}"
+  judge=judge_at_least
+}
+# p2p_off PROGRAM OPTION...: its copies with peer access, then without.
+p2p_off() {
+  # shellcheck disable=SC2016  # the inner shell's
+  command=(bash -c '"$@" --p2p=on && "$@" --p2p=off' "$1" "$programs/bin/$1" "${@:2}") judge=judge_p2p_off
+}
+# torch_pairs OPTION...: a step of single against PyTorch's own.
+torch_pairs() {
+  command=(python3 "$here/torch/single_against_eager.py" "--step-bench=$programs/bin/step_bench" "--backend=$backend" "$@") judge=judge_exit
+}
+# nccl_p2p_off KIND ARGUMENT...: NCCL tells by which way each channel goes.
+nccl_p2p_off() {
+  "$@"
+  command=(env NCCL_DEBUG=INFO 'NCCL_DEBUG_SUBSYS=INIT,ENV,P2P,SHM,NET' "${command[@]}") judge=judge_nccl_p2p_off
+}
 sanitizer() {
   local tool=$1
   shift
@@ -50,7 +75,11 @@ tool_path() {
 }
 
 # has_flag PROGRAM FLAG: whether its help names the flag.
-has_flag() { "$programs/bin/$1" --help 2>/dev/null | grep -q -- "$2"; }
+has_flag() {
+  local help
+  help=$("$programs/bin/$1" --help 2>/dev/null) || true  # not piped: a grep that has seen enough would end the program
+  [[ $help == *"$2"* ]]
+}
 
 # GPUs that CUDA will show: nvidia-smi knows what the job system allows; without it the device files count.
 count_gpus() {
@@ -63,6 +92,13 @@ count_gpus() {
     if [ "${#visible[@]}" -lt "$count" ]; then count=${#visible[@]}; fi
   fi
   printf '%s\n' "$count"
+}
+
+# Whether python3 can train on what is to be proved. Importing torch takes seconds: asked only where the row would run.
+has_torch() {
+  local question='import torch; raise SystemExit(not torch.cuda.is_available())'
+  if [ "$backend" = host ]; then question='import torch'; fi
+  command -v python3 >/dev/null && timeout 60 python3 -c "$question" >/dev/null 2>&1
 }
 
 # missing_for NEEDS: the first thing that a row needs and that is not here; nothing where all is.
@@ -78,73 +114,14 @@ missing_for() {
       device) if [ "$backend" = cuda ] && [ "$gpus" = 0 ]; then printf 'no GPU\n'; return; fi ;;
       test:*) if [ ! -x "$programs/tests/bin/${need#*:}" ]; then printf 'no %s here: it was not built\n' "${need#*:}"; return; fi ;;
       tool:*) if ! tool_path "${need#*:}" >/dev/null; then printf 'no %s in PATH or a CUDA toolkit\n' "${need#*:}"; return; fi ;;
+      torch) ;;  # asked last, see why_not
       *) die "row needs '$need', which is no known need" ;;
     esac
   done
 }
 
-# reason_in LOG: what a program said last in its own name, or its last line.
-reason_in() {
-  local line
-  line=$(grep -aE '^(tandem|step_bench|collective_bench|copy_bench|kernel_bench|lessons): ' "$1" | tail -n 1) ||
-    line=$(tail -n +2 "$1" | grep -av '^[[:space:]]*$' | tail -n 1) || line='it printed nothing'
-  printf '%s\n' "$line"
-}
-
-# Each judge sets `state` and `detail` from the exit status and the log.
-judge_exit() {
-  if [ "$1" = 0 ]; then state=passed detail=; else state=failed detail="exit status $1: $(reason_in "$2")"; fi
-}
-
-judge_gtest() {
-  local passed skipped
-  passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests\{0,1\}\.$/\1/p' "$2")
-  skipped=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) tests\{0,1\}, listed below:$/\1/p' "$2")
-  if [ "$1" != 0 ] || [ -z "$passed" ]; then
-    state=failed detail="exit status $1: $(grep -am 1 '^\[  FAILED  \]' "$2" || reason_in "$2")"
-  elif [ "$passed" = 0 ]; then
-    state='not run' detail="all skipped: $(grep -aA1 -m 1 ': Skipped$' "$2" | sed -n 2p || true)"
-  else
-    state=passed detail="$passed cases${skipped:+, $skipped skipped}"
-  fi
-}
-
-# Racecheck counts hazards, the others errors. A device that the tool does not know is no fault of the program.
-judge_sanitizer() {
-  local summary
-  summary=$(grep -aE 'ERROR SUMMARY|RACECHECK SUMMARY' "$2" | tail -n 1 | sed 's/^=* *//' || true)
-  if grep -aqi 'device not supported' "$2"; then
-    state='not run' detail='device not supported'
-  elif [ "$1" = 0 ] && [[ $summary =~ 'SUMMARY: 0 ' ]]; then
-    state=passed detail=$summary
-  elif [ "$1" = 0 ]; then
-    state=failed detail="${summary:-no summary in the log}"
-  else
-    state=failed detail="exit status $1: ${summary:-$(reason_in "$2")}"
-  fi
-}
-
-judge_sweep() {
-  local journal=$out/sweeps/$row_name/journal.jsonl measured skipped
-  measured=$(grep -ac '"status":"ok"' "$journal" 2>/dev/null || true)
-  skipped=$(grep -ac '"status":"skipped"' "$journal" 2>/dev/null || true)
-  judge_exit "$1" "$2"
-  if [ "$state" = passed ] && [ "${measured:-0}" = 0 ]; then
-    state=failed detail='no launch was measured'
-  elif [ "$state" = passed ]; then
-    detail="$measured launches measured"
-    if [ "${skipped:-0}" != 0 ]; then detail+=", $skipped skipped: the report says why"; fi
-  fi
-}
-
-# What --ab prints of the ratio.
-judge_pairs() {
-  judge_exit "$1" "$2"
-  if [ "$state" = passed ]; then detail=$(grep -aom 1 'step time with .* over step time without: [^)]*)' "$2" || true); fi
-}
-
 # run_row INDEX: runs it within its limit and what is left of the minutes.
-child='' stopped='' row_name=
+child='' stopped='' cut_short='' row_name=
 run_row() {
   local index=$1 log left limit status=0 start=$SECONDS
   row_name=${row_names[index]}
@@ -165,7 +142,9 @@ run_row() {
     state='not run' detail='stopped by Ctrl-C'
   elif [ "$status" = 124 ] || [ "$status" = 137 ]; then
     state=failed detail="no end within its limit of $limit s"
-    if [ "$limit" -lt "${row_limits[index]}" ]; then state='not run' detail="cut short: the $minutes minutes are spent"; fi
+    if [ "$limit" -lt "${row_limits[index]}" ]; then
+      state='not run' detail="cut short: the $minutes minutes are spent" cut_short=1
+    fi
   else
     $judge "$status" "$log"
   fi
@@ -183,9 +162,12 @@ why_not() {
   elif [ -n "$gate" ]; then
     printf '%s\n' "$gate"
   elif [ "$SECONDS" -ge $((minutes * 60)) ]; then
-    printf 'the %s minutes are spent\n' "$minutes"
+    minutes_spent
+  elif [[ ,${row_needs[$1]}, == *,torch,* ]] && ! has_torch; then
+    if [ "$backend" = cuda ]; then printf 'no torch with CUDA in python3\n'; else printf 'no torch in python3\n'; fi
   fi
 }
+minutes_spent() { printf 'the %s minutes are spent\n' "$minutes"; }
 
 # prove: all rows, the documents, the table; ends the script. The first row is the gate: where CUDA cannot
 # even copy, the others would only repeat why.
@@ -196,6 +178,7 @@ prove() {
   say "${#row_names[@]} rows, $gpus GPUs, into $out"
   for index in "${!row_names[@]}"; do
     why=$(why_not "$index")
+    if [ "$why" = "$(minutes_spent)" ]; then cut_short=1; fi
     if [ -n "$why" ]; then
       states[index]='not run' details[index]=$why seconds[index]=0
     else
@@ -210,8 +193,9 @@ prove() {
   printf '\n'
   cat "$out/table.txt"
   if [ -n "$stopped" ]; then exit 130; fi
-  [ "$(count_of failed)" = 0 ]
-  exit $?
+  if [ "$(count_of failed)" != 0 ]; then exit 1; fi
+  if [ -n "$cut_short" ] || [ "$(count_of 'not resolved')" != 0 ]; then exit 3; fi
+  exit 0
 }
 
 describe_machine() {
@@ -224,13 +208,13 @@ describe_machine() {
 
 table_head() {
   if [ "$backend" = host ]; then printf 'A rehearsal on the CPU: it shows that the commands run, and nothing of GPUs.\n'; fi
-  printf '%-20s %-8s %5s  %s\n' row state s 'what it shows: result'
+  printf '%-23s %-12s %5s  %s\n' row state s 'what it shows: result'
 }
 
 print_row() {
   local text=${row_titles[$1]}
   if [ -n "${details[$1]}" ]; then text="$text: ${details[$1]}"; fi
-  printf '%-20s %-8s %5s  %s\n' "${row_names[$1]}" "${states[$1]}" "${seconds[$1]}" "$text"
+  printf '%-23s %-12s %5s  %s\n' "${row_names[$1]}" "${states[$1]}" "${seconds[$1]}" "$text"
 }
 
 count_of() {
@@ -240,7 +224,9 @@ count_of() {
 }
 
 summary() {
-  printf '\n%s passed, %s failed, %s not run\n' "$(count_of passed)" "$(count_of failed)" "$(count_of 'not run')"
+  printf '\n%s passed, %s failed, %s not resolved, %s not run\n' "$(count_of passed)" "$(count_of failed)" \
+    "$(count_of 'not resolved')" "$(count_of 'not run')"
+  if [ -n "$cut_short" ]; then printf 'cut short: %s minutes were not enough for all rows\n' "$minutes"; fi
   if [ -e "$out/report.html" ]; then printf 'report: %s\n' "$out/report.html"; else printf 'no report: nothing was measured\n'; fi
 }
 
@@ -285,9 +271,9 @@ choose_rows() {
 
 list_rows() {
   local index
-  printf '%-20s %-32s %5s  %s\n' row needs 's <=' 'what it shows'
+  printf '%-23s %-32s %5s  %s\n' row needs 's <=' 'what it shows'
   for index in "${!row_names[@]}"; do
-    printf '%-20s %-32s %5s  %s\n' "${row_names[index]}" "${row_needs[index]}" "${row_limits[index]}" "${row_titles[index]}"
+    printf '%-23s %-32s %5s  %s\n' "${row_names[index]}" "${row_needs[index]}" "${row_limits[index]}" "${row_titles[index]}"
   done
 }
 

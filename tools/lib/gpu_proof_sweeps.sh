@@ -4,8 +4,8 @@
 # The sweeps of tools/gpu_proof, as `tandem run` reads them. sweep_NAME prints that of row NAME. Sourced, with
 # `programs`, `backend`, `gpus` set.
 
-# few_launches: enough to see a step's time, too few for a verdict: that is what the named sweeps are for.
-few_launches() { printf '"launches": 3, "min_time": "300ms", "min_samples": 10'; }
+# few_launches [N]: enough to see a step's time, too few for a verdict: that is what the named sweeps are for.
+few_launches() { printf '"launches": %s, "min_time": "300ms", "min_samples": 10' "${1:-3}"; }
 
 # precisions: the key of a workload for all that GPUs have; nothing where step_bench has no choice. Not every CPU
 # has bf16, so a rehearsal is in fp32.
@@ -26,7 +26,7 @@ sweep_steps() {
 # Several devices on one GPU: how the strategies behave there, not what several GPUs would do.
 sweep_doubled() {
   printf '{"name": "gpu-proof-doubled", "workloads": [{"model": "%s", "batch": 256}], "devices": [2, 4],\n' "$(proof_model)"
-  printf ' "strategies": ["dp", "dp-allreduce", {"strategy": "ddp", "options": {"comm": "mpi"}}], %s}\n' "$(few_launches)"
+  printf ' "strategies": ["dp", "dp-allreduce", {"strategy": "ddp", "options": {"comm": "mpi"}}], %s}\n' "$(few_launches 2)"
 }
 
 # 2, 4, 8, ... and all GPUs; each count divides the batch.

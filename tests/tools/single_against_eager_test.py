@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison with PyTorch's step, on programs that stand in for a python with torch and for step_bench.
+
+    single_against_eager_test.py TOOLS
+"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS = pathlib.Path(sys.argv.pop(1))
+
+# Each start takes the next of the times that a file beside it holds, and adds its name to one list of starts.
+STAND_IN = """#!/usr/bin/env python3
+import json, pathlib, sys
+here = pathlib.Path(sys.argv[0]).resolve()
+with open(here.parent / "starts", "a") as starts:
+    starts.write(" ".join([here.name] + sys.argv[1:]) + "\\n")
+times = json.loads((here.parent / (here.name + ".json")).read_text())
+if not times:
+    print("noise\\n" + here.name + ": it cannot be had", file=sys.stderr)
+    sys.exit(1)
+(here.parent / (here.name + ".json")).write_text(json.dumps(times[1:]))
+record = [word[len("--record="):] for word in sys.argv if word.startswith("--record=")]
+if record:
+    pathlib.Path(record[0]).write_text(json.dumps({"step_seconds": times[0], "model": {"parameters": 7}}))
+else:
+    parameters = 8 if "--model=other" in sys.argv else 7
+    print(json.dumps({"seconds": times[0], "device_seconds": [], "parameters": parameters, "torch": "2", "device": "x"}))
+"""
+
+
+class ComparisonTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        for name in ("python", "step_bench"):
+            program = self.folder / name
+            program.write_text(STAND_IN)
+            program.chmod(0o755)
+
+    def compare(self, theirs, ours, *options):
+        (self.folder / "python.json").write_text(json.dumps(theirs))
+        (self.folder / "step_bench.json").write_text(json.dumps(ours))
+        return subprocess.run(
+            [sys.executable, "-B", TOOLS / "torch" / "single_against_eager.py", f"--python={self.folder}/python",
+             f"--step-bench={self.folder}/step_bench", "--batch=64", "--precision=bf16", *options],
+            capture_output=True, text=True, check=False)
+
+    def starts(self):
+        return (self.folder / "starts").read_text().splitlines()
+
+    def test_ratio_is_that_of_launch_medians(self):
+        done = self.compare([[2, 2, 90], [3, 3, 3]], [[1, 1, 50], [1, 1, 1]], "--model=m", "--launches=2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # By hand: logs of 2 and 3, t of one degree of freedom.
+        logs = [math.log(2), math.log(3)]
+        half = 12.706 * (logs[1] - logs[0]) / 2
+        low, high = (math.exp(sum(logs) / 2 + sign * half) for sign in (-1, 1))
+        self.assertIn(f"speed of single over PyTorch eager in bf16: 2.4495 (2 launches each, "
+                      f"95 % interval {low:.4f} to {high:.4f})", done.stdout)
+
+    def test_launches_take_turns_and_do_the_same(self):
+        self.compare([[1]] * 3, [[1]] * 3, "--model=m")
+        starts = self.starts()
+        self.assertEqual([line.split()[0] for line in starts], ["python", "step_bench"] * 3)
+        for line in starts:
+            for option in ("--model=m", "--batch=64", "--precision=bf16"):
+                self.assertIn(option, line)
+        self.assertIn("--device=cuda", starts[0])
+        self.assertIn("--strategy=single --backend=cuda", starts[1])
+        self.assertIn("--input=device", starts[1])
+
+    def test_another_model_is_no_comparison(self):
+        done = self.compare([[1]], [[1]], "--model=other")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not the same model", done.stderr)
+
+    def test_what_fails_says_why_in_a_line(self):
+        for theirs, ours, name in (([], [[1]], "python"), ([[1]], [], "step_bench")):
+            done = self.compare(theirs, ours, "--model=m")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, rf"^single_against_eager: .*{name}: it cannot be had\n$")
+
+    def test_wrong_usage(self):
+        self.assertEqual(self.compare([], [], "--model=m", "--launches=99").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times training steps of PyTorch in eager mode, on the model that step_bench calls by the same name.
+
+    eager_step.py --model=NAME --batch=N --precision=fp32|tf32|bf16 --device=cuda|cpu [--min-seconds=S]
+
+A step is what `single` does with --input=device: forward, mean squared error, backward, SGD with momentum as torch
+has it by default (fused over parameters by foreach on a GPU). bf16 is torch.autocast with fp32 parameters, tf32
+torch's switch for matrix products. Prints one JSON object: seconds by the host's clock and, on a GPU, by CUDA's
+events, per step; parameters; versions. Needs torch.
+"""
+import argparse
+import json
+import time
+
+WIDTHS = {
+    "mlp-tiny": [128, 256, 256, 10],
+    "mlp-small": [512, 1024, 1024, 10],
+    "mlp-base": [1000, 3000, 3000, 3000, 1000],
+    "mlp-large": [10000, 5000, 5000, 5000, 10000],
+}
+WARM_UP = 10  # steps
+MIN_SAMPLES = 10
+
+
+def widths_of(model):
+    if model in WIDTHS:
+        return WIDTHS[model]
+    layers, width = model.removeprefix("mlp:").split("x")
+    return [int(width)] * (int(layers) + 1)
+
+
+def build(torch, widths):
+    layers = []
+    for number, (fan_in, fan_out) in enumerate(zip(widths, widths[1:])):
+        if number > 0:
+            layers.append(torch.nn.ReLU())
+        layers.append(torch.nn.Linear(fan_in, fan_out))
+    return torch.nn.Sequential(*layers)
+
+
+def make_step(torch, options):
+    widths = widths_of(options.model)
+    torch.manual_seed(1)
+    torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
+    model = build(torch, widths).to(options.device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    inputs = torch.rand(options.batch, widths[0], device=options.device) * 2 - 1
+    targets = torch.rand(options.batch, widths[-1], device=options.device) * 2 - 1
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast(options.device, dtype=torch.bfloat16, enabled=options.precision == "bf16"):
+            outputs = model(inputs)
+        torch.nn.functional.mse_loss(outputs.float(), targets).backward()
+        optimizer.step()
+
+    return step, sum(parameter.numel() for parameter in model.parameters())
+
+
+def sample(torch, step, options):
+    """Seconds of one step by the host's clock, and by the GPU's."""
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(2)] if options.device == "cuda" else []
+    if events:
+        torch.cuda.synchronize()
+    start = time.perf_counter()
+    if events:
+        events[0].record()
+    step()
+    if events:
+        events[1].record()
+        torch.cuda.synchronize()
+    host = time.perf_counter() - start
+    return host, events[0].elapsed_time(events[1]) / 1e3 if events else None
+
+
+def measure(torch, options):
+    step, parameters = make_step(torch, options)
+    for _ in range(WARM_UP):
+        sample(torch, step, options)
+    samples = []
+    until = time.perf_counter() + options.min_seconds
+    while len(samples) < MIN_SAMPLES or time.perf_counter() < until:
+        samples.append(sample(torch, step, options))
+    return {
+        "seconds": [host for host, _ in samples],
+        "device_seconds": [gpu for _, gpu in samples if gpu is not None],
+        "parameters": parameters,
+        "torch": torch.__version__,
+        "device": torch.cuda.get_device_name() if options.device == "cuda" else "cpu",
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--batch", type=int, required=True)
+    parser.add_argument("--precision", choices=["fp32", "tf32", "bf16"], default="fp32")
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    parser.add_argument("--min-seconds", type=float, default=0.5)
+    options = parser.parse_args()
+    import torch  # here, so that --help needs none
+
+    if options.device == "cpu":
+        torch.set_num_threads(1)  # a host device is a core
+    print(json.dumps(measure(torch, options)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How fast a step of `single` is against PyTorch's own in eager mode, on one device, in one run.
+
+    single_against_eager.py --step-bench=PATH --backend=cuda|host --model=NAME --batch=N --precision=P
+                            [--launches=N] [--python=PATH]
+
+Launches of both take turns, each a fresh process that warms up and takes samples; a launch counts as its median step
+by the host's clock. The figure is PyTorch's time over single's: the geometric mean of the pairs of launches, with
+Student's t interval on their logarithms. Needs torch in that python, and nothing else beside the standard library.
+Exit status: 0 measured, 1 failed, 2 wrong usage.
+"""
+import argparse
+import json
+import math
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+# Student's t of 95 %, two-sided, by degrees of freedom.
+T_QUANTILE = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
+
+
+class Failure(Exception):
+    pass
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
+        raise Failure(f"{' '.join(command)} ended with status {done.returncode}: {said}")
+    return done.stdout
+
+
+def eager_launch(options):
+    script = pathlib.Path(__file__).resolve().with_name("eager_step.py")
+    device = "cuda" if options.backend == "cuda" else "cpu"
+    return json.loads(run([options.python, str(script), f"--model={options.model}", f"--batch={options.batch}",
+                           f"--precision={options.precision}", f"--device={device}"]))
+
+
+def single_launch(options, folder):
+    record = pathlib.Path(folder) / "record.json"
+    run([options.step_bench, "--strategy=single", f"--backend={options.backend}", f"--model={options.model}",
+         f"--batch={options.batch}", f"--precision={options.precision}", "--input=device", f"--record={record}"])
+    return json.loads(record.read_text(encoding="utf-8"))
+
+
+def ratio_text(ratios):
+    """Centre and interval of ratios, as gpu_proof reads them."""
+    logs = [math.log(ratio) for ratio in ratios]
+    centre = statistics.fmean(logs)
+    if len(logs) < 2:
+        return f"{math.exp(centre):.4f} (1 launch each, too few for an interval)"
+    half = T_QUANTILE[len(logs) - 1] * statistics.stdev(logs) / math.sqrt(len(logs))
+    return (f"{math.exp(centre):.4f} ({len(logs)} launches each, 95 % interval {math.exp(centre - half):.4f} "
+            f"to {math.exp(centre + half):.4f})")
+
+
+def compare(options):
+    ratios = []
+    with tempfile.TemporaryDirectory() as folder:
+        for launch in range(options.launches):
+            eager = eager_launch(options)
+            single = single_launch(options, folder)
+            parameters = single["model"]["parameters"]
+            if eager["parameters"] != parameters:
+                raise Failure(f"{options.model} has {parameters} parameters here and "
+                              f"{eager['parameters']} in PyTorch: they are not the same model")
+            theirs, ours = statistics.median(eager["seconds"]), statistics.median(single["step_seconds"])
+            ratios.append(theirs / ours)
+            events = eager["device_seconds"]
+            by_events = f", {statistics.median(events) * 1e3:.4f} ms by CUDA's events" if events else ""
+            print(f"launch {launch + 1}: PyTorch {eager['torch']} on {eager['device']} {theirs * 1e3:.4f} ms{by_events}; "
+                  f"single {ours * 1e3:.4f} ms", flush=True)
+    print(f"speed of single over PyTorch eager in {options.precision}: {ratio_text(ratios)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--step-bench", required=True)
+    parser.add_argument("--backend", choices=["cuda", "host"], default="cuda")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--batch", type=int, required=True)
+    parser.add_argument("--precision", choices=["fp32", "tf32", "bf16"], default="fp32")
+    parser.add_argument("--launches", type=int, choices=range(1, len(T_QUANTILE) + 1), default=3)
+    parser.add_argument("--python", default=sys.executable)
+    try:
+        compare(parser.parse_args())
+    except (Failure, OSError, ValueError, KeyError) as failure:
+        print(f"single_against_eager: {failure}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
