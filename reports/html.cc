@@ -10,6 +10,7 @@
 #include "reports/ddp_cost.h"
 #include "reports/embedded.h"
 #include "reports/format.h"
+#include "reports/other_figures.h"
 #include "reports/page_data.h"
 #include "reports/two_by_two.h"
 
@@ -219,6 +220,8 @@ std::string to_html(const Report& report) {
   html += collectives_section(report.summary);
   html += section("All cells", "A dash is a figure that does not exist; the remarks say why.",
                   table_html(cell_table(report.summary)));
+  html += section(kOtherFiguresTitle, "Entries of other programs, each from a run of its own.",
+                  table_html(other_figures_table(report.document)));
   html += section("Machine", "As the launches saw it.", machine_html(report));
   html += section("Method", "",
                   "<div class=\"panel\">" + list("method", method_lines(report)) + "</div>");

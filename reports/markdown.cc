@@ -6,6 +6,7 @@
 #include "reports/cell_table.h"
 #include "reports/collectives.h"
 #include "reports/ddp_cost.h"
+#include "reports/other_figures.h"
 #include "reports/two_by_two.h"
 
 namespace tandem::reports {
@@ -53,6 +54,8 @@ std::string to_markdown(const Report& report) {
          section("Where the step goes: mean ms per phase (share of the mean step)",
                  table_or_nothing(phase_table(report.summary))) +
          section("Gradient collectives", gradient_collectives(report.summary)) +
+         section(std::string(kOtherFiguresTitle),
+                 table_or_nothing(other_figures_table(report.document))) +
          section("Machine", list(machine)) + section("Method", list(method_lines(report)));
 }
 

@@ -30,14 +30,27 @@ Document document_from(const Json& json, std::string_view source) {
   for (const Json& launch : value_or(*found, "launches", Json::array())) {
     document.launches.push_back(record_from(launch));
   }
+  for (const Json& entry : value_or(json, "benchmarks", Json::array())) {
+    const std::string measured_by = value_or(entry, "tandem_source", std::string());
+    if (!measured_by.empty())
+      document.others.push_back({.source = measured_by, .json = dump(entry)});
+  }
   return document;
+}
+
+Json all_entries(const Document& document) {
+  Json entries = benchmark_entries(document.launches);
+  for (const OtherEntry& other : document.others) {
+    entries.push_back(parse_json(other.json, other.source));
+  }
+  return entries;
 }
 
 }  // namespace
 
 std::string to_json_text(const Document& document) {
   return dump_pretty(Json{{"context", to_json(document.sweep.context)},
-                          {"benchmarks", benchmark_entries(document.launches)},
+                          {"benchmarks", all_entries(document)},
                           {"tandem", tandem_key(document)}});
 }
 

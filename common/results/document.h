@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/results/launch_record.h"
+#include "common/results/other_entries.h"
 #include "common/results/sweep_info.h"
 
 namespace tandem::results {
@@ -15,15 +16,17 @@ namespace tandem::results {
 struct Document {
   SweepInfo sweep;
   std::vector<LaunchRecord> launches;
+  std::vector<OtherEntry> others{};
 };
 
 // As results.json: a Google Benchmark document (`context`, `benchmarks`) with the full record under
 // one further key, `tandem`. `benchmarks` holds an entry per launch that measured: launches are the
-// repetitions of a cell, real_time is the mean of the launch's samples. Cells that failed or were
-// skipped have no time and so no entry; `tandem` says why.
+// repetitions of a cell, real_time is the mean of the launch's samples; then come the others. Cells
+// that failed or were skipped have no time and so no entry; `tandem` says why.
 [[nodiscard]] std::string to_json_text(const Document& document);
 
-// Reads `tandem` and `context`. Throws a failure naming `source`, also for a newer schema.
+// Reads `tandem`, `context`, and of `benchmarks` the others. Throws a failure naming `source`, also
+// for a newer schema.
 [[nodiscard]] Document parse_document(std::string_view text, std::string_view source);
 
 void write_document(const std::filesystem::path& path, const Document& document);

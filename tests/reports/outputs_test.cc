@@ -54,6 +54,24 @@ TEST(Html, LoadsNothing) {
   EXPECT_FALSE(has(own_html(full()), "://"));
 }
 
+TEST(OtherFigures, StandInPageAndText_OrSayWhyNot) {
+  Synthetic synthetic = full();
+  synthetic.document().others = {
+      {.source = "peers",
+       .json =
+           R"({"name": "copy/<b>", "real_time": 2.5, "time_unit": "us", "GBps": 21.5, "p50_us": 3})"},
+      {.source = "peers", .json = R"({"name": "copy/c", "error_message": "skipped: no room"})"}};
+  const Report report = make_report(synthetic.document());
+  const std::string text = to_markdown(report);
+  EXPECT_TRUE(has(text, "Measured beside the steps"));
+  EXPECT_TRUE(has(text, "2.5 us | GBps 21.5, p50"));
+  EXPECT_TRUE(has(text, "skipped: no room"));
+  const std::string html = to_html(report);
+  EXPECT_TRUE(has(html, "copy/&lt;b&gt;"));
+  EXPECT_FALSE(has(html, "copy/<b>"));
+  EXPECT_FALSE(has(html_of(full()), "Measured beside the steps"));
+}
+
 TEST(Html, ForeignText_IsEscapedEverywhere) {
   Synthetic synthetic = full();
   const std::string attack = "</script><script>alert('x')</script>\"onload=\"y";

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/results/files.h"
 #include "common/results/machine_facts.h"
 #include "tests/results/samples.h"
+#include "tests/results/scratch_folder.h"
 
 namespace tandem::results {
 namespace {
@@ -91,6 +93,55 @@ TEST(Document, Tandem_IsTheOnlyFurtherKey_AndKeepsFailures) {
 TEST(Document, RoundTrip_KeepsEverything) {
   const Document document = parse_document(to_json_text(sample_document()), "text");
   EXPECT_EQ(to_json_text(document), to_json_text(sample_document()));
+}
+
+// What a program wrote with --benchmark_out.
+std::vector<OtherEntry> sample_others(const ScratchFolder& scratch) {
+  const std::filesystem::path file = scratch / "peers.json";
+  replace_file(file, R"({"context": {"x": 1}, "benchmarks": [
+      {"name": "copy/a", "iterations": 20, "real_time": 2.5, "cpu_time": 9, "time_unit": "us", "GBps": 21.5},
+      {"name": "copy/b", "error_occurred": true, "error_message": "skipped: no room"}]})");
+  return read_benchmarks(file);
+}
+
+TEST(OtherEntries, AreReadWithTheirFigures) {
+  const ScratchFolder scratch;
+  const std::vector<OtherEntry> others = sample_others(scratch);
+  ASSERT_EQ(others.size(), 2U);
+  EXPECT_EQ(others[0].source, "peers");
+  EXPECT_EQ(others[0].name(), "copy/a");
+  EXPECT_EQ(others[0].time_unit(), "us");
+  const std::vector<std::pair<std::string, double>> figures{{"real_time", 2.5}, {"GBps", 21.5}};
+  EXPECT_EQ(others[0].figures(), figures);
+  EXPECT_EQ(others[0].error(), "");
+  EXPECT_EQ(others[1].error(), "skipped: no room");
+}
+
+TEST(OtherEntries, StandAmongADocumentsBenchmarks_AndComeBack) {
+  const ScratchFolder scratch;
+  Document document = sample_document();
+  document.others = sample_others(scratch);
+  const nlohmann::json entries = nlohmann::json::parse(to_json_text(document))["benchmarks"];
+  ASSERT_EQ(entries.size(), 4U);
+  EXPECT_EQ(entries[2]["name"], "copy/a");
+  EXPECT_EQ(entries[2]["tandem_source"], "peers");
+  EXPECT_EQ(parse_document(to_json_text(document), "text").others, document.others);
+  EXPECT_EQ(parse_document(to_json_text(document), "text").launches.size(), 3U);
+}
+
+TEST(OtherEntries, OfAFileThatIsNone_SaySo) {
+  const ScratchFolder scratch;
+  const std::filesystem::path file = scratch / "cut.json";
+  for (const char* text :
+       {R"({"benchmarks": [)", "[1]", R"({"benchmarks": 3})", R"({"benchmarks": [3]})"}) {
+    replace_file(file, text);
+    try {
+      static_cast<void>(read_benchmarks(file));
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string_view(error.what()).find("cut.json"), std::string_view::npos);
+    }
+  }
 }
 
 TEST(Document, NewerMajorVersion_IsRefusedInOneLine) {

@@ -84,6 +84,11 @@ case_one_gpu() {
   for words in mlp-large dp-allreduce; do
     grep -q $words result/report.md || die "not one report of all sweeps: no $words"
   done
+  for row in device peak wrapper-tax products-bf16 torch-tf32 nccl-collectives-1; do
+    grep -q "\"tandem_source\": \"$row\"" result/results.json || die "the figures of $row are not in the one document"
+    grep -q "^| $row " result/report.md || die "the figures of $row are not in the report"
+  done
+  grep -q 'of/copy_bench' result/report.html || die "the page has no copies"
   grep -q '^===== racecheck: passed' result/log.txt || die "the logs are not joined"
   if grep -q 'stats_test' starts; then die "a test that needs no GPU was run"; fi
   expect 2 proved --gpus 1
@@ -130,7 +135,7 @@ case_torch() {
   rm -r result
   FAKE_INTERVAL="python3=0.9000..0.9500" expect 1 proved --gpus 1 --rows torch-bf16
   is torch-bf16 failed '0.9000 to 0.9500'
-  grep -q '^python3 .*single_against_eager.py --step-bench=.*/built/bin/step_bench --backend=cuda --model=mlp-large --batch=1024 --precision=bf16$' starts || die "$(cat starts)"
+  grep -q '^python3 .*single_against_eager.py --step-bench=.*/built/bin/step_bench --backend=cuda --model=mlp-large --batch=1024 --precision=bf16 ' starts || die "$(cat starts)"
 }
 
 # Traffic has to leave peer access, not only the command to run.
@@ -139,6 +144,9 @@ case_p2p() {
   expect 0 proved --gpus 2 --rows p2p-off-copies,p2p-off-nccl
   is p2p-off-copies passed '0->1 240 GB/s with, 21 without'
   is p2p-off-nccl passed 'via SHM/direct/direct'
+  for file in p2p-off-copies.with p2p-off-copies.without p2p-off-nccl; do
+    [ -s result/figures/$file.json ] || die "no figures $file"
+  done
   rm -r result
   FAKE_PROOF="copy_bench=alike collective_bench=peer" expect 1 proved --gpus 2 --rows p2p-off-copies,p2p-off-nccl
   is p2p-off-copies 'not resolved' 'about as fast without peer access: 0->1 1->0'
@@ -155,6 +163,7 @@ case_failing() {
   is cuda_parity_test failed 'exit status 3'
   is steps passed
   is memcheck passed
+  if grep -q '"tandem_source": "nccl-collectives-1"' result/results.json; then die "figures of a program that failed"; fi
 }
 
 case_sweep_failing() {

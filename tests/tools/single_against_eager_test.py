@@ -65,6 +65,15 @@ class ComparisonTest(unittest.TestCase):
         self.assertIn(f"speed of single over PyTorch eager in bf16: 2.4495 (2 launches each, "
                       f"95 % interval {low:.4f} to {high:.4f})", done.stdout)
 
+    def test_figures_are_google_benchmarks(self):
+        path = self.folder / "figures.json"
+        self.compare([[2], [3]], [[1], [1]], "--model=m", "--launches=2", f"--benchmark_out={path}")
+        entry, = json.loads(path.read_text())["benchmarks"]
+        self.assertEqual(entry["name"], "eager_step/cuda/bf16/m/batch:64/input:device")
+        self.assertEqual((entry["real_time"], entry["single_ms"]), (2500, 1000))
+        self.assertAlmostEqual(entry["speed_of_single"], math.sqrt(6))
+        self.assertLess(entry["speed_of_single_low"], 2)
+
     def test_launches_take_turns_and_do_the_same(self):
         self.compare([[1]] * 3, [[1]] * 3, "--model=m")
         starts = self.starts()

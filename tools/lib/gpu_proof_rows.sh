@@ -14,7 +14,7 @@ declare_rows() {
   if [ "$backend" = host ]; then step='--model=mlp-tiny --batch=64' pairs=20; fi
 
   # The first row is the gate: where it fails, the others are not run.
-  row device device 60 'memory and copies, checked' program copy_bench "--backend=$backend" --sizes=1MiB,16MiB --samples=10
+  row device device 60 'memory and copies, checked' figures program copy_bench "--backend=$backend" --sizes=1MiB,16MiB --samples=10
 
   # Tests labelled gpu, by CMake's own list: a new one needs no line here.
   for test in $(gpu_tests); do
@@ -43,7 +43,7 @@ declare_rows() {
     fi
     if has_flag step_bench nccl; then
       row nccl-world-1 gpu 60 'the flow of NCCL calls, one rank' ranks 1 step_bench $tiny --strategy=ddp --comm=nccl --verify
-      row nccl-collectives-1 gpu 60 'all collectives of NCCL, one rank' ranks 1 collective_bench --backend=$backend --comm=nccl --collective=all --sizes=1KiB:64MiB:64 --samples=10
+      row nccl-collectives-1 gpu 60 'all collectives of NCCL, one rank' figures ranks 1 collective_bench --backend=$backend --comm=nccl --collective=all --sizes=1KiB:64MiB:64 --samples=10
     fi
     if has_flag step_bench --graph; then
       row graph gpu 60 'the step as a replayed CUDA graph: numbers as single' program step_bench $tiny --graph=on --verify
@@ -51,21 +51,21 @@ declare_rows() {
   }
 
   if has_flag kernel_bench --peak; then
-    row peak device 60 'the measured peak of matrix products' program kernel_bench "--backend=$backend" --peak
+    row peak device 60 'the measured peak of matrix products' figures program kernel_bench "--backend=$backend" --peak
   fi
   # shellcheck disable=SC2086
   {
     # 1 / 1.005: single takes no less than that of what ddp takes.
     row wrapper-tax device 90 'ddp of one rank, gradients as views: at most 0.5 % slower than single' \
-      at_least 0.9950 'step time with strategy=single over step time without' ranks 1 step_bench $tax --grads=views
-    row wrapper-tax-copy device 60 'ddp of one rank as torch has it, gradients copied: no bar, the copies are work' pairs ranks 1 step_bench $tax --grads=copy --pairs=100
+      at_least 0.9950 'step time with strategy=single over step time without' figures ranks 1 step_bench $tax --grads=views
+    row wrapper-tax-copy device 60 'ddp of one rank as torch has it, gradients copied: no bar, the copies are work' pairs figures ranks 1 step_bench $tax --grads=copy --pairs=100
     for precision in $(share_precisions); do
       if has_flag kernel_bench --step-of; then
         row products-$precision device 90 "${step//--/}, $precision: forward and backward at 85 % of the FLOP/s of bare products" \
-          at_least 0.8500 'forward and backward at' program kernel_bench --backend=$backend --step-of=${step#--model=} --precision=$precision --input=device --pairs=$pairs
+          at_least 0.8500 'forward and backward at' figures program kernel_bench --backend=$backend --step-of=${step#--model=} --precision=$precision --input=device --pairs=$pairs
       fi
       row torch-$precision device,torch 120 "${step//--/}, $precision: single at least as fast as PyTorch eager" \
-        at_least 1.0000 'speed of single over PyTorch eager' torch_pairs $step --precision=$precision
+        at_least 1.0000 'speed of single over PyTorch eager' figures torch_pairs $step --precision=$precision
     done
   }
   row steps device 180 'steps of one device, achieved FLOP/s' sweep steps
@@ -73,9 +73,9 @@ declare_rows() {
 
   # shellcheck disable=SC2086
   {
-    row peers gpus:2 60 'copies between all pairs of GPUs' program copy_bench $several --sizes=1MiB,256MiB --samples=20
+    row peers gpus:2 60 'copies between all pairs of GPUs' figures program copy_bench $several --sizes=1MiB,256MiB --samples=20
     if has_flag step_bench nccl; then
-      row nccl-collectives gpus:2 120 'all collectives of NCCL, a rank per GPU' ranks "$gpus" collective_bench $several --comm=nccl --collective=all --sizes=1KiB:256MiB:16 --samples=20
+      row nccl-collectives gpus:2 120 'all collectives of NCCL, a rank per GPU' figures ranks "$gpus" collective_bench $several --comm=nccl --collective=all --sizes=1KiB:256MiB:16 --samples=20
       for precision in '' $(nccl_precisions); do
         row "nccl-ddp${precision:+-$precision}" gpus:2 60 "ddp over NCCL${precision:+, $precision}: numbers as single" ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl ${precision:+--precision=$precision} --verify
         row "nccl-allreduce${precision:+-$precision}" gpus:2 60 "dp-allreduce over NCCL${precision:+, $precision}: numbers as single" program step_bench $several $per_gpu --strategy=dp-allreduce --comm=nccl ${precision:+--precision=$precision} --verify
@@ -88,7 +88,7 @@ declare_rows() {
       row p2p-off gpus:2 60 'dp without peer access: numbers as single' program step_bench $several $per_gpu --strategy=dp --p2p=off --verify
       row p2p-off-copies gpus:2 90 'copies with and without peer access: traffic leaves it' p2p_off copy_bench $several --sizes=256MiB --ways=one --samples=20
       if has_flag step_bench nccl; then
-        row p2p-off-nccl gpus:2 60 'NCCL without peer access, by its own word' nccl_p2p_off ranks "$gpus" collective_bench $several --comm=nccl --p2p=off --collective=all_reduce --sizes=64MiB --samples=10
+        row p2p-off-nccl gpus:2 60 'NCCL without peer access, by its own word' nccl_p2p_off figures ranks "$gpus" collective_bench $several --comm=nccl --p2p=off --collective=all_reduce --sizes=64MiB --samples=10
       fi
     fi
     row corners gpus:2 400 'the four corners and their bounds, a device per GPU' sweep corners

@@ -27,6 +27,11 @@ ranks() { command=(mpirun -np "$1" --bind-to none --oversubscribe --mca btl "vad
 gtest() { command=("$programs/tests/bin/$1" "${@:2}") judge=judge_gtest; }
 # pairs of step_bench, whose figure is shown and not judged
 pairs() { "${@}"; judge=judge_pairs; }
+# figures KIND ARGUMENT...: its figures join the one results document too.
+figures() {
+  "$@"
+  command+=("--benchmark_out=$out/figures/$row_name.json")
+}
 # at_least BAR WORDS KIND ARGUMENT...: the figure of the line with WORDS, with four decimals and its 95 % interval,
 # is held against BAR.
 at_least() {
@@ -37,7 +42,9 @@ at_least() {
 # p2p_off PROGRAM OPTION...: its copies with peer access, then without.
 p2p_off() {
   # shellcheck disable=SC2016  # the inner shell's
-  command=(bash -c '"$@" --p2p=on && "$@" --p2p=off' "$1" "$programs/bin/$1" "${@:2}") judge=judge_p2p_off
+  command=(bash -c '"${@:2}" --p2p=on "--benchmark_out=$1.with.json" && "${@:2}" --p2p=off "--benchmark_out=$1.without.json"' "$1"
+    "$out/figures/$row_name" "$programs/bin/$1" "${@:2}")
+  judge=judge_p2p_off
 }
 # torch_pairs OPTION...: a step of single against PyTorch's own.
 torch_pairs() {
@@ -121,7 +128,8 @@ missing_for() {
 }
 
 # run_row INDEX: runs it within its limit and what is left of the minutes.
-child='' stopped='' cut_short='' row_name=
+whole_figures=()  # files of rows whose program ended well: others may be cut off
+child='' stopped='''' cut_short='' row_name=
 run_row() {
   local index=$1 log left limit status=0 start=$SECONDS
   row_name=${row_names[index]}
@@ -147,6 +155,7 @@ run_row() {
     fi
   else
     $judge "$status" "$log"
+    if [ "$status" = 0 ]; then whole_figures+=("$out/figures/$row_name".*json); fi
   fi
   states[index]=$state details[index]=$detail seconds[index]=$((SECONDS - start))
 }
@@ -230,15 +239,18 @@ summary() {
   if [ -e "$out/report.html" ]; then printf 'report: %s\n' "$out/report.html"; else printf 'no report: nothing was measured\n'; fi
 }
 
-# One document of all sweeps. Its failure is a row of its own: measured steps without it would be lost to sight.
+# One document of all sweeps and figures. Its failure is a row of its own: measured steps without it would be lost to sight.
 write_report() {
-  local folder sources=()
+  local folder file sources=() files=()
   for folder in "$out"/sweeps/*/; do
     if grep -aqs '"status":"ok"' "$folder/journal.jsonl"; then sources+=("${folder%/}"); fi
   done
   if [ "${#sources[@]}" = 0 ]; then return 0; fi
-  if "$programs/bin/tandem" report "${sources[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
-  row report device 0 'one document and report of all sweeps' true
+  for file in "${whole_figures[@]}"; do
+    if [ -s "$file" ]; then files+=("--figures=$file"); fi
+  done
+  if "$programs/bin/tandem" report "${sources[@]}" "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
+  row report device 0 'one document and report of all that was measured' true
   states+=(failed) details+=("$(reason_in "$out/logs/report.log")") seconds+=(0)
 }
 

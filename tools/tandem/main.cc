@@ -60,6 +60,10 @@ CLI::App* add_report(CLI::App& app, ReportOptions& options) {
       "report", "Write results.json, report.html, report.md and cells.csv from finished launches.");
   report->add_option("SOURCE", options.sources, "Folders of tandem run, journals or results.json")
       ->required();
+  report
+      ->add_option("--figures", options.figures,
+                   "Files that copy_bench and others wrote with --benchmark_out, to be listed too")
+      ->allow_extra_args(false);
   report->add_option("--out", options.out, "Folder for the report; default: that of the source");
   return report;
 }

@@ -115,6 +115,7 @@ void merge(Document& into, const Document& next) {
     if (found != taken.end()) record.launch_index += found->second;
     into.launches.push_back(record);
   }
+  into.others.insert(into.others.end(), next.others.begin(), next.others.end());
 }
 
 Document load_all(const std::vector<std::string>& sources) {
@@ -128,6 +129,16 @@ Document load_all(const std::vector<std::string>& sources) {
   return std::move(documents.front());
 }
 
+// What a document holds already, of an earlier report, is not listed twice.
+void add_figures(Document& document, const std::vector<std::string>& files) {
+  std::vector<results::OtherEntry>& others = document.others;
+  for (const std::string& file : files) {
+    for (const results::OtherEntry& entry : results::read_benchmarks(file)) {
+      if (std::find(others.begin(), others.end(), entry) == others.end()) others.push_back(entry);
+    }
+  }
+}
+
 }  // namespace
 
 int write_report(const ReportOptions& options) {
@@ -137,6 +148,7 @@ int write_report(const ReportOptions& options) {
                                             : beside;
   check_overwrites_none(out, options.sources);
   Document document = load_all(options.sources);
+  add_figures(document, options.figures);
   const OutputFolder folder(out);
   const reports::Report report = reports::make_report(std::move(document));
   folder.write(report);

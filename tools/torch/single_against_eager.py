@@ -3,7 +3,7 @@
 """How fast a step of `single` is against PyTorch's own in eager mode, on one device, in one run.
 
     single_against_eager.py --step-bench=PATH --backend=cuda|host --model=NAME --batch=N --precision=P
-                            [--launches=N] [--python=PATH]
+                            [--launches=N] [--python=PATH] [--benchmark_out=FILE]
 
 Launches of both take turns, each a fresh process that warms up and takes samples; a launch counts as its median step
 by the host's clock. The figure is PyTorch's time over single's: the geometric mean of the pairs of launches, with
@@ -49,19 +49,38 @@ def single_launch(options, folder):
     return json.loads(record.read_text(encoding="utf-8"))
 
 
-def ratio_text(ratios):
-    """Centre and interval of ratios, as gpu_proof reads them."""
+def estimate(ratios):
+    """Geometric mean, and the ends of its interval; of one ratio, the mean alone."""
     logs = [math.log(ratio) for ratio in ratios]
     centre = statistics.fmean(logs)
     if len(logs) < 2:
-        return f"{math.exp(centre):.4f} (1 launch each, too few for an interval)"
+        return [math.exp(centre)]
     half = T_QUANTILE[len(logs) - 1] * statistics.stdev(logs) / math.sqrt(len(logs))
-    return (f"{math.exp(centre):.4f} ({len(logs)} launches each, 95 % interval {math.exp(centre - half):.4f} "
-            f"to {math.exp(centre + half):.4f})")
+    return [math.exp(value) for value in (centre, centre - half, centre + half)]
+
+
+def ratio_text(ratios):
+    """As gpu_proof reads it."""
+    figures = estimate(ratios)
+    if len(figures) == 1:
+        return f"{figures[0]:.4f} (1 launch each, too few for an interval)"
+    centre, low, high = figures
+    return f"{centre:.4f} ({len(ratios)} launches each, 95 % interval {low:.4f} to {high:.4f})"
+
+
+def write_entries(options, ratios, medians):
+    """The figure as Google Benchmark's output: the time is PyTorch's median step."""
+    theirs = statistics.median(eager for eager, _ in medians) * 1e3
+    counters = dict(zip(("speed_of_single", "speed_of_single_low", "speed_of_single_high"), estimate(ratios)))
+    entry = {"name": f"eager_step/{options.backend}/{options.precision}/{options.model}/batch:{options.batch}/input:device",
+             "run_type": "iteration", "iterations": len(ratios), "real_time": theirs, "cpu_time": theirs, "time_unit": "ms",
+             "single_ms": statistics.median(single for _, single in medians) * 1e3, **counters}
+    text = json.dumps({"context": {}, "benchmarks": [entry]}, indent=2)
+    pathlib.Path(options.benchmark_out).write_text(text, encoding="utf-8")
 
 
 def compare(options):
-    ratios = []
+    ratios, medians = [], []
     with tempfile.TemporaryDirectory() as folder:
         for launch in range(options.launches):
             eager = eager_launch(options)
@@ -72,10 +91,13 @@ def compare(options):
                               f"{eager['parameters']} in PyTorch: they are not the same model")
             theirs, ours = statistics.median(eager["seconds"]), statistics.median(single["step_seconds"])
             ratios.append(theirs / ours)
+            medians.append((theirs, ours))
             events = eager["device_seconds"]
             by_events = f", {statistics.median(events) * 1e3:.4f} ms by CUDA's events" if events else ""
             print(f"launch {launch + 1}: PyTorch {eager['torch']} on {eager['device']} {theirs * 1e3:.4f} ms{by_events}; "
                   f"single {ours * 1e3:.4f} ms", flush=True)
+    if options.benchmark_out:
+        write_entries(options, ratios, medians)
     print(f"speed of single over PyTorch eager in {options.precision}: {ratio_text(ratios)}")
 
 
@@ -87,6 +109,7 @@ def main():
     parser.add_argument("--batch", type=int, required=True)
     parser.add_argument("--precision", choices=["fp32", "tf32", "bf16"], default="fp32")
     parser.add_argument("--launches", type=int, choices=range(1, len(T_QUANTILE) + 1), default=3)
+    parser.add_argument("--benchmark_out", help="a file for the figures, in Google Benchmark's form")
     parser.add_argument("--python", default=sys.executable)
     try:
         compare(parser.parse_args())

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/results/other_entries.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "common/results/files.h"
+#include "common/results/json_values.h"
+
+namespace tandem::results {
+namespace {
+
+// Of Google Benchmark's own; `cpu_time` is that of the program's main thread, which waits.
+constexpr std::array<std::string_view, 8> kNoFigures{
+    "family_index",     "per_family_instance_index",
+    "repetitions",      "repetition_index",
+    "repetition_count", "threads",
+    "iterations",       "cpu_time"};
+
+}  // namespace
+
+std::string OtherEntry::name() const {
+  return value_or(parse_json(json, source), "name", std::string());
+}
+
+std::string OtherEntry::error() const {
+  return value_or(parse_json(json, source), "error_message", std::string());
+}
+
+std::string OtherEntry::time_unit() const {
+  return value_or(parse_json(json, source), "time_unit", std::string());
+}
+
+std::vector<std::pair<std::string, double>> OtherEntry::figures() const {
+  std::vector<std::pair<std::string, double>> found;
+  const Json entry = parse_json(json, source);
+  for (const auto& [key, value] : entry.items()) {
+    const bool is_figure = std::find(kNoFigures.begin(), kNoFigures.end(), key) == kNoFigures.end();
+    if (is_figure && value.is_number()) found.emplace_back(key, value.get<double>());
+  }
+  return found;
+}
+
+std::vector<OtherEntry> read_benchmarks(const std::filesystem::path& file) {
+  const Json json = parse_json(read_file(file), file.string());
+  const auto entries = json.is_object() ? json.find("benchmarks") : json.end();
+  if (!json.is_object() || entries == json.end() || !entries->is_array()) {
+    fail(ErrorKind::kFailure,
+         "reading {}: it has no list 'benchmarks'; give what --benchmark_out wrote", file.string());
+  }
+  std::vector<OtherEntry> found;
+  for (Json entry : *entries) {
+    if (!entry.is_object())
+      fail(ErrorKind::kFailure, "reading {}: an entry is none", file.string());
+    const std::string source = file.stem().string();
+    entry["tandem_source"] = source;
+    found.push_back({.source = source, .json = dump(entry)});
+  }
+  return found;
+}
+
+}  // namespace tandem::results
