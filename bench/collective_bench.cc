@@ -46,6 +46,7 @@ std::string run_sweep(const Rank& rank, const CollectiveOptions& options,
   const auto error =
       capture_error([&] { wrong = CollectiveSweep(rank, options, cores).run(driver); });
   if (!error) return wrong;
+  options.place.communicator.farewell.say(*error);  // before what follows it is seen
   rank.communicator.abort();
   throw Error(*error);
 }
@@ -93,6 +94,7 @@ int main(int argc, char** argv) {
     check_launch(options->place.launch);
     const tandem::host::ScopedPeerWaits waits(options->wait);
     const FailurePolicy policy{.deadline = options->place.communicator.deadline,
+                               .grace = options->place.communicator.farewell.grace,
                                .flight_dir = options->flight_dir};
     if (options->place.launch == Launch::kThreads) {
       return run_recorded_threads(policy, options->place.devices,
@@ -102,7 +104,9 @@ int main(int argc, char** argv) {
     }
     return run_recorded_ranks("collective_bench", policy, argc, argv,
                               [&](tandem::Bootstrap& bootstrap, FlightLog& flight) {
-                                options->place.communicator.observer = flight.collectives_of(0);
+                                tandem::CommunicatorOptions& of = options->place.communicator;
+                                of.observer = flight.collectives_of(0);
+                                of.farewell = flight.farewell(of.farewell.grace);
                                 return run_process(*options, bootstrap);
                               });
   });

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/failure_flags.h"
 
+#include <algorithm>
+
 #include "common/base/error.h"
 #include "common/base/units.h"
 
 namespace tandem::bench {
+namespace {
+
+constexpr Nanoseconds kLongestGrace = std::chrono::seconds(2);
+constexpr int kGracePerTimeout = 8;
+
+}  // namespace
 
 void declare_failure(CLI::App& app, FailureFlags& flags) {
   app.add_option("--comm-timeout", flags.comm_timeout,
@@ -15,11 +23,22 @@ void declare_failure(CLI::App& app, FailureFlags& flags) {
                  "rank.N: what is left of it once it is killed (default: none)");
 }
 
-Nanoseconds deadline_of(const FailureFlags& flags) {
-  const Nanoseconds deadline = parse_duration(flags.comm_timeout, "--comm-timeout");
-  if (deadline >= std::chrono::milliseconds(1)) return deadline;
-  fail(ErrorKind::kUsage, "--comm-timeout={}: no rank is that punctual: use 1ms or more",
-       flags.comm_timeout);
+// Twice the grace: once for itself, once for all that is late by a little, a watchdog's look and
+// the end of a job.
+Patience patience_of(const FailureFlags& flags) {
+  const Nanoseconds timeout = parse_duration(flags.comm_timeout, "--comm-timeout");
+  if (timeout < std::chrono::milliseconds(1)) {
+    fail(ErrorKind::kUsage, "--comm-timeout={}: no rank is that punctual: use 1ms or more",
+         flags.comm_timeout);
+  }
+  const Nanoseconds grace = std::min(kLongestGrace, timeout / kGracePerTimeout);
+  return {.deadline = timeout - 2 * grace, .grace = grace};
+}
+
+void set_patience(const FailureFlags& flags, CommunicatorOptions& options) {
+  const Patience patience = patience_of(flags);
+  options.deadline = patience.deadline;
+  options.farewell.grace = patience.grace;
 }
 
 }  // namespace tandem::bench

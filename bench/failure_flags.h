@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/comm/communicator.h"
 
 namespace tandem::bench {
 
@@ -16,7 +17,21 @@ struct FailureFlags {
 
 void declare_failure(CLI::App& app, FailureFlags& flags);
 
-// Of --comm-timeout; a usage error where no rank could be that punctual.
-[[nodiscard]] Nanoseconds deadline_of(const FailureFlags& flags);
+// --comm-timeout is when every rank has ended: from it come a rank's patience with others, and the
+// grace in which ranks that gave up leave each other time to say so.
+struct Patience {
+  Nanoseconds deadline = std::chrono::seconds(60);  // for another rank to come
+  Nanoseconds grace{0};
+};
+
+// A usage error where no rank could be that punctual.
+[[nodiscard]] Patience patience_of(const FailureFlags& flags);
+
+// The first of it, for those who end nothing.
+[[nodiscard]] inline Nanoseconds deadline_of(const FailureFlags& flags) {
+  return patience_of(flags).deadline;
+}
+
+void set_patience(const FailureFlags& flags, CommunicatorOptions& options);
 
 }  // namespace tandem::bench

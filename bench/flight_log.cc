@@ -91,9 +91,14 @@ void FlightLog::enter(Stage stage) noexcept {
 }
 
 void FlightLog::failed(const Error& error) noexcept {
-  const auto cause = error.kind() == ErrorKind::kCommunication ? FlightRecorder::Cause::kConsequence
-                                                               : FlightRecorder::Cause::kOwn;
-  for (const auto& device : devices_) device->recorder().failed(error.what(), cause);
+  for (const auto& device : devices_) device->recorder().failed(error);
+}
+
+Farewell FlightLog::farewell(Nanoseconds grace) {
+  const auto end = [this] {
+    for (const auto& device : devices_) device->recorder().ends_job();
+  };
+  return {.grace = grace, .on_error = [this](const Error& error) { failed(error); }, .on_end = end};
 }
 
 void FlightLog::ended() noexcept {

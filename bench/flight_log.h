@@ -7,6 +7,7 @@
 
 #include "common/base/error.h"
 #include "common/comm/collective_observer.h"
+#include "common/comm/farewell.h"
 #include "common/trace/step_observer.h"
 
 namespace tandem::bench {
@@ -41,6 +42,8 @@ class FlightLog final : public StepObserver {
 
   void enter(Stage stage) noexcept;
   void failed(const Error& error) noexcept;
+  // Keeps a rank's last words here. This outlives who has it.
+  [[nodiscard]] Farewell farewell(Nanoseconds grace);
   void ended() noexcept;
 
   // Of a rank's communicator, by its place among those of this process; null where none are kept.

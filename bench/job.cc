@@ -205,8 +205,9 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
   place.communicator =
       make_communicator(place.transport, bootstrap, *place.device, options.communicator);
   if (options.control) {
-    place.control = make_control_communicator(options.transport, bootstrap, *place.device,
-                                              {.deadline = options.communicator.deadline});
+    place.control = make_control_communicator(
+        options.transport, bootstrap, *place.device,
+        {.deadline = options.communicator.deadline, .farewell = options.communicator.farewell});
   }
   return place;
 }

@@ -57,10 +57,7 @@ int run_main(const std::string& program, const std::function<int()>& body) {
 
 int run_ranks_main(const RanksMain& how, int& argc, char**& argv,
                    const std::function<int(Bootstrap&)>& body) {
-  const auto last = [&how](const std::string& message) {
-    if (how.on_error) how.on_error(Error(ErrorKind::kCommunication, message));
-  };
-  MpiSession mpi(argc, argv, {.deadline = how.deadline, .last = last});
+  MpiSession mpi(argc, argv, {.deadline = how.deadline, .farewell = how.farewell});
   std::unique_ptr<Bootstrap> bootstrap;
   int status = 0;
   const auto error = capture_error([&] {
@@ -68,9 +65,12 @@ int run_ranks_main(const RanksMain& how, int& argc, char**& argv,
     status = body(*bootstrap);
   });
   if (!error) return status;
-  if (how.on_error) how.on_error(*error);
+  how.farewell.say(*error);
   status = report(how.program, *error);
-  if (bootstrap && bootstrap->size() > 1 && !met_together(*error)) bootstrap->abort(status);
+  if (bootstrap && bootstrap->size() > 1 && !met_together(*error)) {
+    how.farewell.wait(*error);
+    bootstrap->abort(status);
+  }
   return status;
 }
 

@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
+#include "common/comm/farewell.h"
 
 namespace tandem::bench {
 
@@ -25,12 +26,12 @@ namespace tandem::bench {
 // together ends each of them; after any other the whole job is ended, since peers may wait for this
 // rank for ever.
 //
-// `deadline` is for peers to come; `on_error` is told first, perhaps by a thread of its own while
+// `deadline` is for peers to come; the farewell is told first, perhaps by a thread of its own while
 // MPI is waited for in vain.
 struct RanksMain {
   std::string program;
   Nanoseconds deadline = std::chrono::seconds(60);
-  std::function<void(const Error&)> on_error{};
+  Farewell farewell{};
 };
 [[nodiscard]] int run_ranks_main(const RanksMain& how, int& argc, char**& argv,
                                  const std::function<int(Bootstrap&)>& body);

@@ -11,13 +11,12 @@ namespace tandem::bench {
 int run_recorded_ranks(const std::string& program, const FailurePolicy& policy, int& argc,
                        char**& argv, const std::function<int(Bootstrap&, FlightLog&)>& body) {
   FlightLog flight(policy.flight_dir, {.first = announced_rank(), .world = announced_ranks()});
-  const auto note = [&flight](const Error& error) { flight.failed(error); };
-  const int status =
-      run_ranks_main({.program = program, .deadline = policy.deadline, .on_error = note}, argc,
-                     argv, [&](Bootstrap& bootstrap) {
-                       flight.enter(Stage::kJoin);
-                       return body(bootstrap, flight);
-                     });
+  const RanksMain how{
+      .program = program, .deadline = policy.deadline, .farewell = flight.farewell(policy.grace)};
+  const int status = run_ranks_main(how, argc, argv, [&](Bootstrap& bootstrap) {
+    flight.enter(Stage::kJoin);
+    return body(bootstrap, flight);
+  });
   flight.ended();  // MPI has, too
   return status;
 }

@@ -12,6 +12,7 @@ namespace tandem::bench {
 // How a program of ranks ends where it cannot go on.
 struct FailurePolicy {
   Nanoseconds deadline = std::chrono::seconds(60);  // for a rank that is late
+  Nanoseconds grace{0};                             // for other ranks' last words
   std::string flight_dir{};                         // empty: no flight recorder
 };
 

@@ -90,7 +90,8 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
     }
     flight.enter(Stage::kReport);
   } catch (const Error& error) {
-    abort(place);  // peers that wait for this rank end soon
+    flight.failed(error);  // before what follows it is seen, here or there
+    abort(place);          // peers that wait for this rank end soon
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     // What one rank met alone is its failure, and no size that does not fit.
     if (bootstrap.size() > 1 && error.reach() != Error::Reach::kAllRanks) throw;
@@ -102,6 +103,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
 
 int run_as_launched(const StepOptions& options, int& argc, char**& argv) {
   const FailurePolicy policy{.deadline = options.place.communicator.deadline,
+                             .grace = options.place.communicator.farewell.grace,
                              .flight_dir = options.flight_dir};
   const auto body = [&](Bootstrap& bootstrap, FlightLog& flight) {
     return run(options, bootstrap, flight);

@@ -226,7 +226,7 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
             "--check-order does nothing but with --comm=mpi, gloo or nccl: leave it out");
     place.communicator.check_order = OrderCheck::kAlways;
   }
-  place.communicator.deadline = deadline_of(flags.failure);
+  set_patience(flags.failure, place.communicator);
   return place;
 }
 

@@ -18,7 +18,9 @@ StepWatch::StepWatch(StepOptions& options, Bootstrap& bootstrap, FlightLog& flig
       rank_(rank_of_process(options, bootstrap)),
       deadline_(options.place.communicator.deadline) {
   if (options.fault) fault_ = std::make_unique<PlantedFault>(*options.fault, rank_);
-  if (rank_) options.place.communicator.observer = flight.collectives_of(0);
+  CommunicatorOptions& communicator = options.place.communicator;
+  communicator.farewell = flight.farewell(communicator.farewell.grace);
+  if (rank_) communicator.observer = flight.collectives_of(0);
 }
 
 void StepWatch::come_late() const {

@@ -14,8 +14,9 @@ void ParallelApply::run(const std::function<void(int)>& body) {
   const auto named = [&](int replica) {
     const auto error = capture_error([&] { body(replica); });
     if (!error) return;
-    fail(error->kind(), "caught in replica {} on {}: {}", replica,
-         to_string(devices_[static_cast<std::size_t>(replica)]->id()), error->what());
+    throw error->reworded(fmt::format("caught in replica {} on {}: {}", replica,
+                                      to_string(devices_[static_cast<std::size_t>(replica)]->id()),
+                                      error->what()));
   };
   if (!uses_threads()) return named(0);
   if (kept_) return kept_->run(named);

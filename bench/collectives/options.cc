@@ -139,7 +139,7 @@ PlaceOptions place_of(const Flags& flags) {
                      .backend = parse_backend(flags.backend),
                      .oversubscribe = flags.oversubscribe,
                      .transport = parse_transport(flags.comm, "--comm")};
-  place.communicator.deadline = deadline_of(flags.failure);
+  set_patience(flags.failure, place.communicator);
   choose_gpus(flags.gpus, place);
   if (!flags.device_memory.empty()) {
     place.device_memory = {parse_bytes(flags.device_memory, "--device-memory")};

@@ -8,7 +8,7 @@ std::optional<Error> capture_error(const std::function<void()>& body) {
     body();
     return std::nullopt;
   } catch (const Error& error) {
-    return Error(error.kind(), error.what(), error.reach());
+    return error.reworded(error.what());
   } catch (const std::exception& error) {
     return Error(ErrorKind::kFailure, error.what());
   }

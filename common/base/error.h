@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "common/base/peer_failure.h"
+
 namespace tandem {
 
 // What went wrong decides the exit code and whether a sweep goes on.
@@ -25,9 +27,17 @@ class Error : public std::runtime_error {
   enum class Reach { kOwn, kAllRanks };
 
   Error(ErrorKind kind, const std::string& message, Reach reach = Reach::kOwn);
+  // A communication error.
+  Error(PeerFailure failure, const std::string& message);
 
   [[nodiscard]] ErrorKind kind() const { return kind_; }
   [[nodiscard]] Reach reach() const { return reach_; }
+  [[nodiscard]] const PeerFailure& peer_failure() const { return peer_failure_; }
+
+  // The same in other words, sharing nothing with this one.
+  [[nodiscard]] Error reworded(const std::string& message) const;
+  // The same where all ranks met it, and know.
+  [[nodiscard]] Error of_all_ranks() const;
 
   // 2 for usage errors, 1 for everything else.
   [[nodiscard]] int exit_code() const;
@@ -35,11 +45,17 @@ class Error : public std::runtime_error {
  private:
   ErrorKind kind_;
   Reach reach_;
+  PeerFailure peer_failure_{};
 };
 
 template <class... Args>
 [[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
   throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
+}
+
+template <class... Args>
+[[noreturn]] void fail(PeerFailure failure, fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(std::move(failure), fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace tandem

@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-// Throws what went wrong among those who work together, if anything did: the first that is no lost
-// peer, since one's failure is another's lost peer; else the first of all.
+// Throws what went wrong among those who work together, if anything did: the first error of
+// someone's own; else what a communication says was the cause, and last that others gave up.
 void throw_cause(const std::vector<std::optional<Error>>& errors);
 
 }  // namespace tandem

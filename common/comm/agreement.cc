@@ -9,10 +9,22 @@
 namespace tandem {
 namespace {
 
-// "" for success, else one digit for the kind and the message.
+int number_of(PeerFailure::Kind kind) { return static_cast<int>(kind); }
+
+// "" for success, else a digit for the kind, one for what came between ranks, and the message.
 std::string outcome_of(const std::function<void()>& attempt) {
   const std::optional<Error> error = capture_error(attempt);
-  return error ? fmt::format("{}{}", static_cast<int>(error->kind()), error->what()) : "";
+  if (!error) return "";
+  return fmt::format("{}{}{}", static_cast<int>(error->kind()),
+                     number_of(error->peer_failure().kind), error->what());
+}
+
+Error error_in(const std::string& outcome) {
+  const auto kind = static_cast<ErrorKind>(outcome[0] - '0');
+  const std::string message = outcome.substr(2);
+  if (kind != ErrorKind::kCommunication) return {kind, message, Error::Reach::kAllRanks};
+  const auto between = static_cast<PeerFailure::Kind>(outcome[1] - '0');
+  return Error(PeerFailure{.kind = between}, message).of_all_ranks();
 }
 
 }  // namespace
@@ -25,8 +37,7 @@ void attempt_together(const AllGatherTexts& exchange, const std::function<void()
   std::optional<Error> consequence;  // of a peer that gave up
   for (const std::string& outcome : exchange(outcome_of(attempt))) {
     if (outcome.empty()) continue;
-    const Error error(static_cast<ErrorKind>(outcome.front() - '0'), outcome.substr(1),
-                      Error::Reach::kAllRanks);
+    const Error error = error_in(outcome);
     if (error.kind() != ErrorKind::kCommunication) throw error;
     if (!consequence) consequence.emplace(error);
   }

@@ -244,7 +244,7 @@ class BlockingCommunicator final : public Communicator {
     transport_->all_gather(call, bits_of(&mine, 1), bits_of(notes.data(), size_));
     for (int peer = 0; peer < size_; ++peer) {
       if (notes[static_cast<std::size_t>(peer)] == mine) continue;
-      fail(ErrorKind::kCommunication,
+      fail(PeerFailure{.kind = PeerFailure::Kind::kDiverged},
            "rank {} and rank {} enqueued different collectives: every rank must enqueue the same "
            "ones in the same order",
            job_ranks_[static_cast<std::size_t>(rank_)], job_ranks_[static_cast<std::size_t>(peer)]);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/comm/collective_observer.h"
+#include "common/comm/farewell.h"
 #include "common/runtime/any_span.h"
 #include "common/runtime/device.h"
 
@@ -36,6 +37,8 @@ struct CommunicatorOptions {
   // Where this communicator carries out parts of another's collectives: the one of those that is
   // being enqueued, by which messages name the part. Outlives it; absent where it is no part.
   const CollectiveCall* part_of = nullptr;
+  // Of a transport that ends the process because it cannot be interrupted.
+  Farewell farewell{};
 };
 
 // Collectives among the ranks of a job, each with one device. Collectives are queued: every rank

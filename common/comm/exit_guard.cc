@@ -3,23 +3,20 @@
 
 #include <unistd.h>
 
-#include <utility>
+#include <string>
 
 #include "common/base/capture_error.h"
 
 namespace tandem {
 
-ExitGuard::ExitGuard(std::string message, Nanoseconds patience, int exit_code, LastWords last) {
+ExitGuard::ExitGuard(const Error& error, Nanoseconds patience, const Farewell& farewell,
+                     int exit_code) {
   const TimePoint deadline = Clock::now() + patience;
   // Without room for a thread the call goes unguarded: that is no reason not to make it.
   static_cast<void>(capture_error([&] {
-    thread_ = std::thread(
-        [this, deadline, exit_code, last = std::move(last), text = std::move(message)]() mutable {
-          if (host::park_while(returned_, 0, host::Sharing::kThreads, deadline)) return;
-          if (last) last(text);
-          text += '\n';
-          [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-          ::_exit(exit_code);
+    thread_ =
+        std::thread([this, own = error.reworded(error.what()), deadline, farewell, exit_code] {
+          leave_unless_returned(own, deadline, farewell, exit_code);
         });
   }));
 }
@@ -28,6 +25,16 @@ ExitGuard::~ExitGuard() {
   returned_.store(1, std::memory_order_release);
   host::wake_all(returned_, host::Sharing::kThreads);
   if (thread_.joinable()) thread_.join();
+}
+
+void ExitGuard::leave_unless_returned(const Error& error, TimePoint deadline,
+                                      const Farewell& farewell, int exit_code) const {
+  if (host::park_while(returned_, 0, host::Sharing::kThreads, deadline)) return;
+  farewell.say(error);
+  const std::string line = std::string(error.what()) + '\n';
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  farewell.wait(error);
+  ::_exit(exit_code);
 }
 
 }  // namespace tandem

@@ -23,6 +23,8 @@
 #include "common/base/host_name.h"
 #include "common/comm/blocking_communicator.h"
 #include "common/comm/broken_pipe.h"
+#include "common/comm/call_error.h"
+#include "common/comm/farewell.h"
 #include "common/comm/gloo_store.h"
 #include "common/comm/node_layout.h"
 #include "common/comm/reduction.h"
@@ -37,17 +39,28 @@ constexpr std::uint64_t kMessageSlot = std::uint64_t{1} << 40;
 
 std::terminate_handler other_handler = nullptr;  // what ends the program for other reasons
 
+// Of the newest transport: its process ends for all.
+std::atomic<const Farewell*> farewell_of_process = nullptr;
+
+[[noreturn]] void end_for_surplus() {
+  const Error error(PeerFailure{.kind = PeerFailure::Kind::kDiverged},
+                    fmt::format("{}: gloo gave up: ranks were sent what they did not expect; every "
+                                "rank must enqueue the same collectives of the same size in the "
+                                "same order",
+                                program_invocation_short_name));
+  const Farewell* const farewell = farewell_of_process.load();
+  if (farewell != nullptr) farewell->say(error);
+  std::fputs((std::string(error.what()) + '\n').c_str(), stderr);
+  if (farewell != nullptr) farewell->wait(error);
+  _exit(1);
+}
+
 // gloo's own thread throws where a rank is sent more than it expects: nobody can catch that.
 [[noreturn]] void end_after_gloo() {
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const gloo::EnforceNotMet&) {
-    std::fputs(fmt::format("{}: gloo gave up: ranks were sent what they did not expect; every rank "
-                           "must enqueue the same collectives of the same size in the same order\n",
-                           program_invocation_short_name)
-                   .c_str(),
-               stderr);
-    _exit(1);
+    end_for_surplus();
   } catch (...) {
   }
   if (other_handler != nullptr) other_handler();
@@ -89,15 +102,19 @@ GlooContext connect(Bootstrap& bootstrap, std::shared_ptr<gloo::transport::Devic
   return context;
 }
 
-// Gloo's errors as ours.
+// Gloo's errors as ours. A broken connection and the end of its patience are one type to it.
 template <class Call>
-void through_gloo(int rank, Call&& call) {
+void through_gloo(int rank, Nanoseconds deadline, Call&& call) {
+  const TimePoint began = Clock::now();
   try {
     call();
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    fail(ErrorKind::kCommunication,
+    const Nanoseconds waited = Clock::now() - began;
+    PeerFailure failure{.kind = PeerFailure::Kind::kLost};
+    if (waited >= deadline) failure = {.kind = PeerFailure::Kind::kWaited, .waited = waited};
+    fail(std::move(failure),
          "rank {}: gloo gave up ({}): another rank is lost or late: look at its output", rank,
          error.what());
   }
@@ -138,14 +155,23 @@ void set_operands(Options& options, ConstAnySpan from, void* to) {
 // connection to every rank. A context of one rank is connected to nothing: its data is copied here.
 class GlooTransport final : public BlockingTransport {
  public:
-  GlooTransport(Bootstrap& bootstrap, Nanoseconds deadline)
-      : rank_(bootstrap.rank()), ranks_(bootstrap.size()), job_rank_(own_job_rank(bootstrap)) {
+  GlooTransport(Bootstrap& bootstrap, const CommunicatorOptions& options)
+      : rank_(bootstrap.rank()),
+        ranks_(bootstrap.size()),
+        job_rank_(own_job_rank(bootstrap)),
+        deadline_(options.deadline),
+        farewell_(options.farewell) {
     const BrokenPipeIsAnError guard;  // in gloo's own thread as well, which is started here
-    through_gloo(job_rank_, [&] {
+    through_gloo(job_rank_, deadline_, [&] {
       tcp_ = open_tcp(bootstrap);
-      on_stream_ = connect(bootstrap, tcp_, deadline);
-      on_host_ = connect(bootstrap, tcp_, deadline);
+      on_stream_ = connect(bootstrap, tcp_, deadline_);
+      on_host_ = connect(bootstrap, tcp_, deadline_);
     });
+    farewell_of_process = &farewell_;
+  }
+  ~GlooTransport() override {
+    const Farewell* own = &farewell_;
+    farewell_of_process.compare_exchange_strong(own, nullptr);
   }
 
   void all_reduce(const CollectiveCall&, ConstAnySpan mine, AnySpan result) override {
@@ -252,11 +278,11 @@ class GlooTransport final : public BlockingTransport {
   void checked(Call&& call) {
     const auto check = [this] {
       if (!aborted_) return;
-      fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", job_rank_);
+      throw aborted_by_others(job_rank_);
     };
     check();
     try {
-      through_gloo(job_rank_, call);
+      through_gloo(job_rank_, deadline_, call);
     } catch (const Error&) {
       check();  // the reason for what gloo says
       throw;
@@ -279,7 +305,9 @@ class GlooTransport final : public BlockingTransport {
 
   const int rank_;
   const int ranks_;
-  const int job_rank_;                            // this rank's, for messages
+  const int job_rank_;  // this rank's, for messages
+  const Nanoseconds deadline_;
+  const Farewell farewell_;
   std::shared_ptr<gloo::transport::Device> tcp_;  // gloo shares it with the contexts
   GlooContext on_stream_;
   GlooContext on_host_;
@@ -293,7 +321,7 @@ std::unique_ptr<Communicator> make_gloo_communicator(Bootstrap& bootstrap, Devic
                                                      const CommunicatorOptions& options) {
   refuse_modelled_link(device, "gloo");
   return make_blocking_communicator(bootstrap, device, options,
-                                    std::make_unique<GlooTransport>(bootstrap, options.deadline));
+                                    std::make_unique<GlooTransport>(bootstrap, options));
 }
 
 }  // namespace tandem

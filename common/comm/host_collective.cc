@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/host_collective.h"
 
-#include "common/base/error.h"
+#include "common/comm/call_error.h"
 
 namespace tandem {
 
 void CollectiveQueue::fail_in(const CollectiveCall& call, const Error& error) {
-  fail(error.kind(), "in {} #{} ({}): {}", call.name, call.sequence, to_string(call.size),
-       error.what());
+  throw in_call(call, error);
 }
 
 }  // namespace tandem

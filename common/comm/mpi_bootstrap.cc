@@ -3,11 +3,13 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "common/base/check.h"
 #include "common/base/units.h"
+#include "common/comm/call_error.h"
 #include "common/comm/exit_guard.h"
 #include "common/comm/launcher.h"
 #include "common/runtime/host/parking.h"
@@ -17,6 +19,9 @@ namespace {
 
 // How long a rank that gave up waits for MPI to end the job before it leaves on its own.
 constexpr Nanoseconds kAbortPatience = std::chrono::seconds(5);
+
+// Patience with MPI's start: on a busy machine processes take seconds to begin.
+constexpr Nanoseconds kShortestStart = std::chrono::seconds(30);
 
 // Waits for an exchange, asleep most of the time. False at the deadline.
 bool complete_by(MPI_Request& request, TimePoint deadline) {
@@ -59,11 +64,10 @@ struct Exchange {
   std::string all;
 };
 
-// A line for when MPI is waited for in vain.
-std::string in_vain(int rank, Nanoseconds deadline, const char* what) {
-  return fmt::format(
-      "rank {} waited {} for MPI to {}: another rank is lost or late, look at its output", rank,
-      to_string(Seconds(deadline)), what);
+// Around a call that MPI alone can end.
+ExitGuard guard_against(int rank, Nanoseconds deadline, const Farewell& farewell,
+                        const char* what) {
+  return {waited_in_vain(rank, deadline, what), deadline, farewell};
 }
 
 class MpiBootstrap final : public Bootstrap {
@@ -75,7 +79,7 @@ class MpiBootstrap final : public Bootstrap {
   }
   ~MpiBootstrap() override {
     if (ranks_ == MPI_COMM_WORLD) return;
-    const ExitGuard guard = guard_against("release the ranks of a part of the job");
+    const ExitGuard guard = guard_against("MPI to release the ranks of a part of the job");
     MPI_Comm_free(&ranks_);
   }
 
@@ -102,7 +106,7 @@ class MpiBootstrap final : public Bootstrap {
     std::vector<int> ranks = job_ranks_of_part(*this, colour);
     MPI_Comm part = MPI_COMM_NULL;
     {
-      const ExitGuard guard = guard_against("split the ranks of the job");
+      const ExitGuard guard = guard_against("MPI to split the ranks of the job");
       MPI_Comm_split(ranks_, colour, rank_, &part);
     }
     return std::make_unique<MpiBootstrap>(part, std::move(ranks), patience_);
@@ -111,22 +115,21 @@ class MpiBootstrap final : public Bootstrap {
   void abort(int exit_code) override {
     // A stopped peer can hold up MPI's own end of the job.
     const ExitGuard guard(
-        fmt::format("rank {}: MPI did not end the job; leaving alone", own_job_rank(*this)),
-        kAbortPatience, exit_code);
+        Error(ErrorKind::kFailure,
+              fmt::format("rank {}: MPI did not end the job; leaving alone", own_job_rank(*this))),
+        kAbortPatience, {}, exit_code);
     MPI_Abort(MPI_COMM_WORLD, exit_code);
   }
 
  private:
-  // Around a call that MPI alone can end.
   [[nodiscard]] ExitGuard guard_against(const char* what) const {
-    return {in_vain(own_job_rank(*this), patience_.deadline, what), patience_.deadline, 1,
-            patience_.last};
+    return tandem::guard_against(own_job_rank(*this), patience_.deadline, patience_.farewell, what);
   }
 
   // The exchange is never freed: MPI may still write to it when a late peer comes.
   [[noreturn]] void give_up(std::unique_ptr<Exchange> exchange) {
     static_cast<void>(exchange.release());
-    fail(ErrorKind::kCommunication,
+    fail(PeerFailure{.kind = PeerFailure::Kind::kWaited, .waited = patience_.deadline},
          "rank {} waited {} for another rank, which is lost or late: look at its output",
          own_job_rank(*this), to_string(Seconds(patience_.deadline)));
   }
@@ -146,14 +149,12 @@ std::vector<int> ranks_of_world() {
 
 }  // namespace
 
-std::string MpiSession::in_vain(const char* what) const {
-  return tandem::in_vain(announced_rank(), patience_.deadline, what);
-}
-
 MpiSession::MpiSession(int& argc, char**& argv, Patience patience)
     : patience_(std::move(patience)) {
   check_ranks_can_meet();
-  const ExitGuard guard(in_vain("start"), patience_.deadline, 1, patience_.last);
+  const ExitGuard guard =
+      guard_against(announced_rank(), std::max(patience_.deadline, kShortestStart),
+                    patience_.farewell, "MPI to start");
   int provided = MPI_THREAD_SINGLE;
   // Multiple: a communicator's collectives run on stream workers, its control calls on main's
   // thread.
@@ -166,7 +167,8 @@ MpiSession::MpiSession(int& argc, char**& argv, Patience patience)
 }
 
 MpiSession::~MpiSession() {
-  const ExitGuard guard(in_vain("end"), patience_.deadline, 1, patience_.last);
+  const ExitGuard guard =
+      guard_against(announced_rank(), patience_.deadline, patience_.farewell, "MPI to end");
   MPI_Finalize();
 }
 

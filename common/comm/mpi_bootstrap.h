@@ -6,7 +6,7 @@
 
 #include "common/base/clock.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/exit_guard.h"
+#include "common/comm/farewell.h"
 
 namespace tandem {
 
@@ -15,11 +15,13 @@ namespace tandem {
 //
 // Nothing here waits for a peer longer than `deadline`: an exchange is then a communication error;
 // MPI's own start and end, which cannot be interrupted, end the process with a line that says so.
+// To start many processes and to wire them up takes what it takes, however short the ranks'
+// patience with each other is: the start has half a minute at least.
 class MpiSession {
  public:
   struct Patience {
     Nanoseconds deadline = std::chrono::seconds(60);
-    ExitGuard::LastWords last{};  // told before this process is ended
+    Farewell farewell{};  // of a process that is ended
   };
   MpiSession(int& argc, char**& argv, Patience patience);
   MpiSession(int& argc, char**& argv) : MpiSession(argc, argv, Patience{}) {}
@@ -32,9 +34,6 @@ class MpiSession {
   [[nodiscard]] std::unique_ptr<Bootstrap> bootstrap();
 
  private:
-  // A line for when MPI's `what`, "start" or "end", is waited for in vain.
-  [[nodiscard]] std::string in_vain(const char* what) const;
-
   const Patience patience_;
 };
 

@@ -13,6 +13,7 @@
 
 #include "common/base/check.h"
 #include "common/comm/blocking_communicator.h"
+#include "common/comm/call_error.h"
 #include "common/comm/mpi_handles.h"
 #include "common/comm/watchdog.h"
 
@@ -21,16 +22,19 @@ namespace {
 
 constexpr int kMessageTag = 1;
 
-// For an aborted rank's program to say why, and for MPI to end the job.
+// For an aborted rank's program to say why, beside its farewell, and for MPI to end the job.
 constexpr Nanoseconds kGrace = std::chrono::seconds(2);
 constexpr unsigned kSecondsToEnd = 5;
 
 [[noreturn]] void exit_at_once(int) { _exit(1); }
 
 // Called where a thread of this process is inside MPI for good.
-void end_job(Bootstrap& bootstrap, const std::string& line) {
-  std::cerr << line + "\n" << std::flush;  // in one piece: the launcher writes to the same place
-  std::signal(SIGALRM, exit_at_once);      // MPI may hang as well
+void end_job(Bootstrap& bootstrap, const Farewell& farewell, const Error& error) {
+  farewell.say(error);
+  // In one piece: the launcher writes to the same place.
+  std::cerr << std::string(error.what()) + "\n" << std::flush;
+  farewell.wait(error);
+  std::signal(SIGALRM, exit_at_once);  // MPI may hang as well
   alarm(kSecondsToEnd);
   bootstrap.abort(1);
   _exit(1);
@@ -51,14 +55,16 @@ int ranks_in(MPI_Comm comm) {
 // Collectives and the callers' control messages do not meet: each has an MPI communicator.
 class MpiTransport final : public BlockingTransport {
  public:
-  MpiTransport(Bootstrap& bootstrap, Nanoseconds deadline)
-      : on_stream_(bootstrap, deadline),
-        on_host_(bootstrap, deadline),
+  MpiTransport(Bootstrap& bootstrap, const CommunicatorOptions& options)
+      : on_stream_(bootstrap, options.deadline, options.farewell),
+        on_host_(bootstrap, options.deadline, options.farewell),
         rank_(rank_in(on_stream_.get())),
         ranks_(ranks_in(on_stream_.get())),
         job_ranks_(bootstrap.job_ranks()),
-        watchdog_(job_rank(rank_), deadline,
-                  [&bootstrap](const std::string& line) { end_job(bootstrap, line); }) {}
+        farewell_(options.farewell),
+        watchdog_(job_rank(rank_), options.deadline, [this, &bootstrap](const Error& error) {
+          end_job(bootstrap, farewell_, error);
+        }) {}
 
   void all_reduce(const CollectiveCall& call, ConstAnySpan mine, AnySpan result) override {
     const MpiElement element = elements_.of(result.dtype());
@@ -146,7 +152,7 @@ class MpiTransport final : public BlockingTransport {
       int came = 0;
       check_mpi(MPI_Get_count(&status, type, &came), "MPI_Get_count");
       if (came == count) return;
-      fail(ErrorKind::kCommunication,
+      fail(PeerFailure{.kind = PeerFailure::Kind::kDiverged},
            "rank {} sent {} elements and rank {} receives {}: both must name as many",
            job_rank(from), done + came, job_rank(rank_), values.size());
     });
@@ -181,9 +187,10 @@ class MpiTransport final : public BlockingTransport {
   void abort() noexcept override {
     aborted_ = true;
     if (ranks_ == 1) return;
-    watchdog_.expire(kGrace, "rank " + std::to_string(job_rank(rank_)) +
-                                 " has aborted its communicator while others may wait for it: "
-                                 "ending the job; look at what was said before");
+    watchdog_.expire(kGrace + farewell_.grace,
+                     fmt::format("rank {} has aborted its communicator while others may wait for "
+                                 "it: ending the job; look at what was said before",
+                                 job_rank(rank_)));
   }
 
  private:
@@ -192,9 +199,7 @@ class MpiTransport final : public BlockingTransport {
   // Each wait of a collective has the deadline for itself: progress ends with the last chunk only.
   template <class Call>
   void inside(const CollectiveCall& call, const char* function, Call&& run) {
-    if (aborted_) {
-      fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", job_rank(rank_));
-    }
+    if (aborted_) throw aborted_by_others(job_rank(rank_));
     int code = MPI_SUCCESS;
     {
       const auto watch = watchdog_.watch(call);
@@ -240,6 +245,7 @@ class MpiTransport final : public BlockingTransport {
   const std::vector<int> job_ranks_;  // of all ranks here, for messages
   std::vector<std::byte> packed_;     // of the stream's worker
   std::atomic<bool> aborted_ = false;
+  const Farewell farewell_;
   Watchdog watchdog_;
 };
 
@@ -254,7 +260,7 @@ std::unique_ptr<Communicator> make_mpi_communicator(Bootstrap& bootstrap, Device
   }
   refuse_modelled_link(device, "mpi");
   return make_blocking_communicator(bootstrap, device, options,
-                                    std::make_unique<MpiTransport>(bootstrap, options.deadline));
+                                    std::make_unique<MpiTransport>(bootstrap, options));
 }
 
 }  // namespace tandem

@@ -8,6 +8,7 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
+#include "common/comm/call_error.h"
 #include "common/comm/reduction.h"
 
 namespace tandem {
@@ -49,6 +50,12 @@ void free_element(MpiElement& element) {
   MPI_Type_free(&element.type);
 }
 
+int code_class(int code) {
+  int kind = MPI_ERR_OTHER;
+  MPI_Error_class(code, &kind);
+  return kind;
+}
+
 }  // namespace
 
 void check_mpi(int code, const char* function) {
@@ -56,14 +63,15 @@ void check_mpi(int code, const char* function) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
-  fail(ErrorKind::kCommunication,
+  const bool is_cut = code_class(code) == MPI_ERR_TRUNCATE;
+  fail(PeerFailure{.kind = is_cut ? PeerFailure::Kind::kDiverged : PeerFailure::Kind::kUnknown},
        "{} failed ({}): every rank must enqueue the same collectives of the same size in the same "
        "order; else look at the other ranks' output",
        function, std::string_view(text.data(), static_cast<std::size_t>(length)));
 }
 
-MpiComm::MpiComm(Bootstrap& bootstrap, Nanoseconds deadline)
-    : job_rank_(own_job_rank(bootstrap)), deadline_(deadline) {
+MpiComm::MpiComm(Bootstrap& bootstrap, Nanoseconds deadline, const Farewell& farewell)
+    : job_rank_(own_job_rank(bootstrap)), deadline_(deadline), farewell_(farewell) {
   const std::vector<int> ranks = world_ranks_of(bootstrap);
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group group = MPI_GROUP_NULL;
@@ -86,10 +94,8 @@ MpiComm::~MpiComm() {
 }
 
 ExitGuard MpiComm::guard_against(const char* what) const {
-  return {fmt::format("rank {} waited {} for MPI to {}: another rank is lost or late, look at its "
-                      "output",
-                      job_rank_, to_string(Seconds(deadline_)), what),
-          deadline_};
+  return {waited_in_vain(job_rank_, deadline_, std::string("MPI to ") + what), deadline_,
+          farewell_};
 }
 
 MpiElements::MpiElements()

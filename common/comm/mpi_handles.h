@@ -20,7 +20,7 @@ class MpiComm {
  public:
   // Of the processes that are the bootstrap's ranks, in its order. Collective among them, as is its
   // end. Where MPI waits for a rank past `deadline`, the process ends with a line that says so.
-  MpiComm(Bootstrap& bootstrap, Nanoseconds deadline);
+  MpiComm(Bootstrap& bootstrap, Nanoseconds deadline, const Farewell& farewell = {});
   ~MpiComm();
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;
@@ -32,6 +32,7 @@ class MpiComm {
 
   const int job_rank_;
   const Nanoseconds deadline_;
+  const Farewell farewell_;
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/rendezvous.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "common/base/check.h"
 #include "common/base/units.h"
+#include "common/comm/call_error.h"
 
 namespace tandem {
 namespace {
@@ -26,7 +29,7 @@ Rendezvous::Rendezvous(host::Word& aborted, std::span<RendezvousState::Arrival> 
 
 void Rendezvous::check_not_aborted() const {
   if (aborted_.load(std::memory_order_acquire) == 0) return;
-  fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", job_rank(meeters_.mine));
+  throw aborted_by_others(job_rank(meeters_.mine));
 }
 
 void Rendezvous::meet() {
@@ -41,21 +44,35 @@ void Rendezvous::meet() {
   }
 }
 
+// Counts may wrap; a peer is at most one meeting ahead, so the difference tells.
+bool Rendezvous::is_here(std::uint32_t count) const {
+  return static_cast<std::int32_t>(count - round_) >= 0;
+}
+
 void Rendezvous::wait_for(int peer, TimePoint deadline) {
   const host::Word& count = arrival(peer).count;
   for (;;) {
     const std::uint32_t seen = count.load(std::memory_order_acquire);
-    // Counts may wrap; a peer is at most one meeting ahead, so the difference tells.
-    if (static_cast<std::int32_t>(seen - round_) >= 0) return;
+    if (is_here(seen)) return;
     check_not_aborted();
     const TimePoint now = Clock::now();
-    if (now >= deadline) {
-      fail(ErrorKind::kCommunication,
-           "rank {} waited {} for rank {}, which is lost or late: look at its output",
-           job_rank(meeters_.mine), to_string(Seconds(meeters_.deadline)), job_rank(peer));
-    }
+    if (now >= deadline) fail_to_wait();
     host::await_peer(count, seen, meeters_.sharing, std::min(deadline, now + kSlice));
   }
+}
+
+void Rendezvous::fail_to_wait() const {
+  PeerFailure failure{.kind = PeerFailure::Kind::kWaited, .waited = meeters_.deadline};
+  for (int peer = 0; peer < size(); ++peer) {
+    if (!is_here(arrival(peer).count.load(std::memory_order_acquire)))
+      failure.awaited.push_back(job_rank(peer));
+  }
+  const bool is_one = failure.awaited.size() == 1;
+  const std::string awaited = fmt::format("{}", fmt::join(failure.awaited, ", "));
+  fail(std::move(failure),
+       "rank {} waited {} for rank{} {}, which {} lost or late: look at {} output",
+       job_rank(meeters_.mine), to_string(Seconds(meeters_.deadline)), is_one ? "" : "s", awaited,
+       is_one ? "is" : "are", is_one ? "its" : "their");
 }
 
 void Rendezvous::meet_for(std::int64_t note) {
@@ -64,7 +81,7 @@ void Rendezvous::meet_for(std::int64_t note) {
   for (int peer = 0; peer < size(); ++peer) {
     const std::int64_t theirs = arrival(peer).note;
     if (theirs == note) continue;
-    fail(ErrorKind::kCommunication,
+    fail(PeerFailure{.kind = PeerFailure::Kind::kDiverged},
          "rank {} and rank {} enqueued different collectives, or the same on different memory: "
          "every rank must enqueue the same ones in the same order",
          job_rank(meeters_.mine), job_rank(peer));

@@ -70,12 +70,13 @@ std::vector<std::string> ThreadGroup::all_gather(int rank, const std::string& mi
   if (in_time) fail_alone(rank);
   aborted_ = true;  // this rank's arrival still counts: a later one must not meet it
   changed_.notify_all();
-  fail(ErrorKind::kCommunication,
+  fail(PeerFailure{.kind = PeerFailure::Kind::kWaited, .waited = deadline_},
        "rank {} of {}: another rank did not come to the exchange in time", rank, size());
 }
 
 void ThreadGroup::fail_alone(int rank) const {
-  fail(ErrorKind::kCommunication, "rank {} of {}: another rank gave up", rank, size());
+  fail(PeerFailure{.kind = PeerFailure::Kind::kAborted}, "rank {} of {}: another rank gave up",
+       rank, size());
 }
 
 ThreadGroup& ThreadGroup::part(int number, int colour, int size) {

@@ -5,18 +5,27 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "common/comm/waited_in_vain.h"
+#include "common/comm/call_error.h"
 
 namespace tandem {
 namespace {
 
-// A late call is noticed at most that part of the deadline later.
-constexpr int kLooksPerDeadline = 8;
+// A late call is noticed at most that part of the deadline later, or that time.
+constexpr int kLooksPerDeadline = 16;
+constexpr Nanoseconds kLongestLook = std::chrono::seconds(1);
+
+// Looks that come later than that part of the deadline tell that this process did not run.
+constexpr int kAwayPerDeadline = 2;
 
 }  // namespace
 
 Watchdog::Watchdog(int rank, Nanoseconds deadline, Action on_late)
-    : rank_(rank), deadline_(deadline), on_late_(std::move(on_late)), thread_([this] { run(); }) {}
+    : rank_(rank),
+      deadline_(deadline),
+      look_(std::min(kLongestLook, deadline / kLooksPerDeadline)),
+      on_late_(std::move(on_late)),
+      looked_(Clock::now()),
+      thread_([this] { run(); }) {}
 
 Watchdog::~Watchdog() {
   {
@@ -53,7 +62,7 @@ void Watchdog::expire(Nanoseconds grace, const std::string& line) noexcept {
   changed_.notify_all();
 }
 
-std::string Watchdog::line_of(const Slot& slot, Nanoseconds waited) const {
+Error Watchdog::error_of(const Slot& slot, Nanoseconds waited) const {
   return waited_in_vain(rank_, waited,
                         {.sequence = slot.sequence.load(std::memory_order_relaxed),
                          .name = slot.name.load(std::memory_order_relaxed),
@@ -61,17 +70,19 @@ std::string Watchdog::line_of(const Slot& slot, Nanoseconds waited) const {
 }
 
 // A call that goes on is in the same turn at every look.
-std::optional<std::string> Watchdog::late_call(TimePoint now) {
+std::optional<Error> Watchdog::late_call(TimePoint now) {
+  const bool was_away = now - looked_ > deadline_ / kAwayPerDeadline + look_;
+  looked_ = now;
   for (std::size_t i = 0; i < kMostCalls; ++i) {
     Seen& seen = seen_[i];
     const std::uint64_t turn = slots_[i].turn.load(std::memory_order_acquire);
-    if (turn != seen.turn) {
+    if (turn != seen.turn || was_away) {
       seen = {.turn = turn, .since = now};
       continue;
     }
     if (turn % 2 == 0 || now < seen.since + deadline_) continue;
-    const std::string line = line_of(slots_[i], now - seen.since);
-    if (slots_[i].turn.load(std::memory_order_acquire) == turn) return line;
+    Error error = error_of(slots_[i], now - seen.since);
+    if (slots_[i].turn.load(std::memory_order_acquire) == turn) return error;
   }
   return std::nullopt;
 }
@@ -80,13 +91,13 @@ void Watchdog::run() {
   std::unique_lock lock(mutex_);
   while (!closed_) {
     const TimePoint now = Clock::now();
-    auto line = late_call(now);
-    if (expiry_ && now >= *expiry_) line = expired_line_;
-    if (line) {
+    auto error = late_call(now);
+    if (expiry_ && now >= *expiry_) error.emplace(ErrorKind::kFailure, expired_line_);
+    if (error) {
       lock.unlock();
-      return on_late_(*line);
+      return on_late_(*error);
     }
-    const TimePoint next = now + deadline_ / kLooksPerDeadline;
+    const TimePoint next = now + look_;
     changed_.wait_until(lock, std::min(next, expiry_.value_or(next)));
   }
 }

@@ -12,20 +12,22 @@
 #include <thread>
 
 #include "common/base/clock.h"
+#include "common/base/error.h"
 #include "common/comm/collective_observer.h"
 
 namespace tandem {
 
 // Watches calls that cannot be interrupted: a thread that looks several times per deadline, and
-// once it has seen the same call for that long, says so to `on_late`, once. To start and end a
+// once it has seen the same call for that long, says so to `on_late`, once. Time in which this
+// process itself was stopped is not the others' delay: patience begins anew. To start and end a
 // watch costs nanoseconds: no clock is read and no lock is taken, since it is in every collective's
 // way. Thread-safe.
 class Watchdog {
   struct Slot;
 
  public:
-  // `on_late` runs on the watchdog's thread with one line of text; most end the process.
-  using Action = std::function<void(const std::string& line)>;
+  // `on_late` runs on the watchdog's thread with what the rank says; most end the process.
+  using Action = std::function<void(const Error& error)>;
 
   Watchdog(int rank, Nanoseconds deadline, Action on_late);
   ~Watchdog();
@@ -66,14 +68,16 @@ class Watchdog {
   };
 
   void run();
-  [[nodiscard]] std::optional<std::string> late_call(TimePoint now);
-  [[nodiscard]] std::string line_of(const Slot& slot, Nanoseconds waited) const;
+  [[nodiscard]] std::optional<Error> late_call(TimePoint now);
+  [[nodiscard]] Error error_of(const Slot& slot, Nanoseconds waited) const;
 
   const int rank_;
   const Nanoseconds deadline_;
+  const Nanoseconds look_;  // between two looks
   const Action on_late_;
   std::array<Slot, kMostCalls> slots_;
   std::array<Seen, kMostCalls> seen_;  // the thread's own
+  TimePoint looked_;                   // last; the thread's own
 
   std::mutex mutex_;  // guards all below
   std::condition_variable changed_;

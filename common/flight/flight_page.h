@@ -9,12 +9,13 @@
 namespace tandem::flight {
 
 constexpr std::uint64_t kMagic = 0x31544c46'4d444e54;  // "TNDMFLT1" in memory
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kRing = 64;  // collectives that are remembered
 constexpr std::size_t kMostPhases = 32;
 constexpr std::size_t kNameBytes = 16;  // of a phase or a collective, with its closing zero
 constexpr std::size_t kHostBytes = 64;
 constexpr std::size_t kErrorBytes = 1024;
+constexpr std::size_t kMostAwaited = 64;  // ranks that one may say it waited for
 
 using Number = std::atomic<std::uint64_t>;
 using Time = std::atomic<std::int64_t>;  // nanoseconds of Clock; 0: not yet
@@ -52,10 +53,19 @@ struct Page {
   alignas(64) Number started;
   Number finished;
 
+  // Written once by whom `claimed` lets, and read once the outcome says so.
   alignas(64) std::atomic<std::uint32_t> outcome;
-  std::atomic<std::uint32_t> is_consequence;  // the error follows from a peer's
-  Time failed;
+  std::atomic<std::uint32_t> claimed;
+  std::uint32_t failure;  // a FailureKind
+  std::uint32_t awaited_count;
+  std::int64_t failed;        // nanoseconds of Clock
+  std::int64_t waited;        // nanoseconds
+  std::uint64_t in_sequence;  // of the call in which it failed; 0: no number
+  std::array<char, kNameBytes> in_call;
+  std::array<std::int32_t, kMostAwaited> awaited;
   std::array<char, kErrorBytes> error;
+
+  Time ended_job;  // when this rank, having failed, ended the others too
 
   std::array<Slot, kRing> ring;  // sequence modulo kRing
 };

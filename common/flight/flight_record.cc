@@ -53,6 +53,17 @@ std::vector<FlightRecord::Collective> collectives_in(const Page& page) {
   return found;
 }
 
+FlightRecord::Failure failure_in(const Page& page) {
+  const std::size_t awaited = std::min<std::size_t>(page.awaited_count, page.awaited.size());
+  return {.kind = static_cast<FailureKind>(page.failure),
+          .text = text_of(page.error),
+          .at = page.failed,
+          .waited = page.waited,
+          .awaited = {page.awaited.begin(), page.awaited.begin() + awaited},
+          .call = text_of(page.in_call),
+          .sequence = page.in_sequence};
+}
+
 FlightRecord record_of(const Page& page) {
   FlightRecord record{.rank = page.rank,
                       .world = page.world,
@@ -64,14 +75,38 @@ FlightRecord record_of(const Page& page) {
                       .finished = page.finished,
                       .collectives = collectives_in(page),
                       .failure = {},
-                      .ended = false};
+                      .ended = false,
+                      .ended_job = 0};
   if (page.device_place != 0) record.device = place_in(page, page.device_place);
   const auto outcome = static_cast<flight::Outcome>(page.outcome.load(std::memory_order_acquire));
   record.ended = outcome == flight::Outcome::kEnded;
   if (outcome == flight::Outcome::kFailed) {
-    record.failure = {text_of(page.error), page.is_consequence != 0, page.failed};
+    record.failure = failure_in(page);
   }
+  record.ended_job = page.ended_job;
   return record;
+}
+
+// Bytes that the file has of a page.
+std::size_t read_into(Page& page, const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(reinterpret_cast<char*>(&page), sizeof(Page));
+  return static_cast<std::size_t>(stream.gcount());
+}
+
+// Of whatever length that version's pages are; 0: it is none.
+std::uint32_t version_in(const Page& page, std::size_t count) {
+  const bool has_head = count >= offsetof(Page, rank) && page.magic == flight::kMagic;
+  return has_head ? page.version : 0;
+}
+
+std::vector<std::filesystem::path> flight_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().filename().string().starts_with(kPrefix)) files.push_back(entry.path());
+  }
+  return files;
 }
 
 }  // namespace
@@ -87,26 +122,34 @@ const FlightRecord::Collective* FlightRecord::in_hand() const {
 }
 
 const FlightRecord::Place& FlightRecord::place() const {
-  const bool thrown_while_enqueuing =
-      failure && !failure->is_consequence && enqueued.phase != "idle";
+  const bool thrown_while_enqueuing = failure && failure->is_own() && enqueued.phase != "idle";
   return thrown_while_enqueuing || device.phase.empty() ? enqueued : device;
 }
 
 std::optional<FlightRecord> read_flight_record(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
   const auto page = std::make_unique<Page>();
-  stream.read(reinterpret_cast<char*>(page.get()), sizeof(Page));
-  if (stream.gcount() != static_cast<std::streamsize>(sizeof(Page))) return std::nullopt;
-  if (page->magic != flight::kMagic || page->version != flight::kVersion) return std::nullopt;
+  const std::size_t count = read_into(*page, file);
+  if (version_in(*page, count) != flight::kVersion || count != sizeof(Page)) return std::nullopt;
   return record_of(*page);
+}
+
+std::string foreign_flight_records(const std::filesystem::path& folder) {
+  for (const auto& file : flight_files(folder)) {
+    const auto page = std::make_unique<Page>();
+    const std::uint32_t version = version_in(*page, read_into(*page, file));
+    if (version == 0 || version == flight::kVersion) continue;
+    return fmt::format(
+        "its flight records are of version {}, and this program reads version {}: take all "
+        "programs from one build",
+        version, flight::kVersion);
+  }
+  return "";
 }
 
 std::vector<FlightRecord> read_flight_records(const std::filesystem::path& folder) {
   std::vector<FlightRecord> records;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (!entry.path().filename().string().starts_with(kPrefix)) continue;
-    if (auto record = read_flight_record(entry.path())) records.push_back(*std::move(record));
+  for (const auto& file : flight_files(folder)) {
+    if (auto record = read_flight_record(file)) records.push_back(*std::move(record));
   }
   std::sort(records.begin(), records.end(),
             [](const auto& a, const auto& b) { return a.rank < b.rank; });

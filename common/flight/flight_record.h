@@ -9,6 +9,17 @@
 
 namespace tandem {
 
+// What ended a rank.
+enum class FailureKind : std::uint32_t {
+  kOwn,          // an error of its own
+  kOutOfMemory,  // of its own, too
+  kWaited,       // it waited for other ranks in vain
+  kDiverged,     // ranks came for different collectives
+  kLost,         // its connection to another rank broke
+  kAborted,      // others gave up first
+  kOther,        // something else between ranks
+};
+
 // What a rank's flight recorder held when it was read.
 struct FlightRecord {
   struct Place {
@@ -25,9 +36,18 @@ struct FlightRecord {
     std::int64_t finished = 0;
   };
   struct Failure {
-    std::string text;
-    bool is_consequence = false;  // of another rank's end
-    std::int64_t at = 0;          // nanoseconds of Clock
+    FailureKind kind = FailureKind::kOwn;
+    std::string text{};
+    std::int64_t at = 0;         // nanoseconds of Clock
+    std::int64_t waited = 0;     // nanoseconds, of kWaited
+    std::vector<int> awaited{};  // ranks that had not come; empty: not known
+    std::string call{};          // in which it happened, as far as known
+    std::uint64_t sequence = 0;  // of that call; 0: it has none
+
+    // Of its own, and not of what others did.
+    [[nodiscard]] bool is_own() const {
+      return kind == FailureKind::kOwn || kind == FailureKind::kOutOfMemory;
+    }
   };
 
   int rank = 0;
@@ -40,7 +60,8 @@ struct FlightRecord {
   std::uint64_t finished = 0;
   std::vector<Collective> collectives{};  // the latest ones, by sequence
   std::optional<Failure> failure{};
-  bool ended = false;  // well
+  bool ended = false;          // well
+  std::int64_t ended_job = 0;  // when it, having failed, ended the others; nanoseconds of Clock
 
   // The collective of that number, where it is remembered.
   [[nodiscard]] const Collective* find(std::uint64_t sequence) const;
@@ -53,6 +74,10 @@ struct FlightRecord {
 
 // Reads one file. Nothing where it is none of this version, or was not yet begun.
 [[nodiscard]] std::optional<FlightRecord> read_flight_record(const std::filesystem::path& file);
+
+// What to say of a folder with a file of another version, which nothing here can read: "flight
+// records there are of version 1, ...". "" where there is none.
+[[nodiscard]] std::string foreign_flight_records(const std::filesystem::path& folder);
 
 // All in a folder, by rank. Files that are none are passed over; none where there is no folder.
 [[nodiscard]] std::vector<FlightRecord> read_flight_records(const std::filesystem::path& folder);

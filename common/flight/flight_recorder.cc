@@ -9,10 +9,12 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 #include "common/base/check.h"
 #include "common/base/clock.h"
 #include "common/base/host_name.h"
+#include "common/flight/flight_record.h"
 
 namespace tandem {
 namespace {
@@ -60,6 +62,24 @@ void set_name(Slot& slot, const char* name) {
     std::memcpy(&value, text.data() + word * sizeof(value), sizeof(value));
     slot.name[word].store(value, kRelaxed);
   }
+}
+
+FailureKind kind_of(const Error& error) {
+  if (error.kind() == ErrorKind::kOutOfMemory) return FailureKind::kOutOfMemory;
+  if (error.kind() != ErrorKind::kCommunication) return FailureKind::kOwn;
+  switch (error.peer_failure().kind) {
+    case PeerFailure::Kind::kWaited:
+      return FailureKind::kWaited;
+    case PeerFailure::Kind::kDiverged:
+      return FailureKind::kDiverged;
+    case PeerFailure::Kind::kLost:
+      return FailureKind::kLost;
+    case PeerFailure::Kind::kAborted:
+      return FailureKind::kAborted;
+    case PeerFailure::Kind::kUnknown:
+      break;
+  }
+  return FailureKind::kOther;
 }
 
 }  // namespace
@@ -125,16 +145,25 @@ void FlightRecorder::collective_finished(std::uint64_t sequence) noexcept {
   page_->finished.store(sequence, kRelaxed);
 }
 
-void FlightRecorder::failed(std::string_view error, Cause cause) noexcept {
-  if (page_->outcome.load(kRelaxed) != 0) return;
-  copy_text(page_->error, error);
-  page_->is_consequence.store(cause == Cause::kConsequence ? 1 : 0, kRelaxed);
-  page_->failed.store(now(), kRelaxed);
+void FlightRecorder::failed(const Error& error) noexcept {
+  if (page_->claimed.exchange(1, std::memory_order_acquire) != 0) return;
+  const PeerFailure& between = error.peer_failure();
+  copy_text(page_->error, error.what());
+  page_->failure = static_cast<std::uint32_t>(kind_of(error));
+  page_->failed = now();
+  page_->waited = between.waited.count();
+  page_->in_sequence = between.sequence;
+  copy_text(page_->in_call, between.call);
+  const std::size_t awaited = std::min(between.awaited.size(), page_->awaited.size());
+  std::copy_n(between.awaited.begin(), awaited, page_->awaited.begin());
+  page_->awaited_count = static_cast<std::uint32_t>(awaited);
   page_->outcome.store(static_cast<std::uint32_t>(flight::Outcome::kFailed), kRelease);
 }
 
+void FlightRecorder::ends_job() noexcept { page_->ended_job.store(now(), kRelease); }
+
 void FlightRecorder::ended() noexcept {
-  if (page_->outcome.load(kRelaxed) != 0) return;
+  if (page_->claimed.exchange(1, std::memory_order_acquire) != 0) return;
   page_->outcome.store(static_cast<std::uint32_t>(flight::Outcome::kEnded), kRelease);
 }
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "common/base/error.h"
 #include "common/flight/flight_page.h"
 
 namespace tandem {
@@ -41,9 +41,10 @@ class FlightRecorder {
   void collective_started(std::uint64_t sequence, const char* name, std::int64_t bytes) noexcept;
   void collective_finished(std::uint64_t sequence) noexcept;
 
-  // What ends this rank. `is_consequence`: of another rank's end. The first one counts.
-  enum class Cause { kOwn, kConsequence };
-  void failed(std::string_view error, Cause cause) noexcept;
+  // What ends this rank, by whatever thread finds it. The first one counts.
+  void failed(const Error& error) noexcept;
+  // This rank, having failed, ends the job for the others.
+  void ends_job() noexcept;
   // All went well; nothing after a failure.
   void ended() noexcept;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/base/capture_error.h"
+#include "common/base/throw_cause.h"
 #include "common/parallel/compression/make_communication_hook.h"
 #include "common/parallel/horovod/horovod_reducer.h"
 #include "common/parallel/state_sync.h"
@@ -167,8 +168,7 @@ void AllReduceRank::synchronize() {
   // Both, whatever fails: nothing of this rank's may be at work when this returns.
   const auto error = capture_error([this] { replica_.stream().synchronize(); });
   const auto on_comm = capture_error([this] { reducer_->synchronize(); });
-  if (error) throw Error(*error);
-  if (on_comm) throw Error(*on_comm);
+  throw_cause({error, on_comm});
 }
 
 }  // namespace tandem

@@ -8,17 +8,12 @@
 #include <thread>
 
 #include "common/base/capture_error.h"
+#include "common/base/throw_cause.h"
 
 namespace tandem {
 namespace {
 
 using Errors = std::vector<std::optional<Error>>;
-
-void throw_first(const Errors& errors) {
-  for (const auto& error : errors) {
-    if (error) throw Error(*error);
-  }
-}
 
 }  // namespace
 
@@ -39,7 +34,7 @@ void run_on_new_threads(const std::vector<Device*>& devices, const std::function
   });
   for (std::thread& thread : threads) thread.join();
   if (not_started) throw Error(*not_started);
-  throw_first(errors);
+  throw_cause(errors);
 }
 
 class DeviceThreads::Shared {
@@ -64,7 +59,7 @@ class DeviceThreads::Shared {
     ++round_;
     changed_.notify_all();
     changed_.wait(lock, [this] { return busy_ == 0; });
-    throw_first(errors_);
+    throw_cause(errors_);
   }
 
  private:

@@ -108,12 +108,12 @@ TEST_F(StepObserversTest, FlightLog_KeepsWhatEndedTheRank) {
   const results::ScratchFolder folder;
   FlightLog flight(folder / "", {.first = 2, .world = 3});
   flight.enter(Stage::kBuild);
-  flight.failed(Error(ErrorKind::kCommunication, "rank 2 waited in vain"));
+  flight.failed(Error(PeerFailure{.kind = PeerFailure::Kind::kWaited}, "rank 2 waited in vain"));
   flight.ended();
   const auto record = read_flight_record(folder / "rank.2");
   ASSERT_TRUE(record && record->failure);
   EXPECT_EQ(record->failure->text, "rank 2 waited in vain");
-  EXPECT_TRUE(record->failure->is_consequence);
+  EXPECT_EQ(record->failure->kind, FailureKind::kWaited);
   EXPECT_EQ(to_string(record->place()), "step 0, phase build");
   EXPECT_FALSE(record->ended);
 }

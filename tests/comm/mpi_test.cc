@@ -129,8 +129,9 @@ TEST_F(MpiTest, RankThatNeverComes_IsACommunicationErrorAtTheDeadline) {
   CommunicatingRank on(world(), *platform_, std::chrono::milliseconds(200));
   if (on.rank == 0) {
     const Error error = error_of([&] { on.communicator->barrier(); });
-    EXPECT_EQ(error.kind(), ErrorKind::kCommunication);
-    EXPECT_TRUE(mentions(error, "for rank 1,")) << error.what();
+    EXPECT_EQ(error.peer_failure().kind, PeerFailure::Kind::kWaited) << error.what();
+    EXPECT_EQ(error.peer_failure().awaited.size(), static_cast<std::size_t>(on.size - 1));
+    EXPECT_EQ(error.peer_failure().awaited.front(), 1);
   }
   barrier(world());
 }

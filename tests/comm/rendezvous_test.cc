@@ -78,6 +78,20 @@ TEST_F(RendezvousTest, Deadline_NamesTheRankThatIsMissing) {
         EXPECT_EQ(error.kind(), ErrorKind::kCommunication);
         EXPECT_TRUE(mentions(error, "for rank 1,")) << error.what();
         EXPECT_GE(Clock::now() - start, milliseconds(100));
+        EXPECT_EQ(error.peer_failure().kind, PeerFailure::Kind::kWaited);
+        EXPECT_EQ(error.peer_failure().awaited, std::vector<int>{1});
+      },
+      milliseconds(100));
+}
+
+TEST_F(RendezvousTest, Deadline_NamesAllWhoAreMissing) {
+  run(
+      4,
+      [](Rendezvous& side, int rank) {
+        if (rank != 0) return;
+        const Error error = error_of([&] { side.meet(); });
+        EXPECT_TRUE(mentions(error, "for ranks 1, 2, 3, which are lost")) << error.what();
+        EXPECT_EQ(error.peer_failure().awaited, (std::vector<int>{1, 2, 3}));
       },
       milliseconds(100));
 }
@@ -86,7 +100,9 @@ TEST_F(RendezvousTest, Abort_EndsThoseWhoWaitLongBeforeTheDeadline) {
   std::latch failed(1);
   run(3, [&failed](Rendezvous& side, int rank) {
     if (rank != 2) {
-      EXPECT_TRUE(mentions(error_of([&] { side.meet(); }), "aborted"));
+      const Error error = error_of([&] { side.meet(); });
+      EXPECT_TRUE(mentions(error, "aborted")) << error.what();
+      EXPECT_EQ(error.peer_failure().kind, PeerFailure::Kind::kAborted);
       if (rank == 0) failed.count_down();
       return;
     }
@@ -111,6 +127,7 @@ TEST_F(RendezvousTest, DifferentNotes_AreAnErrorOnAllRanks) {
     const Error error = error_of([&] { side.meet_for(rank == 1 ? 8 : 9); });
     EXPECT_EQ(error.kind(), ErrorKind::kCommunication);
     EXPECT_TRUE(mentions(error, "different collectives")) << error.what();
+    EXPECT_EQ(error.peer_failure().kind, PeerFailure::Kind::kDiverged);
   });
 }
 

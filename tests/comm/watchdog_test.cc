@@ -20,8 +20,12 @@ constexpr CollectiveCall kCall{.sequence = 17, .name = "all_reduce", .size = mib
 // Whatever the watchdog says first.
 struct Bark {
   std::promise<std::string> said{};
+  PeerFailure between{};  // set before
   Watchdog::Action action() {
-    return [this](const std::string& line) { said.set_value(line); };
+    return [this](const Error& error) {
+      between = error.peer_failure();
+      said.set_value(error.what());
+    };
   }
 };
 
@@ -32,6 +36,10 @@ TEST(WatchdogTest, CallPastTheDeadline_IsNamed) {
   const std::string line = bark.said.get_future().get();
   EXPECT_EQ(line.find("rank 3 waited "), 0U) << line;
   EXPECT_NE(line.find(" in all_reduce (#17, 4.0 MiB) "), std::string::npos) << line;
+  EXPECT_EQ(bark.between.kind, PeerFailure::Kind::kWaited);
+  EXPECT_EQ(bark.between.call, "all_reduce");
+  EXPECT_EQ(bark.between.sequence, 17U);
+  EXPECT_GE(bark.between.waited, milliseconds(5));
 }
 
 TEST(WatchdogTest, OneOfSeveralCalls_IsNamed) {

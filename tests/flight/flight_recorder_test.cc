@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/flight/flight_recorder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,7 +82,7 @@ TEST_F(FlightRecorderTest, Place_IsTheDevices_ButForWhatIsThrownWhileAStepIsEnqu
   EXPECT_EQ(to_string(read(0).place()), "step 12, phase backward");  // no device tells
   recorder.reached(12, 1);
   EXPECT_EQ(to_string(read(0).place()), "step 12, phase forward");
-  recorder.failed("a bad weight", FlightRecorder::Cause::kOwn);
+  recorder.failed(Error(ErrorKind::kFailure, "a bad weight"));
   EXPECT_EQ(to_string(read(0).place()), "step 12, phase backward");
   recorder.enqueued(12, 3);  // all was enqueued: the device met it
   EXPECT_EQ(to_string(read(0).place()), "step 12, phase forward");
@@ -89,13 +90,58 @@ TEST_F(FlightRecorderTest, Place_IsTheDevices_ButForWhatIsThrownWhileAStepIsEnqu
 
 TEST_F(FlightRecorderTest, FirstFailure_Counts) {
   FlightRecorder recorder(file(0), rank(0));
-  recorder.failed(std::string(5000, 'x'), FlightRecorder::Cause::kConsequence);
-  recorder.failed("later", FlightRecorder::Cause::kOwn);
+  recorder.failed(Error(PeerFailure{.kind = PeerFailure::Kind::kAborted}, std::string(5000, 'x')));
+  recorder.failed(Error(ErrorKind::kFailure, "later"));
   const FlightRecord record = read(0);
   ASSERT_TRUE(record.failure);
   EXPECT_EQ(record.failure->text, std::string(flight::kErrorBytes - 1, 'x'));
-  EXPECT_TRUE(record.failure->is_consequence);
+  EXPECT_EQ(record.failure->kind, FailureKind::kAborted);
+  EXPECT_FALSE(record.failure->is_own());
   EXPECT_GT(record.failure->at, 0);
+}
+
+TEST_F(FlightRecorderTest, FailureBetweenRanks_KeepsWhomAndInWhatItWaited) {
+  FlightRecorder recorder(file(0), rank(0));
+  recorder.failed(Error(PeerFailure{.kind = PeerFailure::Kind::kWaited,
+                                    .awaited = {1, 2},
+                                    .waited = std::chrono::seconds(3),
+                                    .call = "all_reduce",
+                                    .sequence = 35},
+                        "in vain"));
+  recorder.ends_job();
+  const FlightRecord record = read(0);
+  ASSERT_TRUE(record.failure);
+  EXPECT_EQ(record.failure->kind, FailureKind::kWaited);
+  EXPECT_EQ(record.failure->awaited, (std::vector<int>{1, 2}));
+  EXPECT_EQ(record.failure->waited, 3'000'000'000);
+  EXPECT_EQ(record.failure->call, "all_reduce");
+  EXPECT_EQ(record.failure->sequence, 35U);
+  EXPECT_GE(record.ended_job, record.failure->at);
+}
+
+TEST_F(FlightRecorderTest, OwnFailures_AreToldFromThoseBetweenRanks) {
+  FlightRecorder memory(file(0), rank(0));
+  memory.failed(Error(ErrorKind::kOutOfMemory, "no room"));
+  EXPECT_EQ(read(0).failure->kind, FailureKind::kOutOfMemory);
+  FlightRecorder own(file(1), rank(1));
+  own.failed(Error(ErrorKind::kLogic, "a bug"));
+  EXPECT_EQ(read(1).failure->kind, FailureKind::kOwn);
+  FlightRecorder other(file(2), rank(2));
+  other.failed(Error(ErrorKind::kCommunication, "something"));
+  EXPECT_EQ(read(2).failure->kind, FailureKind::kOther);
+}
+
+TEST_F(FlightRecorderTest, PagesOfAnotherVersion_AreSaidToBe) {
+  { const FlightRecorder recorder(file(1), rank(1)); }
+  EXPECT_EQ(foreign_flight_records(folder_), "");
+  std::fstream page(file(1), std::ios::binary | std::ios::in | std::ios::out);
+  page.seekp(offsetof(flight::Page, version));
+  page.put(static_cast<char>(flight::kVersion + 1));
+  page.close();
+  EXPECT_FALSE(read_flight_record(file(1)));
+  EXPECT_NE(
+      foreign_flight_records(folder_).find(fmt::format("are of version {}", flight::kVersion + 1)),
+      std::string::npos);
 }
 
 TEST_F(FlightRecorderTest, KilledProcess_LeavesItsRecord) {

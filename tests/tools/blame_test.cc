@@ -33,15 +33,27 @@ FlightRecord rank_in_collective(int rank) {
   return record;
 }
 
+FlightRecord failed(FailureKind kind, FlightRecord record, std::int64_t at = 5 * kSecond) {
+  record.failure = {
+      .kind = kind, .text = "whatever rank " + std::to_string(record.rank) + " says", .at = at};
+  return record;
+}
+
+FlightRecord waited(FlightRecord record, std::int64_t at = 5 * kSecond) {
+  record = failed(FailureKind::kWaited, std::move(record), at);
+  record.failure->waited = 3 * kSecond;
+  return record;
+}
+
 FlightRecord waited_for(int awaited, FlightRecord record) {
-  record.failure = {"rank " + std::to_string(record.rank) + " waited 3.0 s for rank " +
-                        std::to_string(awaited) + ", which is lost or late: look at its output",
-                    true, 5 * kSecond};
+  record = waited(std::move(record));
+  record.failure->awaited = {awaited};
   return record;
 }
 
 FlightRecord failing(const std::string& text, FlightRecord record, std::int64_t at = kSecond) {
-  record.failure = {text, false, at};
+  record = failed(FailureKind::kOwn, std::move(record), at);
+  record.failure->text = text;
   return record;
 }
 
@@ -76,10 +88,8 @@ TEST(Blame, StoppedRankOfThree_IsNotTheOneThatWasEndedWhileItWaited) {
 }
 
 TEST(Blame, StoppedRankThatWentOnWhenTheJobEnded_IsStillTheOne) {
-  FlightRecord went_on = rank_in_collective(1);
-  went_on.failure = {"rank 1: the communicator was aborted", true, 6 * kSecond};
-  FlightRecord told = rank_in_collective(2);
-  told.failure = {"rank 2: the communicator was aborted", true, 6 * kSecond};
+  const FlightRecord went_on = failed(FailureKind::kAborted, rank_in_collective(1), 6 * kSecond);
+  const FlightRecord told = failed(FailureKind::kAborted, rank_in_collective(2), 6 * kSecond);
   const std::string reason =
       blame({waited_for(1, rank_in_collective(0)), went_on, told}, std::nullopt);
   EXPECT_TRUE(
@@ -90,19 +100,18 @@ TEST(Blame, StoppedRankThatWentOnWhenTheJobEnded_IsStillTheOne) {
 TEST(Blame, LateRank_IsAtTheStart) {
   FlightRecord waiting = waited_for(1, {.rank = 0, .world = 2, .device = {0, "join"}});
   const FlightRecord late{.rank = 1, .world = 2, .enqueued = {0, "start"}};
-  EXPECT_EQ(blame({waiting, late}, std::nullopt),
-            "rank 1 did not go on from step 0, phase start, before any collective: it was stopped, "
-            "or late");
+  EXPECT_EQ(
+      blame({waiting, late}, std::nullopt),
+      "rank 1 did not go on from step 0, phase start, before any collective; rank 0 waited 3 s "
+      "for it: it was stopped, or late");
 }
 
 // The first to give up ends the job; another that had come too did not get to say so.
 TEST(Blame, LateRank_IsNotOneThatWasThere) {
-  FlightRecord waited{.rank = 0, .world = 3, .enqueued = {0, "meet"}};
-  waited.failure = {"rank 0 waited 3 s for another rank, which is lost or late: look at its output",
-                    true, 5 * kSecond};
+  const FlightRecord first = waited({.rank = 0, .world = 3, .enqueued = {0, "meet"}});
   const FlightRecord there{.rank = 1, .world = 3, .enqueued = {0, "meet"}};
   const FlightRecord late{.rank = 2, .world = 3, .enqueued = {0, "join"}};
-  const std::string reason = blame({waited, there, late}, std::nullopt);
+  const std::string reason = blame({first, there, late}, std::nullopt);
   EXPECT_TRUE(reason.starts_with("rank 2 did not go on from step 0, phase join")) << reason;
 }
 
@@ -134,8 +143,7 @@ TEST(Blame, ErrorThatAllMet_IsSaidOnce) {
 
 TEST(Blame, RanksInDifferentCollectives_AreBothNamed) {
   const auto differ = [](FlightRecord record) {
-    record.failure = {"rank 0 and rank 1 enqueued different collectives", true, kSecond};
-    return record;
+    return failed(FailureKind::kDiverged, std::move(record));
   };
   FlightRecord other = rank_in_step(1);
   other.started = 35;
@@ -159,23 +167,103 @@ TEST(Blame, RankThatLeftBeforeItsRecord_IsNamedWithItsLastWords) {
 
 TEST(Blame, RankThatLeftBecauseItWaited_IsNotToBlame) {
   const std::string reason =
-      blame({rank_in_collective(0), rank_in_step(1)}, RankEnd{.rank = 0, .exit_code = 1},
-            "rank 0 waited 3 s in all_reduce (#35, 4.0 MiB) for ranks that are lost or late");
+      blame({waited(rank_in_collective(0)), rank_in_step(1)}, RankEnd{.rank = 0, .exit_code = 1});
   EXPECT_TRUE(reason.starts_with("rank 1 did not go on from step 12, phase backward, before"))
       << reason;
 }
 
-TEST(Blame, OfRanksInOneCollective_TheOneThatCameLongAfter_OrNobodyForSure) {
-  const RankEnd gave_up{.rank = 2, .exit_code = 1};
-  const std::string said = "rank 2 waited 3 s in all_reduce (#35, 4.0 MiB) for ranks that are lost";
-  FlightRecord late = rank_in_collective(1);
-  const std::vector<FlightRecord> alike{rank_in_collective(0), late, rank_in_collective(2)};
-  EXPECT_TRUE(blame(alike, gave_up, said).starts_with("one of ranks 0, 1 did not go on"))
-      << blame(alike, gave_up, said);
-  late.collectives.back().started += 3 * kSecond;
+TEST(Blame, OfRanksInOneCollective_TheOneThatSaysNothing) {
+  const std::string reason = blame({waited(rank_in_collective(0)), rank_in_collective(1),
+                                    waited(rank_in_collective(2), 6 * kSecond)},
+                                   RankEnd{.rank = 2, .exit_code = 1});
+  EXPECT_TRUE(reason.starts_with("rank 1 did not go on from step 12, phase backward, in all"))
+      << reason;
+}
+
+// Stopped as the root of a collective: the others may be further than it, or less far.
+TEST(Blame, RankThatSpoke_IsNotTakenForTheStoppedOne_HoweverLittleFarItGot) {
   const std::string reason =
-      blame({rank_in_collective(0), late, rank_in_collective(2)}, gave_up, said);
+      blame({rank_in_collective(0), waited(rank_in_step(1)), waited(rank_in_collective(2))},
+            RankEnd{.rank = 1, .exit_code = 1});
+  EXPECT_TRUE(reason.starts_with("rank 0 did not go on from")) << reason;
+}
+
+TEST(Blame, WordsAfterTheEndOfTheJob_AreThoseOfTheStoppedRank) {
+  FlightRecord ends = waited(rank_in_collective(0));
+  ends.ended_job = 6 * kSecond;
+  const FlightRecord resumed = waited(rank_in_collective(1), 7 * kSecond);
+  const FlightRecord other = waited(rank_in_collective(2), 5 * kSecond + 1);
+  const std::string reason = blame({ends, resumed, other}, std::nullopt);
+  EXPECT_TRUE(reason.starts_with("rank 1 did not go on")) << reason;
+  FlightRecord elsewhere = resumed;  // whose clock tells nothing here
+  elsewhere.host = "node7";
+  EXPECT_FALSE(blame({ends, elsewhere, other}, std::nullopt).starts_with("rank 1 did not go on"));
+}
+
+TEST(Blame, OfSeveralSilentRanks_TheAwaitedOne_OrTheOneThatCameLongAfter_OrNobodyForSure) {
+  FlightRecord late = rank_in_collective(1);
+  const FlightRecord gave_up = waited(rank_in_collective(2));
+  const std::string unsure = blame({rank_in_collective(0), late, gave_up}, std::nullopt);
+  EXPECT_TRUE(unsure.starts_with("one of ranks 0, 1 did not go on")) << unsure;
+  const std::string named =
+      blame({rank_in_collective(0), late, waited_for(1, rank_in_collective(2))}, std::nullopt);
+  EXPECT_TRUE(named.starts_with("rank 1 did not go on")) << named;
+  late.collectives.back().started += 3 * kSecond;
+  const std::string reason = blame({rank_in_collective(0), late, gave_up}, std::nullopt);
   EXPECT_TRUE(reason.starts_with("rank 1 did not go on from step 12")) << reason;
+}
+
+TEST(Blame, BrokenConnections_PointAtWhoLeftNoWord) {
+  const std::string reason = blame({failed(FailureKind::kLost, rank_in_collective(0)),
+                                    rank_in_step(1), failed(FailureKind::kLost, rank_in_step(2))},
+                                   RankEnd{.rank = 0, .exit_code = 1});
+  EXPECT_EQ(reason,
+            "rank 1 did not go on from step 12, phase backward, before all_reduce #35 (4.0 MiB): "
+            "its connections broke, and it left no word");
+  // One whose patience ended closes its connections, and others see those break.
+  const std::string stopped = blame({failed(FailureKind::kLost, rank_in_collective(0)),
+                                     rank_in_step(1), waited(rank_in_collective(2))},
+                                    std::nullopt);
+  EXPECT_TRUE(stopped.ends_with("rank 2 waited 3 s for it: it was stopped, or late")) << stopped;
+}
+
+TEST(Blame, RanksThatAllWaited_InDifferentCollectives_WentDifferentWays) {
+  FlightRecord other = rank_in_step(1);
+  other.started = 35;
+  other.collectives.push_back({35, "all_reduce", 4, kSecond, kSecond, 0});
+  const std::string reason = blame({waited(rank_in_collective(0)), waited(other)}, std::nullopt);
+  EXPECT_TRUE(reason.starts_with("ranks 0 and 1 went different ways in step 12")) << reason;
+  // Uneven parts go through different calls by the same numbers.
+  FlightRecord uneven = rank_in_step(1);
+  uneven.started = 35;
+  uneven.collectives.push_back({35, "scatter", 4, kSecond, kSecond, 0});
+  EXPECT_TRUE(blame({waited(rank_in_collective(0)), waited(uneven)}, std::nullopt)
+                  .starts_with("rank 0 gave up"));
+}
+
+TEST(Blame, CauseIsToldBeforeTheConsequence) {
+  const std::string reason =
+      blame({failed(FailureKind::kAborted, rank_in_collective(0), 4 * kSecond),
+             waited(rank_in_collective(1))},
+            std::nullopt);
+  EXPECT_TRUE(reason.starts_with("rank 1 gave up")) << reason;
+}
+
+TEST(Blame, OutOfMemory_IsAResult_WithItsPlace) {
+  FlightRecord small = failing("host:1 is out of memory", rank_in_step(1));
+  small.failure->kind = FailureKind::kOutOfMemory;
+  EXPECT_EQ(out_of_memory({failed(FailureKind::kAborted, rank_in_collective(0)), small}),
+            "out of memory: rank 1 in step 12, phase backward, before all_reduce #35 (4.0 MiB): "
+            "host:1 is out of memory");
+  FlightRecord thread = small;
+  thread.rank = 0;
+  EXPECT_EQ(out_of_memory({thread, small}),
+            "out of memory: in step 12, phase backward, after all_reduce #34 (4.0 MiB): host:1 is "
+            "out of memory");
+  EXPECT_EQ(out_of_memory({failing("first", rank_in_step(0), kSecond - 1), small}), "");
+  small.device = small.enqueued = {0, "build"};
+  EXPECT_EQ(out_of_memory({rank_in_step(0), small}), "");
+  EXPECT_EQ(out_of_memory({}), "");
 }
 
 TEST(Blame, RanksThatLostEachOther_AreBlamedForNothing) {

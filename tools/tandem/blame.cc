@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string_view>
 #include <tuple>
 
 #include "common/base/units.h"
@@ -29,6 +28,11 @@ const FlightRecord::Collective* known(const Records& records, std::uint64_t sequ
   return nullptr;
 }
 
+// Its own patience ended, not another's.
+bool gave_up(const FlightRecord& record) {
+  return record.failure && record.failure->kind == FailureKind::kWaited;
+}
+
 // "step 12, phase backward, in all_reduce #35 (4.0 MiB)".
 std::string where(const FlightRecord& record, const Records& records) {
   const std::string place = to_string(record.place());
@@ -44,25 +48,20 @@ std::string where(const FlightRecord& record, const Records& records) {
   return place + ", before any collective";
 }
 
-// Time that the one who waited longest was in a collective when it gave up.
+// How long the one who was most patient waited.
 std::string waiting(const Records& records) {
   const FlightRecord* longest = nullptr;
-  std::int64_t most = 0;
   for (const FlightRecord& record : records) {
-    const auto* const collective = record.in_hand();
-    if (!record.failure || !record.failure->is_consequence || collective == nullptr) continue;
-    const std::int64_t waited = record.failure->at - collective->started;
-    if (waited <= most) continue;
-    longest = &record;
-    most = waited;
+    if (!gave_up(record) || record.failure->waited == 0) continue;
+    if (longest == nullptr || record.failure->waited > longest->failure->waited) longest = &record;
   }
   if (longest == nullptr) return "";
   return fmt::format("; rank {} waited {} for it", longest->rank,
-                     to_string(Seconds(Nanoseconds(most))));
+                     to_string(Seconds(Nanoseconds(longest->failure->waited))));
 }
 
 bool has_own_error(const FlightRecord& record) {
-  return record.failure && !record.failure->is_consequence;
+  return record.failure && record.failure->is_own();
 }
 
 // One process that holds all ranks as threads says the same of each of them, and so do ranks that
@@ -92,22 +91,26 @@ const FlightRecord& least(const std::vector<const FlightRecord*>& records) {
   });
 }
 
+std::vector<const FlightRecord*> all_of(const Records& records) {
+  std::vector<const FlightRecord*> all;
+  for (const FlightRecord& record : records) all.push_back(&record);
+  return all;
+}
+
 bool is_same(const FlightRecord::Collective& a, const FlightRecord::Collective& b) {
   return a.name == b.name && a.bytes == b.bytes;
 }
 
-// A communicator's word for it. Numbers alone would not tell: ranks of uneven parts, or that send
-// and receive, go through different calls by the same numbers.
-bool says_different(const FlightRecord& record) {
-  if (!record.failure) return false;
-  const std::string& text = record.failure->text;
-  return text.find("different collectives") != std::string::npos ||
-         text.find("must enqueue the same") != std::string::npos;  // as MPI and gloo notice it
+// Numbers alone do not tell: ranks of uneven parts, or that send and receive, go through different
+// calls by the same numbers. A communicator's word does, or that all waited and none was late.
+bool has_messages(const FlightRecord& record) {
+  return std::any_of(record.collectives.begin(), record.collectives.end(), [](const auto& call) {
+    return call.name == "send" || call.name == "recv" || call.name == "scatter" ||
+           call.name == "gather";
+  });
 }
 
-// Two ranks in the collective of one number, but not in the same one.
 std::string divergence(const Records& records) {
-  if (std::none_of(records.begin(), records.end(), says_different)) return "";
   for (const FlightRecord& a : records) {
     const auto* const mine = a.in_hand();
     if (mine == nullptr) continue;
@@ -122,13 +125,22 @@ std::string divergence(const Records& records) {
   return "";
 }
 
-// The first in time.
-std::string own_error(const Records& records) {
+bool says_different(const FlightRecord& record) {
+  return record.failure && record.failure->kind == FailureKind::kDiverged;
+}
+
+// The first in time; null where no rank has one.
+const FlightRecord* first_own_error(const Records& records) {
   const FlightRecord* first = nullptr;
   for (const FlightRecord& record : records) {
     if (!has_own_error(record)) continue;
     if (first == nullptr || record.failure->at < first->failure->at) first = &record;
   }
+  return first;
+}
+
+std::string own_error(const Records& records) {
+  const FlightRecord* const first = first_own_error(records);
   if (first == nullptr) return "";
   return fmt::format("rank {} failed in {}: {}", first->rank, where(*first, records),
                      first->failure->text);
@@ -142,29 +154,50 @@ int absent_rank(const Records& records) {
   return -1;
 }
 
-constexpr std::string_view kFor = " for rank ";  // "rank 0 waited 3 s for rank 1, which ..."
-
-// Words of a rank that gave up after its own patience, not because another rank had.
-bool tells_of_waiting(const std::string& text) {
-  return text.find(" waited ") != std::string::npos;
+// Once one of its node had ended the job: the words of a rank that was stopped, and that the end
+// let go on.
+bool spoke_too_late(const FlightRecord& record, const Records& records) {
+  return std::any_of(records.begin(), records.end(), [&](const FlightRecord& other) {
+    return other.host == record.host && other.ended_job != 0 &&
+           record.failure->at > other.ended_job;
+  });
 }
 
-bool waited_in_vain(const FlightRecord& record) {
-  return record.failure && tells_of_waiting(record.failure->text);
+bool is_silent(const FlightRecord& record, const Records& records) {
+  return !record.ended && (!record.failure || spoke_too_late(record, records));
 }
 
-// The rank that those who gave up say they waited for; -1 where they do not agree.
-int awaited_rank(const Records& records) {
-  int awaited = -1;
+bool is_awaited(const FlightRecord& record, const Records& records) {
+  return std::any_of(records.begin(), records.end(), [&](const FlightRecord& other) {
+    if (!gave_up(other)) return false;
+    const std::vector<int>& awaited = other.failure->awaited;
+    return std::find(awaited.begin(), awaited.end(), record.rank) != awaited.end();
+  });
+}
+
+template <class Is>
+std::vector<const FlightRecord*> those_who(const Records& records, const Is& is) {
+  std::vector<const FlightRecord*> found;
   for (const FlightRecord& record : records) {
-    if (!record.failure) continue;
-    const std::size_t at = record.failure->text.find(kFor);
-    if (at == std::string::npos) continue;
-    const int rank = std::atoi(record.failure->text.c_str() + at + kFor.size());
-    if (awaited >= 0 && awaited != rank) return -1;
-    awaited = rank;
+    if (is(record)) found.push_back(&record);
   }
-  return awaited;
+  return found;
+}
+
+// Who may have held up the others: ranks that others say they waited for and that say nothing
+// themselves; else all that say nothing; else those awaited who did not themselves wait - they went
+// on when it was too late.
+std::vector<const FlightRecord*> suspects(const Records& records) {
+  const auto silent = [&](const FlightRecord& record) { return is_silent(record, records); };
+  const auto awaited = [&](const FlightRecord& record) { return is_awaited(record, records); };
+  auto found =
+      those_who(records, [&](const auto& record) { return silent(record) && awaited(record); });
+  if (found.empty()) found = those_who(records, silent);
+  if (found.empty()) {
+    found =
+        those_who(records, [&](const auto& record) { return awaited(record) && !gave_up(record); });
+  }
+  return found;
 }
 
 // Before the first step, where ranks wait for all others (bench's stage of that name): who is there
@@ -173,41 +206,46 @@ bool is_at_the_meeting(const FlightRecord* record) {
   return record->place().step == 0 && record->place().phase == "meet";
 }
 
-// `gave_up`: a rank that left while it waited, too late for its record; -1: none.
-std::string laggard(const Records& records, int gave_up) {
-  std::vector<const FlightRecord*> silent;
-  for (const FlightRecord& record : records) {
-    // One that was stopped goes on once the job is ended, and then sees that the others gave up.
-    if (record.rank == gave_up || waited_in_vain(record) || record.ended) continue;
-    silent.push_back(&record);
+bool lost_a_connection(const FlightRecord& record) {
+  return record.failure && record.failure->kind == FailureKind::kLost;
+}
+
+// Connections broke though nobody's patience had ended: their other end went.
+std::string what_became_of_it(const Records& records) {
+  const bool was_lost = std::any_of(records.begin(), records.end(), lost_a_connection) &&
+                        std::none_of(records.begin(), records.end(), gave_up);
+  return was_lost ? "its connections broke, and it left no word" : "it was stopped, or late";
+}
+
+std::string laggard(const Records& records) {
+  std::vector<const FlightRecord*> found = suspects(records);
+  if (found.empty()) return "";
+  if (!std::all_of(found.begin(), found.end(), is_at_the_meeting)) {
+    std::erase_if(found, is_at_the_meeting);
   }
-  if (silent.empty()) return "";
-  if (!std::all_of(silent.begin(), silent.end(), is_at_the_meeting)) {
-    std::erase_if(silent, is_at_the_meeting);
-  }
-  const FlightRecord* culprit = &least(silent);
-  // Others of them may merely have been told to end before their own patience did.
-  const FlightRecord* const awaited = find(records, awaited_rank(records));
+  const FlightRecord* culprit = &least(found);
   std::vector<int> alike;
-  for (const FlightRecord* const other : silent) {
+  for (const FlightRecord* const other : found) {
     if (progress(*other) != progress(*culprit)) continue;
     alike.push_back(other->rank);
     if (came_late(*other, *culprit)) culprit = other;
   }
-  if (awaited != nullptr && progress(*awaited) == progress(*culprit)) culprit = awaited;
-  const bool is_sure =
-      awaited == culprit || alike.size() == 1 || came_late(*culprit, least(silent));
-  return fmt::format("{} did not go on from {}{}: it was stopped, or late",
+  const bool is_sure = alike.size() == 1 || came_late(*culprit, least(found));
+  return fmt::format("{} did not go on from {}{}: {}",
                      is_sure ? fmt::format("rank {}", culprit->rank)
                              : fmt::format("one of ranks {}", fmt::join(alike, ", ")),
-                     where(*culprit, records), waiting(records));
+                     where(*culprit, records), waiting(records), what_became_of_it(records));
 }
 
+// The cause before the consequence, and the first in time.
 std::string first_to_give_up(const Records& records) {
   const FlightRecord* first = nullptr;
+  const auto order = [](const FlightRecord& record) {
+    return std::tuple(record.failure->kind == FailureKind::kAborted, record.failure->at);
+  };
   for (const FlightRecord& record : records) {
     if (!record.failure) continue;
-    if (first == nullptr || record.failure->at < first->failure->at) first = &record;
+    if (first == nullptr || order(record) < order(*first)) first = &record;
   }
   if (first == nullptr) return "";
   return fmt::format("rank {} gave up in {}: {}", first->rank, where(*first, records),
@@ -256,30 +294,41 @@ std::string blame(const Records& records, const std::optional<RankEnd>& launcher
   if (std::string reason = lost_with(lost_node, records); !reason.empty()) return reason;
   if (launcher_says && launcher_says->signal != 0) return signalled(records, *launcher_says);
   if (records.empty()) return "";
-  if (std::string reason = divergence(records); !reason.empty()) return reason;
+  if (std::any_of(records.begin(), records.end(), says_different)) {
+    if (std::string reason = divergence(records); !reason.empty()) return reason;
+  }
   if (all_say_the_same(records)) {
     if (has_own_error(records.front()) && records.front().place().step == 0) return "";
     return fmt::format("{} (in {})", records.front().failure->text, least_far(records));
   }
   if (std::string reason = own_error(records); !reason.empty()) return reason;
-  // A transport that cannot be interrupted ends the process of a rank that waited in vain.
-  const bool gave_up = launcher_says && tells_of_waiting(said);
-  if (std::string reason = gave_up ? "" : left(records, launcher_says, said); !reason.empty()) {
-    return reason;
-  }
+  if (std::string reason = left(records, launcher_says, said); !reason.empty()) return reason;
   if (const int absent = absent_rank(records); absent >= 0) {
     return fmt::format("rank {} never began; {}", absent, first_to_give_up(records));
   }
-  if (std::string reason = laggard(records, gave_up ? launcher_says->rank : -1); !reason.empty())
-    return reason;
+  if (std::string reason = laggard(records); !reason.empty()) return reason;
+  if (std::none_of(records.begin(), records.end(), has_messages)) {
+    if (std::string reason = divergence(records); !reason.empty()) return reason;
+  }
   return first_to_give_up(records);
+}
+
+// Ranks that are threads of a process say all the same, and the text which device it was.
+std::string out_of_memory(const Records& records) {
+  const FlightRecord* const first = first_own_error(records);
+  if (first == nullptr || first->failure->kind != FailureKind::kOutOfMemory) return "";
+  if (first->place().step == 0) return "";
+  if (all_say_the_same(records)) {
+    return fmt::format("out of memory: in {}: {}", where(least(all_of(records)), records),
+                       first->failure->text);
+  }
+  return fmt::format("out of memory: rank {} in {}: {}", first->rank, where(*first, records),
+                     first->failure->text);
 }
 
 std::string least_far(const Records& records) {
   if (records.empty()) return "";
-  std::vector<const FlightRecord*> all;
-  for (const FlightRecord& record : records) all.push_back(&record);
-  const FlightRecord& behind = least(all);
+  const FlightRecord& behind = least(all_of(records));
   return fmt::format("rank {}, {}", behind.rank, where(behind, records));
 }
 

@@ -17,12 +17,17 @@ namespace tandem::cli {
 // `lost_node`: that the launcher lost, by the name in the records; "": none.
 //
 // By weight of evidence: the ranks of a lost node; a rank that a signal ended; ranks that came for
-// different collectives; a rank with an error of its own, the first in time; a rank that others
-// waited for - it neither ended nor gave up, and got least far; ranks that all gave up waiting for
-// one another.
+// different collectives; a rank with an error of its own, the first in time; a rank that left
+// without a word; one that never began; a rank that others waited for - it neither ended nor said
+// in time that it gave up, and got least far; ranks that all gave up waiting for one another.
 [[nodiscard]] std::string blame(const std::vector<FlightRecord>& records,
                                 const std::optional<RankEnd>& launcher_says,
                                 const std::string& said = "", const std::string& lost_node = "");
+
+// Where a rank ran out of device memory, before anything else went wrong: "out of memory: rank 1 in
+// step 12, phase backward, before all_reduce #35 (4.0 MiB): ..."; "" where that is not how it
+// failed, or was no step yet.
+[[nodiscard]] std::string out_of_memory(const std::vector<FlightRecord>& records);
 
 // Where the launch stood when it had to be stopped from outside: that of the rank that got least
 // far; "" without records.

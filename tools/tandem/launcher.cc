@@ -78,6 +78,7 @@ class FlightFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::vector<FlightRecord> records() const { return read_flight_records(path_); }
+  [[nodiscard]] std::string foreign() const { return foreign_flight_records(path_); }
 
   void keep_as_text() const {
     std::ofstream text(path_.string() + ".txt");
@@ -93,6 +94,9 @@ std::string explained(const ChildResult& child, const std::string& failure,
                       const FlightFolder& folder) {
   if (failure.empty() || child.end == End::kNotStarted) return failure;
   if (child.end == End::kExited && child.code == kUsageExit) return failure;
+  if (const std::string foreign = folder.foreign(); !foreign.empty()) {
+    return fmt::format("{} ({})", failure, foreign);
+  }
   const std::vector<FlightRecord> flights = folder.records();
   if (child.end == End::kTimedOut) {
     const std::string place = least_far(flights);
@@ -121,6 +125,22 @@ LaunchOutcome failed(const results::Cell& cell, const ChildResult& child,
   outcome.usage_error = child.end == End::kExited && child.code == kUsageExit;
   outcome.hopeless =
       outcome.usage_error || child.end == End::kNotStarted || child.end == End::kTimedOut;
+  return outcome;
+}
+
+// Out of memory is a result, whether ranks are threads or processes and whichever of them met it.
+// In a step, where the flight records tell the place, on top of what the launch left.
+std::optional<LaunchOutcome> out_of_memory_outcome(const results::Cell& cell,
+                                                   const ChildResult& child,
+                                                   const std::optional<LaunchRecord>& left,
+                                                   const FlightFolder& folder) {
+  if (child.end != End::kExited || child.code == 0) return std::nullopt;
+  const std::string reason = out_of_memory(folder.records());
+  if (reason.empty()) return std::nullopt;
+  LaunchOutcome outcome = failed(cell, child, reason);
+  if (left) outcome.record = *left;
+  outcome.record.status = Status::kSkipped;
+  outcome.record.reason = reason;
   return outcome;
 }
 
@@ -198,7 +218,9 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
   // "Skipped" is the child's last word, whatever its exit code; a time counts only where all ended
   // well.
   LaunchOutcome outcome;
-  if (left && (failure.empty() || left->status == Status::kSkipped)) {
+  if (auto no_room = out_of_memory_outcome(cell, child, left, flights)) {
+    outcome = *std::move(no_room);
+  } else if (left && (failure.empty() || left->status == Status::kSkipped)) {
     outcome.record = *std::move(left);
   } else {
     outcome = failed(cell, child, failure);

@@ -9,10 +9,10 @@
 #include "common/base/capture_error.h"
 #include "common/base/check.h"
 #include "common/comm/agreement.h"
+#include "common/comm/call_error.h"
 #include "common/comm/collective_checks.h"
 #include "common/comm/nccl/nccl_group.h"
 #include "common/comm/nccl/nccl_result.h"
-#include "common/comm/waited_in_vain.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/host/parking.h"
 
@@ -50,11 +50,6 @@ class ScopedFlag {
  private:
   std::atomic<bool>& flag_;
 };
-
-Error in_call(const CollectiveCall& call, const Error& error) {
-  return {error.kind(), fmt::format("in {} #{} ({}): {}", call.name, call.sequence,
-                                    to_string(call.size), error.what())};
-}
 
 }  // namespace
 
@@ -110,10 +105,7 @@ void NcclCommunicator::end() {
 
 int NcclCommunicator::job_rank() const { return own_job_rank(*host_); }
 
-Error NcclCommunicator::told_to_end() const {
-  return {ErrorKind::kCommunication,
-          fmt::format("rank {}: the communicator was aborted", job_rank())};
-}
+Error NcclCommunicator::told_to_end() const { return aborted_by_others(job_rank()); }
 
 // ---- memory ----
 
@@ -123,8 +115,7 @@ void NcclCommunicator::wait_until_quiet() {
     device_.gpu().throw_if_failed();
     const auto running = in_flight_.look(Clock::now());
     if (running && Clock::now() >= give_up_at) {
-      throw Error(ErrorKind::kCommunication,
-                  waited_in_vain(job_rank(), options_.deadline, running->call));
+      throw waited_in_vain(job_rank(), options_.deadline, running->call);
     }
     host::sleep_until(Clock::now() + kQuietLook);
   }
@@ -167,7 +158,7 @@ void NcclCommunicator::check_order(const std::string& note) {
   const std::vector<std::string> all = order_->all_gather(note);
   for (std::size_t peer = 0; peer < all.size(); ++peer) {
     if (all[peer] == note) continue;
-    fail(ErrorKind::kCommunication,
+    fail(PeerFailure{.kind = PeerFailure::Kind::kDiverged},
          "rank {} and rank {} enqueued different collectives: every rank must enqueue the same "
          "ones in the same order",
          job_rank(), host_->job_ranks()[peer]);
@@ -245,8 +236,7 @@ std::optional<Error> NcclCommunicator::trouble() {
   if (peers_.is_raised()) return told_to_end();
   if (device_.gpu().failed()) return told_to_end();
   if (running && running->since >= options_.deadline) {
-    return Error(ErrorKind::kCommunication,
-                 waited_in_vain(job_rank(), running->since, running->call));
+    return waited_in_vain(job_rank(), running->since, running->call);
   }
   return capture_error([this] { check(api_, handle_->state(), "ncclCommGetAsyncError"); });
 }

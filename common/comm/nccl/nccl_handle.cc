@@ -8,9 +8,9 @@
 
 #include "common/base/capture_error.h"
 #include "common/base/units.h"
+#include "common/comm/call_error.h"
 #include "common/comm/exit_guard.h"
 #include "common/comm/nccl/nccl_result.h"
-#include "common/comm/waited_in_vain.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/host/parking.h"
 
@@ -54,7 +54,7 @@ Handle::~Handle() {
 
 void Handle::throw_if_ended() const {
   if (comm_ != nullptr) return;
-  fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_.job_rank);
+  throw aborted_by_others(rank_.job_rank);
 }
 
 void Handle::launch(const Calls& calls) {
@@ -78,13 +78,9 @@ void Handle::settle(const CollectiveCall& call) {
     const ncclResult_t now = state();
     if (now == ncclSuccess) return;
     check(api_, now, "ncclCommGetAsyncError");
-    if (peers_.is_raised()) {
-      fail(ErrorKind::kCommunication, "rank {}: the communicator was aborted", rank_.job_rank);
-    }
+    if (peers_.is_raised()) throw aborted_by_others(rank_.job_rank);
     const Nanoseconds waited = Clock::now() - start;
-    if (waited >= rank_.deadline) {
-      throw Error(ErrorKind::kCommunication, waited_in_vain(rank_.job_rank, waited, call));
-    }
+    if (waited >= rank_.deadline) throw waited_in_vain(rank_.job_rank, waited, call);
     host::sleep_until(Clock::now() + wait);
   }
 }
@@ -108,9 +104,10 @@ void Handle::abort() noexcept {
   std::optional<ExitGuard> guard;
   const std::optional<Error> unguarded = capture_error([&] {
     guard.emplace(
-        fmt::format("rank {} waited {} for NCCL to abort, which may hang behind a stream: "
-                    "ending the process; look at what was said before",
-                    rank_.job_rank, to_string(Seconds(kAbortPatience))),
+        Error(ErrorKind::kFailure,
+              fmt::format("rank {} waited {} for NCCL to abort, which may hang behind a stream: "
+                          "ending the process; look at what was said before",
+                          rank_.job_rank, to_string(Seconds(kAbortPatience)))),
         kAbortPatience);
   });
   static_cast<void>(unguarded);  // without memory for words it goes unguarded

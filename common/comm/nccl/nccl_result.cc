@@ -52,9 +52,11 @@ Error error_of(const Api& api, ncclResult_t result, const char* function) {
   for (char& letter : words) {
     if (letter == '\n') letter = ' ';  // errors are one line
   }
-  return {meaning.kind,
-          fmt::format("{}: {} ({}){}{}; {}", function, api.get_error_string(result), meaning.name,
-                      words.empty() ? "" : ": ", words, meaning.advice)};
+  const std::string message =
+      fmt::format("{}: {} ({}){}{}; {}", function, api.get_error_string(result), meaning.name,
+                  words.empty() ? "" : ": ", words, meaning.advice);
+  if (result == ncclRemoteError) return {PeerFailure{.kind = PeerFailure::Kind::kLost}, message};
+  return {meaning.kind, message};
 }
 
 void check(const Api& api, ncclResult_t result, const char* function) {

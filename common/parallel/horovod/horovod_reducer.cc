@@ -91,7 +91,7 @@ void HorovodReducer::finish() {
   if (!record) compute.synchronize();
   if (failure) throw Error(*failure);
   if (!record) {
-    fail(ErrorKind::kCommunication,
+    fail(PeerFailure{.kind = PeerFailure::Kind::kAborted},
          "rank {}: another rank has ended, and gradients wait for it: look at its output",
          control_.rank());
   }
@@ -152,7 +152,7 @@ void HorovodReducer::check_progress(bool progress, TimePoint start) {
   if (!tensor) return waiting_since_.reset();
   if (progress || !waiting_since_) waiting_since_ = start;
   if (start - *waiting_since_ < options_.deadline) return;
-  fail(ErrorKind::kCommunication,
+  fail(PeerFailure{.kind = PeerFailure::Kind::kWaited, .waited = options_.deadline},
        "rank {} waited {} for other ranks to make the gradient of {}: look at their output",
        control_.rank(), to_string(Seconds(options_.deadline)),
        layout_.segments()[static_cast<std::size_t>(*tensor)].name);

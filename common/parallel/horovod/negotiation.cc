@@ -15,7 +15,7 @@ void Negotiation::report(int rank, const Request& request) {
     entry = {request.bytes, rank, std::vector<bool>(static_cast<std::size_t>(ranks_)), ranks_};
   }
   if (entry.bytes != request.bytes) {
-    fail(ErrorKind::kCommunication,
+    fail(PeerFailure{.kind = PeerFailure::Kind::kDiverged},
          "gradient {} has {} bytes on rank {} and {} on rank {}: every rank must train the same "
          "model",
          request.tensor, entry.bytes, entry.first_rank, request.bytes, rank);

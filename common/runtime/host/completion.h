@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "common/base/error.h"
 #include "common/runtime/host/host_link.h"
@@ -12,8 +11,7 @@ namespace tandem::host {
 
 // Why a stream failed. Immutable once made, so it can be handed from stream to stream.
 struct Failure {
-  ErrorKind kind = ErrorKind::kFailure;
-  std::string message;
+  Error error;
 };
 
 // One record of an event: pending, then done for good. The fields are written before `done` is set

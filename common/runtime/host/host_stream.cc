@@ -17,14 +17,18 @@ std::shared_ptr<const Failure> failure_of(const char* operation) {
   try {
     throw;
   } catch (const Error& error) {
-    return std::make_shared<Failure>(Failure{error.kind(), error.what()});
+    return std::make_shared<Failure>(Failure{error.reworded(error.what())});
   } catch (const std::exception& error) {
     return std::make_shared<Failure>(
-        Failure{ErrorKind::kFailure, fmt::format("{} failed: {}", operation, error.what())});
+        Failure{Error(ErrorKind::kFailure, fmt::format("{} failed: {}", operation, error.what()))});
   } catch (...) {
-    return std::make_shared<Failure>(
-        Failure{ErrorKind::kFailure, fmt::format("{} failed with no word of why", operation)});
+    return std::make_shared<Failure>(Failure{
+        Error(ErrorKind::kFailure, fmt::format("{} failed with no word of why", operation))});
   }
+}
+
+[[noreturn]] void throw_again(const Failure& failure) {
+  throw failure.error.reworded(failure.error.what());
 }
 
 // Declared access of a copy: the side on another device, or on the host, is remote.
@@ -180,12 +184,12 @@ void HostStream::synchronize() {
   completion->park();
   sleep_to(completion->end.at);
   if (link()) link()->seen_by_host(completion->end);
-  if (completion->failure) throw Error(completion->failure->kind, completion->failure->message);
+  if (completion->failure) throw_again(*completion->failure);
 }
 
 bool HostStream::is_done() {
   if (!tasks_.is_carried_out()) return false;
-  if (failure_) throw Error(failure_->kind, failure_->message);
+  if (failure_) throw_again(*failure_);
   return end_.at <= Clock::now();
 }
 
