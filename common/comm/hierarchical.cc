@@ -12,6 +12,7 @@
 
 #include "common/base/check.h"
 #include "common/comm/agreement.h"
+#include "common/comm/collective_meeting.h"
 #include "common/comm/host_collective.h"
 #include "common/comm/reduction.h"
 #include "common/runtime/host/host_stream.h"
@@ -36,12 +37,15 @@ Shares shares_of(std::int64_t elements, DType type, int ranks) {
 class HierarchicalCommunicator final : public Communicator {
  public:
   HierarchicalCommunicator(const NodeLayout& nodes, CommunicatorsOfNodes parts,
-                           CollectiveObserver* observer)
+                           const CommunicatorOptions& options)
       : parts_(std::move(parts)),
         node_(*parts_.node),
         world_(*parts_.world),
-        observer_(observer),
+        observer_(options.observer),
         is_even_(nodes.is_even()) {
+    if (options.check_order == OrderCheck::kAlways) {
+      notes_.resize(static_cast<std::size_t>(world_.size()));
+    }
     const bool meets = meets_other_nodes(nodes, world_.rank());
     TANDEM_CHECK(meets == (parts_.between != nullptr), "rank {} of {}", world_.rank(),
                  world_.size());
@@ -62,6 +66,7 @@ class HierarchicalCommunicator final : public Communicator {
     const Shares shares = is_even_ ? shares_of(result.size(), result.dtype(), node_.size())
                                    : Shares{.tail = result.size()};
     observed(stream, "all_reduce", result.size_bytes(), [&] {
+      if (!notes_.empty()) compare(stream, note_of(result, op));
       reduce_within_node(stream, mine, result, shares);
       reduce_between_nodes(stream, result, shares, factor_of(op, size()));
       spread_within_node(stream, result, shares);
@@ -140,6 +145,37 @@ class HierarchicalCommunicator final : public Communicator {
     on.enqueue({name, {}, [observer = observer_, call] { observer->finished(call); }});
   }
 
+  // Its parts are compared where they meet, but a part is neither the whole nor on all ranks.
+  [[nodiscard]] static std::int64_t note_of(ConstAnySpan values, ReduceOp op) {
+    return Note{static_cast<std::int64_t>(op), values.size(),
+                static_cast<std::int64_t>(values.dtype())}
+        .value();
+  }
+
+  // Every rank sees all notes, so all of them fail, or none.
+  void compare(Stream& stream, std::int64_t note) {
+    host::HostStream& on = host::host_stream(stream);
+    const auto bits_of = [&stream](std::int64_t* notes, int count) {
+      return Span<float>(reinterpret_cast<float*>(notes), 2 * count, stream.device());
+    };
+    const Span<float> mine = bits_of(&note_, 1);
+    const Span<float> all = bits_of(notes_.data(), size());
+    on.enqueue({"note", {writes(mine)}, [this, note] { note_ = note; }});
+    world_.all_gather(stream, mine, all);
+    on.enqueue({"compare", {reads(all)}, [this] {
+                  for (int peer = 0; peer < size(); ++peer) {
+                    if (notes_[static_cast<std::size_t>(peer)] != note_) fail_for(peer);
+                  }
+                }});
+  }
+
+  [[noreturn]] void fail_for(int peer) const {
+    fail(PeerFailure{.kind = PeerFailure::Kind::kDiverged},
+         "rank {} and rank {} enqueued different collectives: every rank must enqueue the same "
+         "ones in the same order",
+         rank(), peer);
+  }
+
   void reduce_within_node(Stream& stream, ConstAnySpan mine, AnySpan result, Shares shares) {
     const std::int64_t even = shares.each * node_.size();
     if (shares.each > 0) {
@@ -182,6 +218,8 @@ class HierarchicalCommunicator final : public Communicator {
   CollectiveObserver* const observer_;  // may be absent
   const bool is_even_;
   std::uint64_t enqueued_ = 0;
+  std::vector<std::int64_t> notes_;  // of all ranks, on the stream; empty: not compared
+  std::int64_t note_ = 0;            // this rank's
 };
 
 }  // namespace
@@ -197,8 +235,8 @@ bool meets_other_nodes(const NodeLayout& nodes, int rank) {
 
 std::unique_ptr<Communicator> make_hierarchical_communicator(const NodeLayout& nodes,
                                                              CommunicatorsOfNodes parts,
-                                                             CollectiveObserver* observer) {
-  return std::make_unique<HierarchicalCommunicator>(nodes, std::move(parts), observer);
+                                                             const CommunicatorOptions& options) {
+  return std::make_unique<HierarchicalCommunicator>(nodes, std::move(parts), options);
 }
 
 }  // namespace tandem

@@ -37,8 +37,10 @@ struct CommunicatorsOfNodes {
 // nodes.
 //
 // All other operations are the world communicator's; memory is the node's. The observer is told of
-// whole operations, not of their parts, and messages name those. Host streams only.
+// whole operations, not of their parts, and messages name those. Ranks whose all-reduces differ may
+// find out one by one, as their parts do; OrderCheck::kAlways compares whole operations among all
+// ranks first. Host streams only.
 [[nodiscard]] std::unique_ptr<Communicator> make_hierarchical_communicator(
-    const NodeLayout& nodes, CommunicatorsOfNodes parts, CollectiveObserver* observer = nullptr);
+    const NodeLayout& nodes, CommunicatorsOfNodes parts, const CommunicatorOptions& options = {});
 
 }  // namespace tandem

@@ -29,7 +29,7 @@ std::unique_ptr<Communicator> make_communicator_of_nodes(Bootstrap& world, const
     parts.between = make_mpi_communicator(between, device, of_part);
   }
   parts.world = make_mpi_communicator(world, device, of_part);
-  return make_hierarchical_communicator(nodes, std::move(parts), options.observer);
+  return make_hierarchical_communicator(nodes, std::move(parts), options);
 }
 
 }  // namespace tandem

@@ -75,17 +75,22 @@ void expect_mismatch(const ContractSetting& setting, const RankBody& enqueue) {
       checked);
 }
 
-void expect_told(ContractRank& on) {
-  const Error error = error_of([&on] { on.stream->synchronize(); });
+// At the call, or at the stream's next synchronize().
+void expect_told(ContractRank& on, const std::function<void()>& call) {
+  const Error error = error_of([&] {
+    call();
+    on.stream->synchronize();
+  });
   EXPECT_EQ(error.kind(), ErrorKind::kCommunication);
   EXPECT_TRUE(mentions(error, "different collectives")) << error.what();
+  EXPECT_EQ(error.peer_failure().kind, PeerFailure::Kind::kDiverged);
 }
 
 TEST_P(CommunicatorContract, DifferentRoots_AreACommunicationErrorOnAll) {
   expect_mismatch(GetParam(), [](ContractRank& on) {
     const auto values = on.memory<float>(Memory::kOther, 64);
-    on.communicator->broadcast(*on.stream, values.span(), on.rank == 0 ? 0 : 1);
-    expect_told(on);
+    expect_told(
+        on, [&] { on.communicator->broadcast(*on.stream, values.span(), on.rank == 0 ? 0 : 1); });
   });
 }
 
@@ -93,29 +98,24 @@ TEST_P(CommunicatorContract, DifferentSizes_AreACommunicationErrorOnAll) {
   expect_mismatch(GetParam(), [](ContractRank& on) {
     const auto values = on.memory<float>(Memory::kOther, 64);
     const Span<float> mine = values.span().subspan(0, on.rank == 0 ? 32 : 33);
-    on.communicator->all_reduce(*on.stream, mine, ReduceOp::kSum);
-    expect_told(on);
+    expect_told(on, [&] { on.communicator->all_reduce(*on.stream, mine, ReduceOp::kSum); });
   });
 }
 
 TEST_P(CommunicatorContract, DifferentTypes_AreACommunicationErrorOnAll) {
   expect_mismatch(GetParam(), [](ContractRank& on) {
     const auto values = on.memory<float>(Memory::kOther, 64);
-    if (on.rank == 0) {
-      on.communicator->all_reduce(*on.stream, values.buffer->as<BFloat16>(32), ReduceOp::kSum);
-    } else {
-      on.communicator->all_reduce(*on.stream, values.buffer->as<Float16>(32), ReduceOp::kSum);
-    }
-    expect_told(on);
+    const AnySpan mine = on.rank == 0 ? AnySpan(values.buffer->as<BFloat16>(32))
+                                      : AnySpan(values.buffer->as<Float16>(32));
+    expect_told(on, [&] { on.communicator->all_reduce(*on.stream, mine, ReduceOp::kSum); });
   });
 }
 
 TEST_P(CommunicatorContract, DifferentReductions_AreACommunicationErrorOnAll) {
   expect_mismatch(GetParam(), [](ContractRank& on) {
     const auto values = on.memory<float>(Memory::kOther, 64);
-    on.communicator->all_reduce(*on.stream, values.span(),
-                                on.rank == 0 ? ReduceOp::kSum : ReduceOp::kAverage);
-    expect_told(on);
+    const ReduceOp op = on.rank == 0 ? ReduceOp::kSum : ReduceOp::kAverage;
+    expect_told(on, [&] { on.communicator->all_reduce(*on.stream, values.span(), op); });
   });
 }
 

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Without the contract's errors: where ranks differ, a part finds out on one node, and the others
-// are told that the communicator was aborted.
 #include "tests/comm/communicator_contract.h"
 
 namespace tandem::test {

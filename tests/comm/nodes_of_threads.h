@@ -39,7 +39,7 @@ namespace tandem::test {
     parts.between = make_shared_memory_communicator(between, device, of_part);
   }
   parts.world = make_shared_memory_communicator(world, device, of_part);
-  return make_hierarchical_communicator(nodes, std::move(parts), options.observer);
+  return make_hierarchical_communicator(nodes, std::move(parts), options);
 }
 
 }  // namespace tandem::test
