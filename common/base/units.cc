@@ -34,13 +34,23 @@ double scaled(std::string_view text, const std::array<Unit, N>& units) {
   return -1;
 }
 
+// "ns, us, ms or s".
+template <std::size_t N>
+std::string names_of(const std::array<Unit, N>& units) {
+  std::string names;
+  for (std::size_t i = 0; i < N; ++i) {
+    names += fmt::format("{}{}", i == 0 ? "" : i + 1 == N ? " or " : ", ", units[i].name);
+  }
+  return names;
+}
+
 }  // namespace
 
 Bytes parse_bytes(std::string_view text, std::string_view what) {
   const double value = scaled(text, kByteUnits);
   if (value < 0 || value > 9e18) {
-    fail(ErrorKind::kUsage, "{}: '{}' is no size: give a number with its unit, such as 25MiB", what,
-         text);
+    fail(ErrorKind::kUsage, "{}: '{}' is no size: give a number with its unit ({}), such as 25MiB",
+         what, text, names_of(kByteUnits));
   }
   return Bytes{static_cast<std::int64_t>(std::llround(value))};
 }
@@ -48,8 +58,9 @@ Bytes parse_bytes(std::string_view text, std::string_view what) {
 Nanoseconds parse_duration(std::string_view text, std::string_view what) {
   const double value = scaled(text, kTimeUnits);
   if (value < 0 || value > 9e18) {
-    fail(ErrorKind::kUsage, "{}: '{}' is no duration: give a number with its unit, such as 500ms",
-         what, text);
+    fail(ErrorKind::kUsage,
+         "{}: '{}' is no duration: give a number with its unit ({}), such as 500ms", what, text,
+         names_of(kTimeUnits));
   }
   return Nanoseconds{std::llround(value)};
 }
