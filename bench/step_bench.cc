@@ -123,6 +123,10 @@ int main(int argc, char** argv) {
   return run_main("step_bench", [&] {
     const auto options = parse_step_options(argc, argv);
     if (!options) return 0;
+    if (options->check) {
+      static_cast<void>(tandem::make_model(options->model));
+      return 0;
+    }
     check_launch(options->place.launch);
     return run_as_launched(*options, argc, argv);
   });

@@ -163,6 +163,8 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
   app.add_option("--warmup-steps", flags.warmup_steps, "and at least so many steps (3 or more)")
       ->capture_default_str();
   app.add_option("--record", flags.record, "write the launch's full record to this file");
+  app.add_flag("--check", flags.check,
+               "say what is wrong with the command line, if anything is, and end");
   app.add_flag("--verify", flags.verify,
                "instead of timing: train some steps and compare with single");
   app.add_option(

@@ -64,6 +64,7 @@ struct StepFlags {
   int warmup_steps = 5;
   std::string record;
   bool verify = false;
+  bool check = false;
   std::string ab;
   int pairs = 200;
 };

@@ -306,6 +306,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   options.peak = peak_of(flags.peak_gflops);
   options.record_file = flags.record;
   options.verify = flags.verify;
+  options.check = flags.check;
   options.pairs = flags.pairs;
   options.ab = flags.ab;
   options.planted = flags.plant;

@@ -49,6 +49,7 @@ struct StepOptions {
   PeakRequest peak{};
   std::string record_file;  // empty: none
   bool verify = false;
+  bool check = false;                 // of the options alone
   std::string ab;                     // as given, "option=value"; empty: none
   std::optional<Variant> ab_variant;  // the variant with that option changed
   int pairs = 200;

@@ -40,6 +40,19 @@ TEST(LaunchCommand, Processes_RunUnderMpirun_Unbound) {
                                "/bin/step_bench --strategy=ddp --launch=processes "));
 }
 
+TEST(CheckCommand, HasTheCellsOptions_AndNeedsNoLauncher) {
+  const results::Cell cell{.strategy = "ddp",
+                           .launch = "processes",
+                           .model = "mlp-small",
+                           .backend = "host",
+                           .devices = 2,
+                           .global_batch = 64,
+                           .options = {{"grads", "views"}}};
+  EXPECT_EQ(fmt::format("{}", fmt::join(check_command(cell, kSettings), " ")),
+            "/bin/step_bench --strategy=ddp --launch=processes --model=mlp-small --batch=64 "
+            "--devices=2 --backend=host --min-time=500ms --min-samples=10 --grads=views --check");
+}
+
 TEST(LaunchCommand, CoreSpeed_IsGivenToPresetLinksAlone) {
   LaunchSettings settings = kSettings;
   settings.yardsticks.core_gflops = 95.5;

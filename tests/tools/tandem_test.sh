@@ -123,6 +123,18 @@ case_usage_error() {
   [ "$(launches)" = 11 ] || die "a usage error was repeated"
 }
 
+# An option that a cell does not take is found before anything is measured.
+case_refused_option() {
+  sweep 64
+  FAKE_COUNT=$folder/count FAKE_REFUSE=ddp expect 2 run
+  one_line "the sweep's cell ddp.*: step_bench: --frobs is no option of ddp"
+  [ ! -e count ] || die "a cell was launched"
+  expect 0 run
+  sed -i 's/{"strategy": "dp"}/{"strategy": "dp", "options": {"batch": 32}}/' sweep.json
+  expect 2 run
+  one_line "option 'batch' is none of a strategy's"
+}
+
 case_crash() {
   sweep 64
   FAKE_CRASH=dp expect 1 run

@@ -38,9 +38,11 @@ bool has_preset_link(const results::Cell& cell) {
   return link != cell.options.end() && link->second.find('@') != std::string::npos;
 }
 
-std::vector<std::string> launch_command(const results::Cell& cell, const LaunchSettings& settings,
-                                        const std::filesystem::path& record) {
-  std::vector<std::string> command = launcher_words(settings.site, cell, settings.oversubscribe);
+namespace {
+
+// What step_bench is told of a cell.
+void add_cell(std::vector<std::string>& command, const results::Cell& cell,
+              const LaunchSettings& settings) {
   command.push_back(settings.step_bench.string());
   command.push_back("--strategy=" + cell.strategy);
   command.push_back("--launch=" + cell.launch);
@@ -51,6 +53,21 @@ std::vector<std::string> launch_command(const results::Cell& cell, const LaunchS
   command.push_back("--min-time=" + settings.min_time);
   command.push_back(fmt::format("--min-samples={}", settings.min_samples));
   for (const auto& [name, value] : cell.options) command.push_back("--" + name + "=" + value);
+}
+
+}  // namespace
+
+std::vector<std::string> check_command(const results::Cell& cell, const LaunchSettings& settings) {
+  std::vector<std::string> command;
+  add_cell(command, cell, settings);
+  command.emplace_back("--check");
+  return command;
+}
+
+std::vector<std::string> launch_command(const results::Cell& cell, const LaunchSettings& settings,
+                                        const std::filesystem::path& record) {
+  std::vector<std::string> command = launcher_words(settings.site, cell, settings.oversubscribe);
+  add_cell(command, cell, settings);
   const Yardsticks& yardsticks = settings.yardsticks;
   if (yardsticks.core_gflops > 0 && has_preset_link(cell)) {
     command.push_back(fmt::format("--core-gflops={}", yardsticks.core_gflops));

@@ -41,6 +41,10 @@ struct LaunchSettings {
                                                       const LaunchSettings& settings,
                                                       const std::filesystem::path& record);
 
+// step_bench's command line that only reads the cell's options: at once, here, and by one process.
+[[nodiscard]] std::vector<std::string> check_command(const results::Cell& cell,
+                                                     const LaunchSettings& settings);
+
 // This process's environment without the variables that would change what is measured, and with
 // Open MPI's leave to run as root; lost nodes are noticed soon.
 [[nodiscard]] std::vector<std::string> launch_environment();

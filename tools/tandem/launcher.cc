@@ -193,6 +193,19 @@ ChildResult Launcher::run_in(const results::Cell& cell, const std::vector<std::s
   return child;
 }
 
+// Whatever else goes wrong is the launch's to tell.
+std::string Launcher::refusal_of(const results::Cell& cell) const {
+  const std::filesystem::path log = logs_ / (file_name(cell, 0) + ".check.log");
+  const ChildResult child = run_child({.arguments = check_command(cell, settings_),
+                                       .environment = launch_environment(),
+                                       .log = log,
+                                       .timeout = timeout_},
+                                      interrupts_);
+  std::filesystem::remove(log);
+  const bool is_refused = child.end == End::kExited && child.code == kUsageExit;
+  return is_refused ? reason_in(child.stderr_text) : "";
+}
+
 std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch,
                                            const Yardsticks& yardsticks) const {
   const std::filesystem::path base = logs_ / file_name(cell, launch);

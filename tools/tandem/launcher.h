@@ -29,6 +29,9 @@ class Launcher {
   Launcher(LaunchSettings settings, std::filesystem::path logs, std::chrono::seconds timeout,
            const Interrupts& interrupts);
 
+  // Why step_bench refuses the cell's options, whatever the machine; "" where it takes them.
+  [[nodiscard]] std::string refusal_of(const results::Cell& cell) const;
+
   // Nothing where an interrupt cut the launch short: it is as if it had never begun.
   [[nodiscard]] std::optional<LaunchOutcome> run(const results::Cell& cell, int launch,
                                                  const Yardsticks& yardsticks = {}) const;

@@ -131,6 +131,19 @@ std::string option_text(const Json& value, const Reader& reader, const std::stri
   return value.dump();
 }
 
+// What the sweep says elsewhere, or tandem itself.
+void check_option_name(const std::string& name, const Reader& reader) {
+  constexpr std::array<std::string_view, 15> kNotOptions{
+      "strategy",   "launch",        "model",       "batch",  "devices",
+      "backend",    "min-time",      "min-samples", "record", "check",
+      "flight-dir", "oversubscribe", "verify",      "ab",     "pairs"};
+  if (std::find(kNotOptions.begin(), kNotOptions.end(), name) == kNotOptions.end()) return;
+  reader.complain(
+      fmt::format("option '{}' is none of a strategy's: a sweep has keys of its own for "
+                  "what is measured, and tandem says the rest",
+                  name));
+}
+
 void check_strategy(const Strategy& strategy, const Reader& reader) {
   constexpr std::array<std::string_view, 6> kStrategies{
       "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"};
@@ -164,6 +177,7 @@ Strategy read_strategy(const Json& json, const std::string& where) {
   if (!reader.has("options")) return strategy;
   if (!reader.at("options").is_object()) reader.complain("key 'options' must be an object");
   for (const auto& [name, value] : reader.at("options").items()) {
+    check_option_name(name, reader);
     strategy.options[name] = option_text(value, reader, name);
   }
   return strategy;

@@ -76,6 +76,7 @@ Yardsticks SweepRunner::yardsticks_for(const results::Cell& cell) const {
 
 SweepEnd SweepRunner::run() {
   skip_what_does_not_fit();
+  check_options();
   if (finished_ > 0) {
     progress_.say(fmt::format("resuming: {} launches are in the journal", finished_));
   }
@@ -96,6 +97,15 @@ void SweepRunner::skip_what_does_not_fit() {
   for (std::size_t cell = 0; cell < states_.size(); ++cell) {
     const auto reason = why_too_large(plan_.limit, plan_.cells[cell]);
     if (reason && !states_[cell].settled) skip(cell, *reason);
+  }
+}
+
+void SweepRunner::check_options() const {
+  for (std::size_t cell = 0; cell < states_.size() && !interrupts_.requested(); ++cell) {
+    if (states_[cell].settled) continue;
+    const std::string refusal = launcher_.refusal_of(plan_.cells[cell]);
+    if (refusal.empty()) continue;
+    fail(ErrorKind::kUsage, "the sweep's cell {}: {}", plan_.cells[cell].name(), refusal);
   }
 }
 

@@ -32,7 +32,8 @@ class SweepRunner {
   SweepRunner(Plan plan, const Launcher& launcher, results::Journal& journal,
               const Interrupts& interrupts);
 
-  // Throws a usage error where the first two launches of a sweep that has measured nothing end with
+  // Throws a usage error where a cell has options that step_bench does not take, before anything is
+  // launched, and where the first two launches of a sweep that has measured nothing end with
   // the same one: all others would fail one by one for that cause.
   [[nodiscard]] SweepEnd run();
 
@@ -45,6 +46,7 @@ class SweepRunner {
 
   void take_over(const std::vector<results::LaunchRecord>& journaled);
   void skip_what_does_not_fit();
+  void check_options() const;
   void skip(std::size_t cell, const std::string& reason);
   void launch(const Slot& slot);
   // The first launch that scaled a preset link decides for all: they share one link. So does the
