@@ -10,8 +10,12 @@ OutputDevice::OutputDevice(Device& device, const std::vector<Replica*>& replicas
     if (&replica->device() == &device) replica_ = replica;
   }
   if (replica_ != nullptr) return;
-  own_.emplace(Own{make_operations(device), PhaseTimer(device, phases),
-                   device.make_stream(StreamPriority::kNormal)});
+  own_.emplace(device, phases);
 }
+
+OutputDevice::Own::Own(Device& device, const PhaseOptions& phases)
+    : operations(make_operations(device)),
+      timer(device, phases),
+      stream(device.make_stream(StreamPriority::kNormal)) {}
 
 }  // namespace tandem::dp

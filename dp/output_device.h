@@ -29,6 +29,8 @@ class OutputDevice {
 
  private:
   struct Own {
+    Own(Device& device, const PhaseOptions& phases);
+
     std::unique_ptr<Operations> operations;
     PhaseTimer timer;
     std::unique_ptr<Stream> stream;  // last: ends its work before what it works with goes

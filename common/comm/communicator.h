@@ -10,6 +10,7 @@
 #include "common/comm/farewell.h"
 #include "common/runtime/any_span.h"
 #include "common/runtime/device.h"
+#include "common/runtime/stream_graph.h"
 
 namespace tandem {
 
@@ -113,6 +114,10 @@ class Communicator {
 
   // The same with texts of any length, for control.
   [[nodiscard]] virtual std::vector<std::string> all_gather(const std::string& mine) = 0;
+
+  // Who keeps account of collectives that are captured (Stream::capture) and replayed; null where
+  // they cannot be, since the host takes part in them. Every rank captures and replays the same.
+  [[nodiscard]] virtual CaptureObserver* capture_observer() { return nullptr; }
 
   // Makes all waiting and future calls of all ranks fail soon.
   virtual void abort() noexcept = 0;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "common/base/clock.h"
+#include "common/base/error.h"
 #include "common/runtime/event.h"
 #include "common/runtime/span.h"
+#include "common/runtime/stream_graph.h"
 
 namespace tandem {
 
@@ -42,6 +47,18 @@ class Stream {
 
   // True when nothing is queued or running. Throws like synchronize() once the stream failed.
   [[nodiscard]] virtual bool is_done() = 0;
+
+  // What `enqueue` gives this stream, and streams of the device that wait for its events and are
+  // waited for in turn, as a graph: none of it runs. Within, nothing may take or free memory or
+  // make the host wait, and nobody may ask for an event; timed ones tell their times after each
+  // replay. Where the capture is spoiled, throws a failure that names the call, and the device's
+  // streams have failed with it, since what they were given is lost. A usage error where there are
+  // no graphs.
+  [[nodiscard]] virtual std::unique_ptr<StreamGraph> capture(const std::function<void()>& enqueue) {
+    static_cast<void>(enqueue);
+    fail(ErrorKind::kUsage, "{}: streams are captured on the CUDA back end alone",
+         to_string(device()));
+  }
 
   // Raw forms behind enqueue_copy and enqueue_zero (copy.h), which check sizes and placement.
   virtual void copy_bytes(ByteSpan destination, ConstByteSpan source) = 0;

@@ -5,10 +5,9 @@ namespace tandem {
 
 void CollectiveTimer::begin(Stream& stream, std::size_t index, Bytes size) {
   if (timing_ == PhaseTiming::kOff) return;
-  if (used_ == marks_.size()) {
-    marks_.push_back({device_.make_timed_event(), device_.make_timed_event()});
-  }
-  Mark& mark = marks_[used_];
+  Mark& mark = marks_.next([this] {
+    return Mark{device_.make_timed_event(), device_.make_timed_event()};
+  });
   mark.index = index;
   mark.size = size;
   stream.record(*mark.start);
@@ -16,20 +15,20 @@ void CollectiveTimer::begin(Stream& stream, std::size_t index, Bytes size) {
 
 void CollectiveTimer::end(Stream& stream) {
   if (timing_ == PhaseTiming::kOff) return;
-  stream.record(*marks_[used_++].end);
+  stream.record(*marks_.latest().end);
 }
 
 std::vector<CollectiveTimes> CollectiveTimer::collect() {
   std::vector<CollectiveTimes> times;
-  for (std::size_t i = 0; i < used_; ++i) {
-    const Mark& mark = marks_[i];
-    if (mark.index >= times.size()) times.resize(mark.index + 1);
-    CollectiveTimes& collective = times[mark.index];
-    collective.size = mark.size;
-    collective.total += *mark.end - *mark.start;
-    ++collective.steps;
+  for (const std::span<const Mark> marks : marks_.take()) {
+    for (const Mark& mark : marks) {
+      if (mark.index >= times.size()) times.resize(mark.index + 1);
+      CollectiveTimes& collective = times[mark.index];
+      collective.size = mark.size;
+      collective.total += *mark.end - *mark.start;
+      ++collective.steps;
+    }
   }
-  used_ = 0;
   return times;
 }
 

@@ -6,6 +6,8 @@
 
 #include "common/base/units.h"
 #include "common/runtime/device.h"
+#include "common/runtime/stream_graph.h"
+#include "common/trace/mark_log.h"
 #include "common/trace/phase_timer.h"
 
 namespace tandem {
@@ -20,7 +22,7 @@ struct CollectiveTimes {
 // Marks on a communication stream where each collective of a step begins and ends, which the phases
 // of the compute stream do not tell. Events in stream order, as those of PhaseTimer. One thread at
 // a time.
-class CollectiveTimer {
+class CollectiveTimer final : public CaptureObserver {
  public:
   CollectiveTimer(Device& device, PhaseTiming timing) : device_(device), timing_(timing) {}
 
@@ -28,8 +30,14 @@ class CollectiveTimer {
   void begin(Stream& stream, std::size_t index, Bytes size);
   void end(Stream& stream);
 
-  // By index, since the last call; forgets them. Synchronise the stream first.
+  // By index, since the last call; of replays the latest. Forgets them. Synchronise the stream
+  // first.
   [[nodiscard]] std::vector<CollectiveTimes> collect();
+
+  void capture_begins() override { marks_.begin_capture(); }
+  void capture_ends() override { marks_.end_capture(); }
+  void replay_begins(Stream&) override {}
+  void replay_ends(Stream&) override { marks_.note_replay(); }
 
  private:
   struct Mark {
@@ -41,8 +49,7 @@ class CollectiveTimer {
 
   Device& device_;
   const PhaseTiming timing_;
-  std::vector<Mark> marks_;  // the first used_ of them are set; the rest are kept for reuse
-  std::size_t used_ = 0;
+  MarkLog<Mark> marks_;
 };
 
 }  // namespace tandem

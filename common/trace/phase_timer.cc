@@ -3,14 +3,9 @@
 
 namespace tandem {
 
-PhaseTimer::Mark& PhaseTimer::next_mark() {
-  if (used_ == marks_.size()) marks_.push_back({device_.make_timed_event()});
-  return marks_[used_++];
-}
-
 void PhaseTimer::mark(Stream& stream, Phase phase, bool ends_step) {
   if (options_.timing == PhaseTiming::kOff) return;
-  Mark& mark = next_mark();
+  Mark& mark = marks_.next([this] { return Mark{device_.make_timed_event()}; });
   mark.phase = phase;
   mark.ends_step = ends_step;
   stream.record(*mark.event);
@@ -35,24 +30,46 @@ void PhaseTimer::meet_planted(Stream& stream, Phase phase) {
 void PhaseTimer::end_step(Stream& stream) {
   mark(stream, Phase::kIdle, true);
   met_planted_ = false;
+  if (!is_captured_) tell_of_end(stream);
+}
+
+void PhaseTimer::tell_of_end(Stream& stream) {
   for (StepObserver* const observer : options_.observers) observer->step_ends(device_, stream);
 }
 
 void PhaseTimer::abandon_step() {
-  while (used_ > 0 && !marks_[used_ - 1].ends_step) --used_;
+  marks_.forget_latest_while([](const Mark& mark) { return !mark.ends_step; });
   met_planted_ = false;
+}
+
+void PhaseTimer::capture_begins() {
+  is_captured_ = true;
+  marks_.begin_capture();
+}
+
+void PhaseTimer::capture_ends() {
+  is_captured_ = false;
+  marks_.end_capture();
+}
+
+void PhaseTimer::replay_ends(Stream& stream) {
+  marks_.note_replay();
+  tell_of_end(stream);
+}
+
+void PhaseTimer::sum_up(std::span<const Mark> marks, PhaseTimes& times) {
+  for (std::size_t i = 0; i + 1 < marks.size(); ++i) {
+    if (marks[i].ends_step) continue;  // between steps
+    const Nanoseconds took = *marks[i + 1].event - *marks[i].event;
+    times.total[static_cast<std::size_t>(marks[i].phase)] += took;
+    times.span += took;
+    if (marks[i + 1].ends_step) ++times.steps;
+  }
 }
 
 PhaseTimes PhaseTimer::collect() {
   PhaseTimes times;
-  for (std::size_t i = 0; i + 1 < used_; ++i) {
-    if (marks_[i].ends_step) continue;  // between steps
-    const Nanoseconds took = *marks_[i + 1].event - *marks_[i].event;
-    times.total[static_cast<std::size_t>(marks_[i].phase)] += took;
-    times.span += took;
-    if (marks_[i + 1].ends_step) ++times.steps;
-  }
-  used_ = 0;
+  for (const std::span<const Mark> marks : marks_.take()) sum_up(marks, times);
   return times;
 }
 

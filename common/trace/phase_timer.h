@@ -4,9 +4,12 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "common/runtime/device.h"
+#include "common/runtime/stream_graph.h"
+#include "common/trace/mark_log.h"
 #include "common/trace/phase.h"
 #include "common/trace/step_observer.h"
 
@@ -40,7 +43,7 @@ struct PhaseOptions {
 // Marks on one device's main stream where one phase ends and the next begins. The marks are events
 // in stream order: they wait for nobody and cost less than a microsecond each. One thread at a
 // time.
-class PhaseTimer {
+class PhaseTimer final : public CaptureObserver {
  public:
   PhaseTimer(Device& device, const PhaseOptions& options) : device_(device), options_(options) {}
 
@@ -55,8 +58,16 @@ class PhaseTimer {
   // Forgets the step that was begun and will not be ended. Synchronise the stream first.
   void abandon_step();
 
-  // Sums up all steps since the last call and forgets them. Synchronise the stream first.
+  // Sums up all steps since the last call, of replays the latest, and forgets them. Synchronise the
+  // stream first.
   [[nodiscard]] PhaseTimes collect();
+
+  // Observers are told of a captured step's phases once, while it is captured, and of the end of
+  // each replay: what they do on the host in its phases is not done again.
+  void capture_begins() override;
+  void capture_ends() override;
+  void replay_begins(Stream&) override {}
+  void replay_ends(Stream& stream) override;
 
  private:
   struct Mark {
@@ -66,13 +77,14 @@ class PhaseTimer {
   };
 
   void mark(Stream& stream, Phase phase, bool ends_step);
+  void tell_of_end(Stream& stream);
   void meet_planted(Stream& stream, Phase phase);
-  Mark& next_mark();
+  static void sum_up(std::span<const Mark> marks, PhaseTimes& times);
 
   Device& device_;
   const PhaseOptions options_;
-  std::vector<Mark> marks_;  // the first used_ of them are set; the rest are kept for reuse
-  std::size_t used_ = 0;
+  MarkLog<Mark> marks_;
+  bool is_captured_ = false;  // what is enqueued now
   bool met_planted_ = false;  // in this step
 };
 

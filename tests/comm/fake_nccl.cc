@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "common/comm/reduction.h"
 #include "tests/runtime/stand_in_cudart.h"
@@ -96,6 +97,7 @@ struct ncclComm {
   int looks = 0;                               // left before what waits is launched
   std::vector<std::function<void()>> waiting;  // to be put on streams
   std::uint64_t operations = 0;
+  std::shared_ptr<int> graphs = std::make_shared<int>();  // shared by what was captured
 };
 
 namespace {
@@ -139,7 +141,15 @@ ncclResult_t failure_of(const std::string& function, int rank) {
   return ncclSuccess;
 }
 
+// What is captured is on a stream only while a replay runs it.
 void on_stream(cudaStream_t stream, std::function<void()> body) {
+  if (stand_in::is_captured(stream)) {
+    return stand_in::launch(stream, [body = std::move(body)] {
+      ++on_streams;
+      body();
+      --on_streams;
+    });
+  }
   ++on_streams;
   stand_in::launch(stream, [body = std::move(body)] {
     body();
@@ -229,11 +239,17 @@ ncclResult_t collective(const char* function, ncclComm* comm, cudaStream_t strea
                         void* receive, std::size_t count, Compute compute) {
   const Inside inside(comm, function, std::to_string(count));
   if (const ncclResult_t result = failure_of(function, comm->rank)) return result;
-  const std::uint64_t number = ++comm->operations;
-  return add(
-      {comm, stream, false,
-       [=, compute = std::move(compute)] { run_collective(comm, number, send, receive, compute); },
-       nullptr});
+  // A captured one is another in each replay, of which all ranks run the same.
+  constexpr std::uint64_t kPerReplay = std::uint64_t{1} << 32U;
+  const std::uint64_t first = ++comm->operations;
+  const auto runs = std::make_shared<std::uint64_t>(0);
+  const auto graph = stand_in::is_captured(stream) ? comm->graphs : nullptr;
+  return add({comm, stream, false,
+              [=, compute = std::move(compute)] {
+                static_cast<void>(graph);  // held for as long as this is
+                run_collective(comm, first + kPerReplay * (*runs)++, send, receive, compute);
+              },
+              nullptr});
 }
 
 // ---- the functions ----
@@ -318,15 +334,19 @@ void end(ncclComm_t comm, const char* function) {
 }
 
 ncclResult_t comm_destroy(ncclComm_t comm) {
+  if (comm->graphs.use_count() > 1) violate("ncclCommDestroy before a graph of its calls");
   end(comm, "ncclCommDestroy");
   return ncclSuccess;
 }
 
 ncclResult_t comm_abort(ncclComm_t comm) {
+  {
+    const std::lock_guard lock(comm->world->mutex);
+    comm->aborted = true;
+    comm->world->changed.notify_all();
+  }
+  while (comm->graphs.use_count() > 1) std::this_thread::yield();  // as NCCL waits
   end(comm, "ncclCommAbort");
-  const std::lock_guard lock(comm->world->mutex);
-  comm->aborted = true;
-  comm->world->changed.notify_all();
   return ncclSuccess;
 }
 

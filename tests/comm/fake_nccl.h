@@ -37,7 +37,8 @@ void set_async_error(int rank, ncclResult_t result);
 void stick_at_start(int rank);
 
 // What NCCL forbids and somebody did: two threads inside one communicator, a call on one that is
-// gone, memory taken or freed while a collective was on a stream, a group left open.
+// gone, memory taken or freed while a collective was on a stream, a group left open, an end before
+// that of a graph which holds its calls.
 [[nodiscard]] std::vector<std::string> violations();
 
 // Calls of `rank` in order, "ncclAllReduce 100"; of all functions that take a communicator, but for

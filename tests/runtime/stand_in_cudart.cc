@@ -1,81 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/runtime/stand_in_cudart.h"
-
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <set>
-#include <thread>
-#include <utility>
+
+#include "tests/runtime/stand_in_machine.h"
+
+using namespace tandem::testing::stand_in;  // NOLINT(google-build-using-namespace): one program
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// One record of an event. Shared by the event, its stream and those that wait for it.
-struct Record {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool done = false;
-  Clock::time_point at;
-
-  bool is_done() {
-    const std::lock_guard lock(mutex);
-    return done;
-  }
-  void wait() {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return done; });
-  }
-  void complete() {
-    const std::lock_guard lock(mutex);
-    at = Clock::now();
-    done = true;
-    changed.notify_all();
-  }
-};
-
-struct Machine {
-  std::mutex mutex;
-  int gpus = 2;  // until reset()
-  int driver = 13000;
-  bool peers = true;
-  int capability = 90;
-  cudaComputeMode compute_mode = cudaComputeModeDefault;
-  std::set<std::pair<int, int>> enabled;
-  std::map<int, std::size_t> used;                            // by GPU
-  std::map<const void*, std::pair<int, std::size_t>> blocks;  // GPU, or -1 for pinned
-  std::map<std::string, cudaError_t> failures;
-  std::map<std::string, std::function<void()>> looks;
-  std::map<std::string, int> calls;
-  std::map<int, cudaError_t> lost;
-};
+using Clock = Record::Clock;
 
 constexpr std::size_t kMemory = std::size_t{1} << 30;
+
+thread_local int current = 0;
+thread_local cudaError_t last = cudaSuccess;
+
+cudaError_t take_memory(void** data, std::size_t size, int gpu) {
+  Machine& m = machine();
+  const std::lock_guard lock(m.mutex);
+  if (gpu >= 0 && m.used[gpu] + size > kMemory) return answer(cudaErrorMemoryAllocation);
+  constexpr std::size_t kAlignment = 256;  // as cudaMalloc's
+  *data = std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment);
+  std::memset(*data, 0xA5, size);  // as undefined as on a GPU
+  m.blocks[*data] = {gpu, size};
+  if (gpu >= 0) m.used[gpu] += size;
+  ++alive();
+  return cudaSuccess;
+}
+
+cudaError_t give_memory(void* data) {
+  Machine& m = machine();
+  const std::lock_guard lock(m.mutex);
+  const auto it = m.blocks.find(data);
+  if (it == m.blocks.end()) return answer(cudaErrorInvalidValue);
+  if (it->second.first >= 0) m.used[it->second.first] -= it->second.second;
+  m.blocks.erase(it);
+  std::free(data);
+  --alive();
+  return cudaSuccess;
+}
+
+}  // namespace
+
+CUstream_st::CUstream_st(int gpu_of) : gpu(gpu_of), worker([this] { work(); }) { ++alive(); }
+
+CUstream_st::~CUstream_st() {
+  push(nullptr);
+  worker.join();
+  --alive();
+}
+
+void CUstream_st::push(std::function<void()> task) {
+  const std::lock_guard lock(mutex);
+  queue.push_back(std::move(task));
+  changed.notify_all();
+}
+
+void CUstream_st::work() {
+  for (;;) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return !queue.empty(); });
+    const std::function<void()> task = std::move(queue.front());
+    lock.unlock();
+    if (!task) return;
+    task();
+    lock.lock();
+    queue.pop_front();  // only now: what runs is not done
+    changed.notify_all();
+  }
+}
+
+void CUstream_st::drain() {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [this] { return queue.empty(); });
+}
+
+bool CUstream_st::idle() {
+  const std::lock_guard lock(mutex);
+  return queue.empty();
+}
+
+namespace tandem::testing::stand_in {
 
 Machine& machine() {
   static Machine one;
   return one;
 }
 
-std::atomic<int> alive{0};
-thread_local int current = 0;
-thread_local cudaError_t last = cudaSuccess;
+std::atomic<int>& alive() {
+  static std::atomic<int> count{0};
+  return count;
+}
 
 cudaError_t answer(cudaError_t status) {
   if (status != cudaSuccess) last = status;
   return status;
 }
 
-// What a call returns before it does anything: a failure set for it, or that of its lost GPU.
-cudaError_t enter(const char* function, int gpu = -1) {
+cudaError_t enter(const char* function, int gpu) {
   Machine& m = machine();
   const std::lock_guard lock(m.mutex);
   ++m.calls[function];
@@ -89,84 +112,15 @@ cudaError_t enter(const char* function, int gpu = -1) {
   return it == m.lost.end() ? cudaSuccess : answer(it->second);
 }
 
-cudaError_t take_memory(void** data, std::size_t size, int gpu) {
+bool is_known_memory(const void* data) {
   Machine& m = machine();
   const std::lock_guard lock(m.mutex);
-  if (gpu >= 0 && m.used[gpu] + size > kMemory) return answer(cudaErrorMemoryAllocation);
-  constexpr std::size_t kAlignment = 256;  // as cudaMalloc's
-  *data = std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment);
-  std::memset(*data, 0xA5, size);  // as undefined as on a GPU
-  m.blocks[*data] = {gpu, size};
-  if (gpu >= 0) m.used[gpu] += size;
-  ++alive;
-  return cudaSuccess;
+  auto block = m.blocks.upper_bound(data);
+  if (block == m.blocks.begin()) return false;
+  --block;
+  const auto* const begin = static_cast<const std::byte*>(block->first);
+  return data < begin + block->second.second;
 }
-
-cudaError_t give_memory(void* data) {
-  Machine& m = machine();
-  const std::lock_guard lock(m.mutex);
-  const auto it = m.blocks.find(data);
-  if (it == m.blocks.end()) return answer(cudaErrorInvalidValue);
-  if (it->second.first >= 0) m.used[it->second.first] -= it->second.second;
-  m.blocks.erase(it);
-  std::free(data);
-  --alive;
-  return cudaSuccess;
-}
-
-}  // namespace
-
-struct CUstream_st {
-  explicit CUstream_st(int gpu_of) : gpu(gpu_of), worker([this] { work(); }) { ++alive; }
-  ~CUstream_st() {
-    push(nullptr);
-    worker.join();
-    --alive;
-  }
-  void push(std::function<void()> task) {
-    const std::lock_guard lock(mutex);
-    queue.push_back(std::move(task));
-    changed.notify_all();
-  }
-  void work() {
-    for (;;) {
-      std::unique_lock lock(mutex);
-      changed.wait(lock, [this] { return !queue.empty(); });
-      const std::function<void()> task = std::move(queue.front());
-      lock.unlock();
-      if (!task) return;
-      task();
-      lock.lock();
-      queue.pop_front();  // only now: what runs is not done
-      changed.notify_all();
-    }
-  }
-  void drain() {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return queue.empty(); });
-  }
-  bool idle() {
-    const std::lock_guard lock(mutex);
-    return queue.empty();
-  }
-
-  const int gpu;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<std::function<void()>> queue;
-  std::thread worker;
-};
-
-struct CUevent_st {
-  CUevent_st(int gpu_of, bool is_timed) : gpu(gpu_of), timed(is_timed) { ++alive; }
-  ~CUevent_st() { --alive; }
-
-  const int gpu;
-  const bool timed;
-  std::shared_ptr<Record> record;
-};
-
-namespace tandem::testing::stand_in {
 
 void reset(int gpus) {
   Machine& m = machine();
@@ -205,7 +159,7 @@ void lose(int gpu, cudaError_t status) {
   machine().lost[gpu] = status;
 }
 
-int living() { return alive; }
+int living() { return alive(); }
 
 int calls(const std::string& function) {
   const std::lock_guard lock(machine().mutex);
@@ -214,12 +168,10 @@ int calls(const std::string& function) {
 
 cudaError_t last_error() { return last; }
 
-void launch(cudaStream_t stream, std::function<void()> body) { stream->push(std::move(body)); }
+void launch(cudaStream_t stream, std::function<void()> body) { submit(stream, std::move(body)); }
 
 cudaError_t kernel(const std::string& name, cudaStream_t stream, std::function<void()> body) {
-  if (const cudaError_t status = enter(name.c_str(), stream->gpu)) return status;
-  stream->push(std::move(body));
-  return cudaSuccess;
+  return give(name.c_str(), stream, std::move(body));
 }
 
 }  // namespace tandem::testing::stand_in
@@ -232,6 +184,16 @@ const char* cudaGetErrorName(cudaError_t status) {
       return "cudaErrorIllegalAddress";
     case cudaErrorInvalidValue:
       return "cudaErrorInvalidValue";
+    case cudaErrorStreamCaptureUnsupported:
+      return "cudaErrorStreamCaptureUnsupported";
+    case cudaErrorStreamCaptureInvalidated:
+      return "cudaErrorStreamCaptureInvalidated";
+    case cudaErrorStreamCaptureUnjoined:
+      return "cudaErrorStreamCaptureUnjoined";
+    case cudaErrorStreamCaptureIsolation:
+      return "cudaErrorStreamCaptureIsolation";
+    case cudaErrorCapturedEvent:
+      return "cudaErrorCapturedEvent";
     default:
       return "cudaErrorOther";
   }
@@ -296,39 +258,40 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
 
 cudaError_t cudaMalloc(void** data, std::size_t size) {
   if (const cudaError_t status = enter("cudaMalloc", current)) return status;
+  if (const cudaError_t status = check_no_capture()) return status;
   return take_memory(data, size, current);
 }
 cudaError_t cudaFree(void* data) {
-  const cudaError_t status = enter("cudaFree", current);
+  const cudaError_t failed = enter("cudaFree", current);
+  const cudaError_t status = failed != cudaSuccess ? failed : check_no_capture();
   give_memory(data);  // also where it fails, so that the count of what lives stays true
   return status;
 }
 cudaError_t cudaHostAlloc(void** data, std::size_t size, unsigned) {
   if (const cudaError_t status = enter("cudaHostAlloc", current)) return status;
+  if (const cudaError_t status = check_no_capture()) return status;
   return take_memory(data, size, -1);
 }
 cudaError_t cudaFreeHost(void* data) {
-  const cudaError_t status = enter("cudaFreeHost");
+  const cudaError_t failed = enter("cudaFreeHost");
+  const cudaError_t status = failed != cudaSuccess ? failed : check_no_capture();
   give_memory(data);
   return status;
 }
 
 cudaError_t cudaMemsetAsync(void* data, int value, std::size_t size, cudaStream_t stream) {
-  if (const cudaError_t status = enter("cudaMemsetAsync", stream->gpu)) return status;
-  stream->push([=] { std::memset(data, value, size); });
-  return cudaSuccess;
+  return give("cudaMemsetAsync", stream, [=] { std::memset(data, value, size); });
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMemcpyKind,
                             cudaStream_t stream) {
-  if (const cudaError_t status = enter("cudaMemcpyAsync", stream->gpu)) return status;
-  stream->push([=] { std::memcpy(to, from, size); });
-  return cudaSuccess;
+  if (!is_known_memory(to) || !is_known_memory(from)) {
+    if (const cudaError_t status = refuse_in_capture(stream)) return status;
+  }
+  return give("cudaMemcpyAsync", stream, [=] { std::memcpy(to, from, size); });
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size,
                                 cudaStream_t stream) {
-  if (const cudaError_t status = enter("cudaMemcpyPeerAsync", stream->gpu)) return status;
-  stream->push([=] { std::memcpy(to, from, size); });
-  return cudaSuccess;
+  return give("cudaMemcpyPeerAsync", stream, [=] { std::memcpy(to, from, size); });
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
@@ -347,28 +310,18 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (const cudaError_t status = enter("cudaStreamSynchronize", stream->gpu)) return status;
+  if (const cudaError_t status = check_no_capture(stream)) return status;
   stream->drain();
   return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (const cudaError_t status = enter("cudaStreamQuery", stream->gpu)) return status;
+  if (const cudaError_t status = check_no_capture(stream)) return status;
   return stream->idle() ? cudaSuccess : answer(cudaErrorNotReady);
 }
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  *status = cudaStreamCaptureStatusNone;
-  return enter("cudaStreamIsCapturing", stream->gpu);
-}
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  if (const cudaError_t status = enter("cudaLaunchHostFunc", stream->gpu)) return status;
-  stream->push([=] { function(data); });
-  return cudaSuccess;
+  return give("cudaLaunchHostFunc", stream, [=] { function(data); });
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  if (const cudaError_t status = enter("cudaStreamWaitEvent", stream->gpu)) return status;
-  if (event->record) stream->push([record = event->record] { record->wait(); });
-  return cudaSuccess;
-}
-
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   if (const cudaError_t status = enter("cudaEventCreateWithFlags", current)) return status;
   *event = new CUevent_st(current, (flags & cudaEventDisableTiming) == 0);
@@ -378,20 +331,15 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
   return cudaSuccess;
 }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  if (const cudaError_t status = enter("cudaEventRecord", stream->gpu)) return status;
-  if (event->gpu != stream->gpu) return answer(cudaErrorInvalidResourceHandle);
-  event->record = std::make_shared<Record>();
-  stream->push([record = event->record] { record->complete(); });
-  return cudaSuccess;
-}
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (const cudaError_t status = enter("cudaEventQuery", event->gpu)) return status;
+  if (const cudaError_t status = check_no_capture(nullptr, event)) return status;
   const bool done = !event->record || event->record->is_done();
   return done ? cudaSuccess : answer(cudaErrorNotReady);
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   if (const cudaError_t status = enter("cudaEventElapsedTime", end->gpu)) return status;
+  if (const cudaError_t status = check_no_capture(nullptr, end)) return status;
   const bool sound = start->timed && end->timed && start->record && end->record;
   if (!sound) return answer(cudaErrorInvalidResourceHandle);
   if (!start->record->is_done() || !end->record->is_done()) return answer(cudaErrorNotReady);

@@ -35,8 +35,10 @@ void lose(int gpu, cudaError_t status);
 [[nodiscard]] int calls(const std::string& function);  // since reset()
 [[nodiscard]] cudaError_t last_error();                // without clearing it
 
-// Queues work of the test's own.
+// Queues work of the test's own, or adds it to the capture that the stream is part of.
 void launch(cudaStream_t stream, std::function<void()> body);
+
+[[nodiscard]] bool is_captured(cudaStream_t stream);
 
 // Stands in for the launch of a kernel: counted, and may fail, under `name` as calls are.
 [[nodiscard]] cudaError_t kernel(const std::string& name, cudaStream_t stream,

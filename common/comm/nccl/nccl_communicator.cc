@@ -13,6 +13,7 @@
 #include "common/comm/collective_checks.h"
 #include "common/comm/nccl/nccl_group.h"
 #include "common/comm/nccl/nccl_result.h"
+#include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/host/parking.h"
 
@@ -171,7 +172,11 @@ void NcclCommunicator::enqueue(Stream& stream, Collective collective) {
                to_string(device_.id()), to_string(stream.device()));
   cuda::CudaStream& on = cuda::cuda_stream(stream);
   const CollectiveCall call = next(collective.name, collective.size);
-  if (options_.observer != nullptr) options_.observer->enqueued(call);
+  if (is_captured_) {
+    captured_ += collective.size;
+  } else if (options_.observer != nullptr) {
+    options_.observer->enqueued(call);
+  }
   // Dropped with all that is enqueued on a failed stream; those who would wait for it are told.
   if (on.has_failed()) return peers_.raise();
   const ScopedFlag comparing(comparing_, order_ != nullptr);
@@ -202,6 +207,7 @@ void NcclCommunicator::launch(cuda::CudaStream& stream, const CollectiveCall& ca
     return;
   }
   handle_->settle(call);
+  cuda::Capture::look_after(collective.name);  // NCCL's own calls tell nobody
   finish(ticket, stream, collective);
 }
 
@@ -228,7 +234,28 @@ void NcclCommunicator::leave_group(ncclResult_t result) {
   }
 }
 
-// Worked out only where it is compared.
+// ---- replays ----
+
+void NcclCommunicator::capture_begins() {
+  TANDEM_CHECK(order_ == nullptr, "a replay cannot compare the order of collectives");
+  is_captured_ = true;
+  captured_ = {};
+}
+
+void NcclCommunicator::replay_begins(Stream& stream) {
+  cuda::CudaStream& on = cuda::cuda_stream(stream);
+  replayed_ = next("replay", captured_);
+  if (options_.observer != nullptr) options_.observer->enqueued(replayed_);
+  if (on.has_failed()) return peers_.raise();
+  fail_enqueued(replayed_, capture_error([&] { replay_ = in_flight_.begin(on, replayed_); }));
+}
+
+void NcclCommunicator::replay_ends(Stream& stream) {
+  cuda::CudaStream& on = cuda::cuda_stream(stream);
+  if (on.has_failed()) return;
+  fail_enqueued(replayed_, capture_error([&] { in_flight_.end(replay_, on); }));
+}
+
 // ---- trouble ----
 
 std::optional<Error> NcclCommunicator::trouble() {

@@ -40,7 +40,7 @@ namespace tandem::nccl {
 //
 // allocate() waits until no rank has a collective in flight, and frees what has gone meanwhile: see
 // Memory. All ranks of a node end theirs together, on a thread each.
-class NcclCommunicator final : public Communicator {
+class NcclCommunicator final : public Communicator, private CaptureObserver {
  public:
   // Collective; `bootstrap` is not kept, `device`, a GPU's, and `api` outlive it.
   NcclCommunicator(const Api& api, Scale scale, Bootstrap& bootstrap, Device& device,
@@ -75,6 +75,10 @@ class NcclCommunicator final : public Communicator {
   }
   void abort() noexcept override { peers_.raise(); }
 
+  // A replay is watched as one collective, "replay", of all captured bytes: its deadline runs from
+  // when its stream has come to it. NCCL's end, by an abort too, waits until the graph is gone.
+  [[nodiscard]] CaptureObserver* capture_observer() override { return this; }
+
   // Of a group of calls on several communicators by one thread: from here on calls neither wait nor
   // finish what follows them on the stream, and no other thread gets into NCCL's communicator.
   void enter_group();
@@ -84,6 +88,11 @@ class NcclCommunicator final : public Communicator {
   void leave_group(ncclResult_t result);
 
  private:
+  void capture_begins() override;
+  void capture_ends() override { is_captured_ = false; }
+  void replay_begins(Stream& stream) override;
+  void replay_ends(Stream& stream) override;
+
   struct Collective {
     const char* name = "";  // a literal: "all_reduce"
     Bytes size{};
@@ -128,6 +137,10 @@ class NcclCommunicator final : public Communicator {
   const std::shared_ptr<Memory> memory_;  // shared with its buffers
   std::unique_ptr<Handle> handle_;
   std::uint64_t enqueued_ = 0;
+  bool is_captured_ = false;  // what is enqueued now
+  Bytes captured_{};          // by collectives
+  CollectiveCall replayed_{};
+  InFlight::Ticket replay_ = 0;
   std::vector<std::unique_ptr<Buffer>> staging_;  // of host memory; the last is the largest
 
   // Finishes the calls of a group, in their order; absent outside of one.

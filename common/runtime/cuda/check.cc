@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdio>
 
+#include "common/runtime/cuda/capture.h"
+
 namespace tandem::cuda {
 namespace {
 
@@ -42,6 +44,7 @@ std::string describe(cudaError_t status, const char* call, int gpu) {
 
 void check(cudaError_t status, const char* call, int gpu) {
   if (status == cudaSuccess) return;
+  Capture::look_after(call);
   static_cast<void>(cudaGetLastError());
   throw Error(kind_of(status), describe(status, call, gpu));
 }

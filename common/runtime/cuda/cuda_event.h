@@ -19,6 +19,7 @@ class CudaEvent final : public TimedEvent {
 
   [[nodiscard]] Gpu& gpu() const { return gpu_; }
   [[nodiscard]] DeviceId device() const { return device_; }
+  [[nodiscard]] EventTiming timing() const { return timing_; }
   [[nodiscard]] cudaEvent_t get() const { return event_.get(); }
   [[nodiscard]] bool recorded() const { return recorded_.load(std::memory_order_acquire); }
 

@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <thread>
 
+#include "common/base/capture_error.h"
 #include "common/base/check.h"
+#include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/cuda_event.h"
+#include "common/runtime/cuda/cuda_graph.h"
 #include "common/runtime/cuda/device_guard.h"
 
 namespace tandem::cuda {
@@ -48,9 +51,18 @@ void CudaStream::record(Event& event) {
                to_string(target.device()), to_string(device_));
   if (lost() == nullptr) {
     const DeviceGuard here(gpu_.ordinal());
-    gpu_.after_enqueue(cudaEventRecord(target.get(), get()), "cudaEventRecord");
+    gpu_.after_enqueue(set(target), "cudaEventRecord");
   }
   target.set_recorded(failed_source_);
+}
+
+// A captured event only says what comes after what. One whose time is asked for has to be recorded
+// in each replay.
+cudaError_t CudaStream::set(const CudaEvent& event) const {
+  if (event.timing() == EventTiming::kOn && Capture::holds(get())) {
+    return cudaEventRecordWithFlags(event.get(), get(), cudaEventRecordExternal);
+  }
+  return cudaEventRecord(event.get(), get());
 }
 
 void CudaStream::wait(const Event& event) {
@@ -111,6 +123,19 @@ bool CudaStream::is_done() {
   gpu_.after_wait(status, "cudaStreamQuery");
   adopt_failures();
   return true;
+}
+
+std::unique_ptr<StreamGraph> CudaStream::capture(const std::function<void()>& enqueue) {
+  throw_if_failed();
+  const DeviceGuard here(gpu_.ordinal());
+  Capture capture(get(), gpu_.ordinal());
+  const auto thrown = capture_error(enqueue);
+  cudaGraph_t const graph = capture.end();
+  const auto trouble = capture.trouble(thrown);
+  if (!trouble) return std::make_unique<CudaGraph>(gpu_, device_, graph);
+  if (graph != nullptr) TANDEM_CUDA_NOTHROW(gpu_.ordinal(), cudaGraphDestroy(graph));
+  gpu_.give_up(*trouble);
+  throw Error(*trouble);
 }
 
 void CudaStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {

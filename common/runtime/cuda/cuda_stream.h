@@ -10,6 +10,8 @@
 
 namespace tandem::cuda {
 
+class CudaEvent;
+
 // A non-blocking CUDA stream. An error that loses the GPU's context fails every stream of that GPU,
 // and those of other GPUs that waited for its events: at once where the loss is known, else at
 // their next synchronize. (A loss yet unknown is not traced through a third GPU between the two.)
@@ -24,6 +26,8 @@ class CudaStream final : public Stream {
   void delay(Nanoseconds duration) override;
   void synchronize() override;
   [[nodiscard]] bool is_done() override;
+
+  [[nodiscard]] std::unique_ptr<StreamGraph> capture(const std::function<void()>& enqueue) override;
 
   // Host memory must be the platform's (pinned): CUDA blocks the caller for any other.
   void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
@@ -46,6 +50,7 @@ class CudaStream final : public Stream {
   // The GPU whose loss failed this stream; absent while all is well.
   [[nodiscard]] const Gpu* lost() const { return gpu_.failed() ? &gpu_ : failed_source_; }
   void throw_if_failed() const;
+  [[nodiscard]] cudaError_t set(const CudaEvent& event) const;
   void adopt_failures();  // of the GPUs that this stream waited for
 
   const DeviceMap& map_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/cuda/gpu.h"
 
+#include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/device_guard.h"
 
@@ -61,12 +62,14 @@ void Gpu::give_up(const Error& reason) {
 }
 
 void Gpu::after_enqueue(cudaError_t status, const char* call) {
+  Capture::look_after(call);
   if (status == cudaSuccess) return;
   if (!is_sticky(status)) check(status, call, ordinal_);
   keep(status, call);
 }
 
 void Gpu::after_wait(cudaError_t status, const char* call) {
+  Capture::look_after(call);
   if (status == cudaSuccess) return;
   if (!is_sticky(status)) check(status, call, ordinal_);
   keep(status, call);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/cuda/capture.h"
+
+#include "common/base/check.h"
+#include "common/runtime/cuda/check.h"
+
+namespace tandem::cuda {
+namespace {
+
+thread_local Capture* current = nullptr;
+
+}  // namespace
+
+Capture::Capture(cudaStream_t origin, int gpu) : origin_(origin), gpu_(gpu) {
+  TANDEM_CHECK(current == nullptr, "a capture within a capture, on GPU {}", gpu);
+  TANDEM_CUDA(gpu, cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal));
+  current = this;
+}
+
+Capture::~Capture() {
+  if (!is_open_) return;
+  if (cudaGraph_t graph = end()) TANDEM_CUDA_NOTHROW(gpu_, cudaGraphDestroy(graph));
+}
+
+cudaGraph_t Capture::end() {
+  current = nullptr;
+  is_open_ = false;
+  cudaGraph_t graph = nullptr;
+  ended_ = cudaStreamEndCapture(origin_, &graph);
+  if (ended_ == cudaSuccess) return graph;
+  static_cast<void>(cudaGetLastError());
+  return nullptr;
+}
+
+std::optional<Error> Capture::trouble(const std::optional<Error>& thrown) const {
+  if (spoiler_) {
+    return Error(ErrorKind::kFailure,
+                 fmt::format("no CUDA graph could be captured on GPU {}: {} spoiled it{}; nothing "
+                             "that is captured may take or free memory or make the host wait",
+                             gpu_, *spoiler_, thrown ? fmt::format(" ({})", thrown->what()) : ""));
+  }
+  if (thrown) return thrown;
+  if (ended_ == cudaSuccess) return std::nullopt;
+  return Error(ErrorKind::kFailure, fmt::format("no CUDA graph could be captured: {}",
+                                                describe(ended_, "cudaStreamEndCapture", gpu_)));
+}
+
+bool Capture::is_spoiled() const noexcept {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(origin_, &status) == cudaSuccess) {
+    return status == cudaStreamCaptureStatusInvalidated;
+  }
+  static_cast<void>(cudaGetLastError());
+  return true;
+}
+
+void Capture::look_after(const char* call) noexcept {
+  if (current == nullptr || current->spoiler_ || !current->is_spoiled()) return;
+  try {
+    current->spoiler_ = call;
+  } catch (...) {  // no memory for the name: cudaStreamEndCapture says that it was spoiled
+  }
+}
+
+bool Capture::holds(cudaStream_t stream) {
+  if (current == nullptr) return false;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  TANDEM_CUDA(current->gpu_, cudaStreamIsCapturing(stream, &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace tandem::cuda

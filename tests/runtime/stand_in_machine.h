@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the parts of the stand-in for CUDA's runtime share: GPUs, streams, events, captures.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/runtime/stand_in_cudart.h"
+
+namespace tandem::testing::stand_in {
+
+// One record of an event. Shared by the event, its stream and those that wait for it.
+struct Record {
+  using Clock = std::chrono::steady_clock;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  Clock::time_point at;
+
+  bool is_done() {
+    const std::lock_guard lock(mutex);
+    return done;
+  }
+  void wait() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return done; });
+  }
+  void complete() {
+    const std::lock_guard lock(mutex);
+    at = Clock::now();
+    done = true;
+    changed.notify_all();
+  }
+};
+
+struct Machine {
+  std::mutex mutex;
+  int gpus = 2;  // until reset()
+  int driver = 13000;
+  bool peers = true;
+  int capability = 90;
+  cudaComputeMode compute_mode = cudaComputeModeDefault;
+  std::set<std::pair<int, int>> enabled;
+  std::map<int, std::size_t> used;                            // by GPU
+  std::map<const void*, std::pair<int, std::size_t>> blocks;  // GPU, or -1 for pinned
+  std::map<std::string, cudaError_t> failures;
+  std::map<std::string, std::function<void()>> looks;
+  std::map<std::string, int> calls;
+  std::map<int, cudaError_t> lost;
+};
+
+[[nodiscard]] Machine& machine();
+[[nodiscard]] std::atomic<int>& alive();
+
+// Keeps an error as CUDA's last one of this thread.
+cudaError_t answer(cudaError_t status);
+
+// What a call returns before it does anything: a failure set for it, or that of its lost GPU.
+[[nodiscard]] cudaError_t enter(const char* function, int gpu = -1);
+
+// ---- captures and graphs ----
+
+// Work and the nodes, by index, that it comes after.
+struct Node {
+  std::function<void()> body;
+  std::vector<std::size_t> after;
+};
+using Nodes = std::vector<Node>;
+
+// A capture, which streams join by waiting for its events. What is forbidden spoils it, as on CUDA.
+struct Capture {
+  cudaStream_t origin = nullptr;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::thread::id thread{};
+  bool open = true;
+  bool spoiled = false;
+  std::vector<cudaStream_t> streams{};
+  Nodes nodes{};
+};
+
+// Queues work, or adds it to the capture that the stream is part of.
+void submit(cudaStream_t stream, std::function<void()> body);
+
+// For a call that puts `body` on a stream: enters, and refuses where a capture forbids it.
+[[nodiscard]] cudaError_t give(const char* function, cudaStream_t stream,
+                               std::function<void()> body);
+
+// For calls that allocate, free, wait or ask: refused on a thread that captures.
+[[nodiscard]] cudaError_t check_no_capture(cudaStream_t stream = nullptr,
+                                           cudaEvent_t event = nullptr);
+
+// Memory that a graph may copy from or to: a GPU's, or pinned.
+[[nodiscard]] bool is_known_memory(const void* data);
+[[nodiscard]] cudaError_t refuse_in_capture(cudaStream_t stream);
+
+}  // namespace tandem::testing::stand_in
+
+struct CUstream_st {
+  explicit CUstream_st(int gpu_of);
+  ~CUstream_st();
+  void push(std::function<void()> task);
+  void work();
+  void drain();
+  bool idle();
+
+  const int gpu;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<void()>> queue;
+  std::thread worker;
+  std::shared_ptr<tandem::testing::stand_in::Capture> capture{};  // that it is part of
+  std::vector<std::size_t> tail{};                                // its latest nodes there
+};
+
+struct CUevent_st {
+  CUevent_st(int gpu_of, bool is_timed) : gpu(gpu_of), timed(is_timed) {
+    ++tandem::testing::stand_in::alive();
+  }
+  ~CUevent_st() { --tandem::testing::stand_in::alive(); }
+
+  const int gpu;
+  const bool timed;
+  std::shared_ptr<tandem::testing::stand_in::Record> record{};
+  std::shared_ptr<tandem::testing::stand_in::Capture> capture{};  // last recorded in it, behind
+  std::vector<std::size_t> after{};                               // these nodes
+};
