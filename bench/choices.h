@@ -57,6 +57,8 @@ inline constexpr std::array kInputs{Choice<InputPlace>{"host", InputPlace::kHost
                                     Choice<InputPlace>{"device", InputPlace::kDevice}};
 inline constexpr std::array kOptimizers{Choice<OptimizerKind>{"sgd", OptimizerKind::kSgd},
                                         Choice<OptimizerKind>{"adam", OptimizerKind::kAdam}};
+inline constexpr std::array kReplays{Choice<StepReplay>{"off", StepReplay::kOff},
+                                     Choice<StepReplay>{"on", StepReplay::kOn}};
 inline constexpr std::array kLocks{Choice<InterpreterLock>{"off", InterpreterLock::kOff},
                                    Choice<InterpreterLock>{"on", InterpreterLock::kOn}};
 inline constexpr std::array kGrads{Choice<GradsMode>{"copy", GradsMode::kCopy},

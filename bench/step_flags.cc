@@ -38,6 +38,10 @@ void declare_cell(CLI::App& app, StepFlags& flags) {
                  "fp32; tf32 (GPU); or bf16: products and activations in bf16, parameters, their "
                  "gradients, loss and optimizer in fp32")
       ->capture_default_str();
+  app.add_option("--cuda-graph", flags.cuda_graph,
+                 "single, ddp, independent as processes, on GPUs: on captures the third step as a "
+                 "CUDA graph, of which it and all later ones are replays")
+      ->capture_default_str();
   app.add_option("--seed", flags.seed, "of weights and data")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53));
@@ -200,6 +204,7 @@ constexpr std::array kChangeable{Changeable{"strategy", &StepFlags::strategy},
                                  Changeable{"input", &StepFlags::input},
                                  Changeable{"optimizer", &StepFlags::optimizer},
                                  Changeable{"precision", &StepFlags::precision},
+                                 Changeable{"cuda-graph", &StepFlags::cuda_graph},
                                  Changeable{"threads", &StepFlags::threads},
                                  Changeable{"replicate", &StepFlags::replicate},
                                  Changeable{"broadcast", &StepFlags::broadcast},

@@ -22,6 +22,7 @@ struct StepFlags {
   std::string input = "host";
   std::string optimizer = "sgd";
   std::string precision = "fp32";
+  std::string cuda_graph = "off";
   std::string device_ids;
   std::string output_device;
   std::string threads = "spawned";

@@ -10,6 +10,7 @@
 #include "bench/choices.h"
 #include "bench/comma_list.h"
 #include "bench/ranks_main.h"
+#include "bench/replay_checks.h"
 #include "bench/step_checks.h"
 #include "bench/step_flags.h"
 #include "common/base/error.h"
@@ -170,6 +171,7 @@ TrainingOptions training_of(const StepFlags& flags) {
   training.phases = {choose("--phases", flags.phases, kPhaseTimings),
                      planted_by(flags.plant, root_of(flags))};
   training.interpreter = interpreter_of(flags);
+  training.replay = choose("--cuda-graph", flags.cuda_graph, kReplays);
   return training;
 }
 
@@ -247,6 +249,7 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   name("input", &StepFlags::input);
   name("optimizer", &StepFlags::optimizer);
   name("precision", &StepFlags::precision);
+  name("cuda-graph", &StepFlags::cuda_graph);
   if (!names_all_in_order(flags)) name("device-ids", &StepFlags::device_ids);
   if (flags.output_device != std::to_string(root_of(flags))) {
     name("output-device", &StepFlags::output_device);
@@ -296,6 +299,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   check_watching(flags);
   check_counts(flags);
   options.place = place_of(flags, options.variant.strategy);
+  check_replay(flags, options.variant, options.place.launch);
   options.place.control = options.variant.reducer.kind == ReducerKind::kHorovod;
   options.model = flags.model;
   options.free_running = flags.free_running;
@@ -322,6 +326,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
     check_reducer(changed);
     options.ab_variant = variant_of(changed);
     check_pair(flags, options.variant.strategy, options.ab_variant->strategy, options.place.launch);
+    check_replay(changed, *options.ab_variant, options.place.launch);
   }
   return options;
 }

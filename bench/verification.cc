@@ -8,11 +8,17 @@
 #include "bench/strategy_factory.h"
 #include "bench/training_agreement.h"
 #include "common/comm/agreement.h"
+#include "common/parallel/step_graph.h"
 
 namespace tandem::bench {
 namespace {
 
 constexpr int kSteps = 3;
+
+// Of a graph more, to see replays that follow one another.
+int steps_of(const Variant& variant) {
+  return variant.training.replay == StepReplay::kOn ? StepGraph::kCapturedStep + 2 : kSteps;
+}
 
 // A host's products of a row do not depend on the other rows, and shares are the batch's gradients
 // times N, exact for a power of two.
@@ -22,9 +28,9 @@ Rounding rounding_of(int devices, Backend backend) {
              : Rounding::kApart;
 }
 
-TrainedValues train(Strategy& strategy, Platform& platform) {
+TrainedValues train(Strategy& strategy, Platform& platform, int steps) {
   TrainedValues training;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < steps; ++step) {
     strategy.step();
     strategy.synchronize();
     training.gradients.push_back(values_of(platform, strategy.gradients()));
@@ -56,8 +62,9 @@ bool equal_on_all_ranks(Bootstrap& bootstrap, const TrainedValues& mine) {
 TrainedValues train_reference(Place& place, const Model& model, const Variant& variant) {
   Variant single = variant;
   single.strategy = StrategyKind::kSingle;
+  single.training.replay = StepReplay::kOff;
   const auto strategy = make_strategy(place, Launch::kThreads, model, single);
-  return train(*strategy, *place.platform);
+  return train(*strategy, *place.platform, steps_of(variant));
 }
 
 // Rank 0's finding, on all ranks.
@@ -79,8 +86,8 @@ Verification judge(const StepOptions& options, Backend backend, const Disagreeme
   return {passed,
           fmt::format("{}: over {} steps on {} device{} gradients and weights of {} differ from "
                       "single's {}; ranks hold {}; checksum of the weights {:016x}",
-                      passed ? "verified" : "WRONG", kSteps, devices, devices == 1 ? "" : "s",
-                      to_string(options.variant.strategy), to_text(found, bounds),
+                      passed ? "verified" : "WRONG", steps_of(options.variant), devices,
+                      devices == 1 ? "" : "s", to_string(options.variant.strategy), to_text(found, bounds),
                       equal ? "the same bits" : "DIFFERENT bits", weights)};
 }
 
@@ -97,7 +104,7 @@ Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& optio
     const TrainedValues mine = [&] {
       const auto strategy =
           make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
-      return train(*strategy, *place.platform);
+      return train(*strategy, *place.platform, steps_of(options.variant));
     }();
     // The other ranks of ddp-replicate are sent weights; they keep none.
     const bool equal = has_root(options.variant.strategy) || equal_on_all_ranks(bootstrap, mine);

@@ -14,6 +14,7 @@
 //   --accumulate   forward, loss and backward per micro-batch; the last one's gradients are reduced
 //   --join         a number is all-reduced before forward and before backward; a rank without data
 //                  does only that, and all-reduces zeros in every bucket
+//   --cuda-graph   all of it is captured in the third step, and replayed from then on
 //   a model with buffers: rank 0 broadcasts them before every forward (phase buffers)
 //
 // All but the input is what dp-allreduce does as well, in common/parallel/all_reduce_rank.h.
@@ -39,13 +40,20 @@ DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& dev
       batch_(share_.count == 0
                  ? nullptr
                  : std::make_unique<LocalBatch>(platform, device, model, share_, options)),
-      rank_(platform, device, model, share_.count, ranks, interpreter_, options, reducer) {}
+      rank_(platform, device, model, share_.count, ranks, interpreter_, options, reducer),
+      graph_(options.replay, rank_.replica(), interpreter_, rank_.capture_observers()) {
+  check_replayable(options, reducer);
+}
 
 void DistributedDataParallel::step() {
   if (!batch_) {
     static_cast<void>(rank_.shadow());
     return;
   }
+  graph_.step([this] { enqueue_step(); });
+}
+
+void DistributedDataParallel::enqueue_step() {
   Replica& replica = rank_.replica();
   replica.timer().begin(replica.stream(), Phase::kInput);
   batch_->load(replica.stream(), interpreter_);

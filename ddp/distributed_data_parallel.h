@@ -5,6 +5,7 @@
 
 #include "common/parallel/all_reduce_rank.h"
 #include "common/parallel/local_batch.h"
+#include "common/parallel/step_graph.h"
 #include "common/parallel/strategy.h"
 
 namespace tandem::ddp {
@@ -39,10 +40,13 @@ class DistributedDataParallel final : public Strategy {
   [[nodiscard]] const ModuleState& module() { return rank_.replica().state(); }
 
  private:
+  void enqueue_step();
+
   Interpreter interpreter_;
   const Piece share_;
   std::unique_ptr<LocalBatch> batch_;  // null: no samples
-  AllReduceRank rank_;                 // last: its streams end before what they work on goes
+  AllReduceRank rank_;  // behind all that its streams work on: they end before that goes
+  StepGraph graph_;
 };
 
 }  // namespace tandem::ddp

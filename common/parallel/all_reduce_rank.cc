@@ -164,6 +164,10 @@ void AllReduceRank::update() {
   replica_.timer().end_step(stream);
 }
 
+std::vector<CaptureObserver*> AllReduceRank::capture_observers() {
+  return {communicator_.capture_observer(), reducer_->capture_observer()};
+}
+
 void AllReduceRank::synchronize() {
   // Both, whatever fails: nothing of this rank's may be at work when this returns.
   const auto error = capture_error([this] { replica_.stream().synchronize(); });

@@ -47,6 +47,10 @@ class AllReduceRank {
 
   void synchronize();
 
+  // Who keeps account of a step's collectives, for StepGraph; null where the host takes part in
+  // them.
+  [[nodiscard]] std::vector<CaptureObserver*> capture_observers();
+
   [[nodiscard]] Replica& replica() { return replica_; }
   [[nodiscard]] const TensorList& gradients() const { return reducer_->gradients(); }
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const { return reducer_->bucket_sizes(); }

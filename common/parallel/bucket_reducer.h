@@ -52,6 +52,7 @@ class BucketReducer final : public GradientReducer {
 
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const override;
   [[nodiscard]] std::vector<CollectiveTimes> collect_collectives() override;
+  [[nodiscard]] CaptureObserver* capture_observer() override { return &timer_; }
   void synchronize() override;
 
  private:

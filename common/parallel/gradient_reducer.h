@@ -33,6 +33,9 @@ class GradientReducer : public GradientSink {
   // with phases off.
   [[nodiscard]] virtual std::vector<CollectiveTimes> collect_collectives() = 0;
 
+  // Who keeps account of a step's collectives; null where it cannot be captured.
+  [[nodiscard]] virtual CaptureObserver* capture_observer() { return nullptr; }
+
   // Waits for the reducer's own streams; throws their error.
   virtual void synchronize() = 0;
 };

@@ -6,6 +6,7 @@
 #include "common/optim/make_optimizer.h"
 #include "common/parallel/local_batch.h"
 #include "common/parallel/replica.h"
+#include "common/parallel/step_graph.h"
 #include "common/parallel/strategy.h"
 
 namespace tandem {
@@ -34,6 +35,8 @@ class Single final : public Strategy {
   [[nodiscard]] const ModuleState& module() { return replica_.state(); }
 
  private:
+  void enqueue_step();
+
   Interpreter own_interpreter_;
   Interpreter& interpreter_;
   const int parameters_;
@@ -41,7 +44,8 @@ class Single final : public Strategy {
   const std::unique_ptr<Buffer> loss_;
   const Arena gradients_;
   const std::unique_ptr<Optimizer> optimizer_;
-  Replica replica_;  // last: its stream ends before what it works on goes
+  Replica replica_;  // behind all that its stream works on: it ends before that goes
+  StepGraph graph_;
 };
 
 }  // namespace tandem

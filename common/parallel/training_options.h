@@ -23,6 +23,12 @@ enum class InputPlace {
   return place == InputPlace::kPageable ? HostMemory::kPageable : HostMemory::kPinned;
 }
 
+// How a rank's steps get to its device.
+enum class StepReplay {
+  kOff,  // each is enqueued anew
+  kOn,   // from the third on they are replays of it, as a CUDA graph: step_graph.h
+};
+
 // What every strategy of a comparison is given alike.
 struct TrainingOptions {
   std::int64_t global_batch = 0;  // samples per step over all devices
@@ -34,6 +40,7 @@ struct TrainingOptions {
   std::vector<std::int64_t> input_lengths{};  // as in BatchShape; empty: no padding
   PhaseOptions phases{};
   InterpreterOptions interpreter{};
+  StepReplay replay = StepReplay::kOff;  // of single, independent and ddp
 };
 
 }  // namespace tandem
