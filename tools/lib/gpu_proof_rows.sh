@@ -45,8 +45,13 @@ declare_rows() {
       row nccl-world-1 gpu 60 'the flow of NCCL calls, one rank' ranks 1 step_bench $tiny --strategy=ddp --comm=nccl --verify
       row nccl-collectives-1 gpu 60 'all collectives of NCCL, one rank' figures ranks 1 collective_bench --backend=$backend --comm=nccl --collective=all --sizes=1KiB:64MiB:64 --samples=10
     fi
-    if has_flag step_bench --graph; then
-      row graph gpu 60 'the step as a replayed CUDA graph: numbers as single' program step_bench $tiny --graph=on --verify
+    if has_flag step_bench --cuda-graph; then
+      row graph gpu 60 'the step as a replayed CUDA graph: numbers as single' program step_bench $tiny --cuda-graph=on --verify
+      row graph-pairs gpu 90 'a replayed step against an enqueued one, pair by pair' pairs program step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --ab=cuda-graph=on
+      if has_flag step_bench nccl; then
+        row graph-ddp-1 gpu 60 'ddp of one rank over NCCL, replayed: numbers as single' ranks 1 step_bench $tiny --strategy=ddp --comm=nccl --cuda-graph=on --verify
+        row graph-ddp-1-pairs gpu 90 'the same against an enqueued one, pair by pair' pairs ranks 1 step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on
+      fi
     fi
   }
 
@@ -82,6 +87,10 @@ declare_rows() {
         row "nccl-replicate${precision:+-$precision}" gpus:2 60 "ddp-replicate over NCCL${precision:+, $precision}: numbers as single" ranks "$gpus" step_bench $several $per_gpu --strategy=ddp-replicate --comm=nccl ${precision:+--precision=$precision} --verify
         row "nccl-dp${precision:+-$precision}" gpus:2 60 "dp, NCCL broadcasts and reduces${precision:+, $precision}: numbers as single" program step_bench $several $per_gpu --strategy=dp --broadcast=collective --reduce=collective ${precision:+--precision=$precision} --verify
       done
+    fi
+    if has_flag step_bench --cuda-graph && has_flag step_bench nccl; then
+      row graph-ddp gpus:2 60 'ddp over NCCL, replayed: numbers as single' ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl --cuda-graph=on --verify
+      row graph-ddp-pairs gpus:2 90 'a replayed step of ddp against an enqueued one, pair by pair' pairs ranks "$gpus" step_bench $several "--model=$(proof_model)" --batch-per-device=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on
     fi
     row numbers-dp-gpus gpus:2 60 'dp, a device per GPU: numbers as single' program step_bench $several $per_gpu --strategy=dp --verify
     if has_flag step_bench --p2p; then
