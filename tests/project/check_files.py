@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every source and script names its licence, every header guards itself, no file grows past 600 lines."""
+"""Every source and script names its licence, every header guards itself, no file grows past 600 lines, and kernels are
+launched in one way."""
 import pathlib
 import re
 import sys
@@ -10,6 +11,8 @@ SOURCES = {".h", ".cc", ".cu", ".cuh", ".py", ".sh"}
 HEADERS = {".h", ".cuh"}
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 MAX_LINES = 600
+DEVICE_CODE = {".cu", ".cuh"}
+LAUNCHER = "launch.cuh"  # knows every kernel that goes through it
 
 
 def is_source(file):
@@ -26,6 +29,8 @@ def faults(file):
         yield "no #pragma once"
     if len(lines) > MAX_LINES:
         yield f"{len(lines)} lines, {MAX_LINES} at most"
+    if file.suffix in DEVICE_CODE and file.name != LAUNCHER and any(re.search("<<<|cudaLaunchKernel", line) for line in lines):
+        yield f"a kernel that {LAUNCHER} does not launch: it would not be loaded before"
     if any(re.match(r"\s*(//|#)\s*TODO\b", line) for line in lines):
         yield "a TODO: what is not done is said in the README's status table"
 

@@ -7,6 +7,7 @@
 #include "common/runtime/cuda/cuda_platform.h"
 #include "common/runtime/cuda/cuda_probe.h"
 #include "common/runtime/cuda/cuda_stream.h"
+#include "common/runtime/cuda/own_kernels.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/memory_node.h"
 #include "tests/runtime/memory_policy.h"
@@ -422,6 +423,28 @@ TEST(CudaPlatform, WorksWithoutPeerAccess) {
   stand_in::set_peer_access(false);
   const auto platform = cuda::make_cuda_platform(devices(2));
   EXPECT_EQ(stand_in::calls("cudaDeviceEnablePeerAccess"), 0);
+}
+
+// Before anything runs: a kernel that is loaded later waits for what runs by then.
+TEST(CudaPlatform, LoadsEveryKernelOfItsOwn_OnEachGpuThatItOpens) {
+  static const int kernel = 0;
+  static const int other = 1;
+  ASSERT_TRUE(cuda::add_own_kernel(&kernel) && cuda::add_own_kernel(&other));
+  stand_in::reset(3);
+  const auto platform = cuda::make_cuda_platform(devices(2));
+  EXPECT_GE(cuda::own_kernels().size(), 2U);
+  EXPECT_EQ(stand_in::loaded_kernels(0), cuda::own_kernels());
+  EXPECT_EQ(stand_in::loaded_kernels(1), cuda::own_kernels());
+  EXPECT_TRUE(stand_in::loaded_kernels(2).empty());
+}
+
+TEST(CudaPlatform, KernelThatCannotBeLoaded_IsSaidWhenTheGpuIsOpened) {
+  static const int kernel = 0;
+  ASSERT_TRUE(cuda::add_own_kernel(&kernel));
+  stand_in::reset(1);
+  stand_in::fail_next("cudaFuncGetAttributes", cudaErrorNoKernelImageForDevice);
+  const Error error = error_of([] { static_cast<void>(cuda::make_cuda_platform(devices(1))); });
+  EXPECT_TRUE(mentions(error, "load_own_kernels() on GPU 0: ")) << error.what();
 }
 
 // ---- the probe ----

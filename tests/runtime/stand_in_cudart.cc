@@ -135,6 +135,7 @@ void reset(int gpus) {
   m.looks.clear();
   m.calls.clear();
   m.lost.clear();
+  m.loaded.clear();
   last = cudaSuccess;
 }
 
@@ -167,6 +168,11 @@ int calls(const std::string& function) {
 }
 
 cudaError_t last_error() { return last; }
+
+std::vector<const void*> loaded_kernels(int gpu) {
+  const std::lock_guard lock(machine().mutex);
+  return machine().loaded[gpu];
+}
 
 void launch(cudaStream_t stream, std::function<void()> body) { submit(stream, std::move(body)); }
 
@@ -237,6 +243,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int gpu) {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   if (attribute != cudaDevAttrComputeMode) return answer(cudaErrorInvalidValue);
   *value = machine().compute_mode;
+  return cudaSuccess;
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void* function) {
+  if (const cudaError_t status = enter("cudaFuncGetAttributes", current)) return status;
+  const std::lock_guard lock(machine().mutex);
+  machine().loaded[current].push_back(function);
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* total) {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace tandem::testing::stand_in {
 
@@ -34,6 +35,9 @@ void lose(int gpu, cudaError_t status);
 [[nodiscard]] int living();
 [[nodiscard]] int calls(const std::string& function);  // since reset()
 [[nodiscard]] cudaError_t last_error();                // without clearing it
+
+// Kernels that were asked about on this GPU, which loads them, in that order, since reset().
+[[nodiscard]] std::vector<const void*> loaded_kernels(int gpu);
 
 // Queues work of the test's own, or adds it to the capture that the stream is part of.
 void launch(cudaStream_t stream, std::function<void()> body);

@@ -61,6 +61,7 @@ struct Machine {
   std::map<std::string, std::function<void()>> looks;
   std::map<std::string, int> calls;
   std::map<int, cudaError_t> lost;
+  std::map<int, std::vector<const void*>> loaded;  // kernels, by GPU
 };
 
 [[nodiscard]] Machine& machine();

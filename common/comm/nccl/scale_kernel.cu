@@ -3,6 +3,7 @@
 #include <cuda_fp16.h>
 
 #include "common/comm/nccl/scale_kernel.h"
+#include "common/runtime/cuda/launch.cuh"
 
 namespace tandem::nccl {
 namespace {
@@ -30,9 +31,8 @@ __global__ void scale(T* values, std::int64_t count, float factor) {  // values:
 template <class T>
 cudaError_t launch(void* values, std::int64_t count, float factor, cudaStream_t stream) {
   const std::int64_t wanted = (count + kThreads - 1) / kThreads;
-  const auto blocks = static_cast<unsigned>(wanted < kMostBlocks ? wanted : kMostBlocks);
-  scale<<<blocks, kThreads, 0, stream>>>(static_cast<T*>(values), count, factor);
-  return cudaGetLastError();
+  const std::int64_t blocks = wanted < kMostBlocks ? wanted : kMostBlocks;
+  return cuda::launch<scale<T>>(stream, blocks, kThreads, static_cast<T*>(values), count, factor);
 }
 
 }  // namespace

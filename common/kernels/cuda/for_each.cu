@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/for_each.h"
-#include "common/kernels/cuda/launch.cuh"
+#include "common/kernels/cuda/grid.h"
+#include "common/runtime/cuda/launch.cuh"
 
 namespace tandem::cuda {
 namespace {
@@ -13,8 +14,8 @@ __global__ void __launch_bounds__(kThreads) visit_all(std::int64_t count, Functi
 
 template <int width, class Function>
 cudaError_t launch_visits(cudaStream_t stream, std::int64_t count, const Function& function) {
-  return launch(stream, blocks_for(count, width), kThreads, visit_all<width, Function>, count,
-                function);
+  return launch<visit_all<width, Function>>(stream, blocks_for(count, width), kThreads, count,
+                                            function);
 }
 
 }  // namespace

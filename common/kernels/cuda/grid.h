@@ -9,7 +9,6 @@
 namespace tandem::cuda {
 
 inline constexpr int kThreads = 256;                        // of a block
-inline constexpr std::int64_t kMostBlocks = 0x7fff'ffff;    // that CUDA takes, in x
 inline constexpr std::int64_t kMostReductionBlocks = 1024;  // one partial sum each
 
 [[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {

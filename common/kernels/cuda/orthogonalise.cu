@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/block_sum.cuh"
-#include "common/kernels/cuda/launch.cuh"
 #include "common/kernels/cuda/orthogonalise.h"
 #include "common/kernels/cuda/orthonormal_rows.h"
+#include "common/runtime/cuda/launch.cuh"
 
 namespace tandem::cuda {
 namespace {
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kTeam)
 
 cudaError_t orthogonalise(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
                           float* matrix) {
-  return launch(stream, 1, kTeam, orthogonalise_block, rows, columns, matrix);
+  return launch<orthogonalise_block>(stream, 1, kTeam, rows, columns, matrix);
 }
 
 }  // namespace tandem::cuda

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/base/half.h"
 #include "common/kernels/cuda/block_sum.cuh"
-#include "common/kernels/cuda/launch.cuh"
+#include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/sums.h"
+#include "common/runtime/cuda/launch.cuh"
 
 namespace tandem::cuda {
 namespace {
@@ -40,11 +41,11 @@ cudaError_t launch_parts(cudaStream_t stream, std::int64_t count, const Sum& sum
   const std::int64_t blocks = reduction_blocks(count, width);
   if (blocks > 0) {
     const cudaError_t status =
-        launch(stream, blocks, kThreads, sum_part<width, Sum>, count, sum, partials);
+        launch<sum_part<width, Sum>>(stream, blocks, kThreads, count, sum, partials);
     if (status != cudaSuccess) return status;
   }
-  return launch(stream, 1, kThreads, finish_sum<Sum>, static_cast<int>(blocks),
-                static_cast<const double*>(partials), sum);
+  return launch<finish_sum<Sum>>(stream, 1, kThreads, static_cast<int>(blocks),
+                                 static_cast<const double*>(partials), sum);
 }
 
 // Columns side by side, so that a warp reads a row's neighbours; lanes share the rows.
@@ -85,8 +86,8 @@ cudaError_t sum_up(cudaStream_t stream, std::int64_t count, const Sum& sum, doub
 template <class T>
 cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t out, const T* dy,
                         float* dbias) {
-  return launch(stream, ceil_div(out, kColumns), kColumns * kLanes, column_sums<T>, batch, out, dy,
-                dbias);
+  return launch<column_sums<T>>(stream, ceil_div(out, kColumns), kColumns * kLanes, batch, out, dy,
+                                dbias);
 }
 
 #define TANDEM_INSTANTIATE(...) \

@@ -4,6 +4,7 @@
 #include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/device_guard.h"
+#include "common/runtime/cuda/own_kernels.h"
 
 namespace tandem::cuda {
 namespace {
@@ -31,7 +32,10 @@ std::string identity_of(int ordinal) {
 Gpu::Gpu(int ordinal)
     : ordinal_(initialised(ordinal)),
       facts_(facts_of(ordinal)),
-      setup_(ordinal, StreamPriority::kNormal) {}
+      setup_(ordinal, StreamPriority::kNormal) {
+  const DeviceGuard here(ordinal_);
+  TANDEM_CUDA(ordinal_, load_own_kernels());
+}
 
 Gpu::Facts Gpu::facts_of(int ordinal) {
   cudaDeviceProp properties{};

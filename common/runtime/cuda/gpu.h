@@ -20,7 +20,7 @@ namespace tandem::cuda {
 // enqueued after it is dropped, and each wait throws the first error again. Thread-safe.
 class Gpu {
  public:
-  explicit Gpu(int ordinal);  // makes the context
+  explicit Gpu(int ordinal);  // makes the context, and loads all kernels of the module's own
 
   [[nodiscard]] int ordinal() const { return ordinal_; }
   [[nodiscard]] const std::string& name() const { return facts_.name; }  // "NVIDIA H200"

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The module's device code, without a GPU: every kernel is known by its address before main(), so
+// that all can be loaded before any is launched.
+#include "common/runtime/cuda/own_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "common/base/half.h"
+#include "common/kernels/cuda/elementwise.h"
+#include "common/kernels/cuda/sums.h"
+
+namespace tandem::cuda {
+namespace {
+
+// One for single elements, and one for packs where the function takes them.
+template <class Function>
+constexpr std::size_t visits() {
+  return Packable<Function> ? 2 : 1;
+}
+
+constexpr std::size_t kElementwise = 0
+#define TANDEM_COUNT(...) +visits<__VA_ARGS__>()
+    TANDEM_EACH_ELEMENTWISE(TANDEM_COUNT)
+#undef TANDEM_COUNT
+    ;
+
+constexpr std::size_t kSums = 0
+#define TANDEM_COUNT(...) +3  // its parts, single and packed, and their sum
+    TANDEM_EACH_SUM(TANDEM_COUNT)
+#undef TANDEM_COUNT
+    ;
+
+constexpr std::size_t kColumnSums = 2;  // of fp32 and bf16
+constexpr std::size_t kOrthogonalise = 1;
+constexpr std::size_t kScale = TANDEM_SCALE_KERNELS;  // of the communicator over NCCL, by type
+
+TEST(OwnKernels, AreAllKnown_EachOnce) {
+  const std::set<const void*> distinct(own_kernels().begin(), own_kernels().end());
+  EXPECT_EQ(distinct.size(), own_kernels().size());
+  EXPECT_EQ(own_kernels().size(), kElementwise + kSums + kColumnSums + kOrthogonalise + kScale);
+}
+
+}  // namespace
+}  // namespace tandem::cuda
