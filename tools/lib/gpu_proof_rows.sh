@@ -47,10 +47,10 @@ declare_rows() {
     fi
     if has_flag step_bench --cuda-graph; then
       row graph gpu 60 'the step as a replayed CUDA graph: numbers as single' program step_bench $tiny --cuda-graph=on --verify
-      row graph-pairs gpu 90 'a replayed step against an enqueued one, pair by pair' pairs program step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --ab=cuda-graph=on
+      row graph-pairs gpu 90 'a replayed step against an enqueued one, pair by pair' pairs figures program step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --ab=cuda-graph=on
       if has_flag step_bench nccl; then
         row graph-ddp-1 gpu 60 'ddp of one rank over NCCL, replayed: numbers as single' ranks 1 step_bench $tiny --strategy=ddp --comm=nccl --cuda-graph=on --verify
-        row graph-ddp-1-pairs gpu 90 'the same against an enqueued one, pair by pair' pairs ranks 1 step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on
+        row graph-ddp-1-pairs gpu 90 'the same against an enqueued one, pair by pair' pairs figures ranks 1 step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on
       fi
     fi
   }
@@ -90,7 +90,7 @@ declare_rows() {
     fi
     if has_flag step_bench --cuda-graph && has_flag step_bench nccl; then
       row graph-ddp gpus:2 60 'ddp over NCCL, replayed: numbers as single' ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl --cuda-graph=on --verify
-      row graph-ddp-pairs gpus:2 90 'a replayed step of ddp against an enqueued one, pair by pair' pairs ranks "$gpus" step_bench $several "--model=$(proof_model)" --batch-per-device=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on
+      row graph-ddp-pairs gpus:2 90 'a replayed step of ddp against an enqueued one, pair by pair' pairs figures ranks "$gpus" step_bench $several "--model=$(proof_model)" --batch-per-device=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on
     fi
     row numbers-dp-gpus gpus:2 60 'dp, a device per GPU: numbers as single' program step_bench $several $per_gpu --strategy=dp --verify
     if has_flag step_bench --p2p; then
