@@ -159,6 +159,20 @@ case_p2p() {
   is p2p-off-nccl 'not resolved' 'did not say'
 }
 
+# The same numbers through the host would prove nothing of NCCL.
+case_nccl() {
+  local rows=nccl-ddp,nccl-allreduce,nccl-replicate-tf32,nccl-dp-bf16
+  make_stand_ins
+  expect 0 proved --gpus 2 --rows $rows
+  grep -q '^4 passed' result/table.txt || die "not all passed"
+  grep -q '^step_bench .*--strategy=ddp-replicate --comm=nccl --precision=tf32 --verify' starts || die "no ddp-replicate over NCCL"
+  if grep 'strategy=dp' starts | grep -q -- '--comm'; then die "--comm is no option of dp and dp-allreduce"; fi
+  rm -r result
+  FAKE_PROOF=step_bench=staged expect 1 proved --gpus 2 --rows $rows
+  is nccl-allreduce failed 'no communicator of NCCL'
+  is nccl-dp-bf16 failed 'no communicator of NCCL'
+}
+
 case_failing() {
   make_stand_ins
   FAKE_PROOF="collective_bench=fails cuda_parity_test=fails" expect 1 proved --gpus 1
@@ -216,6 +230,13 @@ case_hanging() {
   FAKE_PROOF="copy_bench=hangs" expect 1 proved --gpus 1 --rows device
   is device failed 'no end within its limit of 1 s'
   if pgrep -f "$folder/built/bin/copy_bench" >left; then die "processes are left: $(cat left)"; fi
+  # Where it is the minutes that end a row, nothing failed, but the proof is not whole either.
+  sed -i 's/^  row device device 1/  row device device 60/' tools/lib/gpu_proof_rows.sh
+  sed -i 's/  left=.* limit=/  left=1 limit=/' tools/lib/gpu_proof_run.sh
+  rm -r result
+  FAKE_PROOF="copy_bench=hangs" expect 3 proved --gpus 1 --rows device
+  is device 'not run' 'cut short: the 8 minutes are spent'
+  grep -q '^cut short: 8 minutes were not enough' result/table.txt || die "does not say that it was cut short"
 }
 
 case_minutes() {

@@ -115,6 +115,13 @@ judge_p2p_off() {
   fi
 }
 
+judge_over_nccl() {
+  judge_exit "$1" "$2"
+  if [ "$state" = passed ] && ! grep -aq 'NCCL INFO.* Init COMPLETE' "$2"; then
+    state=failed detail='the log has no communicator of NCCL'
+  fi
+}
+
 judge_nccl_p2p_off() {
   local peer other
   judge_exit "$1" "$2"

@@ -82,10 +82,10 @@ declare_rows() {
     if has_flag step_bench nccl; then
       row nccl-collectives gpus:2 120 'all collectives of NCCL, a rank per GPU' figures ranks "$gpus" collective_bench $several --comm=nccl --collective=all --sizes=1KiB:256MiB:16 --samples=20
       for precision in '' $(nccl_precisions); do
-        row "nccl-ddp${precision:+-$precision}" gpus:2 60 "ddp over NCCL${precision:+, $precision}: numbers as single" ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl ${precision:+--precision=$precision} --verify
-        row "nccl-allreduce${precision:+-$precision}" gpus:2 60 "dp-allreduce over NCCL${precision:+, $precision}: numbers as single" program step_bench $several $per_gpu --strategy=dp-allreduce --comm=nccl ${precision:+--precision=$precision} --verify
-        row "nccl-replicate${precision:+-$precision}" gpus:2 60 "ddp-replicate over NCCL${precision:+, $precision}: numbers as single" ranks "$gpus" step_bench $several $per_gpu --strategy=ddp-replicate --comm=nccl ${precision:+--precision=$precision} --verify
-        row "nccl-dp${precision:+-$precision}" gpus:2 60 "dp, NCCL broadcasts and reduces${precision:+, $precision}: numbers as single" program step_bench $several $per_gpu --strategy=dp --broadcast=collective --reduce=collective ${precision:+--precision=$precision} --verify
+        row "nccl-ddp${precision:+-$precision}" gpus:2 60 "ddp over NCCL${precision:+, $precision}: numbers as single" over_nccl ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl ${precision:+--precision=$precision} --verify
+        row "nccl-allreduce${precision:+-$precision}" gpus:2 60 "dp-allreduce over NCCL${precision:+, $precision}: numbers as single" over_nccl program step_bench $several $per_gpu --strategy=dp-allreduce ${precision:+--precision=$precision} --verify
+        row "nccl-replicate${precision:+-$precision}" gpus:2 60 "ddp-replicate over NCCL${precision:+, $precision}: numbers as single" over_nccl ranks "$gpus" step_bench $several $per_gpu --strategy=ddp-replicate --comm=nccl ${precision:+--precision=$precision} --verify
+        row "nccl-dp${precision:+-$precision}" gpus:2 60 "dp, NCCL broadcasts and reduces${precision:+, $precision}: numbers as single" over_nccl program step_bench $several $per_gpu --strategy=dp --broadcast=collective --reduce=collective ${precision:+--precision=$precision} --verify
       done
     fi
     if has_flag step_bench --cuda-graph && has_flag step_bench nccl; then

@@ -50,6 +50,11 @@ p2p_off() {
 torch_pairs() {
   command=(python3 "$here/torch/single_against_eager.py" "--step-bench=$programs/bin/step_bench" "--backend=$backend" "$@") judge=judge_exit
 }
+# over_nccl KIND ARGUMENT...: NCCL has to have met: what stands in for it would give the same numbers.
+over_nccl() {
+  "$@"
+  command=(env NCCL_DEBUG=INFO "${command[@]}") judge=judge_over_nccl
+}
 # nccl_p2p_off KIND ARGUMENT...: NCCL tells by which way each channel goes.
 nccl_p2p_off() {
   "$@"
