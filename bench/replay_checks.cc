@@ -21,7 +21,7 @@ void check_strategy(const StepFlags& flags, StrategyKind strategy, Launch launch
       "threads of one process enqueue a step on several devices at once, and one thread captures "
       "one device's; use single, ddp, or independent as processes");
   refuse(strategy == StrategyKind::kDdpReplicate, "ddp-replicate",
-         "its transfers through rank 0 are measured as they are enqueued; use ddp");
+         "it is there to be compared with dp, which cannot be replayed; use ddp");
   require(flags.backend != "host",
           "--cuda-graph=on needs the CUDA back end, and this is host: leave it out");
 }
