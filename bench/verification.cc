@@ -87,8 +87,8 @@ Verification judge(const StepOptions& options, Backend backend, const Disagreeme
           fmt::format("{}: over {} steps on {} device{} gradients and weights of {} differ from "
                       "single's {}; ranks hold {}; checksum of the weights {:016x}",
                       passed ? "verified" : "WRONG", steps_of(options.variant), devices,
-                      devices == 1 ? "" : "s", to_string(options.variant.strategy), to_text(found, bounds),
-                      equal ? "the same bits" : "DIFFERENT bits", weights)};
+                      devices == 1 ? "" : "s", to_string(options.variant.strategy),
+                      to_text(found, bounds), equal ? "the same bits" : "DIFFERENT bits", weights)};
 }
 
 }  // namespace
