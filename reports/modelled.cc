@@ -45,6 +45,8 @@ std::string precision_suffix(const results::Cell& cell) {
   return precision == kUsualPrecision ? "" : ", " + precision;
 }
 
+bool is_replayed(const results::Cell& cell) { return !value_of(cell, "cuda-graph").empty(); }
+
 bool is_plain(const results::Cell& cell) {
   return cell.options.size() == cell.options.count("precision");
 }
@@ -52,7 +54,7 @@ bool is_plain(const results::Cell& cell) {
 bool same_question(const results::Cell& a, const results::Cell& b) {
   constexpr std::array<std::string_view, 7> kQuestions{
       "input", "optimizer", "seed", "link", "dispatch-cost", "interpreter-lock", "plant"};
-  if (precision_of(a) != precision_of(b)) return false;
+  if (precision_of(a) != precision_of(b) || is_replayed(a) != is_replayed(b)) return false;
   return std::all_of(kQuestions.begin(), kQuestions.end(), [&](std::string_view option) {
     return value_of(a, option) == value_of(b, option);
   });

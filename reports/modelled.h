@@ -18,6 +18,10 @@ namespace tandem::reports {
 // ", bf16" behind a cell's model and batch; nothing for fp32.
 [[nodiscard]] std::string precision_suffix(const results::Cell& cell);
 
+// Whether its steps are replays of a CUDA graph, which spare the host's work: another question than
+// that of steps that are enqueued, and no baseline for them.
+[[nodiscard]] bool is_replayed(const results::Cell& cell);
+
 // Whether the cell has no option, but for its precision.
 [[nodiscard]] bool is_plain(const results::Cell& cell);
 

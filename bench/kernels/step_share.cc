@@ -185,10 +185,9 @@ void run_step_share(const KernelOptions& options, Platform& platform) {
                  state.SetIterationTime(sampler.sample());
                }
                share = sampler.share();
-               set_counters(state, "share", share.products);
+               set_counters(state, "forward_backward_share", share.products);
                set_counters(state, "whole_step_share", share.whole);
                state.counters["bare_gflops"] = share.bare_gflops;
-               state.counters["gflops"] = share.bare_gflops * share.products.center;
              });
   driver.run();
   std::cerr << to_text(share) << std::endl;

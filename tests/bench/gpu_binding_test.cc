@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gpu_binding.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,8 +28,8 @@ class GpuBindingTest : public ::testing::Test {
 
   const nvml::Api api_ = nvml::testing::fake_api();
   const std::vector<int> allowed_ = host::allowed_cpus();
-  const std::string gpu_ = std::string(kAddress) + " GPU-1";
-  const std::string peer_ = std::string(kPeerAddress) + " GPU-2";
+  const std::string gpu_ = fmt::format("{} GPU-1", kAddress);
+  const std::string peer_ = fmt::format("{} GPU-2", kPeerAddress);
 };
 
 TEST_F(GpuBindingTest, EachRank_GetsTheCpusNearItsGpu) {

@@ -11,8 +11,8 @@
 namespace tandem::test {
 
 inline constexpr Nanoseconds kShort = std::chrono::milliseconds(300);
-inline constexpr CommunicatorOptions kPatient{.deadline = std::chrono::seconds(20)};
-inline constexpr CommunicatorOptions kHasty{.deadline = kShort};
+inline const CommunicatorOptions kPatient{.deadline = std::chrono::seconds(20)};
+inline const CommunicatorOptions kHasty{.deadline = kShort};
 
 // One rank of a case.
 struct FakeRank {
