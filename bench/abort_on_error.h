@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <exception>
+#include <utility>
 
-#include "bench/job.h"
+#include "common/base/error.h"
+#include "common/comm/farewell.h"
 
 namespace tandem::bench {
 
-// Aborts the communicators of a place where its scope is left by an error: the other ranks end
-// soon, and so do this rank's own streams, which would else wait for them until the deadline. Made
-// behind what owns the streams, so that it goes before.
-class AbortOnError {
- public:
-  explicit AbortOnError(Place& place) : place_(place), before_(std::uncaught_exceptions()) {}
-  ~AbortOnError() {
-    if (std::uncaught_exceptions() > before_) abort(place_);
+// Runs `body`. Where it throws, this rank's words are kept first, then `abort()` ends its
+// communicators: the other ranks end soon, and so do this rank's own streams, which would else wait
+// for them until the deadline. Called inside what owns the streams: as these go they finish what is
+// queued, and by then the others may have ended the job.
+template <class Abort, class Body>
+auto aborting_on_error(const Farewell& farewell, Abort&& abort, Body&& body) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const Error& error) {
+    farewell.say(error);
+    abort();
+    throw;
+  } catch (...) {
+    abort();
+    throw;
   }
-  AbortOnError(const AbortOnError&) = delete;
-  AbortOnError& operator=(const AbortOnError&) = delete;
-
- private:
-  Place& place_;
-  const int before_;
-};
+}
 
 }  // namespace tandem::bench

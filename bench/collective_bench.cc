@@ -5,6 +5,7 @@
 // is taken under the same conditions. Every element of every result is checked.
 #include <iostream>
 
+#include "bench/abort_on_error.h"
 #include "bench/clean_environment.h"
 #include "bench/collectives/sweep.h"
 #include "bench/ranks_main.h"
@@ -42,13 +43,9 @@ void introduce(const Place& place, const CollectiveOptions& options) {
 // end soon.
 std::string run_sweep(const Rank& rank, const CollectiveOptions& options,
                       const std::vector<int>& cores, GoogleBenchmark* driver) {
-  std::string wrong;
-  const auto error =
-      capture_error([&] { wrong = CollectiveSweep(rank, options, cores).run(driver); });
-  if (!error) return wrong;
-  options.place.communicator.farewell.say(*error);  // before what follows it is seen
-  rank.communicator.abort();
-  throw Error(*error);
+  return aborting_on_error(
+      rank.farewell, [&] { rank.communicator.abort(); },
+      [&] { return CollectiveSweep(rank, options, cores).run(driver); });
 }
 
 // All ranks know what is wrong, and one says it.
@@ -56,7 +53,8 @@ int run_process(const CollectiveOptions& options, Bootstrap& bootstrap) {
   const auto driver = open_driver(options, bootstrap);
   const Place place = open_place(bootstrap, options.place);
   if (driver) introduce(place, options);
-  const Rank rank{bootstrap, *place.platform, *place.device, *place.communicator, clocks_of(place)};
+  const Rank rank{bootstrap,           *place.platform,  *place.device,
+                  *place.communicator, clocks_of(place), place.farewell};
   const std::vector<int> cores = first_two_share_a_node(place) ? place.cores : std::vector<int>{};
   const std::string wrong = run_sweep(rank, options, cores, driver.get());
   if (!wrong.empty() && driver) std::cerr << fmt::format("collective_bench: {}\n", wrong);
@@ -74,7 +72,7 @@ int run_threads(const CollectiveOptions& options, Bootstrap& bootstrap, FlightLo
     const auto communicator = make_communicator(options.place.transport, ranks, device,
                                                 {.deadline = options.place.communicator.deadline,
                                                  .observer = flight.collectives_of(ranks.rank())});
-    const Rank rank{ranks, *place.platform, device, *communicator};
+    const Rank rank{ranks, *place.platform, device, *communicator, Clocks::kCommon, place.farewell};
     GoogleBenchmark* const reporting = ranks.rank() == 0 ? driver.get() : nullptr;
     const std::string wrong = run_sweep(rank, options, place.cores, reporting);
     if (!wrong.empty()) fail(ErrorKind::kFailure, "{}", wrong);

@@ -15,8 +15,10 @@ constexpr int kGracePerTimeout = 8;
 }  // namespace
 
 void declare_failure(CLI::App& app, FailureFlags& flags) {
-  app.add_option("--comm-timeout", flags.comm_timeout,
-                 "give up on a rank that is late by this time, and end the job")
+  app.add_option(
+         "--comm-timeout", flags.comm_timeout,
+         "in a run, until every rank of a job has ended that one cannot go on: each gives up on a "
+         "late one a little earlier")
       ->capture_default_str();
   app.add_option("--flight-dir", flags.flight_dir,
                  "folder in which each rank keeps its step, phase and collective in a mapped file, "

@@ -176,6 +176,7 @@ bool first_two_share_a_node(const Place& place) {
 
 Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
   Place place;
+  place.farewell = options.communicator.farewell;
   place.nodes = find_nodes(bootstrap);
   const NodeShare share = share_of_node(bootstrap, place.nodes, options);
   const ModelledLink link = open_link(bootstrap, options, place.nodes, share.cores.front());

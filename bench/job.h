@@ -40,6 +40,7 @@ struct Place {
   Device* device = nullptr;  // this rank's; of threads, the first
   std::unique_ptr<Communicator> communicator;
   std::unique_ptr<Communicator> control;  // null unless asked for
+  Farewell farewell;                      // how this process says that it cannot go on
   NodeLayout nodes;                       // that the job's ranks run on
   bool oversubscribed = false;            // devices share cores or GPUs, on any node
   // OS numbers, each on its own node, that the job's devices are bound to, in device order.

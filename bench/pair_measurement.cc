@@ -174,13 +174,8 @@ void warn_of_precisions(const Place& place, const StepOptions& options) {
   }
 }
 
-}  // namespace
-
-void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& options,
-                   const Model& model) {
-  const AbortOnError tells_others(place);
-  warn_of_precisions(place, options);
-  PairSampler pairs({place, options, model});
+void measure(GoogleBenchmark& driver, Place& place, const StepOptions& options,
+             PairSampler& pairs) {
   stats::Estimate ratio;
   add_context(place, options);
   const std::string name = fmt::format(
@@ -194,6 +189,16 @@ void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& opt
   driver.run();
   pairs.check_link();
   if (place.communicator->rank() == 0) report_ratio(options, pairs.sets().size(), ratio);
+}
+
+}  // namespace
+
+void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& options,
+                   const Model& model) {
+  warn_of_precisions(place, options);
+  PairSampler pairs({place, options, model});
+  aborting_on_error(
+      place.farewell, [&] { abort(place); }, [&] { measure(driver, place, options, pairs); });
 }
 
 }  // namespace tandem::bench

@@ -90,8 +90,8 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
     }
     flight.enter(Stage::kReport);
   } catch (const Error& error) {
-    flight.failed(error);  // before what follows it is seen, here or there
-    abort(place);          // peers that wait for this rank end soon
+    place.farewell.say(error);  // before what follows it is seen, here or there
+    abort(place);               // peers that wait for this rank end soon
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     // What one rank met alone is its failure, and no size that does not fit.
     if (bootstrap.size() > 1 && error.reach() != Error::Reach::kAllRanks) throw;

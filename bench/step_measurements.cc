@@ -37,25 +37,20 @@ const Device* own_device(const Place& place, const StepOptions& options) {
   return options.place.launch == Launch::kProcesses ? place.device : nullptr;
 }
 
-}  // namespace
-
-Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
-                         const StepOptions& options, const Model& model) {
-  const auto strategy =
-      make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
+Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                    const StepOptions& options, const Model& model, Strategy& strategy) {
   Communicator& ranks = *place.communicator;
-  const AbortOnError tells_others(place);
   const int steps_per_sample = std::max(1, options.free_running);
-  Sampler sampler(*strategy, ranks, steps_per_sample, clocks_of(place));
+  Sampler sampler(strategy, ranks, steps_per_sample, clocks_of(place));
   Measurement measured;
   measured.warmup = sampler.warm_up(options.warmup_steps, options.warmup_time);
-  measured.warnings = strategy->warnings();
+  measured.warnings = strategy.warnings();
   const auto of_precision =
       precision_warning(place.platform->backend(), options.variant.training.precision);
   if (of_precision) measured.warnings.push_back(*of_precision);
-  measured.resolved = strategy->settled_options();
+  measured.resolved = strategy.settled_options();
   if (ranks.rank() == 0) warn(measured.warnings);
-  measured.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy->devices_used()));
+  measured.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy.devices_used()));
   if (clocks_of(place) == Clocks::kApart) measured.barrier_skew = measure_barrier_skew(ranks);
   const int samples = sample_count(options, measured.warmup);
   add_context(place, options);
@@ -63,15 +58,15 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   Books books;
   LinkAccount link(*place.platform);
   const auto body = [&](benchmark::State& state) {
-    const std::int64_t calls_before = strategy->dispatches();
+    const std::int64_t calls_before = strategy.dispatches();
     for ([[maybe_unused]] auto iteration : state) {
       measured.step_seconds.push_back(sampler.sample().count());
       state.SetIterationTime(measured.step_seconds.back());
       link.add_sample();
-      books.add_sample(*strategy);
+      books.add_sample(strategy);
     }
     const double steps = static_cast<double>(samples) * steps_per_sample;
-    const auto calls = static_cast<double>(strategy->dispatches() - calls_before);
+    const auto calls = static_cast<double>(strategy.dispatches() - calls_before);
     measured.dispatches_per_step = sum_over_ranks(ranks, calls) / steps;
     measured.lateness_seconds = link.mean_lateness(ranks, steps);
     measured.overshoot_seconds = link.largest_overshoot(ranks);
@@ -85,11 +80,22 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   gpus.after_samples();
   measured.phases = books.gather_phases(bootstrap);
   measured.collectives = books.gather_collectives(bootstrap);
-  measured.bucket_sizes = strategy->bucket_sizes();
+  measured.bucket_sizes = strategy.bucket_sizes();
   measured.gpus = gpus.gather(bootstrap);
   if (ranks.rank() == 0) warn(slowdown_warnings(measured.gpus));
   measured.memory = gather_memory(bootstrap, *place.platform, own_device(place, options));
   return measured;
+}
+
+}  // namespace
+
+Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                         const StepOptions& options, const Model& model) {
+  const auto strategy =
+      make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
+  return aborting_on_error(
+      place.farewell, [&] { abort(place); },
+      [&] { return measure(driver, bootstrap, place, options, model, *strategy); });
 }
 
 }  // namespace tandem::bench

@@ -60,8 +60,10 @@ std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Place& pl
                                                  const Model& model, const Variant& variant) {
   std::unique_ptr<Strategy> strategy;
   attempt_together(bootstrap, [&] {
-    const AbortOnError tells_others(place);  // peers that wait in its construction end soon
-    strategy = make_strategy(place, launch, model, variant);
+    // Peers that wait in its construction end soon.
+    strategy = aborting_on_error(
+        place.farewell, [&] { abort(place); },
+        [&] { return make_strategy(place, launch, model, variant); });
   });
   return strategy;
 }

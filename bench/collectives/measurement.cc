@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "bench/abort_on_error.h"
 #include "bench/collectives/collective_run.h"
 #include "bench/sampler.h"
 #include "common/base/error.h"
@@ -139,7 +140,10 @@ CollectiveResult measure_collective(const Rank& rank, const CollectiveCase& meas
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     return skipped_because(error.what());
   }
-  return Measuring(rank, measured, *run).result(samples);
+  // While the run lives, which as it goes carries out what is queued.
+  return aborting_on_error(
+      rank.farewell, [&] { rank.communicator.abort(); },
+      [&] { return Measuring(rank, measured, *run).result(samples); });
 }
 
 }  // namespace tandem::bench

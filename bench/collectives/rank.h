@@ -4,6 +4,7 @@
 #include "bench/sampler.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
+#include "common/comm/farewell.h"
 #include "common/runtime/platform.h"
 
 namespace tandem::bench {
@@ -15,6 +16,7 @@ struct Rank {
   Device& device;
   Communicator& communicator;
   Clocks clocks = Clocks::kCommon;
+  Farewell farewell{};  // how it says that it cannot go on
 };
 
 }  // namespace tandem::bench

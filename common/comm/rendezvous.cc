@@ -67,6 +67,7 @@ void Rendezvous::fail_to_wait() const {
     if (!is_here(arrival(peer).count.load(std::memory_order_acquire)))
       failure.awaited.push_back(job_rank(peer));
   }
+  if (failure.awaited.empty()) return;  // the last of them has come just now
   const bool is_one = failure.awaited.size() == 1;
   const std::string awaited = fmt::format("{}", fmt::join(failure.awaited, ", "));
   fail(std::move(failure),

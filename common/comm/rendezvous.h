@@ -87,7 +87,7 @@ class Rendezvous {
   void check_not_aborted() const;
   void wait_for(int peer, TimePoint deadline);
   [[nodiscard]] bool is_here(std::uint32_t count) const;
-  [[noreturn]] void fail_to_wait() const;  // names all who are missing
+  void fail_to_wait() const;  // names all who are missing; returns where nobody is any more
 
   [[nodiscard]] int size() const { return static_cast<int>(meeters_.ranks.size()); }
   [[nodiscard]] RendezvousState::Arrival& arrival(int index) const {

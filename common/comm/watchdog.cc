@@ -92,7 +92,9 @@ void Watchdog::run() {
   while (!closed_) {
     const TimePoint now = Clock::now();
     auto error = late_call(now);
-    if (expiry_ && now >= *expiry_) error.emplace(ErrorKind::kFailure, expired_line_);
+    if (expiry_ && now >= *expiry_) {
+      error.emplace(PeerFailure{.kind = PeerFailure::Kind::kAborted}, expired_line_);
+    }
     if (error) {
       lock.unlock();
       return on_late_(*error);

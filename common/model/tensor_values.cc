@@ -51,8 +51,9 @@ double worst_of(const TensorValues& reference, const TensorValues& other,
   for (std::size_t i = 0; i < reference.size(); ++i) {
     TANDEM_CHECK(reference[i].size() == other[i].size(), "tensors of {} and {} elements",
                  reference[i].size(), other[i].size());
-    for (const float value : other[i]) {
-      if (!std::isfinite(value)) return HUGE_VAL;
+    // A comparison with NaN would hold nothing against it.
+    for (const Tensor* tensor : {&reference[i], &other[i]}) {
+      if (!std::ranges::all_of(*tensor, [](float v) { return std::isfinite(v); })) return HUGE_VAL;
     }
     worst = std::max(worst, measure(reference[i], other[i]));
   }

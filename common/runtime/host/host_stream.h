@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <latch>
@@ -85,10 +84,12 @@ class HostStream final : public Stream {
   // Queues `work`, then the word that it is done.
   template <class Work>
   void push(Work&& work) {
-    tasks_.push([this, work = std::forward<Work>(work)]() mutable {
+    auto task = [this, work = std::forward<Work>(work)]() mutable {
       work();
       tasks_.note_carried_out();
-    });
+    };
+    static_assert(sizeof(task) <= TaskQueue::kTaskRoom, "each task would take memory of its own");
+    tasks_.push(std::move(task));
   }
   void work();  // the worker's loop
   void run(Operation& operation, TimePoint enqueued);

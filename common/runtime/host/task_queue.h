@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a host stream's callers hand to its worker. Neither locks nor, once as many tasks were
-// queued as ever are at a time, takes memory: a step enqueues hundreds of them on the core that
-// computes.
+// queued as ever are at a time, takes memory for tasks that fit: a step enqueues hundreds of them
+// on the core that computes.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 #include "common/base/inline_function.h"
@@ -71,11 +71,11 @@ class TaskQueue {
   std::atomic<std::uint32_t> carried_out_{0};  // written by the worker alone
   std::atomic<Node*> handed_back_{nullptr};    // from the worker to the callers
 
-  Node* last_;              // callers': the node that was linked last
+  alignas(64) Node* last_;  // callers': the node that was linked last
   Node* unused_ = nullptr;  // callers'
 
   // The worker's: the node that was run last stays here, for a caller may be linking to it.
-  Node* current_;
+  alignas(64) Node* current_;
   std::uint32_t taken_ = 0;
 };
 
