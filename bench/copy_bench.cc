@@ -95,7 +95,7 @@ class CopySweep {
 int run(const CopyOptions& options, Bootstrap& bootstrap) {
   GoogleBenchmark driver("copy_bench", options.benchmark_flags, bootstrap.rank());
   const Place place = open_place(bootstrap, options.place);
-  std::cerr << place.backend_notice << std::endl;
+  std::cerr << notices_of(place) << std::flush;
   add_context(place);
   if (!place.link_notice.empty())
     GoogleBenchmark::add_context("tandem_modelled", place.link_notice);

@@ -3,9 +3,12 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
+#include <utility>
 
+#include "common/comm/agreement.h"
 #include "common/runtime/gpu_address.h"
 #include "common/runtime/host/cores.h"
 
@@ -44,31 +47,68 @@ Told told_in(const std::string& text) {
   return told;
 }
 
-}  // namespace
+// What this rank knows: of each GPU the CPUs near it, none where nobody tells, and its memory.
+struct Known {
+  Told told{};
+  std::vector<NearHost> hosts{};  // without CPUs as yet
+};
 
-std::vector<NearHost> find_near_hosts(Bootstrap& bootstrap, const NodeLayout& nodes,
-                                      const std::vector<std::string>& gpus,
-                                      const nvml::Nvml* nvml) {
-  Told mine{.allowed = host::allowed_cpus()};
-  std::vector<NearHost> hosts;
+Known ask_near(const std::vector<std::string>& gpus, const nvml::Nvml* nvml) {
+  Known known{.told = {.allowed = host::allowed_cpus()}};
   for (const std::string& gpu : gpus) {
     const auto facts = nvml == nullptr ? std::nullopt : nvml->facts(pci_address_of(gpu));
-    mine.near.push_back(facts ? facts->near_cores : Cpus{});
-    hosts.push_back({.cpus = {}, .memory_node = facts ? facts->near_node : std::nullopt});
+    known.told.near.push_back(facts ? facts->near_cores : Cpus{});
+    known.hosts.push_back({.cpus = {}, .memory_node = facts ? facts->near_node : std::nullopt});
   }
-  const std::vector<std::string> by_rank = bootstrap.all_gather(text_of(mine));
+  return known;
+}
+
+// Of all devices of this rank's node its own, with their CPUs.
+void share_cpus(std::vector<NearHost>& hosts, int own_rank, const std::vector<int>& ranks,
+                const std::vector<Told>& by_rank) {
   std::set<int> allowed;
   std::vector<Cpus> near;     // of all devices of the node, by rank
   std::size_t own_first = 0;  // of them, this rank's
-  for (const int rank : nodes.ranks_of(nodes.node_of(bootstrap.rank()))) {
-    const Told theirs = told_in(by_rank[static_cast<std::size_t>(rank)]);
-    if (rank == bootstrap.rank()) own_first = near.size();
+  for (const int rank : ranks) {
+    const Told& theirs = by_rank[static_cast<std::size_t>(rank)];
+    if (rank == own_rank) own_first = near.size();
     allowed.insert(theirs.allowed.begin(), theirs.allowed.end());
     near.insert(near.end(), theirs.near.begin(), theirs.near.end());
   }
   const auto shares = host::share_cores(host::whole_cores({allowed.begin(), allowed.end()}), near);
   for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].cpus = shares[own_first + i];
-  return hosts;
+}
+
+std::string warning_of(const std::vector<Told>& by_rank) {
+  std::size_t devices = 0;
+  std::ptrdiff_t unknown = 0;
+  for (const Told& told : by_rank) {
+    devices += told.near.size();
+    unknown += std::ranges::count_if(told.near, &Cpus::empty);
+  }
+  if (unknown == 0) return "";
+  return fmt::format(
+      "--bind=near: nothing is known to be near {} of {} devices, which take their share of all "
+      "cores: NVML (libnvidia-ml.so.1) is missing or names no CPUs",
+      unknown, devices);
+}
+
+}  // namespace
+
+FoundHosts find_near_hosts(Bootstrap& bootstrap, const NodeLayout& nodes,
+                           const std::vector<std::string>& gpus,
+                           const std::function<std::unique_ptr<nvml::Nvml>()>& open_nvml) {
+  Known known;
+  attempt_together(bootstrap, [&] { known = ask_near(gpus, open_nvml().get()); });
+  std::vector<Told> by_rank;
+  for (const std::string& text : bootstrap.all_gather(text_of(known.told))) {
+    by_rank.push_back(told_in(text));
+  }
+  attempt_together(bootstrap, [&] {
+    const int rank = bootstrap.rank();
+    share_cpus(known.hosts, rank, nodes.ranks_of(nodes.node_of(rank)), by_rank);
+  });
+  return {.hosts = std::move(known.hosts), .warning = warning_of(by_rank)};
 }
 
 }  // namespace tandem::bench

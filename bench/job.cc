@@ -106,13 +106,15 @@ std::vector<std::string> gpus_of_devices(const BackendDecision& decision,
   return gpus;
 }
 
-// Collective.
-void settle_binding(const BackendDecision& decision, Bootstrap& bootstrap, const NodeLayout& nodes,
-                    PlatformOptions& platform) {
-  if (decision.backend != Backend::kCuda || platform.binding == Binding::kNone) return;
-  const auto nvml = nvml::Nvml::open();
-  platform.near_hosts =
-      find_near_hosts(bootstrap, nodes, gpus_of_devices(decision, platform), nvml.get());
+// Collective. What a reader has to be warned of, the same on all ranks.
+std::vector<std::string> settle_binding(const BackendDecision& decision, Bootstrap& bootstrap,
+                                        const NodeLayout& nodes, PlatformOptions& platform) {
+  if (decision.backend != Backend::kCuda || platform.binding == Binding::kNone) return {};
+  FoundHosts found = find_near_hosts(bootstrap, nodes, gpus_of_devices(decision, platform),
+                                     [] { return nvml::Nvml::open(); });
+  platform.near_hosts = std::move(found.hosts);
+  if (found.warning.empty()) return {};
+  return {std::move(found.warning)};
 }
 
 std::string nccl_of(const Place& place, const PlaceOptions& options) {
@@ -166,6 +168,7 @@ std::string notices_of(const Place& place) {
   std::string lines = place.backend_notice + "\n";
   if (!place.transport.why.empty()) lines += "transport " + place.transport.why + "\n";
   if (!place.nccl.empty()) lines += "nccl " + place.nccl + "\n";
+  for (const std::string& warning : place.warnings) lines += "warning: " + warning + "\n";
   return lines;
 }
 
@@ -187,7 +190,7 @@ Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
     decision = choose_backend(options.backend, platform);
   });
   settle_for(decision, bootstrap, place.nodes, options, share, platform);
-  settle_binding(decision, bootstrap, place.nodes, platform);
+  place.warnings = settle_binding(decision, bootstrap, place.nodes, platform);
   attempt_together(bootstrap, [&] {
     place.backend_notice = decision.why;
     const bool is_bound = platform.own_device && !platform.near_hosts.empty();

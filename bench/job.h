@@ -49,11 +49,12 @@ struct Place {
   std::string backend_notice;  // which back end was taken and why
   TransportChoice transport;   // what the communicator moves data with, and why where it was chosen
   std::string nccl;            // what is known of NCCL where it may be used; empty: it is not
-  std::string link_notice;     // what is modelled between devices, as numbers; empty: nothing
-  double core_gflops = 0;      // that a preset link was scaled to; 0: there is none
+  std::vector<std::string> warnings;  // of where the devices are, the same on all ranks
+  std::string link_notice;  // what is modelled between devices, as numbers; empty: nothing
+  double core_gflops = 0;   // that a preset link was scaled to; 0: there is none
 };
 
-// What was chosen and why, a line each.
+// What was chosen and why, and the warnings, a line each.
 [[nodiscard]] std::string notices_of(const Place& place);
 
 // Refuses, before MPI starts, a job of one process under a launcher of several.

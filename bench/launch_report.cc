@@ -222,7 +222,9 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   record.gpus = measurement.gpus;
   record.threads = measurement.threads;
   record.resolved = measurement.resolved;
-  record.warnings = measurement.warnings;
+  record.warnings = place.warnings;
+  record.warnings.insert(record.warnings.end(), measurement.warnings.begin(),
+                         measurement.warnings.end());
   record.devices_used = measurement.devices_used;
   record.dispatches_per_step = measurement.dispatches_per_step;
   record.peak_gflops = measurement.peak_gflops;

@@ -2,10 +2,13 @@
 #include "bench/gpu_binding.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 
+#include "common/base/error.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/runtime/host/cores.h"
 #include "tests/support/fake_nvml.h"
@@ -17,6 +20,8 @@ using nvml::testing::fake;
 using nvml::testing::fake_peer;
 using nvml::testing::kAddress;
 using nvml::testing::kPeerAddress;
+
+std::unique_ptr<nvml::Nvml> no_nvml() { return nullptr; }
 
 // Ranks that are threads here stand for processes: each asks for its own GPU.
 class GpuBindingTest : public ::testing::Test {
@@ -42,9 +47,10 @@ TEST_F(GpuBindingTest, EachRank_GetsTheCpusNearItsGpu) {
   fake_peer.nodes = 1;
   run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
     const bool is_first = bootstrap.rank() == 0;
-    const auto nvml = nvml::Nvml::open(api_);
-    const auto hosts =
-        find_near_hosts(bootstrap, one_node(2), {is_first ? gpu_ : peer_}, nvml.get());
+    const FoundHosts found = find_near_hosts(bootstrap, one_node(2), {is_first ? gpu_ : peer_},
+                                             [&] { return nvml::Nvml::open(api_); });
+    const std::vector<NearHost>& hosts = found.hosts;
+    EXPECT_EQ(found.warning, "");
     ASSERT_EQ(hosts.size(), 1U);
     const int wanted = is_first ? allowed_.front() : allowed_.back();
     EXPECT_NE(std::find(hosts[0].cpus.begin(), hosts[0].cpus.end(), wanted), hosts[0].cpus.end());
@@ -57,8 +63,9 @@ TEST_F(GpuBindingTest, EachRank_GetsTheCpusNearItsGpu) {
 TEST_F(GpuBindingTest, WithoutNvml_RanksShareTheCoresOfTheirNode) {
   std::vector<std::vector<int>> shares(2);
   run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
-    const auto hosts = find_near_hosts(bootstrap, one_node(2), {gpu_}, nullptr);
+    const auto [hosts, warning] = find_near_hosts(bootstrap, one_node(2), {gpu_}, no_nvml);
     EXPECT_FALSE(hosts.at(0).memory_node);
+    EXPECT_THAT(warning, ::testing::HasSubstr("nothing is known to be near 2 of 2 devices"));
     shares[static_cast<std::size_t>(bootstrap.rank())] = hosts[0].cpus;
   });
   EXPECT_EQ(shares, host::share_cores(host::whole_cores(allowed_), {{}, {}}));
@@ -67,17 +74,33 @@ TEST_F(GpuBindingTest, WithoutNvml_RanksShareTheCoresOfTheirNode) {
 TEST_F(GpuBindingTest, RanksOfAnotherNode_TakeNothing) {
   const NodeLayout nodes = group_by_node({{"a", ""}, {"b", ""}});
   run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
-    const auto hosts = find_near_hosts(bootstrap, nodes, {gpu_}, nullptr);
-    EXPECT_EQ(hosts.at(0).cpus, allowed_);
+    const FoundHosts found = find_near_hosts(bootstrap, nodes, {gpu_}, no_nvml);
+    EXPECT_EQ(found.hosts.at(0).cpus, allowed_);
   });
 }
 
 TEST_F(GpuBindingTest, DevicesOfOneProcess_ShareTheirCores) {
   run_ranks_as_threads(1, [&](Bootstrap& bootstrap) {
-    const auto hosts = find_near_hosts(bootstrap, one_node(1), {gpu_, peer_, gpu_}, nullptr);
+    const FoundHosts found = find_near_hosts(bootstrap, one_node(1), {gpu_, peer_, gpu_}, no_nvml);
     std::vector<std::vector<int>> cpus;
-    for (const NearHost& host : hosts) cpus.push_back(host.cpus);
+    for (const NearHost& host : found.hosts) cpus.push_back(host.cpus);
     EXPECT_EQ(cpus, host::share_cores(host::whole_cores(allowed_), {{}, {}, {}}));
+  });
+}
+
+// One rank cannot ask its system: without a word of it the others would wait for its cores.
+TEST_F(GpuBindingTest, OneRankFails_AllAreTold) {
+  run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
+    const auto open_nvml = [&]() -> std::unique_ptr<nvml::Nvml> {
+      if (bootstrap.rank() == 1) fail(ErrorKind::kFailure, "NVML broke");
+      return nullptr;
+    };
+    try {
+      static_cast<void>(find_near_hosts(bootstrap, one_node(2), {gpu_}, open_nvml));
+      ADD_FAILURE() << "rank " << bootstrap.rank() << " went on";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("NVML broke"));
+    }
   });
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """placement_json.py MPIEXEC STEP_BENCH FOLDER CASE: where the threads and ranks of two stand-in GPUs
-ran, by the record. GPU 0 is near the even-numbered CPUs, GPU 1 near the odd-numbered ones."""
+ran, by the record. GPU 0 is near the even-numbered CPUs, GPU 1 near the odd-numbered ones. In the cases `blind`
+there is no NVML that knows them."""
 
 import json
 import os
@@ -10,7 +11,8 @@ import subprocess
 import sys
 
 COMMON = ["--backend=cuda", "--model=mlp:2x32", "--batch=8", "--devices=2", "--min-time=1ms", "--warmup-time=1ms"]
-STRATEGIES = {"dp": "dp", "dp_unbound": "dp", "dp_allreduce": "dp-allreduce", "ddp": "ddp", "ddp_unbound": "ddp"}
+STRATEGIES = {"dp": "dp", "dp_unbound": "dp", "dp_blind": "dp", "dp_allreduce": "dp-allreduce", "ddp": "ddp", "ddp_unbound": "ddp", "ddp_blind": "ddp"}
+BLIND = "--bind=near: nothing is known to be near 2 of 2 devices"
 
 
 def run(mpiexec, program, folder, case):
@@ -18,9 +20,12 @@ def run(mpiexec, program, folder, case):
     command = [program, *COMMON, f"--strategy={STRATEGIES[case]}", f"--record={record}"]
     if case.endswith("unbound"):
         command.append("--bind=none")
+    environment = dict(os.environ)
+    if case.endswith("blind"):
+        del environment["LD_LIBRARY_PATH"]
     if case.startswith("ddp"):
         command = [mpiexec, "--oversubscribe", "--bind-to", "none", "--mca", "btl", "vader,self", "-np", "2", *command]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return json.loads(record.read_text()), done.stderr
 
@@ -31,7 +36,14 @@ def cpus(record, device, phase):
     return found[0]
 
 
+def check_blind(record, stderr):
+    told = [warning for warning in record["warnings"] if warning.startswith(BLIND)]
+    assert len(told) == 1, record["warnings"]
+    assert stderr.count(f"warning: {BLIND}") == 1, stderr
+
+
 def check(record, stderr, case, allowed):
+    assert BLIND not in stderr, stderr
     near = {0: [cpu for cpu in allowed if cpu % 2 == 0], 1: [cpu for cpu in allowed if cpu % 2 == 1]}
     for device in (0, 1):
         expected = allowed if case.endswith("unbound") else near[device]
@@ -60,7 +72,10 @@ def main():
         print("skipped: cores here have several hardware threads, and a core is never split")
         return 77
     record, stderr = run(mpiexec, program, folder, case)
-    check(record, stderr, case, allowed)
+    if case.endswith("blind"):
+        check_blind(record, stderr)
+    else:
+        check(record, stderr, case, allowed)
     return 0
 
 
