@@ -82,6 +82,7 @@ case_gpus() {
   local whole='GPU 0: NVIDIA H200 (UUID: GPU-1)' other='GPU 1: NVIDIA H200 (UUID: GPU-2)'
   local slice='  MIG 3g.71gb     Device  0: (UUID: MIG-3)'
   [ "$(devices_listed </dev/null)" = 0 ] || die "GPUs from nothing"
+  [ "$(printf '%s\n' "$whole" | PATH='' devices_listed)" = 1 ] || die "needs a program that a node may lack"
   [ "$(printf '%s\n' "$whole" "$other" | devices_listed)" = 2 ] || die "two GPUs are not two devices"
   [ "$(printf '%s\n' "$whole" "$slice" "$slice" | devices_listed)" = 1 ] || die "CUDA shows one slice, whatever there are"
   [ "$(printf '%s\n' "$whole" "$slice" "$other" | devices_listed)" = 1 ] || die "a whole GPU is not shown beside a slice"

@@ -98,7 +98,13 @@ driver_version() {
 # devices_listed <LISTING: how many devices CUDA shows a process of the GPUs that `nvidia-smi -L` lists. Of
 # GPUs that are divided (MIG) that is their slices, and of all slices one; whole GPUs beside them are not shown.
 devices_listed() {
-  awk '/^GPU / { gpus++ } /^ +MIG / { slices++ } END { print (slices > 0 ? 1 : gpus + 0) }'
+  local line gpus=0 slices=0
+  while IFS= read -r line; do
+    if [[ $line == 'GPU '* ]]; then gpus=$((gpus + 1)); fi
+    if [[ $line =~ ^' '+'MIG ' ]]; then slices=$((slices + 1)); fi
+  done
+  if [ "$slices" -gt 0 ]; then gpus=1; fi
+  printf '%s\n' "$gpus"
 }
 
 # gpu_files [ROOT]: how many device files of GPUs there are; nvidiactl and others exist without one.
