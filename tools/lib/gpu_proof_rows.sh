@@ -2,8 +2,9 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # options are set by who sources this
 # The rows of tools/gpu_proof. What is new on GPUs gets its line here; the words are explained in
-# gpu_proof_run.sh, the sweeps are in gpu_proof_sweeps.sh. A row for a flag that not every build has stands
-# behind `has_flag`. Sourced, with `programs`, `backend`, `gpus` set.
+# gpu_proof_run.sh, the sweeps are in gpu_proof_sweeps.sh. Of
+# one GPU's rows those that matter most stand first: the minutes may end before the last. Sourced, with `programs`,
+# `backend`, `gpus` set.
 
 declare_rows() {
   local test precision tiny="--backend=$backend --model=mlp-tiny --batch=64" shared=--oversubscribe
@@ -24,82 +25,65 @@ declare_rows() {
 
   # shellcheck disable=SC2086  # words of an option list
   {
-    row memcheck gpu,tool:compute-sanitizer 60 'a tiny model under compute-sanitizer' sanitizer memcheck program step_bench $tiny --verify
-    row racecheck gpu,tool:compute-sanitizer 60 'a tiny model under compute-sanitizer' sanitizer racecheck program step_bench $tiny --verify
-    row memcheck-dp gpu,tool:compute-sanitizer 60 'dp, two devices on a GPU, under compute-sanitizer' sanitizer memcheck program step_bench $tiny --strategy=dp --devices=2 $shared --verify
+    row memcheck gpu,tool:compute-sanitizer 60 'a tiny model: no wrong access, by compute-sanitizer' sanitizer memcheck program step_bench $tiny --verify
+    row racecheck gpu,tool:compute-sanitizer 60 'a tiny model: no race in shared memory, by compute-sanitizer' sanitizer racecheck program step_bench $tiny --verify
+    row memcheck-dp gpu,tool:compute-sanitizer 60 'dp, two devices on a GPU: no wrong access, by compute-sanitizer' sanitizer memcheck program step_bench $tiny --strategy=dp --devices=2 $shared --verify
 
     row numbers-dp device 30 'dp, devices doubled up: numbers as single' program step_bench $tiny --strategy=dp --devices=2 $shared --verify
     row numbers-dp-allreduce device 30 'dp-allreduce, devices doubled up: numbers as single' program step_bench $tiny --strategy=dp-allreduce --devices=2 $shared --verify
     row numbers-ddp-2 device 30 'ddp, 2 ranks staged through mpi: numbers as single' ranks 2 step_bench $tiny --strategy=ddp --devices=2 $shared --comm=mpi --verify
     row numbers-ddp-4 device 30 'ddp, 4 ranks staged through mpi: numbers as single' ranks 4 step_bench $tiny --strategy=ddp --devices=4 $shared --comm=mpi --verify
     row numbers-replicate device 30 'ddp-replicate, 2 ranks through mpi: numbers as single' ranks 2 step_bench $tiny --strategy=ddp-replicate --devices=2 $shared --comm=mpi --verify
-    if has_flag step_bench --precision; then
-      for precision in tf32 bf16; do
-        row numbers-dp-$precision gpu 30 "dp in $precision, devices doubled up: numbers as single" program step_bench $tiny --strategy=dp --devices=2 $shared --precision=$precision --verify
-        row numbers-allreduce-$precision gpu 30 "dp-allreduce in $precision, devices doubled up: numbers as single" program step_bench $tiny --strategy=dp-allreduce --devices=2 $shared --precision=$precision --verify
-        row numbers-ddp-$precision gpu 30 "ddp in $precision, 2 ranks through mpi: numbers as single" ranks 2 step_bench $tiny --strategy=ddp --devices=2 $shared --comm=mpi --precision=$precision --verify
-        row numbers-replicate-$precision gpu 30 "ddp-replicate in $precision, 2 ranks through mpi: numbers as single" ranks 2 step_bench $tiny --strategy=ddp-replicate --devices=2 $shared --comm=mpi --precision=$precision --verify
-      done
-    fi
-    if has_flag step_bench nccl; then
-      row nccl-world-1 gpu 60 'the flow of NCCL calls, one rank' ranks 1 step_bench $tiny --strategy=ddp --comm=nccl --verify
-      row nccl-collectives-1 gpu 60 'all collectives of NCCL, one rank' figures ranks 1 collective_bench --backend=$backend --comm=nccl --collective=all --sizes=1KiB:64MiB:64 --samples=10
-    fi
-    if has_flag step_bench --cuda-graph; then
-      row graph gpu 60 'the step as a replayed CUDA graph: numbers as single' program step_bench $tiny --cuda-graph=on --verify
-      row graph-pairs gpu 90 'a replayed step against an enqueued one, pair by pair' pairs figures program step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --ab=cuda-graph=on
-      if has_flag step_bench nccl; then
-        row graph-ddp-1 gpu 60 'ddp of one rank over NCCL, replayed: numbers as single' ranks 1 step_bench $tiny --strategy=ddp --comm=nccl --cuda-graph=on --verify
-        row graph-ddp-1-pairs gpu 90 'the same against an enqueued one, pair by pair' pairs figures ranks 1 step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on
-      fi
-    fi
+    for precision in tf32 bf16; do
+      row numbers-dp-$precision gpu 30 "dp in $precision, devices doubled up: numbers as single" program step_bench $tiny --strategy=dp --devices=2 $shared --precision=$precision --verify
+      row numbers-allreduce-$precision gpu 30 "dp-allreduce in $precision, devices doubled up: numbers as single" program step_bench $tiny --strategy=dp-allreduce --devices=2 $shared --precision=$precision --verify
+      row numbers-ddp-$precision gpu 30 "ddp in $precision, 2 ranks through mpi: numbers as single" ranks 2 step_bench $tiny --strategy=ddp --devices=2 $shared --comm=mpi --precision=$precision --verify
+      row numbers-replicate-$precision gpu 30 "ddp-replicate in $precision, 2 ranks through mpi: numbers as single" ranks 2 step_bench $tiny --strategy=ddp-replicate --devices=2 $shared --comm=mpi --precision=$precision --verify
+    done
+    row nccl-world-1 gpu 60 'the flow of NCCL calls, one rank' over_nccl ranks 1 step_bench $tiny --strategy=ddp --comm=nccl --verify
+    row nccl-collectives-1 gpu 60 'all collectives of NCCL, one rank' figures ranks 1 collective_bench --backend=$backend --comm=nccl --collective=all --sizes=1KiB:64MiB:64 --samples=10
+    row graph gpu 60 'the step as a replayed CUDA graph: numbers as single' program step_bench $tiny --cuda-graph=on --verify
+    row graph-pairs gpu 90 'a replayed step against an enqueued one, pair by pair' pairs figures program step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --ab=cuda-graph=on --pairs=50
+    row graph-ddp-1 gpu 60 'ddp of one rank over NCCL, replayed: numbers as single' over_nccl ranks 1 step_bench $tiny --strategy=ddp --comm=nccl --cuda-graph=on --verify
+    row graph-ddp-1-pairs gpu 90 'the same against an enqueued one, pair by pair' pairs figures ranks 1 step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on --pairs=50
   }
 
-  if has_flag kernel_bench --peak; then
-    row peak device 60 'the measured peak of matrix products' figures program kernel_bench "--backend=$backend" --peak
-  fi
+  row steps device 180 'steps of one device, achieved FLOP/s' sweep steps
+  row doubled device 150 'dp, dp-allreduce and ddp on doubled-up devices' sweep doubled "$shared"
+
+  row peak device 60 'the measured peak of matrix products' figures program kernel_bench "--backend=$backend" --peak
   # shellcheck disable=SC2086
   {
     # 1 / 1.005: single takes no less than that of what ddp takes.
     row wrapper-tax device 90 'ddp of one rank, gradients as views: at most 0.5 % slower than single' \
       at_least 0.9950 'step time with strategy=single over step time without' figures ranks 1 step_bench $tax --grads=views
-    row wrapper-tax-copy device 60 'ddp of one rank as torch has it, gradients copied: no bar, the copies are work' pairs figures ranks 1 step_bench $tax --grads=copy --pairs=100
+    row wrapper-tax-copy device 60 'ddp of one rank as torch has it, gradients copied: no bar, the copies are work' pairs figures ranks 1 step_bench $tax --grads=copy --pairs=50
     for precision in $(share_precisions); do
-      if has_flag kernel_bench --step-of; then
-        row products-$precision device 90 "${step//--/}, $precision: forward and backward at 85 % of the FLOP/s of bare products" \
-          at_least 0.8500 'forward and backward at' figures program kernel_bench --backend=$backend --step-of=${step#--model=} --precision=$precision --input=device --pairs=$pairs
-      fi
+      row products-$precision device 90 "${step//--/}, $precision: forward and backward at 85 % of the FLOP/s of bare products" \
+        at_least 0.8500 'forward and backward at' figures program kernel_bench --backend=$backend --step-of=${step#--model=} --precision=$precision --input=device --pairs=$pairs
+    done
+    for precision in $(share_precisions); do
       row torch-$precision device,torch 120 "${step//--/}, $precision: single at least as fast as PyTorch eager" \
         at_least 1.0000 'speed of single over PyTorch eager' figures torch_pairs $step --precision=$precision
     done
   }
-  row steps device 180 'steps of one device, achieved FLOP/s' sweep steps
-  row doubled device 150 'dp, dp-allreduce and ddp on doubled-up devices' sweep doubled "$shared"
 
   # shellcheck disable=SC2086
   {
     row peers gpus:2 60 'copies between all pairs of GPUs' figures program copy_bench $several --sizes=1MiB,256MiB --samples=20
-    if has_flag step_bench nccl; then
-      row nccl-collectives gpus:2 120 'all collectives of NCCL, a rank per GPU' figures ranks "$gpus" collective_bench $several --comm=nccl --collective=all --sizes=1KiB:256MiB:16 --samples=20
-      for precision in '' $(nccl_precisions); do
-        row "nccl-ddp${precision:+-$precision}" gpus:2 60 "ddp over NCCL${precision:+, $precision}: numbers as single" over_nccl ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl ${precision:+--precision=$precision} --verify
-        row "nccl-allreduce${precision:+-$precision}" gpus:2 60 "dp-allreduce over NCCL${precision:+, $precision}: numbers as single" over_nccl program step_bench $several $per_gpu --strategy=dp-allreduce ${precision:+--precision=$precision} --verify
-        row "nccl-replicate${precision:+-$precision}" gpus:2 60 "ddp-replicate over NCCL${precision:+, $precision}: numbers as single" over_nccl ranks "$gpus" step_bench $several $per_gpu --strategy=ddp-replicate --comm=nccl ${precision:+--precision=$precision} --verify
-        row "nccl-dp${precision:+-$precision}" gpus:2 60 "dp, NCCL broadcasts and reduces${precision:+, $precision}: numbers as single" over_nccl program step_bench $several $per_gpu --strategy=dp --broadcast=collective --reduce=collective ${precision:+--precision=$precision} --verify
-      done
-    fi
-    if has_flag step_bench --cuda-graph && has_flag step_bench nccl; then
-      row graph-ddp gpus:2 60 'ddp over NCCL, replayed: numbers as single' ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl --cuda-graph=on --verify
-      row graph-ddp-pairs gpus:2 90 'a replayed step of ddp against an enqueued one, pair by pair' pairs figures ranks "$gpus" step_bench $several "--model=$(proof_model)" --batch-per-device=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on
-    fi
+    row nccl-collectives gpus:2 120 'all collectives of NCCL, a rank per GPU' figures ranks "$gpus" collective_bench $several --comm=nccl --collective=all --sizes=1KiB:256MiB:16 --samples=20
+    for precision in '' tf32 bf16; do
+      row "nccl-ddp${precision:+-$precision}" gpus:2 60 "ddp over NCCL${precision:+, $precision}: numbers as single" over_nccl ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl ${precision:+--precision=$precision} --verify
+      row "nccl-allreduce${precision:+-$precision}" gpus:2 60 "dp-allreduce over NCCL${precision:+, $precision}: numbers as single" over_nccl program step_bench $several $per_gpu --strategy=dp-allreduce ${precision:+--precision=$precision} --verify
+      row "nccl-replicate${precision:+-$precision}" gpus:2 60 "ddp-replicate over NCCL${precision:+, $precision}: numbers as single" over_nccl ranks "$gpus" step_bench $several $per_gpu --strategy=ddp-replicate --comm=nccl ${precision:+--precision=$precision} --verify
+      row "nccl-dp${precision:+-$precision}" gpus:2 60 "dp, NCCL broadcasts and reduces${precision:+, $precision}: numbers as single" over_nccl program step_bench $several $per_gpu --strategy=dp --broadcast=collective --reduce=collective ${precision:+--precision=$precision} --verify
+    done
+    row graph-ddp gpus:2 60 'ddp over NCCL, replayed: numbers as single' over_nccl ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl --cuda-graph=on --verify
+    row graph-ddp-pairs gpus:2 90 'a replayed step of ddp against an enqueued one, pair by pair' pairs figures ranks "$gpus" step_bench $several "--model=$(proof_model)" --batch-per-device=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on
     row numbers-dp-gpus gpus:2 60 'dp, a device per GPU: numbers as single' program step_bench $several $per_gpu --strategy=dp --verify
-    if has_flag step_bench --p2p; then
-      row p2p-off gpus:2 60 'dp without peer access: numbers as single' program step_bench $several $per_gpu --strategy=dp --p2p=off --verify
-      row p2p-off-copies gpus:2 90 'copies with and without peer access: traffic leaves it' p2p_off copy_bench $several --sizes=256MiB --ways=one --samples=20
-      if has_flag step_bench nccl; then
-        row p2p-off-nccl gpus:2 60 'NCCL without peer access, by its own word' nccl_p2p_off figures ranks "$gpus" collective_bench $several --comm=nccl --p2p=off --collective=all_reduce --sizes=64MiB --samples=10
-      fi
-    fi
+    row p2p-off gpus:2 60 'dp without peer access: numbers as single' program step_bench $several $per_gpu --strategy=dp --p2p=off --verify
+    row p2p-off-copies gpus:2 90 'copies with and without peer access: traffic leaves it' p2p_off copy_bench $several --sizes=256MiB --ways=one --samples=20
+    row p2p-off-nccl gpus:2 60 'NCCL without peer access, by its own word' nccl_p2p_off figures ranks "$gpus" collective_bench $several --comm=nccl --p2p=off --collective=all_reduce --sizes=64MiB --samples=10
     row corners gpus:2 400 'the four corners and their bounds, a device per GPU' sweep corners
   }
 }
@@ -118,4 +102,3 @@ proof_model() { if [ "$backend" = host ]; then printf 'mlp-tiny\n'; else printf 
 
 # What the step is held against bare products and PyTorch in.
 share_precisions() { if [ "$backend" = host ]; then printf 'fp32\n'; else printf 'bf16\ntf32\n'; fi; }
-nccl_precisions() { if has_flag step_bench --precision; then printf 'tf32\nbf16\n'; fi; }

@@ -86,13 +86,6 @@ tool_path() {
   return 1
 }
 
-# has_flag PROGRAM FLAG: whether its help names the flag.
-has_flag() {
-  local help
-  help=$("$programs/bin/$1" --help 2>/dev/null) || true  # not piped: a grep that has seen enough would end the program
-  [[ $help == *"$2"* ]]
-}
-
 # GPUs that CUDA will show: nvidia-smi knows what the job system allows; without it the device files count.
 count_gpus() {
   local count=0 visible
@@ -135,7 +128,7 @@ missing_for() {
 
 # run_row INDEX: runs it within its limit and what is left of the minutes.
 whole_figures=()  # files of rows whose program ended well: others may be cut off
-child='' stopped='''' cut_short='' row_name=
+child='' stopped='' cut_short='' row_name=
 run_row() {
   local index=$1 log left limit status=0 start=$SECONDS
   row_name=${row_names[index]}

@@ -7,10 +7,8 @@
 # few_launches [N]: enough to see a step's time, too few for a verdict: that is what the named sweeps are for.
 few_launches() { printf '"launches": %s, "min_time": "300ms", "min_samples": 10' "${1:-3}"; }
 
-# precisions: the key of a workload for all that GPUs have; nothing where step_bench has no choice. Not every CPU
-# has bf16, so a rehearsal is in fp32.
+# precisions: the key of a workload for all that GPUs have. Not every CPU has bf16, so a rehearsal is in fp32.
 precisions() {
-  if ! has_flag step_bench --precision; then return 0; fi
   if [ "$backend" = host ]; then printf ', "precision": ["fp32"]'; else printf ', "precision": ["fp32", "tf32", "bf16"]'; fi
 }
 
@@ -29,11 +27,11 @@ sweep_doubled() {
   printf ' "strategies": ["dp", "dp-allreduce", {"strategy": "ddp", "options": {"comm": "mpi"}}], %s}\n' "$(few_launches 2)"
 }
 
-# 2, 4, 8, ... and all GPUs; each count divides the batch.
+# 2, 4, 8, ... and all GPUs; each count divides the batch. dp also as torch runs it, whose threads nobody binds.
 sweep_corners() {
   local counts='' count
   for ((count = 2; count < gpus; count *= 2)); do counts+="$count, "; done
   printf '{"name": "gpu-proof-corners", "workloads": [{"model": "mlp-base", "batch": %s}], "devices": [%s%s],\n' $((256 * gpus)) "$counts" "$gpus"
   printf ' "strategies": ["single", {"strategy": "independent", "launch": "threads"}, {"strategy": "independent", "launch": "processes"},\n'
-  printf '  "dp", "dp-allreduce", "ddp", "ddp-replicate"], %s}\n' "$(few_launches)"
+  printf '  "dp", {"strategy": "dp", "options": {"bind": "none"}}, "dp-allreduce", "ddp", "ddp-replicate"], %s}\n' "$(few_launches)"
 }
