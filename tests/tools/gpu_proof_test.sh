@@ -109,6 +109,18 @@ case_four_gpus() {
   [ "$(grep -c . <<<"$(grep -E 'passed|failed' result/table.txt | grep -v ' failed, ')")" = 3 ] || die "other rows were run"
 }
 
+# No step, no document: what else was measured is still named.
+case_figures_alone() {
+  make_stand_ins
+  FAKE_NO_SWEEPS=1 expect 1 proved --gpus 1 --rows device,steps
+  is device passed
+  is steps failed
+  [ ! -e result/results.json ] || die "a document without steps"
+  grep -qx "no report of steps; the figures of other rows lie in .*/result/figures" result/table.txt ||
+    die "does not say where the figures lie: $(cat result/table.txt)"
+  [ -s result/figures/device.json ] || die "no figures"
+}
+
 # On which side of its bar an interval lies decides; where the bar lies in it, nothing does, and that is no pass.
 case_judged() {
   make_stand_ins

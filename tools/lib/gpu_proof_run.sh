@@ -235,7 +235,21 @@ summary() {
   printf '\n%s passed, %s failed, %s not resolved, %s not run\n' "$(count_of passed)" "$(count_of failed)" \
     "$(count_of 'not resolved')" "$(count_of 'not run')"
   if [ -n "$cut_short" ]; then printf 'cut short: %s minutes were not enough for all rows\n' "$minutes"; fi
-  if [ -e "$out/report.html" ]; then printf 'report: %s\n' "$out/report.html"; else printf 'no report: nothing was measured\n'; fi
+  if [ -e "$out/report.html" ]; then
+    printf 'report: %s\n' "$out/report.html"
+  elif [ -n "$(measured_figures)" ]; then
+    printf 'no report of steps; the figures of other rows lie in %s\n' "$out/figures"
+  else
+    printf 'no report: nothing was measured\n'
+  fi
+}
+
+# Files with figures of rows whose program ended well.
+measured_figures() {
+  local file
+  for file in "${whole_figures[@]}"; do
+    if [ -s "$file" ]; then printf '%s\n' "$file"; fi
+  done
 }
 
 # One document of all sweeps and figures. Its failure is a row of its own: measured steps without it would be lost to sight.
@@ -244,10 +258,8 @@ write_report() {
   for folder in "$out"/sweeps/*/; do
     if grep -aqs '"status":"ok"' "$folder/journal.jsonl"; then sources+=("${folder%/}"); fi
   done
-  if [ "${#sources[@]}" = 0 ]; then return 0; fi
-  for file in "${whole_figures[@]}"; do
-    if [ -s "$file" ]; then files+=("--figures=$file"); fi
-  done
+  if [ "${#sources[@]}" = 0 ]; then return 0; fi  # a document is one of steps; the summary says where figures lie
+  while read -r file; do files+=("--figures=$file"); done < <(measured_figures)
   if "$programs/bin/tandem" report "${sources[@]}" "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
   row report device 0 'one document and report of all that was measured' true
   states+=(failed) details+=("$(reason_in "$out/logs/report.log")") seconds+=(0)
