@@ -35,7 +35,7 @@ struct CudaProbe {
 
 // Raise with every change to CudaModule or to a type that crosses it (the runtime's interfaces,
 // PlatformOptions, Error): both sides are built together, and a left-over module must not load.
-inline constexpr int kCudaModuleAbi = 6;
+inline constexpr int kCudaModuleAbi = 7;
 
 // What the module exports. `abi` stays first, so that any version of it can be read.
 struct CudaModule {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The module's device code, without a GPU: every kernel is known by its address before main(), so
-// that all can be loaded before any is launched.
+// The module's device code, without a GPU: every kernel is known by its address once the
+// module is loaded, so that all can be loaded before any is launched.
 #include "common/runtime/cuda/own_kernels.h"
 
 #include <gtest/gtest.h>

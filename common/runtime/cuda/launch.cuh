@@ -12,7 +12,7 @@ namespace tandem::cuda {
 
 inline constexpr std::int64_t kMostBlocks = 0x7fff'ffff;  // that CUDA takes, in x
 
-// Its address is known before main(), for each kernel that is launched anywhere.
+// Its address is known once the module is loaded, for each kernel that is launched anywhere.
 template <auto kernel>
 inline const bool is_own_kernel = add_own_kernel(reinterpret_cast<const void*>(kernel));
 

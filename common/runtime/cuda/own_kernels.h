@@ -12,13 +12,13 @@
 
 namespace tandem::cuda {
 
-// Every kernel that launch.cuh launches; they are in it before main().
+// Every kernel that launch.cuh launches; they are in it once the module is loaded.
 [[nodiscard]] const std::vector<const void*>& own_kernels();
 
 // Loads all of them onto the current GPU; the first error.
 [[nodiscard]] cudaError_t load_own_kernels();
 
-// Adds one; always true. For initialisers before main() alone.
+// Adds one; always true. For initialisers of variables alone, which run when the module is loaded.
 bool add_own_kernel(const void* kernel);
 
 }  // namespace tandem::cuda
