@@ -159,8 +159,9 @@ void check_reducer(const StepFlags& flags) {
 
 void check_counts(const StepFlags& flags) {
   require(flags.min_samples >= 1, "--min-samples: use 1 or more");
-  require(flags.warmup_steps >= 3,
-          "--warmup-steps: use 3 or more; ddp's buckets settle in the second step");
+  require(flags.warmup_steps >= kLeastWarmupSteps,
+          fmt::format("--warmup-steps: use {} or more; ddp's buckets settle in the second step",
+                      kLeastWarmupSteps));
   require(flags.pairs >= 2, "--pairs: use 2 or more");
   require(!(flags.verify && !flags.ab.empty()), "--verify and --ab are two runs: give one of them");
 }

@@ -29,6 +29,9 @@ void check_watching(const StepFlags& flags);
 // Options of the reducer that contradict one another or of which nothing would come.
 void check_reducer(const StepFlags& flags);
 
+// A warm-up has as many steps at least: ddp's buckets settle in the second one.
+inline constexpr int kLeastWarmupSteps = 3;
+
 void check_counts(const StepFlags& flags);
 
 // Both sides of a pair, `a` and with the change of --ab `b`, run in one process, on the devices of

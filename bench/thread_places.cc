@@ -5,14 +5,15 @@
 #include <sstream>
 #include <string>
 
+#include "bench/step_checks.h"
 #include "common/results/record_text.h"
 #include "common/runtime/host/cores.h"
 
 namespace tandem::bench {
 namespace {
 
-// One fewer than the least of a warm-up (check_counts): every device has ended as many or one less.
-constexpr int kStepsWatched = 2;
+// One fewer than the least of a warm-up: every device has ended as many or one less.
+constexpr int kStepsWatched = kLeastWarmupSteps - 1;
 
 }  // namespace
 
