@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace tandem::bench {
@@ -16,6 +17,12 @@ void add(Disagreement& worst, const TensorValues& reference, const TensorValues&
 }
 
 }  // namespace
+
+Rounding rounding_of(Backend backend, int devices, int micro_batches) {
+  const auto parts = static_cast<unsigned>(devices * micro_batches);
+  const bool is_alike = parts == 1 || (backend == Backend::kHost && std::has_single_bit(parts));
+  return is_alike ? Rounding::kAlike : Rounding::kApart;
+}
 
 Disagreement disagreement(const TrainedValues& reference, const TrainedValues& other) {
   TANDEM_CHECK(reference.gradients.size() == other.gradients.size(), "{} and {} steps",

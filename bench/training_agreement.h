@@ -6,6 +6,7 @@
 
 #include "common/kernels/precision.h"
 #include "common/model/tensor_values.h"
+#include "common/runtime/device_id.h"
 
 namespace tandem::bench {
 
@@ -31,6 +32,11 @@ struct Disagreement {
 // neighbouring numbers of a narrow format, as they do where kernels differ with the size of the
 // batch or where a share is not the batch's part by a power of two.
 enum class Rounding { kAlike, kApart };
+
+// Of a strategy against `single` on the whole batch. On one device and in one micro-batch kernels
+// and their shapes are single's own. Else shares are the batch's gradients times their number,
+// exact for a power of two, and a row's product depends on the other rows but on the host.
+[[nodiscard]] Rounding rounding_of(Backend backend, int devices, int micro_batches);
 
 // What other orders of summation and other roundings may come to; a part of a gradient that is
 // missing, doubled or of another step comes to more.

@@ -2,7 +2,6 @@
 #include "bench/verification.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "bench/strategy_factory.h"
@@ -18,14 +17,6 @@ constexpr int kSteps = 3;
 // Of a graph more, to see replays that follow one another.
 int steps_of(const Variant& variant) {
   return variant.training.replay == StepReplay::kOn ? StepGraph::kCapturedStep + 2 : kSteps;
-}
-
-// A host's products of a row do not depend on the other rows, and shares are the batch's gradients
-// times N, exact for a power of two.
-Rounding rounding_of(int devices, Backend backend) {
-  return backend == Backend::kHost && std::has_single_bit(static_cast<unsigned>(devices))
-             ? Rounding::kAlike
-             : Rounding::kApart;
 }
 
 TrainedValues train(Strategy& strategy, Platform& platform, int steps) {
@@ -81,7 +72,8 @@ Verification judge(const StepOptions& options, Backend backend, const Disagreeme
                    bool equal, std::uint64_t weights) {
   const int devices = options.place.devices;
   const Disagreement bounds =
-      bounds_of(options.variant.training.precision, rounding_of(devices, backend));
+      bounds_of(options.variant.training.precision,
+                rounding_of(backend, devices, options.variant.reducer.micro_batches));
   const bool passed = equal && within(found, bounds);
   return {passed,
           fmt::format("{}: over {} steps on {} device{} gradients and weights of {} differ from "

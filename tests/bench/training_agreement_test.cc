@@ -150,6 +150,17 @@ TEST(DistanceTest, IsThatOfTheWorstTensor) {
   EXPECT_NEAR(projection_error(reference, {{3 + 4, 4 - 3}, {0, 0}}), 0, 1e-9);  // across
 }
 
+TEST(RoundingTest, IsAlikeOfOnePart_AndOnTheHostOfAPowerOfTwo) {
+  for (const Backend backend : {Backend::kHost, Backend::kCuda}) {
+    EXPECT_EQ(rounding_of(backend, 1, 1), Rounding::kAlike);
+    EXPECT_EQ(rounding_of(backend, 3, 1), Rounding::kApart);
+    EXPECT_EQ(rounding_of(backend, 1, 3), Rounding::kApart);
+  }
+  EXPECT_EQ(rounding_of(Backend::kHost, 4, 2), Rounding::kAlike);
+  EXPECT_EQ(rounding_of(Backend::kCuda, 4, 1), Rounding::kApart);
+  EXPECT_EQ(rounding_of(Backend::kCuda, 1, 2), Rounding::kApart);
+}
+
 TEST(ProjectionBoundTest, IsPassedByNoMissingPartOfUpToThirtyTwo) {
   for (const Precision precision : kPrecisions) {
     for (const Rounding rounding : {Rounding::kAlike, Rounding::kApart}) {
