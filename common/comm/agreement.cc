@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/capture_error.h"
+#include "common/base/throw_cause.h"
 
 namespace tandem {
 namespace {
@@ -34,14 +36,11 @@ void attempt_together(Bootstrap& bootstrap, const std::function<void()>& attempt
 }
 
 void attempt_together(const AllGatherTexts& exchange, const std::function<void()>& attempt) {
-  std::optional<Error> consequence;  // of a peer that gave up
+  std::vector<std::optional<Error>> errors;
   for (const std::string& outcome : exchange(outcome_of(attempt))) {
-    if (outcome.empty()) continue;
-    const Error error = error_in(outcome);
-    if (error.kind() != ErrorKind::kCommunication) throw error;
-    if (!consequence) consequence.emplace(error);
+    if (!outcome.empty()) errors.emplace_back(error_in(outcome));
   }
-  if (consequence) throw Error(*consequence);
+  throw_cause(errors);
 }
 
 }  // namespace tandem

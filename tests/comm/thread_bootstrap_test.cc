@@ -146,6 +146,22 @@ TEST(AttemptTogetherTest, FirstFailureByRank_IsThrownOnAll_WithItsKind) {
   });
 }
 
+// Who gave up because others did says nothing of why.
+TEST(AttemptTogetherTest, ThatOthersGaveUp_IsThrownLast) {
+  run_ranks_as_threads(2, [](Bootstrap& bootstrap) {
+    const Error error = error_of([&] {
+      attempt_together(bootstrap, [&] {
+        using Kind = PeerFailure::Kind;
+        if (bootstrap.rank() == 0) fail(PeerFailure{.kind = Kind::kAborted}, "rank 0: aborted");
+        fail(PeerFailure{.kind = Kind::kWaited}, "rank 1 waited");
+      });
+    });
+    EXPECT_STREQ(error.what(), "rank 1 waited");
+    EXPECT_EQ(error.peer_failure().kind, PeerFailure::Kind::kWaited);
+    EXPECT_EQ(error.reach(), Error::Reach::kAllRanks);
+  });
+}
+
 TEST(AttemptTogetherTest, EmptyMessage_IsStillAFailure) {
   run_ranks_as_threads(2, [](Bootstrap& bootstrap) {
     const Error error =
