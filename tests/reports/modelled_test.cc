@@ -83,6 +83,23 @@ TEST(Modelled, QuestionsDiffer_WhereTheBatchStartsElsewhere) {
   EXPECT_FALSE(same_question(a, b));
 }
 
+// A replay spares the host's work.
+TEST(Modelled, ReplayedSteps_AnswerAnotherQuestion_AndAreNoBaseline) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08, 0.081}).add("dp", 2, {0.06, 0.061});
+  synthetic.add("ddp", 2, {0.05, 0.051});
+  for (auto& record : synthetic.document().launches) {
+    if (record.cell.strategy != "dp") record.cell.options["cuda-graph"] = "on";
+  }
+  const Summary summary = summarize(synthetic.document());
+  for (const Comparison& pair : summary.comparisons) {
+    EXPECT_TRUE(pair.dp == nullptr || pair.ddp == nullptr);
+  }
+  for (const CellSummary& cell : summary.cells) {
+    EXPECT_EQ(cell.speedup.has_value(), cell.cell.strategy == "ddp") << cell.cell.name();
+  }
+}
+
 std::string notes_of_links(double first_speed, double second_speed) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.06, 0.06});
