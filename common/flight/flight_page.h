@@ -9,13 +9,13 @@
 namespace tandem::flight {
 
 constexpr std::uint64_t kMagic = 0x31544c46'4d444e54;  // "TNDMFLT1" in memory
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr std::size_t kRing = 64;  // collectives that are remembered
 constexpr std::size_t kMostPhases = 32;
 constexpr std::size_t kNameBytes = 16;  // of a phase or a collective, with its closing zero
 constexpr std::size_t kHostBytes = 64;
 constexpr std::size_t kErrorBytes = 1024;
-constexpr std::size_t kMostAwaited = 64;  // ranks that one may say it waited for
+constexpr std::size_t kMostNamed = 64;  // ranks of a kind that one may name in its failure
 
 using Number = std::atomic<std::uint64_t>;
 using Time = std::atomic<std::int64_t>;  // nanoseconds of Clock; 0: not yet
@@ -62,7 +62,9 @@ struct Page {
   std::int64_t waited;        // nanoseconds
   std::uint64_t in_sequence;  // of the call in which it failed; 0: no number
   std::array<char, kNameBytes> in_call;
-  std::array<std::int32_t, kMostAwaited> awaited;
+  std::uint32_t stopped_count;
+  std::array<std::int32_t, kMostNamed> awaited;
+  std::array<std::int32_t, kMostNamed> stopped;
   std::array<char, kErrorBytes> error;
 
   Time ended_job;  // when this rank, having failed, ended the others too

@@ -53,13 +53,18 @@ std::vector<FlightRecord::Collective> collectives_in(const Page& page) {
   return found;
 }
 
+std::vector<int> ranks_in(const std::array<std::int32_t, flight::kMostNamed>& ranks,
+                          std::uint32_t count) {
+  return {ranks.begin(), ranks.begin() + std::min<std::size_t>(count, ranks.size())};
+}
+
 FlightRecord::Failure failure_in(const Page& page) {
-  const std::size_t awaited = std::min<std::size_t>(page.awaited_count, page.awaited.size());
   return {.kind = static_cast<FailureKind>(page.failure),
           .text = text_of(page.error),
           .at = page.failed,
           .waited = page.waited,
-          .awaited = {page.awaited.begin(), page.awaited.begin() + awaited},
+          .awaited = ranks_in(page.awaited, page.awaited_count),
+          .stopped = ranks_in(page.stopped, page.stopped_count),
           .call = text_of(page.in_call),
           .sequence = page.in_sequence};
 }

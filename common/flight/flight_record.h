@@ -41,6 +41,7 @@ struct FlightRecord {
     std::int64_t at = 0;         // nanoseconds of Clock
     std::int64_t waited = 0;     // nanoseconds, of kWaited
     std::vector<int> awaited{};  // ranks that had not come; empty: not known
+    std::vector<int> stopped{};  // ranks of its host that the kernel had stopped just then
     std::string call{};          // in which it happened, as far as known
     std::uint64_t sequence = 0;  // of that call; 0: it has none
 

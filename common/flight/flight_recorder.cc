@@ -15,6 +15,7 @@
 #include "common/base/clock.h"
 #include "common/base/host_name.h"
 #include "common/flight/flight_record.h"
+#include "common/flight/stopped_ranks.h"
 
 namespace tandem {
 namespace {
@@ -36,6 +37,14 @@ void copy_text(std::array<char, size>& to, std::string_view text) {
   const std::size_t count = std::min(text.size(), size - 1);
   std::memcpy(to.data(), text.data(), count);
   to[count] = '\0';
+}
+
+// How many of them there is room for.
+std::uint32_t copy_ranks(std::array<std::int32_t, flight::kMostNamed>& to,
+                         const std::vector<int>& ranks) {
+  const std::size_t count = std::min(ranks.size(), to.size());
+  std::copy_n(ranks.begin(), count, to.begin());
+  return static_cast<std::uint32_t>(count);
 }
 
 // Reserved, not only sized: a full disk is an error here and no signal at a later store.
@@ -84,7 +93,8 @@ FailureKind kind_of(const Error& error) {
 
 }  // namespace
 
-FlightRecorder::FlightRecorder(const std::filesystem::path& file, const Identity& identity) {
+FlightRecorder::FlightRecorder(const std::filesystem::path& file, const Identity& identity)
+    : folder_(file.parent_path()) {
   TANDEM_CHECK(identity.phases.size() <= flight::kMostPhases, "{} phases", identity.phases.size());
   page_ = new (map_file(file)) Page();
   page_->version = flight::kVersion;
@@ -154,9 +164,10 @@ void FlightRecorder::failed(const Error& error) noexcept {
   page_->waited = between.waited.count();
   page_->in_sequence = between.sequence;
   copy_text(page_->in_call, between.call);
-  const std::size_t awaited = std::min(between.awaited.size(), page_->awaited.size());
-  std::copy_n(between.awaited.begin(), awaited, page_->awaited.begin());
-  page_->awaited_count = static_cast<std::uint32_t>(awaited);
+  page_->awaited_count = copy_ranks(page_->awaited, between.awaited);
+  if (error.kind() == ErrorKind::kCommunication) {
+    page_->stopped_count = copy_ranks(page_->stopped, stopped_ranks(folder_));
+  }
   page_->outcome.store(static_cast<std::uint32_t>(flight::Outcome::kFailed), kRelease);
 }
 

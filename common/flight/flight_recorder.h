@@ -41,7 +41,8 @@ class FlightRecorder {
   void collective_started(std::uint64_t sequence, const char* name, std::int64_t bytes) noexcept;
   void collective_finished(std::uint64_t sequence) noexcept;
 
-  // What ends this rank, by whatever thread finds it. The first one counts.
+  // What ends this rank, by whatever thread finds it. The first one counts. Where others are the
+  // cause, those of this host that are stopped are noted with it.
   void failed(const Error& error) noexcept;
   // This rank, having failed, ends the job for the others.
   void ends_job() noexcept;
@@ -51,6 +52,7 @@ class FlightRecorder {
  private:
   [[nodiscard]] flight::Slot& slot_of(std::uint64_t sequence) noexcept;
 
+  const std::filesystem::path folder_;
   flight::Page* page_ = nullptr;
 };
 

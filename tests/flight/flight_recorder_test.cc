@@ -165,6 +165,29 @@ TEST_F(FlightRecorderTest, KilledProcess_LeavesItsRecord) {
                         child, records[0].host));
 }
 
+TEST_F(FlightRecorderTest, StoppedProcess_IsSeenByWhoGivesUpWaiting) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const FlightRecorder recorder(file(1), rank(1));
+    ::raise(SIGSTOP);
+    ::_exit(0);
+  }
+  int state = 0;
+  ASSERT_EQ(::waitpid(child, &state, WUNTRACED), child);
+  ASSERT_TRUE(WIFSTOPPED(state));
+  const auto stopped_at_failure = [&](int number, const Error& error) {
+    FlightRecorder recorder(file(number), rank(number));
+    recorder.failed(error);
+    return read(number).failure->stopped;
+  };
+  const PeerFailure waited{.kind = PeerFailure::Kind::kWaited};
+  EXPECT_EQ(stopped_at_failure(0, Error(waited, "in vain")), std::vector<int>{1});
+  EXPECT_EQ(stopped_at_failure(2, Error(ErrorKind::kFailure, "a bad weight")), std::vector<int>{});
+  ::kill(child, SIGCONT);
+  ASSERT_EQ(::waitpid(child, &state, 0), child);
+  EXPECT_EQ(stopped_at_failure(0, Error(waited, "in vain")), std::vector<int>{});
+}
+
 TEST_F(FlightRecorderTest, CallerAndWorker_NoteAtOnce) {
   FlightRecorder recorder(file(0), rank(0));
   constexpr std::uint64_t kMany = 10'000;

@@ -76,6 +76,27 @@ TEST(Blame, StoppedRank_IsTheOneThatGotLeastFar) {
             "rank 0 waited 3 s for it: it was stopped, or late");
 }
 
+// Nobody else had time to say that it gave up, and all were in the same collective.
+TEST(Blame, RankSeenStopped_IsTheOne_WhoeverElseIsSilent) {
+  FlightRecord saw_it = waited(rank_in_collective(1));
+  saw_it.failure->stopped = {2};
+  const std::string reason =
+      blame({rank_in_collective(0), saw_it, rank_in_collective(2)}, std::nullopt);
+  EXPECT_EQ(
+      reason,
+      "rank 2 did not go on from step 12, phase backward, in all_reduce #35 (4.0 MiB); rank 1 "
+      "waited 3 s for it: it was stopped");
+}
+
+// The end of the job let it go on, and it then spoke as if it had waited as well.
+TEST(Blame, RankSeenStopped_IsTheOne_WhateverItSaidLater) {
+  FlightRecord saw_it = waited(rank_in_collective(0));
+  saw_it.failure->stopped = {1};
+  const std::string reason =
+      blame({saw_it, waited(rank_in_collective(1)), waited(rank_in_collective(2))}, std::nullopt);
+  EXPECT_TRUE(reason.starts_with("rank 1 did not go on")) << reason;
+}
+
 TEST(Blame, StoppedRankOfThree_IsNotTheOneThatWasEndedWhileItWaited) {
   const std::string reason = blame(
       {waited_for(2, rank_in_collective(0)), rank_in_collective(1), rank_in_step(2)}, std::nullopt);

@@ -167,11 +167,20 @@ bool is_silent(const FlightRecord& record, const Records& records) {
   return !record.ended && (!record.failure || spoke_too_late(record, records));
 }
 
+bool contains(const std::vector<int>& ranks, int rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
 bool is_awaited(const FlightRecord& record, const Records& records) {
   return std::any_of(records.begin(), records.end(), [&](const FlightRecord& other) {
-    if (!gave_up(other)) return false;
-    const std::vector<int>& awaited = other.failure->awaited;
-    return std::find(awaited.begin(), awaited.end(), record.rank) != awaited.end();
+    return gave_up(other) && contains(other.failure->awaited, record.rank);
+  });
+}
+
+// Another of its host saw its process stopped, and needs not guess.
+bool was_stopped(const FlightRecord& record, const Records& records) {
+  return std::any_of(records.begin(), records.end(), [&](const FlightRecord& other) {
+    return other.failure && contains(other.failure->stopped, record.rank);
   });
 }
 
@@ -184,14 +193,17 @@ std::vector<const FlightRecord*> those_who(const Records& records, const Is& is)
   return found;
 }
 
-// Who may have held up the others: ranks that others say they waited for and that say nothing
-// themselves; else all that say nothing; else those awaited who did not themselves wait - they went
-// on when it was too late.
+// Who may have held up the others: ranks that were seen stopped; else those that others say they
+// waited for and that say nothing themselves; else all that say nothing; else those awaited who did
+// not themselves wait - they went on when it was too late.
 std::vector<const FlightRecord*> suspects(const Records& records) {
   const auto silent = [&](const FlightRecord& record) { return is_silent(record, records); };
   const auto awaited = [&](const FlightRecord& record) { return is_awaited(record, records); };
-  auto found =
-      those_who(records, [&](const auto& record) { return silent(record) && awaited(record); });
+  auto found = those_who(records, [&](const auto& record) { return was_stopped(record, records); });
+  if (found.empty()) {
+    found =
+        those_who(records, [&](const auto& record) { return silent(record) && awaited(record); });
+  }
   if (found.empty()) found = those_who(records, silent);
   if (found.empty()) {
     found =
@@ -211,7 +223,8 @@ bool lost_a_connection(const FlightRecord& record) {
 }
 
 // Connections broke though nobody's patience had ended: their other end went.
-std::string what_became_of_it(const Records& records) {
+std::string what_became_of_it(const FlightRecord& culprit, const Records& records) {
+  if (was_stopped(culprit, records)) return "it was stopped";
   const bool was_lost = std::any_of(records.begin(), records.end(), lost_a_connection) &&
                         std::none_of(records.begin(), records.end(), gave_up);
   return was_lost ? "its connections broke, and it left no word" : "it was stopped, or late";
@@ -230,11 +243,13 @@ std::string laggard(const Records& records) {
     alike.push_back(other->rank);
     if (came_late(*other, *culprit)) culprit = other;
   }
-  const bool is_sure = alike.size() == 1 || came_late(*culprit, least(found));
+  const bool is_sure =
+      alike.size() == 1 || was_stopped(*culprit, records) || came_late(*culprit, least(found));
   return fmt::format("{} did not go on from {}{}: {}",
                      is_sure ? fmt::format("rank {}", culprit->rank)
                              : fmt::format("one of ranks {}", fmt::join(alike, ", ")),
-                     where(*culprit, records), waiting(records), what_became_of_it(records));
+                     where(*culprit, records), waiting(records),
+                     what_became_of_it(*culprit, records));
 }
 
 // The cause before the consequence, and the first in time.

@@ -18,8 +18,9 @@ namespace tandem::cli {
 //
 // By weight of evidence: the ranks of a lost node; a rank that a signal ended; ranks that came for
 // different collectives; a rank with an error of its own, the first in time; a rank that left
-// without a word; one that never began; a rank that others waited for - it neither ended nor said
-// in time that it gave up, and got least far; ranks that all gave up waiting for one another.
+// without a word; one that never began; a rank that another of its host saw stopped, or that others
+// waited for - it neither ended nor said in time that it gave up, and got least far; ranks that all
+// gave up waiting for one another.
 [[nodiscard]] std::string blame(const std::vector<FlightRecord>& records,
                                 const std::optional<RankEnd>& launcher_says,
                                 const std::string& said = "", const std::string& lost_node = "");

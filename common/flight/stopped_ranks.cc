@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/flight/stopped_ranks.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+
+#include "common/base/capture_error.h"
+#include "common/base/host_name.h"
+#include "common/flight/flight_record.h"
+
+namespace tandem {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The field after the program's name, which stands in parentheses and may hold some itself:
+// proc(5).
+char state_of(const fs::path& process) {
+  std::ifstream file(process / "stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t name_end = text.rfind(") ");
+  return name_end == std::string::npos || name_end + 2 >= text.size() ? '?' : text[name_end + 2];
+}
+
+bool runs_this_program(const fs::path& process) {
+  std::error_code error;
+  const bool is_same = fs::equivalent(process / "exe", "/proc/self/exe", error);
+  return !error && is_same;
+}
+
+// Stopped by a signal, or by a debugger.
+bool is_stopped(int pid) {
+  const fs::path process = fmt::format("/proc/{}", pid);
+  const char state = state_of(process);
+  return (state == 'T' || state == 't') && runs_this_program(process);
+}
+
+}  // namespace
+
+std::vector<int> stopped_ranks(const fs::path& folder) noexcept {
+  std::vector<int> stopped;
+  static_cast<void>(capture_error([&] {
+    for (const FlightRecord& record : read_flight_records(folder)) {
+      if (record.host == host_name() && is_stopped(record.pid)) stopped.push_back(record.rank);
+    }
+  }));
+  return stopped;
+}
+
+}  // namespace tandem
