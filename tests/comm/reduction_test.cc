@@ -76,6 +76,25 @@ TEST_P(ReduceElementsTest, InPlace_EqualsPlainLoopsBitForBit) {
   }
 }
 
+// Large ones go past the caches.
+TEST_P(ReduceElementsTest, ResultsThatLieApart_EqualPlainLoopsBitForBit) {
+  for (const std::int64_t elements : {std::int64_t{1003}, std::int64_t{(2 << 20) + 21}}) {
+    Buffers sources = random_buffers(GetParam(), elements);
+    const Buffers untouched = sources;
+    Buffers results(GetParam(), std::vector<float>(sources[0].size(), -1.0F));
+    Buffers expected = results;
+    const Share share{5, elements - 7};
+    const Buffers sums = naive(sources, share.first, share.count, 0.5F);
+    for (auto& result : expected) {
+      std::copy_n(sums[0].begin() + share.first, share.count, result.begin() + share.first);
+    }
+    const std::vector<std::byte*> from = pointers(sources);
+    reduce_elements({from.begin(), from.end()}, pointers(results), share, {.factor = 0.5F});
+    EXPECT_TRUE(results == expected) << elements;
+    EXPECT_TRUE(sources == untouched) << elements;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Buffers, ReduceElementsTest, testing::Values(1, 2, 3, 4, 5));
 
 }  // namespace
