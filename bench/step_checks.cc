@@ -141,7 +141,7 @@ void check_reducer(const StepFlags& flags) {
   check_horovod(flags);
   require(flags.compress.starts_with("powersgd") || !is_set(flags, &StepFlags::powersgd_start),
           "--powersgd-start does nothing without --compress=powersgd:RANK: leave it out");
-  require(flags.powersgd_start <= flags.warmup_steps,
+  require(!flags.compress.starts_with("powersgd") || flags.powersgd_start <= flags.warmup_steps,
           fmt::format("--powersgd-start={}: samples would mix uncompressed steps with compressed "
                       "ones; give as many --warmup-steps or more",
                       flags.powersgd_start));

@@ -54,11 +54,13 @@ TEST(ParseDuration, KnowsItsUnits) {
   EXPECT_EQ(parse_duration("8us", "time"), std::chrono::microseconds(8));
   EXPECT_EQ(parse_duration("1.5ms", "time"), std::chrono::microseconds(1500));
   EXPECT_EQ(parse_duration("2s", "time"), std::chrono::seconds(2));
+  EXPECT_EQ(parse_duration("20m", "time"), std::chrono::minutes(20));
 }
 
 TEST(ParseDuration, RefusesWhatIsNoDuration) {
   for (const std::string_view text : {"", "8", "us", "8 us", "-8us", "8min", "1e20s"}) {
-    EXPECT_NE(refusal(parse_duration, text).find("(ns, us, ms or s)"), std::string::npos) << text;
+    EXPECT_NE(refusal(parse_duration, text).find("(ns, us, ms, s or m)"), std::string::npos)
+        << text;
   }
 }
 

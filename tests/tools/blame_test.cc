@@ -118,6 +118,11 @@ TEST(Blame, StoppedRankThatWentOnWhenTheJobEnded_IsStillTheOne) {
       << reason;
 }
 
+// What ended them both, such as a launcher, says so elsewhere.
+TEST(Blame, RanksOfWhichNoneComplains_AreNotToBlame) {
+  EXPECT_EQ(blame({rank_in_step(0), rank_in_step(1)}, std::nullopt), "");
+}
+
 TEST(Blame, LateRank_IsAtTheStart) {
   FlightRecord waiting = waited_for(1, {.rank = 0, .world = 2, .device = {0, "join"}});
   const FlightRecord late{.rank = 1, .world = 2, .enqueued = {0, "start"}};

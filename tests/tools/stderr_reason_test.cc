@@ -40,6 +40,23 @@ TEST(StderrReason, MpirunAlone_IsBetterThanNothing) {
   EXPECT_EQ(reason_in(kMpirunEnd), "Primary job  terminated normally, but 1 process returned");
 }
 
+TEST(StderrReason, MpirunsOwnTrouble_GoesBeforeItsRemarksOnTheEnd) {
+  const std::string ruler(74, '-');
+  EXPECT_EQ(
+      reason_in(kMpirunEnd + ruler +
+                "\nIt appears as if there is not enough space for /dev/shm/vader_segment.1 (the "
+                "shared-memory backing\nfile). It is likely that your job will now abort.\n" +
+                ruler + "\n"),
+      "Open MPI found not enough space for /dev/shm/vader_segment.1: free or enlarge the file "
+      "system it lies on");
+}
+
+TEST(StderrReason, NoticeOfTheBackend_IsNoReason) {
+  EXPECT_EQ(reason_in("backend host: no NVIDIA GPU in this machine\n"), "");
+  EXPECT_EQ(reason_in("step_bench: no such model\nbackend host: as asked\n"),
+            "step_bench: no such model");
+}
+
 TEST(StderrReason, Tail_BeginsAtALine) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "line " + std::to_string(i) + "\n";

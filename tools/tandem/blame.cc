@@ -230,7 +230,15 @@ std::string what_became_of_it(const FlightRecord& culprit, const Records& record
   return was_lost ? "its connections broke, and it left no word" : "it was stopped, or late";
 }
 
+// That somebody did not go on is told by those who waited. Where nobody says anything, something
+// else ended them all.
+bool somebody_complains(const Records& records) {
+  return std::any_of(records.begin(), records.end(),
+                     [](const FlightRecord& record) { return record.failure.has_value(); });
+}
+
 std::string laggard(const Records& records) {
+  if (!somebody_complains(records)) return "";
   std::vector<const FlightRecord*> found = suspects(records);
   if (found.empty()) return "";
   if (!std::all_of(found.begin(), found.end(), is_at_the_meeting)) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -34,6 +35,11 @@ std::string file_name(const results::Cell& cell, int launch) {
   return fmt::format("{}.{}", name, launch);
 }
 
+std::string killed_by(int signal) {
+  const std::string what = fmt::format("killed by signal {} ({})", signal, ::strsignal(signal));
+  return signal == SIGKILL ? what + ", by the kernel for want of memory if nobody sent it" : what;
+}
+
 std::string with_stderr(const std::string& what, const ChildResult& child) {
   const std::string line = reason_in(child.stderr_text);
   return line.empty() ? what + "; it wrote nothing to stderr" : what + ": " + line;
@@ -50,8 +56,7 @@ std::string failure_of(const ChildResult& child, const std::string& program,
       // Without a line of stderr: the last one was written long before, about something else.
       return fmt::format("stopped after {} s without an end (--launch-timeout)", timeout.count());
     case End::kSignalled:
-      return with_stderr(
-          fmt::format("killed by signal {} ({})", child.code, ::strsignal(child.code)), child);
+      return with_stderr(killed_by(child.code), child);
     case End::kExited:
     case End::kInterrupted:
       break;

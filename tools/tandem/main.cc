@@ -127,8 +127,21 @@ CLI::App* add_lessons(CLI::App& app, LessonsOptions& options) {
 // CLI11's own codes run from 100: to a shell, and to us, they are all usage errors.
 int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-  fmt::print(stderr, "tandem: {}; see tandem --help\n", error.what());
+  const auto parsed = app.get_subcommands();
+  const std::string command = parsed.empty() ? "tandem" : "tandem " + parsed.front()->get_name();
+  fmt::print(stderr, "{0}: {1}; see {0} --help\n", command, error.what());
   return kUsageExit;
+}
+
+// Named before CLI11, which would only say that some command is required.
+std::string unknown_command(const CLI::App& app, int count, char** arguments) {
+  if (count < 2 || arguments[1][0] == '-') return "";
+  std::string known;
+  for (const CLI::App* const command : app.get_subcommands({})) {
+    if (command->get_name() == arguments[1]) return "";
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  return fmt::format("there is no command '{}': use {}", arguments[1], known);
 }
 
 }  // namespace
@@ -145,6 +158,10 @@ int main(int count, char** arguments) {
   const CLI::App* lessons = add_lessons(app, lessons_options);
   add_report(app, report_options);
   const CLI::App* explain = add_explain(app, explain_options);
+  if (const std::string wrong = unknown_command(app, count, arguments); !wrong.empty()) {
+    fmt::print(stderr, "tandem: {}\n", wrong);
+    return kUsageExit;
+  }
   try {
     app.parse(count, arguments);
     if (explain->parsed()) return tandem::cli::explain_gap(explain_options);

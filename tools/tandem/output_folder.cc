@@ -20,10 +20,15 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, error);
 }
 
+std::filesystem::path absolute_folder(const std::filesystem::path& path) {
+  if (path.empty()) fail(ErrorKind::kUsage, "--out is empty; name a folder");
+  return std::filesystem::absolute(path);
+}
+
 }  // namespace
 
 OutputFolder::OutputFolder(const std::filesystem::path& path)
-    : path_(std::filesystem::absolute(path)),
+    : path_(absolute_folder(path)),
       is_new_(!is_there(path_)),
       had_logs_(is_there(path_ / "logs")),
       had_journal_(is_there(journal())) {

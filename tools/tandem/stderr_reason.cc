@@ -35,8 +35,27 @@ bool is_ruler(std::string_view line) {
 bool is_mpirun_remark(std::string_view line) {
   return line.find("sent help message") != std::string_view::npos ||
          line.find("orte_base_help_aggregate") != std::string_view::npos ||
+         line.find("] *** ") != std::string_view::npos ||
          line.find("ORTE_ERROR_LOG") != std::string_view::npos ||
          line.find("PMIX ERROR") != std::string_view::npos;
+}
+
+// What Open MPI says once a rank has ended, and this program of the hardware that it found: true,
+// and no reason.
+bool is_no_reason(std::string_view line) {
+  return line.starts_with("Primary job ") || line.starts_with("backend host: ") ||
+         line.starts_with("backend cuda: ") || line.starts_with("MPI_ABORT was invoked on");
+}
+
+// "It appears as if there is not enough space for /dev/shm/... (the shared-memory backing": cut
+// off.
+std::string completed(std::string_view line) {
+  constexpr std::string_view kNoSpace = "not enough space for ";
+  const std::size_t at = line.find(kNoSpace);
+  if (at == std::string_view::npos) return std::string(line);
+  const std::string_view rest = line.substr(at + kNoSpace.size());
+  return "Open MPI found not enough space for " + std::string(rest.substr(0, rest.find(' '))) +
+         ": free or enlarge the file system it lies on";
 }
 
 // Slurm's lines about tasks that ended; what those said themselves goes first.
@@ -110,19 +129,23 @@ std::string reason_in(std::string_view stderr_text) {
   std::string_view in_ruler;
   std::string_view of_slurm;
   bool inside = false;
+  bool at_start = false;
   for (const std::string_view line : lines_of(stderr_text)) {
     if (is_ruler(line)) {
       inside = !inside;
+      at_start = inside;
     } else if (inside) {
-      if (in_ruler.empty()) in_ruler = line;  // its first line says what, the rest why
+      // Its first line says what, the rest why.
+      if (at_start && (in_ruler.empty() || is_no_reason(in_ruler))) in_ruler = line;
+      at_start = false;
     } else if (is_slurm_line(line)) {
       if (of_slurm.empty()) of_slurm = line;
-    } else if (!is_mpirun_remark(line)) {
+    } else if (!is_mpirun_remark(line) && !is_no_reason(line)) {
       own = line;
     }
   }
   if (own.empty()) own = in_ruler;
-  return std::string(own.empty() ? of_slurm : own);
+  return completed(own.empty() ? of_slurm : own);
 }
 
 std::string tail_of(std::string_view stderr_text) {

@@ -198,11 +198,11 @@ std::string available(const std::vector<std::filesystem::path>& folders) {
 
 Sweep load_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad() || std::filesystem::is_directory(path)) {
+  if (!file.is_open() || std::filesystem::is_directory(path)) {
     fail(ErrorKind::kUsage, "reading sweep {}: there is no such file; check the path",
          path.string());
   }
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   return parse_sweep(text, path.string());
 }
 
