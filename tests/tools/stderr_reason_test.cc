@@ -46,7 +46,7 @@ TEST(StderrReason, MpirunsOwnTrouble_GoesBeforeItsRemarksOnTheEnd) {
       reason_in(kMpirunEnd + ruler +
                 "\nIt appears as if there is not enough space for /dev/shm/vader_segment.1 (the "
                 "shared-memory backing\nfile). It is likely that your job will now abort.\n" +
-                ruler + "\n"),
+                ruler + "\n[vm:03254] *** An error occurred in MPI_Init_thread\n"),
       "Open MPI found not enough space for /dev/shm/vader_segment.1: free or enlarge the file "
       "system it lies on");
 }
