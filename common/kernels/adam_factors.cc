@@ -15,7 +15,8 @@ double correction(double beta, std::int64_t step) {
 }  // namespace
 
 AdamFactors::AdamFactors(const AdamUpdate& op)
-    : first_gain(static_cast<float>(1 - op.beta1)),
+    : kept(static_cast<float>(1 - op.learning_rate * op.decay)),
+      first_gain(static_cast<float>(1 - op.beta1)),
       second_decay(static_cast<float>(op.beta2)),
       second_gain(static_cast<float>(1 - op.beta2)),
       step_size(static_cast<float>(op.learning_rate / correction(op.beta1, op.step))),

@@ -10,6 +10,7 @@ struct AdamUpdate;  // operations.h
 struct AdamFactors {
   explicit AdamFactors(const AdamUpdate& op);
 
+  float kept;  // of the weight: 1 - learning_rate decay
   float first_gain;
   float second_decay;
   float second_gain;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/operands.h"
 
-#include <string_view>
+#include "common/kernels/operand_checks.h"
 
 namespace tandem {
 namespace {
@@ -11,27 +11,13 @@ void check_shape(const LinearShape& shape) {
                shape.batch, shape.in, shape.out);
 }
 
-template <class Operand>
-void check_count(const Operand& operand, std::int64_t expected, std::string_view name) {
-  TANDEM_CHECK(operand.size() == expected, "{} has {} elements where {} are needed", name,
-               operand.size(), expected);
-}
-
-// An operand that may be left out.
-template <class Operand>
-void check_optional(const Operand& operand, std::int64_t expected, std::string_view name) {
-  if (!operand.empty()) check_count(operand, expected, name);
-}
-
-// What operations compute on.
-void check_computes(DType type, std::string_view name) {
-  TANDEM_CHECK(type == DType::kFloat32 || type == DType::kBFloat16, "{} is {}", name,
-               name_of(type));
-}
-
-void check_type(ConstAnySpan operand, DType expected, std::string_view name) {
-  TANDEM_CHECK(operand.empty() || operand.dtype() == expected, "{} is {} where {} is needed", name,
-               name_of(operand.dtype()), name_of(expected));
+// The mean over rows of what each row says about its own class.
+void check_rows(std::int64_t classes, Span<const float> prediction, Span<const float> target) {
+  TANDEM_CHECK(classes > 0 && !target.empty(), "the mean of {} rows of {} classes", target.size(),
+               classes);
+  constexpr std::int64_t kExact = 1 << 24;  // beyond it, fp32 skips whole numbers
+  TANDEM_CHECK(classes <= kExact, "{} classes, which fp32 cannot tell apart", classes);
+  check_count(prediction, target.size() * classes, "prediction");
 }
 
 }  // namespace
@@ -46,6 +32,8 @@ void check_sizes(const LinearForward& op) {
   check_type(op.weight, op.x.dtype(), "weight");
   check_type(op.bias, op.x.dtype(), "bias");
   check_type(op.y, op.x.dtype(), "y");
+  check_count(op.before, op.activation == Activation::kGelu ? op.y.size() : 0, "before");
+  check_type(op.before, op.x.dtype(), "before");
 }
 
 void check_sizes(const LinearBackwardInput& op) {
@@ -74,6 +62,12 @@ void check_sizes(const ReluBackward& op) {
   check_type(op.dy, op.y.dtype(), "dy");
 }
 
+void check_sizes(const GeluBackward& op) {
+  check_count(op.dy, op.before.size(), "dy");
+  check_computes(op.before.dtype(), "before");
+  check_type(op.dy, op.before.dtype(), "dy");
+}
+
 void check_sizes(const MseLoss& op) {
   TANDEM_CHECK(!op.prediction.empty(), "the mean of {} elements", op.prediction.size());
   check_count(op.target, op.prediction.size(), "target");
@@ -84,6 +78,18 @@ void check_sizes(const MseLoss& op) {
 void check_sizes(const MseLossBackward& op) {
   TANDEM_CHECK(!op.prediction.empty(), "the mean of {} elements", op.prediction.size());
   check_count(op.target, op.prediction.size(), "target");
+  check_count(op.loss_gradient, 1, "loss_gradient");
+  check_count(op.gradient, op.prediction.size(), "gradient");
+}
+
+void check_sizes(const CrossEntropyLoss& op) {
+  check_rows(op.classes, op.prediction, op.target);
+  check_optional(op.gradient, op.prediction.size(), "gradient");
+  check_count(op.loss, 1, "loss");
+}
+
+void check_sizes(const CrossEntropyLossBackward& op) {
+  check_rows(op.classes, op.prediction, op.target);
   check_count(op.loss_gradient, 1, "loss_gradient");
   check_count(op.gradient, op.prediction.size(), "gradient");
 }
@@ -106,6 +112,8 @@ void check_sizes(const AdamUpdate& op) {
 }
 
 void check_sizes(const FillRandom& /*op*/) {}
+
+void check_sizes(const Fill& /*op*/) {}
 
 void check_sizes(const Scale& op) { check_count(op.out, op.in.size(), "out"); }
 
@@ -136,7 +144,7 @@ void check_sizes(const Orthogonalise& op) {
 
 std::vector<Access> accesses(const LinearForward& op) {
   return {reads(op.x.bytes()), reads(op.weight.bytes()), reads(op.bias.bytes()),
-          writes(op.y.bytes())};
+          writes(op.y.bytes()), writes(op.before.bytes())};
 }
 
 std::vector<Access> accesses(const LinearBackwardInput& op) {
@@ -151,11 +159,23 @@ std::vector<Access> accesses(const ReluBackward& op) {
   return {reads(op.y.bytes()), writes(op.dy.bytes())};
 }
 
+std::vector<Access> accesses(const GeluBackward& op) {
+  return {reads(op.before.bytes()), writes(op.dy.bytes())};
+}
+
 std::vector<Access> accesses(const MseLoss& op) {
   return {reads(op.prediction), reads(op.target), writes(op.gradient), writes(op.loss)};
 }
 
 std::vector<Access> accesses(const MseLossBackward& op) {
+  return {reads(op.prediction), reads(op.target), reads(op.loss_gradient), writes(op.gradient)};
+}
+
+std::vector<Access> accesses(const CrossEntropyLoss& op) {
+  return {reads(op.prediction), reads(op.target), writes(op.gradient), writes(op.loss)};
+}
+
+std::vector<Access> accesses(const CrossEntropyLossBackward& op) {
   return {reads(op.prediction), reads(op.target), reads(op.loss_gradient), writes(op.gradient)};
 }
 
@@ -172,6 +192,8 @@ std::vector<Access> accesses(const AdamUpdate& op) {
 }
 
 std::vector<Access> accesses(const FillRandom& op) { return {writes(op.values)}; }
+
+std::vector<Access> accesses(const Fill& op) { return {writes(op.values)}; }
 
 std::vector<Access> accesses(const Scale& op) { return {reads(op.in), writes(op.out)}; }
 

@@ -49,7 +49,7 @@ void adam_update(std::int64_t count, const float* gradient, float* first, float*
     const float v = f.second_decay * second[i] + f.second_gain * gradient[i] * gradient[i];
     first[i] = m;
     second[i] = v;
-    weight[i] -= f.step_size * m / (std::sqrt(v) / f.second_root + f.epsilon);
+    weight[i] = f.kept * weight[i] - f.step_size * m / (std::sqrt(v) / f.second_root + f.epsilon);
   }
 }
 

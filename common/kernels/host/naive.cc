@@ -9,6 +9,7 @@
 
 #include "common/kernels/adam_factors.h"
 #include "common/kernels/host/naive_loops.h"
+#include "common/kernels/host/naive_operands.h"
 #include "common/kernels/operands.h"
 #include "common/tensor/random.h"
 
@@ -24,49 +25,6 @@ float element(const FillRandom& op, std::uint64_t index) {
       return op.scale * small_integer_from_bits(bits);
   }
   return 0;
-}
-
-float element(ConstAnySpan values, std::int64_t i) {
-  switch (values.dtype()) {
-    case DType::kFloat32:
-      return reinterpret_cast<const float*>(values.data())[i];
-    case DType::kBFloat16:
-      return static_cast<float>(reinterpret_cast<const BFloat16*>(values.data())[i]);
-    case DType::kFloat16:
-      return static_cast<float>(reinterpret_cast<const Float16*>(values.data())[i]);
-  }
-  return 0;
-}
-
-void set_element(AnySpan values, std::int64_t i, float value) {
-  switch (values.dtype()) {
-    case DType::kFloat32:
-      reinterpret_cast<float*>(values.data())[i] = value;
-      return;
-    case DType::kBFloat16:
-      reinterpret_cast<BFloat16*>(values.data())[i] = BFloat16(value);
-      return;
-    case DType::kFloat16:
-      reinterpret_cast<Float16*>(values.data())[i] = Float16(value);
-      return;
-  }
-}
-
-std::vector<float> widened(ConstAnySpan values) {
-  std::vector<float> wide;
-  wide.reserve(static_cast<std::size_t>(values.size()));
-  for (std::int64_t i = 0; i < values.size(); ++i) wide.push_back(element(values, i));
-  return wide;
-}
-
-const float* data_or_null(const std::vector<float>& operand) {
-  return operand.empty() ? nullptr : operand.data();
-}
-
-void store(const std::vector<float>& from, AnySpan to) {
-  for (std::int64_t i = 0; i < to.size(); ++i) {
-    set_element(to, i, from[static_cast<std::size_t>(i)]);
-  }
 }
 
 using Vector = std::vector<double>;
@@ -101,6 +59,10 @@ void naive(const LinearForward& op) {
   std::vector<float> y = widened(op.y);
   naive_loops::linear_forward(op.shape, widened(op.x).data(), widened(op.weight).data(),
                               data_or_null(bias), y.data(), op.activation);
+  if (op.activation == Activation::kGelu) {
+    store(y, op.before);  // which rounds: GELU is given what its gradient will be given
+    naive_loops::gelu(op.y.size(), widened(op.before).data(), y.data());
+  }
   store(y, op.y);
 }
 
@@ -122,6 +84,12 @@ void naive(const ReluBackward& op) {
   store(dy, op.dy);
 }
 
+void naive(const GeluBackward& op) {
+  std::vector<float> dy = widened(op.dy);
+  naive_loops::gelu_backward(op.before.size(), widened(op.before).data(), dy.data());
+  store(dy, op.dy);
+}
+
 void naive(const MseLoss& op) {
   *op.loss.data() = naive_loops::mse_loss(op.prediction.size(), op.prediction.data(),
                                           op.target.data(), data_or_null(op.gradient));
@@ -130,6 +98,17 @@ void naive(const MseLoss& op) {
 void naive(const MseLossBackward& op) {
   naive_loops::mse_loss_backward(op.prediction.size(), op.prediction.data(), op.target.data(),
                                  *op.loss_gradient.data(), op.gradient.data());
+}
+
+void naive(const CrossEntropyLoss& op) {
+  *op.loss.data() = naive_loops::cross_entropy({op.target.size(), op.classes}, op.prediction.data(),
+                                               op.target.data(), data_or_null(op.gradient));
+}
+
+void naive(const CrossEntropyLossBackward& op) {
+  naive_loops::cross_entropy_backward({op.target.size(), op.classes}, op.prediction.data(),
+                                      op.target.data(), *op.loss_gradient.data(),
+                                      op.gradient.data());
 }
 
 void naive(const WeightedSum& op) {
@@ -155,7 +134,9 @@ void naive(const AdamUpdate& op) {
     float& second = op.second.data()[i];
     first += f.first_gain * (gradient - first);
     second = f.second_decay * second + f.second_gain * gradient * gradient;
-    op.weight.data()[i] -= f.step_size * first / (std::sqrt(second) / f.second_root + f.epsilon);
+    float& weight = op.weight.data()[i];
+    weight =
+        f.kept * weight - f.step_size * first / (std::sqrt(second) / f.second_root + f.epsilon);
   }
 }
 
@@ -164,6 +145,8 @@ void naive(const FillRandom& op) {
     op.values.data()[i] = element(op, op.first + static_cast<std::uint64_t>(i));
   }
 }
+
+void naive(const Fill& op) { std::fill_n(op.values.data(), op.values.size(), op.constant); }
 
 void naive(const Scale& op) {
   for (std::int64_t i = 0; i < op.in.size(); ++i) op.out.data()[i] = op.factor * op.in.data()[i];

@@ -3,7 +3,8 @@
 // Every operation in plain loops, run by the caller at once: what the fast versions, of all back
 // ends, are compared to. Sums are taken in double in index order and rounded to fp32; what is bf16
 // is widened first, and what becomes bf16 is rounded from that fp32. Operands lie in memory the
-// caller can read; sizes and types are the caller's business.
+// caller can read; sizes and types are the caller's business. A token or class that is none is a
+// logic error.
 #pragma once
 
 #include "common/kernels/operations.h"
@@ -14,12 +15,22 @@ void naive(const LinearForward& op);
 void naive(const LinearBackwardInput& op);
 void naive(const LinearBackwardWeight& op);
 void naive(const ReluBackward& op);
+void naive(const GeluBackward& op);
+void naive(const EmbeddingForward& op);
+void naive(const EmbeddingBackward& op);
+void naive(const LayerNormForward& op);
+void naive(const LayerNormBackward& op);
+void naive(const AttentionForward& op);
+void naive(const AttentionBackward& op);
 void naive(const MseLoss& op);
 void naive(const MseLossBackward& op);
+void naive(const CrossEntropyLoss& op);
+void naive(const CrossEntropyLossBackward& op);
 void naive(const WeightedSum& op);
 void naive(const SgdUpdate& op);
 void naive(const AdamUpdate& op);
 void naive(const FillRandom& op);
+void naive(const Fill& op);
 void naive(const Scale& op);
 void naive(const Add& op);
 void naive(const AddScalar& op);

@@ -4,8 +4,12 @@
 // differences, which float is too coarse for. Row-major, shapes beside the pointers.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 
+#include "common/kernels/class_index.h"
 #include "common/kernels/operations.h"
 
 namespace tandem::naive_loops {
@@ -64,6 +68,27 @@ void relu_backward(std::int64_t count, const T* y, T* dy) {
   }
 }
 
+inline double gelu_tanh(double x) {
+  return std::tanh(std::sqrt(2 * std::numbers::inv_pi) * (x + 0.044715 * x * x * x));
+}
+
+template <class T>
+void gelu(std::int64_t count, const T* before, T* y) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    y[i] = static_cast<T>(0.5 * before[i] * (1 + gelu_tanh(before[i])));
+  }
+}
+
+template <class T>
+void gelu_backward(std::int64_t count, const T* before, T* dy) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double x = before[i];
+    const double t = gelu_tanh(x);
+    const double inner = std::sqrt(2 * std::numbers::inv_pi) * (1 + 3 * 0.044715 * x * x);
+    dy[i] = static_cast<T>(dy[i] * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner));
+  }
+}
+
 // The factor 2 / n is rounded once, as in the fast versions.
 template <class T>
 void mse_loss_backward(std::int64_t count, const T* prediction, const T* target, T loss_gradient,
@@ -82,6 +107,48 @@ T mse_loss(std::int64_t count, const T* prediction, const T* target, T* gradient
   }
   if (gradient) mse_loss_backward(count, prediction, target, T{1}, gradient);
   return static_cast<T>(sum / static_cast<double>(count));
+}
+
+struct Classes {
+  std::int64_t rows = 0;
+  std::int64_t classes = 0;
+};
+
+// log(sum(exp(values))), without overflow.
+template <class T>
+double log_sum_exp(std::int64_t count, const T* values) {
+  const double largest = *std::max_element(values, values + count);
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) sum += std::exp(values[i] - largest);
+  return largest + std::log(sum);
+}
+
+// In place too: gradient may be prediction.
+template <class T>
+void cross_entropy_backward(const Classes& s, const T* prediction /* (rows, classes) */,
+                            const T* target /* (rows) */, T loss_gradient, T* gradient) {
+  const double factor = double{loss_gradient} / static_cast<double>(s.rows);
+  for (std::int64_t r = 0; r < s.rows; ++r) {
+    const std::int64_t right = class_index(static_cast<float>(target[r]), s.classes, "target", r);
+    const double log_sum = log_sum_exp(s.classes, prediction + r * s.classes);
+    for (std::int64_t c = 0; c < s.classes; ++c) {
+      const double probability = std::exp(prediction[r * s.classes + c] - log_sum);
+      gradient[r * s.classes + c] = static_cast<T>((probability - (c == right ? 1 : 0)) * factor);
+    }
+  }
+}
+
+// Returns the loss; makes no gradient where there is no place for one.
+template <class T>
+T cross_entropy(const Classes& s, const T* prediction, const T* target, T* gradient) {
+  double sum = 0;
+  for (std::int64_t r = 0; r < s.rows; ++r) {
+    const T* const row = prediction + r * s.classes;
+    sum += log_sum_exp(s.classes, row) -
+           row[class_index(static_cast<float>(target[r]), s.classes, "target", r)];
+  }
+  if (gradient) cross_entropy_backward(s, prediction, target, T{1}, gradient);
+  return static_cast<T>(sum / static_cast<double>(s.rows));
 }
 
 }  // namespace tandem::naive_loops
