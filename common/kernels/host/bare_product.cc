@@ -1,47 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/host/bare_product.h"
 
-#include <oneapi/dnnl/dnnl.h>
+#include "common/kernels/host/sgemm.h"
 
 namespace tandem::host {
 namespace {
 
-// A row-major matrix, read as its transpose where so marked.
-struct Factor {
-  Span<const float> elements;
-  std::int64_t row_length;  // as stored
-  char transposed = 'N';
-};
-
-void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const Factor& a, const Factor& b,
-              Span<float> product) {
-  const dnnl_status_t status =
-      dnnl_sgemm(a.transposed, b.transposed, m, n, k, 1.0F, a.elements.data(), a.row_length,
-                 b.elements.data(), b.row_length, 0.0F, product.data(), n);
-  if (status != dnnl_success) {
-    fail(ErrorKind::kFailure, "sgemm of {} x {} x {} failed in oneDNN (status {})", m, n, k,
-         static_cast<int>(status));
-  }
-}
+const float* floats(ConstAnySpan operand) { return operand.as<const float>().data(); }
 
 }  // namespace
 
 void bare_product(const LinearForward& op) {
   const auto& [batch, in, out] = op.shape;
-  multiply(batch, out, in, {op.x.as<const float>(), in}, {op.weight.as<const float>(), in, 'T'},
-           op.y.as<float>());
+  sgemm({.m = batch,
+         .n = out,
+         .k = in,
+         .a = {floats(op.x), in},
+         .b = {floats(op.weight), in, 'T'},
+         .product = op.y.as<float>().data(),
+         .row_length = out});
 }
 
 void bare_product(const LinearBackwardInput& op) {
   const auto& [batch, in, out] = op.shape;
-  multiply(batch, in, out, {op.dy.as<const float>(), out}, {op.weight.as<const float>(), in},
-           op.dx.as<float>());
+  sgemm({.m = batch,
+         .n = in,
+         .k = out,
+         .a = {floats(op.dy), out},
+         .b = {floats(op.weight), in},
+         .product = op.dx.as<float>().data(),
+         .row_length = in});
 }
 
 void bare_product(const LinearBackwardWeight& op) {
   const auto& [batch, in, out] = op.shape;
-  multiply(out, in, batch, {op.dy.as<const float>(), out, 'T'}, {op.x.as<const float>(), in},
-           op.dweight);
+  sgemm({.m = out,
+         .n = in,
+         .k = batch,
+         .a = {floats(op.dy), out, 'T'},
+         .b = {floats(op.x), in},
+         .product = op.dweight.data(),
+         .row_length = in});
 }
 
 }  // namespace tandem::host
