@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// 0.5 (1 + tanh(u)) is the logistic function of 2 u, 1 / (1 + e^(-2 u)), which needs no tanh and
+// loses nothing where tanh is near -1.
+#include "common/kernels/host/gelu.h"
+
+#include "common/base/vector_clones.h"
+#include "common/kernels/host/vector_math.h"
+
+namespace tandem::host {
+namespace {
+
+constexpr float kSlopeAtZero = 1.59576912F;  // of 2 u: 2 sqrt(2 / pi)
+constexpr float kCubic = 0.044715F;
+// Beyond it the logistic function is 1, or 0 but for what is too small to matter; within it nothing
+// overflows.
+constexpr float kBound = 12;
+
+// e^(-2 u); at most e^87, so that its inverse is a normal number.
+TANDEM_INTO_LOOPS float complement(float x) {
+  return exponential(bounded(-kSlopeAtZero * x * (1 + kCubic * x * x), -88, 87));
+}
+
+template <class T>
+TANDEM_INTO_LOOPS T gelu_of(T before) {
+  const auto given = static_cast<float>(before);
+  const float x = given < -kBound ? -kBound : given;
+  return T(x / (1 + complement(x > kBound ? kBound : x)));
+}
+
+// With s the logistic function of 2 u: (x s)' = s + x s (1 - s) 2 u'.
+template <class T>
+TANDEM_INTO_LOOPS T slope_times(T before, T dy) {
+  const float x = bounded(static_cast<float>(before), -kBound, kBound);
+  const float e = complement(x);
+  const float s = 1 / (1 + e);
+  const float inner = kSlopeAtZero * (1 + 3 * kCubic * x * x);
+  return T(static_cast<float>(dy) * (s + x * inner * (s * (e * s))));
+}
+
+TANDEM_VECTOR_CLONES
+void forward(std::int64_t count, const float* before, float* y) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) y[i] = gelu_of(before[i]);
+}
+
+TANDEM_VECTOR_CLONES
+void forward(std::int64_t count, const BFloat16* before, BFloat16* y) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) y[i] = gelu_of(before[i]);
+}
+
+TANDEM_VECTOR_CLONES
+void backward(std::int64_t count, const float* before, float* dy) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) dy[i] = slope_times(before[i], dy[i]);
+}
+
+TANDEM_VECTOR_CLONES
+void backward(std::int64_t count, const BFloat16* before, BFloat16* dy) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) dy[i] = slope_times(before[i], dy[i]);
+}
+
+}  // namespace
+
+void gelu(ConstAnySpan before, AnySpan y) {
+  if (before.dtype() == DType::kBFloat16) {
+    return forward(before.size(), before.as<const BFloat16>().data(), y.as<BFloat16>().data());
+  }
+  forward(before.size(), before.as<const float>().data(), y.as<float>().data());
+}
+
+void run(const GeluBackward& op) {
+  const std::int64_t count = op.before.size();
+  if (op.before.dtype() == DType::kBFloat16) {
+    return backward(count, op.before.as<const BFloat16>().data(), op.dy.as<BFloat16>().data());
+  }
+  backward(count, op.before.as<const float>().data(), op.dy.as<float>().data());
+}
+
+}  // namespace tandem::host
