@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/host/exponentials.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "common/base/vector_clones.h"
+#include "common/kernels/host/vector_math.h"
+
+namespace tandem::host {
+namespace {
+
+constexpr int kLanes = 64;             // element i to partial sum i % kLanes, as kSums
+constexpr std::int64_t kBlock = 1024;  // elements whose partial sums are fp32
+
+enum class Result { kSum, kAll };
+
+// `width` elements from `begin` on, one to each partial sum; kLanes of them but at the end.
+template <Result result>
+TANDEM_INTO_LOOPS void add_exponentials(std::int64_t begin, int width, const float* in, float base,
+                                        float* out, float (&sums)[kLanes]) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (int j = 0; j < width; ++j) {
+    const float e = exponential(in[begin + j] - base);
+    sums[j] += e;
+    if (result == Result::kAll) out[begin + j] = e;
+  }
+}
+
+// What comes after the row is often the next one: it is fetched into the cache while there is much
+// to compute, or finding its largest would be nothing but waiting.
+TANDEM_INTO_LOOPS void fetch(const float* values) {
+  constexpr int kLine = 16;
+  for (int i = 0; i < kLanes; i += kLine) __builtin_prefetch(values + i, 0, 2);
+}
+
+// Partial sums of kBlock / kLanes terms in fp32, and those of the blocks in double.
+template <Result result>
+TANDEM_INTO_LOOPS double sum_exponentials(std::int64_t count, const float* in, float base,
+                                          float* out) {
+  double total = 0;
+  std::int64_t begin = 0;
+  while (begin < count) {
+    float sums[kLanes] = {};
+    const std::int64_t end = std::min(count, begin + kBlock);
+    for (; begin + kLanes <= end; begin += kLanes) {
+      fetch(in + count + begin);
+      add_exponentials<result>(begin, kLanes, in, base, out, sums);
+    }
+    add_exponentials<result>(begin, static_cast<int>(end - begin), in, base, out, sums);
+    begin = end;
+    for (const float sum : sums) total += static_cast<double>(sum);
+  }
+  return total;
+}
+
+TANDEM_INTO_LOOPS void raise(int width, const float* values, float (&lanes)[kLanes]) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (int j = 0; j < width; ++j) lanes[j] = values[j] > lanes[j] ? values[j] : lanes[j];
+}
+
+}  // namespace
+
+TANDEM_VECTOR_CLONES
+float largest(std::int64_t count, const float* values) {
+  float lanes[kLanes];
+  std::fill_n(lanes, kLanes, -std::numeric_limits<float>::infinity());
+  std::int64_t begin = 0;
+  for (; begin + kLanes <= count; begin += kLanes) raise(kLanes, values + begin, lanes);
+  raise(static_cast<int>(count - begin), values + begin, lanes);
+  return *std::max_element(lanes, lanes + kLanes);
+}
+
+TANDEM_VECTOR_CLONES
+double exponentials(std::int64_t count, const float* in, float base, float* out) {
+  return sum_exponentials<Result::kAll>(count, in, base, out);
+}
+
+TANDEM_VECTOR_CLONES
+double sum_of_exponentials(std::int64_t count, const float* in, float base) {
+  return sum_exponentials<Result::kSum>(count, in, base, nullptr);
+}
+
+}  // namespace tandem::host
