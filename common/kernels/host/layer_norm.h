@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "common/kernels/operations.h"
+
+namespace tandem::host {
+
+// Row by row, each read from memory once. Run by the caller at once; thread-safe on disjoint
+// operands and scratch memory. Sums are taken in double.
+void run(const LayerNormForward& op);
+
+// What the backward pass needs beside its operands.
+[[nodiscard]] Bytes scratch_size(const LayerNormBackward& op);
+void run(const LayerNormBackward& op, std::byte* scratch);
+
+}  // namespace tandem::host
