@@ -19,10 +19,20 @@ class RecordingOperations final : public Operations {
   void enqueue(Stream& /*stream*/, const LinearBackwardInput& /*op*/) override {}
   void enqueue(Stream& /*stream*/, const LinearBackwardWeight& /*op*/) override {}
   void enqueue(Stream& /*stream*/, const ReluBackward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const GeluBackward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const EmbeddingForward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const EmbeddingBackward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const LayerNormForward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const LayerNormBackward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const AttentionForward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const AttentionBackward& /*op*/) override {}
   void enqueue(Stream& /*stream*/, const MseLoss& /*op*/) override {}
   void enqueue(Stream& /*stream*/, const MseLossBackward& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const CrossEntropyLoss& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const CrossEntropyLossBackward& /*op*/) override {}
   void enqueue(Stream& /*stream*/, const WeightedSum& /*op*/) override {}
   void enqueue(Stream& /*stream*/, const FillRandom& /*op*/) override {}
+  void enqueue(Stream& /*stream*/, const Fill& /*op*/) override {}
   void enqueue(Stream& /*stream*/, const Scale& /*op*/) override {}
   void enqueue(Stream& /*stream*/, const Add& /*op*/) override {}
   void enqueue(Stream& /*stream*/, const AddScalar& /*op*/) override {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/host/elementwise.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/base/vector_clones.h"
@@ -158,6 +159,8 @@ void run(const FillRandom& op) {
       return fill_small_integers(values, op.seed, op.first, op.scale);
   }
 }
+
+void run(const Fill& op) { std::fill_n(op.values.data(), op.values.size(), op.constant); }
 
 void run(const Scale& op) { scale(op.in.size(), op.in.data(), op.out.data(), op.factor); }
 

@@ -16,6 +16,7 @@ void run(const WeightedSum& op);
 void run(const SgdUpdate& op);
 void run(const AdamUpdate& op);
 void run(const FillRandom& op);
+void run(const Fill& op);
 void run(const Scale& op);
 void run(const Add& op);
 void run(const AddScalar& op);

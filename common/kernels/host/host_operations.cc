@@ -3,8 +3,13 @@
 
 #include <utility>
 
+#include "common/kernels/host/attention.h"
 #include "common/kernels/host/conversion.h"
+#include "common/kernels/host/cross_entropy.h"
 #include "common/kernels/host/elementwise.h"
+#include "common/kernels/host/embedding.h"
+#include "common/kernels/host/gelu.h"
+#include "common/kernels/host/layer_norm.h"
 #include "common/kernels/host/orthogonalise.h"
 #include "common/kernels/operands.h"
 #include "common/runtime/host/host_stream.h"
@@ -31,6 +36,17 @@ void enqueue_product(Stream& stream, const char* name, LinearProducts& products,
   queue.enqueue({name, std::move(all), std::move(work.body)});
 }
 
+// As products have it.
+template <class Op>
+void enqueue_with_scratch(Stream& stream, const char* name, Scratch& scratch, const Op& op) {
+  check_sizes(op);
+  HostStream& queue = host_stream(stream);
+  std::vector<Access> all = accesses(op);
+  const Scratch::Memory memory = scratch.of(scratch_size(op));
+  all.push_back(writes(memory.bytes));
+  queue.enqueue({name, std::move(all), [op, memory] { run(op, memory.bytes.data()); }});
+}
+
 }  // namespace
 
 void HostOperations::enqueue(Stream& stream, const LinearForward& op) {
@@ -45,11 +61,38 @@ void HostOperations::enqueue(Stream& stream, const LinearBackwardWeight& op) {
 void HostOperations::enqueue(Stream& stream, const ReluBackward& op) {
   enqueue_loop(stream, "relu_backward", op);
 }
+void HostOperations::enqueue(Stream& stream, const GeluBackward& op) {
+  enqueue_loop(stream, "gelu_backward", op);
+}
+void HostOperations::enqueue(Stream& stream, const EmbeddingForward& op) {
+  enqueue_loop(stream, "embedding_forward", op);
+}
+void HostOperations::enqueue(Stream& stream, const EmbeddingBackward& op) {
+  enqueue_loop(stream, "embedding_backward", op);
+}
+void HostOperations::enqueue(Stream& stream, const LayerNormForward& op) {
+  enqueue_loop(stream, "layer_norm_forward", op);
+}
+void HostOperations::enqueue(Stream& stream, const LayerNormBackward& op) {
+  enqueue_with_scratch(stream, "layer_norm_backward", scratch_, op);
+}
+void HostOperations::enqueue(Stream& stream, const AttentionForward& op) {
+  enqueue_with_scratch(stream, "attention_forward", scratch_, op);
+}
+void HostOperations::enqueue(Stream& stream, const AttentionBackward& op) {
+  enqueue_with_scratch(stream, "attention_backward", scratch_, op);
+}
 void HostOperations::enqueue(Stream& stream, const MseLoss& op) {
   enqueue_loop(stream, "mse_loss", op);
 }
 void HostOperations::enqueue(Stream& stream, const MseLossBackward& op) {
   enqueue_loop(stream, "mse_loss_backward", op);
+}
+void HostOperations::enqueue(Stream& stream, const CrossEntropyLoss& op) {
+  enqueue_loop(stream, "cross_entropy_loss", op);
+}
+void HostOperations::enqueue(Stream& stream, const CrossEntropyLossBackward& op) {
+  enqueue_loop(stream, "cross_entropy_loss_backward", op);
 }
 void HostOperations::enqueue(Stream& stream, const WeightedSum& op) {
   enqueue_loop(stream, "weighted_sum", op);
@@ -63,6 +106,7 @@ void HostOperations::enqueue(Stream& stream, const AdamUpdate& op) {
 void HostOperations::enqueue(Stream& stream, const FillRandom& op) {
   enqueue_loop(stream, "fill_random", op);
 }
+void HostOperations::enqueue(Stream& stream, const Fill& op) { enqueue_loop(stream, "fill", op); }
 void HostOperations::enqueue(Stream& stream, const Scale& op) { enqueue_loop(stream, "scale", op); }
 void HostOperations::enqueue(Stream& stream, const Add& op) { enqueue_loop(stream, "add", op); }
 void HostOperations::enqueue(Stream& stream, const AddScalar& op) {

@@ -10,18 +10,28 @@ namespace tandem::host {
 // stream's worker. Thread-safety as Operations. May go while its work is still queued.
 class HostOperations final : public Operations {
  public:
-  explicit HostOperations(Device& device) : products_(device) {}
+  explicit HostOperations(Device& device) : scratch_(device), products_(scratch_) {}
 
   void enqueue(Stream& stream, const LinearForward& op) override;
   void enqueue(Stream& stream, const LinearBackwardInput& op) override;
   void enqueue(Stream& stream, const LinearBackwardWeight& op) override;
   void enqueue(Stream& stream, const ReluBackward& op) override;
+  void enqueue(Stream& stream, const GeluBackward& op) override;
+  void enqueue(Stream& stream, const EmbeddingForward& op) override;
+  void enqueue(Stream& stream, const EmbeddingBackward& op) override;
+  void enqueue(Stream& stream, const LayerNormForward& op) override;
+  void enqueue(Stream& stream, const LayerNormBackward& op) override;
+  void enqueue(Stream& stream, const AttentionForward& op) override;
+  void enqueue(Stream& stream, const AttentionBackward& op) override;
   void enqueue(Stream& stream, const MseLoss& op) override;
   void enqueue(Stream& stream, const MseLossBackward& op) override;
+  void enqueue(Stream& stream, const CrossEntropyLoss& op) override;
+  void enqueue(Stream& stream, const CrossEntropyLossBackward& op) override;
   void enqueue(Stream& stream, const WeightedSum& op) override;
   void enqueue(Stream& stream, const SgdUpdate& op) override;
   void enqueue(Stream& stream, const AdamUpdate& op) override;
   void enqueue(Stream& stream, const FillRandom& op) override;
+  void enqueue(Stream& stream, const Fill& op) override;
   void enqueue(Stream& stream, const Scale& op) override;
   void enqueue(Stream& stream, const Add& op) override;
   void enqueue(Stream& stream, const AddScalar& op) override;
@@ -29,10 +39,11 @@ class HostOperations final : public Operations {
   void enqueue(Stream& stream, const Convert& op) override;
   void enqueue(Stream& stream, const Orthogonalise& op) override;
 
-  // Library primitives made so far: one per product, shape, activation and bias or none.
+  // Library primitives made so far: one per product, shape, ReLU or none, and bias or none.
   [[nodiscard]] std::int64_t primitive_count() const { return products_.count(); }
 
  private:
+  Scratch scratch_;
   LinearProducts products_;
 };
 

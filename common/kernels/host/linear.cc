@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/kernels/host/gelu.h"
 #include "common/kernels/operands.h"
 
 namespace tandem::host {
@@ -206,22 +207,20 @@ struct Operand {
 
 class LinearProducts::Library {
  public:
-  explicit Library(Device& device) : device_(device) {}
+  explicit Library(Scratch& scratch) : scratch_(scratch) {}
 
   // `count` operands, of which the memory objects of `key` are told when the work runs.
   template <std::size_t count>
   Work work(const Key& key, const std::array<Operand, count>& operands) {
     const std::shared_ptr<Prepared> prepared = find_or_make(key);
-    grow_scratch(prepared->scratch);
-    void* const scratch = scratch_ ? scratch_->bytes().data() : nullptr;
-    return {scratch_ ? scratch_->bytes().subspan(0, prepared->scratch.value) : ByteSpan{},
-            [key, prepared, operands, scratch, memory = scratch_, stream = stream_] {
+    Scratch::Memory scratch = scratch_.of(prepared->scratch);
+    return {scratch.bytes, [key, prepared, operands, scratch, stream = stream_] {
               translated(key, [&] {
                 for (const Operand& operand : operands) {
                   if (operand.address == nullptr) continue;  // no bias
                   prepared->arguments.at(operand.argument).set_data_handle(operand.address);
                 }
-                prepared->arguments.at(DNNL_ARG_SCRATCHPAD).set_data_handle(scratch);
+                prepared->arguments.at(DNNL_ARG_SCRATCHPAD).set_data_handle(scratch.bytes.data());
                 prepared->primitive.execute(stream, prepared->arguments);
               });
             }};
@@ -238,30 +237,31 @@ class LinearProducts::Library {
     return prepared;
   }
 
-  void grow_scratch(Bytes size) {
-    if (size <= scratch_size_) return;
-    scratch_ = device_.allocate(size);
-    scratch_size_ = size;
-  }
-
-  Device& device_;
+  Scratch& scratch_;
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
-  // Shared with queued work, which may still need them when the cache goes or the scratch grows.
+  // Shared with queued work, which may still need them when the cache goes.
   std::map<Key, std::shared_ptr<Prepared>> prepared_;
-  std::shared_ptr<Buffer> scratch_;
-  Bytes scratch_size_;
 };
 
-LinearProducts::LinearProducts(Device& device) : library_(std::make_unique<Library>(device)) {}
+LinearProducts::LinearProducts(Scratch& scratch) : library_(std::make_unique<Library>(scratch)) {}
 LinearProducts::~LinearProducts() = default;
 
 LinearProducts::Work LinearProducts::prepare(const LinearForward& op) {
-  return library_->work(
-      Key{Product::kForward, op.shape, op.x.dtype(), op.activation, bias_of(op.bias)},
+  // GELU is a loop of its own, after a product whose result is kept.
+  const bool is_gelu = op.activation == Activation::kGelu;
+  const Activation fused = is_gelu ? Activation::kNone : op.activation;
+  const AnySpan result = is_gelu ? op.before : op.y;
+  Work work = library_->work(
+      Key{Product::kForward, op.shape, op.x.dtype(), fused, bias_of(op.bias)},
       std::array{Operand{DNNL_ARG_SRC, address(op.x)},
                  Operand{DNNL_ARG_WEIGHTS, address(op.weight)},
-                 Operand{DNNL_ARG_BIAS, address(op.bias)}, Operand{DNNL_ARG_DST, op.y.data()}});
+                 Operand{DNNL_ARG_BIAS, address(op.bias)}, Operand{DNNL_ARG_DST, result.data()}});
+  if (!is_gelu) return work;
+  return {work.scratch, [product = std::move(work.body), op] {
+            product();
+            gelu(op.before, op.y);
+          }};
 }
 
 LinearProducts::Work LinearProducts::prepare(const LinearBackwardInput& op) {

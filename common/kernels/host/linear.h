@@ -5,19 +5,19 @@
 #include <memory>
 #include <vector>
 
+#include "common/kernels/host/scratch.h"
 #include "common/kernels/operations.h"
 #include "common/runtime/access.h"
 
 namespace tandem::host {
 
-// oneDNN's products for linear layers, prepared once per shape and activation, with one scratch
-// memory on the device, grown to the largest need. prepare() is called by one thread at a time;
-// what it returns runs later on a stream's worker, one at a time since all share the scratch
-// memory, and may outlive this object. A failure in oneDNN is an error of kind failure that names
-// the product.
+// oneDNN's products for linear layers, prepared once per shape and activation, with scratch memory
+// that they share with other operations. prepare() is called by one thread at a time; what it
+// returns runs later on a stream's worker, one at a time, and may outlive this object. A failure in
+// oneDNN is an error of kind failure that names the product.
 class LinearProducts {
  public:
-  explicit LinearProducts(Device& device);
+  explicit LinearProducts(Scratch& scratch);
   ~LinearProducts();
   LinearProducts(const LinearProducts&) = delete;
   LinearProducts& operator=(const LinearProducts&) = delete;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "common/runtime/device.h"
+
+namespace tandem::host {
+
+// Memory on one device that the operations of one stream use in turn, grown to the largest need.
+// Used by one thread at a time. Work that was queued with a piece of it may outlive this object.
+class Scratch {
+ public:
+  explicit Scratch(Device& device) : device_(device) {}
+
+  struct Memory {
+    std::shared_ptr<Buffer> owner;  // shared with queued work, and this object until it grows
+    Span<std::byte> bytes;          // what was asked for
+  };
+  [[nodiscard]] Memory of(Bytes size);
+
+ private:
+  Device& device_;
+  std::shared_ptr<Buffer> memory_;
+  Bytes size_;
+};
+
+}  // namespace tandem::host
