@@ -1,40 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients' formulas against finite differences. All functions here are linear or quadratic in
-// each input (away from the kink of ReLU), so that central differences in double are exact up to
-// rounding.
+// The gradients' formulas against finite differences. All functions here but GELU are linear or
+// quadratic in each input (away from the kink of ReLU), so that central differences in double are
+// exact up to rounding.
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <vector>
+#include <algorithm>
 
 #include "common/kernels/host/naive_loops.h"
-#include "common/tensor/random.h"
+#include "tests/kernels/finite_differences.h"
 
 namespace tandem {
 namespace {
-
-using Values = std::vector<double>;
-
-Values random_values(std::int64_t count, std::uint64_t seed) {
-  std::vector<float> values(static_cast<std::size_t>(count));
-  fill_uniform(values, seed, 0, 1);
-  return Values(values.begin(), values.end());
-}
-
-// d loss / d at[i] is gradient[i], for all i.
-void expect_gradient(const std::function<double()>& loss, Values& at, const Values& gradient) {
-  constexpr double kStep = 1e-4;
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    const double before = at[i];
-    at[i] = before + kStep;
-    const double above = loss();
-    at[i] = before - kStep;
-    const double below = loss();
-    at[i] = before;
-    EXPECT_NEAR((above - below) / (2 * kStep), gradient[i], 1e-9) << "at element " << i;
-  }
-}
 
 // One layer with a squared error on top.
 struct Layer {
@@ -44,12 +21,17 @@ struct Layer {
   Values weight = random_values(shape.out * shape.in, 2);
   Values bias = random_values(shape.out, 3);  // empty: none
   Values target = random_values(shape.batch * shape.out, 4);
+  Values before = Values(target.size());
   Values y = Values(target.size());
   Values dy = Values(target.size());
 
   double loss() {
     const double* const present = bias.empty() ? nullptr : bias.data();
     naive_loops::linear_forward(shape, x.data(), weight.data(), present, y.data(), activation);
+    before = y;
+    if (activation == Activation::kGelu) {
+      naive_loops::gelu(std::ssize(y), before.data(), y.data());
+    }
     return naive_loops::mse_loss(shape.batch * shape.out, y.data(), target.data(), dy.data());
   }
 
@@ -58,6 +40,8 @@ struct Layer {
     loss();
     if (activation == Activation::kRelu) {
       naive_loops::relu_backward(shape.batch * shape.out, y.data(), dy.data());
+    } else if (activation == Activation::kGelu) {
+      naive_loops::gelu_backward(shape.batch * shape.out, before.data(), dy.data());
     }
   }
 };
@@ -93,7 +77,8 @@ TEST_P(Gradient, OfWeightAndBias_IsTheFiniteDifference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Activations, Gradient,
-                         ::testing::Values(Activation::kNone, Activation::kRelu));
+                         ::testing::Values(Activation::kNone, Activation::kRelu,
+                                           Activation::kGelu));
 
 TEST(ReluGradient, SeesBothSidesOfTheKink) {
   Layer layer{.activation = Activation::kRelu};
@@ -121,6 +106,31 @@ TEST(MseGradient, TimesTheLosssOwn_IsTheFiniteDifference) {
     return 0.25 * naive_loops::mse_loss<double>(7, prediction.data(), target.data(), nullptr);
   };
   expect_gradient(weighted, prediction, gradient);
+}
+
+struct Logits {
+  naive_loops::Classes shape{.rows = 3, .classes = 5};
+  Values prediction = random_values(15, 1);
+  Values target{4, 0, 2};
+  Values gradient = Values(15);
+
+  double loss() {
+    return naive_loops::cross_entropy<double>(shape, prediction.data(), target.data(), nullptr);
+  }
+};
+
+TEST(CrossEntropyGradient, OfThePrediction_IsTheFiniteDifference) {
+  Logits logits;
+  naive_loops::cross_entropy(logits.shape, logits.prediction.data(), logits.target.data(),
+                             logits.gradient.data());
+  expect_gradient([&] { return logits.loss(); }, logits.prediction, logits.gradient);
+}
+
+TEST(CrossEntropyGradient, TimesTheLosssOwn_IsTheFiniteDifference) {
+  Logits logits;
+  naive_loops::cross_entropy_backward(logits.shape, logits.prediction.data(), logits.target.data(),
+                                      0.25, logits.gradient.data());
+  expect_gradient([&] { return 0.25 * logits.loss(); }, logits.prediction, logits.gradient);
 }
 
 TEST(MseGradient, OfThePrediction_IsTheFiniteDifference) {
