@@ -46,7 +46,8 @@ TEST_P(Elementwise, AdamUpdate_EqualsNaive) {
                 .beta1 = 0.9,
                 .beta2 = 0.999,
                 .epsilon = 1e-8,
-                .step = 3};
+                .step = 3,
+                .decay = 0.01};
   run(Scale{.in = op.second, .out = op.second, .factor = 1e-3F});
   for (float& second : op.second) second = std::abs(second);
   AdamUpdate expected = op;
@@ -58,6 +59,17 @@ TEST_P(Elementwise, AdamUpdate_EqualsNaive) {
   expect_equal(op.first, expected.first);
   expect_equal(op.second, expected.second);
   expect_equal(op.weight, expected.weight);
+}
+
+TEST_P(Elementwise, Fill_SetsAllAndNoMore) {
+  const Span<float> values = random(count() + 1);
+  const float after = values.data()[count()];
+  run(Fill{.values = values.subspan(0, count()), .constant = 0.3F});
+  std::vector<float> expected(static_cast<std::size_t>(count()), 0.3F);
+  expected.push_back(after);
+  expect_equal(values, filled(expected));
+  naive(Fill{.values = values, .constant = -2});
+  expect_equal(values, filled(std::vector<float>(expected.size(), -2.0F)));
 }
 
 TEST_P(Elementwise, AddScalar_EqualsNaive) {
@@ -194,6 +206,28 @@ TEST_P(Elementwise, WeightedSum_AgreesWithNaive) {
   op.sum = zeros(1);
   naive(op);
   expect_near(actual, op.sum, 1e-6 * std::abs(*op.sum.data()) + 1e-7);
+}
+
+// AdamW's: a weight without gradient loses learning rate times decay of itself, and no more.
+TEST_F(OperationsFixture, AdamUpdateWithDecay_ShrinksTheWeightFirst) {
+  const AdamUpdate op{.gradient = filled({0, 1}),
+                      .first = zeros(2),
+                      .second = zeros(2),
+                      .weight = filled({8, 8}),
+                      .learning_rate = 0.5,
+                      .beta1 = 0.5,
+                      .beta2 = 0.5,
+                      .epsilon = 1e-30,
+                      .step = 1,
+                      .decay = 0.25};
+  AdamUpdate plain = op;
+  plain.first = zeros(2);
+  plain.second = zeros(2);
+  plain.weight = copy_of(op.weight);
+  run(op);
+  naive(plain);
+  expect_near(op.weight, filled({7, 6.5F}), 1e-6);
+  expect_near(plain.weight, filled({7, 6.5F}), 1e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Counts, Elementwise,
