@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// On the host the linear operations stand next to bare sgemm calls of the same products - in bf16
-// too, where the share is that of fp32's speed - and the loops over memory next to a copy.
 #include "bench/kernels/operation_benchmarks.h"
 
-#include <cstring>
-#include <string>
 #include <utility>
 
-#include "bench/kernels/comparison.h"
-#include "common/kernels/host/bare_product.h"
-#include "common/kernels/host/naive.h"
+#include "bench/kernels/operation_registry.h"
+#include "bench/kernels/transformer_benchmarks.h"
 
 namespace tandem::bench {
 namespace {
-
-using benchmark::State;
 
 LinearForward forward(DeviceBench& bench, const LinearShape& s, DType type) {
   return {.shape = s,
@@ -24,6 +16,13 @@ LinearForward forward(DeviceBench& bench, const LinearShape& s, DType type) {
           .bias = bench.random(s.out, type),
           .y = bench.random(s.batch * s.out, type),
           .activation = Activation::kRelu};
+}
+
+LinearForward forward_gelu(DeviceBench& bench, const LinearShape& s, DType type) {
+  LinearForward op = forward(bench, s, type);
+  op.activation = Activation::kGelu;
+  op.before = bench.random(s.batch * s.out, type);
+  return op;
 }
 
 LinearBackwardInput backward_input(DeviceBench& bench, const LinearShape& s, DType type) {
@@ -41,124 +40,7 @@ LinearBackwardWeight backward_weight(DeviceBench& bench, const LinearShape& s, D
           .dbias = bench.random(s.out)};
 }
 
-LinearShape shape_of(const State& state) {
-  return {.batch = state.range(0), .in = state.range(1), .out = state.range(2)};
-}
-
-template <class Make>
-void compare_product(State& state, DeviceBench& bench, Make make) {
-  const auto op = make(bench, shape_of(state), bench.type());
-  const double work = kCalls * static_cast<double>(product_flops(op.shape)) * 1e-9;
-  Comparison comparison{.operation = [&] { repeat([&] { bench.enqueue(op); }); },
-                        .operation_work = work,
-                        .yardstick_work = work,
-                        .unit = "gflops"};
-  if (bench.is_host()) {
-    const auto wide = make(bench, op.shape, DType::kFloat32);
-    comparison.yardstick = [&bench, wide] {
-      repeat([&] { bench.enqueue_bare([wide] { host::bare_product(wide); }); });
-    };
-  }
-  compare(state, bench, comparison);
-}
-
-// An operation that moves `bytes` per element, next to a copy (8 bytes per element).
-template <class Op>
-void compare_to_copy(State& state, DeviceBench& bench, const Op& op, int bytes) {
-  const auto count = static_cast<std::size_t>(state.range(0));
-  const double work = kCalls * static_cast<double>(count) * 1e-9;
-  Comparison comparison{.operation = [&] { repeat([&] { bench.enqueue(op); }); },
-                        .operation_work = work * bytes,
-                        .yardstick_work = work * 8,
-                        .unit = "GB/s"};
-  if (bench.is_host()) {
-    const Span<float> from = bench.random(state.range(0));
-    const Span<float> to = bench.random(state.range(0));
-    comparison.yardstick = [&bench, from, to, count] {
-      repeat([&] {
-        bench.enqueue_bare([=] { std::memcpy(to.data(), from.data(), count * sizeof(float)); });
-      });
-    };
-  }
-  compare(state, bench, comparison);
-}
-
-// An operation over n elements, and the bytes that it moves for each.
-template <class Make>
-struct Loop {
-  const char* name;
-  int bytes;
-  Make make;
-};
-
-class Registry {
- public:
-  Registry(Platform& platform, Precision precision) : platform_(platform), precision_(precision) {}
-
-  template <class Make>
-  void add_product(const std::string& name, Make make) const {
-    benchmark::RegisterBenchmark(name.c_str(),
-                                 [*this, make](State& state) {
-                                   DeviceBench bench(platform_, precision_);
-                                   compare_product(state, bench, make);
-                                 })
-        ->ArgNames({"batch", "in", "out"})
-        ->ArgsProduct({{64, 256, 512}, {1024}, {1024}})
-        ->Apply(manual);
-    if (!is_host()) return;
-    benchmark::RegisterBenchmark(("naive/" + name).c_str(),
-                                 [*this, make](State& state) {
-                                   DeviceBench bench(platform_, precision_);
-                                   const auto op = make(bench, shape_of(state), bench.type());
-                                   const double work =
-                                       static_cast<double>(product_flops(op.shape)) * 1e-9;
-                                   time_plain(
-                                       state, [&] { naive(op); }, work, "gflops");
-                                 })
-        ->ArgNames({"batch", "in", "out"})
-        ->Args({64, 256, 256})
-        ->Apply(manual);
-  }
-
-  template <class Make>
-  void add_loop(const Loop<Make>& loop) const {
-    benchmark::RegisterBenchmark(loop.name,
-                                 [*this, loop](State& state) {
-                                   DeviceBench bench(platform_, precision_);
-                                   compare_to_copy(state, bench, loop.make(bench, state.range(0)),
-                                                   loop.bytes);
-                                 })
-        ->ArgName("count")
-        ->Arg(1 << 16)
-        ->Arg(1 << 22)
-        ->Arg(24'000'000)
-        ->Apply(manual);
-    if (!is_host()) return;
-    benchmark::RegisterBenchmark((std::string("naive/") + loop.name).c_str(),
-                                 [*this, loop](State& state) {
-                                   DeviceBench bench(platform_, precision_);
-                                   const auto op = loop.make(bench, state.range(0));
-                                   const double work =
-                                       static_cast<double>(state.range(0)) * loop.bytes * 1e-9;
-                                   time_plain(
-                                       state, [&] { naive(op); }, work, "GB/s");
-                                 })
-        ->ArgName("count")
-        ->Arg(1 << 16)
-        ->Apply(manual);
-  }
-
- private:
-  static void manual(benchmark::internal::Benchmark* b) {
-    b->UseManualTime()->Unit(benchmark::kMicrosecond);
-  }
-  [[nodiscard]] bool is_host() const { return platform_.backend() == Backend::kHost; }
-
-  Platform& platform_;
-  const Precision precision_;
-};
-
-void register_losses_and_updates(const Registry& registry) {
+void register_losses_and_updates(const OperationRegistry& registry) {
   registry.add_loop(Loop{"mse_loss", 12, [](DeviceBench& b, std::int64_t n) {
                            return MseLoss{b.random(n), b.random(n), b.random(n), b.random(1)};
                          }});
@@ -181,7 +63,7 @@ void register_losses_and_updates(const Registry& registry) {
       }});
 }
 
-void register_arithmetic(const Registry& registry) {
+void register_arithmetic(const OperationRegistry& registry) {
   registry.add_loop(Loop{"add", 12, [](DeviceBench& b, std::int64_t n) {
                            return Add{b.random(n), b.random(n), b.random(n)};
                          }});
@@ -194,6 +76,9 @@ void register_arithmetic(const Registry& registry) {
   registry.add_loop(Loop{"add_scalar", 8, [](DeviceBench& b, std::int64_t n) {
                            return AddScalar{b.random(n), 1e-6F};
                          }});
+  registry.add_loop(Loop{"fill", 4, [](DeviceBench& b, std::int64_t n) {
+                           return Fill{.values = b.random(n), .constant = 1};
+                         }});
   registry.add_loop(Loop{"fill_random", 4, [](DeviceBench& b, std::int64_t n) {
                            return FillRandom{.values = b.random(n), .seed = 7};
                          }});
@@ -203,7 +88,7 @@ void register_arithmetic(const Registry& registry) {
                          }});
 }
 
-void register_conversions(const Registry& registry) {
+void register_conversions(const OperationRegistry& registry) {
   for (const auto& [name, type] :
        {std::pair{"to_bf16", DType::kBFloat16}, std::pair{"to_fp16", DType::kFloat16}}) {
     registry.add_loop(Loop{name, 6, [type = type](DeviceBench& b, std::int64_t n) {
@@ -221,17 +106,22 @@ void register_conversions(const Registry& registry) {
 }  // namespace
 
 void register_operations(Platform& platform, Precision precision) {
-  const Registry registry(platform, precision);
+  const OperationRegistry registry(platform, precision);
   registry.add_product("linear_forward", forward);
+  registry.add_product("linear_forward_gelu", forward_gelu);
   registry.add_product("linear_backward_input", backward_input);
   registry.add_product("linear_backward_weight", backward_weight);
   const int bytes = static_cast<int>(3 * size_of(storage_of(precision)));
   registry.add_loop(Loop{"relu_backward", bytes, [](DeviceBench& b, std::int64_t n) {
                            return ReluBackward{b.random(n, b.type()), b.random(n, b.type())};
                          }});
+  registry.add_loop(Loop{"gelu_backward", bytes, [](DeviceBench& b, std::int64_t n) {
+                           return GeluBackward{b.random(n, b.type()), b.random(n, b.type())};
+                         }});
   register_losses_and_updates(registry);
   register_arithmetic(registry);
   register_conversions(registry);
+  register_transformer_operations(registry);
 }
 
 }  // namespace tandem::bench
