@@ -42,20 +42,20 @@ std::vector<Block> blocks_of(const std::vector<Piece>& pieces, std::int64_t widt
   return blocks;
 }
 
+// Of the whole batch.
+Bytes output_bytes(const Model& model, const TrainingOptions& options) {
+  return bytes_of<float>(options.global_batch * model.output_width());
+}
+
 }  // namespace
 
 struct DdpReplicate::Root {
   Root(Platform& platform, Device& device, const Model& model, const TrainingOptions& options)
-      : host(platform,
-             {.first = 0,
-              .count = options.global_batch,
-              .input_width = model.input_width(),
-              .target_width = model.output_width(),
-              .input_lengths = options.input_lengths},
+      : host(platform, batch_shape(model, {0, options.global_batch}, options.input_lengths),
              options.seed, options.distribution, host_memory_of(options.input)),
         targets(device.allocate(host.targets().bytes())),
-        outputs(device.allocate(host.targets().bytes())),
-        output_gradients(device.allocate(host.targets().bytes())),
+        outputs(device.allocate(output_bytes(model, options))),
+        output_gradients(device.allocate(output_bytes(model, options))),
         loss(device.allocate(bytes_of<float>(1))),
         optimizer(make_optimizer(device, model.layout().arena_count(), options.optimizer)) {
     if (options.input != InputPlace::kDevice) return;
@@ -155,11 +155,11 @@ void DdpReplicate::gather() {
 void DdpReplicate::compute_loss() {
   begin(Phase::kLoss);
   dispatch(interpreter_, replica_.stream());
-  replica_.operations().enqueue(replica_.stream(),
-                                MseLoss{.prediction = root_->outputs->as<float>(),
-                                        .target = root_->targets->as<float>(),
-                                        .gradient = root_->output_gradients->as<float>(),
-                                        .loss = root_->loss->as<float>()});
+  enqueue_loss(replica_.operations(), replica_.stream(), model_.objective(),
+               {.prediction = root_->outputs->as<float>(),
+                .target = root_->targets->as<float>(),
+                .gradient = root_->output_gradients->as<float>(),
+                .loss = root_->loss->as<float>()});
 }
 
 void DdpReplicate::scatter_gradient() {

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
-#include "common/data/synthetic_batch.h"
 #include "common/optim/make_optimizer.h"
-#include "common/parallel/chunk_rule.h"
+#include "common/parallel/batch_shape.h"
 #include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/strategy.h"

@@ -120,7 +120,7 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
   // With one device a loss in the module and a loss behind it are the same.
   const bool in_replicas = how.loss == LossPlace::kReplicas && !one_device_;
   std::vector<BatchTensor> scattered{{batch_->inputs(), model_.input_width()}};
-  if (in_replicas) scattered.push_back({batch_->targets(), model_.output_width()});
+  if (in_replicas) scattered.push_back({batch_->targets(), model_.objective().target_width});
   scatter_ = std::make_unique<Scatter>(replicas, pieces_, scattered, options.input);
   const bool meets = broadcast_order_ == Order::kCollective || reduce_order_ == Order::kCollective;
   if (meets) {
@@ -130,7 +130,8 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
   settled.broadcast = broadcast_order_;
   replicate_ = std::make_unique<Replicate>(replicas, model_, settled, team_.get());
   parallel_apply_ = std::make_unique<ParallelApply>(devices_, how.threads);
-  const LossParts parts{*output_device_, replicas, pieces_, model_.output_width()};
+  const LossParts parts{*output_device_, replicas, pieces_, model_.output_width(),
+                        model_.objective()};
   loss_ = in_replicas ? make_loss_in_replicas(parts, *scatter_, kTargets)
                       : make_loss_on_root(parts, {batch_->targets(), options.input},
                                           one_device_ ? Shortcut::kTaken : Shortcut::kNotTaken);

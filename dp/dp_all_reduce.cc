@@ -78,11 +78,11 @@ void DpAllReduce::build_scatter(Platform& platform, const Model& model,
   }
   Device& root = platform.device(0);
   batch_ = std::make_unique<WholeBatch>(platform, model, options, root, root);
-  scatter_ =
-      std::make_unique<Scatter>(replicas, pieces,
-                                std::vector<BatchTensor>{{batch_->inputs(), model.input_width()},
-                                                         {batch_->targets(), model.output_width()}},
-                                options.input);
+  scatter_ = std::make_unique<Scatter>(
+      replicas, pieces,
+      std::vector<BatchTensor>{{batch_->inputs(), model.input_width()},
+                               {batch_->targets(), model.objective().target_width}},
+      options.input);
 }
 
 // Collectives wait for work of other devices: all must be done before any goes. NCCL's

@@ -13,7 +13,7 @@
 
 namespace tandem::dp {
 
-// The mean squared error over the whole batch, and the way of its gradient back to the replicas:
+// The model's objective over the whole batch, and the way of its gradient back to the replicas:
 // the part of a step that is the training loop's, and that torch users place on the root or inside
 // the wrapped module. In the order of its calls in a step.
 class Loss {
@@ -51,6 +51,7 @@ struct LossParts {
   std::vector<Replica*> replicas;
   std::vector<Piece> pieces;
   std::int64_t width = 0;  // of the model's output
+  Objective objective{};
 };
 
 // On the output device, over the gathered outputs. `targets` are copied there in every step unless

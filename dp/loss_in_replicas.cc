@@ -19,6 +19,7 @@ class LossInReplicas final : public Loss {
   LossInReplicas(const LossParts& parts, Scatter& scatter, int target_tensor)
       : output_(parts.output_device),
         replicas_(parts.replicas),
+        objective_(parts.objective),
         scatter_(scatter),
         target_tensor_(target_tensor),
         gather_(output_, replicas_, std::vector<Shape>(replicas_.size())),
@@ -37,10 +38,11 @@ class LossInReplicas final : public Loss {
     Replica& mine = *replicas_[index];
     mine.timer().begin(mine.stream(), Phase::kLoss);
     dispatch(worker, mine.stream());
-    mine.operations().enqueue(mine.stream(), MseLoss{.prediction = mine.output(),
-                                                     .target = targets_of(replica),
-                                                     .gradient = {},
-                                                     .loss = losses_[index]->as<float>()});
+    enqueue_loss(mine.operations(), mine.stream(), objective_,
+                 {.prediction = mine.output(),
+                  .target = targets_of(replica),
+                  .gradient = {},
+                  .loss = losses_[index]->as<float>()});
     gather_.offer(replica);
   }
 
@@ -61,11 +63,11 @@ class LossInReplicas final : public Loss {
   void begin_backward(int replica) override {
     const auto index = static_cast<std::size_t>(replica);
     Replica& mine = *replicas_[index];
-    mine.operations().enqueue(mine.stream(),
-                              MseLossBackward{.prediction = mine.output(),
-                                              .target = targets_of(replica),
-                                              .loss_gradient = gradients_[index]->as<float>(),
-                                              .gradient = mine.output_gradient()});
+    enqueue_loss_backward(mine.operations(), mine.stream(), objective_,
+                          {.prediction = mine.output(),
+                           .target = targets_of(replica),
+                           .loss_gradient = gradients_[index]->as<float>(),
+                           .gradient = mine.output_gradient()});
   }
 
   [[nodiscard]] Span<const float> gathered() override { return gather_.gathered(); }
@@ -98,6 +100,7 @@ class LossInReplicas final : public Loss {
 
   OutputDevice& output_;
   const std::vector<Replica*> replicas_;
+  const Objective objective_;
   Scatter& scatter_;
   const int target_tensor_;
   Gather gather_;

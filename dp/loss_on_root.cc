@@ -16,6 +16,7 @@ class LossOnRoot final : public Loss {
   LossOnRoot(const LossParts& parts, const Targets& targets, Shortcut shortcut)
       : output_(parts.output_device),
         replicas_(parts.replicas),
+        objective_(parts.objective),
         given_targets_(targets.whole),
         place_(targets.place),
         loss_(output_.device().allocate(bytes_of<float>(1))) {
@@ -48,10 +49,11 @@ class LossOnRoot final : public Loss {
   void compute(Interpreter& caller) override {
     output_.begin(Phase::kLoss);
     dispatch(caller, output_.stream());
-    output_.operations().enqueue(output_.stream(), MseLoss{.prediction = gathered(),
-                                                           .target = targets(),
-                                                           .gradient = gradient(),
-                                                           .loss = loss_->as<float>()});
+    enqueue_loss(output_.operations(), output_.stream(), objective_,
+                 {.prediction = gathered(),
+                  .target = targets(),
+                  .gradient = gradient(),
+                  .loss = loss_->as<float>()});
   }
 
   void scatter_gradient(Interpreter& caller) override {
@@ -78,6 +80,7 @@ class LossOnRoot final : public Loss {
 
   OutputDevice& output_;
   const std::vector<Replica*> replicas_;
+  const Objective objective_;
   const Span<const float> given_targets_;
   const InputPlace place_;
   const std::unique_ptr<Buffer> loss_;

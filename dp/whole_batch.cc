@@ -18,12 +18,7 @@ std::unique_ptr<Buffer> copied_to(Device& device, Span<const float> values) {
 
 WholeBatch::WholeBatch(Platform& platform, const Model& model, const TrainingOptions& options,
                        Device& root, Device& output_device)
-    : host_(platform,
-            {.first = 0,
-             .count = options.global_batch,
-             .input_width = model.input_width(),
-             .target_width = model.output_width(),
-             .input_lengths = options.input_lengths},
+    : host_(platform, batch_shape(model, {0, options.global_batch}, options.input_lengths),
             options.seed, options.distribution, host_memory_of(options.input)) {
   if (options.input != InputPlace::kDevice) return;
   inputs_ = copied_to(root, host_.inputs());

@@ -3,8 +3,7 @@
 
 #include <memory>
 
-#include "common/data/synthetic_batch.h"
-#include "common/model/model.h"
+#include "common/parallel/batch_shape.h"
 #include "common/parallel/training_options.h"
 
 namespace tandem::dp {
@@ -17,7 +16,7 @@ class WholeBatch {
              Device& output_device);
 
   [[nodiscard]] Span<const float> inputs() const;   // (global batch, input_width)
-  [[nodiscard]] Span<const float> targets() const;  // (global batch, output_width)
+  [[nodiscard]] Span<const float> targets() const;  // (global batch, target_width)
 
  private:
   const SyntheticBatch host_;

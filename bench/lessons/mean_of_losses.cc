@@ -4,8 +4,8 @@
 #include "bench/lessons/all_lessons.h"
 #include "bench/lessons/classroom.h"
 #include "bench/lessons/training.h"
-#include "common/data/synthetic_batch.h"
 #include "common/model/zoo.h"
+#include "common/parallel/batch_shape.h"
 
 namespace tandem::bench {
 namespace {
@@ -24,9 +24,8 @@ Losses losses_of(Platform& platform, const Model& model, std::int64_t batch) {
   const std::vector<Piece> pieces = chunk_batch(batch, platform.device_count());
   Losses losses{.batch = strategy.loss()};
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const SyntheticBatch data(
-        platform, {pieces[i].first, pieces[i].count, model.input_width(), model.output_width()},
-        options.seed, options.distribution);
+    const SyntheticBatch data(platform, batch_shape(model, pieces[i]), options.seed,
+                              options.distribution);
     const double loss = mean_squared_error(
         values_of(platform, Span<const float>(strategy.replica(static_cast<int>(i)).output())),
         {data.targets().begin(), data.targets().end()});

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "common/kernels/operations.h"
+#include "common/model/objective.h"
 #include "common/model/parameter_layout.h"
 #include "common/runtime/interpreter.h"
 
@@ -32,7 +32,8 @@ class IgnoreGradients final : public GradientSink {
 
 // What a model keeps between forward and backward for one batch on one device, in the precision
 // that it was made for. Its ends are fp32 in each: the output is cast up from what the layers
-// computed, the gradient cast down to it.
+// computed, the gradient cast down to it. Under an objective whose loss may write its gradient over
+// the prediction, output() and output_gradient() may be the same memory.
 class Activations {
  public:
   Activations() = default;
@@ -85,6 +86,12 @@ class Model {
 
   [[nodiscard]] virtual std::int64_t input_width() const = 0;
   [[nodiscard]] virtual std::int64_t output_width() const = 0;
+
+  // Whole numbers below it are what the input holds; 0: it is continuous. By default continuous.
+  [[nodiscard]] virtual std::int64_t input_classes() const { return 0; }
+
+  // What its output is trained for; by default squared error.
+  [[nodiscard]] virtual Objective objective() const { return {.target_width = output_width()}; }
 
   // Floating-point operations of forward and backward per sample, matrix products only.
   [[nodiscard]] virtual double flops_per_sample() const = 0;

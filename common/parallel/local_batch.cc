@@ -8,13 +8,8 @@ namespace tandem {
 LocalBatch::LocalBatch(Platform& platform, Device& device, const Model& model, Piece share,
                        const TrainingOptions& options)
     : place_(options.input),
-      host_(platform,
-            {.first = share.first,
-             .count = share.count,
-             .input_width = model.input_width(),
-             .target_width = model.output_width(),
-             .input_lengths = options.input_lengths},
-            options.seed, options.distribution, host_memory_of(options.input)),
+      host_(platform, batch_shape(model, share, options.input_lengths), options.seed,
+            options.distribution, host_memory_of(options.input)),
       inputs_(device.allocate(host_.inputs().bytes())),
       targets_(device.allocate(host_.targets().bytes())) {
   if (place_ != InputPlace::kDevice) return;

@@ -3,9 +3,7 @@
 
 #include <memory>
 
-#include "common/data/synthetic_batch.h"
-#include "common/model/model.h"
-#include "common/parallel/chunk_rule.h"
+#include "common/parallel/batch_shape.h"
 #include "common/parallel/training_options.h"
 
 namespace tandem {

@@ -62,10 +62,9 @@ void Replica::forward(Span<const float> input, Interpreter& interpreter) {
 
 void Replica::compute_loss(Span<const float> targets, Span<float> loss, Interpreter& interpreter) {
   dispatch(interpreter, *stream_);
-  operations_->enqueue(
-      *stream_,
-      MseLoss{
-          .prediction = output(), .target = targets, .gradient = output_gradient(), .loss = loss});
+  enqueue_loss(
+      *operations_, *stream_, model_.objective(),
+      {.prediction = output(), .target = targets, .gradient = output_gradient(), .loss = loss});
 }
 
 void Replica::backward(Span<const float> input, const TensorList& gradients, GradientSink& sink) {

@@ -33,8 +33,7 @@ class Replica {
   // Enqueues. `input` stays until backward is done; `interpreter` is the calling thread's.
   void initialise(std::uint64_t seed, Distribution distribution);
   void forward(Span<const float> input, Interpreter& interpreter);
-  // The mean squared error of the output against `targets`, and its gradient; `loss` is one
-  // element.
+  // The model's objective for the output and `targets`, and its gradient; `loss` is one element.
   void compute_loss(Span<const float> targets, Span<float> loss, Interpreter& interpreter);
   void backward(Span<const float> input, const TensorList& gradients, GradientSink& sink);
 
