@@ -13,9 +13,19 @@ namespace {
 constexpr std::uint64_t kInputs = 0x9E3779B97F4A7C15;
 constexpr std::uint64_t kTargets = 0xC2B2AE3D27D4EB4F;
 
-void fill(Span<float> values, std::uint64_t seed, std::int64_t first, Distribution distribution) {
+// What a tensor of the batch holds.
+struct Content {
+  std::int64_t width = 0;  // per sample
+  std::int64_t classes = 0;
+};
+
+void fill(Span<float> values, std::uint64_t seed, const Content& content, std::int64_t first,
+          Distribution distribution) {
   const std::span<float> all(values.data(), static_cast<std::size_t>(values.size()));
-  const auto from = static_cast<std::uint64_t>(first);
+  const auto from = static_cast<std::uint64_t>(first * content.width);
+  if (content.classes > 0) {
+    return fill_classes(all, seed, from, static_cast<std::uint32_t>(content.classes));
+  }
   if (distribution == Distribution::kUniform) return fill_uniform(all, seed, from, 1);
   fill_small_integers(all, seed, from, 1);
 }
@@ -53,8 +63,9 @@ SyntheticBatch::SyntheticBatch(Platform& platform, const BatchShape& shape, std:
   // Two sequences, neither of them the weights', which take the seed as it is.
   const std::uint64_t inputs = seed ^ kInputs;
   const std::uint64_t targets = seed ^ kTargets;
-  fill(inputs_.values, inputs, shape.first * shape.input_width, distribution);
-  fill(targets_.values, targets, shape.first * shape.target_width, distribution);
+  fill(inputs_.values, inputs, {shape.input_width, shape.input_classes}, shape.first, distribution);
+  fill(targets_.values, targets, {shape.target_width, shape.target_classes}, shape.first,
+       distribution);
   pad(inputs_.values, shape);
 }
 

@@ -16,6 +16,9 @@ struct BatchShape {
   std::int64_t count = 0;
   std::int64_t input_width = 0;
   std::int64_t target_width = 0;
+  // Whole numbers below this, such as ids of tokens; 0: continuous.
+  std::int64_t input_classes = 0;
+  std::int64_t target_classes = 0;
   // By global sample: how many elements of its input are data, the rest being padding, zeros.
   // Empty: all are data.
   std::vector<std::int64_t> input_lengths{};
@@ -24,7 +27,9 @@ struct BatchShape {
 enum class HostMemory { kPinned, kPageable };
 
 // Inputs and targets in host memory. Sample i depends on (seed, i) alone: however a batch is cut
-// over ranks and replicas, each sample is the same. Unit scale, never zeros: data matter to speed.
+// over ranks and replicas, each sample is the same. Continuous values are of unit scale, never
+// zeros: data matter to speed. Classes are equally frequent whole numbers, whatever the
+// distribution.
 class SyntheticBatch {
  public:
   SyntheticBatch(Platform& platform, const BatchShape& shape, std::uint64_t seed,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
 #include "common/base/vector_clones.h"
 
 namespace tandem {
@@ -108,6 +109,15 @@ void fill_uniform(std::span<float> values, std::uint64_t seed, std::uint64_t fir
 void fill_small_integers(std::span<float> values, std::uint64_t seed, std::uint64_t first,
                          float scale) {
   fill(values, seed, first, scale, SmallInteger{}, fill_integer_tiles);
+}
+
+// A batch holds few of them: no tiles.
+void fill_classes(std::span<float> values, std::uint64_t seed, std::uint64_t first,
+                  std::uint32_t classes) {
+  TANDEM_CHECK(classes >= 1 && classes <= (1U << 24), "{} classes", classes);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = class_from_bits(random_bits(seed, first + i), classes);
+  }
 }
 
 }  // namespace tandem

@@ -21,10 +21,20 @@ namespace tandem {
   return static_cast<float>(static_cast<std::int32_t>(((bits >> 16) * 3) >> 16) - 1);
 }
 
+// A whole number in [0, classes), each as often to within 2^-32 * classes: the integer part of
+// bits / 2^32 * classes. Exact as a float for at most 2^24 classes.
+[[nodiscard]] constexpr float class_from_bits(std::uint32_t bits, std::uint32_t classes) {
+  return static_cast<float>(static_cast<std::uint32_t>((std::uint64_t{bits} * classes) >> 32));
+}
+
 // values[i] = scale * the element first + i of the sequence `seed`. Same bits whatever the
 // partition into calls. Thread-safe.
 void fill_uniform(std::span<float> values, std::uint64_t seed, std::uint64_t first, float scale);
 void fill_small_integers(std::span<float> values, std::uint64_t seed, std::uint64_t first,
                          float scale);
+
+// The same with whole numbers in [0, classes); 1 <= classes <= 2^24.
+void fill_classes(std::span<float> values, std::uint64_t seed, std::uint64_t first,
+                  std::uint32_t classes);
 
 }  // namespace tandem

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/parallel/chunk_rule.h"
 #include "tests/support/host_devices.h"
@@ -82,6 +83,38 @@ TEST_P(SyntheticBatchTest, Values_HaveUnitScaleAndBothSigns) {
   EXPECT_LT(*least, -0.5F);
   EXPECT_LE(*most, 1.0F);
   EXPECT_GT(*most, 0.5F);
+}
+
+TEST_P(SyntheticBatchTest, Classes_AreWholeNumbersBelowTheirCount_AllOfThem) {
+  BatchShape shape{0, 200, kInputs, kTargets};
+  shape.input_classes = 5;
+  shape.target_classes = 50257;
+  const SyntheticBatch batch(*platform_, shape, 1, GetParam());
+  std::vector<int> often(5);
+  for (const float id : batch.inputs()) ++often.at(static_cast<std::size_t>(id));
+  for (const int count : often) EXPECT_NEAR(count, 200 * kInputs / 5, 60);
+  for (const float target : batch.targets()) {
+    EXPECT_EQ(target, std::floor(target));
+    EXPECT_GE(target, 0);
+    EXPECT_LT(target, 50257);
+  }
+  EXPECT_GT(*std::max_element(batch.targets().begin(), batch.targets().end()), 45000);
+}
+
+TEST_P(SyntheticBatchTest, ClassesOfASample_AreTheSameHoweverTheBatchIsCut) {
+  BatchShape shape{0, kBatch, kInputs, kTargets};
+  shape.input_classes = 512;
+  shape.target_classes = 7;
+  const SyntheticBatch whole(*platform_, shape, 1, GetParam());
+  for (const Piece& piece : chunk_batch(kBatch, 3)) {
+    shape.first = piece.first;
+    shape.count = piece.count;
+    const SyntheticBatch part(*platform_, shape, 1, GetParam());
+    EXPECT_TRUE(std::equal(part.inputs().begin(), part.inputs().end(),
+                           whole.inputs().begin() + piece.first * kInputs));
+    EXPECT_TRUE(std::equal(part.targets().begin(), part.targets().end(),
+                           whole.targets().begin() + piece.first * kTargets));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Distributions, SyntheticBatchTest,

@@ -34,6 +34,21 @@ TEST(SmallIntegerFromBits, OverAllUpperHalves_IsEachValueEquallyOften) {
   EXPECT_NEAR(counts[2], (1 << 16) / 3, 1);
 }
 
+TEST(ClassFromBits, AtTheEnds_IsTheFirstAndTheLastClass) {
+  EXPECT_EQ(class_from_bits(0, 50257), 0);
+  EXPECT_EQ(class_from_bits(0xffffffff, 50257), 50256);
+  EXPECT_EQ(class_from_bits(0xffffffff, 1), 0);
+  EXPECT_EQ(class_from_bits(0xffffffff, 1U << 24), (1 << 24) - 1);
+}
+
+TEST(ClassFromBits, OverAllUpperHalves_IsEachClassEquallyOften) {
+  int counts[7] = {};
+  for (std::uint32_t upper = 0; upper < (1U << 16); ++upper) {
+    ++counts[static_cast<int>(class_from_bits(upper << 16, 7))];
+  }
+  for (const int count : counts) EXPECT_NEAR(count, (1 << 16) / 7, 1);
+}
+
 // Beginnings at every offset in a block, counts that end inside blocks and tiles, and an index
 // whose block number does not fit 32 bits within the range.
 class BulkFill : public ::testing::TestWithParam<std::tuple<std::uint64_t, std::size_t>> {};
@@ -52,6 +67,15 @@ TEST_P(BulkFill, SmallIntegers_IsTheElementsOneByOne) {
   fill_small_integers(values, kSeed, first, 2);
   for (std::size_t i = 0; i < count; ++i) {
     ASSERT_EQ(values[i], 2 * small_integer_from_bits(random_bits(kSeed, first + i))) << i;
+  }
+}
+
+TEST_P(BulkFill, Classes_IsTheElementsOneByOne) {
+  const auto [first, count] = GetParam();
+  std::vector<float> values(count);
+  fill_classes(values, kSeed, first, 50257);
+  for (std::size_t i = 0; i < count; ++i) {
+    ASSERT_EQ(values[i], class_from_bits(random_bits(kSeed, first + i), 50257)) << i;
   }
 }
 
