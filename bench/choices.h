@@ -56,7 +56,8 @@ inline constexpr std::array kInputs{Choice<InputPlace>{"host", InputPlace::kHost
                                     Choice<InputPlace>{"pageable", InputPlace::kPageable},
                                     Choice<InputPlace>{"device", InputPlace::kDevice}};
 inline constexpr std::array kOptimizers{Choice<OptimizerKind>{"sgd", OptimizerKind::kSgd},
-                                        Choice<OptimizerKind>{"adam", OptimizerKind::kAdam}};
+                                        Choice<OptimizerKind>{"adam", OptimizerKind::kAdam},
+                                        Choice<OptimizerKind>{"adamw", OptimizerKind::kAdamW}};
 inline constexpr std::array kReplays{Choice<StepReplay>{"off", StepReplay::kOff},
                                      Choice<StepReplay>{"on", StepReplay::kOn}};
 inline constexpr std::array kLocks{Choice<InterpreterLock>{"off", InterpreterLock::kOff},

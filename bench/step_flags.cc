@@ -32,7 +32,7 @@ void declare_cell(CLI::App& app, StepFlags& flags) {
                  "where a step's batch starts: host (pinned), pageable or device memory; of "
                  "dp-allreduce also scatter: the calling thread deals it out, as in dp")
       ->capture_default_str();
-  app.add_option("--optimizer", flags.optimizer, "sgd (with momentum) or adam")
+  app.add_option("--optimizer", flags.optimizer, "sgd (with momentum), adam or adamw")
       ->capture_default_str();
   app.add_option("--precision", flags.precision,
                  "fp32; tf32 (GPU); or bf16: products and activations in bf16, parameters, their "

@@ -26,7 +26,8 @@ void Adam::step(Operations& operations, Stream& stream, const std::vector<Span<f
                            .beta1 = options_.beta1,
                            .beta2 = options_.beta2,
                            .epsilon = options_.epsilon,
-                           .step = steps_});
+                           .step = steps_,
+                           .decay = options_.weight_decay});
   }
 }
 

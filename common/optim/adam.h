@@ -15,10 +15,14 @@ struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
+  double weight_decay = 0;  // AdamW's: the weights', apart from the gradient and its moments
 };
 
-// torch's Adam with its defaults: no weight decay, no amsgrad. Both moments start at zero. Owns
-// them, two elements per weight.
+// torch's AdamW with its defaults otherwise.
+[[nodiscard]] constexpr AdamOptions adamw_defaults() { return {.weight_decay = 1e-2}; }
+
+// torch's Adam with its defaults, without amsgrad; with weight decay torch's AdamW. Both moments
+// start at zero. Owns them, two elements per weight.
 class Adam final : public Optimizer {
  public:
   // For `count` > 0 weights on `device`.

@@ -10,6 +10,8 @@ std::unique_ptr<Optimizer> make_optimizer(Device& device, std::int64_t count,
       return std::make_unique<SgdMomentum>(device, count, options.sgd);
     case OptimizerKind::kAdam:
       return std::make_unique<Adam>(device, count, options.adam);
+    case OptimizerKind::kAdamW:
+      return std::make_unique<Adam>(device, count, options.adamw);
   }
   fail(ErrorKind::kLogic, "no such optimizer");
 }

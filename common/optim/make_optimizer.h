@@ -9,13 +9,14 @@
 
 namespace tandem {
 
-enum class OptimizerKind { kSgd, kAdam };
+enum class OptimizerKind { kSgd, kAdam, kAdamW };
 
 // Which optimizer, and the options of each: those of the other kinds are not looked at.
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::kSgd;
   SgdOptions sgd{};
   AdamOptions adam{};
+  AdamOptions adamw = adamw_defaults();
 };
 
 // For `count` > 0 weights on `device`.

@@ -18,7 +18,9 @@ void refuse(bool condition, const std::string& what, const std::string& why) {
 
 void check_replayable(const TrainingOptions& training) {
   if (training.replay == StepReplay::kOff) return;
-  refuse(training.optimizer.kind == OptimizerKind::kAdam, "--optimizer=adam",
+  const OptimizerKind optimizer = training.optimizer.kind;
+  refuse(optimizer != OptimizerKind::kSgd,
+         optimizer == OptimizerKind::kAdam ? "--optimizer=adam" : "--optimizer=adamw",
          "its factors change from step to step and are the host's; use sgd");
   refuse(training.input == InputPlace::kPageable, "--input=pageable",
          "the host waits for copies from pageable memory; use host or device");

@@ -21,6 +21,7 @@ struct PaperAdam {
 
   void step(double gradient, const AdamOptions& o) {
     ++t;
+    weight -= o.learning_rate * o.weight_decay * weight;  // AdamW's, of Loshchilov and Hutter
     first = o.beta1 * first + (1 - o.beta1) * gradient;
     second = o.beta2 * second + (1 - o.beta2) * gradient * gradient;
     const double corrected_first = first / (1 - std::pow(o.beta1, t));
@@ -35,20 +36,40 @@ TEST_F(AdamTest, Defaults_AreTorchs) {
   EXPECT_EQ(adam.options().beta1, 0.9);
   EXPECT_EQ(adam.options().beta2, 0.999);
   EXPECT_EQ(adam.options().epsilon, 1e-8);
+  EXPECT_EQ(adam.options().weight_decay, 0);
 }
 
 TEST_F(AdamTest, Steps_AreThoseOfThePaper) {
-  const AdamOptions options{.learning_rate = 0.1, .epsilon = 1e-3};
-  Adam adam(device(), 1, options);
-  PaperAdam paper{.weight = 0.5};
-  const Span<float> weight = filled({0.5F});
-  for (const float value : {1.0F, -0.25F, 0.0F, 3.0F, 1e-3F, -2.0F}) {
-    const Span<float> gradient = filled({value});
-    adam.step(operations(), stream(), weight, gradient);
-    stream().synchronize();
-    paper.step(static_cast<double>(value), options);
-    EXPECT_NEAR(*weight.data(), paper.weight, 1e-6) << "step " << paper.t;
+  for (const double decay : {0.0, 0.5}) {
+    const AdamOptions options{.learning_rate = 0.1, .epsilon = 1e-3, .weight_decay = decay};
+    Adam adam(device(), 1, options);
+    PaperAdam paper{.weight = 0.5};
+    const Span<float> weight = filled({0.5F});
+    for (const float value : {1.0F, -0.25F, 0.0F, 3.0F, 1e-3F, -2.0F}) {
+      const Span<float> gradient = filled({value});
+      adam.step(operations(), stream(), weight, gradient);
+      stream().synchronize();
+      paper.step(static_cast<double>(value), options);
+      EXPECT_NEAR(*weight.data(), paper.weight, 1e-6) << "step " << paper.t << ", " << decay;
+    }
   }
+}
+
+TEST_F(AdamTest, AdamWsDefaults_AreTorchs) {
+  EXPECT_EQ(adamw_defaults().learning_rate, 1e-3);
+  EXPECT_EQ(adamw_defaults().beta1, 0.9);
+  EXPECT_EQ(adamw_defaults().beta2, 0.999);
+  EXPECT_EQ(adamw_defaults().epsilon, 1e-8);
+  EXPECT_EQ(adamw_defaults().weight_decay, 1e-2);
+}
+
+// Of weights whose gradient is always 0 nothing else is left.
+TEST_F(AdamTest, Decay_ShrinksWeightsWithoutAGradient) {
+  Adam adamw(device(), 1, {.learning_rate = 0.5, .weight_decay = 0.25});
+  const Span<float> weight = filled({8});
+  for (int step = 0; step < 2; ++step) adamw.step(operations(), stream(), weight, zeros(1));
+  stream().synchronize();
+  EXPECT_FLOAT_EQ(*weight.data(), 8 * 0.875F * 0.875F);
 }
 
 // The bias corrections cancel in the first step: it is the learning rate, whatever the gradient.
@@ -95,8 +116,13 @@ TEST_F(AdamTest, MakeOptimizer_MakesTheKindWithItsOptions) {
   EXPECT_EQ(recorded.sgd[0].momentum, 0.5F);
   options.kind = OptimizerKind::kAdam;
   make_optimizer(device(), 2, options)->step(recorded, stream(), zeros(2), zeros(2));
-  ASSERT_EQ(recorded.adam.size(), 1U);
+  options.kind = OptimizerKind::kAdamW;
+  make_optimizer(device(), 2, options)->step(recorded, stream(), zeros(2), zeros(2));
+  ASSERT_EQ(recorded.adam.size(), 2U);
   EXPECT_EQ(recorded.adam[0].beta1, 0.75);
+  EXPECT_EQ(recorded.adam[0].decay, 0);
+  EXPECT_EQ(recorded.adam[1].beta1, 0.9);
+  EXPECT_EQ(recorded.adam[1].decay, 1e-2);
 }
 
 }  // namespace

@@ -46,12 +46,13 @@ TEST_F(CudaTraining, DpAndIndependent_EqualSingleBitForBit_OnIntegers) {
   EXPECT_EQ(train(*model, exact_run(Backend::kCuda, "independent", 1)), single);
 }
 
-// In other orders of summation: to rounding only, over several steps of both optimizers.
+// In other orders of summation: to rounding only, over several steps of each optimizer.
 TEST_F(CudaTraining, SingleAndDp_FollowTheHost_InEveryPrecisionOfBoth) {
   const auto model = make_model("mlp:2x64");
   for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
     if (precision == Precision::kBf16 && host_bf16_support() == Bf16Support::kNone) continue;
-    for (const OptimizerKind optimizer : {OptimizerKind::kSgd, OptimizerKind::kAdam}) {
+    for (const OptimizerKind optimizer :
+         {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW}) {
       Training run{.strategy = "single", .devices = 1, .steps = 4};
       run.platform.oversubscribe = true;
       run.training.global_batch = 10;

@@ -287,6 +287,8 @@ TEST(ReplayRefusals, NameTheOptionAndTheReason) {
   EXPECT_EQ(refusal(adam),
             "--cuda-graph=on cannot replay --optimizer=adam: its factors change from step to step "
             "and are the host's; use sgd");
+  adam.optimizer.kind = OptimizerKind::kAdamW;
+  EXPECT_NE(refusal(adam).find("replay --optimizer=adamw: its factors"), std::string::npos);
   TrainingOptions pageable = training;
   pageable.input = InputPlace::kPageable;
   EXPECT_NE(refusal(pageable).find("--input=pageable: the host waits"), std::string::npos);
