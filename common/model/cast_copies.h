@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "common/model/model.h"
-#include "common/runtime/device.h"
+#include "common/model/owned_tensors.h"
+#include "common/model/parameter_copies.h"
 
 namespace tandem {
 
@@ -24,21 +21,17 @@ class CastCopies {
   void cast_out(Executor on, ConstAnySpan output);
   void cast_gradient(Executor on, AnySpan gradient);
 
-  [[nodiscard]] ConstAnySpan parameter(int segment) const {
-    return parameters_.at(static_cast<std::size_t>(segment));
-  }
+  [[nodiscard]] ConstAnySpan parameter(int segment) const { return parameters_.of(segment); }
   [[nodiscard]] ConstAnySpan input() const { return input_; }
   [[nodiscard]] Span<float> output() const { return output_; }
   [[nodiscard]] Span<float> output_gradient() const { return output_gradient_; }
 
  private:
-  [[nodiscard]] AnySpan allocate(Device& device, DType type, std::int64_t count);
-
-  std::vector<std::unique_ptr<Buffer>> buffers_;
-  std::vector<AnySpan> parameters_;  // by segment
-  AnySpan input_;
-  Span<float> output_;
-  Span<float> output_gradient_;
+  ParameterCopies parameters_;
+  OwnedTensors tensors_;
+  const AnySpan input_;
+  const Span<float> output_;
+  const Span<float> output_gradient_;
 };
 
 }  // namespace tandem

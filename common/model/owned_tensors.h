@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/runtime/device.h"
+
+namespace tandem {
+
+// Memory of one device for tensors of any type, which goes with this.
+class OwnedTensors {
+ public:
+  // `device` outlives this.
+  explicit OwnedTensors(Device& device) : device_(device) {}
+
+  [[nodiscard]] AnySpan add(DType type, std::int64_t count) {
+    buffers_.push_back(device_.allocate(Bytes{count * size_of(type)}));
+    return buffers_.back()->as(type, count);
+  }
+  [[nodiscard]] Span<float> add(std::int64_t count) {
+    return add(DType::kFloat32, count).as<float>();
+  }
+
+ private:
+  Device& device_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+};
+
+}  // namespace tandem
