@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -13,7 +14,8 @@ namespace tandem {
 struct MemoryUse {
   Bytes capacity;
   Bytes used;
-  Bytes peak;  // since the device was made
+  Bytes peak;                    // since the device was made
+  std::int64_t allocations = 0;  // since then
 };
 
 // One device: makes streams and events, allocates memory. Thread-safe. Outlives all it made.

@@ -18,6 +18,7 @@ void MemoryAccount::charge(Bytes size) {
   }
   use_.used += size;
   use_.peak = std::max(use_.peak, use_.used);
+  ++use_.allocations;
 }
 
 void MemoryAccount::release(Bytes size) noexcept {

@@ -92,7 +92,7 @@ TYPED_TEST_P(RuntimeContract, NewBuffers_AreZero) {
   EXPECT_TRUE(this->all_are(*this->platform_->allocate_host(kib(64)), 0));
 }
 
-TYPED_TEST_P(RuntimeContract, Memory_CountsUsedAndPeak) {
+TYPED_TEST_P(RuntimeContract, Memory_CountsUsedPeakAndAllocations) {
   Device& device = this->device(1);
   EXPECT_EQ(device.memory().capacity, mib(64));
   EXPECT_EQ(device.memory().used, Bytes{0});
@@ -103,6 +103,7 @@ TYPED_TEST_P(RuntimeContract, Memory_CountsUsedAndPeak) {
   }
   EXPECT_EQ(device.memory().used, Bytes{0});
   EXPECT_EQ(device.memory().peak, mib(5));
+  EXPECT_EQ(device.memory().allocations, 2);
   EXPECT_EQ(this->device(0).memory().peak, Bytes{0});
 }
 
@@ -372,7 +373,7 @@ TYPED_TEST_P(RuntimeContract, Timer_OfANegativePeriod_IsALogicError) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(
-    RuntimeContract, NewBuffers_AreZero, Memory_CountsUsedAndPeak,
+    RuntimeContract, NewBuffers_AreZero, Memory_CountsUsedPeakAndAllocations,
     Allocate_BeyondCapacity_NamesDeviceAskedAndLeft, Allocate_OfNothing_IsEmpty,
     Buffers_CarryTheirDevice, Copy_AcrossDevicesAndBack_KeepsBytes,
     Copy_OfUnequalSizes_IsALogicError, Copy_ThatMissesTheStreamsDevice_NamesBothDevices,
