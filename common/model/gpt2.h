@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "common/model/gpt2_shape.h"
+#include "common/model/model.h"
+
+namespace tandem {
+
+// GPT-2 with its language-model head, as torch modules of the usual names would have it (of which
+// this is the order of registration, too):
+//
+//   transformer.wte, .wpe        tokens (vocabulary, width); positions (positions, width)
+//   transformer.h.I              a block: ln_1, attn.c_attn, attn.c_proj, ln_2, mlp.c_fc,
+//   mlp.c_proj transformer.ln_f             the norm in front of the head lm_head multiplies by
+//   wte.weight, which is registered once
+//
+// Weights of linear layers are (out, in), as torch's Linear has them; all have biases but the head.
+// Rows of the position table beyond the sequence are parameters like others, with a gradient of 0.
+//
+// The input are ids of tokens, the targets those that follow them, a sample of `sequence` each;
+// the loss is cross-entropy. There is no dropout, in the module neither. In bf16 products and GELU
+// and what is kept of them are bf16, as under torch.autocast, the norms' results as the casts
+// before the products leave them; the residual stream, statistics, tables and loss are fp32. Ids
+// are never cast.
+//
+// Weights start uniform with GPT-2's standard deviation of 0.02, those that add to the residual
+// stream with 0.02 / sqrt(2 layers), gains as 1, biases as 0. As small integers they are those, of
+// the same deviations, times -1, 0 or 1.
+class Gpt2 final : public Model {
+ public:
+  Gpt2(std::string name, const Gpt2Shape& shape);
+
+  [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] const ParameterLayout& layout() const override { return layout_; }
+
+  // Of a block: itself, two norms, attention with two layers, MLP with two and GELU. Beside them:
+  // the root, transformer, both tables, the list of blocks, the last norm and the head.
+  [[nodiscard]] int module_count() const override;
+  [[nodiscard]] std::int64_t input_width() const override { return shape_.sequence; }
+  [[nodiscard]] std::int64_t output_width() const override;
+  [[nodiscard]] std::int64_t input_classes() const override { return shape_.vocabulary; }
+  [[nodiscard]] Objective objective() const override;
+
+  // 3 (layers (2 * 12 width^2 T + 2 * 2 T^2 width) + 2 width vocabulary T) of T tokens: each
+  // product costs once in forward and twice in backward, all have an input that wants a gradient.
+  // Attention counts all pairs of tokens, though half of them are masked.
+  [[nodiscard]] double flops_per_sample() const override;
+  void initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
+                  Distribution distribution) const override;
+  [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device, std::int64_t batch,
+                                                              Precision precision) const override;
+  void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
+               Span<const float> input, Activations& activations) const override;
+  void backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
+                Activations& activations, const TensorList& gradients,
+                GradientSink& sink) const override;
+
+  [[nodiscard]] const Gpt2Shape& shape() const { return shape_; }
+
+ private:
+  const std::string name_;
+  const Gpt2Shape shape_;
+  ParameterLayout layout_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/model/gpt2_activations.h"
+
+namespace tandem {
+namespace {
+
+// What torch.autocast casts: the linear layers' parameters, and the token table for the head.
+std::vector<int> cast_segments(const Gpt2Shape& shape) {
+  std::vector<int> segments{gpt2::kTokens};
+  for (std::int64_t block = 0; block < shape.layers; ++block) {
+    for (const gpt2::Layer layer : gpt2::kLayers) {
+      const LinearSegments linear = gpt2::linear_segments(block, layer);
+      segments.push_back(linear.weight);
+      segments.push_back(linear.bias);
+    }
+  }
+  return segments;
+}
+
+}  // namespace
+
+Gpt2Activations::Gpt2Activations(Device& device, const Gpt2Shape& shape,
+                                 const ParameterLayout& layout, std::int64_t batch,
+                                 Precision precision)
+    : batch_(batch),
+      rows_(shape.rows(batch)),
+      width_(shape.width),
+      type_(storage_of(precision)),
+      tensors_(device) {
+  add_norms(2 * shape.layers + 1);
+  add_blocks(shape);
+  add_shared(shape);
+  if (type_ != DType::kFloat32) copies_.emplace(device, type_, layout, cast_segments(shape));
+}
+
+void Gpt2Activations::add_norms(std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    norms_.push_back({.sum = tensors_.add(rows_ * width_),
+                      .y = tensors_.add(type_, rows_ * width_),
+                      .mean = tensors_.add(rows_),
+                      .rstd = tensors_.add(rows_)});
+  }
+}
+
+void Gpt2Activations::add_blocks(const Gpt2Shape& shape) {
+  for (std::int64_t i = 0; i < shape.layers; ++i) {
+    blocks_.push_back({.qkv = tensors_.add(type_, rows_ * 3 * width_),
+                       .attended = tensors_.add(type_, rows_ * width_),
+                       .log_sums = tensors_.add(rows_ * shape.heads),
+                       .before = tensors_.add(type_, rows_ * shape.hidden()),
+                       .hidden = tensors_.add(type_, rows_ * shape.hidden())});
+  }
+}
+
+void Gpt2Activations::add_shared(const Gpt2Shape& shape) {
+  const bool is_wide = type_ == DType::kFloat32;
+  output_ = tensors_.add(rows_ * shape.vocabulary);
+  logits_ = is_wide ? AnySpan(output_) : tensors_.add(type_, rows_ * shape.vocabulary);
+  shared_ = tensors_.add(type_, rows_ * width_);
+  wide_ = tensors_.add(type_, rows_ * shape.hidden());
+  stream_gradient_ = tensors_.add(rows_ * width_);
+  branch_gradient_ = is_wide ? AnySpan(stream_gradient_) : tensors_.add(type_, rows_ * width_);
+}
+
+}  // namespace tandem

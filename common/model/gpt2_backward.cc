@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Forward's operations in reverse. stream_gradient() is the gradient of the residual stream, in
+// place all the way; a norm adds to it what reached the stream through its branch. Gradients are
+// announced as autograd finishes them: of a linear layer the bias first, of a norm the gain. The
+// token table's is last: the head's product writes it, the embedding adds to it.
+#include "common/model/gpt2_layers.h"
+
+namespace tandem {
+namespace {
+
+using gpt2::Layer;
+
+// A product's two gradients, and the announcement of its parameters'.
+struct LinearStep {
+  LinearShape shape;
+  LinearSegments segments;
+  ConstAnySpan x{};
+  ConstAnySpan dy{};
+  AnySpan dx{};
+};
+
+void linear_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, const LinearStep& step) {
+  Operations& operations = pass.on.operations;
+  operations.enqueue(pass.on.stream,
+                     LinearBackwardInput{.shape = step.shape,
+                                         .dy = step.dy,
+                                         .weight = pass.factor(step.segments.weight),
+                                         .dx = step.dx});
+  operations.enqueue(pass.on.stream,
+                     LinearBackwardWeight{.shape = step.shape,
+                                          .x = step.x,
+                                          .dy = step.dy,
+                                          .dweight = gradients.of(step.segments.weight),
+                                          .dbias = gradients.of(step.segments.bias)});
+  gradients.sink.gradient_ready(step.segments.bias);
+  gradients.sink.gradient_ready(step.segments.weight);
+}
+
+LinearStep linear_step(const Gpt2Pass& pass, std::int64_t block, Layer layer) {
+  return {.shape = gpt2::linear_shape(pass.shape, pass.kept.batch(), layer),
+          .segments = gpt2::linear_segments(block, layer)};
+}
+
+// From the gradient of what the norm made, in input_gradient(), to that of the stream. The last
+// norm is the first to tell of it; below the first one there is no layer that wants it in its own
+// type.
+void norm_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::int64_t index) {
+  const Gpt2Activations::Norm& norm = pass.kept.norm(index);
+  const NormSegments segments = gpt2::norm_segments(index);
+  const Span<float> stream = pass.kept.stream_gradient();
+  const bool is_last = index == pass.norms() - 1;
+  const bool casts = index > 0 && pass.kept.copies() != nullptr;
+  pass.on.operations.enqueue(
+      pass.on.stream, LayerNormBackward{.shape = pass.shape.norm(pass.kept.batch()),
+                                        .dy = pass.kept.input_gradient(),
+                                        .sum = norm.sum,
+                                        .gain = pass.fp32(segments.gain),
+                                        .mean = norm.mean,
+                                        .rstd = norm.rstd,
+                                        .dabove = is_last ? Span<const float>() : stream,
+                                        .dsum = stream,
+                                        .dbranch = casts ? pass.kept.branch_gradient() : AnySpan(),
+                                        .dgain = gradients.of(segments.gain),
+                                        .dbias = gradients.of(segments.bias)});
+  gradients.sink.gradient_ready(segments.gain);
+  gradients.sink.gradient_ready(segments.bias);
+}
+
+// Leaves the token table's gradient for the embedding to add to.
+void head_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
+  const auto& [on, shape, parameters, ids, kept] = pass;
+  const AnySpan dlogits = kept.logits();
+  if (kept.copies() != nullptr) {
+    on.operations.enqueue(on.stream, Convert{.in = kept.output_gradient(), .out = dlogits});
+  }
+  on.operations.enqueue(on.stream, LinearBackwardInput{.shape = shape.head(kept.batch()),
+                                                       .dy = dlogits,
+                                                       .weight = pass.factor(gpt2::kTokens),
+                                                       .dx = kept.input_gradient()});
+  on.operations.enqueue(on.stream, LinearBackwardWeight{.shape = shape.head(kept.batch()),
+                                                        .x = kept.norm(pass.norms() - 1).y,
+                                                        .dy = dlogits,
+                                                        .dweight = gradients.of(gpt2::kTokens)});
+}
+
+void mlp_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::int64_t index) {
+  const Gpt2Activations::Block& block = pass.kept.block(index);
+  const AnySpan hidden = pass.kept.hidden_gradient();
+  LinearStep out = linear_step(pass, index, Layer::kMlpOut);
+  out.x = block.hidden;
+  out.dy = pass.kept.branch_gradient();
+  out.dx = hidden;
+  linear_backward(pass, gradients, out);
+  pass.on.operations.enqueue(pass.on.stream, GeluBackward{.before = block.before, .dy = hidden});
+  LinearStep in = linear_step(pass, index, Layer::kMlpIn);
+  in.x = pass.kept.norm(2 * index + 1).y;
+  in.dy = hidden;
+  in.dx = pass.kept.input_gradient();
+  linear_backward(pass, gradients, in);
+}
+
+void attention_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::int64_t index) {
+  const Gpt2Activations::Block& block = pass.kept.block(index);
+  LinearStep out = linear_step(pass, index, Layer::kAttentionOut);
+  out.x = block.attended;
+  out.dy = pass.kept.branch_gradient();
+  out.dx = pass.kept.input_gradient();
+  linear_backward(pass, gradients, out);
+  const AnySpan dqkv = pass.kept.qkv_gradient();
+  pass.on.operations.enqueue(pass.on.stream,
+                             AttentionBackward{.shape = pass.shape.attention(pass.kept.batch()),
+                                               .qkv = block.qkv,
+                                               .y = block.attended,
+                                               .dy = pass.kept.input_gradient(),
+                                               .log_sums = block.log_sums,
+                                               .dqkv = dqkv});
+  LinearStep in = linear_step(pass, index, Layer::kAttentionIn);
+  in.x = pass.kept.norm(2 * index).y;
+  in.dy = dqkv;
+  in.dx = pass.kept.input_gradient();
+  linear_backward(pass, gradients, in);
+}
+
+// Rows of the position table that no sample reaches have no gradient.
+void embedding_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
+  const EmbeddingShape shape = pass.shape.embedding(pass.kept.batch());
+  const Span<float> places = gradients.of(gpt2::kPositions);
+  const std::int64_t reached = shape.positions * shape.width;
+  pass.on.operations.enqueue(pass.on.stream,
+                             EmbeddingBackward{.shape = shape,
+                                               .ids = pass.ids,
+                                               .dy = pass.kept.stream_gradient(),
+                                               .dtokens = gradients.of(gpt2::kTokens),
+                                               .dplaces = places.subspan(0, reached)});
+  if (reached < places.size()) {
+    pass.on.operations.enqueue(pass.on.stream,
+                               Fill{.values = places.subspan(reached, places.size() - reached)});
+  }
+  gradients.sink.gradient_ready(gpt2::kPositions);
+  gradients.sink.gradient_ready(gpt2::kTokens);
+}
+
+}  // namespace
+
+void gpt2_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
+  head_backward(pass, gradients);
+  norm_backward(pass, gradients, pass.norms() - 1);
+  for (std::int64_t block = pass.shape.layers; block-- > 0;) {
+    mlp_backward(pass, gradients, block);
+    norm_backward(pass, gradients, 2 * block + 1);
+    attention_backward(pass, gradients, block);
+    norm_backward(pass, gradients, 2 * block);
+  }
+  embedding_backward(pass, gradients);
+}
+
+}  // namespace tandem
