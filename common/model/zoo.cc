@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/zoo.h"
 
-#include <map>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "common/base/error.h"
 #include "common/base/numbers.h"
 #include "common/model/counter.h"
+#include "common/model/gpt2_sizes.h"
 #include "common/model/mlp.h"
 #include "common/model/small_models.h"
 
@@ -17,27 +20,45 @@ namespace {
 
 using Widths = std::vector<std::int64_t>;
 
-const std::map<std::string, Widths, std::less<>>& named_mlps() {
-  static const std::map<std::string, Widths, std::less<>> models{
-      {"mlp-tiny", {128, 256, 256, 10}},                // 0.1 M parameters
-      {"mlp-small", {512, 1024, 1024, 10}},             // 1.6 M
-      {"mlp-base", {1000, 3000, 3000, 3000, 1000}},     // 24 M
-      {"mlp-large", {10000, 5000, 5000, 5000, 10000}},  // 150 M
+struct NamedMlp {
+  std::string_view name;
+  Widths widths;
+};
+
+Widths uniform(std::int64_t layers, std::int64_t width) {
+  return Widths(static_cast<std::size_t>(layers) + 1, width);
+}
+
+// Four that differ in shape, and a family of one shape, four layers of W x W, in steps of about the
+// square root of 10.
+const std::vector<NamedMlp>& named_mlps() {
+  static const std::vector<NamedMlp> models{
+      {"mlp-tiny", {128, 256, 256, 10}},
+      {"mlp-small", {512, 1024, 1024, 10}},
+      {"mlp-base", {1000, 3000, 3000, 3000, 1000}},
+      {"mlp-large", {10000, 5000, 5000, 5000, 10000}},
+      {"mlp-0.1m", uniform(4, 160)},
+      {"mlp-0.3m", uniform(4, 272)},
+      {"mlp-1m", uniform(4, 496)},
+      {"mlp-3m", uniform(4, 864)},
+      {"mlp-10m", uniform(4, 1584)},
+      {"mlp-30m", uniform(4, 2736)},
+      {"mlp-100m", uniform(4, 4992)},
+      {"mlp-300m", uniform(4, 8656)},
+      {"mlp-1b", uniform(4, 15808)},
   };
   return models;
 }
 
-using Maker = std::unique_ptr<Model> (*)();
+struct SmallModel {
+  std::string_view name;
+  std::unique_ptr<Model> (*make)();
+};
 
-const std::map<std::string, Maker, std::less<>>& small_models() {
-  static const std::map<std::string, Maker, std::less<>> models{
-      {"counter", []() -> std::unique_ptr<Model> { return std::make_unique<Counter>(); }},
-      {"custom", make_custom},
-      {"linear", make_linear},
-      {"padded", make_padded},
-  };
-  return models;
-}
+constexpr std::array kSmallModels{
+    SmallModel{"counter", []() -> std::unique_ptr<Model> { return std::make_unique<Counter>(); }},
+    SmallModel{"custom", make_custom}, SmallModel{"linear", make_linear},
+    SmallModel{"padded", make_padded}};
 
 // A positive whole number that takes up all of `text`.
 std::optional<std::int64_t> positive(std::string_view text) {
@@ -52,28 +73,34 @@ std::optional<Widths> parse_uniform(std::string_view text) {
   const auto layers = positive(text.substr(0, cross));
   const auto width = positive(text.substr(cross + 1));
   if (!layers || !width || *layers > 10'000 || *width > 1'000'000) return std::nullopt;
-  return Widths(static_cast<std::size_t>(*layers) + 1, *width);
+  return uniform(*layers, *width);
 }
 
 }  // namespace
 
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const SmallModel& model : kSmallModels) names.emplace_back(model.name);
+  for (const NamedMlp& mlp : named_mlps()) names.emplace_back(mlp.name);
+  for (const std::string& name : gpt2_names()) names.push_back(name);
+  return names;
+}
+
 std::unique_ptr<Model> make_model(const std::string& name) {
-  if (const auto found = named_mlps().find(name); found != named_mlps().end()) {
-    return std::make_unique<Mlp>(name, found->second);
-  }
-  if (const auto found = small_models().find(name); found != small_models().end()) {
-    return found->second();
-  }
+  const auto mlp = std::ranges::find(named_mlps(), name, &NamedMlp::name);
+  if (mlp != named_mlps().end()) return std::make_unique<Mlp>(name, mlp->widths);
+  const auto small = std::ranges::find(kSmallModels, name, &SmallModel::name);
+  if (small != kSmallModels.end()) return small->make();
   if (name.starts_with("mlp:")) {
-    if (auto widths = parse_uniform(std::string_view(name).substr(4))) {
-      return std::make_unique<Mlp>(name, *std::move(widths));
+    if (const auto widths = parse_uniform(std::string_view(name).substr(4))) {
+      return std::make_unique<Mlp>(name, *widths);
     }
   }
-  std::string known;
-  for (const auto& [model, maker] : small_models()) known += model + ", ";
-  for (const auto& [model, widths] : named_mlps()) known += model + ", ";
-  fail(ErrorKind::kUsage, "unknown model '{}': use one of {}or mlp:LxW such as mlp:4x1024", name,
-       known);
+  if (auto gpt2 = make_gpt2(name)) return gpt2;
+  fail(ErrorKind::kUsage,
+       "unknown model '{}': use one of {}, mlp:LxW such as mlp:4x1024, or one of GPT-2 with a "
+       "sequence length, such as gpt2-124m:64",
+       name, fmt::join(model_names(), ", "));
 }
 
 }  // namespace tandem

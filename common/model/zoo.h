@@ -3,14 +3,17 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/model/model.h"
 
 namespace tandem {
 
-// mlp-tiny, mlp-small, mlp-base, mlp-large, mlp:LxW (L layers of W x W, such as mlp:4x1024), or one
-// of the small models: linear, counter, padded, custom. Anything else is a usage error that lists
-// them.
+// All models that have a name of their own; METHODOLOGY.md has a table of them.
+[[nodiscard]] std::vector<std::string> model_names();
+
+// One of these; mlp:LxW (L layers of W x W, such as mlp:4x1024); or a GPT-2 of shorter samples
+// (gpt2_sizes.h, such as gpt2-124m:64). Anything else is a usage error that lists them.
 [[nodiscard]] std::unique_ptr<Model> make_model(const std::string& name);
 
 }  // namespace tandem

@@ -41,8 +41,10 @@ INSTANTIATE_TEST_SUITE_P(Models, ForwardCalls,
                          testing::Values(Calls{"mlp:1x4", 1},  // linear
                                          Calls{"mlp:3x4", 5},  // and a ReLU behind all but the last
                                          Calls{"linear", 1}, Calls{"padded", 1},
-                                         Calls{"custom", 2},     // product, linear
-                                         Calls{"counter", 2}));  // increment, linear
+                                         Calls{"custom", 2},   // product, linear
+                                         Calls{"counter", 2},  // increment, linear
+                                         // 4 of the embedding, 20 a block, norm and head
+                                         Calls{"gpt2-nano:4", 4 + 2 * 20 + 2}));
 
 }  // namespace
 }  // namespace tandem::test
