@@ -112,18 +112,24 @@ std::vector<TensorValues> train_ranks(const Model& model, std::int64_t batch,
   return weights;
 }
 
-class UnevenInputsTest : public testing::TestWithParam<Join> {};
+struct UnevenCase {
+  Join join;
+  const char* model;
+};
+
+class UnevenInputsTest : public testing::TestWithParam<UnevenCase> {};
 
 TEST_P(UnevenInputsTest, RanksThatRunOut_LeaveTheOthersTheNaiveAverage_AndEndWithTheirState) {
-  const auto model = make_model("mlp-tiny");
+  const auto model = make_model(GetParam().model);
   const std::vector<int> steps{2, 5, 3};
   std::vector<Share> shares;
   for (int rank = 0; rank < 3; ++rank) {
     shares.push_back({share_of_batch(12, rank, 3), steps[static_cast<std::size_t>(rank)]});
   }
-  const TensorValues expected = NaiveJoin(*model, shares, GetParam()).weights_after_all_steps();
+  const TensorValues expected =
+      NaiveJoin(*model, shares, GetParam().join).weights_after_all_steps();
   for (const GradsMode grads : {GradsMode::kCopy, GradsMode::kViews}) {
-    const auto weights = train_ranks(*model, 12, steps, options_of(GetParam(), grads));
+    const auto weights = train_ranks(*model, 12, steps, options_of(GetParam().join, grads));
     for (const TensorValues& rank : weights) EXPECT_EQ(rank, weights.front());
     EXPECT_LT(relative_difference(expected, weights.front()), kTolerance);
   }
@@ -131,24 +137,33 @@ TEST_P(UnevenInputsTest, RanksThatRunOut_LeaveTheOthersTheNaiveAverage_AndEndWit
 
 // 9 samples on 4 ranks: pieces of 3, and a rank that never has any.
 TEST_P(UnevenInputsTest, RankWithoutAnySample_ShadowsEveryStep) {
-  const auto model = make_model("mlp-tiny");
+  const auto model = make_model(GetParam().model);
   std::vector<Share> shares;
   for (int rank = 0; rank < 4; ++rank) shares.push_back({uneven_share_of_batch(9, rank, 4), 3});
   ASSERT_EQ(shares.back().piece.count, 0);
-  const TensorValues expected = NaiveJoin(*model, shares, GetParam()).weights_after_all_steps();
+  const TensorValues expected =
+      NaiveJoin(*model, shares, GetParam().join).weights_after_all_steps();
   const auto weights =
-      train_ranks(*model, 9, {3, 3, 3, 3}, options_of(GetParam(), GradsMode::kCopy));
+      train_ranks(*model, 9, {3, 3, 3, 3}, options_of(GetParam().join, GradsMode::kCopy));
   for (const TensorValues& rank : weights) EXPECT_EQ(rank, weights.front());
   EXPECT_LT(relative_difference(expected, weights.front()), kTolerance);
 }
 
-TEST_P(UnevenInputsTest, RankZeroThatRunsOutFirst_StopsNobody_AlsoWithBuffers) {
+class UnevenBuffersTest : public testing::TestWithParam<Join> {};
+
+TEST_P(UnevenBuffersTest, RankZeroThatRunsOutFirst_StopsNobody) {
   const auto model = make_model("counter");
   const auto weights = train_ranks(*model, 8, {0, 4}, options_of(GetParam(), GradsMode::kCopy));
   EXPECT_EQ(weights[0], weights[1]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Divisors, UnevenInputsTest, testing::Values(Join::kWorld, Join::kActive));
+INSTANTIATE_TEST_SUITE_P(Divisors, UnevenInputsTest,
+                         testing::Values(UnevenCase{Join::kWorld, "mlp-tiny"},
+                                         UnevenCase{Join::kActive, "mlp-tiny"},
+                                         UnevenCase{Join::kWorld, "gpt2-nano:4"},
+                                         UnevenCase{Join::kActive, "gpt2-nano:4"}));
+
+INSTANTIATE_TEST_SUITE_P(Divisors, UnevenBuffersTest, testing::Values(Join::kWorld, Join::kActive));
 
 }  // namespace
 }  // namespace tandem::test

@@ -14,8 +14,13 @@
 namespace tandem::test {
 namespace {
 
-Outcome run_steps(Strategy& strategy, Platform& platform, int steps) {
-  for (int step = 0; step < steps; ++step) strategy.step();
+Outcome run_steps(Strategy& strategy, Platform& platform, const Training& run) {
+  for (int step = 0; step < run.steps; ++step) {
+    strategy.step();
+    if (!run.after_step) continue;
+    strategy.synchronize();
+    run.after_step(platform, step);
+  }
   strategy.synchronize();
   return {values_of(platform, strategy.weights()), values_of(platform, strategy.gradients())};
 }
@@ -57,8 +62,7 @@ Outcome train_ranks(Platform& platform, const Model& model, const Training& run)
                              ? make_shared_memory_communicator(bootstrap, device)
                              : nullptr;
     const auto strategy = make_rank(platform, model, run, {*communicator, control.get()});
-    outcomes[static_cast<std::size_t>(bootstrap.rank())] =
-        run_steps(*strategy, platform, run.steps);
+    outcomes[static_cast<std::size_t>(bootstrap.rank())] = run_steps(*strategy, platform, run);
   });
   for (const Outcome& outcome : outcomes) {
     TANDEM_CHECK(run.strategy == "ddp-replicate" || outcome == outcomes.front(),
@@ -75,7 +79,7 @@ Outcome train(const Model& model, const Training& run) {
   const auto platform = open_platform(run.backend, options);
   if (run.strategy.starts_with("ddp")) return train_ranks(*platform, model, run);
   const auto strategy = make_local(*platform, model, run);
-  return run_steps(*strategy, *platform, run.steps);
+  return run_steps(*strategy, *platform, run);
 }
 
 std::unique_ptr<Model> exact_model() {

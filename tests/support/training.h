@@ -4,6 +4,7 @@
 // compare strategies with one another.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct Training {
   dp::DataParallelOptions dp{};
   dp::Shards shards = dp::Shards::kOwn;
   PlatformOptions platform{};  // `devices` is taken from above
+  // Where set, called once each step is done, by each rank.
+  std::function<void(Platform&, int step)> after_step{};
   Backend backend = Backend::kHost;
 };
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A step that allocates device memory waits for the driver, or for the kernel's pages: by then all
+// must be there.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "common/model/zoo.h"
+#include "tests/support/training.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr int kSteps = 100;
+constexpr int kSettled = 4;  // ddp makes its buckets anew in the second step
+
+// Over all devices, by step.
+struct Memory {
+  std::int64_t allocations = 0;
+  std::int64_t used = 0;
+  std::int64_t peak = 0;
+
+  bool operator==(const Memory&) const = default;
+};
+
+Memory memory_of(Platform& platform) {
+  Memory memory;
+  for (int i = 0; i < platform.device_count(); ++i) {
+    const MemoryUse use = platform.device(i).memory();
+    memory.allocations += use.allocations;
+    memory.used += use.used.value;
+    memory.peak += use.peak.value;
+  }
+  return memory;
+}
+
+struct Case {
+  const char* strategy;
+  const char* model;
+};
+
+class SteadyState : public testing::TestWithParam<Case> {};
+
+TEST_P(SteadyState, AllocatesNothing_AndLeavesTheHighWaterMark) {
+  std::mutex mutex;
+  std::vector<Memory> after(kSteps);
+  Training run{.strategy = GetParam().strategy, .devices = 2, .steps = kSteps};
+  run.training.global_batch = 4;
+  run.platform.oversubscribe = true;
+  run.after_step = [&](Platform& platform, int step) {
+    const std::lock_guard lock(mutex);
+    after[static_cast<std::size_t>(step)] = memory_of(platform);
+  };
+  static_cast<void>(train(*make_model(GetParam().model), run));
+  const Memory& settled = after[kSettled];
+  EXPECT_GT(settled.allocations, 0);
+  for (std::size_t step = kSettled; step < kSteps; ++step) EXPECT_EQ(after[step], settled) << step;
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, SteadyState,
+                         testing::Values(Case{"single", "mlp-tiny"}, Case{"single", "gpt2-nano:4"},
+                                         Case{"dp", "mlp-tiny"}, Case{"dp", "gpt2-nano:4"},
+                                         Case{"dp-allreduce", "gpt2-nano:4"},
+                                         Case{"ddp", "mlp-tiny"}, Case{"ddp", "gpt2-nano:4"},
+                                         Case{"ddp-replicate", "gpt2-nano:4"}));
+
+}  // namespace
+}  // namespace tandem::test
