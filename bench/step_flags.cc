@@ -19,8 +19,8 @@ void declare_cell(CLI::App& app, StepFlags& flags) {
                  "threads (one process) or processes (under mpirun -np DEVICES --bind-to none); by "
                  "default processes for ddp and ddp-replicate, else threads");
   app.add_option("--model", flags.model,
-                 "mlp-tiny, mlp-small, mlp-base, mlp-large, mlp:LxW (L layers of W x W), linear, "
-                 "counter, padded or custom")
+                 "such as mlp-small, mlp-100m, mlp:LxW (L layers of W x W), gpt2-124m or "
+                 "gpt2-124m:64 (samples of 64 tokens); --models lists all")
       ->capture_default_str();
   app.add_option("--batch", flags.batch, "samples per step over all devices");
   app.add_option("--batch-per-device", flags.batch_per_device,
@@ -167,6 +167,7 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
   app.add_option("--warmup-steps", flags.warmup_steps, "and at least so many steps (3 or more)")
       ->capture_default_str();
   app.add_option("--record", flags.record, "write the launch's full record to this file");
+  app.add_flag("--models", flags.models, "list the models and their sizes, and end");
   app.add_flag("--check", flags.check,
                "say what is wrong with the command line, if anything is, and end");
   app.add_flag("--verify", flags.verify,

@@ -66,6 +66,7 @@ struct StepFlags {
   std::string record;
   bool verify = false;
   bool check = false;
+  bool models = false;
   std::string ab;
   int pairs = 200;
 };

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 #include <string_view>
 #include <utility>
 
 #include "bench/bucket_limits.h"
 #include "bench/choices.h"
 #include "bench/comma_list.h"
+#include "bench/model_table.h"
 #include "bench/ranks_main.h"
 #include "bench/replay_checks.h"
 #include "bench/step_checks.h"
@@ -343,6 +345,10 @@ std::optional<StepOptions> parse_step_options(int argc, const char* const* argv)
   declare(app, flags);
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
+  if (flags.models) {
+    std::cout << model_table();
+    return std::nullopt;
+  }
   StepOptions options = options_of(app, flags);
   options.benchmark_flags = std::move(benchmark_flags);
   return options;

@@ -62,8 +62,8 @@ struct StepOptions {
   std::vector<std::string> benchmark_flags;  // --benchmark_..., for Google Benchmark
 };
 
-// What the options say and what follows from them. Throws usage errors; with --help, prints it and
-// returns nothing.
+// What the options say and what follows from them. Throws usage errors; with --help or --models,
+// prints that and returns nothing.
 [[nodiscard]] std::optional<StepOptions> parse_step_options(int argc, const char* const* argv);
 
 }  // namespace tandem::bench

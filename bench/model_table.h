@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace tandem::bench {
+
+// All models that have a name of their own, with their sizes, as the Markdown table that
+// METHODOLOGY.md has as well: parameters, bytes of them in fp32, floating-point operations of a
+// sample's forward and backward, modules.
+[[nodiscard]] std::string model_table();
+
+}  // namespace tandem::bench

@@ -1,0 +1,17 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Says which lines of step_bench's table of models METHODOLOGY.md does not have.
+
+    model_table_test.py STEP_BENCH METHODOLOGY
+"""
+import subprocess
+import sys
+
+step_bench, methodology = sys.argv[1:]
+table = subprocess.run([step_bench, "--models"], capture_output=True, text=True, check=True).stdout
+rows = table.splitlines()
+assert len(rows) > 20 and any("| 124 439 808 |" in row for row in rows), table
+with open(methodology, encoding="utf-8") as file:
+    known = set(file.read().splitlines())
+missing = [row for row in rows if row not in known]
+assert not missing, "METHODOLOGY.md lacks\n" + "\n".join(missing)
