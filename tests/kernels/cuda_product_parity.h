@@ -25,6 +25,7 @@ struct LinearTwins {
   Twin<T> weight;
   Twin<T> bias;
   Twin<T> y;
+  Twin<T> before;
   Twin<T> dy;
   Twin<T> dx;
   Twin<float> dweight;
@@ -36,7 +37,8 @@ struct LinearTwins {
             .weight = weight.on(s),
             .bias = biased ? ConstAnySpan(bias.on(s)) : ConstAnySpan{},
             .y = y.on(s),
-            .activation = activation};
+            .activation = activation,
+            .before = activation == Activation::kGelu ? AnySpan(before.on(s)) : AnySpan{}};
   }
   [[nodiscard]] LinearBackwardInput backward_input(Side s) {
     return {.shape = shape, .dy = dy.on(s), .weight = weight.on(s), .dx = dx.on(s)};
@@ -77,6 +79,7 @@ class CudaProductParity : public CudaParity<Backend> {
             of(s.out),
             of(s.batch * s.out),
             of(s.batch * s.out),
+            of(s.batch * s.out),
             of(s.batch * s.in),
             this->random(s.out * s.in),
             this->random(s.out)};
@@ -92,11 +95,11 @@ class CudaProductParity : public CudaParity<Backend> {
     for (const Distribution data : {Distribution::kUniform, Distribution::kSmallIntegers}) {
       auto twins = layer<T>(s, data);
       for (const bool biased : {true, false}) {
+        expect_gelu_agrees(twins, biased, result);
         for (const Activation activation : {Activation::kNone, Activation::kRelu}) {
           this->run_on_both([&](Side side) { return twins.forward(side, activation, biased); });
           expect_close(twins.y, norm(twins.x.of_host()) * norm(twins.weight.of_host()), s.in,
-                       result, norm(twins.bias.of_host()) * std::sqrt(static_cast<double>(s.batch)),
-                       "y");
+                       result, bias_part(twins), "y");
         }
         this->run_on_both([&](Side side) { return twins.backward_weight(side, biased); });
         expect_close(twins.dweight, norm(twins.x.of_host()) * norm(twins.dy.of_host()), s.batch,
@@ -111,6 +114,24 @@ class CudaProductParity : public CudaParity<Backend> {
                    0, "dx");
       if (data == Distribution::kSmallIntegers) expect_exact(twins);
     }
+  }
+
+  template <class T>
+  static double bias_part(const LinearTwins<T>& twins) {
+    return norm(twins.bias.of_host()) * std::sqrt(static_cast<double>(twins.shape.batch));
+  }
+
+  // A slope of GELU is 1.13 at most. The library does not say how exact its GELU is: what a
+  // hardware tanh, good to 2^-11, would leave is allowed for.
+  template <class T>
+  void expect_gelu_agrees(LinearTwins<T>& twins, bool biased, const Roundings& result) {
+    this->run_on_both([&](Side side) { return twins.forward(side, Activation::kGelu, biased); });
+    const double factors = norm(twins.x.of_host()) * norm(twins.weight.of_host());
+    expect_close(twins.before, factors, twins.shape.in, result, bias_part(twins),
+                 "what GELU is given");
+    const double of_gelu = norm(twins.before.of_host()) * (2 + 0x1p-10 / result.result);
+    expect_close(twins.y, 1.13 * factors, twins.shape.in, result, bias_part(twins) + of_gelu,
+                 "y of GELU");
   }
 
   template <class T>

@@ -5,28 +5,18 @@
 #include <cstdint>
 #include <cstring>
 
-#include "common/base/half.h"
+#include "tests/kernels/stand_in_product.h"
 #include "tests/runtime/stand_in_cudart.h"
 
 namespace {
 
-using tandem::BFloat16;
 namespace stand_in = tandem::testing::stand_in;
+using stand_in::Layout;
+using stand_in::Multiplication;
+using stand_in::Operation;
+using stand_in::writes_before;
 
-// What the opaque structures hold here.
-struct Operation {
-  cublasComputeType_t compute;
-  std::int32_t transposed[2];  // a, b
-  std::uint32_t epilogue;
-  std::int32_t vector_type;
-  void* vector;
-};
-struct Layout {
-  cudaDataType type;
-  std::int64_t rows;
-  std::int64_t columns;
-  std::int64_t stride;  // between columns
-};
+// What the other opaque structures hold here.
 struct Preference {
   std::uint64_t workspace;
   std::uint32_t alignments[4];  // a, b, c, d
@@ -35,6 +25,7 @@ struct Algorithm {
   std::uint32_t epilogue;
   std::uint32_t alignments[4];
   std::uint32_t vector_alignment;
+  std::uint32_t before_alignment;
 };
 constexpr std::size_t kWorkspaceOfAll = 1024;
 
@@ -57,71 +48,17 @@ std::uint32_t alignment_of(const void* address) {
   return alignment;
 }
 
+// Of every matrix of a batch.
+std::uint32_t alignment_of_all(const void* address, const Layout& layout) {
+  std::uint32_t alignment = alignment_of(address);
+  const std::int64_t size = layout.type == CUDA_R_32F ? 4 : 2;
+  while (layout.count > 1 && layout.apart * size % alignment != 0) alignment /= 2;
+  return alignment;
+}
+
 bool takes_vector(std::uint32_t epilogue) {
   return (epilogue & (CUBLASLT_EPILOGUE_BIAS | CUBLASLT_EPILOGUE_BGRADB)) != 0;
 }
-
-double value_at(const void* data, cudaDataType type, std::int64_t i) {
-  if (type == CUDA_R_32F) return static_cast<const float*>(data)[i];
-  return static_cast<double>(static_cast<float>(static_cast<const BFloat16*>(data)[i]));
-}
-
-void set_value(void* data, cudaDataType type, std::int64_t i, double value) {
-  const auto rounded = static_cast<float>(value);
-  if (type == CUDA_R_32F) {
-    static_cast<float*>(data)[i] = rounded;
-  } else {
-    static_cast<BFloat16*>(data)[i] = BFloat16(rounded);
-  }
-}
-
-struct Factor {
-  const void* data;
-  Layout layout;
-  bool transposed;
-
-  [[nodiscard]] std::int64_t rows() const { return transposed ? layout.columns : layout.rows; }
-  [[nodiscard]] std::int64_t columns() const { return transposed ? layout.rows : layout.columns; }
-  [[nodiscard]] double at(std::int64_t row, std::int64_t column) const {
-    const std::int64_t i = transposed ? column + row * layout.stride : row + column * layout.stride;
-    return value_at(data, layout.type, i);
-  }
-};
-
-struct Multiplication {
-  Operation operation;
-  Factor a;
-  Factor b;
-  void* d;
-  Layout result;
-
-  [[nodiscard]] bool fits() const {
-    return a.rows() == result.rows && b.columns() == result.columns && a.columns() == b.rows();
-  }
-
-  void run() const {
-    const bool biased = (operation.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0;
-    const bool rectified = (operation.epilogue & CUBLASLT_EPILOGUE_RELU) != 0;
-    for (std::int64_t column = 0; column < result.columns; ++column) {
-      for (std::int64_t row = 0; row < result.rows; ++row) {
-        double sum = 0;
-        for (std::int64_t k = 0; k < a.columns(); ++k) sum += a.at(row, k) * b.at(k, column);
-        if (biased) sum += value_at(operation.vector, result.type, row);
-        if (rectified) sum = std::max(sum, 0.0);
-        set_value(d, result.type, row + column * result.stride, sum);
-      }
-    }
-    if (operation.epilogue == CUBLASLT_EPILOGUE_BGRADB) sum_columns_of_b();
-  }
-
-  void sum_columns_of_b() const {
-    for (std::int64_t column = 0; column < b.columns(); ++column) {
-      double sum = 0;
-      for (std::int64_t k = 0; k < b.rows(); ++k) sum += b.at(k, column);
-      set_value(operation.vector, result.type, column, sum);
-    }
-  }
-};
 
 }  // namespace
 
@@ -161,7 +98,7 @@ cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int* value) {
 
 cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t operation, size_t,
                                                cublasComputeType_t compute, cudaDataType_t) {
-  as<Operation>(operation) = {compute, {}, CUBLASLT_EPILOGUE_DEFAULT, -1, nullptr};
+  as<Operation>(operation) = {compute, {}, CUBLASLT_EPILOGUE_DEFAULT, -1, nullptr, nullptr, 0};
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t operation,
@@ -185,6 +122,10 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t operation,
       return take(own.vector);
     case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
       return take(own.vector_type);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER:
+      return take(own.before);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD:
+      return take(own.before_stride);
     default:
       return CUBLAS_STATUS_INVALID_VALUE;
   }
@@ -193,9 +134,23 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t operation,
 cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t layout, size_t,
                                                  cudaDataType type, uint64_t rows, uint64_t columns,
                                                  int64_t stride) {
-  as<Layout>(layout) = {type, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns),
-                        stride};
+  as<Layout>(layout) = {
+      type, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns), stride, 1, 0};
   return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t attribute,
+                                                const void* value, size_t size) {
+  Layout& own = as<Layout>(layout);
+  if (attribute == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT && size == sizeof own.count) {
+    std::memcpy(&own.count, value, size);
+    return CUBLAS_STATUS_SUCCESS;
+  }
+  if (attribute == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET && size == sizeof own.apart) {
+    std::memcpy(&own.apart, value, size);
+    return CUBLAS_STATUS_SUCCESS;
+  }
+  return CUBLAS_STATUS_INVALID_VALUE;
 }
 
 cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t preference,
@@ -236,6 +191,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   if (state.refused_epilogues.contains(static_cast<int>(own.epilogue))) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
+  if (writes_before(own.epilogue) && (own.before_stride % 8 != 0 || own.before == nullptr)) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
   if (wanted < 2 || wishes.workspace < kWorkspaceOfAll) return CUBLAS_STATUS_INVALID_VALUE;
   results[0] = {};  // a suggestion that does not hold
   results[0].state = CUBLAS_STATUS_NOT_SUPPORTED;
@@ -243,7 +201,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   results[1].state = CUBLAS_STATUS_SUCCESS;
   results[1].workspaceSize = kWorkspaceOfAll;
   Algorithm& algorithm = as<Algorithm>(&results[1].algo);
-  algorithm = {own.epilogue, {}, alignment_of(own.vector)};
+  algorithm = {own.epilogue, {}, alignment_of(own.vector), alignment_of(own.before)};
   std::copy_n(wishes.alignments, 4, algorithm.alignments);
   *found = 2;
   return CUBLAS_STATUS_SUCCESS;
@@ -269,12 +227,17 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
   bool sound = product.fits() && *static_cast<const float*>(alpha) == 1 &&
                *static_cast<const float*>(beta) == 0 && algorithm.epilogue == own.epilogue &&
                workspace != nullptr && alignment_of(workspace) == 256 && size == kWorkspaceOfAll;
+  const Layout* const layouts[] = {&product.a.layout, &product.b.layout, &result, &result};
   for (int i = 0; i < 4; ++i) {
-    sound = sound && alignment_of(operands[i]) >= algorithm.alignments[i];
+    sound = sound && alignment_of_all(operands[i], *layouts[i]) >= algorithm.alignments[i];
   }
   if (takes_vector(own.epilogue)) {
     sound = sound && own.vector != nullptr && own.vector_type == result.type &&
             alignment_of(own.vector) >= algorithm.vector_alignment;
+  }
+  if (writes_before(own.epilogue)) {
+    sound = sound && own.before != nullptr && own.before_stride >= result.rows &&
+            alignment_of(own.before) >= algorithm.before_alignment;
   }
   if (!sound) return CUBLAS_STATUS_INVALID_VALUE;
   ++state.products;

@@ -28,10 +28,17 @@ cublasOperation_t operation_on(const StoredMatrix& matrix) {
   return matrix.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-cublasStatus_t lay_out(cublasLtMatrixLayout_t layout, const StoredMatrix& matrix) {
-  return cublasLtMatrixLayoutInit(layout, cuda_type(matrix.type),
-                                  static_cast<std::uint64_t>(matrix.rows),
-                                  static_cast<std::uint64_t>(matrix.columns), matrix.rows);
+cublasStatus_t lay_out(cublasLtMatrixLayout_t layout, const StoredMatrix& matrix,
+                       std::int32_t count) {
+  cublasStatus_t status = cublasLtMatrixLayoutInit(
+      layout, cuda_type(matrix.type), static_cast<std::uint64_t>(matrix.rows),
+      static_cast<std::uint64_t>(matrix.columns), matrix.stride == 0 ? matrix.rows : matrix.stride);
+  if (status != CUBLAS_STATUS_SUCCESS || count == 1) return status;
+  status = cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                            sizeof count);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  return cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                          &matrix.apart, sizeof matrix.apart);
 }
 
 bool has_vector(cublasLtEpilogue_t epilogue) {
@@ -66,13 +73,11 @@ MatrixProducts::~MatrixProducts() {
 Epilogue MatrixProducts::enqueue(cudaStream_t stream, const ProductPlan& plan,
                                  const ProductOperands& operands) {
   const Key key{plan,
-                {alignment_of(operands.a), alignment_of(operands.b), alignment_of(operands.d),
-                 alignment_of(operands.vector)}};
-  Prepared& prepared = find_or_prepare(key, operands.vector);
-  if (prepared.has_vector) {
-    check(set(&prepared.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.vector),
-          "cublasLtMatmulDescSetAttribute", plan);
-  }
+                {alignment_of(operands.a, plan.a), alignment_of(operands.b, plan.b),
+                 alignment_of(operands.d, plan.d), alignment_of(operands.vector),
+                 alignment_of(operands.before)}};
+  Prepared& prepared = find_or_prepare(key, operands);
+  point_to(plan, operands, prepared);
   constexpr float kOne = 1;
   constexpr float kZero = 0;  // what lies in d is not read
   check(cublasLtMatmul(handle_, &prepared.operation, &kOne, operands.a, &prepared.a, operands.b,
@@ -82,19 +87,22 @@ Epilogue MatrixProducts::enqueue(cudaStream_t stream, const ProductPlan& plan,
   return prepared.epilogue;
 }
 
-MatrixProducts::Prepared& MatrixProducts::find_or_prepare(const Key& key, void* vector) {
+MatrixProducts::Prepared& MatrixProducts::find_or_prepare(const Key& key,
+                                                          const ProductOperands& operands) {
   const auto found = prepared_.find(key);
   if (found != prepared_.end()) return found->second;
-  return prepared_.emplace(key, prepare(key, vector)).first->second;
+  return prepared_.emplace(key, prepare(key, operands)).first->second;
 }
 
-MatrixProducts::Prepared MatrixProducts::prepare(const Key& key, void* vector) {
-  Prepared prepared;
-  describe(key.plan, vector, prepared);
-  if (choose_algorithm(key, prepared)) return prepared;
+MatrixProducts::Prepared MatrixProducts::prepare(const Key& key, const ProductOperands& operands) {
+  if (has_epilogue(key.plan)) {
+    Prepared prepared;
+    describe(key.plan, operands, prepared);
+    if (choose_algorithm(key, prepared)) return prepared;
+  }
   if (key.plan.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
     Prepared without;
-    describe(bare(key.plan), nullptr, without);
+    describe(bare(key.plan), operands, without);
     without.epilogue = Epilogue::kLeft;
     if (choose_algorithm(key, without)) return without;
   }
@@ -103,7 +111,8 @@ MatrixProducts::Prepared MatrixProducts::prepare(const Key& key, void* vector) {
        gpu_.ordinal(), gpu_.name());
 }
 
-void MatrixProducts::describe(const ProductPlan& plan, void* vector, Prepared& prepared) const {
+void MatrixProducts::describe(const ProductPlan& plan, const ProductOperands& operands,
+                              Prepared& prepared) const {
   cublasLtMatmulDescOpaque_t* const operation = &prepared.operation;
   const auto checked = [&](cublasStatus_t status) {
     check(status, "describing the product to cuBLASLt", plan);
@@ -113,22 +122,46 @@ void MatrixProducts::describe(const ProductPlan& plan, void* vector, Prepared& p
       set(operation, CUBLASLT_MATMUL_DESC_TRANSA, static_cast<std::int32_t>(operation_on(plan.a))));
   checked(
       set(operation, CUBLASLT_MATMUL_DESC_TRANSB, static_cast<std::int32_t>(operation_on(plan.b))));
+  describe_epilogue(plan, operands, prepared);
+  checked(lay_out(&prepared.a, plan.a, plan.count));
+  checked(lay_out(&prepared.b, plan.b, plan.count));
+  checked(lay_out(&prepared.d, plan.d, plan.count));
+}
+
+void MatrixProducts::describe_epilogue(const ProductPlan& plan, const ProductOperands& operands,
+                                       Prepared& prepared) const {
+  cublasLtMatmulDescOpaque_t* const operation = &prepared.operation;
+  const auto checked = [&](cublasStatus_t status) {
+    check(status, "describing the epilogue to cuBLASLt", plan);
+  };
   checked(set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(plan.epilogue)));
   prepared.has_vector = has_vector(plan.epilogue);
   if (prepared.has_vector) {
     checked(set(operation, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE,
                 static_cast<std::int32_t>(cuda_type(vector_type(plan)))));
-    // The choice of an algorithm looks at the pointer's alignment, which is part of the key.
-    checked(set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector));
   }
-  checked(lay_out(&prepared.a, plan.a));
-  checked(lay_out(&prepared.b, plan.b));
-  checked(lay_out(&prepared.d, plan.d));
+  prepared.writes_before = writes_before(plan.epilogue);
+  if (prepared.writes_before) {  // in the result's type, which is the default
+    checked(set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, plan.d.rows));
+  }
+  // The choice of an algorithm looks at the pointers' alignment, which is part of the key.
+  point_to(plan, operands, prepared);
+}
+
+void MatrixProducts::point_to(const ProductPlan& plan, const ProductOperands& operands,
+                              Prepared& prepared) const {
+  const auto point = [&](cublasLtMatmulDescAttributes_t attribute, void* address) {
+    check(set(&prepared.operation, attribute, address), "cublasLtMatmulDescSetAttribute", plan);
+  };
+  if (prepared.has_vector) point(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.vector);
+  if (prepared.writes_before) {
+    point(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, operands.before);
+  }
 }
 
 // False where the library has none that fits.
 bool MatrixProducts::choose_algorithm(const Key& key, Prepared& prepared) {
-  const auto& [a, b, d, vector] = key.alignments;
+  const auto& [a, b, d, vector, before] = key.alignments;
   cublasLtMatmulPreferenceOpaque_t preference{};
   const auto checked = [&](cublasStatus_t status) {
     check(status, "cublasLtMatmulPreferenceSetAttribute", key.plan);

@@ -13,12 +13,14 @@
 
 namespace tandem::cuda {
 
-// Where a plan's matrices lie. `vector`: the epilogue's, null where it has none.
+// Where a plan's matrices lie, of a batch the first ones. `vector`, and `before`, where what the
+// activation is given goes: the epilogue's, null where it has none.
 struct ProductOperands {
   const void* a = nullptr;
   const void* b = nullptr;
   void* d = nullptr;
   void* vector = nullptr;
+  void* before = nullptr;
 };
 
 // Whether the library did a plan's epilogue along with the product, or it is left to the caller.
@@ -48,7 +50,7 @@ class MatrixProducts {
  private:
   struct Key {
     ProductPlan plan;
-    std::array<std::uint32_t, 4> alignments{};  // of a, b, d, vector
+    std::array<std::uint32_t, 5> alignments{};  // of a, b, d, vector, before
 
     auto operator<=>(const Key&) const = default;
   };
@@ -63,12 +65,16 @@ class MatrixProducts {
     std::size_t workspace = 0;  // bytes
     Epilogue epilogue = Epilogue::kDone;
     bool has_vector = false;
+    bool writes_before = false;
   };
 
-  Prepared& find_or_prepare(const Key& key, void* vector);
-  [[nodiscard]] Prepared prepare(const Key& key, void* vector);
+  Prepared& find_or_prepare(const Key& key, const ProductOperands& operands);
+  [[nodiscard]] Prepared prepare(const Key& key, const ProductOperands& operands);
   [[nodiscard]] bool choose_algorithm(const Key& key, Prepared& prepared);
-  void describe(const ProductPlan& plan, void* vector, Prepared& prepared) const;
+  void describe(const ProductPlan& plan, const ProductOperands& operands, Prepared& prepared) const;
+  void describe_epilogue(const ProductPlan& plan, const ProductOperands& operands,
+                         Prepared& prepared) const;
+  void point_to(const ProductPlan& plan, const ProductOperands& operands, Prepared& prepared) const;
   void check(cublasStatus_t status, const char* call, const ProductPlan& plan) const;
 
   Gpu& gpu_;

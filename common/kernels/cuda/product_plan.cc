@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/product_plan.h"
 
+#include <algorithm>
+
 namespace tandem::cuda {
 namespace {
 
@@ -12,6 +14,12 @@ const char* name_of(Product product) {
       return "linear_backward_input";
     case Product::kBackwardWeight:
       return "linear_backward_weight";
+    case Product::kScores:
+      return "attention_scores";
+    case Product::kMix:
+      return "attention_mix";
+    case Product::kMixBackward:
+      return "attention_mix_backward";
   }
   return "";
 }
@@ -32,6 +40,10 @@ cublasLtEpilogue_t epilogue_of(const LinearForward& op) {
       return op.bias.empty() ? CUBLASLT_EPILOGUE_DEFAULT : CUBLASLT_EPILOGUE_BIAS;
     case Activation::kRelu:
       return op.bias.empty() ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_RELU_BIAS;
+    // The tanh form. cuBLASLt's documentation does not say which it has; PyTorch, which asks for
+    // the same epilogue, states it (torch/_decomp/decompositions.py, _addmm_activation).
+    case Activation::kGelu:
+      return op.bias.empty() ? CUBLASLT_EPILOGUE_GELU_AUX : CUBLASLT_EPILOGUE_GELU_AUX_BIAS;
   }
   fail(ErrorKind::kLogic, "no such activation");
 }
@@ -77,6 +89,15 @@ ProductPlan bare(ProductPlan plan) {
   return plan;
 }
 
+bool writes_before(cublasLtEpilogue_t epilogue) {
+  return epilogue == CUBLASLT_EPILOGUE_GELU_AUX || epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS;
+}
+
+bool has_epilogue(const ProductPlan& plan) {
+  constexpr std::int64_t kPackOfColumn = 8;
+  return !writes_before(plan.epilogue) || plan.d.rows % kPackOfColumn == 0;
+}
+
 cublasComputeType_t compute_type(const ProductPlan& plan, Precision precision) {
   const bool tf32 = plan.a.type == DType::kFloat32 && precision == Precision::kTf32;
   return tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
@@ -103,6 +124,13 @@ std::uint32_t alignment_of(const void* address) {
   std::uint32_t alignment = 256;
   while (reinterpret_cast<std::uintptr_t>(address) % alignment != 0) alignment /= 2;
   return alignment;
+}
+
+std::uint32_t alignment_of(const void* address, const StoredMatrix& matrix) {
+  const std::int64_t apart = matrix.apart * size_of(matrix.type);
+  const std::uint32_t own = alignment_of(address);
+  const std::uint32_t others = alignment_of(reinterpret_cast<const void*>(apart));
+  return std::min(own, others);
 }
 
 }  // namespace tandem::cuda

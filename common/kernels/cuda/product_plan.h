@@ -19,19 +19,29 @@
 
 namespace tandem::cuda {
 
-enum class Product { kForward, kBackwardInput, kBackwardWeight };
+enum class Product {
+  kForward,
+  kBackwardInput,
+  kBackwardWeight,
+  kScores,  // attention_plan.h has these
+  kMix,
+  kMixBackward,
+};
 
-// A matrix as it lies in memory, densely, column by column; read as its transpose where so marked.
+// A matrix as it lies in memory, column by column; read as its transpose where so marked.
 struct StoredMatrix {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   DType type = DType::kFloat32;
   bool transposed = false;
+  std::int64_t stride = 0;  // elements between columns; 0: they follow each other
+  std::int64_t apart = 0;   // elements between the matrices of a batch
 
   auto operator<=>(const StoredMatrix&) const = default;
 };
 
-// d = epilogue(a . b). The epilogue's vector is a bias, or receives a bias gradient.
+// d = epilogue(a . b), for each matrix of a batch. The epilogue's vector is a bias, or receives a
+// bias gradient.
 struct ProductPlan {
   Product product = Product::kForward;
   LinearShape shape;
@@ -39,6 +49,7 @@ struct ProductPlan {
   StoredMatrix b;
   StoredMatrix d;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  std::int32_t count = 1;  // of the batch
 
   auto operator<=>(const ProductPlan&) const = default;
 };
@@ -49,6 +60,14 @@ struct ProductPlan {
 
 // The same product and nothing after it.
 [[nodiscard]] ProductPlan bare(ProductPlan plan);
+
+// Whether the epilogue also writes what the activation is given, as large as the result.
+[[nodiscard]] bool writes_before(cublasLtEpilogue_t epilogue);
+
+// Whether the library may be asked for the epilogue: it writes what an activation is given only
+// where columns are a multiple of 8 elements long (cublasLt.h,
+// CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD).
+[[nodiscard]] bool has_epilogue(const ProductPlan& plan);
 
 // How factors are multiplied and sums taken. fp32 is fp32 unless tf32 was asked for.
 [[nodiscard]] cublasComputeType_t compute_type(const ProductPlan& plan, Precision precision);
@@ -64,5 +83,8 @@ struct ProductPlan {
 
 // The largest power of two, up to 256, that divides an address: what cuBLASLt's choice goes by.
 [[nodiscard]] std::uint32_t alignment_of(const void* address);
+
+// The same of every matrix of a batch, the first of which lies at `address`.
+[[nodiscard]] std::uint32_t alignment_of(const void* address, const StoredMatrix& matrix);
 
 }  // namespace tandem::cuda

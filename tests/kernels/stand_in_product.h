@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The products of the stand-in for cuBLASLt, and what its opaque structures hold of them.
+#pragma once
+
+#include <cublasLt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "common/base/half.h"
+
+namespace tandem::testing::stand_in {
+
+struct Operation {
+  cublasComputeType_t compute;
+  std::int32_t transposed[2];  // a, b
+  std::uint32_t epilogue;
+  std::int32_t vector_type;
+  void* vector;
+  void* before;  // of the activation
+  std::int64_t before_stride;
+};
+struct Layout {
+  cudaDataType type;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t stride;  // between columns
+  std::int32_t count;   // of a batch
+  std::int64_t apart;   // its matrices
+};
+inline bool writes_before(std::uint32_t epilogue) {
+  return epilogue == CUBLASLT_EPILOGUE_GELU_AUX || epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS;
+}
+
+inline double gelu(double y) {
+  return 0.5 * y * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (y + 0.044715 * y * y * y)));
+}
+
+inline double value_at(const void* data, cudaDataType type, std::int64_t i) {
+  if (type == CUDA_R_32F) return static_cast<const float*>(data)[i];
+  return static_cast<double>(static_cast<float>(static_cast<const BFloat16*>(data)[i]));
+}
+
+inline void set_value(void* data, cudaDataType type, std::int64_t i, double value) {
+  const auto rounded = static_cast<float>(value);
+  if (type == CUDA_R_32F) {
+    static_cast<float*>(data)[i] = rounded;
+  } else {
+    static_cast<BFloat16*>(data)[i] = BFloat16(rounded);
+  }
+}
+
+struct Factor {
+  const void* data;
+  Layout layout;
+  bool transposed;
+
+  [[nodiscard]] std::int64_t rows() const { return transposed ? layout.columns : layout.rows; }
+  [[nodiscard]] std::int64_t columns() const { return transposed ? layout.rows : layout.columns; }
+  [[nodiscard]] double at(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
+    const std::int64_t i = transposed ? column + row * layout.stride : row + column * layout.stride;
+    return value_at(data, layout.type, matrix * layout.apart + i);
+  }
+};
+
+struct Multiplication {
+  Operation operation;
+  Factor a;
+  Factor b;
+  void* d;
+  Layout result;
+
+  [[nodiscard]] bool fits() const {
+    const auto is_sound = [&](const Layout& layout) {
+      return layout.stride >= layout.rows && layout.count == result.count;
+    };
+    return a.rows() == result.rows && b.columns() == result.columns && a.columns() == b.rows() &&
+           is_sound(a.layout) && is_sound(b.layout) && is_sound(result);
+  }
+
+  void run() const {
+    for (std::int32_t matrix = 0; matrix < result.count; ++matrix) {
+      for (std::int64_t column = 0; column < result.columns; ++column) {
+        for (std::int64_t row = 0; row < result.rows; ++row) set_element(matrix, row, column);
+      }
+    }
+    if (operation.epilogue == CUBLASLT_EPILOGUE_BGRADB) sum_columns_of_b();
+  }
+
+  void set_element(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
+    double sum = 0;
+    for (std::int64_t k = 0; k < a.columns(); ++k)
+      sum += a.at(matrix, row, k) * b.at(matrix, k, column);
+    if ((operation.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0) {
+      sum += value_at(operation.vector, result.type, row);
+    }
+    if (writes_before(operation.epilogue)) {
+      set_value(operation.before, result.type, row + column * operation.before_stride, sum);
+      sum = gelu(sum);
+    } else if ((operation.epilogue & CUBLASLT_EPILOGUE_RELU) != 0) {
+      sum = std::max(sum, 0.0);
+    }
+    set_value(d, result.type, matrix * result.apart + row + column * result.stride, sum);
+  }
+
+  void sum_columns_of_b() const {
+    for (std::int64_t column = 0; column < b.columns(); ++column) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < b.rows(); ++k) sum += b.at(0, k, column);
+      set_value(operation.vector, result.type, column, sum);
+    }
+  }
+};
+
+}  // namespace tandem::testing::stand_in
