@@ -12,7 +12,7 @@
 namespace tandem {
 
 // Raise with every change to CudaKernelsModule, to Operations or to an operation.
-inline constexpr int kCudaKernelsAbi = 1;
+inline constexpr int kCudaKernelsAbi = 2;
 
 // What the module exports. `abi` stays first, so that any version of it can be read.
 struct CudaKernelsModule {

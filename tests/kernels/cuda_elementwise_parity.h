@@ -92,7 +92,8 @@ TYPED_TEST_P(CudaElementwiseParity, Optimizers_HaveTheSameBits) {
                           .beta1 = 0.9,
                           .beta2 = 0.999,
                           .epsilon = 1e-8,
-                          .step = step};
+                          .step = step,
+                          .decay = step == 3 ? 0.01 : 0};
       });
       expect_same(first, "first moment");
       expect_same(second, "second moment");
@@ -117,6 +118,14 @@ TYPED_TEST_P(CudaElementwiseParity, FillRandom_HasTheSameBits_FromAnywhereInTheS
       }
     }
   }
+}
+
+TYPED_TEST_P(CudaElementwiseParity, Fill_HasTheSameBits) {
+  this->for_counts([&](std::int64_t count) {
+    auto values = this->random(count);
+    this->run_on_both([&](Side s) { return Fill{.values = values.on(s), .constant = 0.3F}; });
+    expect_same(values, "filled");
+  });
 }
 
 TYPED_TEST_P(CudaElementwiseParity, Convert_HasTheSameBits) {
@@ -237,9 +246,9 @@ REGISTER_TYPED_TEST_SUITE_P(
     CudaElementwiseParity, ReluBackward_HasTheSameBits, ReluBackward_KeepsTheGradientAtNan,
     Scale_HasTheSameBits_AlsoInPlace, AddSubtractAndAddScalar_HaveTheSameBits_AlsoInPlace,
     Optimizers_HaveTheSameBits, FillRandom_HasTheSameBits_FromAnywhereInTheSequence,
-    Convert_HasTheSameBits, MseLoss_AgreesToTheLastPlace_AndItsGradientHasTheSameBits,
-    WeightedSum_AgreesAndIsZeroOfNothing, Sums_AreTheSameBitsEveryTime,
-    Orthogonalise_AgreesWithNaive, Orthogonalise_CompletesRowsThatHaveNothingLeft,
-    OnAnotherDevicesMemory_NamesBothDevices);
+    Fill_HasTheSameBits, Convert_HasTheSameBits,
+    MseLoss_AgreesToTheLastPlace_AndItsGradientHasTheSameBits, WeightedSum_AgreesAndIsZeroOfNothing,
+    Sums_AreTheSameBitsEveryTime, Orthogonalise_AgreesWithNaive,
+    Orthogonalise_CompletesRowsThatHaveNothingLeft, OnAnotherDevicesMemory_NamesBothDevices);
 
 }  // namespace tandem::testing

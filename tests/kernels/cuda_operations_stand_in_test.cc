@@ -2,10 +2,13 @@
 //
 // The CUDA operations on stand-ins for CUDA's runtime, cuBLASLt and the device code: parity of all
 // that runs on the host or is shared with it, and what happens when calls fail.
+#include "common/kernels/cuda/attention.h"
 #include "common/kernels/cuda/cuda_operations.h"
 #include "common/runtime/cuda/cuda_platform.h"
+#include "common/runtime/cuda/cuda_stream.h"
 #include "tests/kernels/cuda_elementwise_parity.h"
 #include "tests/kernels/cuda_product_parity.h"
+#include "tests/kernels/cuda_transformer_parity.h"
 #include "tests/kernels/stand_in_cublaslt.h"
 #include "tests/runtime/stand_in_cudart.h"
 
@@ -29,9 +32,9 @@ struct StandIn {
 struct StandInWithoutEpilogues : StandIn {
   static std::unique_ptr<Platform> open(const PlatformOptions& options, std::string& unusable) {
     auto platform = StandIn::open(options, unusable);
-    stand_in::cublaslt().refused_epilogues = {CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_BIAS,
-                                              CUBLASLT_EPILOGUE_RELU_BIAS,
-                                              CUBLASLT_EPILOGUE_BGRADB};
+    stand_in::cublaslt().refused_epilogues = {
+        CUBLASLT_EPILOGUE_RELU,     CUBLASLT_EPILOGUE_BIAS,          CUBLASLT_EPILOGUE_RELU_BIAS,
+        CUBLASLT_EPILOGUE_GELU_AUX, CUBLASLT_EPILOGUE_GELU_AUX_BIAS, CUBLASLT_EPILOGUE_BGRADB};
     return platform;
   }
 };
@@ -39,6 +42,7 @@ struct StandInWithoutEpilogues : StandIn {
 INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, CudaElementwiseParity, StandIn);
 using Libraries = ::testing::Types<StandIn, StandInWithoutEpilogues>;
 INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, CudaProductParity, Libraries);
+INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, CudaTransformerParity, StandIn);
 
 class CudaOperationsOnStandIn : public CudaProductParity<StandIn> {
  protected:
@@ -179,6 +183,68 @@ TEST_F(CudaOperationsOnStandIn, TheirMemory_IsTheDevicesToCount) {
   const Bytes before = device().memory().used;
   const auto more = StandIn::make(device(), Precision::kFp32);
   EXPECT_EQ(device().memory().used.value - before.value, mib(32).value + kib(8).value);
+}
+
+TEST_F(CudaOperationsOnStandIn, Gelu_IsTheLibrarysWhereColumnsAreWholePacks_ElseOwn) {
+  auto whole = layer<float>({8, 4, 16}, Distribution::kUniform);
+  run(whole.forward(Side::kDevice, Activation::kGelu, true));
+  EXPECT_EQ(stand_in::cublaslt().last_epilogue, CUBLASLT_EPILOGUE_GELU_AUX_BIAS);
+  EXPECT_EQ(stand_in::calls("for_each"), 0);
+  auto others = layer<float>({8, 4, 10}, Distribution::kUniform);
+  run(others.forward(Side::kDevice, Activation::kGelu, true));
+  EXPECT_EQ(stand_in::cublaslt().last_epilogue, CUBLASLT_EPILOGUE_DEFAULT);
+  EXPECT_EQ(stand_in::calls("for_each"), 1);
+}
+
+using CudaAttentionOnStandIn = CudaTransformerParity<StandIn>;
+
+// As where the scores of all heads are too many for the memory set aside for them.
+TEST_F(CudaAttentionOnStandIn, InBatchesOfHeads_HasTheSameBitsAsInOne) {
+  constexpr AttentionShape kShape{.batch = 2, .positions = 9, .heads = 5, .head_width = 4};
+  auto twins = attention<float>(kShape);
+  run(twins.forward(Side::kDevice));
+  run(twins.backward(Side::kDevice));
+  const std::vector<float> y = twins.y.of_device();
+  const std::vector<float> log_sums = twins.log_sums.of_device();
+  const std::vector<float> dqkv = twins.dqkv.of_device();
+
+  constexpr cuda::ScoreTiles kTwoHeads{.heads = 2, .stride = 16, .count = 2 * 9 * 16};
+  const auto scratch = device().allocate(scratch_size(kTwoHeads, DType::kFloat32));
+  const auto workspace = device().allocate(mib(4));
+  cuda::MatrixProducts products(cuda::cuda_device(device()).gpu(), Precision::kFp32,
+                                workspace->bytes());
+  auto again = attention<float>(kShape);
+  const auto enqueue = [&](const auto& op) {
+    cuda::cuda_stream(stream()).enqueue("attention", [&](cudaStream_t on) {
+      return cuda::enqueue_attention(on, products, {kTwoHeads, scratch->bytes()}, op);
+    });
+    stream().synchronize();
+  };
+  AttentionForward forward = again.forward(Side::kDevice);
+  AttentionBackward backward = again.backward(Side::kDevice);
+  forward.qkv = backward.qkv = twins.qkv.on(Side::kDevice);
+  backward.dy = twins.dy.on(Side::kDevice);
+  enqueue(forward);
+  enqueue(backward);
+  EXPECT_EQ(again.y.of_device(), y);
+  EXPECT_EQ(again.log_sums.of_device(), log_sums);
+  EXPECT_EQ(again.dqkv.of_device(), dqkv);
+}
+
+TEST_F(CudaAttentionOnStandIn, SteadyStep_SearchesAllocatesAndWaitsForNothing) {
+  auto twins = attention<BFloat16>({2, 9, 5, 4});
+  ASSERT_TRUE(take(Precision::kBf16));
+  run(twins.forward(Side::kDevice));
+  run(twins.backward(Side::kDevice));
+  const int searches = stand_in::cublaslt().searches;
+  const int allocations = stand_in::calls("cudaMalloc");
+  const int waits = stand_in::calls("cudaStreamSynchronize");
+  operations().enqueue(stream(), twins.forward(Side::kDevice));
+  operations().enqueue(stream(), twins.backward(Side::kDevice));
+  EXPECT_EQ(stand_in::cublaslt().searches, searches);
+  EXPECT_EQ(stand_in::calls("cudaMalloc"), allocations);
+  EXPECT_EQ(stand_in::calls("cudaStreamSynchronize"), waits);
+  stream().synchronize();
 }
 
 TEST(CudaLibraryVersion, NamesTheLibrary) {

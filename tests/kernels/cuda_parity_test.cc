@@ -5,6 +5,7 @@
 #include "common/runtime/registry.h"
 #include "tests/kernels/cuda_elementwise_parity.h"
 #include "tests/kernels/cuda_product_parity.h"
+#include "tests/kernels/cuda_transformer_parity.h"
 
 namespace tandem::testing {
 namespace {
@@ -24,6 +25,7 @@ struct CudaBackend {
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, CudaElementwiseParity, CudaBackend);
 INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, CudaProductParity, CudaBackend);
+INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, CudaTransformerParity, CudaBackend);
 
 }  // namespace
 }  // namespace tandem::testing

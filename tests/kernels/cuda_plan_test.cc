@@ -35,6 +35,17 @@ TEST(ProductPlan, EpilogueOfForward_IsBiasAndActivation) {
   EXPECT_EQ(plan_of(forward(Activation::kNone, true)).epilogue, CUBLASLT_EPILOGUE_BIAS);
   EXPECT_EQ(plan_of(forward(Activation::kRelu, false)).epilogue, CUBLASLT_EPILOGUE_RELU);
   EXPECT_EQ(plan_of(forward(Activation::kRelu, true)).epilogue, CUBLASLT_EPILOGUE_RELU_BIAS);
+  EXPECT_EQ(plan_of(forward(Activation::kGelu, false)).epilogue, CUBLASLT_EPILOGUE_GELU_AUX);
+  EXPECT_EQ(plan_of(forward(Activation::kGelu, true)).epilogue, CUBLASLT_EPILOGUE_GELU_AUX_BIAS);
+}
+
+TEST(ProductPlan, WhatGeluIsGiven_IsWrittenInWholePacksOnly) {
+  ProductPlan plan = plan_of(forward(Activation::kGelu, true));
+  EXPECT_TRUE(writes_before(plan.epilogue));
+  EXPECT_FALSE(has_epilogue(plan));  // 5 columns of y
+  plan.d.rows = 16;
+  EXPECT_TRUE(has_epilogue(plan));
+  EXPECT_TRUE(has_epilogue(plan_of(forward(Activation::kRelu, true))));
 }
 
 // Row-major (rows, columns) lies as column-major (columns, rows); the epilogue's vector is as long
@@ -84,6 +95,19 @@ TEST(Alignment, IsTheLargestPowerOfTwoUpTo256) {
   EXPECT_EQ(at(1024 + 4), 4U);
   EXPECT_EQ(at(1024 + 6), 2U);
   EXPECT_EQ(alignment_of(nullptr), 256U);
+}
+
+TEST(Alignment, OfABatch_IsThatOfEachOfItsMatrices) {
+  const auto* const aligned = reinterpret_cast<const void*>(std::uintptr_t{1024});
+  EXPECT_EQ(alignment_of(aligned, {.type = DType::kBFloat16, .apart = 64}), 128U);
+  EXPECT_EQ(alignment_of(aligned, {.type = DType::kFloat32, .apart = 3}), 4U);
+  EXPECT_EQ(alignment_of(aligned, {}), 256U);
+}
+
+TEST(Grid, OfNormGradients_IsBounded) {
+  EXPECT_EQ(norm_parts(1), 1);
+  EXPECT_EQ(norm_parts(17), 2);
+  EXPECT_EQ(norm_parts(1'000'000), 128);
 }
 
 TEST(Grid, HasAThreadForEveryItem) {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "common/base/half.h"
-#include "common/kernels/cuda/elementwise.h"
+#include "common/kernels/cuda/functions.h"
 #include "common/kernels/cuda/sums.h"
 
 namespace tandem::cuda {
@@ -33,6 +33,18 @@ constexpr std::size_t kSums = 0
 #undef TANDEM_COUNT
     ;
 
+constexpr std::size_t kRowwise = 0
+#define TANDEM_COUNT(...) +1
+    TANDEM_EACH_ROWWISE(TANDEM_COUNT)
+#undef TANDEM_COUNT
+    ;
+
+constexpr std::size_t kRowSums = 0
+#define TANDEM_COUNT(...) +2  // its parts and their sum
+    TANDEM_EACH_ROW_SUM(TANDEM_COUNT)
+#undef TANDEM_COUNT
+    ;
+
 constexpr std::size_t kColumnSums = 2;  // of fp32 and bf16
 constexpr std::size_t kOrthogonalise = 1;
 constexpr std::size_t kScale = TANDEM_SCALE_KERNELS;  // of the communicator over NCCL, by type
@@ -40,7 +52,8 @@ constexpr std::size_t kScale = TANDEM_SCALE_KERNELS;  // of the communicator ove
 TEST(OwnKernels, AreAllKnown_EachOnce) {
   const std::set<const void*> distinct(own_kernels().begin(), own_kernels().end());
   EXPECT_EQ(distinct.size(), own_kernels().size());
-  EXPECT_EQ(own_kernels().size(), kElementwise + kSums + kColumnSums + kOrthogonalise + kScale);
+  EXPECT_EQ(own_kernels().size(),
+            kElementwise + kSums + kRowwise + kRowSums + kColumnSums + kOrthogonalise + kScale);
 }
 
 }  // namespace

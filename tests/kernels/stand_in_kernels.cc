@@ -3,10 +3,13 @@
 // Stands in for the device code (kernels/cuda/*.cu): the same functions on each element, one after
 // the other on the stream's worker. What it leaves untested is what only a GPU has: blocks, threads
 // and their barriers.
+#include <algorithm>
 #include <functional>
+#include <numeric>
 
-#include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/for_each.h"
+#include "common/kernels/cuda/for_each_row.h"
+#include "common/kernels/cuda/functions.h"
 #include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/orthogonalise.h"
 #include "common/kernels/cuda/orthonormal_rows.h"
@@ -44,18 +47,31 @@ double sum_parts(std::int64_t count, const Sum& sum, double* partials) {
   return total;
 }
 
-class TeamOfOne {
+// Members that share the elements as a block's threads do, one after the other; as few, so that
+// some have nothing to merge.
+class TeamOfThree {
  public:
-  template <class Term>
-  double sum(std::int64_t count, const Term& term) {
-    double total = 0;
-    for (std::int64_t i = 0; i < count; ++i) total += term(i);
-    return total;
+  template <class State, class Take, class Merge>
+  State reduce(std::int64_t count, State nothing, const Take& take, const Merge& merge) {
+    State all = nothing;
+    for (std::int64_t member = 0; member < kMembers; ++member) {
+      State own = nothing;
+      for (std::int64_t i = member; i < count; i += kMembers) own = take(own, i);
+      all = member == 0 ? own : merge(all, own);
+    }
+    return all;
   }
   template <class Body>
   void each(std::int64_t count, const Body& body) {
     for (std::int64_t i = 0; i < count; ++i) body(i);
   }
+  template <class Body>
+  void alone(const Body& body) {
+    body();
+  }
+
+ private:
+  static constexpr std::int64_t kMembers = 3;
 };
 
 }  // namespace
@@ -68,6 +84,25 @@ cudaError_t for_each(cudaStream_t stream, std::int64_t count, const Function& fu
       if (function.packed()) return visit_all<kPack>(count, function);
     }
     visit_all<1>(count, function);
+  });
+}
+
+template <class Function>
+cudaError_t for_each_row(cudaStream_t stream, std::int64_t rows, const Function& function) {
+  return stand_in::kernel("for_each_row", stream, [rows, function] {
+    TeamOfThree team;
+    for (std::int64_t r = 0; r < rows; ++r) function.row(team, r);
+  });
+}
+
+template <class Sum>
+cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum, double* partials) {
+  return stand_in::kernel("sum_rows", stream, [rows, sum, partials] {
+    TeamOfThree team;
+    const std::int64_t parts = std::min(rows, kMostReductionBlocks);
+    std::fill_n(partials, parts, 0.0);
+    for (std::int64_t r = 0; r < rows; ++r) partials[r % parts] += sum.row(team, r);
+    sum.finish(std::accumulate(partials, partials + parts, 0.0));
   });
 }
 
@@ -96,7 +131,7 @@ cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t ou
 cudaError_t orthogonalise(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
                           float* matrix) {
   return stand_in::kernel("orthogonalise", stream, [=] {
-    TeamOfOne team;
+    TeamOfThree team;
     orthonormalise_rows(team, rows, columns, matrix);
   });
 }
@@ -108,6 +143,14 @@ TANDEM_EACH_ELEMENTWISE(TANDEM_INSTANTIATE)
 #define TANDEM_INSTANTIATE(...) \
   template cudaError_t sum_up(cudaStream_t, std::int64_t, const __VA_ARGS__&, double*);
 TANDEM_EACH_SUM(TANDEM_INSTANTIATE)
+#undef TANDEM_INSTANTIATE
+#define TANDEM_INSTANTIATE(...) \
+  template cudaError_t for_each_row(cudaStream_t, std::int64_t, const __VA_ARGS__&);
+TANDEM_EACH_ROWWISE(TANDEM_INSTANTIATE)
+#undef TANDEM_INSTANTIATE
+#define TANDEM_INSTANTIATE(...) \
+  template cudaError_t sum_rows(cudaStream_t, std::int64_t, const __VA_ARGS__&, double*);
+TANDEM_EACH_ROW_SUM(TANDEM_INSTANTIATE)
 #undef TANDEM_INSTANTIATE
 template cudaError_t sum_columns(cudaStream_t, std::int64_t, std::int64_t, const float*, float*);
 template cudaError_t sum_columns(cudaStream_t, std::int64_t, std::int64_t, const BFloat16*, float*);

@@ -2,13 +2,15 @@
 #include "common/kernels/cuda/cuda_operations.h"
 
 #include "common/kernels/cuda/device_needs.h"
+#include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/for_each.h"
+#include "common/kernels/cuda/for_each_row.h"
 #include "common/kernels/cuda/grid.h"
+#include "common/kernels/cuda/loss_rows.h"
 #include "common/kernels/cuda/orthogonalise.h"
+#include "common/kernels/cuda/queue.h"
 #include "common/kernels/cuda/sums.h"
-#include "common/kernels/operands.h"
-#include "common/runtime/cuda/cuda_stream.h"
 
 namespace tandem::cuda {
 namespace {
@@ -26,42 +28,12 @@ Span<double> partials_in(ByteSpan memory) {
   return {reinterpret_cast<double*>(bytes.data()), kMostReductionBlocks, bytes.device()};
 }
 
-// Checks the operation and queues what `launch` does on its stream. `scratch`: memory that it uses
-// beside its operands, declared as written.
-template <class Op, class Launch>
-void queue(Stream& stream, const char* name, const Op& op, ByteSpan scratch, const Launch& launch) {
-  check_sizes(op);
-  std::vector<Access> all = accesses(op);
-  all.push_back(writes(scratch));
-  check_placement(name, stream.device(), all);
-  cuda_stream(stream).enqueue(name, launch);
-}
-
-template <class Op, class Launch>
-void queue(Stream& stream, const char* name, const Op& op, const Launch& launch) {
-  queue(stream, name, op, ByteSpan{}, launch);
-}
-
-// Calls `body` with a value of the element type, fp32 or bf16.
-template <class Body>
-auto with_type(DType type, const Body& body) {
-  return type == DType::kBFloat16 ? body(BFloat16{}) : body(float{});
-}
-
-template <class T>
-T* as(std::byte* data) {
-  return reinterpret_cast<T*>(data);
-}
-template <class T>
-const T* as(const std::byte* data) {
-  return reinterpret_cast<const T*>(data);
-}
-
 cudaError_t add_bias_and_activate(cudaStream_t stream, const LinearForward& op) {
   return with_type(op.y.dtype(), [&]<class T>(T) {
     return for_each(stream, op.y.size(),
                     BiasActivationElements<T>{.bias = as<T>(data_or_null(op.bias)),
                                               .y = as<T>(op.y.data()),
+                                              .before = as<T>(data_or_null(op.before)),
                                               .out = op.shape.out,
                                               .relu = op.activation == Activation::kRelu});
   });
@@ -107,21 +79,24 @@ CudaOperations::CudaOperations(CudaDevice& device, Precision precision)
     : memory_(device.allocate(memory_needed(device, precision))),
       workspace_(memory_->bytes().subspan(0, memory_->bytes().size() - kPartials.value)),
       partials_(partials_in(memory_->bytes())),
-      products_(device.gpu(), precision, workspace_) {}
+      products_(device.gpu(), precision, workspace_),
+      sums_of_rows_(device),
+      scores_(device) {}
 
 void CudaOperations::enqueue(Stream& stream, const LinearForward& op) {
   queue(stream, "linear_forward", op, workspace_, [&](cudaStream_t on) {
     // Neither matrix of the product is written; cuBLASLt has one pointer type for both directions.
     auto* const bias = const_cast<std::byte*>(data_or_null(op.bias));
-    const Epilogue epilogue =
-        products_.enqueue(on, plan_of(op), {op.weight.data(), op.x.data(), op.y.data(), bias});
+    const Epilogue epilogue = products_.enqueue(
+        on, plan_of(op),
+        {op.weight.data(), op.x.data(), op.y.data(), bias, data_or_null(op.before)});
     return epilogue == Epilogue::kDone ? cudaSuccess : add_bias_and_activate(on, op);
   });
 }
 
 void CudaOperations::enqueue(Stream& stream, const LinearBackwardInput& op) {
   queue(stream, "linear_backward_input", op, workspace_, [&](cudaStream_t on) {
-    products_.enqueue(on, plan_of(op), {op.weight.data(), op.dy.data(), op.dx.data(), nullptr});
+    products_.enqueue(on, plan_of(op), {op.weight.data(), op.dy.data(), op.dx.data()});
     return cudaSuccess;
   });
 }
@@ -169,6 +144,31 @@ void CudaOperations::enqueue(Stream& stream, const MseLossBackward& op) {
   });
 }
 
+void CudaOperations::enqueue(Stream& stream, const CrossEntropyLoss& op) {
+  queue(stream, "cross_entropy_loss", op, as_writable_bytes(partials_), [&](cudaStream_t on) {
+    return sum_rows(on, op.target.size(),
+                    CrossEntropySum{.rows = {.prediction = op.prediction.data(),
+                                             .target = op.target.data(),
+                                             .gradient = data_or_null(op.gradient),
+                                             .classes = op.classes},
+                                    .loss = op.loss.data(),
+                                    .count = op.target.size()},
+                    partials_.data());
+  });
+}
+
+void CudaOperations::enqueue(Stream& stream, const CrossEntropyLossBackward& op) {
+  queue(stream, "cross_entropy_loss_backward", op, [&](cudaStream_t on) {
+    return for_each_row(on, op.target.size(),
+                        CrossEntropyBackwardRows{.rows = {.prediction = op.prediction.data(),
+                                                          .target = op.target.data(),
+                                                          .gradient = op.gradient.data(),
+                                                          .classes = op.classes},
+                                                 .loss_gradient = op.loss_gradient.data(),
+                                                 .count = op.target.size()});
+  });
+}
+
 void CudaOperations::enqueue(Stream& stream, const WeightedSum& op) {
   queue(stream, "weighted_sum", op, as_writable_bytes(partials_), [&](cudaStream_t on) {
     return sum_up(on, op.values.size(),
@@ -208,6 +208,12 @@ void CudaOperations::enqueue(Stream& stream, const FillRandom& op) {
         return fill<SmallIntegers>(on, op);
     }
     fail(ErrorKind::kLogic, "no such distribution");
+  });
+}
+
+void CudaOperations::enqueue(Stream& stream, const Fill& op) {
+  queue(stream, "fill", op, [&](cudaStream_t on) {
+    return for_each(on, op.values.size(), FillElements{op.values.data(), op.constant});
   });
 }
 

@@ -11,6 +11,7 @@
 
 #include "common/base/half.h"
 #include "common/kernels/adam_factors.h"
+#include "common/kernels/cuda/gelu.h"
 #include "common/kernels/cuda/pack.h"
 #include "common/tensor/random.h"
 
@@ -46,6 +47,20 @@ struct ScaleElements {
     Pack<float, width> values = load<width>(in + i);
     for (int j = 0; j < width; ++j) values[j] = factor * values[j];
     store(out + i, values);
+  }
+};
+
+struct FillElements {
+  float* values;
+  float constant;
+
+  [[nodiscard]] bool packed() const { return are_packed(values); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    Pack<float, width> same;
+    for (int j = 0; j < width; ++j) same[j] = constant;
+    store(values + i, same);
   }
 };
 
@@ -155,7 +170,7 @@ struct AdamElements {
     for (int j = 0; j < width; ++j) {
       m[j] += f.first_gain * (g[j] - m[j]);
       v[j] = f.second_decay * v[j] + f.second_gain * g[j] * g[j];
-      w[j] -= f.step_size * m[j] / (std::sqrt(v[j]) / f.second_root + f.epsilon);
+      w[j] = f.kept * w[j] - f.step_size * m[j] / (std::sqrt(v[j]) / f.second_root + f.epsilon);
     }
     store(first + i, m);
     store(second + i, v);
@@ -189,6 +204,7 @@ template <class T>
 struct BiasActivationElements {
   const T* bias;  // (out), or null
   T* y;           // (batch, out)
+  T* before;      // (batch, out): what GELU is given; null where the activation is another
   std::int64_t out;
   bool relu;
 
@@ -197,7 +213,12 @@ struct BiasActivationElements {
     static_assert(width == 1, "a pack may span two rows");
     auto value = static_cast<float>(y[i]);
     if (bias != nullptr) value += static_cast<float>(bias[i % out]);
-    y[i] = T(relu && value <= 0 ? 0.0F : value);
+    if (relu && value <= 0) value = 0;
+    if (before != nullptr) {
+      before[i] = T(value);
+      value = Gelu::value(static_cast<float>(before[i]));
+    }
+    y[i] = T(value);
   }
 };
 
@@ -238,23 +259,3 @@ struct SmallIntegers {
 };
 
 }  // namespace tandem::cuda
-
-// Every function that for_each() and its stand-in are made for: X(type).
-#define TANDEM_EACH_ELEMENTWISE(X)    \
-  X(ReluBackwardElements<float>)      \
-  X(ReluBackwardElements<BFloat16>)   \
-  X(ScaleElements)                    \
-  X(AddScalarElements)                \
-  X(AddElements)                      \
-  X(SubtractElements)                 \
-  X(MseBackwardElements)              \
-  X(SgdElements)                      \
-  X(AdamElements)                     \
-  X(ConvertElements<float, BFloat16>) \
-  X(ConvertElements<float, Float16>)  \
-  X(ConvertElements<BFloat16, float>) \
-  X(ConvertElements<Float16, float>)  \
-  X(BiasActivationElements<float>)    \
-  X(BiasActivationElements<BFloat16>) \
-  X(FillBlocks<Uniform>)              \
-  X(FillBlocks<SmallIntegers>)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/for_each.h"
+#include "common/kernels/cuda/functions.h"
 #include "common/kernels/cuda/grid.h"
 #include "common/runtime/cuda/launch.cuh"
 

@@ -7,7 +7,7 @@
 
 namespace tandem::cuda {
 
-// Queues `function`, one of TANDEM_EACH_ELEMENTWISE (elementwise.h), for elements 0 .. count - 1 on
+// Queues `function`, one of TANDEM_EACH_ELEMENTWISE (functions.h), for elements 0 .. count - 1 on
 // the current GPU; in packs where function.packed(). Returns what the launch returned.
 template <class Function>
 [[nodiscard]] cudaError_t for_each(cudaStream_t stream, std::int64_t count,

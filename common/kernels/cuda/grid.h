@@ -26,4 +26,10 @@ inline constexpr std::int64_t kMostReductionBlocks = 1024;  // one partial sum e
   return std::min(kMostReductionBlocks, blocks_for(count, per_thread));
 }
 
+// Stretches of rows that layer normalisation's parameters' gradients are first summed over, one
+// thread a stretch and column.
+[[nodiscard]] constexpr std::int64_t norm_parts(std::int64_t rows) {
+  return std::min<std::int64_t>(128, ceil_div(rows, 16));
+}
+
 }  // namespace tandem::cuda

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Orthogonalise as the steps of a team: all members walk through the same code, share the elements
-// of each vector among them, and know each sum. On a GPU the team is a block of threads.
-//
-// A team has
-//   double sum(count, term)   the sum of term(i) over i < count, the same bits for every member
-//   void each(count, body)    body(i) for all i < count; done for all members on return
-// and starts with the matrix as it was given.
+// Orthogonalise as the steps of a team (team.h), which starts with the matrix as it was given.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
-#include "common/kernels/cuda/device_code.h"
+#include "common/kernels/cuda/team.h"
 
 namespace tandem::cuda {
 
@@ -40,7 +34,7 @@ class OrthonormalRows {
   [[nodiscard]] TANDEM_DEVICE float* at(std::int64_t row) const { return first_ + row * columns_; }
 
   TANDEM_DEVICE double dot(const float* a, const float* b) {
-    return team_.sum(columns_, [=](std::int64_t i) {
+    return sum_of(team_, columns_, [=](std::int64_t i) {
       return static_cast<double>(a[i]) * static_cast<double>(b[i]);
     });
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/base/half.h"
-#include "common/kernels/cuda/block_sum.cuh"
+#include "common/kernels/cuda/block_merge.cuh"
+#include "common/kernels/cuda/finish_sum.cuh"
 #include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/sums.h"
 #include "common/runtime/cuda/launch.cuh"
@@ -25,14 +26,6 @@ __global__ void __launch_bounds__(kThreads)
   }
   part = block_sum<kThreads>(part);
   if (threadIdx.x == 0) partials[blockIdx.x] = part;
-}
-
-template <class Sum>
-__global__ void __launch_bounds__(kThreads) finish_sum(int parts, const double* partials, Sum sum) {
-  double part = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < parts; i += kThreads) part += partials[i];
-  const double total = block_sum<kThreads>(part);
-  if (threadIdx.x == 0) sum.finish(total);
 }
 
 template <int width, class Sum>

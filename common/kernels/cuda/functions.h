@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every function that there are kernels of: what is launched is made for these types, and so are
+// the stand-ins for it. X(type).
+#pragma once
+
+#include "common/kernels/cuda/attention_rows.h"
+#include "common/kernels/cuda/elementwise.h"
+#include "common/kernels/cuda/embedding_rows.h"
+#include "common/kernels/cuda/loss_rows.h"
+#include "common/kernels/cuda/norm_rows.h"
+#include "common/kernels/cuda/transformer_elements.h"
+
+// Of for_each().
+#define TANDEM_EACH_ELEMENTWISE(X)    \
+  X(ReluBackwardElements<float>)      \
+  X(ReluBackwardElements<BFloat16>)   \
+  X(GeluBackwardElements<float>)      \
+  X(GeluBackwardElements<BFloat16>)   \
+  X(ScaleElements)                    \
+  X(FillElements)                     \
+  X(AddScalarElements)                \
+  X(AddElements)                      \
+  X(SubtractElements)                 \
+  X(MseBackwardElements)              \
+  X(SgdElements)                      \
+  X(AdamElements)                     \
+  X(ConvertElements<float, BFloat16>) \
+  X(ConvertElements<float, Float16>)  \
+  X(ConvertElements<BFloat16, float>) \
+  X(ConvertElements<Float16, float>)  \
+  X(BiasActivationElements<float>)    \
+  X(BiasActivationElements<BFloat16>) \
+  X(EmbeddingElements)                \
+  X(PlaceGradientElements)            \
+  X(NormGradientParts<float>)         \
+  X(NormGradientParts<BFloat16>)      \
+  X(NormGradientSums)                 \
+  X(FillBlocks<Uniform>)              \
+  X(FillBlocks<SmallIntegers>)
+
+// Of for_each_row().
+#define TANDEM_EACH_ROWWISE(X)     \
+  X(NormForwardRows<float>)        \
+  X(NormForwardRows<BFloat16>)     \
+  X(NormBackwardRows<float>)       \
+  X(NormBackwardRows<BFloat16>)    \
+  X(SoftmaxRows<float>)            \
+  X(SoftmaxRows<BFloat16>)         \
+  X(SoftmaxBackwardRows<float>)    \
+  X(SoftmaxBackwardRows<BFloat16>) \
+  X(TokenGradientRows)             \
+  X(CrossEntropyBackwardRows)
+
+// Of sum_rows().
+#define TANDEM_EACH_ROW_SUM(X) X(CrossEntropySum)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the transformer operations do element by element, as elementwise.h has the others: GELU's
+// gradient, embeddings, and the sums over rows that layer normalisation's parameters get.
+#pragma once
+
+#include <cstdint>
+
+#include "common/kernels/cuda/gelu.h"
+#include "common/kernels/cuda/pack.h"
+#include "common/kernels/cuda/team.h"
+
+namespace tandem::cuda {
+
+template <class T>
+struct GeluBackwardElements {
+  const T* before;
+  T* dy;
+
+  [[nodiscard]] bool packed() const { return are_packed(before, dy); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    const Pack<T, width> given = load<width>(before + i);
+    Pack<T, width> gradient = load<width>(static_cast<const T*>(dy) + i);
+    for (int j = 0; j < width; ++j) {
+      gradient[j] = T(static_cast<float>(gradient[j]) * Gelu::slope(static_cast<float>(given[j])));
+    }
+    store(dy + i, gradient);
+  }
+};
+
+// Over the elements of y (rows, columns): a pack lies within a row.
+struct EmbeddingElements {
+  const float* ids;     // (rows)
+  const float* tokens;  // (vocabulary, columns)
+  const float* places;  // (positions, columns)
+  float* y;
+  std::int64_t positions;
+  std::int64_t columns;
+
+  [[nodiscard]] bool packed() const {
+    return columns % kPack == 0 && are_packed(tokens, places, static_cast<const float*>(y));
+  }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    const std::int64_t row = i / columns;
+    const std::int64_t column = i - row * columns;
+    const auto token = static_cast<std::int64_t>(ids[row]);
+    Pack<float, width> sum = load<width>(tokens + token * columns + column);
+    const Pack<float, width> place = load<width>(places + row % positions * columns + column);
+    for (int j = 0; j < width; ++j) sum[j] += place[j];
+    store(y + i, sum);
+  }
+};
+
+// Over the elements of dplaces (positions, columns): the sum over the samples of dy, which lie
+// `sample` elements apart; in double, as the naive version's.
+struct PlaceGradientElements {
+  const float* dy;
+  float* dplaces;
+  std::int64_t samples;
+  std::int64_t sample;
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    static_assert(width == 1, "a pack of doubles is none");
+    double sum = 0;
+    for (std::int64_t s = 0; s < samples; ++s) sum += static_cast<double>(dy[s * sample + i]);
+    dplaces[i] = static_cast<float>(sum);
+  }
+};
+
+// The gradients of layer normalisation's parameters are sums over all rows. First those over each
+// of `parts` stretches of rows, for every column: element i of partials (parts, columns).
+template <class T>
+struct NormGradientParts {
+  const T* dy;        // (rows, columns)
+  const float* sum;   // (rows, columns)
+  const float* mean;  // (rows)
+  const float* rstd;  // (rows)
+  FloatPair* partials;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t rows_of_part;
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    static_assert(width == 1, "neighbouring threads read neighbouring columns as it is");
+    const std::int64_t part = i / columns;
+    const std::int64_t column = i - part * columns;
+    const std::int64_t first = part * rows_of_part;
+    const std::int64_t end = first + rows_of_part < rows ? first + rows_of_part : rows;
+    FloatPair gradients{0, 0};  // of gain and bias
+    for (std::int64_t row = first; row < end; ++row) {
+      const std::int64_t at = row * columns + column;
+      const auto own = static_cast<float>(dy[at]);
+      gradients = gradients + FloatPair{own * ((sum[at] - mean[row]) * rstd[row]), own};
+    }
+    partials[i] = gradients;
+  }
+};
+
+// Then the sums of the parts, in their order.
+struct NormGradientSums {
+  const FloatPair* partials;  // (parts, columns)
+  float* dgain;               // (columns)
+  float* dbias;               // (columns)
+  std::int64_t parts;
+  std::int64_t columns;
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t column) const {
+    static_assert(width == 1, "neighbouring threads read neighbouring columns as it is");
+    FloatPair gradients{0, 0};
+    for (std::int64_t part = 0; part < parts; ++part) {
+      gradients = gradients + partials[part * columns + column];
+    }
+    dgain[column] = gradients.first;
+    dbias[column] = gradients.second;
+  }
+};
+
+}  // namespace tandem::cuda

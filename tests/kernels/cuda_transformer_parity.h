@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a transformer needs beside linear layers. In the Frobenius norm, results are within a share
+// of the naive version's: what fp32 sums of these lengths and the functions in between leave, in
+// bf16 its rounding of the results, and of probabilities between products.
+#pragma once
+
+#include "tests/kernels/cuda_product_parity.h"
+#include "tests/kernels/transformer_twins.h"
+
+namespace tandem::testing {
+
+template <class T>
+void expect_share(const Twin<T>& result, double share, const std::string& what) {
+  EXPECT_LE(distance(result.of_device(), result.of_host()), share * norm(result.of_host())) << what;
+}
+
+// Shares of the norm that attention's results may be off by.
+struct AttentionShares {
+  double log_sums;
+  double result;
+  double gradient;
+};
+
+[[nodiscard]] inline AttentionShares attention_shares(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+      return {1e-5, 2e-5, 1e-4};
+    case Precision::kTf32:  // scores are off by 2^-10 |q| |k| / sqrt(head_width)
+      return {4e-3, 8e-3, 0x1p-6};
+    case Precision::kBf16:
+      return {1e-5, 3 * 0x1p-8, 0x1p-6};
+  }
+  return {};
+}
+
+template <class Backend>
+class CudaTransformerParity : public CudaParity<Backend> {
+ protected:
+  // Tokens from all over the table, some of which come often.
+  EmbeddingTwins embedding(const EmbeddingShape& s) {
+    std::vector<float> ids;
+    for (std::int64_t r = 0; r < s.rows; ++r) {
+      ids.push_back(static_cast<float>((r % 3 == 0 ? 0 : r * r + r / 7) % s.vocabulary));
+    }
+    const Distribution data = Distribution::kSmallIntegers;  // sums are exact in any order
+    return {s, this->twin(std::move(ids)), this->random(s.vocabulary * s.width, data),
+            this->random(s.positions * s.width, data), this->random(s.rows * s.width, data)};
+  }
+
+  template <class T>
+  NormTwins<T> norm_layer(const NormShape& s) {
+    const std::int64_t all = s.rows * s.width;
+    return {s,
+            this->random(all),
+            this->template random<T>(all),
+            this->random(s.width),
+            this->random(s.width),
+            this->zeros(all),
+            this->template zeros<T>(all),
+            this->zeros(s.rows),
+            this->zeros(s.rows),
+            this->template random<T>(all),
+            this->random(all)};
+  }
+
+  template <class T>
+  AttentionTwins<T> attention(const AttentionShape& s) {
+    const std::int64_t all = s.rows() * s.width();
+    return {s,
+            this->template random<T>(3 * all),
+            this->template zeros<T>(all),
+            this->zeros(s.rows() * s.heads),
+            this->template random<T>(all),
+            this->template zeros<T>(3 * all)};
+  }
+
+  template <class T>
+  void expect_norms_agree(const NormShape& s, bool with_branch) {
+    const double share = std::is_same_v<T, float> ? 1e-5 : 0x1p-8;
+    auto twins = norm_layer<T>(s);
+    this->run_on_both([&](Side side) { return twins.forward(side, with_branch); });
+    expect_same(twins.sum, "sum");
+    expect_share(twins.y, share, "y");
+    expect_share(twins.mean, 1e-4, "mean");  // of numbers that cancel
+    expect_share(twins.rstd, 1e-5, "rstd");
+    auto dgain = this->zeros(s.width);
+    auto dbias = this->zeros(s.width);
+    this->run_on_both([&](Side side) { return twins.backward(side, dgain, dbias, with_branch); });
+    expect_share(twins.dsum, 1e-5, "dsum");
+    if (with_branch) expect_share(twins.branch, share, "dbranch");
+    expect_share(dgain, 1e-5, "dgain");
+    expect_share(dbias, 1e-5, "dbias");
+  }
+
+  template <class T>
+  void expect_attention_agrees(const AttentionShape& s, const AttentionShares& shares) {
+    auto twins = attention<T>(s);
+    this->run_on_both([&](Side side) { return twins.forward(side); });
+    expect_share(twins.y, shares.result, "y");
+    // One position's is its score, which may be near 0.
+    EXPECT_LE(distance(twins.log_sums.of_device(), twins.log_sums.of_host()),
+              shares.log_sums * std::sqrt(static_cast<double>(twins.log_sums.count())))
+        << "log_sums";
+    this->run_on_both([&](Side side) { return twins.backward(side); });
+    expect_share(twins.dqkv, shares.gradient, "dqkv");
+  }
+
+  void expect_agreement(const AttentionShape& s, Precision precision) {
+    const AttentionShares shares = attention_shares(precision);
+    if (precision == Precision::kBf16) return expect_attention_agrees<BFloat16>(s, shares);
+    expect_attention_agrees<float>(s, shares);
+  }
+};
+
+TYPED_TEST_SUITE_P(CudaTransformerParity);
+
+TYPED_TEST_P(CudaTransformerParity, Embedding_HasTheSameBits) {
+  for (const std::int64_t offset : {0, 1}) {
+    this->offset_ = offset;
+    for (const EmbeddingShape& shape :
+         {EmbeddingShape{1, 1, 1, 1}, {6, 3, 5, 4}, {12, 4, 3, 7}, {4200, 1050, 3001, 12}}) {
+      SCOPED_TRACE(std::to_string(shape.rows) + " rows, offset " + std::to_string(offset));
+      auto twins = this->embedding(shape);
+      this->run_on_both([&](Side s) { return twins.backward(s); });
+      expect_same(twins.tokens, "dtokens");
+      expect_same(twins.places, "dplaces");
+      this->run_on_both([&](Side s) { return twins.forward(s); });
+      expect_same(twins.rows, "y");
+    }
+  }
+}
+
+TYPED_TEST_P(CudaTransformerParity, LayerNorm_AgreesWithNaive) {
+  for (const std::int64_t offset : {0, 1}) {
+    this->offset_ = offset;
+    for (const NormShape& shape :
+         {NormShape{1, 4}, {3, 5}, {7, 64}, {33, 257}, {5, 768}, {2100, 33}}) {
+      for (const bool with_branch : {true, false}) {
+        SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.width) +
+                     (with_branch ? " with" : " without") + " branch");
+        this->template expect_norms_agree<float>(shape, with_branch);
+        this->template expect_norms_agree<BFloat16>(shape, with_branch);
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(CudaTransformerParity, Attention_AgreesWithNaive_InEveryPrecision) {
+  for (const Precision precision : kAllPrecisions) {
+    if (!this->take(precision)) continue;
+    for (const std::int64_t offset : {0, 1}) {
+      this->offset_ = offset;
+      for (const AttentionShape& shape :
+           {AttentionShape{.batch = 1, .positions = 1, .heads = 1, .head_width = 1},
+            {2, 5, 1, 3},
+            {2, 17, 3, 8},
+            {1, 64, 2, 16},
+            {2, 65, 2, 32}}) {
+        SCOPED_TRACE(std::string(name_of(precision)) + ", " + std::to_string(shape.positions) +
+                     " positions, offset " + std::to_string(offset));
+        this->expect_agreement(shape, precision);
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(CudaTransformerParity, Attention_OfLargeScores_StaysFinite) {
+  constexpr AttentionShape kShape{.batch = 1, .positions = 9, .heads = 2, .head_width = 4};
+  auto twins = this->template attention<float>(kShape);
+  this->run_on_both(
+      [&](Side s) { return Scale{.in = twins.qkv.on(s), .out = twins.qkv.on(s), .factor = 100}; });
+  this->run_on_both([&](Side s) { return twins.forward(s); });
+  expect_share(twins.y, 4e-3, "y");  // scores of 10^4 are off by 10^-3
+  for (const float value : twins.log_sums.of_device()) EXPECT_TRUE(std::isfinite(value));
+}
+
+TYPED_TEST_P(CudaTransformerParity, CrossEntropy_AgreesWithNaive_AlsoInPlace) {
+  struct Size {
+    std::int64_t rows;
+    std::int64_t classes;
+  };
+  for (const Size& size : {Size{1, 1}, {3, 5}, {1100, 7}, {5, 1000}, {2, 50'257}}) {
+    SCOPED_TRACE(std::to_string(size.rows) + " rows of " + std::to_string(size.classes));
+    auto prediction = this->random(size.rows * size.classes);
+    std::vector<float> classes;
+    for (std::int64_t r = 0; r < size.rows; ++r) {
+      classes.push_back(static_cast<float>((7 * r + size.classes / 2) % size.classes));
+    }
+    auto target = this->twin(std::move(classes));
+    auto gradient = this->random(size.rows * size.classes);
+    auto loss = this->zeros(1);
+    auto loss_gradient = this->random(1);
+    for (const bool with_gradient : {true, false}) {
+      this->run_on_both([&](Side s) {
+        return CrossEntropyLoss{.classes = size.classes,
+                                .prediction = prediction.on(s),
+                                .target = target.on(s),
+                                .gradient = with_gradient ? gradient.on(s) : Span<float>{},
+                                .loss = loss.on(s)};
+      });
+      expect_share(gradient, 1e-5, "gradient");
+      EXPECT_NEAR(loss.of_device()[0], loss.of_host()[0], 2e-6 * (1 + loss.of_host()[0]));
+    }
+    this->run_on_both([&](Side s) {
+      return CrossEntropyLossBackward{.classes = size.classes,
+                                      .prediction = prediction.on(s),
+                                      .target = target.on(s),
+                                      .loss_gradient = loss_gradient.on(s),
+                                      .gradient = prediction.on(s)};
+    });
+    expect_share(prediction, 1e-5, "gradient in place of the prediction");
+  }
+}
+
+TYPED_TEST_P(CudaTransformerParity, CrossEntropy_OfLargeLogits_StaysFinite) {
+  auto prediction = this->twin(std::vector<float>{1e4F, -1e4F, 3e38F, -3e38F});
+  auto target = this->twin(std::vector<float>{0, 0});
+  auto gradient = this->zeros(4);
+  auto loss = this->zeros(1);
+  this->run_on_both([&](Side s) {
+    return CrossEntropyLoss{.classes = 2,
+                            .prediction = prediction.on(s),
+                            .target = target.on(s),
+                            .gradient = gradient.on(s),
+                            .loss = loss.on(s)};
+  });
+  expect_same(loss, "loss");
+  expect_same(gradient, "gradient");
+}
+
+TYPED_TEST_P(CudaTransformerParity, GeluBackward_AgreesWithNaive) {
+  this->for_counts([&](std::int64_t count) {
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < count; ++i) {
+      values.push_back(static_cast<float>((i * 37 + 400) % 1001 - 500) / 50);
+    }
+    auto narrow = this->twin(std::vector<BFloat16>(values.begin(), values.end()));
+    auto before = this->twin(std::move(values));
+    auto dy = this->random(count);
+    auto narrow_dy = this->template random<BFloat16>(count);
+    this->run_on_both([&](Side s) { return GeluBackward{.before = before.on(s), .dy = dy.on(s)}; });
+    this->run_on_both(
+        [&](Side s) { return GeluBackward{.before = narrow.on(s), .dy = narrow_dy.on(s)}; });
+    expect_share(dy, 1e-6, "fp32");
+    expect_share(narrow_dy, 0x1p-8, "bf16");
+  });
+}
+
+TYPED_TEST_P(CudaTransformerParity, Results_AreTheSameBitsEveryTime) {
+  auto heads = this->template attention<float>({2, 65, 2, 32});
+  auto layer = this->template norm_layer<float>({300, 257});
+  auto dgain = this->zeros(257);
+  auto dbias = this->zeros(257);
+  const auto run_all = [&] {
+    this->run(heads.forward(Side::kDevice));
+    this->run(heads.backward(Side::kDevice));
+    this->run(layer.forward(Side::kDevice, false));
+    this->run(layer.backward(Side::kDevice, dgain, dbias, false));
+  };
+  run_all();
+  const std::vector<float> dqkv = heads.dqkv.of_device();
+  const std::vector<float> gain = dgain.of_device();
+  const std::vector<float> dsum = layer.dsum.of_device();
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    run_all();
+    EXPECT_EQ(heads.dqkv.of_device(), dqkv);
+    EXPECT_EQ(dgain.of_device(), gain);
+    EXPECT_EQ(layer.dsum.of_device(), dsum);
+  }
+}
+
+TYPED_TEST_P(CudaTransformerParity, DeviceMemory_IsTakenInForwardAndOnce) {
+  auto heads = this->template attention<float>({2, 65, 2, 32});
+  auto smaller = this->template attention<float>({1, 5, 1, 3});
+  auto layer = this->template norm_layer<float>({300, 257});
+  auto dgain = this->zeros(257);
+  auto dbias = this->zeros(257);
+  this->run(heads.forward(Side::kDevice));
+  this->run(layer.forward(Side::kDevice, true));
+  const MemoryUse before = this->device().memory();
+  for (int step = 0; step < 2; ++step) {
+    this->run(layer.backward(Side::kDevice, dgain, dbias, true));
+    this->run(heads.backward(Side::kDevice));
+    this->run(smaller.forward(Side::kDevice));
+    this->run(heads.forward(Side::kDevice));
+    this->run(layer.forward(Side::kDevice, true));
+  }
+  EXPECT_EQ(this->device().memory().used, before.used);
+  EXPECT_EQ(this->device().memory().peak, before.peak);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(CudaTransformerParity, Embedding_HasTheSameBits,
+                            LayerNorm_AgreesWithNaive, Attention_AgreesWithNaive_InEveryPrecision,
+                            Attention_OfLargeScores_StaysFinite,
+                            CrossEntropy_AgreesWithNaive_AlsoInPlace,
+                            CrossEntropy_OfLargeLogits_StaysFinite, GeluBackward_AgreesWithNaive,
+                            Results_AreTheSameBitsEveryTime, DeviceMemory_IsTakenInForwardAndOnce);
+
+}  // namespace tandem::testing
