@@ -4,7 +4,7 @@
 
     eager_step.py --model=NAME --batch=N --precision=fp32|tf32|bf16 --device=cuda|cpu [--min-seconds=S]
 
-A step is what `single` does with --input=device: forward, mean squared error, backward, SGD with momentum as torch
+A step is what `single` does with --input=device: forward, the model's loss, backward, SGD with momentum as torch
 has it by default (fused over parameters by foreach on a GPU). bf16 is torch.autocast with fp32 parameters, tf32
 torch's switch for matrix products. Prints one JSON object: seconds by the host's clock and, on a GPU, by CUDA's
 events, per step; parameters; versions. Needs torch.
@@ -13,49 +13,30 @@ import argparse
 import json
 import time
 
-WIDTHS = {
-    "mlp-tiny": [128, 256, 256, 10],
-    "mlp-small": [512, 1024, 1024, 10],
-    "mlp-base": [1000, 3000, 3000, 3000, 1000],
-    "mlp-large": [10000, 5000, 5000, 5000, 10000],
-}
 WARM_UP = 10  # steps
+WARM_UP_SECONDS = 5  # enough, if it comes earlier: large models on a CPU
 MIN_SAMPLES = 10
 
 
-def widths_of(model):
-    if model in WIDTHS:
-        return WIDTHS[model]
-    layers, width = model.removeprefix("mlp:").split("x")
-    return [int(width)] * (int(layers) + 1)
-
-
-def build(torch, widths):
-    layers = []
-    for number, (fan_in, fan_out) in enumerate(zip(widths, widths[1:])):
-        if number > 0:
-            layers.append(torch.nn.ReLU())
-        layers.append(torch.nn.Linear(fan_in, fan_out))
-    return torch.nn.Sequential(*layers)
-
-
 def make_step(torch, options):
-    widths = widths_of(options.model)
+    import models  # beside this file; needs torch
+
     torch.manual_seed(1)
     torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
-    model = build(torch, widths).to(options.device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    inputs = torch.rand(options.batch, widths[0], device=options.device) * 2 - 1
-    targets = torch.rand(options.batch, widths[-1], device=options.device) * 2 - 1
+    workload = models.build(options.model)
+    module = workload.module.to(options.device)
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.01, momentum=0.9)
+    inputs = models.draw(workload.input, options.batch, options.device)
+    targets = models.draw(workload.target, options.batch, options.device)
 
     def step():
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast(options.device, dtype=torch.bfloat16, enabled=options.precision == "bf16"):
-            outputs = model(inputs)
-        torch.nn.functional.mse_loss(outputs.float(), targets).backward()
+            outputs = module(inputs)
+        workload.loss(outputs.float(), targets).backward()
         optimizer.step()
 
-    return step, sum(parameter.numel() for parameter in model.parameters())
+    return step, sum(parameter.numel() for parameter in module.parameters())
 
 
 def sample(torch, step, options):
@@ -76,7 +57,10 @@ def sample(torch, step, options):
 
 def measure(torch, options):
     step, parameters = make_step(torch, options)
-    for _ in range(WARM_UP):
+    warm_until = time.perf_counter() + WARM_UP_SECONDS
+    for done in range(WARM_UP):
+        if done >= 2 and time.perf_counter() > warm_until:
+            break
         sample(torch, step, options)
     samples = []
     until = time.perf_counter() + options.min_seconds
