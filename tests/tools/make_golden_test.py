@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch still makes the golden files that are committed, and the script sees when it does not.
+
+    make_golden_test.py TOOLS GOLDEN
+
+With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where
+none of them has torch.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS, GOLDEN = (pathlib.Path(argument) for argument in sys.argv[1:3])
+CANDIDATES = [os.environ["TANDEM_TORCH_PYTHON"]] if "TANDEM_TORCH_PYTHON" in os.environ else [sys.executable, "/usr/bin/python3"]
+
+
+def has_torch(python):
+    return shutil.which(python) and subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0
+
+
+PYTHON = next(filter(has_torch, CANDIDATES), None)
+
+
+def make_golden(*arguments):
+    return subprocess.run([PYTHON, "-B", TOOLS / "torch" / "make_golden.py", *arguments],
+                          capture_output=True, text=True, check=False)
+
+
+class MakeGoldenTest(unittest.TestCase):
+    def test_torch_makes_the_files_that_are_committed(self):
+        done = make_golden(f"--check={GOLDEN}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), len(list(GOLDEN.glob("*.json"))), done.stdout)
+
+    def test_a_value_that_is_another_is_seen(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = ("--model=mlp:3x16",)
+            self.assertEqual(make_golden(f"--out={folder}", *model).returncode, 0)
+            self.assertEqual(make_golden(f"--check={folder}", *model).returncode, 0)
+            path = pathlib.Path(folder) / "mlp-3x16.bin"
+            values = bytearray(path.read_bytes())
+            values[-2] ^= 0x40  # a high bit of the last mantissa: of a weight after AdamW's steps
+            path.write_bytes(values)
+            done = make_golden(f"--check={folder}", *model)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^make_golden: mlp:3x16, in the file by torch .*: adamw/layer2.bias is .* off\n$")
+
+    def test_wrong_usage(self):
+        self.assertEqual(make_golden().returncode, 2)
+        self.assertEqual(make_golden("--out=.", "--check=.").returncode, 2)
+        self.assertEqual(make_golden("--out=.", "--model=unknown").returncode, 2)
+
+
+if __name__ == "__main__":
+    if not PYTHON:
+        print(f"skipped: no torch in {' or '.join(CANDIDATES)}; TANDEM_TORCH_PYTHON names another")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])
