@@ -6,15 +6,13 @@
 // as inner product (which takes the bias gradient along). Blocked weight layouts gain forward only.
 #include "common/kernels/host/linear.h"
 
-#include <omp.h>
-
 #include <compare>
 #include <map>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
 #include <utility>
 
 #include "common/kernels/host/gelu.h"
+#include "common/kernels/host/library_calls.h"
 #include "common/kernels/operands.h"
 
 namespace tandem::host {
@@ -24,22 +22,10 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 using Arguments = std::unordered_map<int, memory>;
 
-memory::data_type element_of(DType type) {
-  switch (type) {
-    case DType::kFloat32:
-      return memory::data_type::f32;
-    case DType::kBFloat16:
-      return memory::data_type::bf16;
-    case DType::kFloat16:
-      break;
-  }
-  fail(ErrorKind::kLogic, "products of {}", name_of(type));
-}
-
 memory::desc matrix(DType type, std::int64_t rows, std::int64_t columns, Tag tag = Tag::ab) {
-  return {{rows, columns}, element_of(type), tag};
+  return {{rows, columns}, library_type(type), tag};
 }
-memory::desc vector(DType type, std::int64_t size) { return {{size}, element_of(type), Tag::a}; }
+memory::desc vector(DType type, std::int64_t size) { return {{size}, library_type(type), Tag::a}; }
 
 // Not copied from one maker to the next: copies of an attribute share what they point to, so that a
 // post-op added to one would appear in all.
@@ -53,19 +39,6 @@ dnnl::primitive_attr attributes(Activation activation) {
   }
   return attributes;
 }
-
-// oneDNN plans a primitive for the thread count of the thread that makes it; the workers that run
-// it have one.
-class SingleThreaded {
- public:
-  SingleThreaded() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~SingleThreaded() { omp_set_num_threads(before_); }
-  SingleThreaded(const SingleThreaded&) = delete;
-  SingleThreaded& operator=(const SingleThreaded&) = delete;
-
- private:
-  const int before_;
-};
 
 enum class Product { kForward, kBackwardInput, kBackwardWeight };
 enum class Bias { kNone, kPresent };
@@ -180,17 +153,6 @@ Prepared make(const dnnl::engine& engine, const Key& key) {
       return make_backward_weight(engine, key);
   }
   fail(ErrorKind::kLogic, "no such product");
-}
-
-// oneDNN's errors as this project's, naming the product.
-template <class Function>
-auto translated(const Key& key, Function&& function) {
-  try {
-    return function();
-  } catch (const dnnl::error& error) {
-    fail(ErrorKind::kFailure, "{} failed in oneDNN: {} (status {})", to_string(key), error.what(),
-         static_cast<int>(error.status));
-  }
 }
 
 // oneDNN takes no pointers to const; the operands named here are only read.
