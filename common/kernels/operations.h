@@ -9,8 +9,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "common/kernels/elementwise_operations.h"
+#include "common/kernels/image_operations.h"
 #include "common/kernels/linear_operations.h"
 #include "common/kernels/loss_operations.h"
 #include "common/kernels/precision.h"
@@ -56,7 +58,13 @@ class Operations {
   virtual void enqueue(Stream& stream, const Subtract& op) = 0;
   virtual void enqueue(Stream& stream, const Convert& op) = 0;
   virtual void enqueue(Stream& stream, const Orthogonalise& op) = 0;
+
+  // Those on images; null where the back end has none (lack_of_images).
+  [[nodiscard]] virtual ImageOperations* images() { return nullptr; }
 };
+
+// Why a back end has no operations on images; empty where it has them.
+[[nodiscard]] std::string lack_of_images(Backend backend);
 
 // The operations of the device's back end. `precision` says how fp32 operands are multiplied, as
 // fp32 or as tf32, and with kBf16 that there will be bf16 ones. Throws a usage error where the back

@@ -39,6 +39,16 @@ std::unique_ptr<Operations> make_operations(Device& device, Precision precision)
   fail(ErrorKind::kLogic, "no such back end");
 }
 
+std::string lack_of_images(Backend backend) {
+  switch (backend) {
+    case Backend::kHost:
+      return "";
+    case Backend::kCuda:
+      return "on GPUs convolutions would be cuDNN's, of which this build has no kernels";
+  }
+  fail(ErrorKind::kLogic, "no such back end");
+}
+
 std::string kernel_library_version(Backend backend) {
   switch (backend) {
     case Backend::kHost:

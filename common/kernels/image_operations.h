@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a convolutional network needs beside linear layers. Activations are channels-last: (batch,
+// height, width, channels). Where an operand's type is open, it is what the convolutions compute in
+// (fp32 or bf16); statistics, and parameters of normalisations, are fp32, as under torch.autocast.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include "common/kernels/linear_operations.h"
+#include "common/runtime/any_span.h"
+#include "common/runtime/stream.h"
+
+namespace tandem {
+
+// Positions to which a square window of `kernel` goes along an axis of `size`, with `padding` on
+// either side: the last one that still lies within.
+[[nodiscard]] constexpr std::int64_t window_count(std::int64_t size, std::int64_t kernel,
+                                                  std::int64_t stride, std::int64_t padding) {
+  return (size + 2 * padding - kernel) / stride + 1;
+}
+
+struct ConvolutionShape {
+  std::int64_t batch = 0;
+  std::int64_t height = 0;  // of the input
+  std::int64_t width = 0;
+  std::int64_t in = 0;   // channels
+  std::int64_t out = 0;  // channels
+  std::int64_t kernel = 1;
+  std::int64_t stride = 1;
+  std::int64_t padding = 0;  // less than the kernel
+
+  auto operator<=>(const ConvolutionShape&) const = default;
+
+  [[nodiscard]] constexpr std::int64_t out_height() const {
+    return window_count(height, kernel, stride, padding);
+  }
+  [[nodiscard]] constexpr std::int64_t out_width() const {
+    return window_count(width, kernel, stride, padding);
+  }
+  [[nodiscard]] constexpr std::int64_t input_count() const { return batch * height * width * in; }
+  [[nodiscard]] constexpr std::int64_t weight_count() const { return out * kernel * kernel * in; }
+  [[nodiscard]] constexpr std::int64_t output_count() const {
+    return batch * out_height() * out_width() * out;
+  }
+};
+
+// Floating-point operations of one convolution, a multiply-add counted as two: of each output, one
+// for each weight that makes it, those that meet padding included, as the field counts. Forward is
+// one convolution, backward two.
+[[nodiscard]] constexpr std::int64_t convolution_flops(const ConvolutionShape& shape) {
+  return 2 * shape.output_count() * shape.kernel * shape.kernel * shape.in;
+}
+
+// y[b][p][q][o] = sum over r, s, i of x[b][p stride + r - padding][q stride + s - padding][i] *
+// weight[o][r][s][i], x being 0 outside; no bias.
+struct ConvolutionForward {
+  ConvolutionShape shape;
+  ConstAnySpan x;       // (batch, height, width, in)
+  ConstAnySpan weight;  // (out, kernel, kernel, in)
+  AnySpan y;            // (batch, out height, out width, out)
+};
+
+struct ConvolutionBackwardInput {
+  ConvolutionShape shape;
+  ConstAnySpan dy;      // as forward's y
+  ConstAnySpan weight;  // as forward's
+  AnySpan dx;           // as forward's x
+};
+
+// Overwrites, never accumulates. fp32 whatever x and dy are.
+struct ConvolutionBackwardWeight {
+  ConvolutionShape shape;
+  ConstAnySpan x;       // as forward's
+  ConstAnySpan dy;      // as forward's y
+  Span<float> dweight;  // as forward's weight
+};
+
+struct BatchNormShape {
+  std::int64_t rows = 0;  // batch * height * width; at least 2, one has no variance
+  std::int64_t channels = 0;
+
+  auto operator<=>(const BatchNormShape&) const = default;
+};
+
+// Batch normalisation as in training, with the residual connection and ReLU behind it:
+// y = activation((x - mean) * rstd * gain + bias + residual), with each channel's mean and rstd =
+// 1 / sqrt(variance + epsilon) over all rows, the variance divided by their number. As torch's,
+// running_x = (1 - momentum) running_x + momentum * x, with the variance divided by rows - 1.
+struct BatchNormForward {
+  BatchNormShape shape;
+  ConstAnySpan x;                             // (rows, channels)
+  ConstAnySpan residual{};                    // (rows, channels), or empty: none
+  Span<const float> gain;                     // (channels)
+  Span<const float> bias;                     // (channels)
+  AnySpan y{};                                // (rows, channels); may be x or the residual
+  Span<float> running_mean{};                 // (channels)
+  Span<float> running_variance{};             // (channels)
+  Span<float> mean{};                         // (channels)
+  Span<float> rstd{};                         // (channels)
+  Activation activation = Activation::kNone;  // or kRelu
+  float epsilon = 1e-5F;
+  float momentum = 0.1F;
+};
+
+// What reaches y from two sides is added in y's type, and cut off where ReLU was off: g = dy +
+// dabove where y > 0, else 0 (without ReLU: everywhere). That is the residual's gradient as it is;
+// dbias = sum of g, dgain = sum of g n, with n = (x - mean) rstd,
+// dx = gain rstd (g - dbias / rows - n dgain / rows).
+// The running statistics have no gradient.
+struct BatchNormBackward {
+  BatchNormShape shape;
+  ConstAnySpan x;         // forward's (rows, channels)
+  ConstAnySpan y{};       // forward's result where it was ReLU's; else empty
+  ConstAnySpan dy{};      // (rows, channels)
+  ConstAnySpan dabove{};  // (rows, channels), or empty: nothing is added
+  Span<const float> gain{};
+  Span<const float> mean{};
+  Span<const float> rstd{};
+  AnySpan dx{};         // (rows, channels); may be dy or dabove, not dresidual
+  AnySpan dresidual{};  // (rows, channels), or empty: not asked for; may be dy or dabove
+  Span<float> dgain{};
+  Span<float> dbias{};
+};
+
+// Windows of 3 x 3, each 2 behind the one before, with a padding of 1.
+struct MaxPoolShape {
+  std::int64_t batch = 0;
+  std::int64_t height = 0;  // of the input
+  std::int64_t width = 0;
+  std::int64_t channels = 0;
+
+  static constexpr std::int64_t kKernel = 3;
+  static constexpr std::int64_t kStride = 2;
+  static constexpr std::int64_t kPadding = 1;
+
+  auto operator<=>(const MaxPoolShape&) const = default;
+
+  [[nodiscard]] constexpr std::int64_t out_height() const {
+    return window_count(height, kKernel, kStride, kPadding);
+  }
+  [[nodiscard]] constexpr std::int64_t out_width() const {
+    return window_count(width, kKernel, kStride, kPadding);
+  }
+  [[nodiscard]] constexpr std::int64_t input_count() const {
+    return batch * height * width * channels;
+  }
+  [[nodiscard]] constexpr std::int64_t output_count() const {
+    return batch * out_height() * out_width() * channels;
+  }
+};
+
+// The largest number of each window; padding is never it, NaN is.
+struct MaxPoolForward {
+  MaxPoolShape shape;
+  ConstAnySpan x;  // (batch, height, width, channels)
+  AnySpan y;       // (batch, out height, out width, channels)
+};
+
+// The gradient of a window, dy + dabove, goes to its first element in order of rows and columns
+// that equals y; what several windows send to one is added. One whose y is NaN goes nowhere.
+struct MaxPoolBackward {
+  MaxPoolShape shape;
+  ConstAnySpan x;         // forward's
+  ConstAnySpan y;         // forward's result
+  ConstAnySpan dy;        // as y
+  ConstAnySpan dabove{};  // as y, or empty: nothing is added
+  AnySpan dx{};           // as x
+};
+
+// The mean of all positions.
+struct AveragePoolShape {
+  std::int64_t batch = 0;
+  std::int64_t positions = 0;  // height * width
+  std::int64_t channels = 0;
+
+  auto operator<=>(const AveragePoolShape&) const = default;
+};
+
+struct AveragePoolForward {
+  AveragePoolShape shape;
+  ConstAnySpan x;  // (batch, positions, channels)
+  AnySpan y;       // (batch, channels)
+};
+
+// dx = dy / positions, at each of them.
+struct AveragePoolBackward {
+  AveragePoolShape shape;
+  ConstAnySpan dy;  // (batch, channels)
+  AnySpan dx;       // (batch, positions, channels)
+};
+
+// The part of a back end's operations that not every one has; used as Operations are.
+class ImageOperations {
+ public:
+  ImageOperations() = default;
+  ImageOperations(const ImageOperations&) = delete;
+  ImageOperations& operator=(const ImageOperations&) = delete;
+  virtual ~ImageOperations() = default;
+
+  virtual void enqueue(Stream& stream, const ConvolutionForward& op) = 0;
+  virtual void enqueue(Stream& stream, const ConvolutionBackwardInput& op) = 0;
+  virtual void enqueue(Stream& stream, const ConvolutionBackwardWeight& op) = 0;
+  virtual void enqueue(Stream& stream, const BatchNormForward& op) = 0;
+  virtual void enqueue(Stream& stream, const BatchNormBackward& op) = 0;
+  virtual void enqueue(Stream& stream, const MaxPoolForward& op) = 0;
+  virtual void enqueue(Stream& stream, const MaxPoolBackward& op) = 0;
+  virtual void enqueue(Stream& stream, const AveragePoolForward& op) = 0;
+  virtual void enqueue(Stream& stream, const AveragePoolBackward& op) = 0;
+};
+
+}  // namespace tandem
