@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "common/kernels/host/host_image_operations.h"
 #include "common/kernels/host/linear.h"
 #include "common/kernels/operations.h"
 
@@ -10,7 +11,8 @@ namespace tandem::host {
 // stream's worker. Thread-safety as Operations. May go while its work is still queued.
 class HostOperations final : public Operations {
  public:
-  explicit HostOperations(Device& device) : scratch_(device), products_(scratch_) {}
+  explicit HostOperations(Device& device)
+      : scratch_(device), products_(scratch_), images_(scratch_) {}
 
   void enqueue(Stream& stream, const LinearForward& op) override;
   void enqueue(Stream& stream, const LinearBackwardInput& op) override;
@@ -39,12 +41,15 @@ class HostOperations final : public Operations {
   void enqueue(Stream& stream, const Convert& op) override;
   void enqueue(Stream& stream, const Orthogonalise& op) override;
 
+  [[nodiscard]] HostImageOperations* images() override { return &images_; }
+
   // Library primitives made so far: one per product, shape, ReLU or none, and bias or none.
   [[nodiscard]] std::int64_t primitive_count() const { return products_.count(); }
 
  private:
   Scratch scratch_;
   LinearProducts products_;
+  HostImageOperations images_;
 };
 
 }  // namespace tandem::host

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "common/base/half.h"
+#include "common/base/vector_clones.h"
+#include "common/kernels/host/batch_norm_parts.h"
+#include "common/kernels/host/image_loops.h"
+#include "common/kernels/operands.h"
+
+namespace tandem::host {
+namespace {
+
+// What the gradient of y is made of, and where it goes.
+template <class T>
+struct Incoming {
+  const T* dy;
+  const T* dabove;  // or none
+  const T* y;       // of ReLU, or none
+  T* g;             // or none: it is dy
+};
+
+struct ChunkSums {
+  float plain[kBlock];   // of g
+  float sloped[kBlock];  // of g (x - mean)
+};
+
+template <class T, bool kAdds, bool kCuts>
+TANDEM_INTO_LOOPS void take_sums(const Part& part, const T* x, const float* mean,
+                                 const Incoming<T>& in, ChunkSums& sums) {
+  for_width(
+      part.width, [&](int width) __attribute__((always_inline)) {
+        float plain[kBlock] = {};
+        float sloped[kBlock] = {};
+        for (std::int64_t r = 0; r < part.rows; ++r) {
+          TANDEM_INDEPENDENT_ITERATIONS
+          for (int j = 0; j < width; ++j) {
+            const std::int64_t at = r * part.stride + j;
+            float g = static_cast<float>(in.dy[at]);
+            if constexpr (kAdds) g = static_cast<float>(T(g + static_cast<float>(in.dabove[at])));
+            if constexpr (kCuts) g = static_cast<float>(in.y[at]) <= 0 ? 0.0F : g;
+            if constexpr (kAdds || kCuts) in.g[at] = T(g);
+            plain[j] += g;
+            sloped[j] += g * (static_cast<float>(x[at]) - mean[j]);
+          }
+        }
+        std::copy(plain, plain + kBlock, sums.plain);
+        std::copy(sloped, sloped + kBlock, sums.sloped);
+      });
+}
+
+template <class T>
+TANDEM_INTO_LOOPS void take_any_sums(const Part& part, const T* x, const float* mean,
+                                     const Incoming<T>& in, ChunkSums& sums) {
+  if (in.dabove != nullptr) {
+    if (in.y != nullptr) return take_sums<T, true, true>(part, x, mean, in, sums);
+    return take_sums<T, true, false>(part, x, mean, in, sums);
+  }
+  if (in.y != nullptr) return take_sums<T, false, true>(part, x, mean, in, sums);
+  take_sums<T, false, false>(part, x, mean, in, sums);
+}
+
+TANDEM_VECTOR_CLONES
+void sums_of(const Part part, const float* x, const float* mean, const Incoming<float> in,
+             ChunkSums& sums) {
+  take_any_sums(part, x, mean, in, sums);
+}
+
+TANDEM_VECTOR_CLONES
+void sums_of(const Part part, const BFloat16* x, const float* mean, const Incoming<BFloat16> in,
+             ChunkSums& sums) {
+  take_any_sums(part, x, mean, in, sums);
+}
+
+// dx = outer g + inner (x - mean) + constant, per channel.
+struct Linear {
+  std::int64_t rows;
+  std::int64_t channels;
+  const float* mean;
+  const float* outer;
+  const float* inner;
+  const float* constant;
+};
+
+template <class T>
+TANDEM_INTO_LOOPS void combine_rows(const Linear& l, const T* g, const T* x, T* dx) {
+  for (std::int64_t r = 0; r < l.rows; ++r) {
+    const std::int64_t row = r * l.channels;
+    TANDEM_INDEPENDENT_ITERATIONS
+    for (std::int64_t c = 0; c < l.channels; ++c) {
+      const float distance = static_cast<float>(x[row + c]) - l.mean[c];
+      dx[row + c] =
+          T(l.outer[c] * static_cast<float>(g[row + c]) + l.inner[c] * distance + l.constant[c]);
+    }
+  }
+}
+
+TANDEM_VECTOR_CLONES
+void combine(const Linear l, const float* g, const float* x, float* dx) {
+  combine_rows(l, g, x, dx);
+}
+
+TANDEM_VECTOR_CLONES
+void combine(const Linear l, const BFloat16* g, const BFloat16* x, BFloat16* dx) {
+  combine_rows(l, g, x, dx);
+}
+
+// From the sums to the parameters' gradients and the factors of the input's, which take their
+// memory.
+Linear finish_backward(const BatchNormBackward& op, double* plain, double* sloped) {
+  const std::int64_t channels = op.shape.channels;
+  const auto rows = static_cast<double>(op.shape.rows);
+  auto* const outer = reinterpret_cast<float*>(sloped + channels);
+  float* const inner = outer + channels;
+  float* const constant = inner + channels;
+  for (std::int64_t c = 0; c < channels; ++c) {
+    const auto rstd = static_cast<double>(op.rstd.data()[c]);
+    const double factor = static_cast<double>(op.gain.data()[c]) * rstd;
+    op.dgain.data()[c] = static_cast<float>(sloped[c] * rstd);
+    op.dbias.data()[c] = static_cast<float>(plain[c]);
+    outer[c] = static_cast<float>(factor);
+    inner[c] = static_cast<float>(-factor * rstd * rstd * sloped[c] / rows);
+    constant[c] = static_cast<float>(-factor * plain[c] / rows);
+  }
+  return {op.shape.rows, channels, op.mean.data(), outer, inner, constant};
+}
+
+// The residual's gradient, for which dx lends its place where nobody asks for it, lies in memory
+// between the two passes: what y and dabove make of dy is made once.
+template <class T>
+void backward(const BatchNormBackward& op, double* scratch) {
+  const BatchNormShape& s = op.shape;
+  const T* const x = op.x.as<const T>().data();
+  const T* const dy = op.dy.as<const T>().data();
+  const Incoming<T> whole{
+      dy, data_or_null(op.dabove.as<const T>()), data_or_null(op.y.as<const T>()),
+      op.dresidual.empty() ? op.dx.as<T>().data() : op.dresidual.as<T>().data()};
+  double* const plain = scratch;
+  double* const sloped = scratch + s.channels;
+  std::fill(scratch, scratch + 2 * s.channels, 0.0);
+  for_each_part(s, [&](std::int64_t row, std::int64_t channel, const Part& part) {
+    const std::int64_t at = row * s.channels + channel;
+    const Incoming<T> in{whole.dy + at, whole.dabove ? whole.dabove + at : nullptr,
+                         whole.y ? whole.y + at : nullptr, whole.g + at};
+    ChunkSums sums;
+    sums_of(part, x + at, op.mean.data() + channel, in, sums);
+    for (int j = 0; j < part.width; ++j) {
+      plain[channel + j] += static_cast<double>(sums.plain[j]);
+      sloped[channel + j] += static_cast<double>(sums.sloped[j]);
+    }
+  });
+  const bool is_made = whole.dabove != nullptr || whole.y != nullptr;
+  if (!is_made && !op.dresidual.empty() && whole.g != dy) std::copy(dy, dy + op.dy.size(), whole.g);
+  const Linear linear = finish_backward(op, plain, sloped);
+  combine(linear, is_made ? whole.g : dy, x, op.dx.as<T>().data());
+}
+
+}  // namespace
+
+Bytes scratch_size(const BatchNormBackward& op) {
+  return bytes_of<double>(2 * op.shape.channels) + bytes_of<float>(3 * op.shape.channels);
+}
+
+void run(const BatchNormBackward& op, std::byte* scratch) {
+  auto* const sums = reinterpret_cast<double*>(scratch);
+  if (op.x.dtype() == DType::kBFloat16) return backward<BFloat16>(op, sums);
+  backward<float>(op, sums);
+}
+
+}  // namespace tandem::host

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weights stay in the plain (out, kernel, kernel, in) layout that the arena, the optimizer and the
+// collectives see. oneDNN is fast on blocked ones alone, so that each execution copies the weight
+// to the layout that it asks for, or its gradient from there; activations are as it likes them.
+#include "common/kernels/host/convolution.h"
+
+#include <array>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "common/kernels/host/library_calls.h"
+
+namespace tandem::host {
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+using Arguments = std::unordered_map<int, memory>;
+
+enum class Pass { kForward, kBackwardInput, kBackwardWeight };
+
+struct Key {
+  Pass pass = Pass::kForward;
+  ConvolutionShape shape;
+  DType type = DType::kFloat32;  // of all but the gradient of the weight
+
+  auto operator<=>(const Key&) const = default;
+};
+
+std::string to_string(const Key& key) {
+  const ConvolutionShape& s = key.shape;
+  const char* name = key.pass == Pass::kForward         ? "convolution_forward"
+                     : key.pass == Pass::kBackwardInput ? "convolution_backward_input"
+                                                        : "convolution_backward_weight";
+  return fmt::format("{} of {} x {} x {} x {} -> {}, {} x {}, stride {}, in {}", name, s.batch,
+                     s.height, s.width, s.in, s.out, s.kernel, s.kernel, s.stride,
+                     name_of(key.type));
+}
+
+dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+// Sizes in oneDNN's order, (batch, channels, height, width) and (out, in, height, width), whatever
+// the layout.
+memory::desc input_of(const Key& key) {
+  const ConvolutionShape& s = key.shape;
+  return {{s.batch, s.in, s.height, s.width}, library_type(key.type), Tag::nhwc};
+}
+
+memory::desc output_of(const Key& key) {
+  const ConvolutionShape& s = key.shape;
+  return {{s.batch, s.out, s.out_height(), s.out_width()}, library_type(key.type), Tag::nhwc};
+}
+
+memory::desc weight_of(const Key& key, Tag tag) {
+  const ConvolutionShape& s = key.shape;
+  const DType type = key.pass == Pass::kBackwardWeight ? DType::kFloat32 : key.type;
+  return {{s.out, s.in, s.kernel, s.kernel}, library_type(type), tag};
+}
+
+// A convolution on weights of the library's own layout, which its description tells.
+struct Planned {
+  dnnl::primitive primitive;
+  memory::desc weight;
+  memory::desc scratch;
+};
+
+// Padding at the far end is what the last window needs, and no more.
+template <class Description, class... Leading>
+auto describe(const Key& key, const std::array<memory::desc, 3>& operands, Leading... leading) {
+  const ConvolutionShape& s = key.shape;
+  const memory::dims strides{s.stride, s.stride};
+  const memory::dims before{s.padding, s.padding};
+  const auto behind = [&](std::int64_t size, std::int64_t windows) {
+    return (windows - 1) * s.stride + s.kernel - size - s.padding;
+  };
+  const memory::dims after{behind(s.height, s.out_height()), behind(s.width, s.out_width())};
+  return typename Description::desc(leading..., dnnl::algorithm::convolution_direct, operands[0],
+                                    operands[1], operands[2], strides, before, after);
+}
+
+// The backward descriptions ask for the forward one they belong to, too.
+dnnl::convolution_forward::primitive_desc forward_description(const dnnl::engine& engine,
+                                                              const Key& key) {
+  Key forward = key;
+  forward.pass = Pass::kForward;
+  return {describe<dnnl::convolution_forward>(
+              forward, {input_of(forward), weight_of(forward, Tag::any), output_of(forward)},
+              dnnl::prop_kind::forward_training),
+          attributes(), engine};
+}
+
+Planned plan(const dnnl::engine& engine, const Key& key) {
+  const auto forward = forward_description(engine, key);
+  const std::array operands{input_of(key), weight_of(key, Tag::any), output_of(key)};
+  switch (key.pass) {
+    case Pass::kForward:
+      return {dnnl::convolution_forward(forward), forward.weights_desc(),
+              forward.scratchpad_desc()};
+    case Pass::kBackwardInput: {
+      using Primitive = dnnl::convolution_backward_data;
+      const Primitive::primitive_desc description(describe<Primitive>(key, operands), attributes(),
+                                                  engine, forward);
+      return {Primitive(description), description.weights_desc(), description.scratchpad_desc()};
+    }
+    case Pass::kBackwardWeight: {
+      using Primitive = dnnl::convolution_backward_weights;
+      const Primitive::primitive_desc description(describe<Primitive>(key, operands), attributes(),
+                                                  engine, forward);
+      return {Primitive(description), description.diff_weights_desc(),
+              description.scratchpad_desc()};
+    }
+  }
+  fail(ErrorKind::kLogic, "no such pass");
+}
+
+// What a pass calls its operands.
+struct Names {
+  int input;
+  int weight;
+  int output;
+};
+
+Names names_of(Pass pass) {
+  switch (pass) {
+    case Pass::kForward:
+      return {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
+    case Pass::kBackwardInput:
+      return {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST};
+    case Pass::kBackwardWeight:
+      return {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST};
+  }
+  fail(ErrorKind::kLogic, "no such pass");
+}
+
+struct Addresses {
+  void* input;
+  void* weight;
+  void* output;
+};
+
+std::size_t in_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// A convolution and the copy of its weight, with the memory objects that they are executed with;
+// each execution points them elsewhere. Of the scratch memory the first part is the weight in the
+// library's layout, the rest is what both work in.
+class Prepared {
+ public:
+  Prepared(const dnnl::engine& engine, const Key& key)
+      : names_(names_of(key.pass)),
+        makes_weight_(key.pass == Pass::kBackwardWeight),
+        planned_(plan(engine, key)),
+        weight_(weight_of(key, Tag::ohwi), engine, nullptr) {
+    memory inner = weight_;
+    std::size_t copying = 0;
+    if (planned_.weight != weight_.get_desc()) {
+      inner = memory(planned_.weight, engine, nullptr);
+      inner_bytes_ = in_lines(planned_.weight.get_size());
+      const auto from = makes_weight_ ? planned_.weight : weight_.get_desc();
+      const auto to = makes_weight_ ? weight_.get_desc() : planned_.weight;
+      const dnnl::reorder::primitive_desc copy(engine, from, engine, to, attributes());
+      copy_.emplace(copy);
+      copying = copy.scratchpad_desc().get_size();
+      copy_arguments_ = {{makes_weight_ ? DNNL_ARG_TO : DNNL_ARG_FROM, weight_},
+                         {makes_weight_ ? DNNL_ARG_FROM : DNNL_ARG_TO, inner},
+                         {DNNL_ARG_SCRATCHPAD, memory(copy.scratchpad_desc(), engine, nullptr)}};
+    }
+    arguments_ = {{names_.input, memory(input_of(key), engine, nullptr)},
+                  {names_.weight, inner},
+                  {names_.output, memory(output_of(key), engine, nullptr)},
+                  {DNNL_ARG_SCRATCHPAD, memory(planned_.scratch, engine, nullptr)}};
+    const std::size_t working = std::max(copying, planned_.scratch.get_size());
+    scratch_ = Bytes{static_cast<std::int64_t>(inner_bytes_ + working)};
+  }
+
+  [[nodiscard]] Bytes scratch() const { return scratch_; }
+
+  void execute(const dnnl::stream& stream, const Addresses& at, std::byte* scratch) {
+    weight_.set_data_handle(at.weight);
+    arguments_.at(names_.input).set_data_handle(at.input);
+    arguments_.at(names_.output).set_data_handle(at.output);
+    arguments_.at(DNNL_ARG_SCRATCHPAD).set_data_handle(scratch + inner_bytes_);
+    if (!copy_) return planned_.primitive.execute(stream, arguments_);
+    arguments_.at(names_.weight).set_data_handle(scratch);
+    copy_arguments_.at(DNNL_ARG_SCRATCHPAD).set_data_handle(scratch + inner_bytes_);
+    if (!makes_weight_) copy_->execute(stream, copy_arguments_);
+    planned_.primitive.execute(stream, arguments_);
+    if (makes_weight_) copy_->execute(stream, copy_arguments_);
+  }
+
+ private:
+  const Names names_;
+  const bool makes_weight_;
+  const Planned planned_;
+  memory weight_;  // as the operand has it
+  std::size_t inner_bytes_ = 0;
+  std::optional<dnnl::reorder> copy_;  // none where the library takes the operand's layout
+  Arguments copy_arguments_;
+  Arguments arguments_;
+  Bytes scratch_;
+};
+
+// oneDNN takes no pointers to const; the operands named here are only read.
+void* address(ConstAnySpan operand) { return const_cast<std::byte*>(operand.data()); }
+
+}  // namespace
+
+class Convolutions::Library {
+ public:
+  explicit Library(Scratch& scratch) : scratch_(scratch) {}
+
+  Work work(const Key& key, const Addresses& at) {
+    const std::shared_ptr<Prepared> prepared = find_or_make(key);
+    Scratch::Memory scratch = scratch_.of(prepared->scratch());
+    return {scratch.bytes, [key, at, prepared, scratch, stream = stream_] {
+              translated(key, [&] { prepared->execute(stream, at, scratch.bytes.data()); });
+            }};
+  }
+
+  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(prepared_.size()); }
+
+ private:
+  std::shared_ptr<Prepared> find_or_make(const Key& key) {
+    std::shared_ptr<Prepared>& prepared = prepared_[key];
+    if (!prepared) {
+      const SingleThreaded planning;
+      prepared = translated(key, [&] { return std::make_shared<Prepared>(engine_, key); });
+    }
+    return prepared;
+  }
+
+  Scratch& scratch_;
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  // Shared with queued work, which may still need them when the cache goes.
+  std::map<Key, std::shared_ptr<Prepared>> prepared_;
+};
+
+Convolutions::Convolutions(Scratch& scratch) : library_(std::make_unique<Library>(scratch)) {}
+Convolutions::~Convolutions() = default;
+
+Convolutions::Work Convolutions::prepare(const ConvolutionForward& op) {
+  return library_->work({Pass::kForward, op.shape, op.x.dtype()},
+                        {address(op.x), address(op.weight), op.y.data()});
+}
+
+Convolutions::Work Convolutions::prepare(const ConvolutionBackwardInput& op) {
+  return library_->work({Pass::kBackwardInput, op.shape, op.dy.dtype()},
+                        {op.dx.data(), address(op.weight), address(op.dy)});
+}
+
+Convolutions::Work Convolutions::prepare(const ConvolutionBackwardWeight& op) {
+  return library_->work({Pass::kBackwardWeight, op.shape, op.x.dtype()},
+                        {address(op.x), op.dweight.data(), address(op.dy)});
+}
+
+std::int64_t Convolutions::count() const { return library_->count(); }
+
+}  // namespace tandem::host
