@@ -30,6 +30,12 @@ class DeviceBench {
     operations_->enqueue(*stream_, op);
   }
 
+  // Of a back end that has operations on images.
+  template <class Op>
+  void enqueue_image(const Op& op) {
+    operations_->images()->enqueue(*stream_, op);
+  }
+
   // Of a host device: plain code on the worker. Its operands are not declared, nothing else runs.
   void enqueue_bare(std::function<void()> body);
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "bench/kernels/image_benchmarks.h"
 #include "bench/kernels/operation_registry.h"
 #include "bench/kernels/transformer_benchmarks.h"
 
@@ -122,6 +123,7 @@ void register_operations(Platform& platform, Precision precision) {
   register_arithmetic(registry);
   register_conversions(registry);
   register_transformer_operations(registry);
+  register_image_operations(platform, precision);
 }
 
 }  // namespace tandem::bench
