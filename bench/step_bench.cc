@@ -66,6 +66,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   flight.enter(Stage::kOpen);
   const auto driver = open_outputs(options, bootstrap);
   Place place = open_place(bootstrap, options.place);
+  check_runs_on(*model, place.platform->backend());
   watch.attach(options, place, *model);
   if (bootstrap.rank() == 0) std::cerr << notices_of(place) << std::flush;
   if (place.nodes.nodes() > 1 && !options.planted.empty()) {

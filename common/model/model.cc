@@ -12,4 +12,13 @@ const ParameterLayout& Model::buffers() const {
   return none;
 }
 
+void Model::initialise_buffers(Executor /*on*/, const TensorList& /*buffers*/) const {}
+
+void check_runs_on(const Model& model, Backend backend) {
+  if (!model.needs_images()) return;
+  const std::string lack = lack_of_images(backend);
+  if (lack.empty()) return;
+  fail(ErrorKind::kUsage, "{}: {}: use --backend=host, or another model", model.name(), lack);
+}
+
 }  // namespace tandem

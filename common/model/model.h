@@ -77,9 +77,15 @@ class Model {
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual const ParameterLayout& layout() const = 0;
 
-  // Tensors that are no parameters: forward may write them, nobody makes gradients for them. They
-  // start as zeros. None by default.
+  // Tensors that are no parameters: forward may write them, nobody makes gradients for them. None
+  // by default.
   [[nodiscard]] virtual const ParameterLayout& buffers() const;
+
+  // Enqueues what the buffers start as where that is not zero, which they are when this is called.
+  virtual void initialise_buffers(Executor on, const TensorList& buffers) const;
+
+  // Whether it needs operations on images, which not every back end has (lack_of_images).
+  [[nodiscard]] virtual bool needs_images() const { return false; }
 
   // Modules of the equivalent torch module, containers and the root included.
   [[nodiscard]] virtual int module_count() const = 0;
@@ -113,5 +119,8 @@ class Model {
                         Activations& activations, const TensorList& gradients,
                         GradientSink& sink) const = 0;
 };
+
+// A usage error that says why where the back end lacks operations that the model needs.
+void check_runs_on(const Model& model, Backend backend);
 
 }  // namespace tandem

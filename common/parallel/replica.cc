@@ -32,6 +32,12 @@ class ObservedGradients final : public GradientSink {
   GradientSink& next_;
 };
 
+std::unique_ptr<Operations> operations_for(const Model& model, Device& device,
+                                           Precision precision) {
+  check_runs_on(model, device.id().backend);
+  return make_operations(device, precision);
+}
+
 }  // namespace
 
 Replica::Replica(Device& device, const Model& model, std::int64_t batch,
@@ -43,7 +49,7 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
     : device_(device),
       model_(model),
       observers_(options.phases.observers),
-      operations_(make_operations(device, options.precision)),
+      operations_(operations_for(model, device, options.precision)),
       parameters_(std::move(parameters)),
       weights_(as_const(parameters_.tensors)),
       buffers_(make_arena(device, model.buffers())),
@@ -54,6 +60,7 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
 
 void Replica::initialise(std::uint64_t seed, Distribution distribution) {
   model_.initialise(on(), parameters_.tensors, seed, distribution);
+  model_.initialise_buffers(on(), buffers_.tensors);
 }
 
 void Replica::forward(Span<const float> input, Interpreter& interpreter) {
