@@ -2,9 +2,11 @@
 #include "bench/model_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "common/model/zoo.h"
 
@@ -31,6 +33,7 @@ std::string in_groups(std::int64_t number) {
 }  // namespace
 
 std::string model_table() {
+  std::vector<std::string> of_images;
   std::string table =
       "| model | parameters | in fp32 | FLOP per sample | modules |\n|---|---|---|---|---|\n";
   for (const std::string& name : model_names()) {
@@ -39,8 +42,12 @@ std::string model_table() {
     table += fmt::format("| `{}` | {} | {} | {} | {} |\n", name, in_groups(parameters),
                          with_prefix(static_cast<double>(bytes_of<float>(parameters).value), "B"),
                          with_prefix(model->flops_per_sample(), "FLOP"), model->module_count());
+    if (model->needs_images()) of_images.push_back(name);
   }
-  return table;
+  const std::string lack = lack_of_images(Backend::kCuda);
+  if (lack.empty()) return table;
+  return table + fmt::format("\nUnavailable with --backend=cuda: {}: {}.\n",
+                             fmt::join(of_images, ", "), lack);
 }
 
 }  // namespace tandem::bench

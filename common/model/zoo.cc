@@ -13,6 +13,7 @@
 #include "common/model/counter.h"
 #include "common/model/gpt2_sizes.h"
 #include "common/model/mlp.h"
+#include "common/model/resnet.h"
 #include "common/model/small_models.h"
 
 namespace tandem {
@@ -83,6 +84,7 @@ std::vector<std::string> model_names() {
   for (const SmallModel& model : kSmallModels) names.emplace_back(model.name);
   for (const NamedMlp& mlp : named_mlps()) names.emplace_back(mlp.name);
   for (const std::string& name : gpt2_names()) names.push_back(name);
+  for (const std::string& name : resnet_names()) names.push_back(name);
   return names;
 }
 
@@ -97,6 +99,7 @@ std::unique_ptr<Model> make_model(const std::string& name) {
     }
   }
   if (auto gpt2 = make_gpt2(name)) return gpt2;
+  if (auto resnet = make_resnet(name)) return resnet;
   fail(ErrorKind::kUsage,
        "unknown model '{}': use one of {}, mlp:LxW such as mlp:4x1024, or one of GPT-2 with a "
        "sequence length, such as gpt2-124m:64",

@@ -39,6 +39,9 @@ INSTANTIATE_TEST_SUITE_P(Gpt2, ZooTest,
                          testing::Values(Named{"gpt2-nano", 0.13e6}, Named{"gpt2-nano:7", 0.13e6},
                                          Named{"gpt2-355m:64", 355e6}));
 
+INSTANTIATE_TEST_SUITE_P(ResNets, ZooTest,
+                         testing::Values(Named{"resnet50", 25.6e6}, Named{"resnet-tiny", 3922}));
+
 TEST(ZooTest, Gpt2_HasThePublishedParameters_WhateverTheSequence) {
   const auto parameters = [](const char* name) {
     return make_model(name)->layout().parameter_count();
@@ -113,7 +116,7 @@ TEST(ZooTest, UnknownName_IsAUsageErrorThatListsAll) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage) << name;
     for (const char* known :
          {"mlp-tiny", "mlp-small", "mlp-base", "mlp-large", "mlp:LxW", "linear", "counter",
-          "padded", "custom", "mlp-1b", "gpt2-1558m", "gpt2-124m:64"}) {
+          "padded", "custom", "mlp-1b", "gpt2-1558m", "gpt2-124m:64", "resnet-tiny", "resnet50"}) {
       EXPECT_TRUE(mentions(error, known)) << error.what();
     }
   }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Forward's operations in reverse. What reaches a block's output lies in two buffers, one for each
+// way that leads on from there, which the norm below adds; a third one is free. Gradients are
+// announced as autograd finishes them: of a block with a downsample that one's first, of a norm the
+// weight, of the head the bias.
+#include <algorithm>
+#include <utility>
+
+#include "common/model/resnet_layers.h"
+
+namespace tandem {
+namespace {
+
+// Which buffer is what, by number.
+struct Roles {
+  std::size_t main = 0;   // through the block's convolutions
+  std::size_t above = 1;  // past them
+  std::size_t free = 2;
+};
+
+class Backward {
+ public:
+  Backward(const ResNetPass& pass, const ResNetGradients& gradients)
+      : pass_(pass), gradients_(gradients) {}
+
+  // From the logits' gradient to that of the last block's output.
+  void head() const {
+    const std::int64_t batch = pass_.kept.batch();
+    const LinearShape shape = pass_.plan.head(batch);
+    const AveragePoolShape pool = pass_.plan.average_pool(batch);
+    const AnySpan dlogits = pass_.kept.logits();
+    Operations& operations = pass_.on.operations;
+    Stream& stream = pass_.on.stream;
+    if (pass_.kept.copies() != nullptr) {
+      operations.enqueue(stream, Convert{.in = pass_.kept.output_gradient(), .out = dlogits});
+    }
+    operations.enqueue(stream, LinearBackwardInput{.shape = shape,
+                                                   .dy = dlogits,
+                                                   .weight = pass_.factor(pass_.plan.head_weight()),
+                                                   .dx = pass_.kept.features_gradient()});
+    operations.enqueue(stream,
+                       LinearBackwardWeight{.shape = shape,
+                                            .x = pass_.kept.features(),
+                                            .dy = dlogits,
+                                            .dweight = gradients_.of(pass_.plan.head_weight()),
+                                            .dbias = gradients_.of(pass_.plan.head_bias())});
+    gradients_.sink.gradient_ready(pass_.plan.head_bias());
+    gradients_.sink.gradient_ready(pass_.plan.head_weight());
+    pass_.image_operations().enqueue(
+        stream, AveragePoolBackward{
+                    .shape = pool,
+                    .dy = pass_.kept.features_gradient(),
+                    .dx = buffer(roles_.main, pool.batch * pool.positions * pool.channels)});
+  }
+
+  // Roles are those of its output's gradients, then those of its input's.
+  void block(std::size_t index) {
+    const ResNetBlock& block = pass_.plan.blocks()[index];
+    const ConstAnySpan x = pass_.input_of(index);
+    const bool is_last = index + 1 == pass_.plan.blocks().size();
+    const std::int64_t count = pass_.kept.unit(block.expand).before.size();
+    const AnySpan residual = buffer(roles_.above, count);
+    norm(block.expand, roles_.main,
+         {.dabove = is_last ? AnySpan() : residual, .dresidual = residual});
+    if (block.has_downsample()) {
+      norm(block.downsample, roles_.above, {.cuts = false});
+      convolution(block.downsample, x, roles_.above, roles_.free);
+      std::swap(roles_.above, roles_.free);
+    }
+    convolution(block.expand, pass_.kept.unit(block.spatial).after, roles_.main, roles_.free);
+    norm(block.spatial, roles_.free, {});
+    convolution(block.spatial, pass_.kept.unit(block.reduce).after, roles_.free, roles_.main);
+    norm(block.reduce, roles_.main, {});
+    convolution(block.reduce, x, roles_.main, roles_.free);
+    std::swap(roles_.main, roles_.free);
+  }
+
+  void stem() const {
+    const MaxPoolShape shape = pass_.plan.max_pool(pass_.kept.batch());
+    pass_.image_operations().enqueue(
+        pass_.on.stream, MaxPoolBackward{.shape = shape,
+                                         .x = pass_.kept.unit(0).after,
+                                         .y = pass_.kept.pooled(),
+                                         .dy = buffer(roles_.main, shape.output_count()),
+                                         .dabove = buffer(roles_.above, shape.output_count()),
+                                         .dx = buffer(roles_.free, shape.input_count())});
+    norm(0, roles_.free, {});
+    weight(0, pass_.input(), roles_.free);
+  }
+
+ private:
+  // What a norm's backward is given beside the gradient of its result.
+  struct Beside {
+    bool cuts = true;  // by ReLU
+    ConstAnySpan dabove{};
+    AnySpan dresidual{};
+  };
+
+  [[nodiscard]] AnySpan buffer(std::size_t number, std::int64_t count) const {
+    return pass_.kept.gradient(number, count);
+  }
+
+  // In place, in buffer `at`.
+  void norm(int index, std::size_t at, const Beside& beside) const {
+    const ResNetUnit& unit = pass_.plan.unit(index);
+    const ResNetActivations::Unit& kept = pass_.kept.unit(index);
+    const AnySpan gradient = buffer(at, kept.before.size());
+    pass_.image_operations().enqueue(pass_.on.stream,
+                                     BatchNormBackward{.shape = unit.norm_shape(pass_.kept.batch()),
+                                                       .x = kept.before,
+                                                       .y = beside.cuts ? kept.after : AnySpan(),
+                                                       .dy = gradient,
+                                                       .dabove = beside.dabove,
+                                                       .gain = pass_.fp32(unit.gain()),
+                                                       .mean = kept.mean,
+                                                       .rstd = kept.rstd,
+                                                       .dx = gradient,
+                                                       .dresidual = beside.dresidual,
+                                                       .dgain = gradients_.of(unit.gain()),
+                                                       .dbias = gradients_.of(unit.bias())});
+    gradients_.sink.gradient_ready(unit.gain());
+    gradients_.sink.gradient_ready(unit.bias());
+  }
+
+  void convolution(int index, ConstAnySpan x, std::size_t from, std::size_t to) const {
+    const ResNetUnit& unit = pass_.plan.unit(index);
+    const ConvolutionShape shape = unit.convolution_shape(pass_.kept.batch());
+    pass_.image_operations().enqueue(
+        pass_.on.stream, ConvolutionBackwardInput{.shape = shape,
+                                                  .dy = buffer(from, shape.output_count()),
+                                                  .weight = pass_.factor(unit.weight()),
+                                                  .dx = buffer(to, shape.input_count())});
+    weight(index, x, from);
+  }
+
+  void weight(int index, ConstAnySpan x, std::size_t from) const {
+    const ResNetUnit& unit = pass_.plan.unit(index);
+    const ConvolutionShape shape = unit.convolution_shape(pass_.kept.batch());
+    pass_.image_operations().enqueue(
+        pass_.on.stream, ConvolutionBackwardWeight{.shape = shape,
+                                                   .x = x,
+                                                   .dy = buffer(from, shape.output_count()),
+                                                   .dweight = gradients_.of(unit.weight())});
+    gradients_.sink.gradient_ready(unit.weight());
+  }
+
+  const ResNetPass& pass_;
+  const ResNetGradients& gradients_;
+  Roles roles_;
+};
+
+}  // namespace
+
+void resnet_backward(const ResNetPass& pass, const ResNetGradients& gradients) {
+  Backward backward(pass, gradients);
+  backward.head();
+  for (std::size_t block = pass.plan.blocks().size(); block-- > 0;) backward.block(block);
+  backward.stem();
+}
+
+}  // namespace tandem

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/kernels/operations.h"
+
+namespace tandem {
+
+// Bottleneck blocks of one resolution: all but the first keep it.
+struct ResNetStage {
+  std::int64_t blocks = 0;
+  std::int64_t width = 0;   // channels of the 3 x 3 convolutions; blocks give out four times that
+  std::int64_t stride = 1;  // of the first block
+};
+
+// A residual network of bottleneck blocks (He, Zhang, Ren and Sun, "Deep residual learning for
+// image recognition", 2016) by its sizes. Images are square, of three channels.
+struct ResNetSizes {
+  std::int64_t image = 0;  // height and width
+  std::int64_t classes = 0;
+  std::int64_t stem = 0;  // channels of the first convolution, 7 x 7 with stride 2
+  std::vector<ResNetStage> stages{};
+};
+
+// A convolution and the normalisation behind it. Their parameters are registered in a row: the
+// convolution's weight, the norm's weight and bias; as are the norm's buffers running_mean,
+// running_var and num_batches_tracked.
+struct ResNetUnit {
+  std::string convolution{};  // name of the module
+  std::string norm{};
+  ConvolutionShape shape;  // of one sample
+  int index = 0;           // among all units
+
+  static constexpr int kSegments = 3;
+
+  [[nodiscard]] int weight() const { return kSegments * index; }
+  [[nodiscard]] int gain() const { return kSegments * index + 1; }
+  [[nodiscard]] int bias() const { return kSegments * index + 2; }
+  [[nodiscard]] std::size_t running_mean() const { return buffer(0); }
+  [[nodiscard]] std::size_t running_variance() const { return buffer(1); }
+  [[nodiscard]] std::size_t batches() const { return buffer(2); }
+
+  [[nodiscard]] ConvolutionShape convolution_shape(std::int64_t samples) const {
+    ConvolutionShape whole = shape;
+    whole.batch = samples;
+    return whole;
+  }
+  [[nodiscard]] BatchNormShape norm_shape(std::int64_t samples) const {
+    return {samples * shape.out_height() * shape.out_width(), shape.out};
+  }
+
+ private:
+  [[nodiscard]] std::size_t buffer(int which) const {
+    return static_cast<std::size_t>(kSegments * index + which);
+  }
+};
+
+// By unit: 1 x 1, 3 x 3 with the block's stride, 1 x 1, and where the block changes the shape, the
+// 1 x 1 that takes its input there.
+struct ResNetBlock {
+  static constexpr int kNone = -1;
+
+  int reduce = 0;
+  int spatial = 0;
+  int expand = 0;
+  int downsample = kNone;
+
+  [[nodiscard]] bool has_downsample() const { return downsample != kNone; }
+};
+
+// What the layers of a ResNet are, in the order of registration, which is torchvision's (v1.5: the
+// stride lies in the 3 x 3).
+class ResNetPlan {
+ public:
+  explicit ResNetPlan(const ResNetSizes& sizes);
+
+  [[nodiscard]] const std::vector<ResNetUnit>& units() const { return units_; }
+  [[nodiscard]] const ResNetUnit& unit(int index) const {
+    return units_.at(static_cast<std::size_t>(index));
+  }
+  [[nodiscard]] const ResNetUnit& stem() const { return units_.front(); }
+  [[nodiscard]] const std::vector<ResNetBlock>& blocks() const { return blocks_; }
+  [[nodiscard]] std::int64_t stages() const { return stages_; }
+
+  // Behind the stem, in front of the head, and the head. The weight and bias of the head, fc, are
+  // the last segments.
+  [[nodiscard]] MaxPoolShape max_pool(std::int64_t samples) const;
+  [[nodiscard]] AveragePoolShape average_pool(std::int64_t samples) const;
+  [[nodiscard]] LinearShape head(std::int64_t samples) const;
+  [[nodiscard]] int head_weight() const {
+    return ResNetUnit::kSegments * static_cast<int>(units_.size());
+  }
+  [[nodiscard]] int head_bias() const { return head_weight() + 1; }
+
+ private:
+  // Where the next unit's input comes from.
+  struct Cursor {
+    std::int64_t size = 0;  // height and width
+    std::int64_t channels = 0;
+  };
+
+  int add_unit(const std::string& convolution, const std::string& norm, ConvolutionShape shape);
+  void add_block(const std::string& name, const ResNetStage& stage, std::int64_t stride);
+
+  const std::int64_t classes_;
+  const std::int64_t stages_;
+  Cursor at_;
+  std::vector<ResNetUnit> units_;
+  std::vector<ResNetBlock> blocks_;
+};
+
+}  // namespace tandem
