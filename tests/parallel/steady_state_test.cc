@@ -64,7 +64,9 @@ INSTANTIATE_TEST_SUITE_P(Strategies, SteadyState,
                                          Case{"dp", "mlp-tiny"}, Case{"dp", "gpt2-nano:4"},
                                          Case{"dp-allreduce", "gpt2-nano:4"},
                                          Case{"ddp", "mlp-tiny"}, Case{"ddp", "gpt2-nano:4"},
-                                         Case{"ddp-replicate", "gpt2-nano:4"}));
+                                         Case{"ddp-replicate", "gpt2-nano:4"},
+                                         Case{"single", "resnet-tiny"}, Case{"dp", "resnet-tiny"},
+                                         Case{"ddp", "resnet-tiny"}));
 
 }  // namespace
 }  // namespace tandem::test

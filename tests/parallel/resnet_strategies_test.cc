@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same mathematics, whatever the strategy, where batch normalisation makes samples depend on
+// one another: each shard is normalised on its own, so that the reference is one device that takes
+// the shards in turn. Of the running statistics the first shard's are kept.
+#include <gtest/gtest.h>
+
+#include "common/comm/shared_memory.h"
+#include "common/comm/thread_bootstrap.h"
+#include "common/kernels/bf16_support.h"
+#include "common/model/zoo.h"
+#include "common/optim/make_optimizer.h"
+#include "common/parallel/chunk_rule.h"
+#include "common/parallel/local_batch.h"
+#include "common/parallel/replica.h"
+#include "common/runtime/copy.h"
+#include "common/runtime/read_back.h"
+#include "ddp/distributed_data_parallel.h"
+#include "dp/data_parallel.h"
+#include "tests/support/host_devices.h"
+#include "tests/support/training.h"
+
+namespace tandem::test {
+namespace {
+
+std::unique_ptr<Model> tiny() { return make_model("resnet-tiny"); }
+
+Training run_of(const std::string& strategy, int devices, std::int64_t batch, int steps = 1) {
+  Training run{.strategy = strategy, .devices = devices, .steps = steps};
+  run.training.global_batch = batch;
+  run.training.optimizer.sgd.learning_rate = 0.01F;
+  run.platform.oversubscribe = true;
+  return run;
+}
+
+// One shard: its part of the batch, and a replica that computes on it.
+struct Shard {
+  Shard(Platform& platform, const Model& model, Piece piece, const TrainingOptions& options)
+      : share(piece),
+        batch(platform, platform.device(0), model, piece, options),
+        loss(platform.device(0).allocate(bytes_of<float>(1))),
+        gradients(make_arena(platform.device(0), model.layout())),
+        replica(platform.device(0), model, piece.count, options) {
+    replica.initialise(options.seed, options.distribution);
+    replica.stream().synchronize();
+  }
+
+  void compute() {
+    Interpreter interpreter(Nanoseconds{0});
+    IgnoreGradients nobody;
+    batch.load(replica.stream(), interpreter);
+    replica.forward(batch.inputs(), interpreter);
+    replica.compute_loss(batch.targets(), loss->as<float>(), interpreter);
+    replica.backward(batch.inputs(), gradients.tensors, nobody);
+    replica.stream().synchronize();
+  }
+
+  const Piece share;
+  LocalBatch batch;
+  const std::unique_ptr<Buffer> loss;
+  const Arena gradients;
+  Replica replica;
+};
+
+class ShardByShard {
+ public:
+  ShardByShard(const Model& model, const Training& run)
+      : batch_(run.training.global_batch),
+        platform_(host_devices(1)),
+        sum_(make_arena(platform_->device(0), model.layout())),
+        optimizer_(make_optimizer(platform_->device(0), model.layout().arena_count(),
+                                  run.training.optimizer)) {
+    for (const Piece piece : chunk_batch(batch_, run.devices)) {
+      shards_.push_back(std::make_unique<Shard>(*platform_, model, piece, run.training));
+    }
+    for (int step = 0; step < run.steps; ++step) this->step();
+  }
+
+  [[nodiscard]] Outcome outcome() {
+    return {values_of(*platform_, first().parameters().tensors),
+            values_of(*platform_, sum_.tensors)};
+  }
+  [[nodiscard]] std::vector<float> buffers() {
+    return read_back<float>(platform_->device(0), first().buffers().flat);
+  }
+
+ private:
+  [[nodiscard]] Replica& first() { return shards_.front()->replica; }
+
+  void step() {
+    Stream& stream = first().stream();
+    Operations& operations = first().operations();
+    enqueue_zero(stream, sum_.flat);
+    for (const auto& shard : shards_) {
+      enqueue_copy(stream, shard->replica.parameters().flat,
+                   Span<const float>(first().parameters().flat));
+      stream.synchronize();
+      shard->compute();
+      const Span<float> gradient = shard->gradients.flat;
+      const float part = static_cast<float>(shard->share.count) / static_cast<float>(batch_);
+      operations.enqueue(stream, Scale{.in = gradient, .out = gradient, .factor = part});
+      operations.enqueue(stream, Add{.a = sum_.flat, .b = gradient, .sum = sum_.flat});
+    }
+    optimizer_->step(operations, stream, first().parameters().flat, sum_.flat);
+    stream.synchronize();
+  }
+
+  const std::int64_t batch_;
+  const std::unique_ptr<Platform> platform_;
+  const Arena sum_;
+  const std::unique_ptr<Optimizer> optimizer_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+};
+
+constexpr double kTolerance = 2e-5;
+
+void expect_same(const Outcome& reference, const Outcome& other, const std::string& what) {
+  EXPECT_LT(relative_difference(reference.weights, other.weights), kTolerance) << what;
+  EXPECT_LT(relative_difference(reference.gradients, other.gradients), kTolerance) << what;
+}
+
+TEST(ResNetStrategies, OnOneDevice_AreSingle) {
+  const auto model = tiny();
+  const Outcome single = train(*model, run_of("single", 1, 4, 3));
+  for (const std::string strategy : {"dp", "ddp", "dp-allreduce", "ddp-replicate"}) {
+    expect_same(single, train(*model, run_of(strategy, 1, 4, 3)), strategy);
+  }
+}
+
+TEST(ResNetStrategies, Shards_FollowSingleShardByShard) {
+  const auto model = tiny();
+  for (const int devices : {2, 4}) {
+    const Training run = run_of("single", devices, 8);
+    const Outcome reference = ShardByShard(*model, run).outcome();
+    for (const std::string strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
+      expect_same(reference, train(*model, run_of(strategy, devices, 8)), strategy);
+    }
+  }
+}
+
+// The whole batch's statistics are others.
+TEST(ResNetStrategies, Shards_AreNotTheWholeBatch) {
+  const auto model = tiny();
+  const Outcome whole = train(*model, run_of("single", 1, 8));
+  const Outcome shards = train(*model, run_of("ddp", 2, 8));
+  EXPECT_GT(relative_difference(whole.gradients, shards.gradients), 1e-2);
+}
+
+TEST(ResNetStrategies, UnevenShards_FollowSingleShardByShard) {
+  const auto model = tiny();
+  const Outcome reference = ShardByShard(*model, run_of("single", 3, 8)).outcome();
+  for (const std::string strategy : {"dp", "ddp-replicate"}) {
+    expect_same(reference, train(*model, run_of(strategy, 3, 8)), strategy);
+  }
+}
+
+TEST(ResNetStrategies, DpAllReduce_EqualsDdpBitForBit) {
+  const auto model = tiny();
+  for (const dp::Shards shards : {dp::Shards::kOwn, dp::Shards::kScattered}) {
+    Training run = run_of("ddp", 2, 8, 5);
+    run.reducer = {.bucket_cap = kib(4), .first_bucket_cap = kib(1)};
+    const Outcome ddp = train(*model, run);
+    run.strategy = "dp-allreduce";
+    run.shards = shards;
+    EXPECT_EQ(train(*model, run), ddp);
+  }
+}
+
+TEST(ResNetStrategies, InBf16_FollowSingleShardByShard) {
+  if (host_bf16_support() == Bf16Support::kNone) {
+    GTEST_SKIP() << "the library has no bf16 convolutions for this CPU";
+  }
+  const auto model = tiny();
+  Training run = run_of("single", 2, 8);
+  run.training.precision = Precision::kBf16;
+  const Outcome reference = ShardByShard(*model, run).outcome();
+  for (const std::string strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
+    run.strategy = strategy;
+    const Outcome other = train(*model, run);
+    EXPECT_LT(relative_distance(reference.gradients, other.gradients), 1.0 / 8) << strategy;
+    EXPECT_LT(projection_error(reference.gradients, other.gradients), 1.0 / 32) << strategy;
+  }
+}
+
+void expect_near_all(const std::vector<float>& found, const std::vector<float>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-4) << i;
+}
+
+std::vector<float> flat_of(Device& device, const TensorList& buffers) {
+  std::vector<float> flat;
+  for (const Span<const float> buffer : buffers) {
+    const std::vector<float> values = read_back<float>(device, buffer);
+    flat.insert(flat.end(), values.begin(), values.end());
+    flat.resize(static_cast<std::size_t>(aligned_count(std::ssize(flat))));
+  }
+  return flat;
+}
+
+TEST(ResNetStrategies, BuffersOfDp_AreTheFirstReplicas) {
+  const auto model = tiny();
+  const Training run = run_of("dp", 2, 8, 3);
+  const auto platform = host_devices(2);
+  dp::DataParallel strategy(*platform, *model, run.training);
+  for (int step = 0; step < run.steps; ++step) strategy.step();
+  strategy.synchronize();
+  expect_near_all(flat_of(platform->device(0), strategy.module().buffers),
+                  ShardByShard(*model, run).buffers());
+}
+
+// Rank 1 has rank 0's as they were before the last forward, advanced by its own shard.
+TEST(ResNetStrategies, BuffersOfDdp_AreRankZeros) {
+  const auto model = tiny();
+  const Training run = run_of("ddp", 2, 8, 3);
+  const auto platform = host_devices(2);
+  std::vector<std::vector<float>> found(2);
+  run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
+    const int rank = bootstrap.rank();
+    Device& device = platform->device(rank);
+    const auto communicator = make_shared_memory_communicator(bootstrap, device);
+    ddp::DistributedDataParallel strategy(*platform, device, *model, *communicator, run.training,
+                                          {});
+    for (int step = 0; step < run.steps; ++step) strategy.step();
+    strategy.synchronize();
+    found[static_cast<std::size_t>(rank)] = flat_of(device, strategy.module().buffers);
+  });
+  expect_near_all(found[0], ShardByShard(*model, run).buffers());
+  EXPECT_NE(found[0], found[1]);
+}
+
+}  // namespace
+}  // namespace tandem::test
