@@ -82,7 +82,8 @@ std::vector<ConvolutionCase> cases() {
       {2, 7, 7, 33, 17, 1, 2, 0},  {2, 6, 9, 5, 4, 3, 1, 1},    {2, 8, 8, 16, 64, 3, 1, 1},
       {1, 9, 8, 64, 64, 3, 2, 1},  {2, 7, 7, 32, 16, 3, 2, 1},  {2, 19, 21, 3, 64, 7, 2, 3},
       {1, 16, 16, 3, 8, 7, 2, 3},  {2, 8, 8, 64, 256, 1, 1, 0}, {2, 8, 8, 64, 128, 1, 2, 0},
-      {1, 4, 4, 128, 64, 3, 1, 0}, {1, 3, 3, 2, 2, 3, 1, 1},    {2, 6, 6, 8, 8, 3, 3, 2}};
+      {1, 4, 4, 128, 64, 3, 1, 0}, {1, 3, 3, 2, 2, 3, 1, 1},    {2, 6, 6, 8, 8, 3, 3, 2},
+      {2, 17, 16, 24, 40, 1, 1, 0}};
   std::vector<ConvolutionCase> all;
   for (const ConvolutionShape& shape : shapes) {
     for (const DType type : {DType::kFloat32, DType::kBFloat16}) {
@@ -167,6 +168,23 @@ TEST_F(ConvolutionOperands, OfOneShape_ArePreparedOnce) {
   run_image(op);
   EXPECT_EQ(operations().images()->convolution_count(), 1);
   EXPECT_EQ(device().memory().used, used);
+}
+
+// A copy of the weight to another layout would cost more than it gains.
+TEST_F(ConvolutionOperands, OfOneByOneOnFewPositions_AreAProduct) {
+  const auto pointwise = [&](std::int64_t size) {
+    const ConvolutionShape shape{2, size, size, 3, 5, 1, 1, 0};
+    run_image(ConvolutionForward{.shape = shape,
+                                 .x = random(shape.input_count()),
+                                 .weight = random(shape.weight_count()),
+                                 .y = random(shape.output_count())});
+  };
+  pointwise(7);
+  EXPECT_EQ(operations().primitive_count(), 1);
+  EXPECT_EQ(operations().images()->convolution_count(), 0);
+  pointwise(16);
+  EXPECT_EQ(operations().primitive_count(), 1);
+  EXPECT_EQ(operations().images()->convolution_count(), 1);
 }
 
 }  // namespace

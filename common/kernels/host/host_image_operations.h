@@ -7,10 +7,11 @@ namespace tandem::host {
 
 // The operations on images of a host device: oneDNN for the convolutions, own loops for the rest,
 // all run by the stream's worker. As HostOperations, whose part this is, and whose scratch memory
-// it shares.
+// and products it shares.
 class HostImageOperations final : public ImageOperations {
  public:
-  explicit HostImageOperations(Scratch& scratch) : scratch_(scratch), convolutions_(scratch) {}
+  HostImageOperations(Scratch& scratch, LinearProducts& products)
+      : scratch_(scratch), convolutions_(scratch, products) {}
 
   void enqueue(Stream& stream, const ConvolutionForward& op) override;
   void enqueue(Stream& stream, const ConvolutionBackwardInput& op) override;
@@ -22,7 +23,7 @@ class HostImageOperations final : public ImageOperations {
   void enqueue(Stream& stream, const AveragePoolForward& op) override;
   void enqueue(Stream& stream, const AveragePoolBackward& op) override;
 
-  // Convolutions prepared so far: one per pass, shape and type.
+  // Convolutions prepared so far, those apart that are products: one per pass, shape and type.
   [[nodiscard]] std::int64_t convolution_count() const { return convolutions_.count(); }
 
  private:

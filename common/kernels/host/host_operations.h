@@ -12,7 +12,7 @@ namespace tandem::host {
 class HostOperations final : public Operations {
  public:
   explicit HostOperations(Device& device)
-      : scratch_(device), products_(scratch_), images_(scratch_) {}
+      : scratch_(device), products_(scratch_), images_(scratch_, products_) {}
 
   void enqueue(Stream& stream, const LinearForward& op) override;
   void enqueue(Stream& stream, const LinearBackwardInput& op) override;
