@@ -16,7 +16,7 @@
 namespace tandem::host {
 namespace {
 
-constexpr std::int64_t kBlock = 128;  // queries
+constexpr std::int64_t kBlock = 64;  // queries
 
 float scale_of(const AttentionShape& s) {
   return static_cast<float>(1 / std::sqrt(static_cast<double>(s.head_width)));
@@ -74,12 +74,6 @@ void scatter_to_keys(const AttentionShape& s, const Block& block,
          .beta = block.keys() == s.positions ? 0.0F : 1.0F});
 }
 
-TANDEM_VECTOR_CLONES
-void multiply(std::int64_t count, float* values, float factor) {
-  TANDEM_INDEPENDENT_ITERATIONS
-  for (std::int64_t i = 0; i < count; ++i) values[i] *= factor;
-}
-
 // From the gradient of probabilities to that of scores: naive_attention_loops.h has the formula.
 TANDEM_VECTOR_CLONES
 void differentiate_softmax(std::int64_t count, const float* probabilities, float row_dot,
@@ -122,17 +116,16 @@ template <class T>
 void forward_head(const AttentionForward& op, HeadIndex at, FloatPieces scratch) {
   const AttentionShape& s = op.shape;
   const T* const qkv = op.qkv.as<const T>().data();
-  const Rows<T> y = result_rows(s, op.y.as<T>().data(), at);
-  const Forward f{.q = widened(s, packed_rows(s, qkv, at, 0), scratch),
-                  .k = widened(s, packed_rows(s, qkv, at, 1), scratch),
-                  .v = widened(s, packed_rows(s, qkv, at, 2), scratch),
-                  .y = place_for(s, y, scratch),
+  const Forward f{.q = gathered<T>(s, packed_rows(s, qkv, at, 0), scratch),
+                  .k = gathered<T>(s, packed_rows(s, qkv, at, 1), scratch),
+                  .v = gathered<T>(s, packed_rows(s, qkv, at, 2), scratch),
+                  .y = scratch.take_rows(s),
                   .log_sums = op.log_sums.data() + (at.sample * s.heads + at.head) * s.positions,
                   .scores = scratch.take(kBlock * s.positions)};
   for (std::int64_t begin = 0; begin < s.positions; begin += kBlock) {
     forward_block(s, f, block_from(s, begin));
   }
-  deliver(s, f.y, y);
+  deliver(s, f.y, result_rows(s, op.y.as<T>().data(), at));
 }
 
 struct Backward {
@@ -174,34 +167,29 @@ void backward_head(const AttentionBackward& op, HeadIndex at, FloatPieces scratc
   const AttentionShape& s = op.shape;
   const T* const qkv = op.qkv.as<const T>().data();
   T* const dqkv = op.dqkv.as<T>().data();
-  const Rows<T> dq = packed_rows(s, dqkv, at, 0);
-  const Rows<T> dk = packed_rows(s, dqkv, at, 1);
-  const Rows<T> dv = packed_rows(s, dqkv, at, 2);
-  const Backward b{.q = widened(s, packed_rows(s, qkv, at, 0), scratch),
-                   .k = widened(s, packed_rows(s, qkv, at, 1), scratch),
-                   .v = widened(s, packed_rows(s, qkv, at, 2), scratch),
-                   .y = widened(s, result_rows(s, op.y.as<const T>().data(), at), scratch),
-                   .dy = widened(s, result_rows(s, op.dy.as<const T>().data(), at), scratch),
+  const Backward b{.q = gathered<T>(s, packed_rows(s, qkv, at, 0), scratch),
+                   .k = gathered<T>(s, packed_rows(s, qkv, at, 1), scratch),
+                   .v = gathered<T>(s, packed_rows(s, qkv, at, 2), scratch),
+                   .y = gathered<T>(s, result_rows(s, op.y.as<const T>().data(), at), scratch),
+                   .dy = gathered<T>(s, result_rows(s, op.dy.as<const T>().data(), at), scratch),
                    .log_sums = op.log_sums.data() + (at.sample * s.heads + at.head) * s.positions,
-                   .dq = place_for(s, dq, scratch),
-                   .dk = place_for(s, dk, scratch),
-                   .dv = place_for(s, dv, scratch),
+                   .dq = scratch.take_rows(s),
+                   .dk = scratch.take_rows(s),
+                   .dv = scratch.take_rows(s),
                    .probabilities = scratch.take(kBlock * s.positions),
                    .dscores = scratch.take(kBlock * s.positions)};
   const std::int64_t last = (s.positions - 1) / kBlock * kBlock;
   for (std::int64_t begin = last; begin >= 0; begin -= kBlock) {
     backward_block(s, b, block_from(s, begin));
   }
-  deliver(s, b.dq, dq);
-  deliver(s, b.dk, dk);
-  deliver(s, b.dv, dv);
+  deliver(s, b.dq, packed_rows(s, dqkv, at, 0));
+  deliver(s, b.dk, packed_rows(s, dqkv, at, 1));
+  deliver(s, b.dv, packed_rows(s, dqkv, at, 2));
 }
 
-// `pairs` matrices of a block's scores, and where operands are not fp32 `matrices` of one head's
-// rows.
-Bytes size_of_scratch(const AttentionShape& s, DType type, int pairs, int matrices) {
-  const std::int64_t wide = type == DType::kFloat32 ? 0 : matrices * s.positions * s.head_width;
-  return bytes_of<float>(pairs * kBlock * s.positions + wide);
+// `pairs` matrices of a block's scores, `matrices` of one head's rows.
+Bytes size_of_scratch(const AttentionShape& s, int pairs, int matrices) {
+  return bytes_of<float>((pairs * kBlock + matrices * s.head_width) * s.positions);
 }
 
 template <class Function>
@@ -213,13 +201,9 @@ void for_each_head(const AttentionShape& s, Function&& function) {
 
 }  // namespace
 
-Bytes scratch_size(const AttentionForward& op) {
-  return size_of_scratch(op.shape, op.qkv.dtype(), 1, 4);
-}
+Bytes scratch_size(const AttentionForward& op) { return size_of_scratch(op.shape, 1, 4); }
 
-Bytes scratch_size(const AttentionBackward& op) {
-  return size_of_scratch(op.shape, op.qkv.dtype(), 2, 8);
-}
+Bytes scratch_size(const AttentionBackward& op) { return size_of_scratch(op.shape, 2, 8); }
 
 void run(const AttentionForward& op, std::byte* scratch) {
   const bool is_bf16 = op.qkv.dtype() == DType::kBFloat16;

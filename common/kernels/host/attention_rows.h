@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One head's part of attention's operands, as fp32 matrices of (positions, head_width): where they
-// are fp32 they are read and written in place, each row far from the next, and others by way of
-// scratch memory.
+// One head's part of attention's operands, as dense fp32 matrices of (positions, head_width) in
+// scratch memory. In the operands each row lies far from the next, which from some 256 positions on
+// costs the products more than the copies do.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "common/base/half_arrays.h"
@@ -58,30 +59,29 @@ class FloatPieces {
   float* next_;
 };
 
-// What a matrix's rows are read as.
-[[nodiscard]] inline Rows<const float> widened(const AttentionShape& /*s*/, Rows<const float> from,
-                                               FloatPieces& /*scratch*/) {
-  return from;
+inline void copy_row(std::int64_t count, const float* from, float* to) {
+  std::copy_n(from, count, to);
 }
-[[nodiscard]] inline Rows<const float> widened(const AttentionShape& s, Rows<const BFloat16> from,
-                                               FloatPieces& scratch) {
-  const Rows<float> wide = scratch.take_rows(s);
-  for (std::int64_t i = 0; i < s.positions; ++i) widen(s.head_width, from.row(i), wide.row(i));
-  return {wide.first, wide.length};
+inline void copy_row(std::int64_t count, const BFloat16* from, float* to) {
+  widen(count, from, to);
+}
+inline void copy_row(std::int64_t count, const float* from, BFloat16* to) {
+  narrow(count, from, to);
 }
 
-// Where a matrix is made, and what brings it from there to where it belongs.
-[[nodiscard]] inline Rows<float> place_for(const AttentionShape& /*s*/, Rows<float> to,
-                                           FloatPieces& /*scratch*/) {
-  return to;
+// What a matrix is read as.
+template <class T>
+[[nodiscard]] Rows<const float> gathered(const AttentionShape& s, Rows<const T> from,
+                                         FloatPieces& scratch) {
+  const Rows<float> to = scratch.take_rows(s);
+  for (std::int64_t i = 0; i < s.positions; ++i) copy_row(s.head_width, from.row(i), to.row(i));
+  return {to.first, to.length};
 }
-[[nodiscard]] inline Rows<float> place_for(const AttentionShape& s, Rows<BFloat16> /*to*/,
-                                           FloatPieces& scratch) {
-  return scratch.take_rows(s);
-}
-inline void deliver(const AttentionShape& /*s*/, Rows<float> /*from*/, Rows<float> /*to*/) {}
-inline void deliver(const AttentionShape& s, Rows<float> from, Rows<BFloat16> to) {
-  for (std::int64_t i = 0; i < s.positions; ++i) narrow(s.head_width, from.row(i), to.row(i));
+
+// Brings a matrix that was made in scratch memory to where it belongs.
+template <class T>
+void deliver(const AttentionShape& s, Rows<float> from, Rows<T> to) {
+  for (std::int64_t i = 0; i < s.positions; ++i) copy_row(s.head_width, from.row(i), to.row(i));
 }
 
 }  // namespace tandem::host

@@ -3,18 +3,11 @@
 
 #include <cmath>
 
-#include "common/base/vector_clones.h"
 #include "common/kernels/class_index.h"
 #include "common/kernels/host/exponentials.h"
 
 namespace tandem::host {
 namespace {
-
-TANDEM_VECTOR_CLONES
-void multiply(std::int64_t count, float* values, float factor) {
-  TANDEM_INDEPENDENT_ITERATIONS
-  for (std::int64_t i = 0; i < count; ++i) values[i] *= factor;
-}
 
 // One row's part of the operation; returns its loss.
 double row_loss(std::int64_t classes, const float* prediction, std::int64_t right) {

@@ -49,7 +49,9 @@ TANDEM_INTO_LOOPS double sum_exponentials(std::int64_t count, const float* in, f
     }
     add_exponentials<result>(begin, static_cast<int>(end - begin), in, base, out, sums);
     begin = end;
-    for (const float sum : sums) total += static_cast<double>(sum);
+    double wide[kLanes];
+    for (int j = 0; j < kLanes; ++j) wide[j] = static_cast<double>(sums[j]);
+    total += folded_sum<kLanes>(wide);
   }
   return total;
 }
@@ -68,7 +70,7 @@ float largest(std::int64_t count, const float* values) {
   std::int64_t begin = 0;
   for (; begin + kLanes <= count; begin += kLanes) raise(kLanes, values + begin, lanes);
   raise(static_cast<int>(count - begin), values + begin, lanes);
-  return *std::max_element(lanes, lanes + kLanes);
+  return folded_largest<kLanes>(lanes);
 }
 
 TANDEM_VECTOR_CLONES
@@ -79,6 +81,12 @@ double exponentials(std::int64_t count, const float* in, float base, float* out)
 TANDEM_VECTOR_CLONES
 double sum_of_exponentials(std::int64_t count, const float* in, float base) {
   return sum_exponentials<Result::kSum>(count, in, base, nullptr);
+}
+
+TANDEM_VECTOR_CLONES
+void multiply(std::int64_t count, float* values, float factor) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) values[i] *= factor;
 }
 
 }  // namespace tandem::host

@@ -17,4 +17,7 @@ double exponentials(std::int64_t count, const float* in, float base, float* out)
 // The sum alone.
 [[nodiscard]] double sum_of_exponentials(std::int64_t count, const float* in, float base);
 
+// values[i] *= factor
+void multiply(std::int64_t count, float* values, float factor);
+
 }  // namespace tandem::host

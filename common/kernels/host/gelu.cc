@@ -12,26 +12,25 @@ namespace {
 
 constexpr float kSlopeAtZero = 1.59576912F;  // of 2 u: 2 sqrt(2 / pi)
 constexpr float kCubic = 0.044715F;
-// Beyond it the logistic function is 1, or 0 but for what is too small to matter; within it nothing
-// overflows.
-constexpr float kBound = 12;
+// Beyond it the logistic function is 1, or 0 but for what is too small to matter; up to it, 2 u is
+// between -87 and 87.
+constexpr float kBound = 9.9F;
 
-// e^(-2 u); at most e^87, so that its inverse is a normal number.
+// e^(-2 u) of x up to the bound.
 TANDEM_INTO_LOOPS float complement(float x) {
-  return exponential(bounded(-kSlopeAtZero * x * (1 + kCubic * x * x), -88, 87));
+  return bounded_exponential(-kSlopeAtZero * x * (1 + kCubic * x * x));
 }
 
 template <class T>
 TANDEM_INTO_LOOPS T gelu_of(T before) {
-  const auto given = static_cast<float>(before);
-  const float x = given < -kBound ? -kBound : given;
-  return T(x / (1 + complement(x > kBound ? kBound : x)));
+  const float x = at_least(-kBound, static_cast<float>(before));
+  return T(x / (1 + complement(at_most(kBound, x))));
 }
 
 // With s the logistic function of 2 u: (x s)' = s + x s (1 - s) 2 u'.
 template <class T>
 TANDEM_INTO_LOOPS T slope_times(T before, T dy) {
-  const float x = bounded(static_cast<float>(before), -kBound, kBound);
+  const float x = at_most(kBound, at_least(-kBound, static_cast<float>(before)));
   const float e = complement(x);
   const float s = 1 / (1 + e);
   const float inner = kSlopeAtZero * (1 + 3 * kCubic * x * x);

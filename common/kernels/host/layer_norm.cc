@@ -6,11 +6,12 @@
 
 #include "common/base/half_arrays.h"
 #include "common/base/vector_clones.h"
-#include "common/kernels/host/dot_product.h"
 #include "common/kernels/host/vector_math.h"
 
 namespace tandem::host {
 namespace {
+
+constexpr int kSums = 32;  // element i to partial sum i % kSums, whatever the vector width
 
 // `width` elements, one to each partial sum; kSums of them but at the end of a row.
 TANDEM_INTO_LOOPS void add_values(int width, const float* values, double (&sums)[kSums]) {
@@ -31,7 +32,7 @@ double sum_of(std::int64_t count, const float* values) {
   std::int64_t begin = 0;
   for (; begin + kSums <= count; begin += kSums) add_values(kSums, values + begin, sums);
   add_values(static_cast<int>(count - begin), values + begin, sums);
-  return total(sums);
+  return folded_sum<kSums>(sums);
 }
 
 TANDEM_VECTOR_CLONES
@@ -40,7 +41,7 @@ double sum_of_squares(std::int64_t count, const float* values, float mean) {
   std::int64_t begin = 0;
   for (; begin + kSums <= count; begin += kSums) add_squares(kSums, values + begin, mean, sums);
   add_squares(static_cast<int>(count - begin), values + begin, mean, sums);
-  return total(sums);
+  return folded_sum<kSums>(sums);
 }
 
 template <class T>
@@ -154,7 +155,7 @@ TANDEM_INTO_LOOPS RowSums sum_row(const BackwardRow<T> r, const ParameterSums pa
     add_gradients(r, begin, kSums, parameters, sums);
   }
   add_gradients(r, begin, static_cast<int>(r.width - begin), parameters, sums);
-  return {total(sums.plain), total(sums.sloped)};
+  return {folded_sum<kSums>(sums.plain), folded_sum<kSums>(sums.sloped)};
 }
 
 TANDEM_VECTOR_CLONES

@@ -16,30 +16,59 @@ namespace tandem::host {
 #define TANDEM_INTO_LOOPS inline
 #endif
 
-// Bounded to [low, high]; NaN stays.
-TANDEM_INTO_LOOPS float bounded(float value, float low, float high) {
-  const float above = value < low ? low : value;
-  return above > high ? high : above;
+// `yes` or `no`, both computed. With `?:` the compiler would work out what the rest of the loop
+// makes of a constant, and take or leave that element by element.
+TANDEM_INTO_LOOPS float choose(bool condition, float yes, float no) {
+  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(yes) & mask) |
+                              (std::bit_cast<std::uint32_t>(no) & ~mask));
 }
 
-// e^x for x <= 88, within 3e-7 of itself; 0 below -87, where it would soon be denormal. With n =
-// x / ln 2 to the nearest, e^x = 2^n e^r and |r| <= ln 2 / 2, where 1 + r + r^2 q(r) is off by 1e-8
-// (q: through the Chebyshev points of (e^r - 1 - r) / r^2).
-TANDEM_INTO_LOOPS float exponential(float x) {
-  constexpr float kLowest = -87;
+// These let NaN pass.
+TANDEM_INTO_LOOPS float at_least(float low, float value) { return choose(value < low, low, value); }
+TANDEM_INTO_LOOPS float at_most(float high, float value) {
+  return choose(value > high, high, value);
+}
+
+// e^x for x from -88 to 88, within 3e-7 of itself while that is a normal number, and 0 at the lower
+// end. With n = x / ln 2 to the nearest, e^x = 2^n e^r and |r| <= ln 2 / 2, where 1 + r + r^2 q(r)
+// is off by 1e-8 (q: through the Chebyshev points of (e^r - 1 - r) / r^2). Of n = -127 the exponent
+// bits of 2^n are those of zero.
+TANDEM_INTO_LOOPS float bounded_exponential(float x) {
   constexpr float kToWhole = 0x1.8p23F;     // added, it leaves no bits behind the point
   constexpr float kLn2High = 0x1.62e4p-1F;  // so short that n times it is exact
   constexpr float kLn2Low = 1.4286068e-6F;
-  const float in = bounded(x, kLowest, 88);
-  const float shifted = in * 1.44269504F + kToWhole;
+  const float shifted = x * 1.44269504F + kToWhole;
   const float n = shifted - kToWhole;
-  const float r = (in - n * kLn2High) - n * kLn2Low;
+  const float r = (x - n * kLn2High) - n * kLn2Low;
   const float q =
       (((0.00139262508F * r + 0.00836323288F) * r + 0.0416665542F) * r + 0.166665767F) * r + 0.5F;
   const float fraction = (q * (r * r) + r) + 1;
   const std::uint32_t power = (std::bit_cast<std::uint32_t>(shifted) << 23) + (127U << 23);
-  const float result = fraction * std::bit_cast<float>(power);
-  return x < kLowest ? 0.0F : result;
+  return fraction * std::bit_cast<float>(power);
+}
+
+// The same for all x up to 88.
+TANDEM_INTO_LOOPS float exponential(float x) { return bounded_exponential(at_least(-88, x)); }
+
+// All of `lanes` in one, halves upon halves: a fixed order, and no chain of additions that each
+// wait for the one before.
+template <int count, class T>
+TANDEM_INTO_LOOPS T folded_sum(T* lanes) {
+  for (int j = 0; j < count / 2; ++j) lanes[j] += lanes[j + count / 2];
+  if constexpr (count > 2) return folded_sum<count / 2>(lanes);
+  return lanes[0];
+}
+
+// The largest of `lanes`; NaN is passed over.
+template <int count>
+TANDEM_INTO_LOOPS float folded_largest(float* lanes) {
+  for (int j = 0; j < count / 2; ++j) {
+    const float other = lanes[j + count / 2];
+    lanes[j] = other > lanes[j] ? other : lanes[j];
+  }
+  if constexpr (count > 2) return folded_largest<count / 2>(lanes);
+  return lanes[0];
 }
 
 }  // namespace tandem::host
