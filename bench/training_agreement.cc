@@ -24,11 +24,16 @@ Rounding rounding_of(Backend backend, int devices, int micro_batches) {
   return is_alike ? Rounding::kAlike : Rounding::kApart;
 }
 
-Disagreement disagreement(const TrainedValues& reference, const TrainedValues& other) {
+Steps steps_of(OptimizerKind optimizer) {
+  return optimizer == OptimizerKind::kSgd ? Steps::kByGradient : Steps::kNormalised;
+}
+
+Disagreement disagreement(const TrainedValues& reference, const TrainedValues& other, Steps steps) {
   TANDEM_CHECK(reference.gradients.size() == other.gradients.size(), "{} and {} steps",
                reference.gradients.size(), other.gradients.size());
   Disagreement worst;
   add(worst, reference.weights, other.weights);
+  if (steps == Steps::kNormalised) worst.element = worst.distance = 0;
   for (std::size_t step = 0; step < reference.gradients.size(); ++step) {
     add(worst, reference.gradients[step], other.gradients[step]);
   }

@@ -6,6 +6,7 @@
 
 #include "common/kernels/precision.h"
 #include "common/model/tensor_values.h"
+#include "common/optim/make_optimizer.h"
 #include "common/runtime/device_id.h"
 
 namespace tandem::bench {
@@ -25,8 +26,16 @@ struct Disagreement {
   double projection = 0;
 };
 
-// Throws a logic error where steps, tensors or sizes differ.
-[[nodiscard]] Disagreement disagreement(const TrainedValues& reference, const TrainedValues& other);
+// What an optimizer makes of a gradient that is nothing but rounding, such as that of an attention
+// key's bias, which is 0 by mathematics: as little, or, as Adam divides by the gradient's own size,
+// whole steps.
+enum class Steps { kByGradient, kNormalised };
+[[nodiscard]] Steps steps_of(OptimizerKind optimizer);
+
+// Of weights after normalised steps only the projection counts. Throws a logic error where steps,
+// tensors or sizes differ.
+[[nodiscard]] Disagreement disagreement(const TrainedValues& reference, const TrainedValues& other,
+                                        Steps steps = Steps::kByGradient);
 
 // Whether both sides round the same numbers in the same way, or shares of the batch come to
 // neighbouring numbers of a narrow format, as they do where kernels differ with the size of the

@@ -103,7 +103,8 @@ Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& optio
     Disagreement found;
     attempt_together(bootstrap, [&] {
       if (bootstrap.rank() != 0) return;
-      found = disagreement(train_reference(place, model, options.variant), mine);
+      found = disagreement(train_reference(place, model, options.variant), mine,
+                           steps_of(options.variant.training.optimizer.kind));
     });
     return judge(options, place.platform->backend(), agreed(bootstrap, found), equal,
                  checksum(mine.weights));

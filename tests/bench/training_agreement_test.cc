@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -125,6 +126,25 @@ TEST_F(TrainingAgreementTest, ASamplesPartInOneRow_IsRounding) {
   const Disagreement found = disagreement({{whole_}, whole_}, {{other}, whole_});
   EXPECT_FALSE(within(found, bounds_of(Precision::kFp32, Rounding::kApart)));
   EXPECT_FALSE(within(found, bounds_of(Precision::kBf16, Rounding::kAlike)));
+}
+
+// A gradient of 0 but for rounding becomes whole steps, which gradients compared one by one do not
+// show: they are small beside their tensor's largest.
+TEST_F(TrainingAgreementTest, WeightsAfterNormalisedSteps_CountAlongTheReference) {
+  EXPECT_EQ(steps_of(OptimizerKind::kSgd), Steps::kByGradient);
+  EXPECT_EQ(steps_of(OptimizerKind::kAdam), Steps::kNormalised);
+  EXPECT_EQ(steps_of(OptimizerKind::kAdamW), Steps::kNormalised);
+  TensorValues stepped = whole_;
+  stepped.front().front() +=
+      0.05F * std::abs(*std::max_element(stepped.front().begin(), stepped.front().end()));
+  const Disagreement bounds = bounds_of(Precision::kFp32, Rounding::kAlike);
+  const TrainedValues reference{{whole_}, whole_};
+  const TrainedValues other{{whole_}, stepped};
+  EXPECT_FALSE(within(disagreement(reference, other), bounds));
+  EXPECT_TRUE(within(disagreement(reference, other, Steps::kNormalised), bounds));
+  const TensorValues half = changed(whole_, [](float value) { return value / 2; });
+  EXPECT_FALSE(within(disagreement(reference, {{whole_}, half}, Steps::kNormalised), bounds));
+  EXPECT_FALSE(within(disagreement(reference, {{half}, whole_}, Steps::kNormalised), bounds));
 }
 
 TEST_F(TrainingAgreementTest, EveryStepAndTheWeightsCount) {
