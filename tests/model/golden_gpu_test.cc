@@ -22,7 +22,8 @@ class GoldenGpuTest : public ::testing::TestWithParam<std::string> {
   std::unique_ptr<Platform> platform_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Models, GoldenGpuTest, ::testing::Values("mlp-3x16"), test_name_of_golden);
+INSTANTIATE_TEST_SUITE_P(Models, GoldenGpuTest, ::testing::Values("mlp-3x16", "gpt2-nano-24"),
+                         test_name_of_golden);
 
 TEST_P(GoldenGpuTest, OutputLossAndGradients_AreTorchs) {
   GoldenRun run(platform_->device(0), golden_);
