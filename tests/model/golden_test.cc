@@ -15,7 +15,8 @@ class GoldenTest : public ::testing::TestWithParam<std::string> {
   GoldenRun run_{platform_->device(0), golden_};
 };
 
-INSTANTIATE_TEST_SUITE_P(Models, GoldenTest, ::testing::Values("mlp-3x16", "gpt2-nano-24"),
+INSTANTIATE_TEST_SUITE_P(Models, GoldenTest,
+                         ::testing::Values("mlp-3x16", "gpt2-nano-24", "resnet-tiny"),
                          test_name_of_golden);
 
 TEST_P(GoldenTest, Parameters_AreTorchs) {

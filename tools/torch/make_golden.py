@@ -9,7 +9,7 @@ after steps of each optimizer on that batch, each from the first weights. tests/
 --check makes all this again and compares it with the files of a folder, whichever torch made those: they agree where
 each tensor is within 1e-5 of itself.
 
-Everything is computed in double precision too. A tensor that rounding alone takes further than a fifth of 1e-5 would
+What is written is computed in double precision too. A tensor that rounding alone takes further than a fifth of 1e-5 would
 fail implementations that do nothing wrong, so no file is written with one in it. Needs torch.
 Exit status: 0 written, or the same; 1 not; 2 wrong usage.
 """
@@ -28,8 +28,10 @@ OPTIMIZERS = {
     "adamw": ("AdamW", {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 1e-2}),
 }
 # Samples by model. 24 tokens: fewer than the position table has rows.
-BATCHES = {"mlp:3x16": 8, "gpt2-nano:24": 2}
-SEED = 1
+BATCHES = {"mlp:3x16": 8, "gpt2-nano:24": 2, "resnet-tiny": 16}
+# The seed of a ResNet is one where ReLU cuts off part of every channel of the stem: the norms behind it take away what a
+# bias adds to a whole channel, which leaves that bias no gradient but for rounding.
+SEEDS = {"mlp:3x16": 1, "gpt2-nano:24": 1, "resnet-tiny": 171}
 SMALL = 1000  # elements: of a larger tensor, after steps, only each fifth is kept
 STRIDE = 5  # no multiple of any width's factor, so that each row and column is met
 
@@ -83,9 +85,10 @@ class Run:
 
     def __init__(self, torch, models, model, dtype):
         self.torch, self.dtype = torch, dtype
+        self.ours = models.channels_last
         self.workload = models.build(model)
         self.batch = BATCHES[model]
-        numbers = Numbers(SEED)
+        numbers = Numbers(SEEDS[model])
         self.weights = first_weights(numbers, self.workload)
         self.input = numbers.of(self.workload.input, self.batch)
         self.target = numbers.of(self.workload.target, self.batch)
@@ -94,7 +97,8 @@ class Run:
     def load(self):
         with self.torch.no_grad():
             for name, tensor in self.module.named_parameters():
-                tensor.copy_(self.torch.tensor(self.weights[name], dtype=self.dtype).view(tensor.shape))
+                ours = self.ours(tensor)
+                ours.copy_(self.torch.tensor(self.weights[name], dtype=self.dtype).view(ours.shape))
 
     def tensor(self, elements, values):
         dtype = self.torch.long if values.classes else self.dtype
@@ -132,8 +136,8 @@ class Run:
             yield self.entry(f"{optimizer}/{name}", tensor, STRIDE if tensor.numel() > SMALL else 1,
                              without_gradient(name, tensor))
 
-    @staticmethod
-    def entry(name, tensor, stride=1, left_out=None):
+    def entry(self, name, tensor, stride=1, left_out=None):
+        tensor = self.ours(tensor)
         return golden_file.tensor_of(name, tensor.shape, tensor.detach().flatten().tolist(), stride, left_out)
 
 
@@ -157,13 +161,14 @@ def differences(reference, other, bound):
             yield f"{name} is {golden_file.distance(reference[name], other[name]):.2g} off"
 
 
-def compute(torch, models, model):
-    single, double = ({tensor.name: tensor for tensor in Run(torch, models, model, dtype).tensors()}
-                      for dtype in (torch.float32, torch.float64))
+def compute(torch, models, model, dtype):
+    return {tensor.name: tensor for tensor in Run(torch, models, model, dtype).tensors()}
+
+
+def refuse_rounding(model, single, double):
     too_far = list(differences(double, single, TOLERANCE / 5))
     if too_far:
         raise Failure(f"{model}: rounding alone is too much: {'; '.join(too_far)}")
-    return single
 
 
 def check(folder, model, found):
@@ -184,10 +189,11 @@ def run(options):
 
     torch.set_num_threads(1)
     for model in options.model or BATCHES:
-        found = compute(torch, models, model)
+        found = compute(torch, models, model, torch.float32)
         if options.check:
             check(options.check, model, found)
         else:
+            refuse_rounding(model, found, compute(torch, models, model, torch.float64))
             golden_file.write(options.out, file_name(model), header_of(torch, model), list(found.values()))
 
 

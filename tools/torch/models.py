@@ -38,6 +38,19 @@ GPT2_SIZES = {
 }
 
 
+class ResNetSize(typing.NamedTuple):
+    image: int  # height and width
+    classes: int
+    stem: int  # channels
+    stages: list  # of (blocks, width)
+
+
+RESNET_SIZES = {
+    "resnet-tiny": ResNetSize(16, 10, 8, [(2, 4), (1, 8)]),
+    "resnet50": ResNetSize(224, 1000, 64, [(3, 64), (4, 128), (6, 256), (3, 512)]),
+}
+
+
 class Values(typing.NamedTuple):
     """What a sample's input or target is: numbers, or where there are classes, whole numbers below them."""
     shape: tuple
@@ -141,10 +154,76 @@ def gpt2(name):
     return Workload(Gpt2(size, positions), tokens, tokens)
 
 
+class Bottleneck(nn.Module):
+    """torchvision's, v1.5: the stride lies in the 3 x 3."""
+
+    def __init__(self, fan_in, width, stride):
+        super().__init__()
+        fan_out = 4 * width
+        self.conv1 = nn.Conv2d(fan_in, width, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.conv2 = nn.Conv2d(width, width, 3, stride, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(width)
+        self.conv3 = nn.Conv2d(width, fan_out, 1, bias=False)
+        self.bn3 = nn.BatchNorm2d(fan_out)
+        self.relu = nn.ReLU(inplace=True)
+        self.downsample = None
+        if stride != 1 or fan_in != fan_out:
+            self.downsample = nn.Sequential(nn.Conv2d(fan_in, fan_out, 1, stride, bias=False), nn.BatchNorm2d(fan_out))
+
+    def forward(self, x):
+        y = self.relu(self.bn1(self.conv1(x)))
+        y = self.relu(self.bn2(self.conv2(y)))
+        y = self.bn3(self.conv3(y))
+        y += x if self.downsample is None else self.downsample(x)
+        return self.relu(y)
+
+
+class ResNet(nn.Module):
+    """Images (batch, height, width, 3) to logits (batch, classes), with torchvision's names."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, size.stem, 7, 2, 3, bias=False)
+        self.bn1 = nn.BatchNorm2d(size.stem)
+        self.relu = nn.ReLU(inplace=True)
+        self.maxpool = nn.MaxPool2d(3, 2, 1)
+        fan_in = size.stem
+        for number, (blocks, width) in enumerate(size.stages, 1):
+            layers = []
+            for block in range(blocks):
+                layers.append(Bottleneck(fan_in, width, 2 if number > 1 and block == 0 else 1))
+                fan_in = 4 * width
+            self.add_module(f"layer{number}", nn.Sequential(*layers))
+        self.stages = len(size.stages)
+        self.avgpool = nn.AdaptiveAvgPool2d(1)
+        self.fc = nn.Linear(fan_in, size.classes)
+
+    def forward(self, images):
+        x = images.permute(0, 3, 1, 2)  # as torch counts dimensions; in memory channels stay last
+        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
+        for number in range(1, self.stages + 1):
+            x = getattr(self, f"layer{number}")(x)
+        return self.fc(self.avgpool(x).flatten(1))
+
+
+def resnet(name):
+    size = RESNET_SIZES[name]
+    module = ResNet(size).to(memory_format=torch.channels_last)
+    return Workload(module, Values((size.image, size.image, 3)), Values((1,), size.classes))
+
+
+def channels_last(tensor):
+    """A parameter as step_bench has it: weights of convolutions are (out, height, width, in)."""
+    return tensor.permute(0, 2, 3, 1) if tensor.dim() == 4 else tensor
+
+
 def build(name):
     """Raises KeyError or ValueError where step_bench has the name and this has not, or neither has."""
     if name.startswith("gpt2-"):
         return gpt2(name)
+    if name.startswith("resnet"):
+        return resnet(name)
     if name in MLP_WIDTHS:
         return mlp(MLP_WIDTHS[name])
     layers, width = name.removeprefix("mlp:").split("x")
