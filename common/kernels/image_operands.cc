@@ -144,22 +144,22 @@ std::vector<Access> accesses(const ConvolutionBackwardWeight& op) {
 }
 
 std::vector<Access> accesses(const BatchNormForward& op) {
-  std::vector<Access> all{reads(op.x.bytes()),     reads(op.gain),
-                          reads(op.bias),          writes(op.y.bytes()),
-                          writes(op.running_mean), writes(op.running_variance),
-                          writes(op.mean),         writes(op.rstd)};
-  if (!op.residual.empty()) all.push_back(reads(op.residual.bytes()));
-  return all;
+  return {reads(op.x.bytes()),
+          reads(op.residual.bytes()),
+          reads(op.gain),
+          reads(op.bias),
+          writes(op.y.bytes()),
+          writes(op.running_mean),
+          writes(op.running_variance),
+          writes(op.mean),
+          writes(op.rstd)};
 }
 
 std::vector<Access> accesses(const BatchNormBackward& op) {
-  std::vector<Access> all{reads(op.x.bytes()), reads(op.dy.bytes()), reads(op.gain),
-                          reads(op.mean),      reads(op.rstd),       writes(op.dx.bytes()),
-                          writes(op.dgain),    writes(op.dbias)};
-  if (!op.y.empty()) all.push_back(reads(op.y.bytes()));
-  if (!op.dabove.empty()) all.push_back(reads(op.dabove.bytes()));
-  if (!op.dresidual.empty()) all.push_back(writes(op.dresidual.bytes()));
-  return all;
+  return {reads(op.x.bytes()),      reads(op.y.bytes()),   reads(op.dy.bytes()),
+          reads(op.dabove.bytes()), reads(op.gain),        reads(op.mean),
+          reads(op.rstd),           writes(op.dx.bytes()), writes(op.dresidual.bytes()),
+          writes(op.dgain),         writes(op.dbias)};
 }
 
 std::vector<Access> accesses(const MaxPoolForward& op) {
@@ -167,10 +167,8 @@ std::vector<Access> accesses(const MaxPoolForward& op) {
 }
 
 std::vector<Access> accesses(const MaxPoolBackward& op) {
-  std::vector<Access> all{reads(op.x.bytes()), reads(op.y.bytes()), reads(op.dy.bytes()),
-                          writes(op.dx.bytes())};
-  if (!op.dabove.empty()) all.push_back(reads(op.dabove.bytes()));
-  return all;
+  return {reads(op.x.bytes()), reads(op.y.bytes()), reads(op.dy.bytes()), reads(op.dabove.bytes()),
+          writes(op.dx.bytes())};
 }
 
 std::vector<Access> accesses(const AveragePoolForward& op) {
