@@ -9,6 +9,7 @@
 declare_rows() {
   local test precision tiny="--backend=$backend --model=mlp-tiny --batch=64" shared=--oversubscribe
   local several="--backend=$backend --devices=$gpus" per_gpu='--model=mlp-tiny --batch-per-device=32'
+  local gpt2="--backend=$backend --model=gpt2-nano --batch=8"
 
   local tax step='--model=mlp-large --batch=1024' pairs=100
   tax="--backend=$backend --model=$(proof_model) --batch=512 --strategy=ddp --ab=strategy=single"
@@ -27,10 +28,13 @@ declare_rows() {
   {
     row memcheck gpu,tool:compute-sanitizer 60 'a tiny model: no wrong access, by compute-sanitizer' sanitizer memcheck program step_bench $tiny --verify
     row racecheck gpu,tool:compute-sanitizer 60 'a tiny model: no race in shared memory, by compute-sanitizer' sanitizer racecheck program step_bench $tiny --verify
+    row memcheck-gpt2 gpu,tool:compute-sanitizer 60 'gpt2-nano: no wrong access, by compute-sanitizer' sanitizer memcheck program step_bench $gpt2 --verify
+    row racecheck-gpt2 gpu,tool:compute-sanitizer 60 'gpt2-nano: no race in shared memory, by compute-sanitizer' sanitizer racecheck program step_bench $gpt2 --verify
     row memcheck-dp gpu,tool:compute-sanitizer 60 'dp, two devices on a GPU: no wrong access, by compute-sanitizer' sanitizer memcheck program step_bench $tiny --strategy=dp --devices=2 $shared --verify
 
     row numbers-dp device 30 'dp, devices doubled up: numbers as single' program step_bench $tiny --strategy=dp --devices=2 $shared --verify
     row numbers-dp-allreduce device 30 'dp-allreduce, devices doubled up: numbers as single' program step_bench $tiny --strategy=dp-allreduce --devices=2 $shared --verify
+    row numbers-gpt2 device 30 'gpt2-nano by dp, devices doubled up: numbers as single' program step_bench $gpt2 --strategy=dp --devices=2 $shared --verify
     row numbers-ddp-2 device 30 'ddp, 2 ranks staged through mpi: numbers as single' ranks 2 step_bench $tiny --strategy=ddp --devices=2 $shared --comm=mpi --verify
     row numbers-ddp-4 device 30 'ddp, 4 ranks staged through mpi: numbers as single' ranks 4 step_bench $tiny --strategy=ddp --devices=4 $shared --comm=mpi --verify
     row numbers-replicate device 30 'ddp-replicate, 2 ranks through mpi: numbers as single' ranks 2 step_bench $tiny --strategy=ddp-replicate --devices=2 $shared --comm=mpi --verify
