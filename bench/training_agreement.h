@@ -32,8 +32,9 @@ struct Disagreement {
 enum class Steps { kByGradient, kNormalised };
 [[nodiscard]] Steps steps_of(OptimizerKind optimizer);
 
-// Of weights after normalised steps only the projection counts. Throws a logic error where steps,
-// tensors or sizes differ.
+// After normalised steps weights count only where every step's gradient was more than rounding:
+// above a thousandth of its tensor's largest. Throws a logic error where steps, tensors or sizes
+// differ.
 [[nodiscard]] Disagreement disagreement(const TrainedValues& reference, const TrainedValues& other,
                                         Steps steps = Steps::kByGradient);
 

@@ -92,6 +92,13 @@ Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& optio
          "--verify: independent devices train apart and have no common result; verify "
          "another strategy");
   }
+  if (model.depends_on_shard() &&
+      options.place.devices * options.variant.reducer.micro_batches > 1) {
+    fail(ErrorKind::kUsage,
+         "--verify: batch normalisation makes {} on shards another computation than on the whole "
+         "batch, which single has; verify one device without --accumulate, or another model",
+         model.name());
+  }
   try {
     const TrainedValues mine = [&] {
       const auto strategy =

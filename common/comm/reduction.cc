@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t kLine = 16;     // floats in a cache line
 constexpr std::int64_t kBlock = 2048;  // elements that are summed while they stay in the L1 cache
-// Elements of a rank's share beyond which results leave the caches anyway: 16 MiB of a call of two
-// ranks, where streaming begins to pay (8 MiB: no difference; below: a loss).
+// Elements of a rank's share from which results leave the caches anyway: 8 MiB, which is 16 MiB of
+// a call of two ranks, where streaming begins to pay (half of that: no difference; below: a loss).
 constexpr std::int64_t kStreamed = 2 << 20;
 
 TANDEM_VECTOR_CLONES
@@ -96,9 +96,11 @@ bool lie_apart(const Buffers<float>& buffers) {
   });
 }
 
-// Large results that lie apart.
+// Large results that lie apart, for several ranks. What only the one that reduces gets, it reads
+// next.
 bool reduce_streamed(const Buffers<float>& buffers, Share elements, float factor) {
-  if (elements.count < kStreamed || !lie_apart(buffers)) return false;
+  const bool is_for_others = buffers.destinations.size() > 1;
+  if (!is_for_others || elements.count < kStreamed || !lie_apart(buffers)) return false;
   StreamingStores stores;
   std::array<float, kBlock> sum;
   for (std::int64_t done = 0; done < elements.count; done += kBlock) {

@@ -62,7 +62,7 @@ struct Page {
   std::int64_t waited;        // nanoseconds
   std::uint64_t in_sequence;  // of the call in which it failed; 0: no number
   std::array<char, kNameBytes> in_call;
-  std::uint32_t stopped_count;
+  std::atomic<std::uint32_t> stopped_count;  // behind the outcome: looking takes a while
   std::array<std::int32_t, kMostNamed> awaited;
   std::array<std::int32_t, kMostNamed> stopped;
   std::array<char, kErrorBytes> error;

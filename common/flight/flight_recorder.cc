@@ -165,10 +165,9 @@ void FlightRecorder::failed(const Error& error) noexcept {
   page_->in_sequence = between.sequence;
   copy_text(page_->in_call, between.call);
   page_->awaited_count = copy_ranks(page_->awaited, between.awaited);
-  if (error.kind() == ErrorKind::kCommunication) {
-    page_->stopped_count = copy_ranks(page_->stopped, stopped_ranks(folder_));
-  }
   page_->outcome.store(static_cast<std::uint32_t>(flight::Outcome::kFailed), kRelease);
+  if (error.kind() != ErrorKind::kCommunication) return;
+  page_->stopped_count.store(copy_ranks(page_->stopped, stopped_ranks(folder_)), kRelease);
 }
 
 void FlightRecorder::ends_job() noexcept { page_->ended_job.store(now(), kRelease); }

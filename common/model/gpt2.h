@@ -11,10 +11,10 @@ namespace tandem {
 // GPT-2 with its language-model head, as torch modules of the usual names would have it (of which
 // this is the order of registration, too):
 //
-//   transformer.wte, .wpe        tokens (vocabulary, width); positions (positions, width)
-//   transformer.h.I              a block: ln_1, attn.c_attn, attn.c_proj, ln_2, mlp.c_fc,
-//   mlp.c_proj transformer.ln_f             the norm in front of the head lm_head multiplies by
-//   wte.weight, which is registered once
+// - transformer.wte, transformer.wpe: tokens (vocabulary, width), positions (positions, width)
+// - transformer.h.I, a block: ln_1, attn.c_attn, attn.c_proj, ln_2, mlp.c_fc, mlp.c_proj
+// - transformer.ln_f: the norm in front of the head. That is lm_head, which multiplies by
+//   wte.weight, registered once.
 //
 // Weights of linear layers are (out, in), as torch's Linear has them; all have biases but the head.
 // Rows of the position table beyond the sequence are parameters like others, with a gradient of 0.

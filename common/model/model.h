@@ -87,6 +87,10 @@ class Model {
   // Whether it needs operations on images, which not every back end has (lack_of_images).
   [[nodiscard]] virtual bool needs_images() const { return false; }
 
+  // Whether a sample's output depends on which others are in its shard, as batch normalisation has
+  // it: training on shards is then another computation than training on the whole batch.
+  [[nodiscard]] virtual bool depends_on_shard() const { return false; }
+
   // Modules of the equivalent torch module, containers and the root included.
   [[nodiscard]] virtual int module_count() const = 0;
 

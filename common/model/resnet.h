@@ -28,6 +28,7 @@ class ResNet final : public Model {
   [[nodiscard]] const ParameterLayout& layout() const override { return layout_; }
   [[nodiscard]] const ParameterLayout& buffers() const override { return buffers_; }
   [[nodiscard]] bool needs_images() const override { return true; }
+  [[nodiscard]] bool depends_on_shard() const override { return true; }
 
   // Of a block: itself, three convolutions with their norms and ReLU, and of a downsample the
   // sequence and its two. Beside them: the root, conv1, bn1, relu, maxpool, avgpool, fc, and the

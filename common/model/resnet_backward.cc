@@ -61,13 +61,16 @@ class Backward {
     const bool is_last = index + 1 == pass_.plan.blocks().size();
     const std::int64_t count = pass_.kept.unit(block.expand).before.size();
     const AnySpan residual = buffer(roles_.above, count);
-    norm(block.expand, roles_.main,
-         {.dabove = is_last ? AnySpan() : residual, .dresidual = residual});
+    // One operation with the addition behind it, which torch has apart; its own gradients are told
+    // of in torch's order: forward came to the downsampling last.
+    norm_gradients(block.expand, roles_.main,
+                   {.dabove = is_last ? AnySpan() : residual, .dresidual = residual});
     if (block.has_downsample()) {
       norm(block.downsample, roles_.above, {.cuts = false});
       convolution(block.downsample, x, roles_.above, roles_.free);
       std::swap(roles_.above, roles_.free);
     }
+    announce_norm(block.expand);
     convolution(block.expand, pass_.kept.unit(block.spatial).after, roles_.main, roles_.free);
     norm(block.spatial, roles_.free, {});
     convolution(block.spatial, pass_.kept.unit(block.reduce).after, roles_.free, roles_.main);
@@ -103,6 +106,17 @@ class Backward {
 
   // In place, in buffer `at`.
   void norm(int index, std::size_t at, const Beside& beside) const {
+    norm_gradients(index, at, beside);
+    announce_norm(index);
+  }
+
+  void announce_norm(int index) const {
+    const ResNetUnit& unit = pass_.plan.unit(index);
+    gradients_.sink.gradient_ready(unit.gain());
+    gradients_.sink.gradient_ready(unit.bias());
+  }
+
+  void norm_gradients(int index, std::size_t at, const Beside& beside) const {
     const ResNetUnit& unit = pass_.plan.unit(index);
     const ResNetActivations::Unit& kept = pass_.kept.unit(index);
     const AnySpan gradient = buffer(at, kept.before.size());
@@ -119,8 +133,6 @@ class Backward {
                                                        .dresidual = beside.dresidual,
                                                        .dgain = gradients_.of(unit.gain()),
                                                        .dbias = gradients_.of(unit.bias())});
-    gradients_.sink.gradient_ready(unit.gain());
-    gradients_.sink.gradient_ready(unit.bias());
   }
 
   void convolution(int index, ConstAnySpan x, std::size_t from, std::size_t to) const {

@@ -58,14 +58,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         job = subprocess.Popen(command_line(mpirun, program, comm, folder), stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True)
-        pid = pid_of_rank_1(Path(folder))
-        os.kill(pid, signal.SIGSTOP)
         try:
+            pid = pid_of_rank_1(Path(folder))
+            os.kill(pid, signal.SIGSTOP)
             said, _ = job.communicate(timeout=ENDED)
         except subprocess.TimeoutExpired:
             os.kill(pid, signal.SIGKILL)
-            job.kill()
             die("the job hung")
+        finally:
+            job.terminate()  # where it runs: mpirun then ends its ranks
     if job.returncode == 0 or not re.search(SAID, said):
         die(f"exit code {job.returncode}, and it said", said)
     if not ends(pid):

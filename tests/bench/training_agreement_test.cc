@@ -130,19 +130,27 @@ TEST_F(TrainingAgreementTest, ASamplesPartInOneRow_IsRounding) {
 
 // A gradient of 0 but for rounding becomes whole steps, which gradients compared one by one do not
 // show: they are small beside their tensor's largest.
-TEST_F(TrainingAgreementTest, WeightsAfterNormalisedSteps_CountAlongTheReference) {
+TEST_F(TrainingAgreementTest, WeightsAfterNormalisedSteps_CountWhereGradientsAreNoRounding) {
   EXPECT_EQ(steps_of(OptimizerKind::kSgd), Steps::kByGradient);
   EXPECT_EQ(steps_of(OptimizerKind::kAdam), Steps::kNormalised);
   EXPECT_EQ(steps_of(OptimizerKind::kAdamW), Steps::kNormalised);
-  TensorValues stepped = whole_;
-  stepped.front().front() +=
-      0.05F * std::abs(*std::max_element(stepped.front().begin(), stepped.front().end()));
   const Disagreement bounds = bounds_of(Precision::kFp32, Rounding::kAlike);
-  const TrainedValues reference{{whole_}, whole_};
-  const TrainedValues other{{whole_}, stepped};
-  EXPECT_FALSE(within(disagreement(reference, other), bounds));
-  EXPECT_TRUE(within(disagreement(reference, other, Steps::kNormalised), bounds));
+  const auto with_first = [&](float value) {
+    TensorValues tensors = whole_;
+    tensors.front().front() = value;
+    return tensors;
+  };
+  float largest = 0;
+  for (const float value : whole_.front()) largest = std::max(largest, std::abs(value));
+  for (const float gradient : {1e-6F * largest, 0.5F * largest}) {
+    const bool is_rounding = gradient < 1e-3F * largest;
+    const TrainedValues reference{{with_first(gradient)}, with_first(0.25F * largest)};
+    const TrainedValues other{{with_first(gradient)}, with_first(0.26F * largest)};
+    EXPECT_FALSE(within(disagreement(reference, other), bounds));
+    EXPECT_EQ(within(disagreement(reference, other, Steps::kNormalised), bounds), is_rounding);
+  }
   const TensorValues half = changed(whole_, [](float value) { return value / 2; });
+  const TrainedValues reference{{whole_}, whole_};
   EXPECT_FALSE(within(disagreement(reference, {{whole_}, half}, Steps::kNormalised), bounds));
   EXPECT_FALSE(within(disagreement(reference, {{half}, whole_}, Steps::kNormalised), bounds));
 }

@@ -122,7 +122,8 @@ TEST(ResNetTiny, Backward_IsTheFiniteDifferenceOfPlainLoops) {
   }
 }
 
-// As autograd finishes them: the head's bias first, of a block the downsample before the rest.
+// As autograd finishes them, which goes back through what forward did last: the head's bias first,
+// of a block the downsampling before the rest.
 TEST(ResNetTiny, Gradients_AreReadyOnceEach_FromTheHeadToTheStem) {
   const auto model = make_model("resnet-tiny");
   ResNetRun run(*model, 2);
@@ -133,11 +134,11 @@ TEST(ResNetTiny, Gradients_AreReadyOnceEach_FromTheHeadToTheStem) {
     order.push_back(names[static_cast<std::size_t>(segment)]);
   const std::vector<std::string> first{"fc.bias",
                                        "fc.weight",
-                                       "layer2.0.bn3.weight",
-                                       "layer2.0.bn3.bias",
                                        "layer2.0.downsample.1.weight",
                                        "layer2.0.downsample.1.bias",
                                        "layer2.0.downsample.0.weight",
+                                       "layer2.0.bn3.weight",
+                                       "layer2.0.bn3.bias",
                                        "layer2.0.conv3.weight",
                                        "layer2.0.bn2.weight"};
   EXPECT_EQ(std::vector(order.begin(), order.begin() + 9), first);

@@ -88,6 +88,17 @@ TEST(Blame, RankSeenStopped_IsTheOne_WhoeverElseIsSilent) {
       "waited 3 s for it: it was stopped");
 }
 
+TEST(Blame, SeveralRanksSeenStopped_AreAllNamed) {
+  FlightRecord saw_them = waited(rank_in_collective(0));
+  saw_them.failure->stopped = {1, 2};
+  const std::string reason =
+      blame({saw_them, rank_in_step(1), rank_in_collective(2)}, std::nullopt);
+  EXPECT_EQ(
+      reason,
+      "ranks 1, 2 did not go on from step 12, phase backward, before all_reduce #35 (4.0 MiB); "
+      "rank 0 waited 3 s for it: they were stopped");
+}
+
 // The end of the job let it go on, and it then spoke as if it had waited as well.
 TEST(Blame, RankSeenStopped_IsTheOne_WhateverItSaidLater) {
   FlightRecord saw_it = waited(rank_in_collective(0));

@@ -51,6 +51,14 @@ TEST(StderrReason, MpirunsOwnTrouble_GoesBeforeItsRemarksOnTheEnd) {
       "system it lies on");
 }
 
+TEST(StderrReason, MpisOwnErrorCode_IsAReason) {
+  EXPECT_EQ(reason_in("[vm:1] *** An error occurred in MPI_Recv\n"
+                      "[vm:1] *** MPI_ERR_TRUNCATE: message truncated\n"
+                      "[vm:1] *** MPI_ERRORS_ARE_FATAL (processes in this communicator will\n"
+                      "[vm:1] ***    and potentially your MPI job)\n"),
+            "[vm:1] *** MPI_ERR_TRUNCATE: message truncated");
+}
+
 TEST(StderrReason, NoticeOfTheBackend_IsNoReason) {
   EXPECT_EQ(reason_in("backend host: no NVIDIA GPU in this machine\n"), "");
   EXPECT_EQ(reason_in("step_bench: no such model\nbackend host: as asked\n"),

@@ -125,6 +125,11 @@ std::string divergence(const Records& records) {
   return "";
 }
 
+std::string ranks_text(const std::vector<int>& ranks) {
+  return ranks.size() == 1 ? fmt::format("rank {}", ranks.front())
+                           : fmt::format("ranks {}", fmt::join(ranks, ", "));
+}
+
 bool says_different(const FlightRecord& record) {
   return record.failure && record.failure->kind == FailureKind::kDiverged;
 }
@@ -223,11 +228,19 @@ bool lost_a_connection(const FlightRecord& record) {
 }
 
 // Connections broke though nobody's patience had ended: their other end went.
-std::string what_became_of_it(const FlightRecord& culprit, const Records& records) {
-  if (was_stopped(culprit, records)) return "it was stopped";
+std::string what_became_of_it(const Records& records) {
   const bool was_lost = std::any_of(records.begin(), records.end(), lost_a_connection) &&
                         std::none_of(records.begin(), records.end(), gave_up);
   return was_lost ? "its connections broke, and it left no word" : "it was stopped, or late";
+}
+
+// All of them were seen so.
+std::string stopped(const std::vector<const FlightRecord*>& found, const Records& records) {
+  std::vector<int> ranks;
+  for (const FlightRecord* const record : found) ranks.push_back(record->rank);
+  return fmt::format("{} did not go on from {}{}: {} stopped", ranks_text(ranks),
+                     where(least(found), records), waiting(records),
+                     ranks.size() == 1 ? "it was" : "they were");
 }
 
 // That somebody did not go on is told by those who waited. Where nobody says anything, something
@@ -245,19 +258,18 @@ std::string laggard(const Records& records) {
     std::erase_if(found, is_at_the_meeting);
   }
   const FlightRecord* culprit = &least(found);
+  if (was_stopped(*culprit, records)) return stopped(found, records);
   std::vector<int> alike;
   for (const FlightRecord* const other : found) {
     if (progress(*other) != progress(*culprit)) continue;
     alike.push_back(other->rank);
     if (came_late(*other, *culprit)) culprit = other;
   }
-  const bool is_sure =
-      alike.size() == 1 || was_stopped(*culprit, records) || came_late(*culprit, least(found));
+  const bool is_sure = alike.size() == 1 || came_late(*culprit, least(found));
   return fmt::format("{} did not go on from {}{}: {}",
                      is_sure ? fmt::format("rank {}", culprit->rank)
                              : fmt::format("one of ranks {}", fmt::join(alike, ", ")),
-                     where(*culprit, records), waiting(records),
-                     what_became_of_it(*culprit, records));
+                     where(*culprit, records), waiting(records), what_became_of_it(records));
 }
 
 // The cause before the consequence, and the first in time.
@@ -286,9 +298,8 @@ std::string lost_with(const std::string& node, const Records& records) {
   }
   if (node.empty() || lost.empty()) return "";
   return fmt::format("{} lost with {}, which its launcher no longer reaches, in {}",
-                     ranks.size() == 1 ? fmt::format("rank {} was", ranks.front())
-                                       : fmt::format("ranks {} were", fmt::join(ranks, ", ")),
-                     node, where(least(lost), records));
+                     ranks_text(ranks) + (ranks.size() == 1 ? " was" : " were"), node,
+                     where(least(lost), records));
 }
 
 std::string signalled(const Records& records, const RankEnd& end) {

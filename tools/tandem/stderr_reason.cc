@@ -35,7 +35,8 @@ bool is_ruler(std::string_view line) {
 bool is_mpirun_remark(std::string_view line) {
   return line.find("sent help message") != std::string_view::npos ||
          line.find("orte_base_help_aggregate") != std::string_view::npos ||
-         line.find("] *** ") != std::string_view::npos ||
+         (line.find("] *** ") != std::string_view::npos &&
+          line.find(" MPI_ERR_") == std::string_view::npos) ||
          line.find("ORTE_ERROR_LOG") != std::string_view::npos ||
          line.find("PMIX ERROR") != std::string_view::npos;
 }
