@@ -22,7 +22,7 @@ namespace tandem::test {
 }
 
 // One forward, loss and backward of a GPT-2 on a host device, with weights large enough that no
-// part of it is nearly linear. Gradients are garbage before.
+// part of it is nearly linear. Gradients are garbage before. The model outlives this.
 struct Gpt2Run {
   Gpt2Run(const Gpt2& model, std::int64_t batch, Precision precision = Precision::kFp32)
       : data(*platform, batch_shape(model, {0, batch}), 1, Distribution::kUniform),
@@ -36,6 +36,8 @@ struct Gpt2Run {
     for (std::size_t i = 0; i < gradients.tensors.size(); ++i) set(model, i);
     run();
   }
+
+  Gpt2Run(const Gpt2&& model, std::int64_t batch, Precision precision = Precision::kFp32) = delete;
 
   void run() {
     Interpreter interpreter(Nanoseconds{0});

@@ -94,7 +94,8 @@ TEST(Gpt2Test, Backward_IsTheFiniteDifferenceOfTheLoss) {
 }
 
 TEST(Gpt2Test, PositionsBeyondTheSequence_HaveNoGradient) {
-  Gpt2Run run(nano(7), 2);
+  const Gpt2 model = nano(7);
+  Gpt2Run run(model, 2);
   const std::vector<float> gradient = run.gradient(1);
   ASSERT_EQ(gradient.size(), 32U * 64U);
   for (std::size_t i = 0; i < gradient.size(); ++i) {
@@ -117,7 +118,8 @@ TEST(Gpt2Test, Gradients_AreReadyOnceEach_FromTheHeadToTheTables) {
 
 // What backward leaves in buffers that forward uses, too, may not matter.
 TEST(Gpt2Test, SecondStepOnTheSameBuffers_ComesToTheSameBits) {
-  Gpt2Run run(nano(8), 2);
+  const Gpt2 model = nano(8);
+  Gpt2Run run(model, 2);
   const std::vector<float> first = read_back<float>(run.device, run.gradients.flat);
   run.run();
   EXPECT_EQ(read_back<float>(run.device, run.gradients.flat), first);
@@ -171,7 +173,8 @@ TEST_F(Gpt2InBf16, LossAndGradients_AreNearThoseOfFp32_AndNotTheSame) {
 
 // 509 and 511 are the same number in bf16: ids that were cast would give the same gradient.
 TEST_F(Gpt2InBf16, Ids_AreNotRounded) {
-  Gpt2Run run(nano(1), 1, Precision::kBf16);
+  const Gpt2 model = nano(1);
+  Gpt2Run run(model, 1, Precision::kBf16);
   put(run.device, run.input->as<float>(), {509});
   run.run();
   const std::vector<float> first = read_back<float>(run.device, run.gradients.flat);
