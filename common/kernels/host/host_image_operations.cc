@@ -3,34 +3,25 @@
 
 #include <utility>
 
+#include "common/kernels/host/enqueue_prepared.h"
 #include "common/kernels/host/image_loops.h"
 #include "common/kernels/image_operands.h"
-#include "common/runtime/host/host_stream.h"
 
 namespace tandem::host {
 namespace {
 
-// Scratch memory is declared as written, as linear products have it.
 template <class Op>
 void enqueue_loop(Stream& stream, const char* name, Scratch& scratch, const Op& op) {
-  check_sizes(op);
-  HostStream& queue = host_stream(stream);
-  std::vector<Access> all = accesses(op);
-  const Scratch::Memory memory = scratch.of(scratch_size(op));
-  all.push_back(writes(memory.bytes));
-  queue.enqueue({name, std::move(all), [op, memory] { run(op, memory.bytes.data()); }});
+  enqueue_prepared(stream, name, op, [&] {
+    const Scratch::Memory memory = scratch.of(scratch_size(op));
+    return std::pair(memory.bytes, [op, memory] { run(op, memory.bytes.data()); });
+  });
 }
 
 template <class Op>
 void enqueue_convolution(Stream& stream, const char* name, Convolutions& convolutions,
                          const Op& op) {
-  check_sizes(op);
-  HostStream& queue = host_stream(stream);
-  std::vector<Access> all = accesses(op);
-  check_placement(name, stream.device(), all);  // before anything is prepared for such operands
-  Convolutions::Work work = convolutions.prepare(op);
-  all.push_back(writes(work.scratch));
-  queue.enqueue({name, std::move(all), std::move(work.body)});
+  enqueue_prepared(stream, name, op, [&] { return convolutions.prepare(op); });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "common/kernels/host/cross_entropy.h"
 #include "common/kernels/host/elementwise.h"
 #include "common/kernels/host/embedding.h"
+#include "common/kernels/host/enqueue_prepared.h"
 #include "common/kernels/host/gelu.h"
 #include "common/kernels/host/layer_norm.h"
 #include "common/kernels/host/orthogonalise.h"
@@ -23,28 +24,17 @@ void enqueue_loop(Stream& stream, const char* name, const Op& op) {
   host_stream(stream).enqueue({name, accesses(op), [op] { run(op); }});
 }
 
-// The scratch memory is declared as written too: a second stream that used the same operations at
-// the same time would be seen as the race it is, and a stream of another device is refused.
 template <class Op>
 void enqueue_product(Stream& stream, const char* name, LinearProducts& products, const Op& op) {
-  check_sizes(op);
-  HostStream& queue = host_stream(stream);
-  std::vector<Access> all = accesses(op);
-  check_placement(name, stream.device(), all);  // before anything is prepared for such operands
-  LinearProducts::Work work = products.prepare(op);
-  all.push_back(writes(work.scratch));
-  queue.enqueue({name, std::move(all), std::move(work.body)});
+  enqueue_prepared(stream, name, op, [&] { return products.prepare(op); });
 }
 
-// As products have it.
 template <class Op>
 void enqueue_with_scratch(Stream& stream, const char* name, Scratch& scratch, const Op& op) {
-  check_sizes(op);
-  HostStream& queue = host_stream(stream);
-  std::vector<Access> all = accesses(op);
-  const Scratch::Memory memory = scratch.of(scratch_size(op));
-  all.push_back(writes(memory.bytes));
-  queue.enqueue({name, std::move(all), [op, memory] { run(op, memory.bytes.data()); }});
+  enqueue_prepared(stream, name, op, [&] {
+    const Scratch::Memory memory = scratch.of(scratch_size(op));
+    return std::pair(memory.bytes, [op, memory] { run(op, memory.bytes.data()); });
+  });
 }
 
 }  // namespace

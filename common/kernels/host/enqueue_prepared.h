@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "common/runtime/access.h"
+#include "common/runtime/host/host_stream.h"
+
+namespace tandem::host {
+
+// Checks the operation, then enqueues what `prepare()` makes: scratch memory and a body that writes
+// it. The memory is declared as written too: a second stream that used the same operations at the
+// same time would be seen as the race it is, and a stream of another device is refused.
+template <class Op, class Prepare>
+void enqueue_prepared(Stream& stream, const char* name, const Op& op, const Prepare& prepare) {
+  check_sizes(op);
+  HostStream& queue = host_stream(stream);
+  std::vector<Access> all = accesses(op);
+  check_placement(name, stream.device(), all);  // before anything is prepared for such operands
+  auto [scratch, body] = prepare();
+  all.push_back(writes(scratch));
+  queue.enqueue({name, std::move(all), std::move(body)});
+}
+
+}  // namespace tandem::host
