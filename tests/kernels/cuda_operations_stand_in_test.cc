@@ -39,8 +39,17 @@ struct StandInWithoutEpilogues : StandIn {
   }
 };
 
+// One that suggests algorithms with epilogues that it then refuses.
+struct StandInWithUnsoundEpilogues : StandIn {
+  static std::unique_ptr<Platform> open(const PlatformOptions& options, std::string& unusable) {
+    auto platform = StandInWithoutEpilogues::open(options, unusable);
+    std::swap(stand_in::cublaslt().refused_epilogues, stand_in::cublaslt().unsound_epilogues);
+    return platform;
+  }
+};
+
 INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, CudaElementwiseParity, StandIn);
-using Libraries = ::testing::Types<StandIn, StandInWithoutEpilogues>;
+using Libraries = ::testing::Types<StandIn, StandInWithoutEpilogues, StandInWithUnsoundEpilogues>;
 INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, CudaProductParity, Libraries);
 INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, CudaTransformerParity, StandIn);
 
@@ -194,6 +203,11 @@ TEST_F(CudaOperationsOnStandIn, Gelu_IsTheLibrarysWhereColumnsAreWholePacks_Else
   run(others.forward(Side::kDevice, Activation::kGelu, true));
   EXPECT_EQ(stand_in::cublaslt().last_epilogue, CUBLASLT_EPILOGUE_DEFAULT);
   EXPECT_EQ(stand_in::calls("for_each"), 1);
+  offset_ = 2;  // 8 bytes: too little for what GELU is given
+  auto unaligned = layer<float>({8, 4, 16}, Distribution::kUniform);
+  run(unaligned.forward(Side::kDevice, Activation::kGelu, true));
+  EXPECT_EQ(stand_in::cublaslt().last_epilogue, CUBLASLT_EPILOGUE_DEFAULT);
+  EXPECT_EQ(stand_in::calls("for_each"), 2);
 }
 
 using CudaAttentionOnStandIn = CudaTransformerParity<StandIn>;

@@ -42,10 +42,11 @@ TEST(ProductPlan, EpilogueOfForward_IsBiasAndActivation) {
 TEST(ProductPlan, WhatGeluIsGiven_IsWrittenInWholePacksOnly) {
   ProductPlan plan = plan_of(forward(Activation::kGelu, true));
   EXPECT_TRUE(writes_before(plan.epilogue));
-  EXPECT_FALSE(has_epilogue(plan));  // 5 columns of y
+  EXPECT_FALSE(has_epilogue(plan, 256));  // 5 columns of y
   plan.d.rows = 16;
-  EXPECT_TRUE(has_epilogue(plan));
-  EXPECT_TRUE(has_epilogue(plan_of(forward(Activation::kRelu, true))));
+  EXPECT_TRUE(has_epilogue(plan, 16));
+  EXPECT_FALSE(has_epilogue(plan, 8));
+  EXPECT_TRUE(has_epilogue(plan_of(forward(Activation::kRelu, true)), 8));
 }
 
 // Row-major (rows, columns) lies as column-major (columns, rows); the epilogue's vector is as long

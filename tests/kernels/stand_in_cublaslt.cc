@@ -191,7 +191,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   if (state.refused_epilogues.contains(static_cast<int>(own.epilogue))) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
-  if (writes_before(own.epilogue) && (own.before_stride % 8 != 0 || own.before == nullptr)) {
+  if (writes_before(own.epilogue) &&
+      (own.before_stride % 8 != 0 || own.before == nullptr || alignment_of(own.before) < 16)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   if (wanted < 2 || wishes.workspace < kWorkspaceOfAll) return CUBLAS_STATUS_INVALID_VALUE;
@@ -204,6 +205,20 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   algorithm = {own.epilogue, {}, alignment_of(own.vector), alignment_of(own.before)};
   std::copy_n(wishes.alignments, 4, algorithm.alignments);
   *found = 2;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t operation,
+                                       cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                       cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                       const cublasLtMatmulAlgo_t* algo,
+                                       cublasLtMatmulHeuristicResult_t* result) {
+  const auto epilogue = reinterpret_cast<const Algorithm*>(algo)->epilogue;
+  if (epilogue != as<Operation>(operation).epilogue) return CUBLAS_STATUS_INVALID_VALUE;
+  if (stand_in::cublaslt().unsound_epilogues.contains(static_cast<int>(epilogue))) {
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
+  result->workspaceSize = kWorkspaceOfAll;
   return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -16,6 +16,7 @@ namespace tandem::testing::stand_in {
 struct CublasLt {
   std::set<int> refused_epilogues{};                        // for which the heuristics find nothing
   bool refuses_all = false;                                 // the heuristics find nothing at all
+  std::set<int> unsound_epilogues{};                        // what is suggested does not hold
   std::string failing{};                                    // the next call of this function fails,
   cublasStatus_t failure = CUBLAS_STATUS_EXECUTION_FAILED;  // with this
   int searches = 0;                                         // calls of the heuristics

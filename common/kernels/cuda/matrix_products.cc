@@ -95,7 +95,7 @@ MatrixProducts::Prepared& MatrixProducts::find_or_prepare(const Key& key,
 }
 
 MatrixProducts::Prepared MatrixProducts::prepare(const Key& key, const ProductOperands& operands) {
-  if (has_epilogue(key.plan)) {
+  if (has_epilogue(key.plan, key.alignments.back())) {
     Prepared prepared;
     describe(key.plan, operands, prepared);
     if (choose_algorithm(key, prepared)) return prepared;
@@ -181,15 +181,22 @@ bool MatrixProducts::choose_algorithm(const Key& key, Prepared& prepared) {
   // Refusals, not failures: the combination is not to be had.
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return false;
   check(status, "cublasLtMatmulAlgoGetHeuristic", key.plan);
-  const auto end = results.begin() + found;
-  const auto fitting = std::find_if(results.begin(), end, [&](const auto& result) {
-    return result.state == CUBLAS_STATUS_SUCCESS &&
-           result.workspaceSize <= static_cast<std::size_t>(workspace_.size());
-  });
-  if (fitting == end) return false;
-  prepared.algorithm = fitting->algo;
-  prepared.workspace = fitting->workspaceSize;
-  return true;
+  return std::any_of(results.begin(), results.begin() + found,
+                     [&](const auto& suggestion) { return take(suggestion, prepared); });
+}
+
+// False where it does not hold: the library may refuse what its heuristics suggest, and would do so
+// when it is first launched.
+bool MatrixProducts::take(const cublasLtMatmulHeuristicResult_t& suggestion, Prepared& prepared) {
+  cublasLtMatmulHeuristicResult_t checked{};
+  if (suggestion.state != CUBLAS_STATUS_SUCCESS ||
+      cublasLtMatmulAlgoCheck(handle_, &prepared.operation, &prepared.a, &prepared.b, &prepared.d,
+                              &prepared.d, &suggestion.algo, &checked) != CUBLAS_STATUS_SUCCESS) {
+    return false;
+  }
+  prepared.algorithm = suggestion.algo;
+  prepared.workspace = std::max(suggestion.workspaceSize, checked.workspaceSize);
+  return prepared.workspace <= static_cast<std::size_t>(workspace_.size());
 }
 
 void MatrixProducts::check(cublasStatus_t status, const char* call, const ProductPlan& plan) const {

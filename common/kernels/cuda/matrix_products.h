@@ -71,6 +71,7 @@ class MatrixProducts {
   Prepared& find_or_prepare(const Key& key, const ProductOperands& operands);
   [[nodiscard]] Prepared prepare(const Key& key, const ProductOperands& operands);
   [[nodiscard]] bool choose_algorithm(const Key& key, Prepared& prepared);
+  [[nodiscard]] bool take(const cublasLtMatmulHeuristicResult_t& suggestion, Prepared& prepared);
   void describe(const ProductPlan& plan, const ProductOperands& operands, Prepared& prepared) const;
   void describe_epilogue(const ProductPlan& plan, const ProductOperands& operands,
                          Prepared& prepared) const;

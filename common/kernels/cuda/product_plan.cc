@@ -93,9 +93,11 @@ bool writes_before(cublasLtEpilogue_t epilogue) {
   return epilogue == CUBLASLT_EPILOGUE_GELU_AUX || epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS;
 }
 
-bool has_epilogue(const ProductPlan& plan) {
+bool has_epilogue(const ProductPlan& plan, std::uint32_t before) {
   constexpr std::int64_t kPackOfColumn = 8;
-  return !writes_before(plan.epilogue) || plan.d.rows % kPackOfColumn == 0;
+  constexpr std::uint32_t kBytesAtATime = 16;
+  if (!writes_before(plan.epilogue)) return true;
+  return plan.d.rows % kPackOfColumn == 0 && before >= kBytesAtATime;
 }
 
 cublasComputeType_t compute_type(const ProductPlan& plan, Precision precision) {

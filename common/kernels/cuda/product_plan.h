@@ -64,10 +64,11 @@ struct ProductPlan {
 // Whether the epilogue also writes what the activation is given, as large as the result.
 [[nodiscard]] bool writes_before(cublasLtEpilogue_t epilogue);
 
-// Whether the library may be asked for the epilogue: it writes what an activation is given only
-// where columns are a multiple of 8 elements long (cublasLt.h,
-// CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD).
-[[nodiscard]] bool has_epilogue(const ProductPlan& plan);
+// Whether the library may be asked for the epilogue, `before` being the alignment of what an
+// activation is given: it writes that only where columns are a multiple of 8 elements long
+// (cublasLt.h, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD), 16 bytes at a time, and its heuristics are
+// never told where it lies.
+[[nodiscard]] bool has_epilogue(const ProductPlan& plan, std::uint32_t before);
 
 // How factors are multiplied and sums taken. fp32 is fp32 unless tf32 was asked for.
 [[nodiscard]] cublasComputeType_t compute_type(const ProductPlan& plan, Precision precision);
