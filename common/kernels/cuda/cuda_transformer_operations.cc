@@ -149,7 +149,7 @@ void CudaOperations::queue_attention(Stream& stream, const char* name, const Op&
   const DType type = op.qkv.dtype();
   const ScoreTiles tiles = tiles_of(op.shape, type);
   const ByteSpan scratch = scores_.at_least(scratch_size(tiles, type));
-  queue(stream, name, op, scratch, [&](cudaStream_t on) {
+  queue(stream, name, op, {scratch, workspace_}, [&](cudaStream_t on) {
     return enqueue_attention(on, products_, {tiles, scratch}, op);
   });
 }
