@@ -98,8 +98,10 @@ DdpReplicate::DdpReplicate(Platform& platform, Device& device, const Model& mode
       gradients_(make_arena(communicator, model.layout())),
       replica_(device, model, pieces_[static_cast<std::size_t>(communicator.rank())].count, options,
                make_arena(communicator, model.layout())) {
+  replica_.rehearse(gradients_.tensors);
   if (root_) replica_.initialise(options.seed, options.distribution);
   replica_.stream().synchronize();
+  communicator_.barrier();  // nobody enqueues a collective while others take memory
 }
 
 // Defined here, where Root is whole.

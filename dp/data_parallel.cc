@@ -100,6 +100,7 @@ void DataParallel::build_replicas(const TrainingOptions& options) {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     gradients_.push_back(make_arena(*devices_[i], model_.layout()));
     replicas_.push_back(std::make_unique<Replica>(*devices_[i], model_, pieces_[i].count, options));
+    replicas_.back()->rehearse(gradients_.back().tensors);
   }
 }
 

@@ -50,8 +50,9 @@ AllReduceRank::AllReduceRank(Platform& platform, Device& device, const Model& mo
       replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options) {
   verify_same_parameters(communicator_, model.layout());
   make_reducer(platform, ranks, model.layout(), reducer);
+  replica_.rehearse(reducer_->gradients());
   // Threads share a process: where some of them wait in a collective on their GPUs, another's
-  // memory cannot be taken.
+  // memory cannot be taken, nor its kernels loaded.
   communicator_.barrier();
   // Each rank could make the same weights from the seed; sending them is what DDP does, and keeps
   // ranks equal where their weights come from elsewhere.

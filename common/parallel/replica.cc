@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "common/runtime/copy.h"
+
 namespace tandem {
 namespace {
 
@@ -48,6 +50,7 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
                  const TrainingOptions& options, Arena parameters)
     : device_(device),
       model_(model),
+      batch_(batch),
       observers_(options.phases.observers),
       operations_(operations_for(model, device, options.precision)),
       parameters_(std::move(parameters)),
@@ -57,6 +60,31 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
       activations_(model.make_activations(device, batch, options.precision)),
       timer_(device, options.phases),
       stream_(device.make_stream(StreamPriority::kNormal)) {}
+
+// Zeros are an input to every model, as they are class 0. They lie where the weights will, so that
+// the device's high-water mark is that of training.
+void Replica::rehearse(const TensorList& gradients) {
+  if (device_.id().backend != Backend::kCuda) return;
+  const std::int64_t count = batch_ * model_.input_width();
+  if (count <= parameters_.flat.size()) {
+    return enqueue_rehearsal(parameters_.flat.subspan(0, count), gradients);
+  }
+  const auto zeros = device_.allocate(bytes_of<float>(count));
+  enqueue_zero(*stream_, zeros->as<float>());
+  enqueue_rehearsal(zeros->as<float>(), gradients);
+}
+
+void Replica::enqueue_rehearsal(Span<const float> input, const TensorList& gradients) {
+  enqueue_zero(*stream_, parameters_.flat);
+  ModuleState state{.buffers = buffers_.tensors};
+  IgnoreGradients nobody;
+  model_.forward(on(), weights_, state, input, *activations_);
+  enqueue_zero(*stream_, output_gradient());
+  model_.backward(on(), weights_, input, *activations_, gradients, nobody);
+  for (const Span<float>& gradient : gradients) enqueue_zero(*stream_, gradient);
+  enqueue_zero(*stream_, buffers_.flat);
+  stream_->synchronize();
+}
 
 void Replica::initialise(std::uint64_t seed, Distribution distribution) {
   model_.initialise(on(), parameters_.tensors, seed, distribution);

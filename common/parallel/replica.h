@@ -30,6 +30,13 @@ class Replica {
   [[nodiscard]] Span<float> output() { return activations_->output(); }
   [[nodiscard]] Span<float> output_gradient() { return activations_->output_gradient(); }
 
+  // Before weights are there. On GPUs, a forward and a backward on zeros, waited for: libraries
+  // load their kernels and choose algorithms, and operations take scratch memory, when they first
+  // meet a shape; each may wait for what runs on the GPUs, and so for ever behind a collective that
+  // waits for a peer's launch. Leaves parameters, buffers and `gradients` zero, and is no step to
+  // timers, observers and interpreters. On the host it does nothing.
+  void rehearse(const TensorList& gradients);
+
   // Enqueues. `input` stays until backward is done; `interpreter` is the calling thread's.
   void initialise(std::uint64_t seed, Distribution distribution);
   void forward(Span<const float> input, Interpreter& interpreter);
@@ -39,9 +46,11 @@ class Replica {
 
  private:
   [[nodiscard]] Executor on() { return {*operations_, *stream_}; }
+  void enqueue_rehearsal(Span<const float> input, const TensorList& gradients);
 
   Device& device_;
   const Model& model_;
+  const std::int64_t batch_;
   const std::vector<StepObserver*> observers_;
   const std::unique_ptr<Operations> operations_;
   const Arena parameters_;

@@ -19,6 +19,7 @@ Single::Single(Platform& platform, Device& device, const Model& model, Piece sha
       replica_(device, model, share.count, options),
       graph_(options.replay, replica_, interpreter_) {
   check_replayable(options);
+  replica_.rehearse(gradients_.tensors);
   replica_.initialise(options.seed, options.distribution);
   replica_.stream().synchronize();
 }

@@ -9,6 +9,9 @@
 
 #include "common/kernels/bf16_support.h"
 #include "common/model/zoo.h"
+#include "common/parallel/replica.h"
+#include "common/runtime/read_back.h"
+#include "common/runtime/registry.h"
 #include "tests/support/build_folder.h"
 #include "tests/support/training.h"
 
@@ -69,6 +72,48 @@ TEST_F(CudaTraining, SingleAndDp_FollowTheHost_InEveryPrecisionOfBoth) {
       }
     }
   }
+}
+
+std::int64_t allocations_on(Platform& platform) {
+  std::int64_t all = 0;
+  for (int i = 0; i < platform.device_count(); ++i) all += platform.device(i).memory().allocations;
+  return all;
+}
+
+// A collective of another thread's may be in flight by then, behind which taking memory, and what
+// libraries do when they first meet a shape, would wait for ever.
+TEST_F(CudaTraining, FirstStep_TakesNoMemory) {
+  const auto model = make_model("gpt2-nano:4");
+  for (const char* const strategy : {"single", "dp", "dp-allreduce"}) {
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+      Training run = exact_run(Backend::kCuda, strategy, strategy[0] == 's' ? 1 : 2);
+      run.training.precision = precision;
+      std::int64_t before = 0;
+      run.before_steps = [&](Platform& platform) { before = allocations_on(platform); };
+      run.after_step = [&](Platform& platform, int /*step*/) {
+        EXPECT_EQ(allocations_on(platform), before) << strategy << " in " << name_of(precision);
+      };
+      static_cast<void>(train(*model, run));
+      EXPECT_GT(before, 0);
+    }
+  }
+}
+
+TEST_F(CudaTraining, Rehearsal_LeavesZeros_AndIsNoStep) {
+  PlatformOptions wanted;
+  wanted.devices = 1;
+  const auto platform = open_platform(Backend::kCuda, wanted);
+  Device& device = platform->device(0);
+  const auto model = make_model("counter");   // whose forward writes a buffer
+  Replica replica(device, *model, 1000, {});  // its input is larger than its weights
+  const Arena gradients = make_arena(device, model->layout());
+  replica.initialise(1, Distribution::kUniform);
+  replica.rehearse(gradients.tensors);
+  for (const Arena* const arena : {&replica.parameters(), &replica.buffers(), &gradients}) {
+    const auto values = read_back<float>(device, arena->flat);
+    EXPECT_EQ(values, std::vector<float>(values.size()));
+  }
+  EXPECT_TRUE(replica.state().attributes.empty());
 }
 
 }  // namespace

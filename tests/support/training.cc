@@ -15,6 +15,7 @@ namespace tandem::test {
 namespace {
 
 Outcome run_steps(Strategy& strategy, Platform& platform, const Training& run) {
+  if (run.before_steps) run.before_steps(platform);
   for (int step = 0; step < run.steps; ++step) {
     strategy.step();
     if (!run.after_step) continue;

@@ -28,7 +28,8 @@ struct Training {
   dp::DataParallelOptions dp{};
   dp::Shards shards = dp::Shards::kOwn;
   PlatformOptions platform{};  // `devices` is taken from above
-  // Where set, called once each step is done, by each rank.
+  // Where set, called by each rank: before its first step, and once each step is done.
+  std::function<void(Platform&)> before_steps{};
   std::function<void(Platform&, int step)> after_step{};
   Backend backend = Backend::kHost;
 };

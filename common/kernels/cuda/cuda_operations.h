@@ -13,8 +13,9 @@ namespace tandem::cuda {
 // The operations of a GPU: cuBLASLt for the products, own kernels for the rest. Device memory is
 // taken on construction, so that no operation allocates, frees or waits, whatever else is in
 // flight; but for scratch memory of attention and layer normalisation, whose size is known when
-// forward is first given a shape. What is queued must end before this goes (freeing the memory
-// waits for the GPU anyway). Thread-safety as Operations.
+// forward is first given a shape (Replica::rehearse() does, before there are collectives). What is
+// queued must end before this goes (freeing the memory waits for the GPU anyway). Thread-safety as
+// Operations.
 class CudaOperations final : public Operations {
  public:
   // A usage error where the GPU has not that precision.
