@@ -155,9 +155,12 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
   record.precision = name_of(options.variant.training.precision);
   record.oversubscribed = place.oversubscribed;
   const std::int64_t parameters = model.layout().parameter_count();
+  const StepWork work = step_work_of(options, model);
   record.model = {.parameters = parameters,
                   .parameter_bytes = parameters * static_cast<std::int64_t>(sizeof(float)),
-                  .flops_per_sample = model.flops_per_sample()};
+                  .flops_per_sample = model.flops_per_sample(),
+                  .operations_per_step = work.operations(),
+                  .optimizer_bytes_per_step = work.optimizer_bytes.value};
   record.modelled = modelled_in(options, place);
   record.planted = options.planted;
   record.core_gflops = place.core_gflops;
@@ -166,6 +169,13 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
 }
 
 }  // namespace
+
+StepWork step_work_of(const StepOptions& options, const Model& model) {
+  const TrainingOptions& training = options.variant.training;
+  const std::int64_t share = training.global_batch / options.place.devices;
+  return count_step(model, std::max<std::int64_t>(1, share), training.precision,
+                    training.optimizer);
+}
 
 void warn(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) {

@@ -4,6 +4,7 @@
 #include "bench/job.h"
 #include "bench/measurement.h"
 #include "bench/step_options.h"
+#include "bench/step_work.h"
 #include "common/model/model.h"
 #include "common/results/launch_record.h"
 
@@ -15,6 +16,9 @@ void warn(const std::vector<std::string>& warnings);
 // What every output of Google Benchmark says of a job of step_bench: the job, and how samples are
 // taken.
 void add_context(const Place& place, const StepOptions& options);
+
+// What a step of the options asks of a device that has its share of the batch and updates.
+[[nodiscard]] StepWork step_work_of(const StepOptions& options, const Model& model);
 
 // The cell that the options name.
 [[nodiscard]] results::Cell cell_of(const StepOptions& options, Backend backend);

@@ -7,7 +7,9 @@ namespace tandem::bench {
 
 // All models that have a name of their own, with their sizes, as the Markdown table that
 // METHODOLOGY.md has as well: parameters, bytes of them in fp32, floating-point operations of a
-// sample's forward and backward, modules; behind it, those that do not run on GPUs, and why.
+// sample's forward and backward, modules; of a step in fp32 the operations (forward + loss +
+// backward + update) and what the update reads and writes; behind it, those that do not run on
+// GPUs, and why.
 [[nodiscard]] std::string model_table();
 
 }  // namespace tandem::bench

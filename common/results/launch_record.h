@@ -57,6 +57,10 @@ struct ModelFacts {
   std::int64_t parameters = 0;
   std::int64_t parameter_bytes = 0;
   double flops_per_sample = 0;  // forward and backward
+  // Of a device that does a whole step: operations of forward, loss, backward and update, and what
+  // the update reads and writes; 0: not told.
+  std::int64_t operations_per_step = 0;
+  std::int64_t optimizer_bytes_per_step = 0;
 };
 
 // Facts of the machine as this launch saw it.

@@ -86,13 +86,17 @@ DeviceMemory memory_from(const Json& json) {
 Json to_json(const ModelFacts& model) {
   return Json{{"parameters", model.parameters},
               {"parameter_bytes", model.parameter_bytes},
-              {"flops_per_sample", finite(model.flops_per_sample, "flops_per_sample")}};
+              {"flops_per_sample", finite(model.flops_per_sample, "flops_per_sample")},
+              {"operations_per_step", model.operations_per_step},
+              {"optimizer_bytes_per_step", model.optimizer_bytes_per_step}};
 }
 
 ModelFacts model_from(const Json& json) {
   return {.parameters = value_or<std::int64_t>(json, "parameters", 0),
           .parameter_bytes = value_or<std::int64_t>(json, "parameter_bytes", 0),
-          .flops_per_sample = value_or(json, "flops_per_sample", 0.0)};
+          .flops_per_sample = value_or(json, "flops_per_sample", 0.0),
+          .operations_per_step = value_or<std::int64_t>(json, "operations_per_step", 0),
+          .optimizer_bytes_per_step = value_or<std::int64_t>(json, "optimizer_bytes_per_step", 0)};
 }
 
 Json samples_to_json(const std::vector<double>& seconds) {

@@ -37,6 +37,9 @@ def check_record(step_bench, path):
     with open(path, encoding="utf-8") as file:
         record = json.load(file)
     assert record["precision"] == "fp32" and record["peak_gflops"] > 0, record
+    # Three layers and the loss; 101 386 parameters of mlp-tiny, whose last bias of 10 fills a line of 16.
+    model = record["model"]
+    assert (model["operations_per_step"], model["optimizer_bytes_per_step"]) == (12, 20 * (101386 + 6)), model
     assert "of a measured peak of" in said, said
     # What it was measured with is none of the step's memory.
     assert record["memory"][0]["peak_bytes"] < 3 * 4 * 512**2, record["memory"]

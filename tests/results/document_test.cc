@@ -85,7 +85,7 @@ TEST(Document, Names_DoNotDependOnTheNumberOfIterations) {
 TEST(Document, Tandem_IsTheOnlyFurtherKey_AndKeepsFailures) {
   const nlohmann::json json = written();
   EXPECT_EQ(json.size(), 3U);
-  EXPECT_EQ(json["tandem"]["schema_version"], "1.4.0");
+  EXPECT_EQ(json["tandem"]["schema_version"], "1.5.0");
   EXPECT_EQ(json["tandem"]["launches"].size(), 3U);
   EXPECT_EQ(json["tandem"]["launches"][2]["status"], "failed");
 }

@@ -50,6 +50,8 @@ TEST(RecordText, WhatStandsBesideTheTimes_IsKept) {
   EXPECT_DOUBLE_EQ(read.core_gflops, 88.25);
   EXPECT_DOUBLE_EQ(read.peak_gflops, 140.5);
   EXPECT_EQ(read.precision, "bf16");
+  EXPECT_EQ(read.model.operations_per_step, 19);
+  EXPECT_EQ(read.model.optimizer_bytes_per_step, 20480);
 }
 
 TEST(RecordText, GpusAndThreads_AreKept) {

@@ -67,7 +67,11 @@ inline LaunchRecord full_record() {
       {.device = 1, .phases = {"forward", "backward"}, .cpus = {4, 5, 6, 7}, .numa_nodes = {1}}};
   record.resolved = {{"broadcast", "collective"}};
   record.bucket_bytes = {1 << 20, 25 << 20};
-  record.model = {.parameters = 1000, .parameter_bytes = 4000, .flops_per_sample = 6e3};
+  record.model = {.parameters = 1000,
+                  .parameter_bytes = 4000,
+                  .flops_per_sample = 6e3,
+                  .operations_per_step = 19,
+                  .optimizer_bytes_per_step = 20480};
   record.machine = {.host_name = "node",
                     .hosts = {"node", "other"},
                     .cpu_model = "Test CPU",
