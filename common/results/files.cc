@@ -8,15 +8,16 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "common/base/error.h"
 
 namespace tandem::results {
 namespace {
 
-[[noreturn]] void fail_writing(const std::filesystem::path& path) {
+[[noreturn]] void fail_writing(const std::filesystem::path& path, int reason = errno) {
   fail(ErrorKind::kFailure, "writing {}: {}; free some space or choose another --out",
-       path.string(), std::strerror(errno));
+       path.string(), std::strerror(reason));
 }
 
 }  // namespace
@@ -55,7 +56,22 @@ void replace_file(const std::filesystem::path& path, std::string_view text) {
   }
   const bool synced = ::fsync(descriptor) == 0;
   const bool closed = ::close(descriptor) == 0;
-  if (!synced || !closed || std::rename(beside.c_str(), path.c_str()) != 0) fail_writing(path);
+  if (synced && closed && std::rename(beside.c_str(), path.c_str()) == 0) return;
+  const int reason = errno;
+  ::unlink(beside.c_str());
+  fail_writing(path, reason);
+}
+
+void make_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) fail_writing(path, error.value());
+}
+
+void remove_all(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error) fail_writing(path, error.value());
 }
 
 }  // namespace tandem::results

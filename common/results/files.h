@@ -14,6 +14,13 @@ namespace tandem::results {
 // the new one, never a part.
 void replace_file(const std::filesystem::path& path, std::string_view text);
 
+// Makes a folder and those above it, where they are missing. Throws a failure that names it and the
+// system's reason.
+void make_folder(const std::filesystem::path& path);
+
+// Removes a file, or a folder and all in it, where there is one; fails as make_folder().
+void remove_all(const std::filesystem::path& path);
+
 // Writes all of the text to an open descriptor; `path` is for the error alone.
 void write_all(int descriptor, std::string_view text, const std::filesystem::path& path);
 

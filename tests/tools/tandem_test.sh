@@ -159,6 +159,14 @@ case_timeout() {
   [ "$(launches)" = 13 ] || die "a launch that hangs was repeated"
 }
 
+# All that a launch has started ends with it: its group, ranks in groups of their own, and daemons.
+case_orphans() {
+  sweep 64 processes
+  FAKE_HANG=ddp FAKE_DAEMON=1 FAKE_RANK_SLEEP=295 expect 1 run --launch-timeout 1s --launches 1
+  grep -q 'stopped after 1 s' out || die "the timeout is not named"
+  if pgrep -f "$folder/result|sleep 29[56]" >left; then die "processes are left: $(cat left)"; fi
+}
+
 case_interrupt() {
   sweep 64 processes
   # Not through run(): $! would be that of a subshell.

@@ -55,9 +55,10 @@ struct Pipe {
 
 // In the child: nothing here allocates. Reports errno through `failure` where exec fails.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int out, int err,
-                         int failure) {
+                         int failure, pid_t parent) {
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // should this program be killed outright
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);       // should this program be killed outright
+  if (::getppid() != parent) ::_exit(127);  // it was, before that line
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
@@ -76,11 +77,12 @@ class Child {
     Pipe failure;
     const std::vector<char*> arguments = exec_pointers(request.arguments);
     const std::vector<char*> environment = exec_pointers(request.environment);
+    const pid_t self = ::getpid();
     pid_ = ::fork();
     if (pid_ < 0) fail(ErrorKind::kFailure, "starting a child: {}", std::strerror(errno));
     if (pid_ == 0) {
       become(arguments.data(), environment.data(), out_.write.value, err_.write.value,
-             failure.write.value);
+             failure.write.value, self);
     }
     ::setpgid(pid_, pid_);  // here too: whoever comes first
     for (Descriptor* end : {&out_.write, &err_.write, &failure.write}) end->close();

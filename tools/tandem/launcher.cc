@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/results/files.h"
 #include "common/results/record_text.h"
 #include "tools/tandem/blame.h"
 #include "tools/tandem/child_process.h"
@@ -71,8 +72,8 @@ std::string failure_of(const ChildResult& child, const std::string& program,
 class FlightFolder {
  public:
   explicit FlightFolder(std::filesystem::path path) : path_(std::move(path)) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
+    results::remove_all(path_);
+    results::make_folder(path_);
   }
   ~FlightFolder() {
     std::error_code ignored;
@@ -206,7 +207,7 @@ std::string Launcher::refusal_of(const results::Cell& cell) const {
                                        .log = log,
                                        .timeout = timeout_},
                                       interrupts_);
-  std::filesystem::remove(log);
+  results::remove_all(log);
   const bool is_refused = child.end == End::kExited && child.code == kUsageExit;
   return is_refused ? reason_in(child.stderr_text) : "";
 }
@@ -215,7 +216,7 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
                                            const Yardsticks& yardsticks) const {
   const std::filesystem::path base = logs_ / file_name(cell, launch);
   const std::filesystem::path record_path = base.string() + ".record.json";
-  std::filesystem::remove(record_path);
+  results::remove_all(record_path);  // a record of before would be taken for this launch's
   const FlightFolder flights(base.string() + ".flight");
   LaunchSettings settings = settings_;
   settings.yardsticks = yardsticks;
@@ -232,7 +233,7 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
   } catch (const Error& error) {
     if (failure.empty()) failure = error.what();
   }
-  std::filesystem::remove(record_path);  // step_bench tries early whether it can write there
+  results::remove_all(record_path);  // step_bench tries early whether it can write there
   // "Skipped" is the child's last word, whatever its exit code; a time counts only where all ended
   // well.
   LaunchOutcome outcome;

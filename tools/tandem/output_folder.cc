@@ -42,14 +42,14 @@ OutputFolder::OutputFolder(const std::filesystem::path& path)
   try {
     results::replace_file(probe, "tandem\n");
   } catch (const Error&) {
-    fail(ErrorKind::kUsage, "the output folder {} cannot be written to; choose another --out",
-         path_.string());
+    if (is_new_) std::filesystem::remove(path_, error);
+    throw;
   }
   std::filesystem::remove(probe, error);
 }
 
 std::filesystem::path OutputFolder::logs() const {
-  std::filesystem::create_directories(path_ / "logs");
+  results::make_folder(path_ / "logs");
   return path_ / "logs";
 }
 

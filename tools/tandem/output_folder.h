@@ -8,8 +8,8 @@
 
 namespace tandem::cli {
 
-// The folder that --out names. Throws a usage error where it cannot be made or written to, which
-// is found out before anything is measured.
+// The folder that --out names. Throws a usage error where it cannot be made, a failure where it
+// cannot be written to; both are found out before anything is measured.
 class OutputFolder {
  public:
   explicit OutputFolder(const std::filesystem::path& path);
