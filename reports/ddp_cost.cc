@@ -34,7 +34,7 @@ bool compute_the_same(const CellSummary& a, const CellSummary& b) {
 // The plainest one where there is a choice.
 const CellSummary* independent_of(const CellSummary& ddp, const Summary& summary) {
   const CellSummary* best = nullptr;
-  for (const CellSummary& other : summary.cells) {
+  for (const CellSummary& other : of_same_workload(summary.cells, ddp.cell)) {
     if (other.cell.strategy != "independent" || other.launches == 0) continue;
     if (!compute_the_same(ddp, other)) continue;
     const bool plainer = best == nullptr || other.cell.options.size() < best->cell.options.size();

@@ -86,11 +86,9 @@ CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
 // cell is; one without options where there is a choice.
 const CellSummary* baseline_of(const CellSummary& summary, const std::vector<CellSummary>& cells) {
   const CellSummary* best = nullptr;
-  for (const CellSummary& other : cells) {
+  for (const CellSummary& other : of_same_workload(cells, summary.cell)) {
     if (other.cell.strategy != "single" || other.launches == 0) continue;
-    if (other.cell.model != summary.cell.model || other.mode != summary.mode ||
-        other.cell.global_batch != summary.cell.global_batch ||
-        other.cell.backend != summary.cell.backend || other.modelled != summary.modelled ||
+    if (other.mode != summary.mode || other.modelled != summary.modelled ||
         other.planted != summary.planted ||
         precision_of(other.cell) != precision_of(summary.cell) ||
         is_replayed(other.cell) != is_replayed(summary.cell)) {
@@ -152,7 +150,8 @@ bool same_point(const CellSummary& a, const CellSummary& b) {
 // Variants of dp, and of ddp, are compared only where the strategy itself, with the fewest options,
 // is absent: the folder of `tandem explain` holds many of them.
 bool is_plainest(const CellSummary& summary, const std::vector<CellSummary>& cells) {
-  return std::none_of(cells.begin(), cells.end(), [&](const CellSummary& other) {
+  const auto near = of_same_workload(cells, summary.cell);
+  return std::none_of(near.begin(), near.end(), [&](const CellSummary& other) {
     return other.cell.strategy == summary.cell.strategy && other.launches > 0 &&
            same_point(other, summary) && is_subset(other.cell, summary.cell);
   });
@@ -169,7 +168,7 @@ std::vector<Comparison> compare(const std::vector<CellSummary>& cells) {
   std::vector<Comparison> comparisons;
   for (const CellSummary& dp : cells) {
     if (!is_comparable(dp, "dp", cells)) continue;
-    for (const CellSummary& ddp : cells) {
+    for (const CellSummary& ddp : of_same_workload(cells, dp.cell)) {
       if (!is_comparable(ddp, "ddp", cells) || !same_point(dp, ddp)) continue;
       const stats::Estimate speed = stats::ratio_of_medians(dp.medians, ddp.medians);
       const Comparison pair{
@@ -205,6 +204,20 @@ std::optional<double> CellSummary::peak_share() const {
 
 double CellSummary::remainder_share() const {
   return launches == 0 ? 0 : remainder_seconds / mean_step.center;
+}
+
+std::span<const CellSummary> of_same_workload(std::span<const CellSummary> cells,
+                                              const results::Cell& cell) {
+  const auto place = [](const results::Cell& of) {
+    return std::tie(of.backend, of.model, of.global_batch);
+  };
+  const auto first = std::partition_point(
+      cells.begin(), cells.end(),
+      [&](const CellSummary& other) { return place(other.cell) < place(cell); });
+  const auto last = std::partition_point(first, cells.end(), [&](const CellSummary& other) {
+    return place(other.cell) == place(cell);
+  });
+  return {first, last};
 }
 
 Summary summarize(const results::Document& document) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,10 @@ struct Summary {
   Summary(const Summary&) = delete;
   Summary& operator=(const Summary&) = delete;
 };
+
+// Of cells sorted as a summary's, those of one back end, model and batch; without looking at all.
+[[nodiscard]] std::span<const CellSummary> of_same_workload(std::span<const CellSummary> cells,
+                                                            const results::Cell& cell);
 
 // The summary points into the document, which has to outlive it.
 [[nodiscard]] Summary summarize(const results::Document& document);

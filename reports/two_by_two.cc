@@ -25,11 +25,11 @@ struct Corners {
 // The measured cell that differs from `dp` in its strategy and launch alone.
 const CellSummary* corner(const Summary& summary, const CellSummary& dp,
                           std::string_view strategy) {
-  for (const CellSummary& other : summary.cells) {
+  for (const CellSummary& other : of_same_workload(summary.cells, dp.cell)) {
+    if (other.cell.strategy != strategy || other.launches == 0) continue;
     results::Cell cell = other.cell;
     cell.launch = dp.cell.launch;
     cell.strategy = dp.cell.strategy;
-    if (other.cell.strategy != strategy || other.launches == 0) continue;
     if (cell == dp.cell && other.mode == dp.mode && other.modelled == dp.modelled) return &other;
   }
   return nullptr;

@@ -109,11 +109,10 @@ bool has_measured_pair(const Summary& summary) {
 
 std::vector<Workload> workloads_of(const Summary& summary) {
   std::vector<Workload> workloads;
+  std::set<Workload> seen;
   for (const CellSummary& cell : summary.cells) {
     const Workload workload = workload_of(cell);
-    if (std::find(workloads.begin(), workloads.end(), workload) == workloads.end()) {
-      workloads.push_back(workload);
-    }
+    if (seen.insert(workload).second) workloads.push_back(workload);
   }
   return workloads;
 }

@@ -5,9 +5,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,15 +35,17 @@ SweepInfo parse_header(std::string_view line, const std::string& source) {
   return sweep;
 }
 
-// By name, for a launch that failed does not know which back end `auto` would have come to.
-void add_or_replace(std::vector<LaunchRecord>& launches, LaunchRecord record) {
-  const auto same = std::find_if(launches.begin(), launches.end(), [&](const LaunchRecord& other) {
-    return other.launch_index == record.launch_index && other.cell.name() == record.cell.name();
-  });
-  if (same == launches.end()) {
+// Where the launch of a cell stands. By name, for a launch that failed does not know which back end
+// `auto` would have come to.
+using Places = std::map<std::pair<std::string, int>, std::size_t>;
+
+void add_or_replace(std::vector<LaunchRecord>& launches, Places& places, LaunchRecord record) {
+  const auto [place, is_new] =
+      places.try_emplace({record.cell.name(), record.launch_index}, launches.size());
+  if (is_new) {
     launches.push_back(std::move(record));
   } else {
-    *same = std::move(record);
+    launches[place->second] = std::move(record);
   }
 }
 
@@ -53,6 +55,7 @@ std::optional<JournalContents> read_journal(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   const std::string text = read_file(path);
   JournalContents contents;
+  Places places;
   for (int number = 1;; ++number) {
     const std::size_t start = contents.whole_bytes;
     const std::size_t end = text.find('\n', start);
@@ -62,7 +65,7 @@ std::optional<JournalContents> read_journal(const std::filesystem::path& path) {
     if (number == 1) {
       contents.sweep = parse_header(line, source);
     } else {
-      add_or_replace(contents.launches, parse_record(line, source));
+      add_or_replace(contents.launches, places, parse_record(line, source));
     }
     contents.whole_bytes = end + 1;
   }

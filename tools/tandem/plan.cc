@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "common/base/error.h"
@@ -18,11 +19,8 @@ bool exists(const Strategy& strategy, int devices) {
   return true;
 }
 
-void add(std::vector<results::Cell>& cells, results::Cell cell) {
-  const bool twice = std::any_of(cells.begin(), cells.end(), [&](const results::Cell& other) {
-    return other.name() == cell.name();
-  });
-  if (twice) {
+void add(std::vector<results::Cell>& cells, std::set<std::string>& names, results::Cell cell) {
+  if (!names.insert(cell.name()).second) {
     fail(ErrorKind::kUsage, "the sweep asks for {} twice; remove the repeated entry", cell.name());
   }
   cells.push_back(std::move(cell));
@@ -41,6 +39,7 @@ std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backe
   std::vector<int> devices = sweep.devices;
   const bool has_one = std::find(devices.begin(), devices.end(), 1) != devices.end();
   std::vector<results::Cell> cells;
+  std::set<std::string> names;
   for (const Workload& workload : sweep.workloads) {
     for (const Strategy& strategy : sweep.strategies) {
       std::map<std::string, std::string> options = strategy.options;
@@ -48,13 +47,14 @@ std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backe
         options.try_emplace("precision", workload.precision);  // a strategy's own goes first
       }
       const auto add_at = [&](int count) {
-        add(cells, {.strategy = strategy.strategy,
-                    .launch = strategy.launch,
-                    .model = workload.model,
-                    .backend = backend,
-                    .devices = count,
-                    .global_batch = workload.batch,
-                    .options = options});
+        add(cells, names,
+            {.strategy = strategy.strategy,
+             .launch = strategy.launch,
+             .model = workload.model,
+             .backend = backend,
+             .devices = count,
+             .global_batch = workload.batch,
+             .options = options});
       };
       if (strategy.strategy == "single" && !has_one) add_at(1);
       for (const int count : devices) {
