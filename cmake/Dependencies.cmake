@@ -83,3 +83,13 @@ if(TANDEM_HAVE_CUDA)
   endif()
 endif()
 message(STATUS "NCCL communicator: ${TANDEM_HAVE_NCCL}")
+
+# cuDNN's headers alone, likewise; cudnn_graph.h is of 9 and newer.
+set(TANDEM_HAVE_CUDNN OFF)
+if(TANDEM_HAVE_CUDA)
+  find_path(CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  if(CUDNN_INCLUDE_DIR)
+    set(TANDEM_HAVE_CUDNN ON)
+  endif()
+endif()
+message(STATUS "Convolutions of cuDNN: ${TANDEM_HAVE_CUDNN}")

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/cuda/cudnn_descriptor.h"
+
+#include <array>
+
+namespace tandem::cuda {
+namespace {
+
+// "CUDNN_STATUS_NOT_SUPPORTED (what it objects to)", in one line.
+std::string words_of(const CudnnApi& api, cudnnStatus_t status) {
+  std::array<char, 512> details{};
+  api.get_last_error(details.data(), details.size() - 1);
+  std::string text = details.data();
+  for (char& c : text) c = c == '\n' ? ' ' : c;
+  return text.empty() ? api.get_error_string(status)
+                      : fmt::format("{} ({})", api.get_error_string(status), text);
+}
+
+}  // namespace
+
+CudnnError::CudnnError(const CudnnApi& api, cudnnStatus_t status, const char* call)
+    : Error(status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ? ErrorKind::kOutOfMemory
+                                                                           : ErrorKind::kFailure,
+            fmt::format("{}: {}", call, words_of(api, status))),
+      status_(status) {}
+
+bool CudnnError::is_refusal() const {
+  const int category = CUDNN_STATUS_CATEGORY(static_cast<int>(status_));
+  return category == CUDNN_STATUS_BAD_PARAM || category == CUDNN_STATUS_NOT_SUPPORTED;
+}
+
+void check_cudnn(const CudnnApi& api, cudnnStatus_t status, const char* call) {
+  if (status != CUDNN_STATUS_SUCCESS) throw CudnnError(api, status, call);
+}
+
+CudnnDescriptor::CudnnDescriptor(const CudnnApi& api, cudnnBackendDescriptorType_t type)
+    : api_(api) {
+  check_cudnn(api_, api_.create_descriptor(type, &descriptor_), "cudnnBackendCreateDescriptor");
+}
+
+CudnnDescriptor::~CudnnDescriptor() {
+  if (descriptor_ != nullptr) static_cast<void>(api_.destroy_descriptor(descriptor_));
+}
+
+void CudnnDescriptor::set(cudnnBackendAttributeName_t name,
+                          const std::vector<CudnnDescriptor>& others) {
+  std::vector<cudnnBackendDescriptor_t> raw;
+  raw.reserve(others.size());
+  for (const CudnnDescriptor& other : others) raw.push_back(other.raw());
+  set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, static_cast<std::int64_t>(raw.size()), raw.data());
+}
+
+void CudnnDescriptor::set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                          std::int64_t count, const void* values) {
+  check_cudnn(api_, api_.set_attribute(descriptor_, name, type, count, values),
+              "cudnnBackendSetAttribute");
+}
+
+void CudnnDescriptor::finalize() {
+  check_cudnn(api_, api_.finalize(descriptor_), "cudnnBackendFinalize");
+}
+
+std::int64_t CudnnDescriptor::get(cudnnBackendAttributeName_t name,
+                                  cudnnBackendAttributeType_t type, std::int64_t most,
+                                  void* values) const {
+  std::int64_t found = 0;
+  check_cudnn(api_, api_.get_attribute(descriptor_, name, type, most, &found, values),
+              "cudnnBackendGetAttribute");
+  return found;
+}
+
+// cuDNN fills descriptors that the caller makes.
+std::vector<CudnnDescriptor> CudnnDescriptor::get(cudnnBackendAttributeName_t name,
+                                                  cudnnBackendDescriptorType_t type,
+                                                  std::int64_t most) const {
+  std::vector<CudnnDescriptor> all;
+  std::vector<cudnnBackendDescriptor_t> raw;
+  for (std::int64_t i = 0; i < most; ++i) raw.push_back(all.emplace_back(api_, type).raw());
+  const std::int64_t found = get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, raw.data());
+  while (static_cast<std::int64_t>(all.size()) > std::min(most, found)) all.pop_back();
+  return all;
+}
+
+}  // namespace tandem::cuda

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/kernels/cuda/cudnn_api.h"
+
+namespace tandem::cuda {
+
+// What cuDNN returned from a call, and its own words for it. While a graph or a plan is described
+// that is often a refusal, after which there is another way; else it goes up as any failure.
+class CudnnError : public Error {
+ public:
+  CudnnError(const CudnnApi& api, cudnnStatus_t status, const char* call);
+
+  [[nodiscard]] cudnnStatus_t status() const { return status_; }
+  // Whether cuDNN says that the request cannot be had, as it stands; else something broke.
+  [[nodiscard]] bool is_refusal() const;
+
+ private:
+  cudnnStatus_t status_;
+};
+
+// Throws where `status` is not success. `call` is its name in the message.
+void check_cudnn(const CudnnApi& api, cudnnStatus_t status, const char* call);
+
+namespace cudnn_detail {
+
+// How cuDNN names the type of an attribute's elements.
+constexpr cudnnBackendAttributeType_t type_name(const std::int64_t&) { return CUDNN_TYPE_INT64; }
+constexpr cudnnBackendAttributeType_t type_name(const std::int32_t&) { return CUDNN_TYPE_INT32; }
+constexpr cudnnBackendAttributeType_t type_name(const bool&) { return CUDNN_TYPE_BOOLEAN; }
+constexpr cudnnBackendAttributeType_t type_name(const float&) { return CUDNN_TYPE_FLOAT; }
+constexpr cudnnBackendAttributeType_t type_name(const double&) { return CUDNN_TYPE_DOUBLE; }
+constexpr cudnnBackendAttributeType_t type_name(void* const&) { return CUDNN_TYPE_VOID_PTR; }
+constexpr cudnnBackendAttributeType_t type_name(const cudnnHandle_t&) { return CUDNN_TYPE_HANDLE; }
+constexpr cudnnBackendAttributeType_t type_name(const cudnnDataType_t&) {
+  return CUDNN_TYPE_DATA_TYPE;
+}
+constexpr cudnnBackendAttributeType_t type_name(const cudnnConvolutionMode_t&) {
+  return CUDNN_TYPE_CONVOLUTION_MODE;
+}
+constexpr cudnnBackendAttributeType_t type_name(const cudnnPointwiseMode_t&) {
+  return CUDNN_TYPE_POINTWISE_MODE;
+}
+constexpr cudnnBackendAttributeType_t type_name(const cudnnReduceTensorOp_t&) {
+  return CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
+}
+constexpr cudnnBackendAttributeType_t type_name(const cudnnBackendHeurMode_t&) {
+  return CUDNN_TYPE_HEUR_MODE;
+}
+constexpr cudnnBackendAttributeType_t type_name(const cudnnBackendNumericalNote_t&) {
+  return CUDNN_TYPE_NUMERICAL_NOTE;
+}
+
+}  // namespace cudnn_detail
+
+// One of cuDNN's backend descriptors, owned. Its attributes are set, then it is finalised, after
+// which they can be read and others be made of it. All throw CudnnError. Not thread-safe.
+class CudnnDescriptor {
+ public:
+  CudnnDescriptor(const CudnnApi& api, cudnnBackendDescriptorType_t type);
+  CudnnDescriptor(CudnnDescriptor&& other) noexcept
+      : api_(other.api_), descriptor_(std::exchange(other.descriptor_, nullptr)) {}
+  CudnnDescriptor(const CudnnDescriptor&) = delete;
+  CudnnDescriptor& operator=(const CudnnDescriptor&) = delete;
+  CudnnDescriptor& operator=(CudnnDescriptor&&) = delete;
+  ~CudnnDescriptor();
+
+  template <class Value>
+  void set(cudnnBackendAttributeName_t name, const Value& value) {
+    set(name, cudnn_detail::type_name(value), 1, &value);
+  }
+  template <class Value>
+  void set(cudnnBackendAttributeName_t name, const std::vector<Value>& values) {
+    set(name, cudnn_detail::type_name(Value{}), static_cast<std::int64_t>(values.size()),
+        values.data());
+  }
+  void set(cudnnBackendAttributeName_t name, const CudnnDescriptor& other) {
+    set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other.descriptor_);
+  }
+  void set(cudnnBackendAttributeName_t name, const std::vector<CudnnDescriptor>& others);
+
+  void finalize();
+
+  // Up to `most` numbers.
+  template <class Value>
+  [[nodiscard]] std::vector<Value> get(cudnnBackendAttributeName_t name, std::int64_t most) const {
+    std::vector<Value> values(static_cast<std::size_t>(most));
+    const std::int64_t found =
+        get(name, cudnn_detail::type_name(Value{}), most, static_cast<void*>(values.data()));
+    values.resize(static_cast<std::size_t>(std::min(most, found)));
+    return values;
+  }
+  // Up to `most` descriptors of that type, finalised.
+  [[nodiscard]] std::vector<CudnnDescriptor> get(cudnnBackendAttributeName_t name,
+                                                 cudnnBackendDescriptorType_t type,
+                                                 std::int64_t most) const;
+
+  [[nodiscard]] cudnnBackendDescriptor_t raw() const { return descriptor_; }
+
+ private:
+  void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t count,
+           const void* values);
+  std::int64_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                   std::int64_t most, void* values) const;
+
+  const CudnnApi& api_;
+  cudnnBackendDescriptor_t descriptor_ = nullptr;
+};
+
+}  // namespace tandem::cuda
