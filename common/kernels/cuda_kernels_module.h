@@ -12,13 +12,14 @@
 namespace tandem {
 
 // Raise with every change to CudaKernelsModule, to Operations or to an operation.
-inline constexpr int kCudaKernelsAbi = 2;
+inline constexpr int kCudaKernelsAbi = 3;
 
 // What the module exports. `abi` stays first, so that any version of it can be read.
 struct CudaKernelsModule {
   int abi;
   std::unique_ptr<Operations> (*make_operations)(Device& device, Precision precision);
   std::string (*library_version)();
+  std::string (*lack_of_images)();  // lack_of_images() (operations.h) of the CUDA back end
 };
 
 // The symbol: `const CudaKernelsModule* tandem_cuda_kernels_module()`.

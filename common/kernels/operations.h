@@ -63,7 +63,8 @@ class Operations {
   [[nodiscard]] virtual ImageOperations* images() { return nullptr; }
 };
 
-// Why a back end has no operations on images; empty where it has them.
+// Why a back end has no operations on images; empty where it has them, and where there is no such
+// back end at all. On CUDA it depends on cuDNN, which is loaded for the answer.
 [[nodiscard]] std::string lack_of_images(Backend backend);
 
 // The operations of the device's back end. `precision` says how fp32 operands are multiplied, as

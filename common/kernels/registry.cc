@@ -26,6 +26,14 @@ void check_host_has(Precision precision) {
   fail(ErrorKind::kLogic, "no such precision");
 }
 
+std::string lack_of_images_on_cuda() {
+  try {
+    return cuda_kernels_module().lack_of_images();
+  } catch (const Error&) {
+    return "";  // whoever opens the back end is told why there is none
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Operations> make_operations(Device& device, Precision precision) {
@@ -44,7 +52,7 @@ std::string lack_of_images(Backend backend) {
     case Backend::kHost:
       return "";
     case Backend::kCuda:
-      return "on GPUs convolutions would be cuDNN's, of which this build has no kernels";
+      return lack_of_images_on_cuda();
   }
   fail(ErrorKind::kLogic, "no such back end");
 }

@@ -4,6 +4,7 @@
 // there is none.
 #include "common/runtime/registry.h"
 #include "tests/kernels/cuda_elementwise_parity.h"
+#include "tests/kernels/cuda_image_parity.h"
 #include "tests/kernels/cuda_product_parity.h"
 #include "tests/kernels/cuda_transformer_parity.h"
 
@@ -22,10 +23,12 @@ struct CudaBackend {
   static std::unique_ptr<Operations> make(Device& device, Precision precision) {
     return make_operations(device, precision);
   }
+  static std::string lack_of_images() { return tandem::lack_of_images(Backend::kCuda); }
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, CudaElementwiseParity, CudaBackend);
 INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, CudaProductParity, CudaBackend);
 INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, CudaTransformerParity, CudaBackend);
+INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, CudaImageParity, CudaBackend);
 
 }  // namespace
 }  // namespace tandem::testing

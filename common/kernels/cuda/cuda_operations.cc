@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/cuda_operations.h"
 
+#include "common/kernels/cuda/cuda_images.h"
 #include "common/kernels/cuda/device_needs.h"
 #include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/elementwise.h"
@@ -76,7 +77,9 @@ cudaError_t convert(cudaStream_t stream, const Convert& op) {
 }  // namespace
 
 CudaOperations::CudaOperations(CudaDevice& device, Precision precision)
-    : memory_(device.allocate(memory_needed(device, precision))),
+    : device_(device),
+      precision_(precision),
+      memory_(device.allocate(memory_needed(device, precision))),
       workspace_(memory_->bytes().subspan(0, memory_->bytes().size() - kPartials.value)),
       partials_(partials_in(memory_->bytes())),
       products_(device.gpu(), precision, workspace_),
@@ -252,6 +255,11 @@ void CudaOperations::enqueue(Stream& stream, const Orthogonalise& op) {
   });
 }
 
+ImageOperations* CudaOperations::images() {
+  if (!images_) images_ = make_cuda_images(device_, precision_);
+  return images_.get();
+}
+
 std::unique_ptr<Operations> make_cuda_operations(Device& device, Precision precision) {
   return std::make_unique<CudaOperations>(cuda_device(device), precision);
 }
@@ -262,8 +270,9 @@ std::string cuda_library_version() {
     static_cast<void>(cublasLtGetProperty(which, &value));  // fails for unknown properties only
     return value;
   };
-  return fmt::format("cuBLASLt {}.{}.{}", part(MAJOR_VERSION), part(MINOR_VERSION),
-                     part(PATCH_LEVEL));
+  const std::string images = cuda_image_library_version();
+  return fmt::format("cuBLASLt {}.{}.{}{}{}", part(MAJOR_VERSION), part(MINOR_VERSION),
+                     part(PATCH_LEVEL), images.empty() ? "" : ", ", images);
 }
 
 }  // namespace tandem::cuda

@@ -48,6 +48,9 @@ class CudaOperations final : public Operations {
   void enqueue(Stream& stream, const Convert& op) override;
   void enqueue(Stream& stream, const Orthogonalise& op) override;
 
+  // Made when first asked for, since most models do without; null where lack_of_cuda_images().
+  [[nodiscard]] ImageOperations* images() override;
+
   // Products prepared so far: one per plan and alignment of the operands.
   [[nodiscard]] std::int64_t prepared_products() const { return products_.count(); }
 
@@ -55,18 +58,21 @@ class CudaOperations final : public Operations {
   template <class Op>
   void queue_attention(Stream& stream, const char* name, const Op& op);
 
+  CudaDevice& device_;
+  const Precision precision_;
   const std::unique_ptr<Buffer> memory_;
   const ByteSpan workspace_;     // of the products
   const Span<double> partials_;  // of the sums
   MatrixProducts products_;
   GrowingMemory sums_of_rows_;  // of layer normalisation
   GrowingMemory scores_;        // of attention
+  std::unique_ptr<ImageOperations> images_;
 };
 
 // What the module exports for make_operations (operations.h): `device` is a CUDA device.
 [[nodiscard]] std::unique_ptr<Operations> make_cuda_operations(Device& device, Precision precision);
 
-// "cuBLASLt 13.1.0".
+// "cuBLASLt 13.1.0, cuDNN 9.19.0", the latter where it can be had.
 [[nodiscard]] std::string cuda_library_version();
 
 }  // namespace tandem::cuda

@@ -6,8 +6,8 @@
 namespace tandem::cuda {
 namespace {
 
-// Of each list that cuDNN is asked for.
-constexpr std::int64_t kMostSuggestions = 32;
+// Of each list that cuDNN is asked for. Engines without tensor cores come late in one.
+constexpr std::int64_t kMostSuggestions = 128;
 
 std::vector<CudnnDescriptor> suggestions(const CudnnApi& api, const CudnnGraph& graph,
                                          cudnnBackendHeurMode_t mode) {

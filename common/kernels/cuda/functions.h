@@ -5,38 +5,57 @@
 #pragma once
 
 #include "common/kernels/cuda/attention_rows.h"
+#include "common/kernels/cuda/batch_norm_elements.h"
+#include "common/kernels/cuda/batch_norm_parts.h"
 #include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/embedding_rows.h"
 #include "common/kernels/cuda/loss_rows.h"
 #include "common/kernels/cuda/norm_rows.h"
+#include "common/kernels/cuda/pool_elements.h"
 #include "common/kernels/cuda/transformer_elements.h"
 
 // Of for_each().
-#define TANDEM_EACH_ELEMENTWISE(X)    \
-  X(ReluBackwardElements<float>)      \
-  X(ReluBackwardElements<BFloat16>)   \
-  X(GeluBackwardElements<float>)      \
-  X(GeluBackwardElements<BFloat16>)   \
-  X(ScaleElements)                    \
-  X(FillElements)                     \
-  X(AddScalarElements)                \
-  X(AddElements)                      \
-  X(SubtractElements)                 \
-  X(MseBackwardElements)              \
-  X(SgdElements)                      \
-  X(AdamElements)                     \
-  X(ConvertElements<float, BFloat16>) \
-  X(ConvertElements<float, Float16>)  \
-  X(ConvertElements<BFloat16, float>) \
-  X(ConvertElements<Float16, float>)  \
-  X(BiasActivationElements<float>)    \
-  X(BiasActivationElements<BFloat16>) \
-  X(EmbeddingElements)                \
-  X(PlaceGradientElements)            \
-  X(NormGradientParts<float>)         \
-  X(NormGradientParts<BFloat16>)      \
-  X(NormGradientSums)                 \
-  X(FillBlocks<Uniform>)              \
+#define TANDEM_EACH_ELEMENTWISE(X)         \
+  X(ReluBackwardElements<float>)           \
+  X(ReluBackwardElements<BFloat16>)        \
+  X(GeluBackwardElements<float>)           \
+  X(GeluBackwardElements<BFloat16>)        \
+  X(ScaleElements)                         \
+  X(FillElements)                          \
+  X(AddScalarElements)                     \
+  X(AddElements)                           \
+  X(SubtractElements)                      \
+  X(MseBackwardElements)                   \
+  X(SgdElements)                           \
+  X(AdamElements)                          \
+  X(ConvertElements<float, BFloat16>)      \
+  X(ConvertElements<float, Float16>)       \
+  X(ConvertElements<BFloat16, float>)      \
+  X(ConvertElements<Float16, float>)       \
+  X(BiasActivationElements<float>)         \
+  X(BiasActivationElements<BFloat16>)      \
+  X(EmbeddingElements)                     \
+  X(PlaceGradientElements)                 \
+  X(NormGradientParts<float>)              \
+  X(NormGradientParts<BFloat16>)           \
+  X(NormGradientSums)                      \
+  X(MomentParts<float>)                    \
+  X(MomentParts<BFloat16>)                 \
+  X(BatchGradientParts<float>)             \
+  X(BatchGradientParts<BFloat16>)          \
+  X(BatchNormForwardElements<float>)       \
+  X(BatchNormForwardElements<BFloat16>)    \
+  X(BatchNormBackwardElements<float>)      \
+  X(BatchNormBackwardElements<BFloat16>)   \
+  X(MaxPoolForwardElements<float>)         \
+  X(MaxPoolForwardElements<BFloat16>)      \
+  X(MaxPoolBackwardElements<float>)        \
+  X(MaxPoolBackwardElements<BFloat16>)     \
+  X(AveragePoolForwardElements<float>)     \
+  X(AveragePoolForwardElements<BFloat16>)  \
+  X(AveragePoolBackwardElements<float>)    \
+  X(AveragePoolBackwardElements<BFloat16>) \
+  X(FillBlocks<Uniform>)                   \
   X(FillBlocks<SmallIntegers>)
 
 // Of for_each_row().
@@ -50,6 +69,9 @@
   X(SoftmaxBackwardRows<float>)    \
   X(SoftmaxBackwardRows<BFloat16>) \
   X(TokenGradientRows)             \
+  X(BatchStatistics<float>)        \
+  X(BatchStatistics<BFloat16>)     \
+  X(BatchParameterGradients)       \
   X(CrossEntropyBackwardRows)
 
 // Of sum_rows().

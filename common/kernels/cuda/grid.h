@@ -32,4 +32,11 @@ inline constexpr std::int64_t kMostReductionBlocks = 1024;  // one partial sum e
   return std::min<std::int64_t>(128, ceil_div(rows, 16));
 }
 
+// The same of batch normalisation, whose channels are few and whose rows are many: about as many
+// sums as keep a GPU busy.
+[[nodiscard]] constexpr std::int64_t batch_parts(std::int64_t rows, std::int64_t channels) {
+  constexpr std::int64_t kSums = std::int64_t{1} << 18;
+  return std::min(ceil_div(kSums, channels), ceil_div(rows, 16));
+}
+
 }  // namespace tandem::cuda

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/cuda/batch_norm.h"
+
+#include "common/kernels/cuda/batch_norm_elements.h"
+#include "common/kernels/cuda/batch_norm_parts.h"
+#include "common/kernels/cuda/element_type.h"
+#include "common/kernels/cuda/for_each.h"
+#include "common/kernels/cuda/for_each_row.h"
+#include "common/kernels/cuda/grid.h"
+#include "common/kernels/operands.h"
+
+namespace tandem::cuda {
+namespace {
+
+static_assert(sizeof(Moments) == sizeof(FloatPair), "one scratch memory for both passes");
+
+std::int64_t parts_of(const BatchNormShape& shape) {
+  return batch_parts(shape.rows, shape.channels);
+}
+
+Stretches stretches_of(const BatchNormShape& shape) {
+  return {shape.rows, shape.channels, ceil_div(shape.rows, parts_of(shape))};
+}
+
+// Of stretches that have rows: rounding up may leave the last ones without.
+std::int64_t filled_parts(const Stretches& stretches) {
+  return ceil_div(stretches.rows, stretches.rows_each);
+}
+
+template <class T>
+cudaError_t forward(cudaStream_t stream, Moments* partials, const BatchNormForward& op) {
+  const Stretches stretches = stretches_of(op.shape);
+  const std::int64_t parts = filled_parts(stretches);
+  const T* const x = as<T>(op.x.data());
+  cudaError_t status =
+      for_each(stream, parts * op.shape.channels, MomentParts<T>{x, partials, stretches});
+  if (status != cudaSuccess) return status;
+  status = for_each_row(stream, op.shape.channels,
+                        BatchStatistics<T>{.x = x,
+                                           .partials = partials,
+                                           .stretches = stretches,
+                                           .parts = parts,
+                                           .running_mean = op.running_mean.data(),
+                                           .running_variance = op.running_variance.data(),
+                                           .mean = op.mean.data(),
+                                           .rstd = op.rstd.data(),
+                                           .epsilon = op.epsilon,
+                                           .momentum = op.momentum});
+  if (status != cudaSuccess) return status;
+  return for_each(stream, op.x.size(),
+                  BatchNormForwardElements<T>{.x = x,
+                                              .residual = as<T>(data_or_null(op.residual)),
+                                              .y = as<T>(op.y.data()),
+                                              .gain = op.gain.data(),
+                                              .bias = op.bias.data(),
+                                              .mean = op.mean.data(),
+                                              .rstd = op.rstd.data(),
+                                              .channels = op.shape.channels,
+                                              .relu = op.activation == Activation::kRelu});
+}
+
+// Where the gradient of y lies between the passes, if it is not dy: at the residual's, for which dx
+// lends its place where nobody asks for it.
+template <class T>
+T* place_of_gradient(const BatchNormBackward& op) {
+  T* const residual = as<T>(data_or_null(op.dresidual));
+  if (op.dabove.empty() && op.y.empty())
+    return residual == as<T>(op.dy.data()) ? nullptr : residual;
+  return residual != nullptr ? residual : as<T>(op.dx.data());
+}
+
+template <class T>
+cudaError_t backward(cudaStream_t stream, FloatPair* partials, const BatchNormBackward& op) {
+  const Stretches stretches = stretches_of(op.shape);
+  const std::int64_t parts = filled_parts(stretches);
+  T* const g = place_of_gradient<T>(op);
+  const T* const dy = as<T>(op.dy.data());
+  cudaError_t status = for_each(stream, parts * op.shape.channels,
+                                BatchGradientParts<T>{.x = as<T>(op.x.data()),
+                                                      .dy = dy,
+                                                      .dabove = as<T>(data_or_null(op.dabove)),
+                                                      .y = as<T>(data_or_null(op.y)),
+                                                      .g = g,
+                                                      .mean = op.mean.data(),
+                                                      .partials = partials,
+                                                      .stretches = stretches});
+  if (status != cudaSuccess) return status;
+  status = for_each_row(stream, op.shape.channels,
+                        BatchParameterGradients{.partials = partials,
+                                                .parts = parts,
+                                                .channels = op.shape.channels,
+                                                .rstd = op.rstd.data(),
+                                                .dgain = op.dgain.data(),
+                                                .dbias = op.dbias.data()});
+  if (status != cudaSuccess) return status;
+  return for_each(
+      stream, op.x.size(),
+      BatchNormBackwardElements<T>{.g = g != nullptr ? g : dy,
+                                   .x = as<T>(op.x.data()),
+                                   .dx = as<T>(op.dx.data()),
+                                   .gain = op.gain.data(),
+                                   .mean = op.mean.data(),
+                                   .rstd = op.rstd.data(),
+                                   .dgain = op.dgain.data(),
+                                   .dbias = op.dbias.data(),
+                                   .channels = op.shape.channels,
+                                   .over_rows = 1.0F / static_cast<float>(op.shape.rows)});
+}
+
+}  // namespace
+
+Bytes batch_norm_scratch(const BatchNormShape& shape) {
+  return Bytes{parts_of(shape) * shape.channels * static_cast<std::int64_t>(sizeof(FloatPair))};
+}
+
+cudaError_t enqueue_batch_norm(cudaStream_t stream, ByteSpan scratch, const BatchNormForward& op) {
+  return with_type(op.x.dtype(), [&]<class T>(T) {
+    return forward<T>(stream, reinterpret_cast<Moments*>(scratch.data()), op);
+  });
+}
+
+cudaError_t enqueue_batch_norm(cudaStream_t stream, ByteSpan scratch, const BatchNormBackward& op) {
+  return with_type(op.x.dtype(), [&]<class T>(T) {
+    return backward<T>(stream, reinterpret_cast<FloatPair*>(scratch.data()), op);
+  });
+}
+
+}  // namespace tandem::cuda

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Batch normalisation's sums over rows, (rows, channels): first over stretches of rows, a thread
+// for each stretch and channel, or pack of channels; then, by a team (team.h) a channel, over the
+// stretches, in double. Always in the same order.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "common/kernels/cuda/divide.h"
+#include "common/kernels/cuda/pack.h"
+#include "common/kernels/cuda/team.h"
+
+namespace tandem::cuda {
+
+struct Stretches {
+  std::int64_t rows;
+  std::int64_t channels;
+  std::int64_t rows_each;  // the last may have fewer
+
+  [[nodiscard]] TANDEM_DEVICE std::int64_t first(std::int64_t part) const {
+    return part * rows_each;
+  }
+  [[nodiscard]] TANDEM_DEVICE std::int64_t end(std::int64_t part) const {
+    const std::int64_t last = (part + 1) * rows_each;
+    return last < rows ? last : rows;
+  }
+};
+
+// Of a stretch of one channel: how far its mean lies from the channel's first number, so that the
+// difference of two means keeps its digits, and the sum of the squared distances from it.
+struct Moments {
+  float mean;
+  float squares;
+};
+
+// One pass, over distances from the stretch's first number: that is one of them, so that what the
+// squares lose to its distance from the mean is at most a factor of their count.
+template <class T>
+struct MomentParts {
+  const T* x;  // (rows, channels)
+  Moments* partials;
+  Stretches stretches;
+
+  [[nodiscard]] bool packed() const { return stretches.channels % kPack == 0 && are_packed(x); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    const auto [part, channel] = divide(i, stretches.channels);
+    const std::int64_t first = stretches.first(part);
+    const std::int64_t end = stretches.end(part);
+    const Pack<T, width> start = load<width>(x + first * stretches.channels + channel);
+    Pack<float, width> sums{};
+    Pack<float, width> squares{};
+    for (std::int64_t row = first + 1; row < end; ++row) {
+      const Pack<T, width> own = load<width>(x + row * stretches.channels + channel);
+      for (int j = 0; j < width; ++j) {
+        const float distance = static_cast<float>(own[j]) - static_cast<float>(start[j]);
+        sums[j] += distance;
+        squares[j] += distance * distance;
+      }
+    }
+    const Pack<T, width> zero = load<width>(x + channel);
+    const auto count = static_cast<float>(end - first);
+    for (int j = 0; j < width; ++j) {
+      const float apart = squares[j] - sums[j] * sums[j] / count;
+      const float away = static_cast<float>(start[j]) - static_cast<float>(zero[j]);
+      partials[i + j] = {away + sums[j] / count, apart < 0 ? 0.0F : apart};
+    }
+  }
+};
+
+// Moments of any number of rows.
+struct WideMoments {
+  double rows;
+  double mean;
+  double squares;
+
+  // Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+  // variances", 1979.
+  TANDEM_DEVICE WideMoments operator+(const WideMoments& other) const {
+    if (other.rows == 0) return *this;
+    const double all = rows + other.rows;
+    const double distance = other.mean - mean;
+    return {all, mean + distance * other.rows / all,
+            squares + other.squares + distance * distance * rows * other.rows / all};
+  }
+};
+
+// What the moments of a channel are kept as.
+template <class T>
+struct BatchStatistics {
+  const T* x;               // (rows, channels)
+  const Moments* partials;  // (parts, channels)
+  Stretches stretches;
+  std::int64_t parts;
+  float* running_mean;  // (channels), as all below
+  float* running_variance;
+  float* mean;
+  float* rstd;
+  float epsilon;
+  float momentum;
+
+  template <class Team>
+  TANDEM_DEVICE void row(Team& team, std::int64_t c) const {
+    const WideMoments all = sum_of(team, parts, [&](std::int64_t part) {
+      const Moments& own = partials[part * stretches.channels + c];
+      return WideMoments{static_cast<double>(stretches.end(part) - stretches.first(part)),
+                         static_cast<double>(own.mean), static_cast<double>(own.squares)};
+    });
+    team.alone([&] {
+      const double middle = static_cast<double>(static_cast<float>(x[c])) + all.mean;
+      mean[c] = static_cast<float>(middle);
+      rstd[c] =
+          static_cast<float>(1 / std::sqrt(all.squares / all.rows + static_cast<double>(epsilon)));
+      advance(running_mean[c], middle);
+      advance(running_variance[c], all.squares / (all.rows - 1));
+    });
+  }
+
+  TANDEM_DEVICE void advance(float& running, double value) const {
+    const auto share = static_cast<double>(momentum);
+    running = static_cast<float>((1 - share) * static_cast<double>(running) + share * value);
+  }
+};
+
+// What the gradient of y is made of. Writes it where it is not dy as it lies.
+template <class T>
+struct BatchGradientParts {
+  const T* x;  // (rows, channels), as all up to g
+  const T* dy;
+  const T* dabove;  // or null
+  const T* y;       // of ReLU, or null
+  T* g;             // or null; may be dy or dabove
+  const float* mean;
+  FloatPair* partials;  // of g, and of g times the distance from the mean
+  Stretches stretches;
+
+  [[nodiscard]] bool packed() const {
+    return stretches.channels % kPack == 0 &&
+           are_packed(x, dy, dabove, y, static_cast<const T*>(g));
+  }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    const auto [part, channel] = divide(i, stretches.channels);
+    Pack<FloatPair, width> sums{};
+    const std::int64_t end = stretches.end(part);
+    for (std::int64_t row = stretches.first(part); row < end; ++row) {
+      const std::int64_t from = row * stretches.channels + channel;
+      const Pack<T, width> own = load<width>(x + from);
+      const Pack<T, width> gradient = gradient_at<width>(from);
+      for (int j = 0; j < width; ++j) {
+        const auto value = static_cast<float>(gradient[j]);
+        const float distance = static_cast<float>(own[j]) - mean[channel + j];
+        sums[j] = sums[j] + FloatPair{value, value * distance};
+      }
+      if (g != nullptr) store(g + from, gradient);
+    }
+    for (int j = 0; j < width; ++j) partials[i + j] = sums[j];
+  }
+
+  template <int width>
+  TANDEM_DEVICE Pack<T, width> gradient_at(std::int64_t from) const {
+    Pack<T, width> gradient = load<width>(dy + from);
+    if (dabove != nullptr) {
+      const Pack<T, width> above = load<width>(dabove + from);
+      for (int j = 0; j < width; ++j) {
+        gradient[j] = T(static_cast<float>(gradient[j]) + static_cast<float>(above[j]));
+      }
+    }
+    if (y != nullptr) {
+      const Pack<T, width> result = load<width>(y + from);
+      for (int j = 0; j < width; ++j) {
+        if (static_cast<float>(result[j]) <= 0) gradient[j] = T(0.0F);
+      }
+    }
+    return gradient;
+  }
+};
+
+struct WidePair {
+  double first;
+  double second;
+
+  TANDEM_DEVICE WidePair operator+(const WidePair& other) const {
+    return {first + other.first, second + other.second};
+  }
+};
+
+// The gradients of a channel's gain and bias.
+struct BatchParameterGradients {
+  const FloatPair* partials;  // (parts, channels)
+  std::int64_t parts;
+  std::int64_t channels;
+  const float* rstd;  // (channels), as all below
+  float* dgain;
+  float* dbias;
+
+  template <class Team>
+  TANDEM_DEVICE void row(Team& team, std::int64_t c) const {
+    const WidePair all = sum_of(team, parts, [&](std::int64_t part) {
+      const FloatPair& own = partials[part * channels + c];
+      return WidePair{static_cast<double>(own.first), static_cast<double>(own.second)};
+    });
+    team.alone([&] {
+      dgain[c] = static_cast<float>(all.second * static_cast<double>(rstd[c]));
+      dbias[c] = static_cast<float>(all.first);
+    });
+  }
+};
+
+}  // namespace tandem::cuda

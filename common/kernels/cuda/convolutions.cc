@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/cuda/convolutions.h"
+
+#include <algorithm>
+#include <array>
+
+#include "common/kernels/cuda/element_type.h"
+#include "common/kernels/cuda/elementwise.h"
+#include "common/kernels/cuda/for_each.h"
+#include "common/kernels/cuda/grid.h"
+#include "common/kernels/cuda/queue.h"
+#include "common/kernels/image_operands.h"
+
+namespace tandem::cuda {
+namespace {
+
+// More than any engine asks for at the batches that fit beside its activations.
+constexpr Bytes kMostWorkspace = mib(512);
+
+constexpr std::int64_t kAlignment = 256;  // of what lies behind a workspace
+
+ConvolutionKey key_of(ConvolutionPass pass, const ConvolutionShape& shape, ConstAnySpan image,
+                      ConstAnySpan filter, ConstAnySpan result) {
+  const DType type = image.dtype();
+  return {.pass = pass,
+          .shape = shape,
+          .type = type,
+          .result = type,
+          .image_alignment = cudnn_alignment(image.data(), type),
+          .filter_alignment = cudnn_alignment(filter.data(), type),
+          .result_alignment = cudnn_alignment(result.data(), type)};
+}
+
+// Where weights are narrower than their gradient: the place it is first written to.
+Bytes narrow_gradient(const ConvolutionShape& shape, DType type) {
+  return Bytes{type == DType::kFloat32 ? 0 : shape.weight_count() * size_of(type)};
+}
+
+Bytes padded(Bytes size) { return Bytes{ceil_div(size.value, kAlignment) * kAlignment}; }
+
+}  // namespace
+
+Convolutions::Convolutions(CudaDevice& device, Precision precision, const CudnnApi& api)
+    : gpu_(device.gpu()), precision_(precision), memory_(device), session_(device.gpu(), api) {}
+
+PlanChoice Convolutions::choose(const ConvolutionKey& key) {
+  const DeviceGuard here(gpu_.ordinal());
+  try {
+    return choose_plan(session_.api(), session_.handle(),
+                       convolution_graph(session_.api(), session_.handle(), key),
+                       {refused_notes(key.type, precision_), kMostWorkspace});
+  } catch (const CudnnError& refusal) {
+    return {std::nullopt, refusal.what()};
+  }
+}
+
+const CudnnPlan& Convolutions::find_or_make(const ConvolutionKey& key) {
+  const auto found = plans_.find(key);
+  if (found != plans_.end()) return found->second;
+  PlanChoice choice = choose(key);
+  if (!choice.plan) {
+    gpu_.throw_if_failed();
+    fail(ErrorKind::kFailure, "cuDNN has no engine for {} on GPU {} ({}): {}", to_string(key),
+         gpu_.ordinal(), gpu_.name(), choice.trouble);
+  }
+  return plans_.emplace(key, std::move(*choice.plan)).first->second;
+}
+
+// With operands aligned as they nearly always are. What cannot be had here is found out when it is
+// asked for: the first layer's input has no gradient.
+void Convolutions::prepare_backward(const ConvolutionKey& forward) {
+  ConvolutionKey key{.shape = forward.shape, .type = forward.type, .result = forward.type};
+  for (const ConvolutionPass pass :
+       {ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight}) {
+    key.pass = pass;
+    if (plans_.contains(key)) continue;
+    PlanChoice choice = choose(key);
+    if (!choice.plan) continue;
+    const bool of_weight = pass == ConvolutionPass::kBackwardWeight;
+    const Bytes more = of_weight ? narrow_gradient(key.shape, key.type) : Bytes{0};
+    static_cast<void>(memory_for(*choice.plan, more));
+    plans_.emplace(key, std::move(*choice.plan));
+  }
+}
+
+ByteSpan Convolutions::memory_for(const CudnnPlan& plan, Bytes more) {
+  return memory_.at_least(
+      Bytes{std::max<std::int64_t>(kAlignment, padded(plan.workspace).value + more.value)});
+}
+
+void Convolutions::run(cudaStream_t stream, const ConvolutionKey& key, const CudnnPlan& plan,
+                       const Addresses& at, ByteSpan memory) {
+  const std::array<CudnnOperand, 3> operands{
+      CudnnOperand{kImage, at.image}, {kFilter, at.filter}, {kResult, at.result}};
+  session_.enqueue(stream, plan, operands, memory.data(), to_string(key));
+}
+
+void Convolutions::enqueue(Stream& stream, const ConvolutionForward& op) {
+  check_sizes(op);
+  const ConvolutionKey key = key_of(ConvolutionPass::kForward, op.shape, op.x, op.weight, op.y);
+  const auto known = plans_.find(key);
+  if (known == plans_.end()) prepare_backward(key);
+  const CudnnPlan& plan = known != plans_.end() ? known->second : find_or_make(key);
+  const ByteSpan memory = memory_for(plan, Bytes{0});
+  queue(stream, "convolution_forward", op, memory, [&](cudaStream_t on) {
+    run(on, key, plan, {op.x.data(), op.weight.data(), op.y.data()}, memory);
+    return cudaSuccess;
+  });
+}
+
+void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardInput& op) {
+  check_sizes(op);
+  const ConvolutionKey key =
+      key_of(ConvolutionPass::kBackwardInput, op.shape, op.dx, op.weight, op.dy);
+  const CudnnPlan& plan = find_or_make(key);
+  const ByteSpan memory = memory_for(plan, Bytes{0});
+  queue(stream, "convolution_backward_input", op, memory, [&](cudaStream_t on) {
+    run(on, key, plan, {op.dx.data(), op.weight.data(), op.dy.data()}, memory);
+    return cudaSuccess;
+  });
+}
+
+void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardWeight& op) {
+  check_sizes(op);
+  const bool narrow = op.x.dtype() != DType::kFloat32;
+  // A narrow one lies in the memory behind the workspace, aligned as that is.
+  const ConstAnySpan filter =
+      narrow ? ConstAnySpan{nullptr, op.dweight.size(), op.x.dtype(), op.x.device()}
+             : ConstAnySpan(op.dweight);
+  const ConvolutionKey key =
+      key_of(ConvolutionPass::kBackwardWeight, op.shape, op.x, filter, op.dy);
+  const CudnnPlan& plan = find_or_make(key);
+  const ByteSpan memory = memory_for(plan, narrow_gradient(op.shape, op.x.dtype()));
+  std::byte* const behind = memory.data() + padded(plan.workspace).value;
+  queue(stream, "convolution_backward_weight", op, memory, [&](cudaStream_t on) {
+    const void* to = op.dweight.data();
+    if (narrow) to = behind;
+    run(on, key, plan, {op.x.data(), to, op.dy.data()}, memory);
+    if (!narrow) return cudaSuccess;
+    return for_each(on, op.dweight.size(),
+                    ConvertElements<BFloat16, float>{as<BFloat16>(behind), op.dweight.data(), 1});
+  });
+}
+
+}  // namespace tandem::cuda

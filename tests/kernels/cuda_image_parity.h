@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a convolutional network needs beside linear layers. In the Frobenius norm, results are
+// within a share of the naive version's; skipped where a back end has no operations on images.
+#pragma once
+
+#include <algorithm>
+
+#include "common/kernels/host/naive_image.h"
+#include "tests/kernels/cuda_transformer_parity.h"
+#include "tests/kernels/image_twins.h"
+
+namespace tandem::testing {
+
+[[nodiscard]] inline std::string text_of(const ConvolutionShape& s) {
+  return std::to_string(s.batch) + " x " + std::to_string(s.height) + " x " +
+         std::to_string(s.width) + " x " + std::to_string(s.in) + " -> " + std::to_string(s.out) +
+         ", kernel " + std::to_string(s.kernel) + ", stride " + std::to_string(s.stride);
+}
+
+template <class Backend>
+class CudaImageParity : public CudaParity<Backend> {
+ protected:
+  void SetUp() override {
+    CudaParity<Backend>::SetUp();
+    if (this->IsSkipped()) return;
+    if (this->operations().images() == nullptr) GTEST_SKIP() << Backend::lack_of_images();
+  }
+
+  template <class Op>
+  void run_image(const Op& op) {
+    this->operations().images()->enqueue(this->stream(), op);
+    this->stream().synchronize();
+  }
+  template <class Make>
+  void run_image_on_both(const Make& make) {
+    run_image(make(Side::kDevice));
+    naive(make(Side::kHost));
+  }
+
+  // The same values to both sides.
+  template <class T>
+  void give(Twin<T>& twin, const std::vector<T>& values) {
+    std::ranges::copy(values, twin.on(Side::kHost).begin());
+    enqueue_copy(this->stream(), twin.on(Side::kDevice), Span<const T>(twin.on(Side::kHost)));
+    this->stream().synchronize();
+  }
+
+  template <class T>
+  ConvolutionTwins<T> convolution(const ConvolutionShape& s,
+                                  Distribution data = Distribution::kUniform) {
+    return {s,
+            this->template random<T>(s.input_count(), data),
+            this->template random<T>(s.weight_count(), data),
+            this->template zeros<T>(s.output_count()),
+            this->template random<T>(s.output_count(), data),
+            this->template zeros<T>(s.input_count()),
+            this->zeros(s.weight_count())};
+  }
+
+  // Every pass, within the share. Where weights are narrow, their gradient is rounded to them.
+  template <class T>
+  void expect_convolution_agrees(const ConvolutionShape& s, double share) {
+    auto twins = convolution<T>(s);
+    run_image_on_both([&](Side side) { return twins.forward(side); });
+    expect_share(twins.y, share, "y");
+    run_image_on_both([&](Side side) { return twins.backward_input(side); });
+    expect_share(twins.dx, share, "dx");
+    run_image_on_both([&](Side side) { return twins.backward_weight(side); });
+    expect_share(twins.dweight, share, "dweight");
+  }
+
+  void expect_agreement(const ConvolutionShape& s, Precision precision) {
+    switch (precision) {
+      case Precision::kFp32:  // what tf32 or a transform would not keep to
+        return expect_convolution_agrees<float>(s, 2e-6);
+      case Precision::kTf32:
+        return expect_convolution_agrees<float>(s, 2e-3);
+      case Precision::kBf16:
+        return expect_convolution_agrees<BFloat16>(s, 0x1p-8);
+    }
+  }
+
+  template <class T>
+  BatchNormTwins<T> batch_norm(const BatchNormShape& s) {
+    const std::int64_t all = s.rows * s.channels;
+    return {s,
+            this->template random<T>(all),
+            this->template random<T>(all),
+            this->template zeros<T>(all),
+            this->random(s.channels),
+            this->random(s.channels),
+            this->random(s.channels),
+            this->random(s.channels),
+            this->zeros(s.channels),
+            this->zeros(s.channels),
+            this->template random<T>(all),
+            this->template random<T>(all),
+            this->template zeros<T>(all),
+            this->zeros(s.channels),
+            this->zeros(s.channels)};
+  }
+
+  // Backward is given the same y on both sides: a ReLU that is off on one side alone is another
+  // gradient.
+  template <class T>
+  void expect_batch_norm_agrees(const BatchNormShape& s, const BatchNormCase& with) {
+    const double share = std::is_same_v<T, float> ? 1e-5 : 0x1p-8;
+    auto twins = batch_norm<T>(s);
+    run_image_on_both([&](Side side) { return twins.forward(side, with); });
+    expect_share(twins.y, share, "y");
+    expect_share(twins.mean, 1e-4, "mean");  // of numbers that cancel
+    expect_share(twins.rstd, 1e-5, "rstd");
+    expect_share(twins.running_mean, 1e-5, "running_mean");
+    expect_share(twins.running_variance, 1e-5, "running_variance");
+    auto again = batch_norm<T>(s);
+    give(again.mean, twins.mean.of_host());
+    give(again.rstd, twins.rstd.of_host());
+    give(again.y, twins.y.of_host());
+    run_image_on_both([&](Side side) { return again.backward(side, with); });
+    expect_share(again.dy, share, "dx");
+    if (with.residual) expect_share(again.dresidual, share, "dresidual");
+    expect_share(again.dgain, 1e-4, "dgain");  // of numbers that cancel
+    expect_share(again.dbias, 1e-4, "dbias");
+  }
+
+  // Small integers, of which windows hold several that are the largest.
+  template <class T>
+  MaxPoolTwins<T> max_pool(const MaxPoolShape& s) {
+    const Distribution data = Distribution::kSmallIntegers;
+    return {s,
+            this->template random<T>(s.input_count(), data),
+            this->template zeros<T>(s.output_count()),
+            this->template random<T>(s.output_count(), data),
+            this->template random<T>(s.output_count(), data),
+            this->template zeros<T>(s.input_count())};
+  }
+
+  template <class T>
+  void expect_max_pools_agree(const MaxPoolShape& s) {
+    auto twins = max_pool<T>(s);
+    run_image_on_both([&](Side side) { return twins.forward(side); });
+    expect_same(twins.y, "y");
+    for (const bool above : {false, true}) {
+      run_image_on_both([&](Side side) { return twins.backward(side, above); });
+      expect_same(twins.dx, above ? "dx with dabove" : "dx");
+    }
+  }
+
+  template <class T>
+  void expect_average_pools_agree(const AveragePoolShape& s) {
+    const double share = std::is_same_v<T, float> ? 1e-6 : 0x1p-8;
+    auto x = this->template random<T>(s.batch * s.positions * s.channels);
+    auto y = this->template random<T>(s.batch * s.channels);
+    run_image_on_both([&](Side side) {
+      return AveragePoolBackward{.shape = s, .dy = y.on(side), .dx = x.on(side)};
+    });
+    expect_share(x, share, "dx");
+    auto other = this->template random<T>(s.batch * s.positions * s.channels);
+    run_image_on_both([&](Side side) {
+      return AveragePoolForward{.shape = s, .x = other.on(side), .y = y.on(side)};
+    });
+    expect_share(y, share, "y");
+  }
+};
+
+TYPED_TEST_SUITE_P(CudaImageParity);
+
+TYPED_TEST_P(CudaImageParity, Convolution_AgreesWithNaive_InEveryPrecision) {
+  for (const Precision precision : kAllPrecisions) {
+    if (!this->take(precision)) continue;
+    for (const std::int64_t offset : {0, 1}) {
+      this->offset_ = offset;
+      for (const ConvolutionShape& shape : {ConvolutionShape{1, 5, 5, 1, 1, 1, 1, 0},
+                                            {2, 7, 5, 3, 8, 7, 2, 3},
+                                            {3, 9, 8, 8, 16, 3, 1, 1},
+                                            {2, 9, 8, 8, 4, 3, 2, 1},
+                                            {2, 6, 6, 8, 24, 1, 2, 0},
+                                            {1, 4, 4, 16, 8, 1, 1, 0}}) {
+        SCOPED_TRACE(std::string(name_of(precision)) + ", " + text_of(shape) + ", offset " +
+                     std::to_string(offset));
+        this->expect_agreement(shape, precision);
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(CudaImageParity, Convolution_OfSmallIntegers_HasTheSameBits) {
+  constexpr ConvolutionShape kShape{2, 9, 9, 8, 16, 3, 2, 1};
+  for (const Precision precision : kAllPrecisions) {
+    if (precision == Precision::kBf16 || !this->take(precision)) continue;
+    auto twins = this->template convolution<float>(kShape, Distribution::kSmallIntegers);
+    this->run_image_on_both([&](Side s) { return twins.forward(s); });
+    this->run_image_on_both([&](Side s) { return twins.backward_input(s); });
+    this->run_image_on_both([&](Side s) { return twins.backward_weight(s); });
+    expect_same(twins.y, "y");
+    expect_same(twins.dx, "dx");
+    expect_same(twins.dweight, "dweight");
+  }
+}
+
+TYPED_TEST_P(CudaImageParity, BatchNorm_AgreesWithNaive) {
+  for (const std::int64_t offset : {0, 1}) {
+    this->offset_ = offset;
+    for (const BatchNormShape& shape :
+         {BatchNormShape{2, 1}, {9, 4}, {33, 7}, {128, 8}, {1000, 24}, {4099, 64}}) {
+      for (const BatchNormCase& with : {BatchNormCase{false, false, false},
+                                        {false, true, false},
+                                        {true, true, true},
+                                        {true, false, false}}) {
+        SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.channels) +
+                     (with.residual ? " residual" : "") + (with.relu ? " relu" : ""));
+        this->template expect_batch_norm_agrees<float>(shape, with);
+        this->template expect_batch_norm_agrees<BFloat16>(shape, with);
+      }
+    }
+  }
+}
+
+// Of numbers that all lie far from zero the variance is small differences' alone.
+TYPED_TEST_P(CudaImageParity, BatchNorm_OfAMeanFarFromZero_KeepsItsVariance) {
+  auto twins = this->template batch_norm<float>({500, 4});
+  this->run_on_both(
+      [&](Side s) { return Scale{.in = twins.x.on(s), .out = twins.x.on(s), .factor = 0x1p-6F}; });
+  this->run_on_both([&](Side s) { return AddScalar{.values = twins.x.on(s), .constant = 1000}; });
+  this->run_image_on_both([&](Side s) { return twins.forward(s, {}); });
+  expect_share(twins.rstd, 1e-4, "rstd");
+  expect_share(twins.y, 1e-2, "y");  // the mean is rounded to 2^-14, a hundredth of the deviation
+}
+
+TYPED_TEST_P(CudaImageParity, MaxPool_HasTheSameBits) {
+  for (const std::int64_t offset : {0, 1}) {
+    this->offset_ = offset;
+    for (const MaxPoolShape& shape :
+         {MaxPoolShape{1, 1, 1, 1}, {2, 2, 3, 5}, {2, 7, 6, 8}, {3, 16, 15, 12}}) {
+      SCOPED_TRACE(std::to_string(shape.height) + " x " + std::to_string(shape.width) + " x " +
+                   std::to_string(shape.channels));
+      this->template expect_max_pools_agree<float>(shape);
+      this->template expect_max_pools_agree<BFloat16>(shape);
+    }
+  }
+}
+
+TYPED_TEST_P(CudaImageParity, MaxPool_OfNan_IsNan_AndSendsNothingThere) {
+  auto twins = this->template max_pool<float>({1, 5, 5, 4});
+  std::vector<float> values = twins.x.of_host();
+  values[4 * 12] = std::nanf("");
+  this->give(twins.x, values);
+  this->run_image_on_both([&](Side s) { return twins.forward(s); });
+  expect_same(twins.y, "y");
+  this->run_image_on_both([&](Side s) { return twins.backward(s, false); });
+  expect_same(twins.dx, "dx");
+}
+
+TYPED_TEST_P(CudaImageParity, AveragePool_AgreesWithNaive) {
+  for (const std::int64_t offset : {0, 1}) {
+    this->offset_ = offset;
+    for (const AveragePoolShape& shape : {AveragePoolShape{1, 1, 1}, {3, 49, 7}, {4, 16, 32}}) {
+      this->template expect_average_pools_agree<float>(shape);
+      this->template expect_average_pools_agree<BFloat16>(shape);
+    }
+  }
+}
+
+TYPED_TEST_P(CudaImageParity, Results_AreTheSameBitsEveryTime) {
+  auto twins = this->template convolution<float>({4, 14, 14, 32, 32, 3, 1, 1});
+  auto norm = this->template batch_norm<float>({4099, 64});
+  std::vector<float> first;
+  for (int run = 0; run < 3; ++run) {
+    this->run_image(twins.backward_weight(Side::kDevice));
+    this->run_image(norm.forward(Side::kDevice, {}));
+    std::vector<float> bits = twins.dweight.of_device();
+    const std::vector<float> more = norm.y.of_device();
+    bits.insert(bits.end(), more.begin(), more.end());
+    if (run == 0) first = bits;
+    EXPECT_EQ(bits, first) << "run " << run;
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(CudaImageParity, Convolution_AgreesWithNaive_InEveryPrecision,
+                            Convolution_OfSmallIntegers_HasTheSameBits, BatchNorm_AgreesWithNaive,
+                            BatchNorm_OfAMeanFarFromZero_KeepsItsVariance, MaxPool_HasTheSameBits,
+                            MaxPool_OfNan_IsNan_AndSendsNothingThere, AveragePool_AgreesWithNaive,
+                            Results_AreTheSameBitsEveryTime);
+
+}  // namespace tandem::testing

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operations on images on stand-ins for CUDA's runtime, cuDNN and the device code: parity,
+// which engines are taken, and what happens where there is none or a call fails.
+#include "common/kernels/cuda/cuda_image_operations.h"
+#include "common/kernels/cuda/cuda_images.h"
+#include "common/kernels/cuda/cuda_operations.h"
+#include "common/runtime/cuda/cuda_platform.h"
+#include "tests/kernels/cuda_image_parity.h"
+#include "tests/kernels/stand_in_cublaslt.h"
+#include "tests/kernels/stand_in_cudnn.h"
+#include "tests/runtime/stand_in_cudart.h"
+#include "tests/support/errors.h"
+
+namespace tandem::testing {
+namespace {
+
+using test::error_of;
+using test::mentions;
+
+struct StandInImages {
+  static std::unique_ptr<Platform> open(const PlatformOptions& options, std::string&) {
+    stand_in::reset(2);
+    stand_in::cublaslt() = {};
+    stand_in::cudnn() = {};
+    return cuda::make_cuda_platform(options);
+  }
+  static std::unique_ptr<Operations> make(Device& device, Precision precision) {
+    return cuda::make_cuda_operations(device, precision);
+  }
+  static std::string lack_of_images() { return cuda::lack_of_cuda_images(); }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, CudaImageParity, StandInImages);
+
+constexpr ConvolutionShape kShape{2, 8, 8, 8, 16, 3, 1, 1};
+
+class CudaImagesOnStandIn : public CudaImageParity<StandInImages> {
+ protected:
+  void TearDown() override {
+    operations_.reset();
+    stream_.reset();
+    platform_.reset();
+    EXPECT_EQ(stand_in::living(), 0) << "handles or memory were left behind";
+    EXPECT_EQ(stand_in::cudnn().handles, 0);
+    EXPECT_EQ(stand_in::cudnn().descriptors, 0);
+  }
+
+  [[nodiscard]] static bool has_tensor_cores() {
+    return std::ranges::count(stand_in::cudnn().last_engine.notes,
+                              CUDNN_NUMERICAL_NOTE_TENSOR_CORE) != 0;
+  }
+
+  std::int64_t plans() {
+    auto& images = static_cast<cuda::CudaImageOperations&>(*operations().images());
+    return images.prepared_convolutions();
+  }
+
+  template <class Twins>
+  void enqueue_step(Twins& twins) {
+    operations().images()->enqueue(stream(), twins.forward(Side::kDevice));
+    operations().images()->enqueue(stream(), twins.backward_input(Side::kDevice));
+    operations().images()->enqueue(stream(), twins.backward_weight(Side::kDevice));
+  }
+};
+
+TEST_F(CudaImagesOnStandIn, Engines_AreTheFirstThatKeepToThePrecision) {
+  auto twins = convolution<float>(kShape);
+  run_image(twins.forward(Side::kDevice));
+  EXPECT_FALSE(has_tensor_cores());
+  EXPECT_EQ(stand_in::cudnn().last_engine.workspace, 1000);  // the fourth: without any note
+  ASSERT_TRUE(take(Precision::kTf32));
+  run_image(twins.forward(Side::kDevice));
+  EXPECT_TRUE(has_tensor_cores());
+  auto narrow = convolution<BFloat16>(kShape);
+  ASSERT_TRUE(take(Precision::kBf16));
+  run_image(narrow.forward(Side::kDevice));
+  EXPECT_TRUE(has_tensor_cores());
+}
+
+TEST_F(CudaImagesOnStandIn, AnEngineThatRefuses_IsPassedOver_ToTheLastToFallBackOn) {
+  for (stand_in::CudnnEngine& engine : stand_in::cudnn().engines) engine.refuses = true;
+  stand_in::cudnn().engines.push_back({.notes = {}, .workspace = mib(4096).value});
+  stand_in::cudnn().fallbacks = {{.notes = {}, .workspace = 8, .refuses = true}, {{}, 24}};
+  auto twins = convolution<float>(kShape);
+  run_image_on_both([&](Side s) { return twins.forward(s); });
+  EXPECT_EQ(stand_in::cudnn().last_engine.workspace, 24);
+  expect_share(twins.y, 2e-6, "y");
+}
+
+TEST_F(CudaImagesOnStandIn, WhereNoEngineDoes_TheErrorNamesConvolutionAndGpu) {
+  stand_in::cudnn().engines = {{{CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, 0}};
+  stand_in::cudnn().fallbacks = {{.notes = {}, .workspace = 0, .refuses = true}};
+  auto twins = convolution<float>(kShape);
+  const Error error = error_of([&] { run_image(twins.forward(Side::kDevice)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kFailure);
+  for (const char* const said :
+       {"cuDNN has no engine for convolution_forward of 2 x 8 x 8 x 8 -> 16, kernel 3, stride 1, "
+        "in fp32",
+        "GPU 0", "this engine does not do that"}) {
+    EXPECT_TRUE(mentions(error, said)) << error.what();
+  }
+}
+
+TEST_F(CudaImagesOnStandIn, Forward_PreparesBackward_WhichThenAllocatesNothing) {
+  auto twins = convolution<BFloat16>(kShape);
+  auto norm = batch_norm<BFloat16>({128, 16});
+  ASSERT_TRUE(take(Precision::kBf16));
+  run_image(twins.forward(Side::kDevice));
+  run_image(norm.forward(Side::kDevice, {}));
+  EXPECT_EQ(plans(), 3);
+  const int searches = stand_in::cudnn().searches;
+  const int allocations = stand_in::calls("cudaMalloc");
+  const int waits = stand_in::calls("cudaStreamSynchronize");
+  for (int step = 0; step < 3; ++step) {
+    enqueue_step(twins);
+    operations().images()->enqueue(stream(), norm.forward(Side::kDevice, {}));
+    operations().images()->enqueue(stream(), norm.backward(Side::kDevice, {}));
+  }
+  EXPECT_EQ(stand_in::cudnn().searches, searches);
+  EXPECT_EQ(stand_in::calls("cudaMalloc"), allocations);
+  EXPECT_EQ(stand_in::calls("cudaStreamSynchronize"), waits);
+  EXPECT_EQ(plans(), 3);
+  stream().synchronize();
+}
+
+TEST_F(CudaImagesOnStandIn, AnotherShapeOrAlignment_IsPreparedAnew) {
+  auto twins = convolution<float>(kShape);
+  run_image(twins.forward(Side::kDevice));
+  offset_ = 1;
+  auto unaligned = convolution<float>(kShape);
+  run_image(unaligned.forward(Side::kDevice));
+  EXPECT_EQ(plans(), 4);  // backward's stand ready
+  run_image(unaligned.backward_input(Side::kDevice));
+  EXPECT_EQ(plans(), 5);
+  auto wider = convolution<float>({2, 8, 8, 8, 24, 3, 1, 1});
+  run_image(wider.forward(Side::kDevice));
+  EXPECT_EQ(plans(), 8);
+}
+
+TEST_F(CudaImagesOnStandIn, AFailedCall_NamesConvolutionCallAndGpu) {
+  auto twins = convolution<float>(kShape);
+  run_image(twins.forward(Side::kDevice));
+  stand_in::cudnn().failing = "cudnnBackendExecute";
+  const Error error = error_of([&] { run_image(twins.forward(Side::kDevice)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kFailure);
+  EXPECT_TRUE(mentions(error,
+                       "convolution_forward of 2 x 8 x 8 x 8 -> 16, kernel 3, stride 1, in fp32 on "
+                       "GPU 0: cudnnBackendExecute: CUDNN_STATUS_EXECUTION_FAILED (text of the "
+                       "stand-in)"))
+      << error.what();
+  EXPECT_NO_THROW(run_image(twins.forward(Side::kDevice)));  // nothing was lost or kept
+}
+
+TEST_F(CudaImagesOnStandIn, OnALostGpu_SurfaceAtTheNextWait) {
+  auto twins = convolution<float>(kShape);
+  run_image(twins.forward(Side::kDevice));
+  stand_in::lose(0, cudaErrorIllegalAddress);
+  EXPECT_NO_THROW(enqueue_step(twins));
+  const Error error = error_of([&] { stream().synchronize(); });
+  EXPECT_TRUE(mentions(error, "cudaErrorIllegalAddress")) << error.what();
+}
+
+TEST_F(CudaImagesOnStandIn, CudnnThatDoesNotStart_IsAnErrorThatNamesGpuAndCall) {
+  ASSERT_TRUE(take(Precision::kFp32));
+  stand_in::cudnn().failing = "cudnnCreate";
+  stand_in::cudnn().failure = CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED;
+  const Error error = error_of([&] { static_cast<void>(operations().images()); });
+  EXPECT_EQ(error.kind(), ErrorKind::kFailure);
+  EXPECT_TRUE(mentions(error, "on GPU 0")) << error.what();
+  EXPECT_TRUE(mentions(error, "cudnnCreate")) << error.what();
+}
+
+TEST_F(CudaImagesOnStandIn, WithoutTheLibrary_ThereAreNone_AndTheReasonIsTold) {
+  EXPECT_EQ(cuda::lack_of_cuda_images(), "");
+  EXPECT_EQ(cuda::cuda_library_version(), "cuBLASLt 13.1.0, cuDNN 9.19.0");
+  ASSERT_TRUE(take(Precision::kFp32));
+  stand_in::cudnn().trouble = "libcudnn.so.9 does not load";
+  EXPECT_EQ(operations().images(), nullptr);
+  EXPECT_EQ(cuda::lack_of_cuda_images(),
+            "on GPUs convolutions are cuDNN's, and libcudnn.so.9 does not load");
+  EXPECT_EQ(cuda::cuda_library_version(), "cuBLASLt 13.1.0");
+}
+
+TEST(CudnnLibrary, ThatIsNotThere_SaysWhatToInstall) {
+  cuda::CudnnApi api;
+  const cuda::LoadedCudnn loaded = cuda::load_cudnn_from("libno-such-cudnn.so.9", api);
+  EXPECT_EQ(loaded.api, nullptr);
+  for (const char* const said :
+       {"libno-such-cudnn.so.9 does not load", "install cuDNN 9", "LD_LIBRARY_PATH"}) {
+    EXPECT_NE(loaded.trouble.find(said), std::string::npos) << loaded.trouble;
+  }
+}
+
+TEST(CudnnLibrary, ThatIsAnother_SaysWhatItLacks) {
+  cuda::CudnnApi api;
+  const cuda::LoadedCudnn loaded = cuda::load_cudnn_from("libm.so.6", api);
+  EXPECT_EQ(loaded.api, nullptr);
+  EXPECT_NE(loaded.trouble.find("libm.so.6 has no cudnnGetVersion"), std::string::npos)
+      << loaded.trouble;
+}
+
+}  // namespace
+}  // namespace tandem::testing
