@@ -75,6 +75,12 @@ case_one_gpu() {
   is graph-ddp 'not run' 'needs 2 GPUs$'
   is nccl-world-1 passed
   is steps passed '[0-9]+ launches measured'
+  is numbers-gpt2-replicate passed
+  is numbers-resnet passed
+  is steps-gpt2 passed '[0-9]+ launches measured'
+  is steps-resnet passed '[0-9]+ launches measured'
+  is doubled-resnet passed '4 launches measured'
+  is nccl-gpt2-ddp 'not run' 'needs 2 GPUs$'
   is corners 'not run' 'needs 2 GPUs$'
   is peers 'not run' 'needs 2 GPUs$'
   grep -q "^step_bench .*--strategy=ddp.*--comm=mpi" starts || die "no ddp through mpi"
@@ -84,7 +90,7 @@ case_one_gpu() {
   for file in results.json report.html report.md log.txt machine.txt logs/steps.log; do
     [ -s result/$file ] || die "$file is missing"
   done
-  for words in mlp-large dp-allreduce; do
+  for words in mlp-large dp-allreduce gpt2-124m resnet50; do
     grep -q $words result/report.md || die "not one report of all sweeps: no $words"
   done
   for row in device peak wrapper-tax products-bf16 torch-tf32 nccl-collectives-1; do
@@ -152,6 +158,18 @@ case_torch() {
   FAKE_INTERVAL="python3=0.9000..0.9500" expect 1 proved --gpus 1 --rows torch-bf16
   is torch-bf16 failed '0.9000 to 0.9500'
   grep -q '^python3 .*single_against_eager.py --step-bench=.*/built/bin/step_bench --backend=cuda --model=mlp-large --batch=1024 --precision=bf16 ' starts || die "$(cat starts)"
+}
+
+# Of a model that the back end has not, the table says why.
+case_lacking() {
+  local rows=numbers-resnet,steps-resnet,memcheck-resnet,numbers-gpt2 row
+  make_stand_ins
+  FAKE_PROOF="step_bench=lacks" expect 0 proved --gpus 1 --rows $rows
+  for row in numbers-resnet steps-resnet memcheck-resnet; do is $row 'not run' 'no cuDNN was found: libcudnn.so.9$'; done
+  is numbers-gpt2 passed
+  rm -r result
+  expect 0 proved --gpus 1 --rows $rows
+  for row in ${rows//,/ }; do is "$row" passed; done
 }
 
 # Traffic has to leave peer access, not only the command to run.
@@ -314,6 +332,11 @@ case_rehearsal() {
   if python3 -c 'import torch' 2>/dev/null; then is torch-fp32 passed 'speed of single over PyTorch eager'; else is torch-fp32 'not run' 'no torch in python3$'; fi
   is steps passed
   is doubled passed
+  is numbers-gpt2-ddp passed
+  is numbers-resnet passed
+  is steps-gpt2 passed
+  is steps-resnet passed
+  is doubled-resnet passed
   is memcheck 'not run' 'a rehearsal on the CPU'
   grep -q '^# CPU only' result/report.md || die "the report claims more than the CPU"
 }

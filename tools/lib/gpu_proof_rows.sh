@@ -9,7 +9,7 @@
 declare_rows() {
   local test precision tiny="--backend=$backend --model=mlp-tiny --batch=64" shared=--oversubscribe
   local several="--backend=$backend --devices=$gpus" per_gpu='--model=mlp-tiny --batch-per-device=32'
-  local gpt2="--backend=$backend --model=gpt2-nano --batch=8"
+  local gpt2="--backend=$backend --model=gpt2-nano --batch=8" resnet="--backend=$backend --model=resnet-tiny --batch=8"
 
   local tax step='--model=mlp-large --batch=1024' pairs=100
   tax="--backend=$backend --model=$(proof_model) --batch=512 --strategy=ddp --ab=strategy=single"
@@ -35,10 +35,16 @@ declare_rows() {
     row numbers-dp device 30 'dp, devices doubled up: numbers as single' program step_bench $tiny --strategy=dp --devices=2 $shared --verify
     row numbers-dp-allreduce device 30 'dp-allreduce, devices doubled up: numbers as single' program step_bench $tiny --strategy=dp-allreduce --devices=2 $shared --verify
     row numbers-gpt2 device 30 'gpt2-nano by dp, devices doubled up: numbers as single' program step_bench $gpt2 --strategy=dp --devices=2 $shared --verify
+    row numbers-gpt2-allreduce device 30 'gpt2-nano by dp-allreduce, devices doubled up: numbers as single' program step_bench $gpt2 --strategy=dp-allreduce --devices=2 $shared --verify
+    row numbers-gpt2-ddp device 30 'gpt2-nano by ddp, 2 ranks through mpi: numbers as single' ranks 2 step_bench $gpt2 --strategy=ddp --devices=2 $shared --comm=mpi --verify
+    row numbers-gpt2-replicate device 30 'gpt2-nano by ddp-replicate, 2 ranks through mpi: numbers as single' ranks 2 step_bench $gpt2 --strategy=ddp-replicate --devices=2 $shared --comm=mpi --verify
+    # On shards batch normalisation is another computation than single's, which --verify refuses to compare.
+    row numbers-resnet device,model:resnet-tiny 30 'resnet-tiny by ddp of one rank: numbers as single' ranks 1 step_bench $resnet --strategy=ddp --verify
     row numbers-ddp-2 device 30 'ddp, 2 ranks staged through mpi: numbers as single' ranks 2 step_bench $tiny --strategy=ddp --devices=2 $shared --comm=mpi --verify
     row numbers-ddp-4 device 30 'ddp, 4 ranks staged through mpi: numbers as single' ranks 4 step_bench $tiny --strategy=ddp --devices=4 $shared --comm=mpi --verify
     row numbers-replicate device 30 'ddp-replicate, 2 ranks through mpi: numbers as single' ranks 2 step_bench $tiny --strategy=ddp-replicate --devices=2 $shared --comm=mpi --verify
     for precision in tf32 bf16; do
+      row numbers-gpt2-$precision gpu 30 "gpt2-nano by dp in $precision, devices doubled up: numbers as single" program step_bench $gpt2 --strategy=dp --devices=2 $shared --precision=$precision --verify
       row numbers-dp-$precision gpu 30 "dp in $precision, devices doubled up: numbers as single" program step_bench $tiny --strategy=dp --devices=2 $shared --precision=$precision --verify
       row numbers-allreduce-$precision gpu 30 "dp-allreduce in $precision, devices doubled up: numbers as single" program step_bench $tiny --strategy=dp-allreduce --devices=2 $shared --precision=$precision --verify
       row numbers-ddp-$precision gpu 30 "ddp in $precision, 2 ranks through mpi: numbers as single" ranks 2 step_bench $tiny --strategy=ddp --devices=2 $shared --comm=mpi --precision=$precision --verify
@@ -53,6 +59,8 @@ declare_rows() {
   }
 
   row steps device 180 'steps of one device, achieved FLOP/s' sweep steps
+  row steps-gpt2 device 120 'steps of GPT-2, achieved FLOP/s' sweep steps-gpt2
+  row steps-resnet device,model:resnet50 90 'steps of ResNet-50, achieved FLOP/s' sweep steps-resnet
   row doubled device 150 'dp, dp-allreduce and ddp on doubled-up devices' sweep doubled "$shared"
 
   row peak device 60 'the measured peak of matrix products' figures program kernel_bench "--backend=$backend" --peak
@@ -72,6 +80,13 @@ declare_rows() {
     done
   }
 
+  row doubled-resnet device,model:resnet-tiny 60 'resnet-tiny in every strategy, devices doubled up' sweep doubled-resnet "$shared"
+  # shellcheck disable=SC2086
+  {
+    row memcheck-resnet gpu,model:resnet-tiny,tool:compute-sanitizer 60 'resnet-tiny: no wrong access, by compute-sanitizer' sanitizer memcheck program step_bench $resnet --verify
+    row racecheck-resnet gpu,model:resnet-tiny,tool:compute-sanitizer 60 'resnet-tiny: no race in shared memory, by compute-sanitizer' sanitizer racecheck program step_bench $resnet --verify
+  }
+
   # shellcheck disable=SC2086
   {
     row peers gpus:2 60 'copies between all pairs of GPUs' figures program copy_bench $several --sizes=1MiB,256MiB --samples=20
@@ -82,6 +97,8 @@ declare_rows() {
       row "nccl-replicate${precision:+-$precision}" gpus:2 60 "ddp-replicate over NCCL${precision:+, $precision}: numbers as single" over_nccl ranks "$gpus" step_bench $several $per_gpu --strategy=ddp-replicate --comm=nccl ${precision:+--precision=$precision} --verify
       row "nccl-dp${precision:+-$precision}" gpus:2 60 "dp, NCCL broadcasts and reduces${precision:+, $precision}: numbers as single" over_nccl program step_bench $several $per_gpu --strategy=dp --broadcast=collective --reduce=collective ${precision:+--precision=$precision} --verify
     done
+    row nccl-gpt2-ddp gpus:2 60 'gpt2-nano by ddp over NCCL: numbers as single' over_nccl ranks "$gpus" step_bench $several --model=gpt2-nano --batch-per-device=4 --strategy=ddp --comm=nccl --verify
+    row nccl-gpt2-allreduce gpus:2 60 'gpt2-nano by dp-allreduce over NCCL: numbers as single' over_nccl program step_bench $several --model=gpt2-nano --batch-per-device=4 --strategy=dp-allreduce --verify
     row graph-ddp gpus:2 60 'ddp over NCCL, replayed: numbers as single' over_nccl ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl --cuda-graph=on --verify
     row graph-ddp-pairs gpus:2 90 'a replayed step of ddp against an enqueued one, pair by pair' pairs figures ranks "$gpus" step_bench $several "--model=$(proof_model)" --batch-per-device=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on
     row numbers-dp-gpus gpus:2 60 'dp, a device per GPU: numbers as single' program step_bench $several $per_gpu --strategy=dp --verify

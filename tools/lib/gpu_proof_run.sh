@@ -14,6 +14,7 @@ states=() details=() seconds=()
 #   device        a device: any GPU, or the CPU in a rehearsal
 #   test:NAME     the test program          tool:NAME   a program in PATH or in a CUDA toolkit
 #   torch         PyTorch in python3, with CUDA but in a rehearsal
+#   model:NAME    a model that the back end has
 # KIND is one of the functions below, which sets `command` and `judge`.
 row() {
   row_names+=("$1") row_needs+=("$2") row_limits+=("$3") row_titles+=("$4")
@@ -76,56 +77,6 @@ sweep() {
   judge=judge_sweep
 }
 
-# tool_path NAME: of a program of the CUDA toolkit.
-tool_path() {
-  local folder
-  command -v "$1" && return 0
-  for folder in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda /usr/local/cuda-*; do
-    if [ -n "$folder" ] && [ -x "$folder/bin/$1" ]; then printf '%s\n' "$folder/bin/$1"; return 0; fi
-  done
-  return 1
-}
-
-# GPUs that CUDA will show: nvidia-smi knows what the job system allows; without it the device files count.
-count_gpus() {
-  local count=0 visible
-  if command -v nvidia-smi >/dev/null; then count=$(timeout 30 nvidia-smi -L 2>/dev/null | devices_listed) || true; fi
-  count=${count:-0}  # of a listing that failed or hung
-  if [ "$count" = 0 ]; then count=$(gpu_files ""); fi
-  if [ -n "${CUDA_VISIBLE_DEVICES+set}" ]; then
-    IFS=, read -r -a visible <<<"$CUDA_VISIBLE_DEVICES"
-    if [ "${visible[0]:-}" = -1 ]; then visible=(); fi
-    if [ "${#visible[@]}" -lt "$count" ]; then count=${#visible[@]}; fi
-  fi
-  printf '%s\n' "$count"
-}
-
-# Whether python3 can train on what is to be proved. Importing torch takes seconds: asked only where the row would run.
-has_torch() {
-  local question='import torch; raise SystemExit(not torch.cuda.is_available())'
-  if [ "$backend" = host ]; then question='import torch'; fi
-  command -v python3 >/dev/null && timeout 60 python3 -c "$question" >/dev/null 2>&1
-}
-
-# missing_for NEEDS: the first thing that a row needs and that is not here; nothing where all is.
-missing_for() {
-  local need
-  for need in ${1//,/ }; do
-    case $need in
-      gpu | gpus:*)
-        if [ "$need" = gpu ]; then need=gpus:1; fi
-        if [ "$backend" = host ]; then printf 'a rehearsal on the CPU\n'; return; fi
-        if [ "$gpus" = 0 ]; then printf 'no GPU\n'; return; fi
-        if [ "$gpus" -lt "${need#*:}" ]; then printf 'needs %s GPUs\n' "${need#*:}"; return; fi ;;
-      device) if [ "$backend" = cuda ] && [ "$gpus" = 0 ]; then printf 'no GPU\n'; return; fi ;;
-      test:*) if [ ! -x "$programs/tests/bin/${need#*:}" ]; then printf 'no %s here: it was not built\n' "${need#*:}"; return; fi ;;
-      tool:*) if ! tool_path "${need#*:}" >/dev/null; then printf 'no %s in PATH or a CUDA toolkit\n' "${need#*:}"; return; fi ;;
-      torch) ;;  # asked last, see why_not
-      *) die "row needs '$need', which is no known need" ;;
-    esac
-  done
-}
-
 # run_row INDEX: runs it within its limit and what is left of the minutes.
 whole_figures=()  # files of rows whose program ended well: others may be cut off
 child='' stopped='' cut_short='' row_name=
@@ -173,8 +124,11 @@ why_not() {
     minutes_spent
   elif [[ ,${row_needs[$1]}, == *,torch,* ]] && ! has_torch; then
     if [ "$backend" = cuda ]; then printf 'no torch with CUDA in python3\n'; else printf 'no torch in python3\n'; fi
+  elif [[ ,${row_needs[$1]}, =~ ,model:([^,]+), ]]; then
+    lack_of_model "${BASH_REMATCH[1]}"
   fi
 }
+
 minutes_spent() { printf 'the %s minutes are spent\n' "$minutes"; }
 
 # prove: all rows, the documents, the table; ends the script. The first row is the gate: where CUDA cannot

@@ -21,6 +21,31 @@ sweep_steps() {
     "$workloads" "$(few_launches)"
 }
 
+# In fp32 only what is tiny: nobody trains the others in it.
+sweep_steps-gpt2() {
+  local workloads='{"model": "gpt2-nano", "batch": 64}, {"model": "gpt2-124m", "batch": 8, "precision": ["tf32", "bf16"]}'
+  if [ "$backend" = host ]; then workloads='{"model": "gpt2-nano", "batch": 8}'; fi
+  sweep_of_single gpu-proof-steps-gpt2 "$workloads"
+}
+
+sweep_steps-resnet() {
+  local workloads='{"model": "resnet-tiny", "batch": 64}, {"model": "resnet50", "batch": 64, "precision": ["tf32", "bf16"]}'
+  if [ "$backend" = host ]; then workloads='{"model": "resnet-tiny", "batch": 8}'; fi
+  sweep_of_single gpu-proof-steps-resnet "$workloads"
+}
+
+# sweep_of_single NAME WORKLOADS
+sweep_of_single() {
+  printf '{"name": "%s", "workloads": [%s], "devices": [1], "strategies": ["single"], %s}\n' "$1" "$2" "$(few_launches 2)"
+}
+
+# Buffers travel too; that every strategy gets through is all that this shows.
+sweep_doubled-resnet() {
+  printf '{"name": "gpu-proof-doubled-resnet", "workloads": [{"model": "resnet-tiny", "batch": 32}], "devices": [2],\n'
+  printf ' "strategies": ["dp", "dp-allreduce", {"strategy": "ddp", "options": {"comm": "mpi"}}, {"strategy": "ddp-replicate", "options": {"comm": "mpi"}}],\n'
+  printf ' %s}\n' "$(few_launches 1)"
+}
+
 # Several devices on one GPU: how the strategies behave there, not what several GPUs would do.
 sweep_doubled() {
   printf '{"name": "gpu-proof-doubled", "workloads": [{"model": "%s", "batch": 256}], "devices": [2, 4],\n' "$(proof_model)"
