@@ -2,7 +2,8 @@
 //
 // How fast the operations of one device are, each next to a yardstick where there is one; or with
 // --peak how fast it multiplies large matrices, which the FLOP/s of training steps are held
-// against; or with --step-of how fast one step is, next to the bare products of its shapes.
+// against; or with --step-of how fast one step is, next to the bare products of its shapes; or with
+// --parts-of how much of a step lies outside operations.
 #include <benchmark/benchmark.h>
 
 #include <iostream>
@@ -12,6 +13,7 @@
 #include "bench/kernels/operation_benchmarks.h"
 #include "bench/kernels/options.h"
 #include "bench/kernels/peak.h"
+#include "bench/kernels/step_parts.h"
 #include "bench/kernels/step_share.h"
 #include "bench/ranks_main.h"
 #include "common/base/error.h"
@@ -51,6 +53,8 @@ int run(const KernelOptions& options) {
     run_peak(options, *platform);
   } else if (!options.step_of.empty()) {
     run_step_share(options, *platform);
+  } else if (!options.parts_of.empty()) {
+    run_step_parts(options, *platform);
   } else {
     run_operations(options, *platform);
   }

@@ -16,9 +16,11 @@ struct KernelOptions {
   bool peak = false;                     // instead of the operations
   std::optional<Precision> precision{};  // none: with `peak` all that the device has, else fp32
   std::string step_of{};                 // a model: its step against bare products, instead
+  std::string parts_of{};                // a model: where the time of its step goes, instead
   std::int64_t batch = 0;                // of that step
   InputPlace input = InputPlace::kHost;  // of that step
   int pairs = 100;                       // of that step and its products
+  int steps = 50;                        // whose parts are summed
   BackendChoice backend = BackendChoice::kAuto;
   std::vector<std::string> benchmark_flags{};  // --benchmark_..., for Google Benchmark
 };

@@ -5,6 +5,7 @@
 #include <functional>
 #include <latch>
 #include <memory>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "common/runtime/host/completion.h"
 #include "common/runtime/host/host_link.h"
 #include "common/runtime/host/task_queue.h"
+#include "common/runtime/host/work_account.h"
 #include "common/runtime/stream.h"
 
 namespace tandem::host {
@@ -80,6 +82,11 @@ class HostStream final : public Stream {
   // synchronize() sleep to it. Modelled durations that follow one another start at modelled ends.
   void enqueue_due(std::function<TimePoint(TimePoint ready)> end_of);
 
+  // From here on in stream order the worker keeps an account of its operations, until
+  // close_account(), which waits for all work before it, as synchronize() does.
+  void open_account();
+  [[nodiscard]] WorkAccount close_account();
+
  private:
   // Queues `work`, then the word that it is done.
   template <class Work>
@@ -93,6 +100,7 @@ class HostStream final : public Stream {
   }
   void work();  // the worker's loop
   void run(Operation& operation, TimePoint enqueued);
+  void run_body(Operation& operation);
   void run(const Transfer& transfer, TimePoint enqueued);
   void sleep_to(TimePoint time);
   // For the tasks to be pushed; the clock is read only where there is a link.
@@ -114,6 +122,7 @@ class HostStream final : public Stream {
   ModelledTime
       end_;  // of the work so far: kept always with a link, else where a duration is modelled
   std::mt19937_64 delays_;
+  std::optional<WorkAccount> account_;  // while one is kept
 
   std::latch prepared_{1};  // the worker is bound, or failure_ says why not
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/kernels/step_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#include "bench/achieved_flops.h"
+#include "bench/choices.h"
+#include "bench/google_benchmark.h"
+#include "common/model/zoo.h"
+#include "common/parallel/single.h"
+#include "common/runtime/host/host_stream.h"
+#include "common/stats/summary.h"
+
+namespace tandem::bench {
+namespace {
+
+using host::WorkAccount;
+
+constexpr int kWarmUp = 5;  // steps: primitives, page faults
+
+double seconds(Nanoseconds time) { return Seconds(time).count(); }
+
+// What the stream does itself, where a step asks for no arithmetic.
+bool is_copy(std::string_view operation) { return operation == "copy" || operation == "zero"; }
+
+// Tells which stream the step runs on.
+class StreamFinder final : public StepObserver {
+ public:
+  void phase_begins(Device& /*device*/, Stream& stream, Phase /*phase*/) override {
+    stream_ = &stream;
+  }
+  void step_ends(Device& /*device*/, Stream& /*stream*/) override {}
+
+  [[nodiscard]] host::HostStream& stream() const { return host::host_stream(*stream_); }
+
+ private:
+  Stream* stream_ = nullptr;
+};
+
+TrainingOptions training_of(const KernelOptions& options, StreamFinder& finder) {
+  TrainingOptions training{.global_batch = options.batch,
+                           .precision = options.precision.value_or(Precision::kFp32),
+                           .input = options.input};
+  training.phases.observers.push_back(&finder);
+  return training;
+}
+
+class PartsSampler {
+ public:
+  PartsSampler(Platform& platform, const Model& model, const KernelOptions& options)
+      : single_(platform, platform.device(0), model, Piece{0, options.batch},
+                training_of(options, finder_)) {
+    for (int i = 0; i < kWarmUp; ++i) step();
+  }
+
+  // Seconds of a step.
+  double sample() {
+    finder_.stream().open_account();
+    finder_.stream().synchronize();
+    const TimePoint start = Clock::now();
+    const Nanoseconds own_start = host::thread_time();
+    step();
+    const Nanoseconds own = host::thread_time() - own_start;
+    const Nanoseconds whole = Clock::now() - start;
+    const WorkAccount account = finder_.stream().close_account();
+    for (const auto& [name, work] : account.operations) {
+      WorkAccount::Work& sum = total_.operations[name];
+      sum.count += work.count;
+      sum.time += work.time;
+    }
+    total_.worker += account.worker;
+    whole_ += whole;
+    dispatch_ += own;
+    outside_.push_back(parts_of(account, whole, own).outside());
+    static_cast<void>(single_.collect_phases());
+    return seconds(whole);
+  }
+
+  // Means over the steps so far have the shares of sums.
+  [[nodiscard]] StepParts sum() const { return parts_of(total_, whole_, dispatch_); }
+  [[nodiscard]] double median_outside() const { return stats::median(outside_); }
+  [[nodiscard]] std::string table() const;
+
+ private:
+  void step() {
+    single_.step();
+    single_.synchronize();
+  }
+
+  StreamFinder finder_;
+  Single single_;
+  WorkAccount total_;
+  Nanoseconds whole_{0};
+  Nanoseconds dispatch_{0};
+  std::vector<double> outside_;  // by step
+};
+
+// Operations by what they take of a step, the longest first.
+std::string PartsSampler::table() const {
+  std::vector<std::pair<std::string_view, WorkAccount::Work>> rows(total_.operations.begin(),
+                                                                   total_.operations.end());
+  std::sort(rows.begin(), rows.end(),
+            [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
+  const auto steps = static_cast<double>(outside_.size());
+  std::string text;
+  for (const auto& [name, work] : rows) {
+    text += fmt::format("{:30} {:6.2f} % {:10.4f} ms {:8.4g} times a step\n", name,
+                        100 * seconds(work.time) / seconds(whole_),
+                        seconds(work.time) / steps * 1e3, static_cast<double>(work.count) / steps);
+  }
+  return text;
+}
+
+void set_counters(benchmark::State& state, const PartsSampler& sampler) {
+  const StepParts parts = sampler.sum();
+  state.counters["outside_share"] = parts.outside();
+  state.counters["median_outside_share"] = sampler.median_outside();
+  state.counters["dispatch_share"] = parts.dispatch / parts.whole;
+  state.counters["queue_share"] = parts.queue / parts.whole;
+  state.counters["copies_share"] = parts.copies / parts.whole;
+  state.counters["waiting_share"] = parts.waiting() / parts.whole;
+}
+
+}  // namespace
+
+StepParts parts_of(const WorkAccount& account, Nanoseconds whole, Nanoseconds dispatch) {
+  StepParts parts{.whole = seconds(whole), .dispatch = seconds(dispatch)};
+  for (const auto& [name, work] : account.operations) {
+    (is_copy(name) ? parts.copies : parts.operations) += seconds(work.time);
+  }
+  parts.queue = seconds(account.worker) - parts.operations - parts.copies;
+  return parts;
+}
+
+std::string to_text(const StepParts& parts) {
+  const auto share = [&parts](double part) { return 100 * part / parts.whole; };
+  return fmt::format(
+      "{:.2f} % of a step lie outside operations: dispatch {:.2f} %, queue {:.2f} %, copies {:.2f} "
+      "%, waiting {:.2f} %",
+      100 * parts.outside(), share(parts.dispatch), share(parts.queue), share(parts.copies),
+      share(parts.waiting()));
+}
+
+void run_step_parts(const KernelOptions& options, Platform& platform) {
+  if (platform.backend() != Backend::kHost) {
+    fail(ErrorKind::kUsage,
+         "--parts-of={} on {}: only the worker of a host device keeps such an account: use "
+         "--backend=host, or a profiler of GPUs",
+         options.parts_of, to_string(platform.backend()));
+  }
+  const auto model = make_model(options.parts_of);
+  platform.device(0).bind_this_thread();
+  PartsSampler sampler(platform, *model, options);
+  GoogleBenchmark driver("kernel_bench", options.benchmark_flags, 0);
+  const Precision precision = options.precision.value_or(Precision::kFp32);
+  driver.add(fmt::format("step_parts/host/{}/{}/batch:{}/input:{}", name_of(precision),
+                         model->name(), options.batch, name_of(options.input, kInputs)),
+             options.steps, benchmark::kMillisecond, [&](benchmark::State& state) {
+               for ([[maybe_unused]] auto iteration : state) {
+                 state.SetIterationTime(sampler.sample());
+               }
+               set_counters(state, sampler);
+             });
+  driver.run();
+  std::cerr << sampler.table() << to_text(sampler.sum()) << std::endl;
+}
+
+}  // namespace tandem::bench
