@@ -16,7 +16,7 @@ elseif(TANDEM_SANITIZE)
 endif()
 
 # tandem_add_library(NAME SOURCES a.cc b.cc HEADERS a.h b.h [DEPENDS tandem::x ...] [PRIVATE_DEPENDS y ...])
-# makes tandem_NAME with the alias tandem::NAME. Headers are named for the self-containment test.
+# makes tandem_NAME with the alias tandem::NAME. Headers and sources are named for the self-containment test.
 function(tandem_add_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   if(ARG_SOURCES)
@@ -33,6 +33,8 @@ function(tandem_add_library name)
     FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
   list(TRANSFORM ARG_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
   set_property(GLOBAL APPEND PROPERTY TANDEM_HEADERS ${paths})
+  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
+  set_property(GLOBAL APPEND PROPERTY TANDEM_SOURCES ${paths})
   add_library(tandem::${name} ALIAS tandem_${name})
 endfunction()
 

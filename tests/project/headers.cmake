@@ -1,5 +1,24 @@
-# Each header compiles alone: a source file per header that includes nothing else. Built by a test, not
-# with everything else, so that a failure is a test's and names the header.
+# Each header compiles alone. Of one that its own source file includes first, the build has shown it; for
+# each other there is a source file that includes nothing else. Built by a test, not with everything else,
+# so that a failure is a test's and names the header.
+
+# without_those_that_lead(VARIABLE): takes headers off the list that a source beside them begins with.
+function(without_those_that_lead variable)
+  get_property(sources GLOBAL PROPERTY TANDEM_SOURCES)
+  set(kept)
+  foreach(header IN LISTS ${variable})
+    string(REGEX REPLACE "\\.h$" ".cc" source ${header})
+    set(first)
+    if(source IN_LIST sources)
+      file(STRINGS ${source} first REGEX "^#" LIMIT_COUNT 1)
+    endif()
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${header})
+    if(NOT first STREQUAL "#include \"${path}\"")
+      list(APPEND kept ${header})
+    endif()
+  endforeach()
+  set(${variable} ${kept} PARENT_SCOPE)
+endfunction()
 
 # header_check(NAME HEADERS path...): an object library of such sources.
 function(header_check name)
@@ -28,6 +47,7 @@ endfunction()
 get_property(headers GLOBAL PROPERTY TANDEM_HEADERS)
 list(REMOVE_DUPLICATES headers)
 list(FILTER headers EXCLUDE REGEX "\\.cuh$")  # nvcc's alone
+without_those_that_lead(headers)
 set(cuda_headers ${headers})
 list(FILTER cuda_headers INCLUDE REGEX "/cuda/")
 list(FILTER headers EXCLUDE REGEX "/cuda/")
