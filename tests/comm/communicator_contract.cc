@@ -44,8 +44,8 @@ TEST_P(CommunicatorContract, AllReduce_FromPlaceToPlace_LeavesMineAsItIs) {
     on.put_own(mine.span());
     on.communicator->all_reduce(*on.stream, mine.span(), result.span(), ReduceOp::kAverage);
     on.stream->synchronize();
-    EXPECT_EQ(on.held(result.span()), on.reduced<T>(1001, ReduceOp::kAverage));
-    EXPECT_EQ(on.held(mine.span()), on.values_of<T>(on.rank, 1001));
+    EXPECT_PRED2(same_elements, on.held(result.span()), on.reduced<T>(1001, ReduceOp::kAverage));
+    EXPECT_PRED2(same_elements, on.held(mine.span()), on.values_of<T>(on.rank, 1001));
   });
 }
 
@@ -79,7 +79,7 @@ TEST_P(CommunicatorContract, Broadcast_GivesAllRootsValues_FromAnyRoot) {
       on.put_own(buffer.span());
       on.communicator->broadcast(*on.stream, buffer.span(), root);
       on.stream->synchronize();
-      EXPECT_EQ(on.held(buffer.span()), on.values_of<T>(root, count));
+      EXPECT_PRED2(same_elements, on.held(buffer.span()), on.values_of<T>(root, count));
     }
   });
 }
@@ -93,8 +93,9 @@ TEST_P(CommunicatorContract, Reduce_SumsIntoRootsValues_AndLeavesOthersAlone) {
       on.put_own(buffer.span());
       on.communicator->reduce(*on.stream, buffer.span(), root);
       on.stream->synchronize();
-      EXPECT_EQ(on.held(buffer.span()), on.rank == root ? on.reduced<T>(count, ReduceOp::kSum)
-                                                        : on.values_of<T>(on.rank, count));
+      EXPECT_PRED2(
+          same_elements, on.held(buffer.span()),
+          on.rank == root ? on.reduced<T>(count, ReduceOp::kSum) : on.values_of<T>(on.rank, count));
     }
   });
 }
@@ -110,9 +111,9 @@ TEST_P(CommunicatorContract, Reduce_FromPlaceToPlace_LeavesAllPartsAsTheyAre) {
       const bool is_root = on.rank == root;
       on.communicator->reduce(*on.stream, mine.span(), is_root ? result.span() : Span<T>{}, root);
       on.stream->synchronize();
-      EXPECT_EQ(on.held(mine.span()), on.values_of<T>(on.rank, count));
+      EXPECT_PRED2(same_elements, on.held(mine.span()), on.values_of<T>(on.rank, count));
       if (is_root) {
-        EXPECT_EQ(on.held(result.span()), on.reduced<T>(count, ReduceOp::kSum));
+        EXPECT_PRED2(same_elements, on.held(result.span()), on.reduced<T>(count, ReduceOp::kSum));
       }
     }
   });
@@ -140,7 +141,7 @@ TEST_P(CommunicatorContract, AllGather_InPlace_IsAllRanksValuesInOrder) {
     on.put_own(mine);
     on.communicator->all_gather(*on.stream, mine, all.span());
     on.stream->synchronize();
-    EXPECT_EQ(on.held(all.span()), on.gathered<T>(1001));
+    EXPECT_PRED2(same_elements, on.held(all.span()), on.gathered<T>(1001));
   });
 }
 
@@ -173,7 +174,7 @@ TEST_P(CommunicatorContract, ReduceScatter_InPlace_ChangesThisRanksPartAlone) {
     on.stream->synchronize();
     std::vector<T> expected = on.values_of<T>(on.rank, 1001 * on.size);
     std::ranges::copy(reduced_part<T>(on, 1001, ReduceOp::kSum), expected.begin() + 1001 * on.rank);
-    EXPECT_EQ(on.held(all.span()), expected);
+    EXPECT_PRED2(same_elements, on.held(all.span()), expected);
   });
 }
 
@@ -211,7 +212,7 @@ TEST_P(CommunicatorContract, ScatterAndGather_OfTheHostsMemory_ReachAll) {
                             0);
     on.stream->synchronize();
     const auto first = batch.begin() + 64 * on.rank;
-    EXPECT_EQ(on.held(mine.span()), std::vector<float>(first, first + 64));
+    EXPECT_PRED2(same_elements, on.held(mine.span()), std::vector<float>(first, first + 64));
     if (root) {
       EXPECT_EQ(back, batch);
     }
@@ -244,7 +245,7 @@ TEST_P(CommunicatorContract, Messages_RoundTheRing_PassEveryRank) {
       on.communicator->recv(*on.stream, came.span(), last);
       if (on.rank != 0) send();
       on.stream->synchronize();
-      EXPECT_EQ(on.held(came.span()), on.values_of<T>(last, count));
+      EXPECT_PRED2(same_elements, on.held(came.span()), on.values_of<T>(last, count));
     }
   });
 }
@@ -261,7 +262,7 @@ TEST_P(CommunicatorContract, Messages_BetweenTwoRanks_ArriveInOrder) {
       if (on.rank == 0) on.communicator->recv(*on.stream, part, 1);
     }
     on.stream->synchronize();
-    EXPECT_EQ(on.held(all), on.values_of<float>(on.rank == 0 ? 1 : on.rank, 50));
+    EXPECT_PRED2(same_elements, on.held(all), on.values_of<float>(on.rank == 0 ? 1 : on.rank, 50));
   });
 }
 
@@ -274,8 +275,8 @@ TEST_P(CommunicatorContract, Collectives_QueuedInARow_RunInOrder) {
     }
     on.communicator->broadcast(*on.stream, buffer.span(), 0);
     on.stream->synchronize();
-    EXPECT_EQ(on.held(buffer.span()),
-              std::vector<float>(100, std::pow(static_cast<float>(on.size), 5.0F)));
+    EXPECT_PRED2(same_elements, on.held(buffer.span()),
+                 std::vector<float>(100, std::pow(static_cast<float>(on.size), 5.0F)));
   });
 }
 
@@ -309,7 +310,8 @@ TEST_P(CommunicatorContract, AllGatherOnTheHost_WhileACollectiveRuns_IsIndepende
       EXPECT_EQ(on.communicator->all_gather(1.0 * on.rank).back(), on.size - 1);
     }
     on.stream->synchronize();
-    EXPECT_EQ(on.held(buffer.span()), on.reduced<float>(kTwoChunks<float>, ReduceOp::kSum));
+    EXPECT_PRED2(same_elements, on.held(buffer.span()),
+                 on.reduced<float>(kTwoChunks<float>, ReduceOp::kSum));
   });
 }
 

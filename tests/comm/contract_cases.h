@@ -17,7 +17,7 @@ void expect_all_reduce_in_place(ContractRank& on, Span<T> values, ReduceOp op) {
   on.put_own(values);
   on.communicator->all_reduce(*on.stream, values, op);
   on.stream->synchronize();
-  EXPECT_EQ(on.held(values), on.reduced<T>(values.size(), op));
+  EXPECT_PRED2(same_elements, on.held(values), on.reduced<T>(values.size(), op));
 }
 
 // Rank r's part of the reduction of all ranks' values.
@@ -34,7 +34,7 @@ void expect_all_gather(ContractRank& on, Memory memory, std::int64_t part) {
   on.put_own(mine.span());
   on.communicator->all_gather(*on.stream, mine.span(), all.span());
   on.stream->synchronize();
-  EXPECT_EQ(on.held(all.span()), on.gathered<T>(part));
+  EXPECT_PRED2(same_elements, on.held(all.span()), on.gathered<T>(part));
 }
 
 template <class T>
@@ -44,8 +44,8 @@ void expect_reduce_scatter(ContractRank& on, Memory memory, std::int64_t part, R
   on.put_own(all.span());
   on.communicator->reduce_scatter(*on.stream, all.span(), mine.span(), op);
   on.stream->synchronize();
-  EXPECT_EQ(on.held(mine.span()), reduced_part<T>(on, part, op));
-  EXPECT_EQ(on.held(all.span()), on.values_of<T>(on.rank, part * on.size));
+  EXPECT_PRED2(same_elements, on.held(mine.span()), reduced_part<T>(on, part, op));
+  EXPECT_PRED2(same_elements, on.held(all.span()), on.values_of<T>(on.rank, part * on.size));
 }
 
 // Uneven blocks that leave gaps, the last rank's first; `empty` gets none.
@@ -80,7 +80,7 @@ struct BlocksCase {
     on.communicator->scatter(*on.stream, at_root(), mine(), blocks, root);
     on.stream->synchronize();
     const auto first = all.begin() + block.offset;
-    EXPECT_EQ(on.held(mine()), std::vector<T>(first, first + block.count));
+    EXPECT_PRED2(same_elements, on.held(mine()), std::vector<T>(first, first + block.count));
   }
 
   void expect_gather() const {
@@ -94,7 +94,7 @@ struct BlocksCase {
       const Block& theirs = blocks[static_cast<std::size_t>(peer)];
       std::ranges::copy(on.values_of<T>(peer, theirs.count), expected.begin() + theirs.offset);
     }
-    EXPECT_EQ(on.held(at_root()), expected);  // what belongs to no block stays
+    EXPECT_PRED2(same_elements, on.held(at_root()), expected);  // what belongs to no block stays
   }
 
   ContractRank& on;

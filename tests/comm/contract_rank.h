@@ -11,7 +11,8 @@
 
 #include "common/base/capture_error.h"
 #include "common/comm/transport_registry.h"
-#include "common/runtime/read_back.h"
+#include "common/runtime/copy.h"
+#include "tests/comm/elements.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 
@@ -49,6 +50,7 @@ struct ContractRank {
         size(its_communicator->size()),
         device(its_device),
         communicator(std::move(its_communicator)),
+        copies(device.make_stream(StreamPriority::kNormal)),
         stream(device.make_stream(StreamPriority::kNormal)) {}
 
   template <class T>
@@ -93,7 +95,6 @@ struct ContractRank {
 
   template <class T>
   void put(Span<T> to, std::vector<T> values) const {
-    const auto copies = device.make_stream(StreamPriority::kNormal);
     enqueue_copy(*copies, to, Span<T>(values.data(), to.size(), DeviceId{}));
     copies->synchronize();
   }
@@ -103,7 +104,10 @@ struct ContractRank {
   }
   template <class T>
   [[nodiscard]] std::vector<T> held(Span<T> span) const {
-    return read_back<T>(device, span);
+    std::vector<T> values(static_cast<std::size_t>(span.size()));
+    enqueue_copy(*copies, Span<T>(values.data(), span.size(), DeviceId{}), Span<const T>(span));
+    copies->synchronize();
+    return values;
   }
 
   // Small integers, which repeat.
@@ -111,18 +115,13 @@ struct ContractRank {
   [[nodiscard]] static float value_of(int rank, int i) {
     return static_cast<float>((2 * i + 3 * rank) % kPeriod);
   }
-  template <class T>
-  [[nodiscard]] static std::vector<T> repeated(const std::array<T, kPeriod>& first,
-                                               std::int64_t count) {
-    std::vector<T> values(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = first[i % kPeriod];
-    return values;
-  }
 
   const int rank;
   const int size;
   Device& device;
   const std::unique_ptr<Communicator> communicator;
+  const std::unique_ptr<Stream>
+      copies;  // one for all that is put and held: a thread each takes time
   const std::unique_ptr<Stream> stream;  // last: ends its work first
 };
 

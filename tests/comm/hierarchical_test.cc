@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -11,6 +12,7 @@
 #include "common/base/capture_error.h"
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
+#include "tests/comm/elements.h"
 #include "tests/comm/nodes_of_threads.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
@@ -38,24 +40,27 @@ struct Rank {
 };
 
 // Small whole numbers: exact in every type, and so is their sum over eight ranks.
+constexpr int kPeriod = 7;
+float whole_number(int rank, int i) { return static_cast<float>((3 * rank + i) % kPeriod - 3); }
+
 template <class T>
 std::vector<T> whole_numbers(int rank, std::int64_t count) {
-  std::vector<T> values;
-  for (std::int64_t i = 0; i < count; ++i) {
-    values.push_back(static_cast<T>(static_cast<float>((3 * rank + i) % 7 - 3)));
+  std::array<T, kPeriod> first;
+  for (int i = 0; i < kPeriod; ++i) {
+    first[static_cast<std::size_t>(i)] = static_cast<T>(whole_number(rank, i));
   }
-  return values;
+  return repeated(first, count);
 }
 
 template <class T>
 std::vector<T> sum_over_ranks(int ranks, std::int64_t count, float factor) {
-  std::vector<T> sums;
-  for (std::int64_t i = 0; i < count; ++i) {
+  std::array<T, kPeriod> first;
+  for (int i = 0; i < kPeriod; ++i) {
     float sum = 0;
-    for (int rank = 0; rank < ranks; ++rank) sum += static_cast<float>((3 * rank + i) % 7 - 3);
-    sums.push_back(static_cast<T>(sum * factor));
+    for (int rank = 0; rank < ranks; ++rank) sum += whole_number(rank, i);
+    first[static_cast<std::size_t>(i)] = static_cast<T>(sum * factor);
   }
-  return sums;
+  return repeated(first, count);
 }
 
 template <class T>
@@ -86,7 +91,7 @@ void check_all_reduce(Rank& on, Span<T> mine, Span<T> result) {
     const float factor = op == ReduceOp::kAverage ? 1.0F / static_cast<float>(on.size) : 1.0F;
     const auto expected = sum_over_ranks<T>(on.size, count, factor);
     const auto bits = bits_of(on.device, result);
-    EXPECT_EQ(bits, bits_of(on.device, on_one_node)) << count;
+    EXPECT_PRED2(same_elements, bits, bits_of(on.device, on_one_node)) << count;
     EXPECT_EQ(std::memcmp(bits.data(), expected.data(), bits.size()), 0) << count;
     if (mine.data() == result.data()) continue;
     const auto before = whole_numbers<T>(on.rank, count);

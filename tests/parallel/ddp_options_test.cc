@@ -5,12 +5,13 @@
 
 #include "common/model/zoo.h"
 #include "tests/support/errors.h"
+#include "tests/support/steps_to_make.h"
 #include "tests/support/training.h"
 
 namespace tandem::test {
 namespace {
 
-constexpr int kSteps = 10;
+constexpr int kSteps = steps_to_make(10);
 constexpr std::int64_t kBatch = 24;  // shared by 1, 2, 3 and 4 ranks, each share by 2
 
 // Sums of thirds are not exact, and micro-batches are summed in another order: to rounding only.

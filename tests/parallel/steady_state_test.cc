@@ -8,12 +8,13 @@
 #include <mutex>
 
 #include "common/model/zoo.h"
+#include "tests/support/steps_to_make.h"
 #include "tests/support/training.h"
 
 namespace tandem::test {
 namespace {
 
-constexpr int kSteps = 100;
+constexpr int kSteps = steps_to_make(100);
 constexpr int kSettled = 4;  // ddp makes its buckets anew in the second step
 
 // Over all devices, by step.
