@@ -8,6 +8,7 @@
 
 #include "common/kernels/bf16_support.h"
 #include "common/model/zoo.h"
+#include "tests/parallel/corners_of_ddp.h"
 #include "tests/support/training.h"
 
 namespace tandem::test {
@@ -96,14 +97,7 @@ TEST(Gpt2Strategies, OptionsOfDdp_FollowSingle) {
   const auto model = nano();
   const Outcome single = train(*model, run_of("single", 1, 12));
   const ReducerOptions buckets{.bucket_cap = kib(64), .first_bucket_cap = kib(16)};
-  std::vector<ReducerOptions> all(5, buckets);
-  all[0].grads = GradsMode::kViews;
-  all[1].micro_batches = 3;
-  all[2].grads = GradsMode::kViews;
-  all[2].micro_batches = 2;
-  all[3].join = Join::kWorld;
-  all[4].kind = ReducerKind::kHorovod;
-  all[4].horovod = {.cycle = std::chrono::microseconds(50), .fusion_threshold = kib(64)};
+  const std::vector<ReducerOptions> all = corners_of_ddp(buckets, 3);
   for (std::size_t i = 0; i < all.size(); ++i) {
     Training run = run_of("ddp", 2, 12);
     run.reducer = all[i];

@@ -17,6 +17,7 @@
 #include "common/runtime/read_back.h"
 #include "ddp/distributed_data_parallel.h"
 #include "dp/data_parallel.h"
+#include "tests/parallel/corners_of_ddp.h"
 #include "tests/support/host_devices.h"
 #include "tests/support/training.h"
 
@@ -76,17 +77,6 @@ class ShardByShard {
     for (int step = 0; step < run.steps; ++step) this->step();
   }
 
-  [[nodiscard]] Outcome outcome() {
-    return {values_of(*platform_, first().parameters().tensors),
-            values_of(*platform_, sum_.tensors)};
-  }
-  [[nodiscard]] std::vector<float> buffers() {
-    return read_back<float>(platform_->device(0), first().buffers().flat);
-  }
-
- private:
-  [[nodiscard]] Replica& first() { return shards_.front()->replica; }
-
   void step() {
     Stream& stream = first().stream();
     Operations& operations = first().operations();
@@ -104,6 +94,27 @@ class ShardByShard {
     optimizer_->step(operations, stream, first().parameters().flat, sum_.flat);
     stream.synchronize();
   }
+
+  // The next step begins with these weights; what the optimizer remembers stays.
+  void load(const TensorValues& weights) {
+    Stream& stream = first().stream();
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const Span<float> tensor = first().parameters().tensors[i];
+      enqueue_copy(stream, tensor, Span<const float>(weights[i].data(), tensor.size(), DeviceId{}));
+    }
+    stream.synchronize();
+  }
+
+  [[nodiscard]] Outcome outcome() {
+    return {values_of(*platform_, first().parameters().tensors),
+            values_of(*platform_, sum_.tensors)};
+  }
+  [[nodiscard]] std::vector<float> buffers() {
+    return read_back<float>(platform_->device(0), first().buffers().flat);
+  }
+
+ private:
+  [[nodiscard]] Replica& first() { return shards_.front()->replica; }
 
   const std::int64_t batch_;
   const std::unique_ptr<Platform> platform_;
@@ -134,6 +145,56 @@ TEST(ResNetStrategies, Shards_FollowSingleShardByShard) {
     const Outcome reference = ShardByShard(*model, run).outcome();
     for (const std::string strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
       expect_same(reference, train(*model, run_of(strategy, devices, 8)), strategy);
+    }
+  }
+}
+
+// Each step from the weights that the strategy had come to, so that what rounding differs by does
+// not grow: the first, the one with buckets made anew, and one after it.
+void expect_each_step(Training run, int shards, const std::string& what,
+                      double tolerance_of_weights = kTolerance) {
+  const auto model = tiny();
+  Training alone = run;
+  alone.devices = shards;
+  alone.steps = 0;
+  ShardByShard reference(*model, alone);
+  for (run.steps = 1; run.steps <= 3; ++run.steps) {
+    const Outcome found = train(*model, run);
+    reference.step();
+    const Outcome expected = reference.outcome();
+    EXPECT_LT(relative_difference(expected.gradients, found.gradients), kTolerance)
+        << what << ", step " << run.steps;
+    EXPECT_LT(relative_difference(expected.weights, found.weights), tolerance_of_weights)
+        << what << ", step " << run.steps;
+    reference.load(found.weights);
+  }
+}
+
+TEST(ResNetStrategies, OptionsOfDdp_FollowSingleShardByShard) {
+  const ReducerOptions buckets{.bucket_cap = kib(4), .first_bucket_cap = kib(1)};
+  const std::vector<ReducerOptions> all = corners_of_ddp(buckets, 2);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Training run = run_of("ddp", 2, 8);
+    run.reducer = all[i];
+    // A micro-batch is normalised on its own.
+    expect_each_step(run, 2 * all[i].micro_batches, fmt::format("options {}", i));
+  }
+}
+
+TEST(ResNetStrategies, LossInTheReplicas_FollowsSingleShardByShard) {
+  for (const int devices : {2, 3}) {
+    Training run = run_of("dp", devices, 8);
+    run.dp.loss = dp::LossPlace::kReplicas;
+    expect_each_step(run, devices, fmt::format("dp on {}", devices));
+  }
+}
+
+TEST(ResNetStrategies, WithAdamAndAdamW_FollowSingleShardByShard) {
+  for (const OptimizerKind kind : {OptimizerKind::kAdam, OptimizerKind::kAdamW}) {
+    for (const std::string strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
+      Training run = run_of(strategy, 2, 8);
+      run.training.optimizer.kind = kind;
+      expect_each_step(run, 2, strategy, 1e-3);
     }
   }
 }
