@@ -30,7 +30,7 @@ TEST_P(GoldenGpuTest, OutputLossAndGradients_AreTorchs) {
   expect_golden_gradients(run, golden_);
 }
 
-TEST_P(GoldenGpuTest, WeightsAfterSteps_AreTorchs_OfEachOptimizer) {
+TEST_P(GoldenGpuTest, WeightsAndBuffersAfterSteps_AreTorchs_OfEachOptimizer) {
   for (const auto& [name, kind] : kGoldenOptimizers) {
     GoldenRun run(platform_->device(0), golden_);
     expect_golden_steps(run, golden_, name, {.kind = kind});

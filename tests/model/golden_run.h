@@ -21,18 +21,24 @@ class GoldenRun {
         device_(device),
         model_(make_model(golden.model)),
         names_(names_of(model_->layout())),
+        buffer_names_(names_of(model_->buffers())),
         input_(on_device("input")),
         target_(on_device("target")),
         loss_(device.allocate(bytes_of<float>(1))),
         gradients_(make_arena(device, model_->layout())),
         replica_(device, *model_, golden.batch, {.phases = {PhaseTiming::kOff}}) {
+    replica_.initialise(1,
+                        Distribution::kUniform);  // buffers, which the file has after steps alone
+    replica_.stream().synchronize();
     for (std::size_t i = 0; i < names_.size(); ++i) {
       put(device, replica_.parameters().tensors[i], golden.tensor("weight/" + names_[i]).all());
     }
   }
 
-  // Of the parameters, by segment.
+  // Of the parameters, and of the buffers, by segment.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+  [[nodiscard]] const std::vector<std::string>& buffer_names() const { return buffer_names_; }
 
   // What the model gives for the batch. Read before the loss, whose gradient may overwrite it.
   [[nodiscard]] std::vector<float> output() {
@@ -67,6 +73,9 @@ class GoldenRun {
   [[nodiscard]] std::vector<float> weight(std::size_t segment) {
     return read_back<float>(device_, replica_.parameters().tensors.at(segment));
   }
+  [[nodiscard]] std::vector<float> buffer(std::size_t segment) {
+    return read_back<float>(device_, replica_.buffers().tensors.at(segment));
+  }
 
  private:
   static std::vector<std::string> names_of(const ParameterLayout& layout) {
@@ -87,6 +96,7 @@ class GoldenRun {
   Interpreter interpreter_{Nanoseconds{0}};
   const std::unique_ptr<Model> model_;
   const std::vector<std::string> names_;
+  const std::vector<std::string> buffer_names_;
   const std::unique_ptr<Buffer> input_;
   const std::unique_ptr<Buffer> target_;
   const std::unique_ptr<Buffer> loss_;
@@ -110,12 +120,15 @@ inline void expect_golden_gradients(GoldenRun& run, const Golden& golden) {
   }
 }
 
-// `optimizer` as the file calls it.
+// Weights and buffers; `optimizer` as the file calls it.
 inline void expect_golden_steps(GoldenRun& run, const Golden& golden, const std::string& optimizer,
                                 const OptimizerOptions& options) {
   run.steps(options);
   for (std::size_t i = 0; i < run.names().size(); ++i) {
     expect_golden(golden, optimizer + "/" + run.names()[i], run.weight(i));
+  }
+  for (std::size_t i = 0; i < run.buffer_names().size(); ++i) {
+    expect_golden(golden, optimizer + "/" + run.buffer_names()[i], run.buffer(i));
   }
 }
 

@@ -8,8 +8,21 @@
 namespace tandem::test {
 namespace {
 
+std::set<std::string> as_set(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
 class GoldenTest : public ::testing::TestWithParam<std::string> {
  protected:
+  // Names of the file's tensors that begin so, without that.
+  [[nodiscard]] std::set<std::string> under(const std::string& prefix) const {
+    std::set<std::string> names;
+    for (const auto& [name, tensor] : golden_.tensors) {
+      if (name.starts_with(prefix)) names.insert(name.substr(prefix.size()));
+    }
+    return names;
+  }
+
   const Golden golden_ = read_golden(GetParam());
   const std::unique_ptr<Platform> platform_ = host_devices(1);
   GoldenRun run_{platform_->device(0), golden_};
@@ -19,19 +32,17 @@ INSTANTIATE_TEST_SUITE_P(Models, GoldenTest,
                          ::testing::Values("mlp-3x16", "gpt2-nano-24", "resnet-tiny"),
                          test_name_of_golden);
 
-TEST_P(GoldenTest, Parameters_AreTorchs) {
-  std::set<std::string> ours;
-  for (const std::string& name : run_.names()) ours.insert("weight/" + name);
-  std::set<std::string> theirs;
-  for (const auto& [name, tensor] : golden_.tensors) {
-    if (name.starts_with("weight/")) theirs.insert(name);
-  }
-  EXPECT_EQ(ours, theirs);
+TEST_P(GoldenTest, Parameters_AreTorchs) { EXPECT_EQ(as_set(run_.names()), under("weight/")); }
+
+TEST_P(GoldenTest, ParametersAndBuffersAfterSteps_AreTorchs) {
+  std::set<std::string> ours = as_set(run_.names());
+  ours.merge(as_set(run_.buffer_names()));
+  for (const auto& [optimizer, kind] : kGoldenOptimizers) EXPECT_EQ(ours, under(optimizer + "/"));
 }
 
 TEST_P(GoldenTest, OutputLossAndGradients_AreTorchs) { expect_golden_gradients(run_, golden_); }
 
-TEST_P(GoldenTest, WeightsAfterSteps_AreTorchs_OfEachOptimizer) {
+TEST_P(GoldenTest, WeightsAndBuffersAfterSteps_AreTorchs_OfEachOptimizer) {
   for (const auto& [name, kind] : kGoldenOptimizers) {
     GoldenRun run(platform_->device(0), golden_);
     expect_golden_steps(run, golden_, name, {.kind = kind});

@@ -4,8 +4,8 @@
 
     make_golden.py --out=FOLDER | --check=FOLDER  [--model=NAME]...
 
-Of each model: weights, a batch, and in fp32 on one core of the CPU its output, loss and gradients, and the weights
-after steps of each optimizer on that batch, each from the first weights. tests/golden/README.md has the format.
+Of each model: weights, a batch, and in fp32 on one core of the CPU its output, loss and gradients, and the weights and
+buffers after steps of each optimizer on that batch, each from the first weights. tests/golden/README.md has the format.
 --check makes all this again and compares it with the files of a folder, whichever torch made those: they agree where
 each tensor is within 1e-5 of itself.
 
@@ -99,6 +99,9 @@ class Run:
             for name, tensor in self.module.named_parameters():
                 ours = self.ours(tensor)
                 ours.copy_(self.torch.tensor(self.weights[name], dtype=self.dtype).view(ours.shape))
+        for module in self.module.modules():
+            if hasattr(module, "reset_running_stats"):
+                module.reset_running_stats()
 
     def tensor(self, elements, values):
         dtype = self.torch.long if values.classes else self.dtype
@@ -135,6 +138,8 @@ class Run:
         for name, tensor in self.module.named_parameters():
             yield self.entry(f"{optimizer}/{name}", tensor, STRIDE if tensor.numel() > SMALL else 1,
                              without_gradient(name, tensor))
+        for name, tensor in self.module.named_buffers():
+            yield self.entry(f"{optimizer}/{name}", tensor if tensor.dim() else tensor.view(1))
 
     def entry(self, name, tensor, stride=1, left_out=None):
         tensor = self.ours(tensor)
