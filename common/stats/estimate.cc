@@ -2,8 +2,10 @@
 #include "common/stats/estimate.h"
 
 #include <cmath>
+#include <vector>
 
 #include "common/base/check.h"
+#include "common/stats/bootstrap.h"
 #include "common/stats/logs.h"
 #include "common/stats/student_t.h"
 #include "common/stats/summary.h"
@@ -23,7 +25,14 @@ Estimate center_of_means(std::span<const double> launch_means) {
 }
 
 Estimate center_of_medians(std::span<const double> launch_medians) {
-  return exponential(center_of_means(logs(launch_medians)));
+  const std::vector<double> values = logs(launch_medians);
+  Estimate result = center_of_means(values);
+  if (result.launches >= kFewestForBootstrap) result.interval = bootstrap_mean(values);
+  return exponential(result);
+}
+
+Estimate center_by_t(std::span<const double> values) {
+  return exponential(center_of_means(logs(values)));
 }
 
 Estimate rate(double amount, const Estimate& time) {
@@ -32,6 +41,16 @@ Estimate rate(double amount, const Estimate& time) {
       .center = amount / time.center, .interval = std::nullopt, .launches = time.launches};
   if (time.interval && time.interval->low > 0) {
     result.interval = Interval{amount / time.interval->high, amount / time.interval->low};
+  }
+  return result;
+}
+
+Estimate divided(const Estimate& estimate, double divisor) {
+  TANDEM_CHECK(divisor > 0, "divided by {}", divisor);
+  Estimate result = estimate;
+  result.center /= divisor;
+  if (result.interval) {
+    result.interval = Interval{result.interval->low / divisor, result.interval->high / divisor};
   }
   return result;
 }

@@ -41,7 +41,7 @@ Estimate ratio_of_paired_sets(std::span<const PairedTimes> sets) {
     const std::size_t second = std::min(first + 1, sets.size() - 1);
     units.push_back(std::sqrt(ratio_of(sets[first]) * ratio_of(sets[second])));
   }
-  return center_of_medians(units);
+  return center_by_t(units);
 }
 
 }  // namespace tandem::stats

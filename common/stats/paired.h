@@ -23,7 +23,7 @@ struct PairedTimes {
 
 // The ratio b / a over sets of pairs, in every second of which the sides have changed places. What
 // a place gives and takes then cancels within two sets in turn: these make one unit, whose ratio is
-// the geometric mean of its sets' medians. Centre and interval are those of center_of_medians over
+// the geometric mean of its sets' medians. Centre and interval are those of center_by_t over
 // the units; `launches` of the result counts units. A last set without a partner is one alone.
 [[nodiscard]] Estimate ratio_of_paired_sets(std::span<const PairedTimes> sets);
 

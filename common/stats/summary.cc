@@ -48,6 +48,20 @@ double percentile(std::span<const double> values, double percent) {
   return sorted[static_cast<std::size_t>(rank) - 1];
 }
 
+std::optional<double> percentile_99(std::span<const double> values) {
+  constexpr std::size_t kFewest = 1000;
+  if (values.size() < kFewest) return std::nullopt;
+  return percentile(values, 99);
+}
+
+double median_deviation(std::span<const double> values) {
+  const double center = median(values);
+  std::vector<double> deviations;
+  deviations.reserve(values.size());
+  for (const double value : values) deviations.push_back(std::abs(value - center));
+  return median(deviations);
+}
+
 double minimum(std::span<const double> values) {
   check_not_empty(values);
   return *std::min_element(values.begin(), values.end());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 
 namespace tandem::stats {
@@ -17,6 +18,13 @@ namespace tandem::stats {
 // By nearest rank: the smallest value that at least `percent` of the values do not exceed. Percent
 // lies above 0 and up to 100.
 [[nodiscard]] double percentile(std::span<const double> values, double percent);
+
+// Of fewer than 1000 values the 99th percentile is the largest or near it, and says nothing else:
+// there is none.
+[[nodiscard]] std::optional<double> percentile_99(std::span<const double> values);
+
+// Median of absolute deviations from the median, not scaled to a standard deviation.
+[[nodiscard]] double median_deviation(std::span<const double> values);
 
 [[nodiscard]] double minimum(std::span<const double> values);
 [[nodiscard]] double maximum(std::span<const double> values);

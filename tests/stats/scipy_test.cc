@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Against what SciPy makes of the same samples (make_scipy_values.py).
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/stats/bootstrap.h"
+#include "common/stats/comparison.h"
+#include "common/stats/drift.h"
+#include "common/stats/estimate.h"
+#include "common/stats/mann_whitney.h"
+#include "common/stats/normal.h"
+#include "common/stats/summary.h"
+#include "tests/stats/scipy_values.h"
+
+namespace tandem::stats {
+namespace {
+
+using Json = nlohmann::json;
+using Values = std::vector<double>;
+
+constexpr double kDigits = 1e-9;  // relative; SciPy's Student's t has no more
+
+const Json& cases(const std::string& name) {
+  static const Json* const all = new Json(Json::parse(scipy_values()));
+  return all->at(name);
+}
+
+Values values_of(const Json& json, const char* field) { return json.at(field).get<Values>(); }
+
+double number(const Json& json, const char* field) { return json.at(field).get<double>(); }
+
+void expect_near(double found, double expected, double digits = kDigits) {
+  EXPECT_NEAR(found, expected, digits * std::abs(expected));
+}
+
+// Where the case has no interval there must be none.
+void expect_interval(const Estimate& found, const Json& json) {
+  if (json.contains("center")) expect_near(found.center, number(json, "center"));
+  ASSERT_EQ(found.interval.has_value(), json.contains("low"));
+  if (!found.interval) return;
+  expect_near(found.interval->low, number(json, "low"));
+  expect_near(found.interval->high, number(json, "high"));
+}
+
+TEST(Scipy, Summaries) {
+  for (const Json& json : cases("summaries")) {
+    Values values = values_of(json, "values");
+    if (values.empty()) {
+      for (int i = 0; i < 1200; ++i) values.push_back((7919 * i) % 1013 + 1);
+    }
+    expect_near(median(values), number(json, "median"));
+    expect_near(median_deviation(values), number(json, "deviation"));
+    expect_near(percentile(values, 95), number(json, "p95"));
+    ASSERT_EQ(percentile_99(values).has_value(), json.contains("p99"));
+    if (json.contains("p99")) expect_near(*percentile_99(values), number(json, "p99"));
+  }
+}
+
+TEST(Scipy, NormalDistribution) {
+  for (const Json& json : cases("normal")) {
+    expect_near(normal_cdf(number(json, "z")), number(json, "below"));
+    EXPECT_NEAR(normal_quantile(number(json, "below")), number(json, "z"), 1e-9);
+  }
+}
+
+TEST(Scipy, IntervalOfLaunches_BelowTwenty) {
+  for (const Json& json : cases("t")) {
+    expect_interval(center_of_medians(values_of(json, "values")), json);
+  }
+}
+
+TEST(Scipy, RatioByT_OfEqualNumbersAndUnequalOnes) {
+  for (const Json& json : cases("ratios")) {
+    expect_interval(
+        ratio_by_t(values_of(json, "a"), values_of(json, "b"), number(json, "confidence")), json);
+  }
+}
+
+TEST(Scipy, PercentileBootstrap_OfTheSameReplicates) {
+  for (const Json& json : cases("bootstraps")) {
+    const double confidence = expanded_confidence(kConfidence, json.at("n").get<int>());
+    expect_near(confidence, number(json, "confidence"));
+    const Interval found = percentile_interval(values_of(json, "replicates"), confidence);
+    expect_near(found.low, number(json, "low"));
+    expect_near(found.high, number(json, "high"));
+  }
+}
+
+// SciPy's has 200,000 resamples; ours of 5000 may be off by some percent of the interval's width.
+TEST(Scipy, Bootstrap_OfOwnReplicates_IsTheSameButForLuck) {
+  const Json& json = cases("many_resamples");
+  const Estimate found = center_of_medians(values_of(json, "values"));
+  const double width = number(json, "high") - number(json, "low");
+  ASSERT_TRUE(found.interval);
+  EXPECT_NEAR(found.interval->low, number(json, "low"), 0.03 * width);
+  EXPECT_NEAR(found.interval->high, number(json, "high"), 0.03 * width);
+}
+
+TEST(Scipy, MannWhitney_ExactWithTiesAndWithout_AndOfMany) {
+  for (const Json& json : cases("rank_tests")) {
+    const MannWhitney found = mann_whitney(values_of(json, "a"), values_of(json, "b"));
+    expect_near(found.u, number(json, "u"));
+    expect_near(found.p, number(json, "p"));
+  }
+}
+
+TEST(Scipy, HodgesLehmann_InvertsTheExactTest) {
+  for (const Json& json : cases("shifts")) {
+    expect_interval(hodges_lehmann_ratio(values_of(json, "a"), values_of(json, "b")), json);
+  }
+}
+
+TEST(Scipy, KendallAndTheilSen) {
+  for (const Json& json : cases("trends")) {
+    const Values values = values_of(json, "values");
+    expect_near(trend(values).tau, number(json, "tau"));
+    expect_near(trend(values).p, number(json, "p"));
+    expect_near(median_slope(values), number(json, "slope"), 1e-8);
+  }
+}
+
+}  // namespace
+}  // namespace tandem::stats
