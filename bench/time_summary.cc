@@ -4,16 +4,11 @@
 #include "common/stats/summary.h"
 
 namespace tandem::bench {
-namespace {
-
-constexpr std::size_t kSamplesOfP99 = 1000;
-
-}  // namespace
 
 TimeSummary summarise(std::span<const double> seconds) {
-  TimeSummary summary{.p50 = stats::percentile(seconds, 50), .p95 = stats::percentile(seconds, 95)};
-  if (seconds.size() >= kSamplesOfP99) summary.p99 = stats::percentile(seconds, 99);
-  return summary;
+  return {.p50 = stats::percentile(seconds, 50),
+          .p95 = stats::percentile(seconds, 95),
+          .p99 = stats::percentile_99(seconds)};
 }
 
 void set_percentiles(benchmark::State& state, const TimeSummary& summary) {

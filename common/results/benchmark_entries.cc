@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -50,26 +51,31 @@ Json entry(const LaunchRecord& record, Place& place) {
   const double mean = stats::mean(record.step_seconds);
   const auto batch = static_cast<double>(record.cell.global_batch);
   const std::string name = entry_name(record);
-  return Json{{"name", name},
-              {"family_index", place.family},
-              {"per_family_instance_index", place.instance},
-              {"run_name", name},
-              {"run_type", "iteration"},
-              {"repetitions", place.repetitions},
-              {"repetition_index", place.next_repetition++},
-              {"threads", 1},
-              {"iterations", record.step_seconds.size()},
-              {"real_time", mean * kMilliseconds},
-              {"cpu_time", mean * kMilliseconds},
-              {"time_unit", "ms"},
-              {"median_ms", stats::median(record.step_seconds) * kMilliseconds},
-              {"min_ms", stats::minimum(record.step_seconds) * kMilliseconds},
-              {"max_ms", stats::maximum(record.step_seconds) * kMilliseconds},
-              {"samples_per_second", batch / mean},
-              {"devices", record.cell.devices},
-              {"global_batch", record.cell.global_batch},
-              {"launch_index", record.launch_index},
-              {"oversubscribed", record.oversubscribed ? 1 : 0}};
+  Json json{{"name", name},
+            {"family_index", place.family},
+            {"per_family_instance_index", place.instance},
+            {"run_name", name},
+            {"run_type", "iteration"},
+            {"repetitions", place.repetitions},
+            {"repetition_index", place.next_repetition++},
+            {"threads", 1},
+            {"iterations", record.step_seconds.size()},
+            {"real_time", mean * kMilliseconds},
+            {"cpu_time", mean * kMilliseconds},
+            {"time_unit", "ms"},
+            {"median_ms", stats::median(record.step_seconds) * kMilliseconds},
+            {"mad_ms", stats::median_deviation(record.step_seconds) * kMilliseconds},
+            {"p95_ms", stats::percentile(record.step_seconds, 95) * kMilliseconds},
+            {"min_ms", stats::minimum(record.step_seconds) * kMilliseconds},
+            {"max_ms", stats::maximum(record.step_seconds) * kMilliseconds},
+            {"samples_per_second", batch / mean},
+            {"devices", record.cell.devices},
+            {"global_batch", record.cell.global_batch},
+            {"launch_index", record.launch_index},
+            {"oversubscribed", record.oversubscribed ? 1 : 0}};
+  const std::optional<double> p99 = stats::percentile_99(record.step_seconds);
+  if (p99) json["p99_ms"] = *p99 * kMilliseconds;
+  return json;
 }
 
 }  // namespace

@@ -63,8 +63,21 @@ TEST(Document, Benchmarks_HoldOneEntryPerMeasuredLaunch) {
   EXPECT_EQ(entries[1]["iterations"], 3);
   EXPECT_DOUBLE_EQ(entries[1]["real_time"], 30);
   EXPECT_DOUBLE_EQ(entries[1]["median_ms"], 20);
+  EXPECT_DOUBLE_EQ(entries[1]["mad_ms"], 10);
+  EXPECT_DOUBLE_EQ(entries[1]["p95_ms"], 60);
   EXPECT_DOUBLE_EQ(entries[1]["samples_per_second"], 64 / 0.030);
   EXPECT_EQ(entries[1]["time_unit"], "ms");
+}
+
+TEST(Document, Benchmarks_HaveA99thPercentile_OfAThousandSteps) {
+  Document document = sample_document();
+  LaunchRecord& record = document.launches.front();
+  const auto has_p99 = [&](std::size_t steps) {
+    record.step_seconds.assign(steps, 0.02);
+    return nlohmann::json::parse(to_json_text(document))["benchmarks"][0].contains("p99_ms");
+  };
+  EXPECT_FALSE(has_p99(999));
+  EXPECT_TRUE(has_p99(1000));
 }
 
 TEST(Document, Names_DoNotDependOnTheNumberOfIterations) {
