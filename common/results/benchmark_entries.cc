@@ -80,24 +80,19 @@ Json entry(const LaunchRecord& record, Place& place) {
 
 }  // namespace
 
-Json benchmark_entries(const std::vector<LaunchRecord>& launches) {
+void for_each_benchmark_entry(const std::vector<LaunchRecord>& launches,
+                              const std::function<void(const Json&)>& take) {
   std::map<std::string, Place> places = places_of(launches);
   // Repetitions of one cell stand together, as the library writes them; launches were interleaved.
-  std::vector<const LaunchRecord*> order;
+  std::vector<std::pair<const LaunchRecord*, Place*>> order;
   for (const LaunchRecord& record : launches) {
-    if (record.status == Status::kOk) order.push_back(&record);
+    if (record.status == Status::kOk) order.emplace_back(&record, &places.at(entry_name(record)));
   }
-  std::stable_sort(order.begin(), order.end(), [&](const LaunchRecord* a, const LaunchRecord* b) {
-    const Place& left = places.at(entry_name(*a));
-    const Place& right = places.at(entry_name(*b));
-    return std::tuple(left.family, left.instance, a->launch_index) <
-           std::tuple(right.family, right.instance, b->launch_index);
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.second->family, a.second->instance, a.first->launch_index) <
+           std::tuple(b.second->family, b.second->instance, b.first->launch_index);
   });
-  Json entries = Json::array();
-  for (const LaunchRecord* record : order) {
-    entries.push_back(entry(*record, places.at(entry_name(*record))));
-  }
-  return entries;
+  for (const auto& [record, place] : order) take(entry(*record, *place));
 }
 
 }  // namespace tandem::results

@@ -10,12 +10,87 @@
 namespace tandem::results {
 namespace {
 
-Json tandem_key(const Document& document) {
-  Json launches = Json::array();
-  for (const LaunchRecord& record : document.launches) launches.push_back(to_json(record));
-  return Json{{"schema_version", kSchemaVersion},
-              {"sweep", to_json(document.sweep)},
-              {"launches", std::move(launches)}};
+// Writes JSON a piece at a time, indented as dump_pretty() has it: of many launches the whole would
+// need several times the memory of the text.
+class Writer {
+ public:
+  explicit Writer(const TextSink& sink) : sink_(sink) {}
+
+  void open(std::string_view key, char bracket) {
+    begin(key);
+    text_ += bracket;
+    closing_ += bracket == '{' ? '}' : ']';
+    is_empty_ = true;
+  }
+
+  void close() {
+    const char bracket = closing_.back();
+    closing_.pop_back();
+    if (!is_empty_) new_line();
+    text_ += bracket;
+    is_empty_ = false;
+  }
+
+  // An element of a list has no key.
+  void value(std::string_view key, const Json& json) {
+    begin(key);
+    for (const char c : json.dump(2, ' ', false, Json::error_handler_t::replace)) {
+      if (c == '\n') {
+        new_line();
+      } else {
+        text_ += c;
+      }
+    }
+  }
+
+  void finish() {
+    text_ += '\n';
+    flush();
+  }
+
+ private:
+  void begin(std::string_view key) {
+    constexpr std::size_t kEnough = 1 << 20;
+    if (text_.size() > kEnough) flush();
+    if (closing_.empty()) return;
+    if (!is_empty_) text_ += ',';
+    new_line();
+    if (!key.empty()) text_.append("\"").append(key).append("\": ");
+    is_empty_ = false;
+  }
+
+  void new_line() { text_.append(1, '\n').append(2 * closing_.size(), ' '); }
+
+  void flush() {
+    sink_(text_);
+    text_.clear();
+  }
+
+  const TextSink& sink_;
+  std::string text_;     // not handed over yet
+  std::string closing_;  // brackets that are open, the innermost last
+  bool is_empty_ = true;
+};
+
+void write_to(const TextSink& sink, const Document& document) {
+  Writer writer(sink);
+  writer.open("", '{');
+  writer.value("context", to_json(document.sweep.context));
+  writer.open("benchmarks", '[');
+  for_each_benchmark_entry(document.launches, [&](const Json& entry) { writer.value("", entry); });
+  for (const OtherEntry& other : document.others) {
+    writer.value("", parse_json(other.json, other.source));
+  }
+  writer.close();
+  writer.open("tandem", '{');
+  writer.value("schema_version", kSchemaVersion);
+  writer.value("sweep", to_json(document.sweep));
+  writer.open("launches", '[');
+  for (const LaunchRecord& record : document.launches) writer.value("", to_json(record));
+  writer.close();
+  writer.close();
+  writer.close();
+  writer.finish();
 }
 
 Document document_from(const Json& json, std::string_view source) {
@@ -38,20 +113,12 @@ Document document_from(const Json& json, std::string_view source) {
   return document;
 }
 
-Json all_entries(const Document& document) {
-  Json entries = benchmark_entries(document.launches);
-  for (const OtherEntry& other : document.others) {
-    entries.push_back(parse_json(other.json, other.source));
-  }
-  return entries;
-}
-
 }  // namespace
 
 std::string to_json_text(const Document& document) {
-  return dump_pretty(Json{{"context", to_json(document.sweep.context)},
-                          {"benchmarks", all_entries(document)},
-                          {"tandem", tandem_key(document)}});
+  std::string text;
+  write_to([&text](std::string_view part) { text += part; }, document);
+  return text;
 }
 
 Document parse_document(std::string_view text, std::string_view source) {
@@ -68,7 +135,7 @@ Document parse_document(std::string_view text, std::string_view source) {
 }
 
 void write_document(const std::filesystem::path& path, const Document& document) {
-  replace_file(path, to_json_text(document));
+  replace_file(path, [&](const TextSink& sink) { write_to(sink, document); });
 }
 
 Document read_document(const std::filesystem::path& path) {

@@ -43,12 +43,17 @@ void write_all(int descriptor, std::string_view text, const std::filesystem::pat
 }
 
 void replace_file(const std::filesystem::path& path, std::string_view text) {
+  replace_file(path, [text](const TextSink& sink) { sink(text); });
+}
+
+void replace_file(const std::filesystem::path& path,
+                  const std::function<void(const TextSink&)>& write) {
   std::filesystem::path beside = path;
   beside += ".part";
   const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) fail_writing(beside);
   try {
-    write_all(descriptor, text, beside);
+    write([&](std::string_view part) { write_all(descriptor, part, beside); });
   } catch (...) {
     ::close(descriptor);
     ::unlink(beside.c_str());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,11 @@ namespace tandem::results {
 // Writes beside the path, syncs, then renames over it: a reader, or a crash, sees the old text or
 // the new one, never a part.
 void replace_file(const std::filesystem::path& path, std::string_view text);
+
+// The same for text that is never whole in memory: `write` hands what it is given each part.
+using TextSink = std::function<void(std::string_view)>;
+void replace_file(const std::filesystem::path& path,
+                  const std::function<void(const TextSink&)>& write);
 
 // Makes a folder and those above it, where they are missing. Throws a failure that names it and the
 // system's reason.

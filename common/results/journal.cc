@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
@@ -53,21 +54,21 @@ void add_or_replace(std::vector<LaunchRecord>& launches, Places& places, LaunchR
 
 std::optional<JournalContents> read_journal(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
-  const std::string text = read_file(path);
+  std::ifstream file(path, std::ios::binary);
   JournalContents contents;
   Places places;
-  for (int number = 1;; ++number) {
-    const std::size_t start = contents.whole_bytes;
-    const std::size_t end = text.find('\n', start);
-    if (end == std::string::npos) break;
-    const std::string_view line = std::string_view(text).substr(start, end - start);
-    const std::string source = fmt::format("{}, line {}", path.string(), number);
+  int number = 0;
+  for (std::string line; std::getline(file, line) && !file.eof();) {
+    const std::string source = fmt::format("{}, line {}", path.string(), ++number);
     if (number == 1) {
       contents.sweep = parse_header(line, source);
     } else {
       add_or_replace(contents.launches, places, parse_record(line, source));
     }
-    contents.whole_bytes = end + 1;
+    contents.whole_bytes += line.size() + 1;
+  }
+  if (!file.is_open() || file.bad()) {
+    fail(ErrorKind::kFailure, "reading {}: it cannot be read; check its rights", path.string());
   }
   if (contents.whole_bytes == 0) return std::nullopt;
   return contents;

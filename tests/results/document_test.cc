@@ -108,6 +108,27 @@ TEST(Document, RoundTrip_KeepsEverything) {
   EXPECT_EQ(to_json_text(document), to_json_text(sample_document()));
 }
 
+// Written in pieces: more of them than one part holds.
+TEST(Document, Text_IsWhatTheLibraryWouldWrite) {
+  const ScratchFolder scratch;
+  Document document = sample_document();
+  const auto as_the_library = [](const std::string& text) {
+    return nlohmann::ordered_json::parse(text).dump(2) + "\n";
+  };
+  EXPECT_EQ(to_json_text(document), as_the_library(to_json_text(document)));
+  for (int index = 2; index < 1000; ++index) {
+    document.launches.push_back(document.launches.front());
+    document.launches.back().launch_index = index;
+  }
+  write_document(scratch / "results.json", document);
+  const std::string text = read_file(scratch / "results.json");
+  EXPECT_GT(text.size(), 2U << 20);
+  EXPECT_EQ(text, as_the_library(text));
+  EXPECT_EQ(text, to_json_text(document));
+  EXPECT_EQ(to_json_text({.sweep = sample_sweep(), .launches = {}}),
+            as_the_library(to_json_text({.sweep = sample_sweep(), .launches = {}})));
+}
+
 // What a program wrote with --benchmark_out.
 std::vector<OtherEntry> sample_others(const ScratchFolder& scratch) {
   const std::filesystem::path file = scratch / "peers.json";

@@ -7,6 +7,7 @@
 
 #include "common/base/error.h"
 #include "common/results/files.h"
+#include "common/results/record_text.h"
 #include "tests/results/samples.h"
 #include "tests/results/scratch_folder.h"
 
@@ -81,6 +82,31 @@ TEST(Journal, SamePairTwice_TheLaterCounts) {
   const auto contents = read_journal(folder / "journal.jsonl");
   ASSERT_EQ(contents->launches.size(), 1U);
   EXPECT_EQ(contents->launches[0].status, Status::kOk);
+}
+
+// Line by line, as a long run leaves them: 10,000 cells, the first 100 of which failed before.
+TEST(Journal, OfTenThousandCells_HoldsEachOnce) {
+  const ScratchFolder folder;
+  { const Journal begun(folder / "journal.jsonl", sample_sweep()); }
+  std::string lines;
+  LaunchRecord record;
+  record.cell.model = "mlp-tiny";
+  const auto add = [&](int batch, Status status) {
+    record.cell.global_batch = batch;
+    record.status = status;
+    record.step_seconds.assign(status == Status::kOk ? 1 : 0, 1e-3 * batch);
+    lines += to_json_line(record) + "\n";
+  };
+  for (int batch = 1; batch <= 100; ++batch) add(batch, Status::kFailed);
+  for (int batch = 1; batch <= 10'000; ++batch) add(batch, Status::kOk);
+  append_text(folder / "journal.jsonl", lines);
+  const Journal journal(folder / "journal.jsonl", sample_sweep());
+  const std::vector<LaunchRecord>& launches = journal.found().launches;
+  ASSERT_EQ(launches.size(), 10'000U);
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    ASSERT_EQ(launches[i].cell.global_batch, static_cast<std::int64_t>(i) + 1);
+    ASSERT_EQ(launches[i].status, Status::kOk);
+  }
 }
 
 TEST(Journal, SecondWriter_IsRefused) {

@@ -44,11 +44,11 @@ fs::path file_in(const fs::path& source) {
 Document load(const fs::path& source) {
   const fs::path file = file_in(source);
   if (file.extension() != ".jsonl") return results::read_document(file);
-  const auto journal = results::read_journal(file);
+  auto journal = results::read_journal(file);
   if (!journal) {
     fail(ErrorKind::kUsage, "reading {}: it holds no launch; run the sweep again", file.string());
   }
-  return {.sweep = journal->sweep, .launches = journal->launches};
+  return {.sweep = std::move(journal->sweep), .launches = std::move(journal->launches)};
 }
 
 // Figures of two machines side by side in one verdict would be a verdict about neither.
@@ -80,6 +80,7 @@ std::set<Fingerprint> fingerprints(const Document& document) {
 // A launch that counts twice makes intervals narrower than they are.
 void check_distinct(const std::vector<std::string>& sources,
                     const std::vector<Document>& documents) {
+  if (documents.size() < 2) return;
   std::map<Fingerprint, std::size_t> first_in;
   for (std::size_t i = 0; i < documents.size(); ++i) {
     for (const Fingerprint& launch : fingerprints(documents[i])) {
@@ -104,16 +105,16 @@ void check_overwrites_none(const fs::path& out, const std::vector<std::string>& 
 }
 
 // Launches of a cell are numbered on, so that none hides another.
-void merge(Document& into, const Document& next) {
+void merge(Document& into, Document next) {
   std::map<std::string, int> taken;
   for (const auto& record : into.launches) {
     int& count = taken[record.cell.name()];
     count = std::max(count, record.launch_index + 1);
   }
-  for (results::LaunchRecord record : next.launches) {
+  for (results::LaunchRecord& record : next.launches) {
     const auto found = taken.find(record.cell.name());
     if (found != taken.end()) record.launch_index += found->second;
-    into.launches.push_back(record);
+    into.launches.push_back(std::move(record));
   }
   into.others.insert(into.others.end(), next.others.begin(), next.others.end());
 }
@@ -124,7 +125,7 @@ Document load_all(const std::vector<std::string>& sources) {
   check_distinct(sources, documents);
   for (std::size_t i = 1; i < documents.size(); ++i) {
     check_same_machine(documents.front(), documents[i], sources[i]);
-    merge(documents.front(), documents[i]);
+    merge(documents.front(), std::move(documents[i]));
   }
   return std::move(documents.front());
 }

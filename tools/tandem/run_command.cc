@@ -64,10 +64,10 @@ void check_fits(const SweepRunner::Plan& plan) {
 }
 
 int finish(const OutputFolder& folder, SweepEnd end) {
-  const auto journal = results::read_journal(folder.journal());
+  auto journal = results::read_journal(folder.journal());
   if (!journal) fail(ErrorKind::kFailure, "reading {}: it is gone", folder.journal().string());
-  const reports::Report report =
-      reports::make_report({.sweep = journal->sweep, .launches = journal->launches});
+  const reports::Report report = reports::make_report(
+      {.sweep = std::move(journal->sweep), .launches = std::move(journal->launches)});
   folder.write(report);
   if (end == SweepEnd::kComplete) folder.mark_finished();
   fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
