@@ -23,7 +23,7 @@ std::unique_ptr<GoogleBenchmark> open_driver(const CollectiveOptions& options,
   std::unique_ptr<GoogleBenchmark> driver;
   attempt_together(bootstrap, [&] {
     if (bootstrap.rank() != 0) return;
-    driver = std::make_unique<GoogleBenchmark>("collective_bench", options.benchmark_flags, 0);
+    driver = std::make_unique<GoogleBenchmark>("collective_bench", options.benchmark, 0);
   });
   return driver;
 }

@@ -48,11 +48,15 @@ class CopySweep {
     matrices_.push_back(std::make_unique<Matrix>(title_of(size, ways), std::move(names)));
     Matrix& matrix = *matrices_.back();
     const std::string link = options_.place.link ? options_.place.link->text : "";
+    bool is_empty = true;
     for (const CopyCase& measured : copy_cases(options_.place.devices, ways, size)) {
+      const std::string name = name_of(measured, backend, link);
+      is_empty = is_empty && driver.leaves_out(name);
       driver.add(
-          name_of(measured, backend, link), options_.samples, benchmark::kMicrosecond,
+          name, options_.samples, benchmark::kMicrosecond,
           [this, measured, &matrix](benchmark::State& state) { measure(state, measured, matrix); });
     }
+    if (is_empty) matrices_.pop_back();  // nothing of it is measured
   }
 
   [[nodiscard]] std::string title_of(Bytes size, Ways ways) const {
@@ -93,7 +97,7 @@ class CopySweep {
 };
 
 int run(const CopyOptions& options, Bootstrap& bootstrap) {
-  GoogleBenchmark driver("copy_bench", options.benchmark_flags, bootstrap.rank());
+  GoogleBenchmark driver("copy_bench", options.benchmark, bootstrap.rank());
   const Place place = open_place(bootstrap, options.place);
   std::cerr << notices_of(place) << std::flush;
   add_context(place);

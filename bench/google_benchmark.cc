@@ -3,8 +3,12 @@
 
 #include <exception>
 #include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
+#include "bench/csv_reporter.h"
 #include "common/base/capture_error.h"
 
 namespace tandem::bench {
@@ -17,49 +21,83 @@ class SilentReporter final : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>&) override {}
 };
 
-bool names(const std::string& flag, const char* name) {
-  return flag.starts_with(std::string(name) + "=");
-}
-
-// Google Benchmark appends how a benchmark is run to its name ("/iterations:45/manual_time"). The
-// number of samples is found from time, and two runs of one thing must have one name: compare.py
-// matches by it.
+// Google Benchmark appends how a benchmark is run to its name ("/iterations:45/manual_time"). Where
+// the number of samples is given to it, that was found from time, and two runs of one thing must
+// have one name: compare.py matches by it. --benchmark_time_unit the library has only for
+// benchmarks without a unit of their own.
 template <class Reporter>
-class PlainNames : public Reporter {
+class AsAsked : public Reporter {
  public:
-  using Reporter::Reporter;
+  template <class... Arguments>
+  explicit AsAsked(std::optional<benchmark::TimeUnit> unit, Arguments... arguments)
+      : Reporter(arguments...), unit_(unit) {}
 
   void ReportRuns(const std::vector<benchmark::BenchmarkReporter::Run>& runs) override {
     std::vector<benchmark::BenchmarkReporter::Run> plain = runs;
     for (auto& run : plain) {
+      run.time_unit = unit_.value_or(run.time_unit);
+      if (run.run_name.iterations.empty()) continue;
       run.run_name.iterations.clear();
       run.run_name.time_type.clear();
     }
     Reporter::ReportRuns(plain);
   }
+
+ private:
+  const std::optional<benchmark::TimeUnit> unit_;
 };
 
-// Without the context that the library prints of itself: the machine is said in the record, and the
-// library's own build type (Debian's is a debug build) says nothing of what is timed here.
-class Table final : public PlainNames<benchmark::ConsoleReporter> {
+// Says the library's context as it does, on the error stream, but for its own build type: Debian's
+// is a debug build, and says nothing of what is timed here.
+class Table final : public AsAsked<benchmark::ConsoleReporter> {
  public:
-  Table() : PlainNames(OO_None) {}
+  Table(const BenchmarkFlags& flags, OutputOptions options)
+      : AsAsked(flags.unit, options), says_context_(flags.says_context) {}
 
   bool ReportContext(const Context& context) override {
     name_field_width_ = context.name_field_width;
     printed_header_ = false;
     prev_counters_.clear();
+    if (says_context_) say(context);
     return true;
   }
+
+ private:
+  static void say(const Context& context) {
+    std::stringstream text;
+    PrintBasicContext(&text, context);
+    for (std::string line; std::getline(text, line);) {
+      if (!line.starts_with("***WARNING*** Library was built as DEBUG")) std::cerr << line << '\n';
+    }
+    std::cerr << std::flush;
+  }
+
+  const bool says_context_;
 };
 
-// The value of "--flag=value"; empty where it has none.
-std::string value_of(const std::string& flag) {
-  const std::size_t equals = flag.find('=');
-  return equals == std::string::npos ? "" : flag.substr(equals + 1);
+}  // namespace
+
+std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(BenchmarkFlags::Format format,
+                                                            const BenchmarkFlags& flags) {
+  using Options = benchmark::ConsoleReporter::OutputOptions;
+  switch (format) {
+    case BenchmarkFlags::Format::kConsole:
+      break;
+    case BenchmarkFlags::Format::kJson:
+      return std::make_unique<AsAsked<benchmark::JSONReporter>>(flags.unit);
+    case BenchmarkFlags::Format::kCsv:
+      return std::make_unique<AsAsked<CsvReporter>>(flags.unit);
+  }
+  const int color = flags.in_color ? Options::OO_Color : Options::OO_None;
+  const int tabular = flags.tabular ? Options::OO_Tabular : Options::OO_None;
+  return std::make_unique<Table>(flags, static_cast<Options>(color | tabular));
 }
 
-}  // namespace
+std::unique_ptr<benchmark::BenchmarkReporter> make_file_reporter(BenchmarkFlags flags) {
+  flags.in_color = false;
+  flags.tabular = false;
+  return flags.out.empty() ? nullptr : make_reporter(flags.out_format, flags);
+}
 
 void check_writable(const std::string& path, const std::string& flag) {
   if (std::ofstream(path, std::ios::app)) return;
@@ -67,28 +105,25 @@ void check_writable(const std::string& path, const std::string& flag) {
        "{}: '{}' cannot be written: choose a file in a folder that you may write", flag, path);
 }
 
-GoogleBenchmark::GoogleBenchmark(const std::string& program, const std::vector<std::string>& flags,
-                                 int rank)
-    : reports_(rank == 0), arguments_{program} {
-  for (const std::string& flag : flags) {
-    if (names(flag, "--benchmark_out")) {
-      if (!reports_) continue;  // one file, one writer
-      check_writable(value_of(flag), "--benchmark_out");
-      writes_file_ = true;
-    } else if (flag == "--benchmark_format=json") {
-      prints_json_ = true;
-    } else if (!names(flag, "--benchmark_context")) {
-      fail(ErrorKind::kUsage,
-           "'{}' is not for {}, which decides itself what it runs: of Google Benchmark's flags use "
-           "--benchmark_out=FILE, --benchmark_format=json or --benchmark_context=KEY=VALUE",
-           flag, program);
-    }
-    arguments_.push_back(flag);
+GoogleBenchmark::GoogleBenchmark(const std::string& program, BenchmarkFlags flags, int rank)
+    : reports_(rank == 0), flags_(std::move(flags)), arguments_{program} {
+  if (reports_ && !flags_.out.empty()) check_writable(flags_.out, "--benchmark_out");
+  tell_library(program);
+}
+
+// One file, one writer: ranks that do not report are not told of it.
+void GoogleBenchmark::tell_library(const std::string& program) {
+  arguments_.insert(arguments_.end(), flags_.for_all.begin(), flags_.for_all.end());
+  if (reports_) {
+    arguments_.insert(arguments_.end(), flags_.for_report.begin(), flags_.for_report.end());
   }
   std::vector<char*> argv;
   for (std::string& argument : arguments_) argv.push_back(argument.data());
   int argc = static_cast<int>(argv.size());
   benchmark::Initialize(&argc, argv.data());
+  if (argc <= 1) return;
+  fail(ErrorKind::kUsage, "'{}' is not understood by the Google Benchmark of {}: check its value",
+       argv[1], program);
 }
 
 GoogleBenchmark::~GoogleBenchmark() { benchmark::Shutdown(); }
@@ -99,6 +134,8 @@ void GoogleBenchmark::add_context(const std::string& key, const std::string& val
 
 void GoogleBenchmark::add(const std::string& name, int iterations, benchmark::TimeUnit unit,
                           std::function<void(benchmark::State&)> body) {
+  if (!flags_.filter.selects(name)) return;
+  names_.push_back(name);
   const auto guarded = [this, body = std::move(body)](benchmark::State& state) {
     if (failure_) {  // ranks may be out of step with one another
       state.SkipWithError("not run: an earlier benchmark failed");
@@ -115,15 +152,27 @@ void GoogleBenchmark::add(const std::string& name, int iterations, benchmark::Ti
       ->Unit(unit);
 }
 
+bool GoogleBenchmark::leaves_out(const std::string& name) const {
+  return flags_.lists || !flags_.filter.selects(name);
+}
+
+void GoogleBenchmark::list() const {
+  if (!reports_) return;
+  for (const std::string& name : names_) std::cout << name << '\n';
+  std::cout << std::flush;
+}
+
 void GoogleBenchmark::run() {
+  if (names_.empty()) fail_none_selected(flags_.filter);
+  if (flags_.lists) return list();
   SilentReporter silent;
-  Table console;
-  PlainNames<benchmark::JSONReporter> json;
-  PlainNames<benchmark::JSONReporter> file;
-  benchmark::BenchmarkReporter* display = &silent;
-  if (reports_ && prints_json_) display = &json;
-  if (reports_ && !prints_json_) display = &console;
-  benchmark::RunSpecifiedBenchmarks(display, writes_file_ ? &file : nullptr);
+  std::unique_ptr<benchmark::BenchmarkReporter> display;
+  std::unique_ptr<benchmark::BenchmarkReporter> file;
+  if (reports_) display = make_reporter(flags_.display, flags_);
+  if (reports_) {
+    file = make_file_reporter(flags_);
+  }
+  benchmark::RunSpecifiedBenchmarks(display ? display.get() : &silent, file.get());
   if (failure_) throw Error(*failure_);
 }
 

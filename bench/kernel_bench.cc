@@ -10,6 +10,7 @@
 
 #include "bench/achieved_flops.h"
 #include "bench/clean_environment.h"
+#include "bench/google_benchmark.h"
 #include "bench/kernels/operation_benchmarks.h"
 #include "bench/kernels/options.h"
 #include "bench/kernels/peak.h"
@@ -22,14 +23,26 @@
 namespace tandem::bench {
 namespace {
 
+// These benchmarks find their number of iterations themselves, as the library's do anywhere: its
+// two times are its own business.
+BenchmarkFlags checked_flags(std::vector<std::string> flags) {
+  for (const char* name : {"--benchmark_min_time", "--benchmark_min_warmup_time"}) {
+    static_cast<void>(take_duration(flags, name, "a time in seconds"));
+  }
+  BenchmarkFlags read = read_benchmark_flags("kernel_bench", flags, 1);
+  if (!read.out.empty()) check_writable(read.out, "--benchmark_out");
+  return read;
+}
+
 void run_operations(const KernelOptions& options, Platform& platform) {
+  const BenchmarkFlags flags = checked_flags(options.benchmark_flags);
   std::vector<std::string> words{"kernel_bench"};
   words.insert(words.end(), options.benchmark_flags.begin(), options.benchmark_flags.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   int argc = static_cast<int>(argv.size());
   benchmark::Initialize(&argc, argv.data());
-  if (argc > 1) fail(ErrorKind::kUsage, "'{}' is no flag of Google Benchmark", argv[1]);
+  if (argc > 1) fail(ErrorKind::kUsage, "'{}' is not understood: check its value", argv[1]);
   const Precision precision = options.precision.value_or(Precision::kFp32);
   static_cast<void>(make_operations(platform.device(0), precision));  // refused before the first
   if (const auto warning = precision_warning(platform.backend(), precision)) {
@@ -37,8 +50,10 @@ void run_operations(const KernelOptions& options, Platform& platform) {
   }
   register_operations(platform, precision);
   register_steps(platform, precision);
-  if (benchmark::RunSpecifiedBenchmarks() == 0) {
-    fail(ErrorKind::kUsage, "--benchmark_filter: no benchmark has such a name");
+  const auto display = make_reporter(flags.display, flags);
+  const auto file = make_file_reporter(flags);
+  if (benchmark::RunSpecifiedBenchmarks(display.get(), file.get()) == 0) {
+    fail_none_selected(flags.filter);
   }
   benchmark::Shutdown();
 }

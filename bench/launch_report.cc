@@ -189,6 +189,11 @@ void add_context(const Place& place, const StepOptions& options) {
                                options.free_running > 0 ? "free-running" : "synchronous");
 }
 
+std::string benchmark_name(const StepOptions& options, Backend backend) {
+  const std::string cell = cell_of(options, backend).name();
+  return options.ab.empty() ? cell : fmt::format("ab/{}/against:{}", cell, options.ab);
+}
+
 results::Cell cell_of(const StepOptions& options, Backend backend) {
   return {.strategy = to_string(options.variant.strategy),
           .launch = to_string(options.place.launch),

@@ -20,6 +20,9 @@ void add_context(const Place& place, const StepOptions& options);
 // What a step of the options asks of a device that has its share of the batch and updates.
 [[nodiscard]] StepWork step_work_of(const StepOptions& options, const Model& model);
 
+// What Google Benchmark calls what the options name: the cell, or a pair of it and its variant.
+[[nodiscard]] std::string benchmark_name(const StepOptions& options, Backend backend);
+
 // The cell that the options name.
 [[nodiscard]] results::Cell cell_of(const StepOptions& options, Backend backend);
 

@@ -178,8 +178,7 @@ void measure(GoogleBenchmark& driver, Place& place, const StepOptions& options,
              PairSampler& pairs) {
   stats::Estimate ratio;
   add_context(place, options);
-  const std::string name = fmt::format(
-      "ab/{}/against:{}", cell_of(options, place.platform->backend()).name(), options.ab);
+  const std::string name = benchmark_name(options, place.platform->backend());
   const auto body = [&](benchmark::State& state) {
     for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(pairs.sample());
     ratio = stats::ratio_of_paired_sets(pairs.sets());

@@ -27,6 +27,9 @@ std::string text_of(const StepOptions& options) {
   text +=
       fmt::format("--peak-gflops={}\n",
                   options.peak.is_measured ? "measured" : fmt::format("{}", options.peak.gflops));
+  text += fmt::format(
+      "--benchmark_filter={}\n--benchmark_list_tests={}\n--benchmark_repetitions={}\n",
+      options.benchmark.filter.text(), options.benchmark.lists, options.benchmark.repetitions);
   for (const auto& [name, value] : options.named) text += fmt::format("--{}={}\n", name, value);
   return text;
 }

@@ -2,7 +2,6 @@
 //
 // Times one training step of one strategy. Of processes, every rank runs this main; all take the
 // same samples, and rank 0 reports.
-#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -37,19 +36,25 @@ void write_record(const StepOptions& options, const Place& place,
 std::unique_ptr<GoogleBenchmark> open_outputs(const StepOptions& options, Bootstrap& bootstrap) {
   std::unique_ptr<GoogleBenchmark> driver;
   attempt_together(bootstrap, [&] {
-    const std::string same = "--benchmark_out=" + options.record_file;
-    const auto& flags = options.benchmark_flags;
-    if (std::find(flags.begin(), flags.end(), same) != flags.end()) {
+    if (!options.record_file.empty() && options.benchmark.out == options.record_file) {
       fail(ErrorKind::kUsage, "--record and --benchmark_out name one file, '{}': give each its own",
            options.record_file);
     }
     if (!options.record_file.empty() && bootstrap.rank() == 0) {
       check_writable(options.record_file, "--record");
     }
-    driver =
-        std::make_unique<GoogleBenchmark>("step_bench", options.benchmark_flags, bootstrap.rank());
+    driver = std::make_unique<GoogleBenchmark>("step_bench", options.benchmark, bootstrap.rank());
   });
   return driver;
+}
+
+// True where the names are all that is wanted; they are listed then. Throws where none is selected.
+bool name_only(GoogleBenchmark& driver, const StepOptions& options, const Place& place) {
+  const std::string name = benchmark_name(options, place.platform->backend());
+  if (!driver.leaves_out(name)) return false;
+  driver.add(name, 1, benchmark::kMillisecond, {});
+  driver.run();
+  return true;
 }
 
 int report(const Verification& verification, int rank) {
@@ -78,6 +83,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   const results::MachineFacts machine = machine_of(place);
   try {
     flight.enter(Stage::kBuild);
+    if (name_only(*driver, options, place)) return 0;
     if (options.verify) return report(verify(bootstrap, place, options, *model), bootstrap.rank());
     if (options.ab_variant) {
       measure_pairs(*driver, place, options, *model);

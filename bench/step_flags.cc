@@ -179,8 +179,11 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
       "it, the ratio is step time with it over without");
   app.add_option("--pairs", flags.pairs, "pairs of --ab")->capture_default_str();
   app.footer(
-      "Of Google Benchmark's flags: --benchmark_out=FILE (JSON), --benchmark_format=json, "
-      "--benchmark_context=KEY=VALUE.\nExit status: 0 measured, 1 failed, 2 wrong usage.");
+      "Google Benchmark's flags (--benchmark_filter, _list_tests, _repetitions, _min_time, "
+      "_format, "
+      "_out, _context and the rest of its --help) say what they say elsewhere; random interleaving "
+      "is refused where there are several ranks.\nExit status: 0 measured, 1 failed, 2 wrong "
+      "usage.");
 }
 
 void declare_failing(CLI::App& app, StepFlags& flags) {

@@ -59,11 +59,13 @@ Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
   if (clocks_of(place) == Clocks::kApart) measured.barrier_skew = measure_barrier_skew(ranks);
   const int samples = sample_count(options, measured.warmup);
   add_context(place, options);
-  const std::string name = cell_of(options, place.platform->backend()).name();
+  const std::string name = benchmark_name(options, place.platform->backend());
   Books books;
   LinkAccount link(*place.platform);
   const auto body = [&](benchmark::State& state) {
     const std::int64_t calls_before = strategy.dispatches();
+    measured.step_seconds.clear();  // of the repetition before
+    link.leave_out();
     for ([[maybe_unused]] auto iteration : state) {
       measured.step_seconds.push_back(sampler.sample().count());
       state.SetIterationTime(measured.step_seconds.back());

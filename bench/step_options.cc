@@ -333,6 +333,31 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   return options;
 }
 
+// Google Benchmark's names for two of the times.
+void take_times(const CLI::App& app, std::vector<std::string>& benchmark_flags, StepFlags& flags) {
+  const auto take = [&](const char* theirs, const char* ours, const char* count,
+                        std::string& value) {
+    const auto given = take_duration(benchmark_flags, theirs, count);
+    if (!given) return;
+    require(app.count(ours) == 0, fmt::format("{} and {} say the same: give one", theirs, ours));
+    value = *given;
+  };
+  take("--benchmark_min_time", "--min-time", "--min-samples", flags.min_time);
+  take("--benchmark_min_warmup_time", "--warmup-time", "--warmup-steps", flags.warmup_time);
+}
+
+void check_repetitions(const StepOptions& options) {
+  if (options.ab_variant) {
+    refuse_repetitions(options.benchmark,
+                       "--ab takes its pairs in sets, each built anew: leave it out");
+  }
+  if (!options.record_file.empty()) {
+    refuse_repetitions(options.benchmark,
+                       "a record is of one launch, whose samples are one row: leave it or --record "
+                       "out");
+  }
+}
+
 }  // namespace
 
 std::string to_string(StrategyKind kind) { return name_of(kind, kStrategies); }
@@ -349,8 +374,12 @@ std::optional<StepOptions> parse_step_options(int argc, const char* const* argv)
     std::cout << model_table();
     return std::nullopt;
   }
+  take_times(app, benchmark_flags, flags);
   StepOptions options = options_of(app, flags);
-  options.benchmark_flags = std::move(benchmark_flags);
+  const int ranks = options.place.launch == Launch::kProcesses ? flags.devices : 1;
+  options.benchmark = read_benchmark_flags("step_bench", benchmark_flags, ranks);
+  check_repetitions(options);
+  options.benchmark.says_context = options.record_file.empty();  // the record says it
   return options;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/benchmark_flags.h"
 #include "bench/fault.h"
 #include "bench/job.h"
 #include "bench/strategy_kind.h"
@@ -58,8 +59,8 @@ struct StepOptions {
   std::string planted;                       // as given; empty: none
   std::string flight_dir;                    // empty: no flight recorder
   bool check_numerics = false;
-  std::optional<Fault> fault;                // none but to see a job fail
-  std::vector<std::string> benchmark_flags;  // --benchmark_..., for Google Benchmark
+  std::optional<Fault> fault;  // none but to see a job fail
+  BenchmarkFlags benchmark;
 };
 
 // What the options say and what follows from them. Throws usage errors; with --help or --models,

@@ -201,7 +201,9 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   declare_cases(app, flags);
   declare_job(app, flags);
   CollectiveOptions options;
-  if (!parse_with_benchmark_flags(app, argc, argv, options.benchmark_flags)) return std::nullopt;
+  std::vector<std::string> benchmark_flags;
+  if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
+  options.benchmark = read_benchmark_flags("collective_bench", benchmark_flags, flags.devices);
   options.place = place_of(flags);
   options.flight_dir = flags.failure.flight_dir;
   options.collectives = collectives_of(flags.collective);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/benchmark_flags.h"
 #include "bench/collectives/collective.h"
 #include "bench/job.h"
 #include "common/parallel/bucket_plan.h"
@@ -25,7 +26,7 @@ struct CollectiveOptions {
   int samples = 50;
   host::PeerWaits wait = host::PeerWaits::kPark;
   std::string flight_dir{};  // empty: no flight recorder
-  std::vector<std::string> benchmark_flags{};
+  BenchmarkFlags benchmark{};
 };
 
 // Throws usage errors; with --help, prints it and returns nothing.

@@ -12,6 +12,7 @@
 namespace tandem::bench {
 namespace {
 
+constexpr const char* kPingPong = "ping_pong";
 constexpr int kPingPongs = 10;
 
 std::vector<SizeToMeasure> sizes_of(const Rank& rank, const CollectiveOptions& options) {
@@ -19,13 +20,19 @@ std::vector<SizeToMeasure> sizes_of(const Rank& rank, const CollectiveOptions& o
   return sizes_of_buckets(model_buckets(rank, options.sizes_of, options.bucket_limits));
 }
 
+bool are_two(const std::vector<int>& cores) { return cores.size() > 1 && cores[0] != cores[1]; }
+
 // Between the first two cores, while the other ranks wait.
-std::vector<double> measured_ping_pongs(Communicator& ranks, const std::vector<int>& cores) {
-  std::vector<double> one_way;
-  if (cores.size() < 2 || cores[0] == cores[1]) return one_way;
-  for (int i = 0; i < kPingPongs; ++i) {
-    const double mine = ranks.rank() == 0 ? ping_pong_ns(cores[0], cores[1]) : 0;
-    one_way.push_back(ranks.all_gather(mine).front());
+std::vector<std::vector<double>> measured_ping_pongs(Communicator& ranks,
+                                                     const std::vector<int>& cores,
+                                                     const BenchmarkFlags& flags) {
+  if (flags.lists) return {};
+  std::vector<std::vector<double>> one_way(static_cast<std::size_t>(flags.repetitions));
+  for (std::vector<double>& repetition : one_way) {
+    for (int i = 0; i < kPingPongs; ++i) {
+      const double mine = ranks.rank() == 0 ? ping_pong_ns(cores[0], cores[1]) : 0;
+      repetition.push_back(ranks.all_gather(mine).front());
+    }
   }
   return one_way;
 }
@@ -36,7 +43,9 @@ CollectiveSweep::CollectiveSweep(const Rank& rank, const CollectiveOptions& opti
                                  const std::vector<int>& cores)
     : rank_(rank),
       options_(options),
-      ping_pongs_(measured_ping_pongs(rank.communicator, cores)),
+      has_ping_pong_(are_two(cores)),
+      ping_pongs_(has_ping_pong_ ? measured_ping_pongs(rank.communicator, cores, options.benchmark)
+                                 : std::vector<std::vector<double>>{}),
       cases_(cases_of(options, sizes_of(rank, options))) {}
 
 // Ends the run through an exception, also inside Google Benchmark, which then runs no more.
@@ -48,22 +57,35 @@ CollectiveResult CollectiveSweep::measure(const CollectiveCase& measured) {
 }
 
 std::string CollectiveSweep::run(GoogleBenchmark* driver) {
-  const auto error = capture_error([&] {
-    if (driver != nullptr) return run_reporting(*driver);
-    for (const CollectiveCase& measured : cases_) static_cast<void>(measure(measured));
-  });
+  const auto error =
+      capture_error([&] { return driver == nullptr ? follow() : run_reporting(*driver); });
   if (error && wrong_.empty()) throw Error(*error);
   return wrong_;
 }
 
+// What the reporting rank's Google Benchmark runs, in its order.
+void CollectiveSweep::follow() {
+  const BenchmarkFlags& flags = options_.benchmark;
+  if (flags.lists) return;
+  bool any = has_ping_pong_ && flags.filter.selects(kPingPong);
+  for (const CollectiveCase& measured : cases_) {
+    if (!flags.filter.selects(full_name(measured))) continue;
+    any = true;
+    for (int i = 0; i < flags.repetitions; ++i) static_cast<void>(measure(measured));
+  }
+  if (!any) fail_none_selected(flags.filter);
+}
+
 void CollectiveSweep::add_ping_pong(GoogleBenchmark& driver) {
-  if (ping_pongs_.empty()) return;
-  driver.add("ping_pong", kPingPongs, benchmark::kNanosecond, [this](benchmark::State& state) {
+  if (!has_ping_pong_) return;
+  const auto body = [this, repetition = std::size_t{0}](benchmark::State& state) mutable {
     std::size_t sample = 0;
     for ([[maybe_unused]] auto iteration : state) {
-      state.SetIterationTime(ping_pongs_[sample++] * 1e-9);
+      state.SetIterationTime(ping_pongs_[repetition][sample++] * 1e-9);
     }
-  });
+    ++repetition;
+  };
+  driver.add(kPingPong, kPingPongs, benchmark::kNanosecond, body);
 }
 
 // What is compared by name must have been measured alike.
@@ -78,7 +100,7 @@ std::string CollectiveSweep::full_name(const CollectiveCase& measured) const {
 }
 
 void CollectiveSweep::run_reporting(GoogleBenchmark& driver) {
-  const double distance = ping_pongs_.empty() ? 0 : stats::median(ping_pongs_);
+  const double distance = ping_pongs_.empty() ? 0 : stats::median(ping_pongs_.front());
   add_ping_pong(driver);
   for (const CollectiveCase& measured : cases_) {
     const std::string name = full_name(measured);

@@ -25,13 +25,16 @@ class CollectiveSweep {
 
  private:
   [[nodiscard]] CollectiveResult measure(const CollectiveCase& measured);
+  void follow();
   void add_ping_pong(GoogleBenchmark& driver);
   [[nodiscard]] std::string full_name(const CollectiveCase& measured) const;
   void run_reporting(GoogleBenchmark& driver);
 
   const Rank& rank_;
   const CollectiveOptions& options_;
-  std::vector<double> ping_pongs_;  // ns one way between the first two cores; empty: only one core
+  const bool has_ping_pong_;
+  // Of each repetition, ns one way between the first two cores; empty: only one core.
+  std::vector<std::vector<double>> ping_pongs_;
   std::vector<CollectiveCase> cases_;
   std::string wrong_;  // the first wrong element; empty: none yet
 };

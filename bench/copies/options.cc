@@ -102,7 +102,9 @@ std::optional<CopyOptions> parse_copy_options(int argc, const char* const* argv)
   Flags flags;
   declare(app, flags);
   CopyOptions options;
-  if (!parse_with_benchmark_flags(app, argc, argv, options.benchmark_flags)) return std::nullopt;
+  std::vector<std::string> benchmark_flags;
+  if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
+  options.benchmark = read_benchmark_flags("copy_bench", benchmark_flags, 1);
   options.place = place_of(flags, app.count("--core-gflops") > 0);
   options.sizes = whole_elements(parse_sizes(flags.sizes, "--sizes"));
   options.ways = ways_of(flags.ways);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/benchmark_flags.h"
 #include "bench/copies/copy_case.h"
 #include "bench/job.h"
 
@@ -15,7 +16,7 @@ struct CopyOptions {
   std::vector<Bytes> sizes{};  // whole elements of fp32
   std::vector<Ways> ways{};
   int samples = 50;
-  std::vector<std::string> benchmark_flags{};
+  BenchmarkFlags benchmark{};
 };
 
 // Throws usage errors; with --help, prints it and returns nothing.

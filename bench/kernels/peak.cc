@@ -48,7 +48,9 @@ void add(GoogleBenchmark& driver, Backend backend, Precision precision,
 }  // namespace
 
 void run_peak(const KernelOptions& options, Platform& platform) {
-  GoogleBenchmark driver("kernel_bench", options.benchmark_flags, 0);
+  const BenchmarkFlags flags = read_benchmark_flags("kernel_bench", options.benchmark_flags, 1);
+  refuse_repetitions(flags, "the peak is one figure of all its products: run it again instead");
+  GoogleBenchmark driver("kernel_bench", flags, 0);
   Device& device = platform.device(0);
   const std::vector<Precision> asked =
       options.precision ? std::vector{*options.precision} : available(device);

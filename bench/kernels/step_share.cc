@@ -165,30 +165,36 @@ std::string to_text(const StepShare& share) {
 }
 
 void run_step_share(const KernelOptions& options, Platform& platform) {
+  const BenchmarkFlags flags = read_benchmark_flags("kernel_bench", options.benchmark_flags, 1);
+  refuse_repetitions(flags, "the pairs are taken in sets, each built anew: leave it out");
   const auto model = make_model(options.step_of);
   const Precision precision = options.precision.value_or(Precision::kFp32);
   static_cast<void>(linear_layers(*model, options.batch));  // refused before anything is built
   if (const auto warning = precision_warning(platform.backend(), precision)) {
     std::cerr << fmt::format("kernel_bench: warning: {}\n", *warning);
   }
+  GoogleBenchmark driver("kernel_bench", flags, 0);
+  const std::string name = fmt::format(
+      "step_share/{}/{}/{}/batch:{}/input:{}", to_string(platform.backend()), name_of(precision),
+      model->name(), options.batch, name_of(options.input, kInputs));
+  if (driver.leaves_out(name)) {
+    driver.add(name, 1, benchmark::kMillisecond, {});
+    return driver.run();
+  }
   ShareSampler sampler(
       platform, *model,
       {.global_batch = options.batch, .precision = precision, .input = options.input},
       options.pairs);
-  GoogleBenchmark driver("kernel_bench", options.benchmark_flags, 0);
   StepShare share;
-  driver.add(fmt::format("step_share/{}/{}/{}/batch:{}/input:{}", to_string(platform.backend()),
-                         name_of(precision), model->name(), options.batch,
-                         name_of(options.input, kInputs)),
-             options.pairs, benchmark::kMillisecond, [&](benchmark::State& state) {
-               for ([[maybe_unused]] auto iteration : state) {
-                 state.SetIterationTime(sampler.sample());
-               }
-               share = sampler.share();
-               set_counters(state, "forward_backward_share", share.products);
-               set_counters(state, "whole_step_share", share.whole);
-               state.counters["bare_gflops"] = share.bare_gflops;
-             });
+  driver.add(name, options.pairs, benchmark::kMillisecond, [&](benchmark::State& state) {
+    for ([[maybe_unused]] auto iteration : state) {
+      state.SetIterationTime(sampler.sample());
+    }
+    share = sampler.share();
+    set_counters(state, "forward_backward_share", share.products);
+    set_counters(state, "whole_step_share", share.whole);
+    state.counters["bare_gflops"] = share.bare_gflops;
+  });
   driver.run();
   std::cerr << to_text(share) << std::endl;
 }

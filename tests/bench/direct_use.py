@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that the benchmark programs take Google Benchmark's flags as its own programs do.
+
+    direct_use.py MPIRUN FOLDER_OF_PROGRAMS SCRATCH
+"""
+import csv
+import io
+import json
+import subprocess
+import sys
+
+
+def run(command, *flags):
+    return subprocess.run(command + list(flags), check=True, capture_output=True, text=True)
+
+
+def entries(command, *flags):
+    return json.loads(run(command, "--benchmark_format=json", *flags).stdout)["benchmarks"]
+
+
+def check_names(command, some):
+    """The names that are listed are those that are run, and that a filter finds, to their end."""
+    listed = run(command, "--benchmark_list_tests").stdout.split()
+    assert listed and len(set(listed)) == len(listed), listed
+    assert [entry["name"] for entry in entries(command)] == listed
+    wanted = [name for name in listed if name.endswith(some)]
+    assert wanted, (listed, some)
+    assert [entry["name"] for entry in entries(command, f"--benchmark_filter={some}$")] == wanted
+    others = [name for name in listed if name not in wanted]
+    if others:
+        assert [entry["name"] for entry in entries(command, f"--benchmark_filter=-{some}$")] == others
+
+
+def check_repetitions(command, name, scratch):
+    """Each repetition is measured; the file has all of them where only aggregates are displayed."""
+    path = f"{scratch}/repetitions.json"
+    shown = entries(command, f"--benchmark_filter={name}$", "--benchmark_repetitions=3",
+                    "--benchmark_display_aggregates_only", f"--benchmark_out={path}")
+    assert {entry["aggregate_name"] for entry in shown} == {"mean", "median", "stddev", "cv"}, shown
+    with open(path, encoding="utf-8") as file:
+        kept = json.load(file)["benchmarks"]
+    each = [entry for entry in kept if entry["run_type"] == "iteration"]
+    assert [entry["repetition_index"] for entry in each] == [0, 1, 2], kept
+    assert len({entry["real_time"] for entry in each}) > 1, "one measurement was shown three times"
+
+
+def check_output(command, scratch):
+    lines = list(csv.DictReader(io.StringIO(run(command, "--benchmark_format=csv").stdout)))
+    assert lines and all(float(line["real_time"]) > 0 for line in lines), lines
+    path = f"{scratch}/direct.csv"
+    console = run(command, f"--benchmark_out={path}", "--benchmark_out_format=csv",
+                  "--benchmark_context=who=me", "--benchmark_time_unit=s")
+    assert "who: me" in console.stderr and "Run on (" in console.stderr, console.stderr
+    assert "built as DEBUG" not in console.stderr, console.stderr
+    assert "\x1b" not in console.stdout, "colours, and no terminal"
+    with open(path, encoding="utf-8") as file:
+        written = list(csv.DictReader(file))
+    assert [line["name"] for line in written] == [line["name"] for line in lines], written
+    assert all(line["time_unit"] == "s" for line in written), written
+
+
+def main():
+    mpirun, programs, scratch = sys.argv[1:]
+    ranks = [mpirun, "--oversubscribe", "--bind-to", "none", "-np", "2"]
+    host = ["--backend=host", "--devices=2", "--oversubscribe"]
+    step = [f"{programs}/step_bench", "--strategy=ddp", "--model=mlp-tiny", "--batch=8",
+            "--benchmark_min_time=0.001", "--benchmark_min_warmup_time=0.001", *host]
+    collective = [f"{programs}/collective_bench", "--sizes=1KiB,2MiB", "--samples=3", *host]
+    copy = [f"{programs}/copy_bench", "--sizes=4KiB", "--samples=3", *host]
+    for command, some in ((ranks + step, "batch:8"), (ranks + collective, "bytes:1024/fp32/in_place"),
+                          (collective + ["--launch=threads"], "bytes:1024/fp32/in_place/threads"),
+                          (copy, "to:host:1/bytes:4096")):
+        check_names(command, some)
+        check_output(command, scratch)
+    check_repetitions(ranks + step, "batch:8", scratch)
+    check_repetitions(ranks + collective, "ping_pong", scratch)
+    check_repetitions(ranks + collective, "bytes:1024/fp32/in_place", scratch)
+    kernel = [f"{programs}/kernel_bench", "--backend=host", "--benchmark_min_time=0.001"]
+    check_output(kernel + ["--benchmark_filter=scale/count:65536|empty"], scratch)
+
+
+if __name__ == "__main__":
+    main()
