@@ -5,53 +5,12 @@
 // (fp32 or bf16); statistics, and parameters of normalisations, are fp32, as under torch.autocast.
 #pragma once
 
-#include <compare>
-#include <cstdint>
-
+#include "common/kernels/image_shapes.h"
 #include "common/kernels/linear_operations.h"
 #include "common/runtime/any_span.h"
 #include "common/runtime/stream.h"
 
 namespace tandem {
-
-// Positions to which a square window of `kernel` goes along an axis of `size`, with `padding` on
-// either side: the last one that still lies within.
-[[nodiscard]] constexpr std::int64_t window_count(std::int64_t size, std::int64_t kernel,
-                                                  std::int64_t stride, std::int64_t padding) {
-  return (size + 2 * padding - kernel) / stride + 1;
-}
-
-struct ConvolutionShape {
-  std::int64_t batch = 0;
-  std::int64_t height = 0;  // of the input
-  std::int64_t width = 0;
-  std::int64_t in = 0;   // channels
-  std::int64_t out = 0;  // channels
-  std::int64_t kernel = 1;
-  std::int64_t stride = 1;
-  std::int64_t padding = 0;  // less than the kernel
-
-  auto operator<=>(const ConvolutionShape&) const = default;
-
-  [[nodiscard]] constexpr std::int64_t out_height() const {
-    return window_count(height, kernel, stride, padding);
-  }
-  [[nodiscard]] constexpr std::int64_t out_width() const {
-    return window_count(width, kernel, stride, padding);
-  }
-  [[nodiscard]] constexpr std::int64_t input_count() const { return batch * height * width * in; }
-  [[nodiscard]] constexpr std::int64_t weight_count() const { return out * kernel * kernel * in; }
-  [[nodiscard]] constexpr std::int64_t output_count() const {
-    return batch * out_height() * out_width() * out;
-  }
-};
-
-// Floating-point operations of one convolution, a multiply-add counted as two: of each output, one
-// for each weight that makes it, those that meet padding included, as the field counts. Forward is
-// one convolution, backward two.
-[[nodiscard]] constexpr std::int64_t convolution_flops(const ConvolutionShape& shape) {
-  return 2 * shape.output_count() * shape.kernel * shape.kernel * shape.in;
-}
 
 // y[b][p][q][o] = sum over r, s, i of x[b][p stride + r - padding][q stride + s - padding][i] *
 // weight[o][r][s][i], x being 0 outside; no bias.
@@ -75,13 +34,6 @@ struct ConvolutionBackwardWeight {
   ConstAnySpan x;       // as forward's
   ConstAnySpan dy;      // as forward's y
   Span<float> dweight;  // as forward's weight
-};
-
-struct BatchNormShape {
-  std::int64_t rows = 0;  // batch * height * width; at least 2, one has no variance
-  std::int64_t channels = 0;
-
-  auto operator<=>(const BatchNormShape&) const = default;
 };
 
 // Batch normalisation as in training, with the residual connection and ReLU behind it:
@@ -124,33 +76,6 @@ struct BatchNormBackward {
   Span<float> dbias{};
 };
 
-// Windows of 3 x 3, each 2 behind the one before, with a padding of 1.
-struct MaxPoolShape {
-  std::int64_t batch = 0;
-  std::int64_t height = 0;  // of the input
-  std::int64_t width = 0;
-  std::int64_t channels = 0;
-
-  static constexpr std::int64_t kKernel = 3;
-  static constexpr std::int64_t kStride = 2;
-  static constexpr std::int64_t kPadding = 1;
-
-  auto operator<=>(const MaxPoolShape&) const = default;
-
-  [[nodiscard]] constexpr std::int64_t out_height() const {
-    return window_count(height, kKernel, kStride, kPadding);
-  }
-  [[nodiscard]] constexpr std::int64_t out_width() const {
-    return window_count(width, kKernel, kStride, kPadding);
-  }
-  [[nodiscard]] constexpr std::int64_t input_count() const {
-    return batch * height * width * channels;
-  }
-  [[nodiscard]] constexpr std::int64_t output_count() const {
-    return batch * out_height() * out_width() * channels;
-  }
-};
-
 // The largest number of each window; padding is never it, NaN is.
 struct MaxPoolForward {
   MaxPoolShape shape;
@@ -170,14 +95,6 @@ struct MaxPoolBackward {
 };
 
 // The mean of all positions.
-struct AveragePoolShape {
-  std::int64_t batch = 0;
-  std::int64_t positions = 0;  // height * width
-  std::int64_t channels = 0;
-
-  auto operator<=>(const AveragePoolShape&) const = default;
-};
-
 struct AveragePoolForward {
   AveragePoolShape shape;
   ConstAnySpan x;  // (batch, positions, channels)

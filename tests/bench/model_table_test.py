@@ -13,5 +13,6 @@ rows = table.splitlines()
 assert len(rows) > 20 and any("| 124 439 808 |" in row for row in rows), table
 with open(methodology, encoding="utf-8") as file:
     known = set(file.read().splitlines())
-missing = [row for row in rows if row not in known]
+# Which models a node's CUDA back end lacks is the node's.
+missing = [row for row in rows if row not in known and not row.startswith("Unavailable with --backend=cuda")]
 assert not missing, "METHODOLOGY.md lacks\n" + "\n".join(missing)

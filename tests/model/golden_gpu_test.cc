@@ -16,13 +16,16 @@ class GoldenGpuTest : public ::testing::TestWithParam<std::string> {
     const BackendFacts facts = probe_backends(BackendChoice::kCuda, wanted);
     if (facts.cuda.state != CudaState::kUsable) GTEST_SKIP() << facts.cuda.detail;
     platform_ = open_platform(Backend::kCuda, wanted);
+    const bool is_of_images = make_model(golden_.model)->needs_images();
+    const std::string lack = is_of_images ? lack_of_images(Backend::kCuda) : "";
+    if (!lack.empty()) GTEST_SKIP() << lack;
   }
 
   const Golden golden_ = read_golden(GetParam());
   std::unique_ptr<Platform> platform_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Models, GoldenGpuTest, ::testing::Values("mlp-3x16", "gpt2-nano-24"),
+INSTANTIATE_TEST_SUITE_P(Models, GoldenGpuTest, ::testing::Values("mlp-3x16", "gpt2-nano-24", "resnet-tiny"),
                          test_name_of_golden);
 
 TEST_P(GoldenGpuTest, OutputLossAndGradients_AreTorchs) {

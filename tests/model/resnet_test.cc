@@ -8,7 +8,6 @@
 #include "common/model/tensor_values.h"
 #include "common/model/zoo.h"
 #include "tests/model/resnet_run.h"
-#include "tests/support/errors.h"
 
 namespace tandem::test {
 namespace {
@@ -207,17 +206,6 @@ TEST(ResNetTiny, InBf16_ComesToNearlyTheSame) {
   // On the way to the stem, ReLUs cut off here what they let pass there.
   EXPECT_LT(projection_error({wide.gradient(0)}, {narrow.gradient(0)}), 1.0 / 4);
   EXPECT_NE(wide.output, narrow.output);
-}
-
-TEST(ResNetTiny, OnCuda_IsRefusedWithTheReason) {
-  const auto model = make_model("resnet-tiny");
-  check_runs_on(*model, Backend::kHost);
-  check_runs_on(*make_model("mlp-tiny"), Backend::kCuda);
-  const Error error = error_of([&] { check_runs_on(*model, Backend::kCuda); });
-  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  for (const char* said : {"resnet-tiny", "cuDNN", "--backend=host"}) {
-    EXPECT_TRUE(mentions(error, said)) << error.what();
-  }
 }
 
 }  // namespace

@@ -116,5 +116,24 @@ TEST_F(CudaTraining, Rehearsal_LeavesZeros_AndIsNoStep) {
   EXPECT_TRUE(replica.state().attributes.empty());
 }
 
+// Normalised shard by shard, so that single is compared with single and dp with dp.
+TEST_F(CudaTraining, ResNet_FollowsTheHost_InEachStrategy) {
+  const auto model = make_model("resnet-tiny");
+  Training run{.strategy = "single", .devices = 1, .steps = 3};
+  run.platform.oversubscribe = true;
+  run.training.global_batch = 8;
+  run.training.optimizer.sgd.learning_rate = 0.01F;
+  for (const int devices : {1, 2, 3}) {
+    run.devices = devices;
+    run.strategy = devices == 1 ? "single" : "dp";
+    run.backend = Backend::kHost;
+    const Outcome host = train(*model, run);
+    run.backend = Backend::kCuda;
+    if (!lack_of_images(run.backend).empty()) GTEST_SKIP() << lack_of_images(run.backend);
+    const Outcome cuda = train(*model, run);
+    EXPECT_LT(relative_difference(host.weights, cuda.weights), 2e-5) << devices;
+  }
+}
+
 }  // namespace
 }  // namespace tandem::test

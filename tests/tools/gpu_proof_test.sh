@@ -70,6 +70,8 @@ case_one_gpu() {
   is p2p-off-copies 'not run' 'needs 2 GPUs$'
   is nccl-allreduce-bf16 'not run' 'needs 2 GPUs$'
   is graph passed
+  is graph-resnet passed
+  is memcheck-resnet passed
   is graph-pairs passed '1.0010'
   is graph-ddp-1 passed
   is graph-ddp 'not run' 'needs 2 GPUs$'

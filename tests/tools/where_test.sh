@@ -6,7 +6,7 @@
 source "$(dirname "$0")/cases.sh" '' '' "$2"
 # shellcheck source=tools/lib/cuda_libraries.sh
 . "$1/lib/cuda_libraries.sh"
-unset CUDA_HOME CUDA_PATH NCCL_HOME LD_LIBRARY_PATH
+unset CUDA_HOME CUDA_PATH NCCL_HOME CUDNN_HOME LD_LIBRARY_PATH
 soname=libtandem_absent.so.7  # what no machine has
 
 # is PATH PLACE: what find_library has found

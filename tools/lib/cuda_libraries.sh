@@ -38,7 +38,7 @@ loaded_from() {
 # of those that the environment names.
 toolkit_folders() {
   local root=$1 home folder
-  for home in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${NCCL_HOME:-}" "$root"/usr/local/cuda "$root"/usr/local/cuda-* "$root"/opt/cuda; do
+  for home in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${NCCL_HOME:-}" "${CUDNN_HOME:-}" "$root"/usr/local/cuda "$root"/usr/local/cuda-* "$root"/opt/cuda; do
     [ -n "$home" ] || continue
     for folder in "$home/lib64" "$home/lib" "$home/targets/$(uname -m)-linux/lib"; do
       if [ -d "$folder" ]; then printf '%s\n' "$folder"; fi

@@ -53,6 +53,7 @@ declare_rows() {
     row nccl-world-1 gpu 60 'the flow of NCCL calls, one rank' over_nccl ranks 1 step_bench $tiny --strategy=ddp --comm=nccl --verify
     row nccl-collectives-1 gpu 60 'all collectives of NCCL, one rank' figures ranks 1 collective_bench --backend=$backend --comm=nccl --collective=all --sizes=1KiB:64MiB:64 --samples=10
     row graph gpu 60 'the step as a replayed CUDA graph: numbers as single' program step_bench $tiny --cuda-graph=on --verify
+    row graph-resnet gpu,model:resnet-tiny 60 'a step of resnet-tiny as a replayed CUDA graph: numbers as single' program step_bench $resnet --cuda-graph=on --verify
     row graph-pairs gpu 90 'a replayed step against an enqueued one, pair by pair' pairs figures program step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --ab=cuda-graph=on --pairs=50
     row graph-ddp-1 gpu 60 'ddp of one rank over NCCL, replayed: numbers as single' over_nccl ranks 1 step_bench $tiny --strategy=ddp --comm=nccl --cuda-graph=on --verify
     row graph-ddp-1-pairs gpu 90 'the same against an enqueued one, pair by pair' pairs figures ranks 1 step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on --pairs=50

@@ -23,6 +23,7 @@ def make_step(torch, options):
 
     torch.manual_seed(1)
     torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
+    torch.backends.cudnn.allow_tf32 = options.precision == "tf32"
     workload = models.build(options.model)
     module = workload.module.to(options.device)
     optimizer = torch.optim.SGD(module.parameters(), lr=0.01, momentum=0.9)

@@ -8,7 +8,7 @@
 
 #include "common/kernels/cuda/divide.h"
 #include "common/kernels/cuda/pack.h"
-#include "common/kernels/image_operations.h"
+#include "common/kernels/image_shapes.h"
 
 namespace tandem::cuda {
 
