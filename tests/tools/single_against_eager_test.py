@@ -34,7 +34,9 @@ if record:
     pathlib.Path(record[0]).write_text(json.dumps({"step_seconds": times[0], "model": {"parameters": 7}}))
 else:
     parameters = 8 if "--model=other" in sys.argv else 7
-    print(json.dumps({"seconds": times[0], "device_seconds": [], "parameters": parameters, "torch": here.name[6:] or "2", "device": "x"}))
+    layouts = {"last": 0.5, "first": 0.25} if "--model=images" in sys.argv else {"": 0.5}
+    print(json.dumps({"seconds": times[0], "device_seconds": [], "parameters": parameters, "torch": here.name[6:] or "2", "device": "x",
+                      "layout": "", "median_seconds_by_layout": layouts}))
 """
 
 
@@ -111,6 +113,12 @@ class ComparisonTest(unittest.TestCase):
     def test_on_a_gpu_the_environment_is_as_it_was(self):
         self.compare([[1]], [[1]], "--model=m", "--launches=1")
         self.assertEqual([found["OPENBLAS_CORETYPE"] for found in self.environments()], ["Haswell"] * 2)
+
+    def test_layouts_are_named_where_there_are_several(self):
+        done = self.compare([[1]], [[1]], "--model=images", "--launches=1")
+        self.assertIn("on x 1000.0000 ms (last 500.0000, first 250.0000); single", done.stdout)
+        done = self.compare([[1]], [[1]], "--model=m", "--launches=1")
+        self.assertIn("on x 1000.0000 ms; single", done.stdout)
 
     def test_another_model_is_no_comparison(self):
         done = self.compare([[1]], [[1]], "--model=other")

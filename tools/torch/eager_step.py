@@ -6,11 +6,14 @@
 
 A step is what `single` does with --input=device: forward, the model's loss, backward, SGD with momentum as torch
 has it by default (fused over parameters by foreach on a GPU). bf16 is torch.autocast with fp32 parameters, tf32
-torch's switch for matrix products. Prints one JSON object: seconds by the host's clock and, on a GPU, by CUDA's
-events, per step; parameters; versions. Needs torch.
+torch's switch for matrix products. On the CPU denormal numbers are flushed, as step_bench's threads do. Models of
+images run in both layouts of memory that users choose from; the faster one counts and is named.
+Prints one JSON object: seconds by the host's clock and, on a GPU, by CUDA's events, per step; the layout, where there
+are several, and each one's median; parameters; versions. Needs torch.
 """
 import argparse
 import json
+import statistics
 import time
 
 WARM_UP = 10  # steps
@@ -18,13 +21,11 @@ WARM_UP_SECONDS = 5  # enough, if it comes earlier: large models on a CPU
 MIN_SAMPLES = 10
 
 
-def make_step(torch, options):
-    import models  # beside this file; needs torch
-
+def make_step(torch, models, options, layout):
     torch.manual_seed(1)
     torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
     torch.backends.cudnn.allow_tf32 = options.precision == "tf32"
-    workload = models.build(options.model)
+    workload = models.build(options.model, layout)
     module = workload.module.to(options.device)
     optimizer = torch.optim.SGD(module.parameters(), lr=0.01, momentum=0.9)
     inputs = models.draw(workload.input, options.batch, options.device)
@@ -56,8 +57,8 @@ def sample(torch, step, options):
     return host, events[0].elapsed_time(events[1]) / 1e3 if events else None
 
 
-def measure(torch, options):
-    step, parameters = make_step(torch, options)
+def measure(torch, models, options, layout):
+    step, parameters = make_step(torch, models, options, layout)
     warm_until = time.perf_counter() + WARM_UP_SECONDS
     for done in range(WARM_UP):
         if done >= 2 and time.perf_counter() > warm_until:
@@ -71,6 +72,19 @@ def measure(torch, options):
         "seconds": [host for host, _ in samples],
         "device_seconds": [gpu for _, gpu in samples if gpu is not None],
         "parameters": parameters,
+    }
+
+
+def measure_layouts(torch, options):
+    """Of the layout whose median step is the fastest."""
+    import models  # beside this file; needs torch
+
+    found = {layout: measure(torch, models, options, layout) for layout in models.layouts(options.model)}
+    medians = {layout: statistics.median(figures["seconds"]) for layout, figures in found.items()}
+    fastest = min(medians, key=medians.get)
+    return found[fastest] | {
+        "layout": fastest,
+        "median_seconds_by_layout": medians,
         "torch": torch.__version__,
         "device": torch.cuda.get_device_name() if options.device == "cuda" else "cpu",
     }
@@ -88,7 +102,8 @@ def main():
 
     if options.device == "cpu":
         torch.set_num_threads(1)  # a host device is a core
-    print(json.dumps(measure(torch, options)))
+        torch.set_flush_denormal(True)
+    print(json.dumps(measure_layouts(torch, options)))
 
 
 if __name__ == "__main__":

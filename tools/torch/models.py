@@ -127,6 +127,16 @@ class Block(nn.Module):
         return x + self.mlp(self.ln_2(x))
 
 
+def start_as_gpt2(module, layers):
+    """GPT-2's start. torch's own would give the token table, which is the head too, a deviation of 1: logits of tens,
+    whose softmax is denormal numbers, on which a CPU's products take several times as long."""
+    for name, tensor in module.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(tensor)
+        elif tensor.dim() == 2:
+            nn.init.normal_(tensor, std=0.02 / (2 * layers) ** 0.5 if name.endswith("c_proj.weight") else 0.02)
+
+
 class Gpt2(nn.Module):
     """Token ids (batch, positions) to logits (batch, positions, vocabulary). No dropout; the head is the token table."""
 
@@ -137,6 +147,7 @@ class Gpt2(nn.Module):
             wpe=nn.Embedding(size.places, size.width),
             h=nn.ModuleList(Block(size, positions) for _ in range(size.layers)),
             ln_f=nn.LayerNorm(size.width)))
+        start_as_gpt2(self, size.layers)
 
     def forward(self, ids):
         parts = self.transformer
@@ -180,10 +191,12 @@ class Bottleneck(nn.Module):
 
 
 class ResNet(nn.Module):
-    """Images (batch, height, width, 3) to logits (batch, classes), with torchvision's names."""
+    """Images (batch, height, width, 3), or without `channels_last` (batch, 3, height, width), to logits (batch, classes),
+    with torchvision's names."""
 
-    def __init__(self, size):
+    def __init__(self, size, channels_last):
         super().__init__()
+        self.channels_last = channels_last
         self.conv1 = nn.Conv2d(3, size.stem, 7, 2, 3, bias=False)
         self.bn1 = nn.BatchNorm2d(size.stem)
         self.relu = nn.ReLU(inplace=True)
@@ -200,17 +213,23 @@ class ResNet(nn.Module):
         self.fc = nn.Linear(fan_in, size.classes)
 
     def forward(self, images):
-        x = images.permute(0, 3, 1, 2)  # as torch counts dimensions; in memory channels stay last
+        x = images
+        if self.channels_last:
+            x = images.permute(0, 3, 1, 2)  # as torch counts dimensions; in memory channels stay last
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         for number in range(1, self.stages + 1):
             x = getattr(self, f"layer{number}")(x)
         return self.fc(self.avgpool(x).flatten(1))
 
 
-def resnet(name):
+def resnet(name, layout):
     size = RESNET_SIZES[name]
-    module = ResNet(size).to(memory_format=torch.channels_last)
-    return Workload(module, Values((size.image, size.image, 3)), Values((1,), size.classes))
+    channels_last = layout == "channels-last"
+    module = ResNet(size, channels_last)
+    if channels_last:
+        module = module.to(memory_format=torch.channels_last)
+    image = (size.image, size.image, 3) if channels_last else (3, size.image, size.image)
+    return Workload(module, Values(image), Values((1,), size.classes))
 
 
 def channels_last(tensor):
@@ -218,12 +237,18 @@ def channels_last(tensor):
     return tensor.permute(0, 2, 3, 1) if tensor.dim() == 4 else tensor
 
 
-def build(name):
-    """Raises KeyError or ValueError where step_bench has the name and this has not, or neither has."""
+def layouts(name):
+    """In memory, of images and of what is between the layers: those that a user may choose, step_bench's first."""
+    return ["channels-last", "channels-first"] if name.startswith("resnet") else [""]
+
+
+def build(name, layout="channels-last"):
+    """Raises KeyError or ValueError where step_bench has the name and this has not, or neither has. The layout is for
+    models of images alone."""
     if name.startswith("gpt2-"):
         return gpt2(name)
     if name.startswith("resnet"):
-        return resnet(name)
+        return resnet(name, layout)
     if name in MLP_WIDTHS:
         return mlp(MLP_WIDTHS[name])
     layers, width = name.removeprefix("mlp:").split("x")

@@ -9,7 +9,8 @@ Launches of both take turns, each a fresh process that warms up and takes sample
 by the host's clock. The figure is PyTorch's time over single's: the geometric mean of the pairs of launches, with
 Student's t interval on their logarithms. Needs torch in that python, and nothing else beside the standard library;
 several pythons, each with a torch of its own, take turns with the same launches of single. On the host each side has
-one thread, and OPENBLAS_ variables, which suit one of them alone, are taken from both.
+one thread, and OPENBLAS_ variables, which suit one of them alone, are taken from both. Of a model that PyTorch has in
+two layouts of memory the faster one of each launch counts.
 Exit status: 0 measured, 1 failed, 2 wrong usage.
 """
 import argparse
@@ -101,7 +102,10 @@ def print_launch(launch, eager, single):
     theirs, ours = statistics.median(eager["seconds"]), statistics.median(single["step_seconds"])
     events = eager["device_seconds"]
     by_events = f", {statistics.median(events) * 1e3:.4f} ms by CUDA's events" if events else ""
-    print(f"launch {launch + 1}: PyTorch {eager['torch']} on {eager['device']} {theirs * 1e3:.4f} ms{by_events}; "
+    layouts = eager["median_seconds_by_layout"]
+    each = ", ".join(f"{name} {seconds * 1e3:.4f}" for name, seconds in layouts.items())
+    by_layout = f" ({each})" if len(layouts) > 1 else ""
+    print(f"launch {launch + 1}: PyTorch {eager['torch']} on {eager['device']} {theirs * 1e3:.4f} ms{by_layout}{by_events}; "
           f"single {ours * 1e3:.4f} ms", flush=True)
     return theirs, ours
 
