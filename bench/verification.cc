@@ -7,6 +7,7 @@
 #include "bench/strategy_factory.h"
 #include "bench/training_agreement.h"
 #include "common/comm/agreement.h"
+#include "common/parallel/shard_by_shard.h"
 #include "common/parallel/step_graph.h"
 
 namespace tandem::bench {
@@ -19,12 +20,15 @@ int steps_of(const Variant& variant) {
   return variant.training.replay == StepReplay::kOn ? StepGraph::kCapturedStep + 2 : kSteps;
 }
 
-TrainedValues train(Strategy& strategy, Platform& platform, int steps) {
+// `between(step)`: called with each step's number, from 0, but that of the last.
+template <class Between>
+TrainedValues train(Strategy& strategy, Platform& platform, int steps, Between&& between) {
   TrainedValues training;
   for (int step = 0; step < steps; ++step) {
     strategy.step();
     strategy.synchronize();
     training.gradients.push_back(values_of(platform, strategy.gradients()));
+    if (step + 1 < steps) between(step);
   }
   training.weights = values_of(platform, strategy.weights());
   return training;
@@ -49,13 +53,53 @@ bool equal_on_all_ranks(Bootstrap& bootstrap, const TrainedValues& mine) {
   return std::all_of(sums.begin(), sums.end(), [&](const auto& sum) { return sum == sums[0]; });
 }
 
+// What the strategy came to, and where its steps have to be compared one by one the weights that
+// the second and each later one began with.
+struct Trained {
+  TrainedValues values;
+  std::vector<TensorValues> starts{};
+};
+
+// Shards that are normalised each on its own are another computation than the whole batch.
+bool is_by_shard(const StepOptions& options, const Model& model) {
+  return model.depends_on_shard() &&
+         options.place.devices * options.variant.reducer.micro_batches > 1;
+}
+
+Trained train_together(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+                       const Model& model) {
+  const auto strategy =
+      make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
+  Platform& platform = *place.platform;
+  Trained mine;
+  mine.values = train(*strategy, platform, steps_of(options.variant), [&](int) {
+    if (!is_by_shard(options, model)) return;
+    mine.starts.push_back(values_of(platform, strategy->weights()));
+  });
+  return mine;
+}
+
+// One device that takes the shards in turn, each step from the weights that the strategy had: where
+// signs of activations decide, roundings of earlier steps would grow.
+TrainedValues train_by_shard(Place& place, const Model& model, const StepOptions& options,
+                             const std::vector<TensorValues>& starts) {
+  const TrainingOptions& training = options.variant.training;
+  const int shards = options.place.devices * options.variant.reducer.micro_batches;
+  ShardByShard reference(*place.platform, *place.device, model,
+                         chunk_batch(training.global_batch, shards), training);
+  return train(reference, *place.platform, steps_of(options.variant),
+               [&](int step) { reference.load(starts.at(static_cast<std::size_t>(step))); });
+}
+
 // Of the same variant, by one device alone; on rank 0.
-TrainedValues train_reference(Place& place, const Model& model, const Variant& variant) {
-  Variant single = variant;
+TrainedValues train_reference(Place& place, const Model& model, const StepOptions& options,
+                              const std::vector<TensorValues>& starts) {
+  if (is_by_shard(options, model)) return train_by_shard(place, model, options, starts);
+  Variant single = options.variant;
   single.strategy = StrategyKind::kSingle;
   single.training.replay = StepReplay::kOff;
   const auto strategy = make_strategy(place, Launch::kThreads, model, single);
-  return train(*strategy, *place.platform, steps_of(variant));
+  return train(*strategy, *place.platform, steps_of(options.variant), [](int) {});
 }
 
 // Rank 0's finding, on all ranks.
@@ -68,8 +112,8 @@ Disagreement agreed(Bootstrap& bootstrap, const Disagreement& found) {
           .projection = from_root(found.projection)};
 }
 
-Verification judge(const StepOptions& options, Backend backend, const Disagreement& found,
-                   bool equal, std::uint64_t weights) {
+Verification judge(const StepOptions& options, const Model& model, Backend backend,
+                   const Disagreement& found, bool equal, std::uint64_t weights) {
   const int devices = options.place.devices;
   const Disagreement bounds =
       bounds_of(options.variant.training.precision,
@@ -77,9 +121,10 @@ Verification judge(const StepOptions& options, Backend backend, const Disagreeme
   const bool passed = equal && within(found, bounds);
   return {passed,
           fmt::format("{}: over {} steps on {} device{} gradients and weights of {} differ from "
-                      "single's {}; ranks hold {}; checksum of the weights {:016x}",
+                      "single's{} {}; ranks hold {}; checksum of the weights {:016x}",
                       passed ? "verified" : "WRONG", steps_of(options.variant), devices,
                       devices == 1 ? "" : "s", to_string(options.variant.strategy),
+                      is_by_shard(options, model) ? ", shard by shard," : "",
                       to_text(found, bounds), equal ? "the same bits" : "DIFFERENT bits", weights)};
 }
 
@@ -92,29 +137,19 @@ Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& optio
          "--verify: independent devices train apart and have no common result; verify "
          "another strategy");
   }
-  if (model.depends_on_shard() &&
-      options.place.devices * options.variant.reducer.micro_batches > 1) {
-    fail(ErrorKind::kUsage,
-         "--verify: batch normalisation makes {} on shards another computation than on the whole "
-         "batch, which single has; verify one device without --accumulate, or another model",
-         model.name());
-  }
   try {
-    const TrainedValues mine = [&] {
-      const auto strategy =
-          make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
-      return train(*strategy, *place.platform, steps_of(options.variant));
-    }();
+    const Trained mine = train_together(bootstrap, place, options, model);
     // The other ranks of ddp-replicate are sent weights; they keep none.
-    const bool equal = has_root(options.variant.strategy) || equal_on_all_ranks(bootstrap, mine);
+    const bool equal =
+        has_root(options.variant.strategy) || equal_on_all_ranks(bootstrap, mine.values);
     Disagreement found;
     attempt_together(bootstrap, [&] {
       if (bootstrap.rank() != 0) return;
-      found = disagreement(train_reference(place, model, options.variant), mine,
+      found = disagreement(train_reference(place, model, options, mine.starts), mine.values,
                            steps_of(options.variant.training.optimizer.kind));
     });
-    return judge(options, place.platform->backend(), agreed(bootstrap, found), equal,
-                 checksum(mine.weights));
+    return judge(options, model, place.platform->backend(), agreed(bootstrap, found), equal,
+                 checksum(mine.values.weights));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     return {false, fmt::format("not verified: does not fit ({})", error.what())};

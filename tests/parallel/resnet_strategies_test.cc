@@ -9,11 +9,8 @@
 #include "common/comm/thread_bootstrap.h"
 #include "common/kernels/bf16_support.h"
 #include "common/model/zoo.h"
-#include "common/optim/make_optimizer.h"
 #include "common/parallel/chunk_rule.h"
-#include "common/parallel/local_batch.h"
-#include "common/parallel/replica.h"
-#include "common/runtime/copy.h"
+#include "common/parallel/shard_by_shard.h"
 #include "common/runtime/read_back.h"
 #include "ddp/distributed_data_parallel.h"
 #include "dp/data_parallel.h"
@@ -34,93 +31,34 @@ Training run_of(const std::string& strategy, int devices, std::int64_t batch, in
   return run;
 }
 
-// One shard: its part of the batch, and a replica that computes on it.
-struct Shard {
-  Shard(Platform& platform, const Model& model, Piece piece, const TrainingOptions& options)
-      : share(piece),
-        batch(platform, platform.device(0), model, piece, options),
-        loss(platform.device(0).allocate(bytes_of<float>(1))),
-        gradients(make_arena(platform.device(0), model.layout())),
-        replica(platform.device(0), model, piece.count, options) {
-    replica.initialise(options.seed, options.distribution);
-    replica.stream().synchronize();
+std::vector<float> flat_of(Device& device, const TensorList& buffers) {
+  std::vector<float> flat;
+  for (const Span<const float> buffer : buffers) {
+    const std::vector<float> values = read_back<float>(device, buffer);
+    flat.insert(flat.end(), values.begin(), values.end());
+    flat.resize(static_cast<std::size_t>(aligned_count(std::ssize(flat))));
   }
+  return flat;
+}
 
-  void compute() {
-    Interpreter interpreter(Nanoseconds{0});
-    IgnoreGradients nobody;
-    batch.load(replica.stream(), interpreter);
-    replica.forward(batch.inputs(), interpreter);
-    replica.compute_loss(batch.targets(), loss->as<float>(), interpreter);
-    replica.backward(batch.inputs(), gradients.tensors, nobody);
-    replica.stream().synchronize();
-  }
-
-  const Piece share;
-  LocalBatch batch;
-  const std::unique_ptr<Buffer> loss;
-  const Arena gradients;
-  Replica replica;
-};
-
-class ShardByShard {
- public:
-  ShardByShard(const Model& model, const Training& run)
-      : batch_(run.training.global_batch),
-        platform_(host_devices(1)),
-        sum_(make_arena(platform_->device(0), model.layout())),
-        optimizer_(make_optimizer(platform_->device(0), model.layout().arena_count(),
-                                  run.training.optimizer)) {
-    for (const Piece piece : chunk_batch(batch_, run.devices)) {
-      shards_.push_back(std::make_unique<Shard>(*platform_, model, piece, run.training));
-    }
-    for (int step = 0; step < run.steps; ++step) this->step();
-  }
-
-  void step() {
-    Stream& stream = first().stream();
-    Operations& operations = first().operations();
-    enqueue_zero(stream, sum_.flat);
-    for (const auto& shard : shards_) {
-      enqueue_copy(stream, shard->replica.parameters().flat,
-                   Span<const float>(first().parameters().flat));
-      stream.synchronize();
-      shard->compute();
-      const Span<float> gradient = shard->gradients.flat;
-      const float part = static_cast<float>(shard->share.count) / static_cast<float>(batch_);
-      operations.enqueue(stream, Scale{.in = gradient, .out = gradient, .factor = part});
-      operations.enqueue(stream, Add{.a = sum_.flat, .b = gradient, .sum = sum_.flat});
-    }
-    optimizer_->step(operations, stream, first().parameters().flat, sum_.flat);
-    stream.synchronize();
-  }
-
-  // The next step begins with these weights; what the optimizer remembers stays.
-  void load(const TensorValues& weights) {
-    Stream& stream = first().stream();
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      const Span<float> tensor = first().parameters().tensors[i];
-      enqueue_copy(stream, tensor, Span<const float>(weights[i].data(), tensor.size(), DeviceId{}));
-    }
-    stream.synchronize();
+// One device that has taken a shard per device of the run in turn.
+struct Reference {
+  Reference(const Model& model, const Training& run)
+      : platform(host_devices(1)),
+        strategy(*platform, platform->device(0), model,
+                 chunk_batch(run.training.global_batch, run.devices), run.training) {
+    for (int step = 0; step < run.steps; ++step) strategy.step();
   }
 
   [[nodiscard]] Outcome outcome() {
-    return {values_of(*platform_, first().parameters().tensors),
-            values_of(*platform_, sum_.tensors)};
+    return {values_of(*platform, strategy.weights()), values_of(*platform, strategy.gradients())};
   }
   [[nodiscard]] std::vector<float> buffers() {
-    return read_back<float>(platform_->device(0), first().buffers().flat);
+    return flat_of(platform->device(0), strategy.module().buffers);
   }
 
- private:
-  [[nodiscard]] Replica& first() { return shards_.front()->replica; }
-
-  const std::int64_t batch_;
-  const std::unique_ptr<Platform> platform_;
-  const Arena sum_;
-  const std::unique_ptr<Optimizer> optimizer_;
-  std::vector<std::unique_ptr<Shard>> shards_;
+  std::unique_ptr<Platform> platform;
+  ShardByShard strategy;
 };
 
 constexpr double kTolerance = 2e-5;
@@ -142,7 +80,7 @@ TEST(ResNetStrategies, Shards_FollowSingleShardByShard) {
   const auto model = tiny();
   for (const int devices : {2, 4}) {
     const Training run = run_of("single", devices, 8);
-    const Outcome reference = ShardByShard(*model, run).outcome();
+    const Outcome reference = Reference(*model, run).outcome();
     for (const std::string strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
       expect_same(reference, train(*model, run_of(strategy, devices, 8)), strategy);
     }
@@ -157,16 +95,16 @@ void expect_each_step(Training run, int shards, const std::string& what,
   Training alone = run;
   alone.devices = shards;
   alone.steps = 0;
-  ShardByShard reference(*model, alone);
+  Reference reference(*model, alone);
   for (run.steps = 1; run.steps <= 3; ++run.steps) {
     const Outcome found = train(*model, run);
-    reference.step();
+    reference.strategy.step();
     const Outcome expected = reference.outcome();
     EXPECT_LT(relative_difference(expected.gradients, found.gradients), kTolerance)
         << what << ", step " << run.steps;
     EXPECT_LT(relative_difference(expected.weights, found.weights), tolerance_of_weights)
         << what << ", step " << run.steps;
-    reference.load(found.weights);
+    reference.strategy.load(found.weights);
   }
 }
 
@@ -209,7 +147,7 @@ TEST(ResNetStrategies, Shards_AreNotTheWholeBatch) {
 
 TEST(ResNetStrategies, UnevenShards_FollowSingleShardByShard) {
   const auto model = tiny();
-  const Outcome reference = ShardByShard(*model, run_of("single", 3, 8)).outcome();
+  const Outcome reference = Reference(*model, run_of("single", 3, 8)).outcome();
   for (const std::string strategy : {"dp", "ddp-replicate"}) {
     expect_same(reference, train(*model, run_of(strategy, 3, 8)), strategy);
   }
@@ -234,7 +172,7 @@ TEST(ResNetStrategies, InBf16_FollowSingleShardByShard) {
   const auto model = tiny();
   Training run = run_of("single", 2, 8);
   run.training.precision = Precision::kBf16;
-  const Outcome reference = ShardByShard(*model, run).outcome();
+  const Outcome reference = Reference(*model, run).outcome();
   for (const std::string strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
     run.strategy = strategy;
     const Outcome other = train(*model, run);
@@ -248,16 +186,6 @@ void expect_near_all(const std::vector<float>& found, const std::vector<float>& 
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-4) << i;
 }
 
-std::vector<float> flat_of(Device& device, const TensorList& buffers) {
-  std::vector<float> flat;
-  for (const Span<const float> buffer : buffers) {
-    const std::vector<float> values = read_back<float>(device, buffer);
-    flat.insert(flat.end(), values.begin(), values.end());
-    flat.resize(static_cast<std::size_t>(aligned_count(std::ssize(flat))));
-  }
-  return flat;
-}
-
 TEST(ResNetStrategies, BuffersOfDp_AreTheFirstReplicas) {
   const auto model = tiny();
   const Training run = run_of("dp", 2, 8, 3);
@@ -266,7 +194,7 @@ TEST(ResNetStrategies, BuffersOfDp_AreTheFirstReplicas) {
   for (int step = 0; step < run.steps; ++step) strategy.step();
   strategy.synchronize();
   expect_near_all(flat_of(platform->device(0), strategy.module().buffers),
-                  ShardByShard(*model, run).buffers());
+                  Reference(*model, run).buffers());
 }
 
 // Rank 1 has rank 0's as they were before the last forward, advanced by its own shard.
@@ -285,7 +213,7 @@ TEST(ResNetStrategies, BuffersOfDdp_AreRankZeros) {
     strategy.synchronize();
     found[static_cast<std::size_t>(rank)] = flat_of(device, strategy.module().buffers);
   });
-  expect_near_all(found[0], ShardByShard(*model, run).buffers());
+  expect_near_all(found[0], Reference(*model, run).buffers());
   EXPECT_NE(found[0], found[1]);
 }
 

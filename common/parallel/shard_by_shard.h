@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/model/model.h"
+#include "common/model/tensor_values.h"
+#include "common/optim/make_optimizer.h"
+#include "common/parallel/arena.h"
+#include "common/parallel/chunk_rule.h"
+#include "common/parallel/interpreters.h"
+#include "common/parallel/strategy.h"
+#include "common/parallel/training_options.h"
+#include "common/runtime/platform.h"
+
+namespace tandem {
+
+// One device that takes the shards of a batch in turn, each with the weights that all begin the
+// step with, and averages their gradients by samples: what strategies come to where samples of a
+// shard depend on one another, as in batch normalisation. A reference, not something to be timed:
+// it has no phases, waits within the step, and a dispatch costs nothing.
+class ShardByShard final : public Strategy {
+ public:
+  // `shards`: pieces of the global batch, at least one. All that is named outlives this.
+  ShardByShard(Platform& platform, Device& device, const Model& model,
+               const std::vector<Piece>& shards, const TrainingOptions& options);
+  ~ShardByShard() override;
+
+  void step() override;
+  void synchronize() override {}
+  [[nodiscard]] TensorList weights() override;
+  [[nodiscard]] TensorList gradients() override { return sum_.tensors; }
+  [[nodiscard]] std::vector<DeviceTimes> collect_phases() override { return {}; }
+  [[nodiscard]] std::int64_t dispatches() const override { return 0; }
+
+  // The first shard's buffers and plain attributes.
+  [[nodiscard]] const ModuleState& module();
+
+  // The next step begins with these weights, per segment; what the optimizer remembers stays.
+  void load(const TensorValues& weights);
+
+ private:
+  struct Shard;
+  [[nodiscard]] Shard& first() { return *shards_.front(); }
+  void add(Shard& shard);
+
+  const float batch_;  // samples
+  Interpreter interpreter_;
+  const Arena sum_;
+  const std::unique_ptr<Optimizer> optimizer_;
+  std::vector<std::unique_ptr<Shard>> shards_;  // last: their streams work on all of the above
+};
+
+}  // namespace tandem
