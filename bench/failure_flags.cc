@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/failure_flags.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "common/base/error.h"

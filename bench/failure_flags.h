@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "common/base/clock.h"
 #include "common/comm/communicator.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace tandem::bench {
 

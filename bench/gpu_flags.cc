@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gpu_flags.h"
 
+#include <CLI/CLI.hpp>
 #include <array>
 
 #include "bench/choices.h"

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "bench/job.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace tandem::bench {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,6 +9,10 @@
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/farewell.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace tandem::bench {
 

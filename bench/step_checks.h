@@ -3,13 +3,16 @@
 // What may not be asked of step_bench, or not together: usage errors all.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "bench/fault.h"
 #include "bench/job.h"
 #include "bench/step_flags.h"
 #include "bench/strategy_kind.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace tandem::bench {
 

@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <utility>
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 
 #include "bench/failure_flags.h"
 #include "bench/gpu_flags.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace tandem::bench {
 

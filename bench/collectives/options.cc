@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/collectives/options.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "bench/bucket_limits.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/kernels/options.h"
 
+#include <CLI/CLI.hpp>
+
 #include "bench/choices.h"
 #include "bench/ranks_main.h"
 
