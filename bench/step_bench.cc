@@ -21,6 +21,7 @@
 #include "common/comm/agreement.h"
 #include "common/model/zoo.h"
 #include "common/results/record_text.h"
+#include "common/runtime/registry.h"
 
 namespace tandem::bench {
 namespace {
@@ -108,6 +109,12 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   return 0;
 }
 
+void check(const StepOptions& options) {
+  static_cast<void>(make_model(options.model));
+  if (options.check == Check::kBackend)
+    static_cast<void>(choose_backend(options.place.backend, {}));
+}
+
 int run_as_launched(const StepOptions& options, int& argc, char**& argv) {
   const FailurePolicy policy{.deadline = options.place.communicator.deadline,
                              .grace = options.place.communicator.farewell.grace,
@@ -131,7 +138,7 @@ int main(int argc, char** argv) {
     const auto options = parse_step_options(argc, argv);
     if (!options) return 0;
     if (options->check) {
-      static_cast<void>(tandem::make_model(options->model));
+      check(*options);
       return 0;
     }
     check_launch(options->place.launch);

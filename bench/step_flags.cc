@@ -169,8 +169,9 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
       ->capture_default_str();
   app.add_option("--record", flags.record, "write the launch's full record to this file");
   app.add_flag("--models", flags.models, "list the models and their sizes, and end");
-  app.add_flag("--check", flags.check,
-               "say what is wrong with the command line, if anything is, and end");
+  app.add_flag("--check{options}", flags.check,
+               "say what is wrong with the command line, if anything is, and end; with "
+               "--check=backend also where this machine has no such back end");
   app.add_flag("--verify", flags.verify,
                "instead of timing: train some steps and compare with single");
   app.add_option(

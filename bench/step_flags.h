@@ -68,7 +68,7 @@ struct StepFlags {
   int warmup_steps = 5;
   std::string record;
   bool verify = false;
-  bool check = false;
+  std::string check;  // empty: not asked for
   bool models = false;
   std::string ab;
   int pairs = 200;

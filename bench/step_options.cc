@@ -23,6 +23,9 @@
 namespace tandem::bench {
 namespace {
 
+constexpr std::array kChecks{Choice<Check>{"options", Check::kOptions},
+                             Choice<Check>{"backend", Check::kBackend}};
+
 // Keeps every product of it with a width or a number of devices within 64 bits.
 constexpr std::int64_t kMostSamples = std::int64_t{1} << 32;
 
@@ -313,7 +316,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   options.peak = peak_of(flags.peak_gflops);
   options.record_file = flags.record;
   options.verify = flags.verify;
-  options.check = flags.check;
+  if (!flags.check.empty()) options.check = choose("--check", flags.check, kChecks);
   options.pairs = flags.pairs;
   options.ab = flags.ab;
   options.planted = flags.plant;

@@ -36,6 +36,9 @@ struct PeakRequest {
   double gflops = 0;         // else as given; 0: not given
 };
 
+// What --check looks at: the command line alone, or whether this machine has the back end as well.
+enum class Check { kOptions, kBackend };
+
 struct StepOptions {
   Variant variant{};
   PlaceOptions place{};
@@ -50,7 +53,7 @@ struct StepOptions {
   PeakRequest peak{};
   std::string record_file;  // empty: none
   bool verify = false;
-  bool check = false;                 // of the options alone
+  std::optional<Check> check;         // and nothing else
   std::string ab;                     // as given, "option=value"; empty: none
   std::optional<Variant> ab_variant;  // the variant with that option changed
   int pairs = 200;

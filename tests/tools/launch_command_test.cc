@@ -48,9 +48,13 @@ TEST(CheckCommand, HasTheCellsOptions_AndNeedsNoLauncher) {
                            .devices = 2,
                            .global_batch = 64,
                            .options = {{"grads", "views"}}};
-  EXPECT_EQ(fmt::format("{}", fmt::join(check_command(cell, kSettings), " ")),
+  const auto words = [&](Check check) {
+    return fmt::format("{}", fmt::join(check_command(cell, kSettings, check), " "));
+  };
+  EXPECT_EQ(words(Check::kOptions),
             "/bin/step_bench --strategy=ddp --launch=processes --model=mlp-small --batch=64 "
             "--devices=2 --backend=host --min-time=500ms --min-samples=10 --grads=views --check");
+  EXPECT_EQ(words(Check::kBackend), words(Check::kOptions) + "=backend");
 }
 
 TEST(LaunchCommand, CoreSpeed_IsGivenToPresetLinksAlone) {

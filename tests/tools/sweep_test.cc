@@ -74,7 +74,17 @@ TEST(Sweep, WrongValues_AreNamed) {
                 .find("min_time"),
             std::string::npos);
   EXPECT_NE(message_of("[]"), "");
-  EXPECT_NE(message_of("{").find("not valid JSON"), std::string::npos);
+}
+
+TEST(Sweep, BrokenSyntax_IsNamedByLineAndColumn) {
+  const auto ends_in = [](const std::string& json, const std::string& place) {
+    return message_of(json).ends_with("not valid JSON, from " + place + "; mend it");
+  };
+  EXPECT_TRUE(ends_in("{", "line 1, column 2"));
+  EXPECT_TRUE(ends_in("", "line 1, column 1"));
+  EXPECT_TRUE(ends_in("{\"name\": \"t\",\n \"devices\": [1,,2]}", "line 2, column 16"));
+  EXPECT_TRUE(ends_in("{\"name\": \"t\",\n\n}", "line 3, column 1"));
+  EXPECT_NE(message_of("{\"devices\": 1e999}").find("out of range"), std::string::npos);
 }
 
 TEST(Sweep, Precision_IsAnAxisOfWorkloads) {

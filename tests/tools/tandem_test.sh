@@ -135,6 +135,35 @@ case_refused_option() {
   one_line "option 'batch' is none of a strategy's"
 }
 
+# Said once and before any launch; of other machines it is theirs to say.
+case_no_backend() {
+  sweep 64
+  FAKE_COUNT=$folder/count FAKE_NO_BACKEND=1 expect 2 run
+  one_line '^tandem: step_bench: --backend=cuda: no NVIDIA GPU in this machine$'
+  [ ! -e count ] && [ ! -e result ] || die "a cell was launched"
+}
+
+# mpirun's words for a host that it cannot reach; it is not asked again.
+case_unknown_host() {
+  sweep 64
+  mkdir path
+  cat >path/mpirun <<MPIRUN
+#!/bin/sh
+echo "\$*" >>$folder/tries
+echo "ssh: Could not resolve hostname nosuch: Name or service not known" >&2
+echo "--------------------------------------------------------------------------" >&2
+echo "ORTE was unable to reliably start one or more daemons." >&2
+echo "This usually is caused by:" >&2
+echo "--------------------------------------------------------------------------" >&2
+exit 255
+MPIRUN
+  chmod +x path/mpirun
+  FAKE_NO_BACKEND=1 PATH=$folder/path:$PATH expect 2 run --hosts=nosuch:2
+  grep -q '^tandem: ssh: Could not resolve hostname nosuch: .*; nothing can be started on hosts nosuch:2: look at ' err || die "not the reason"
+  [ "$(wc -l <tries)" = 1 ] || die "tried more than once"
+  [ ! -e result ] || die "something was written"
+}
+
 case_crash() {
   sweep 64
   FAKE_CRASH=dp expect 1 run

@@ -57,10 +57,11 @@ void add_cell(std::vector<std::string>& command, const results::Cell& cell,
 
 }  // namespace
 
-std::vector<std::string> check_command(const results::Cell& cell, const LaunchSettings& settings) {
+std::vector<std::string> check_command(const results::Cell& cell, const LaunchSettings& settings,
+                                       Check check) {
   std::vector<std::string> command;
   add_cell(command, cell, settings);
-  command.emplace_back("--check");
+  command.emplace_back(check == Check::kBackend ? "--check=backend" : "--check");
   return command;
 }
 

@@ -41,9 +41,12 @@ struct LaunchSettings {
                                                       const LaunchSettings& settings,
                                                       const std::filesystem::path& record);
 
+// What step_bench looks at where it measures nothing: its options, or this machine's back end too.
+enum class Check { kOptions, kBackend };
+
 // step_bench's command line that only reads the cell's options: at once, here, and by one process.
 [[nodiscard]] std::vector<std::string> check_command(const results::Cell& cell,
-                                                     const LaunchSettings& settings);
+                                                     const LaunchSettings& settings, Check check);
 
 // This process's environment without the variables that would change what is measured, and with
 // Open MPI's leave to run as root; lost nodes are noticed soon.

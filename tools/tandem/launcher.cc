@@ -129,6 +129,7 @@ LaunchOutcome failed(const results::Cell& cell, const ChildResult& child,
   outcome.record.reason = reason;
   outcome.record.stderr_tail = tail_of(child.stderr_text);
   outcome.usage_error = child.end == End::kExited && child.code == kUsageExit;
+  outcome.unreachable = says_no_daemon(child.stderr_text);
   outcome.hopeless =
       outcome.usage_error || child.end == End::kNotStarted || child.end == End::kTimedOut;
   return outcome;
@@ -200,9 +201,9 @@ ChildResult Launcher::run_in(const results::Cell& cell, const std::vector<std::s
 }
 
 // Whatever else goes wrong is the launch's to tell.
-std::string Launcher::refusal_of(const results::Cell& cell) const {
+std::string Launcher::refusal_of(const results::Cell& cell, Check check) const {
   const std::filesystem::path log = logs_ / (file_name(cell, 0) + ".check.log");
-  const ChildResult child = run_child({.arguments = check_command(cell, settings_),
+  const ChildResult child = run_child({.arguments = check_command(cell, settings_, check),
                                        .environment = launch_environment(),
                                        .log = log,
                                        .timeout = timeout_},

@@ -20,6 +20,8 @@ struct LaunchOutcome {
   bool hopeless = false;
   // What was asked for cannot be had: step_bench's exit status 2.
   bool usage_error = false;
+  // A node cannot be reached, so that no rank was started.
+  bool unreachable = false;
 };
 
 // Runs launches of cells, each in a fresh process group, and turns whatever happens into a record.
@@ -29,8 +31,9 @@ class Launcher {
   Launcher(LaunchSettings settings, std::filesystem::path logs, std::chrono::seconds timeout,
            const Interrupts& interrupts);
 
-  // Why step_bench refuses the cell's options, whatever the machine; "" where it takes them.
-  [[nodiscard]] std::string refusal_of(const results::Cell& cell) const;
+  // Why step_bench refuses the cell's options, whatever the machine, or with kBackend this machine
+  // as well; "" where it takes them.
+  [[nodiscard]] std::string refusal_of(const results::Cell& cell, Check check) const;
 
   // Nothing where an interrupt cut the launch short: it is as if it had never begun.
   [[nodiscard]] std::optional<LaunchOutcome> run(const results::Cell& cell, int launch,

@@ -125,6 +125,10 @@ std::string lost_node_in(std::string_view stderr_text) {
   return "";
 }
 
+bool says_no_daemon(std::string_view stderr_text) {
+  return stderr_text.find("unable to reliably start one or more daemons") != stderr_text.npos;
+}
+
 std::string reason_in(std::string_view stderr_text) {
   std::string_view own;
   std::string_view in_ruler;

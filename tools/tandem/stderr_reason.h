@@ -29,4 +29,7 @@ struct RankEnd {
 // such thing.
 [[nodiscard]] std::string lost_node_in(std::string_view stderr_text);
 
+// Whether mpirun says that it could not start its daemon on some node: no such host, no way there.
+[[nodiscard]] bool says_no_daemon(std::string_view stderr_text);
+
 }  // namespace tandem::cli

@@ -206,12 +206,26 @@ Sweep load_file(const std::filesystem::path& path) {
   return parse_sweep(text, path.string());
 }
 
+// Where the syntax breaks, by line and column (in bytes), both from 1.
+Json parse_json(std::string_view text, const std::string& where) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const std::string_view before = text.substr(0, std::max<std::size_t>(error.byte, 1) - 1);
+    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;
+    fail(ErrorKind::kUsage, "{}: it is not valid JSON, from line {}, column {}; mend it", where,
+         line, column);
+  } catch (const Json::exception&) {
+    fail(ErrorKind::kUsage, "{}: it is not valid JSON: a number is out of range; mend it", where);
+  }
+}
+
 }  // namespace
 
 Sweep parse_sweep(std::string_view text, const std::string& source) {
   const std::string where = "sweep " + source;
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) fail(ErrorKind::kUsage, "{}: it is not valid JSON; mend it", where);
+  const Json json = parse_json(text, where);
   const Reader reader(json, where);
   reader.allow({"name", "description", "workloads", "devices", "strategies", "launches", "min_time",
                 "min_samples"});

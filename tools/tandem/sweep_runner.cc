@@ -101,12 +101,18 @@ void SweepRunner::skip_what_does_not_fit() {
 }
 
 void SweepRunner::check_options() const {
+  const results::Cell* any = nullptr;
   for (std::size_t cell = 0; cell < states_.size() && !interrupts_.requested(); ++cell) {
     if (states_[cell].settled) continue;
-    const std::string refusal = launcher_.refusal_of(plan_.cells[cell]);
+    any = &plan_.cells[cell];
+    const std::string refusal = launcher_.refusal_of(*any, Check::kOptions);
     if (refusal.empty()) continue;
-    fail(ErrorKind::kUsage, "the sweep's cell {}: {}", plan_.cells[cell].name(), refusal);
+    fail(ErrorKind::kUsage, "the sweep's cell {}: {}", any->name(), refusal);
   }
+  // All have the same back end; what other machines have, only a launch can tell.
+  if (any == nullptr || plan_.limit.site.is_elsewhere()) return;
+  const std::string refusal = launcher_.refusal_of(*any, Check::kBackend);
+  if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
 }
 
 void SweepRunner::skip(std::size_t cell, const std::string& reason) {
@@ -146,6 +152,7 @@ void SweepRunner::launch(const Slot& slot) {
       launcher_.run(plan_.cells[slot.cell], slot.launch, yardsticks_for(plan_.cells[slot.cell]));
   if (!outcome) return;
   stop_if_refused(*outcome);
+  stop_if_unreachable(*outcome);
   adopt_speeds(outcome->record);
   journal_.append(outcome->record);
   ++finished_;
@@ -163,6 +170,16 @@ void SweepRunner::stop_if_refused(const LaunchOutcome& outcome) {
     progress_.end();
     fail(ErrorKind::kUsage, "{}", reason);
   }
+}
+
+// Hosts are the same for all cells. One that is lost later may come back.
+void SweepRunner::stop_if_unreachable(const LaunchOutcome& outcome) {
+  if (!outcome.unreachable || finished_ > 0) return;
+  progress_.end();
+  fail(ErrorKind::kUsage,
+       "{}; nothing can be started on {}: look at the names, and whether ssh gets there without a "
+       "password",
+       outcome.record.reason, text_of(plan_.limit.site));
 }
 
 void SweepRunner::note(std::size_t cell, const LaunchOutcome& outcome) {

@@ -33,8 +33,9 @@ class SweepRunner {
               const Interrupts& interrupts);
 
   // Throws a usage error where a cell has options that step_bench does not take, before anything is
-  // launched, and where the first two launches of a sweep that has measured nothing end with
-  // the same one: all others would fail one by one for that cause.
+  // launched, where this machine, if it is to measure, has no such back end, where the first launch
+  // cannot reach its hosts, and where the first two launches of a sweep that has measured nothing
+  // end with the same one: all others would fail one by one for that cause.
   [[nodiscard]] SweepEnd run();
 
  private:
@@ -54,6 +55,7 @@ class SweepRunner {
   void adopt_speeds(const results::LaunchRecord& record);
   [[nodiscard]] Yardsticks yardsticks_for(const results::Cell& cell) const;
   void stop_if_refused(const LaunchOutcome& outcome);
+  void stop_if_unreachable(const LaunchOutcome& outcome);
   void note(std::size_t cell, const LaunchOutcome& outcome);
   void skip_larger_batches(std::size_t cell);
   [[nodiscard]] bool is_due(const Slot& slot) const;
