@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/base/pinned_file.h"
+
+#include <fstream>
+#include <iterator>
+
+#include "common/base/checksum.h"
+#include "common/base/error.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::string_view kSuffix = ".json";
+
+}  // namespace
+
+std::optional<PinnedFile> pinned_file(std::string_view name) {
+  if (name.ends_with(kSuffix)) return PinnedFile{.path = std::string(name)};
+  const std::size_t mark = name.rfind('#');
+  if (mark == std::string_view::npos) return std::nullopt;
+  const std::string_view path = name.substr(0, mark);
+  if (!path.ends_with(kSuffix)) return std::nullopt;
+  return PinnedFile{.path = std::string(path), .checksum = std::string(name.substr(mark + 1))};
+}
+
+std::string text_of(const PinnedFile& file, std::string_view read) {
+  std::ifstream stream(file.path, std::ios::binary);
+  if (!stream.is_open() || std::filesystem::is_directory(file.path)) {
+    fail(ErrorKind::kUsage, "{}: there is no file {}; check the path", read, file.path);
+  }
+  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (!file.checksum.empty() && file.checksum != checksum_of(text)) {
+    fail(ErrorKind::kUsage,
+         "{}: the checksum of {} is {}, not {}: the file was changed since; measure what it holds "
+         "now in a folder of its own",
+         read, file.path, checksum_of(text), file.checksum);
+  }
+  return text;
+}
+
+std::string pinned_name(const std::string& name, std::string_view read,
+                        const std::filesystem::path& folder) {
+  auto file = pinned_file(name);
+  if (!file) return name;
+  file->path = (folder / file->path).lexically_normal().string();
+  return fmt::format("{}#{}", file->path, checksum_of(text_of(*file, read)));
+}
+
+}  // namespace tandem

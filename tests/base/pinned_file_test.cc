@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/base/pinned_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+
+#include "common/base/checksum.h"
+#include "common/base/error.h"
+#include "common/base/known_names.h"
+
+namespace tandem {
+namespace {
+
+class PinnedFileTest : public testing::Test {
+ public:
+  PinnedFileTest()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("pinned_file_test." + std::to_string(getpid()))) {
+    std::filesystem::create_directories(folder_);
+    write("{}");
+  }
+  ~PinnedFileTest() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string& text) const { std::ofstream(folder_ / "own.json") << text; }
+  [[nodiscard]] std::string pinned() const { return pinned_name("own.json", "test", folder_); }
+
+ private:
+  const std::filesystem::path folder_;
+};
+
+TEST(ChecksumTest, IsThatOfFnv1a) {
+  EXPECT_EQ(checksum_of(""), "cbf29ce484222325");
+  EXPECT_EQ(checksum_of("a"), "af63dc4c8601ec8c");
+}
+
+TEST(KnownNamesTest, NearestIsNamed_WhereItIsNear) {
+  constexpr std::array<std::string_view, 3> kNames{"flops", "seconds", "operations"};
+  EXPECT_EQ(nearest_name("flop", kNames), "flops");
+  EXPECT_EQ(nearest_name("secods", kNames), "seconds");
+  EXPECT_EQ(nearest_name("quux", kNames), "");
+  EXPECT_EQ(nearest_name(std::string(1000, 'x'), kNames), "");
+}
+
+TEST_F(PinnedFileTest, Names_StandForModels_AndPathsForFiles) {
+  EXPECT_FALSE(pinned_file("mlp-small").has_value());
+  EXPECT_FALSE(pinned_file("gpt2-124m:64").has_value());
+  EXPECT_FALSE(pinned_file("a#b").has_value());
+  EXPECT_EQ(pinned_file("a/own.json")->path, "a/own.json");
+  EXPECT_EQ(pinned_file("a/own.json#12")->checksum, "12");
+  EXPECT_EQ(pinned_name("mlp-small", "test"), "mlp-small");
+}
+
+TEST_F(PinnedFileTest, Pinned_ReadsWhatItWas_AndRefusesWhatItBecame) {
+  const std::string name = pinned();
+  EXPECT_TRUE(name.ends_with("own.json#" + checksum_of("{}")));
+  EXPECT_EQ(text_of(*pinned_file(name), "test"), "{}");
+  EXPECT_EQ(pinned_name(name, "test"), name);
+  write("{ }");
+  EXPECT_NE(pinned(), name);
+  try {
+    static_cast<void>(text_of(*pinned_file(name), "test"));
+    FAIL() << "a changed file was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_NE(std::string(error.what()).find("was changed since"), std::string::npos);
+  }
+}
+
+TEST_F(PinnedFileTest, AbsentFile_IsAUsageError) {
+  EXPECT_THROW(static_cast<void>(pinned_name("no-such.json", "test")), Error);
+}
+
+}  // namespace
+}  // namespace tandem
