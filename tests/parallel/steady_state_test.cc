@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <mutex>
 
+#include "common/model/replay.h"
 #include "common/model/zoo.h"
 #include "tests/support/steps_to_make.h"
 #include "tests/support/training.h"
+#include "tests/support/workloads.h"
 
 namespace tandem::test {
 namespace {
@@ -37,6 +39,13 @@ Memory memory_of(Platform& platform) {
   return memory;
 }
 
+// By its name, or of tests/workloads: "replay:measured".
+std::unique_ptr<Model> model_of(const std::string& name) {
+  constexpr std::string_view kReplay = "replay:";
+  if (!name.starts_with(kReplay)) return make_model(name);
+  return std::make_unique<Replay>(workload(name.substr(kReplay.size())));
+}
+
 struct Case {
   const char* strategy;
   const char* model;
@@ -54,20 +63,22 @@ TEST_P(SteadyState, AllocatesNothing_AndLeavesTheHighWaterMark) {
     const std::lock_guard lock(mutex);
     after[static_cast<std::size_t>(step)] = memory_of(platform);
   };
-  static_cast<void>(train(*make_model(GetParam().model), run));
+  static_cast<void>(train(*model_of(GetParam().model), run));
   const Memory& settled = after[kSettled];
   EXPECT_GT(settled.allocations, 0);
   for (std::size_t step = kSettled; step < kSteps; ++step) EXPECT_EQ(after[step], settled) << step;
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies, SteadyState,
-                         testing::Values(Case{"single", "mlp-tiny"}, Case{"single", "gpt2-nano:4"},
-                                         Case{"dp", "mlp-tiny"}, Case{"dp", "gpt2-nano:4"},
-                                         Case{"dp-allreduce", "gpt2-nano:4"},
-                                         Case{"ddp", "mlp-tiny"}, Case{"ddp", "gpt2-nano:4"},
-                                         Case{"ddp-replicate", "gpt2-nano:4"},
-                                         Case{"single", "resnet-tiny"}, Case{"dp", "resnet-tiny"},
-                                         Case{"ddp", "resnet-tiny"}));
+INSTANTIATE_TEST_SUITE_P(
+    Strategies, SteadyState,
+    testing::Values(Case{"single", "mlp-tiny"}, Case{"single", "gpt2-nano:4"},
+                    Case{"dp", "mlp-tiny"}, Case{"dp", "gpt2-nano:4"},
+                    Case{"dp-allreduce", "gpt2-nano:4"}, Case{"ddp", "mlp-tiny"},
+                    Case{"ddp", "gpt2-nano:4"}, Case{"ddp-replicate", "gpt2-nano:4"},
+                    Case{"single", "resnet-tiny"}, Case{"dp", "resnet-tiny"},
+                    Case{"ddp", "resnet-tiny"}, Case{"single", "replay:by-flops"},
+                    Case{"dp", "replay:measured"}, Case{"dp-allreduce", "replay:by-flops"},
+                    Case{"ddp", "replay:measured"}, Case{"ddp-replicate", "replay:measured"}));
 
 }  // namespace
 }  // namespace tandem::test

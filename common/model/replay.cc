@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/model/replay.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tandem {
+namespace {
+
+// y (rows, columns) = x (rows) times a pattern (columns).
+LinearForward outer(Span<const float> x, Span<const float> pattern, Span<float> y) {
+  return {.shape = {.batch = x.size(), .in = 1, .out = pattern.size()},
+          .x = x,
+          .weight = pattern,
+          .y = y};
+}
+
+// y (rows) = matrix (rows, columns) times a pattern (columns).
+LinearForward folded(Span<const float> matrix, Span<const float> pattern, Span<float> y) {
+  return {.shape = {.batch = y.size(), .in = pattern.size(), .out = 1},
+          .x = matrix,
+          .weight = pattern,
+          .y = y};
+}
+
+// dx (rows) = dy (rows, columns) times the pattern that outer() had.
+LinearBackwardInput outer_backward(Span<const float> dy, Span<const float> pattern,
+                                   Span<float> dx) {
+  return {.shape = {.batch = dx.size(), .in = 1, .out = pattern.size()},
+          .dy = dy,
+          .weight = pattern,
+          .dx = dx};
+}
+
+constexpr std::int64_t kBeginForward = 1;  // operations, as the functions below enqueue them
+constexpr std::int64_t kEndForward = 3;
+constexpr std::int64_t kBeginBackward = 3;
+
+}  // namespace
+
+Replay::Replay(Workload workload)
+    : workload_(std::move(workload)),
+      segments_(workload_.layers.size()),
+      folded_(workload_.tensors.size()) {
+  std::vector<const WorkloadTensor*> by_segment(workload_.tensors.size());
+  for (const WorkloadTensor& tensor : workload_.tensors) {
+    by_segment.at(tensor.registered) = &tensor;
+    segments_.at(tensor.layer).push_back(tensor.registered);
+  }
+  for (std::size_t segment = 0; segment < by_segment.size(); ++segment) {
+    const WorkloadTensor& tensor = *by_segment[segment];
+    layout_.add(tensor.name, tensor.shape);
+    folded_[segment] = fold(tensor.shape.count(), folded_rows_);
+    folded_rows_ += folded_[segment].rows;
+  }
+  for (const WorkloadBuffer& buffer : workload_.buffers) buffers_.add(buffer.name, buffer.shape);
+}
+
+double Replay::flops_per_sample() const {
+  double flops = 0;
+  for (const WorkloadLayer& layer : workload_.layers) {
+    flops += layer.forward.flops.value_or(0) + layer.backward.flops.value_or(0);
+  }
+  return flops;
+}
+
+void Replay::initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
+                        Distribution distribution) const {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    on.operations.enqueue(
+        on.stream, FillRandom{.values = parameters[i],
+                              .seed = seed,
+                              .first = static_cast<std::uint64_t>(layout_.segments()[i].offset),
+                              .distribution = distribution});
+  }
+}
+
+ReplaySizes Replay::sizes(std::int64_t batch) const {
+  const Objective& objective = workload_.objective;
+  const bool is_squared_error = objective.kind == ObjectiveKind::kMeanSquaredError;
+  ReplaySizes sizes{.batch = batch,
+                    .input = workload_.input_width,
+                    .rows = is_squared_error ? 1 : objective.target_width,
+                    .columns = is_squared_error ? workload_.output_width : objective.classes,
+                    .folded_rows = folded_rows_,
+                    .shares_output_gradient = !is_squared_error,
+                    .activation_bytes = {}};
+  for (const WorkloadLayer& layer : workload_.layers) {
+    sizes.activation_bytes.push_back(layer.activation_bytes);
+  }
+  return sizes;
+}
+
+std::unique_ptr<Activations> Replay::make_activations(Device& device, std::int64_t batch,
+                                                      Precision precision) const {
+  return std::make_unique<ReplayActivations>(device, sizes(batch), plan_replay(workload_, batch),
+                                             precision);
+}
+
+void Replay::forward(Executor on, const ConstTensorList& parameters, ModuleState& /*state*/,
+                     Span<const float> input, Activations& activations) const {
+  auto& kept = static_cast<ReplayActivations&>(activations);
+  const auto& t = kept.tensors();
+  kept.make_patterns(on, workload_.input_classes, layout_.parameter_count());
+  begin_forward(on, input, kept);
+  for (std::size_t layer = 0; layer < segments_.size(); ++layer) {
+    charge(on, static_cast<int>(workload_.layers[layer].calls));
+    const ReplayLayer& plan = kept.plan()[layer];
+    for (const std::size_t segment : segments_[layer]) {
+      const auto& [columns, rows, first_row] = folded_[segment];
+      on.operations.enqueue(on.stream,
+                            folded(parameters[segment], t.fold_pattern.subspan(0, columns),
+                                   t.folded.subspan(first_row, rows)));
+    }
+    kept.multiply(on, plan.forward);
+    if (!plan.moves_activations) continue;
+    on.operations.enqueue(on.stream, Fill{.values = kept.activations(layer), .constant = 1});
+  }
+  end_forward(on, kept);
+}
+
+void Replay::begin_forward(Executor on, Span<const float> input, ReplayActivations& kept) const {
+  const auto& t = kept.tensors();
+  on.operations.enqueue(on.stream, folded(input, t.input_pattern, t.sample));
+}
+
+void Replay::end_forward(Executor on, ReplayActivations& kept) const {
+  const auto& t = kept.tensors();
+  on.operations.enqueue(on.stream, folded(t.folded, t.sum_pattern, t.z));
+  on.operations.enqueue(on.stream, outer(t.sample, t.z, t.scaled));
+  Span<const float> rows = t.scaled;
+  if (kept.sizes().rows > 1) {
+    on.operations.enqueue(on.stream, outer(t.scaled, t.row_pattern, t.rows));
+    rows = t.rows;
+  }
+  on.operations.enqueue(on.stream, outer(rows, t.column_pattern, kept.output()));
+}
+
+void Replay::begin_backward(Executor on, ReplayActivations& kept) const {
+  const auto& t = kept.tensors();
+  Span<float> drows = t.scaled;
+  if (kept.sizes().rows > 1) drows = t.rows;
+  on.operations.enqueue(on.stream, outer_backward(kept.output_gradient(), t.column_pattern, drows));
+  if (kept.sizes().rows > 1) {
+    on.operations.enqueue(on.stream, outer_backward(t.rows, t.row_pattern, t.scaled));
+  }
+  on.operations.enqueue(
+      on.stream, LinearBackwardWeight{.shape = {.batch = kept.sizes().batch, .in = 1, .out = 1},
+                                      .x = t.sample,
+                                      .dy = t.scaled,
+                                      .dweight = t.dz});
+  on.operations.enqueue(on.stream, outer(t.dz, t.sum_pattern, t.dfolded));
+}
+
+void Replay::backward(Executor on, const ConstTensorList& /*parameters*/,
+                      Span<const float> /*input*/, Activations& activations,
+                      const TensorList& gradients, GradientSink& sink) const {
+  auto& kept = static_cast<ReplayActivations&>(activations);
+  const auto& t = kept.tensors();
+  begin_backward(on, kept);
+  for (std::size_t layer = segments_.size(); layer-- > 0;) {
+    const ReplayLayer& plan = kept.plan()[layer];
+    kept.multiply(on, plan.backward);
+    if (plan.moves_activations) {
+      on.operations.enqueue(on.stream, AddScalar{.values = kept.activations(layer), .constant = 1});
+    }
+    for (const std::size_t segment : segments_[layer]) {
+      const auto& [columns, rows, first_row] = folded_[segment];
+      on.operations.enqueue(
+          on.stream, outer(t.dfolded.subspan(first_row, rows), t.fold_pattern.subspan(0, columns),
+                           gradients[segment]));
+      sink.gradient_ready(static_cast<int>(segment));
+    }
+  }
+}
+
+std::vector<LayerOperations> Replay::operations(std::int64_t batch) const {
+  const std::vector<ReplayLayer> plan = plan_replay(workload_, batch);
+  std::vector<LayerOperations> all;
+  for (std::size_t layer = 0; layer < plan.size(); ++layer) {
+    const std::int64_t others = other_operations(workload_, layer);
+    all.push_back({static_cast<std::int64_t>(plan[layer].forward.rows.size()) + others,
+                   static_cast<std::int64_t>(plan[layer].backward.rows.size()) + others});
+  }
+  const std::int64_t by_rows = sizes(batch).rows > 1 ? 1 : 0;
+  all.front().forward += kBeginForward;
+  all.back().forward += kEndForward + by_rows;
+  all.back().backward += kBeginBackward + by_rows;
+  return all;
+}
+
+}  // namespace tandem

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/model/model.h"
+#include "common/model/replay_activations.h"
+#include "common/model/workload.h"
+
+namespace tandem {
+
+// Operations that a layer of a replay enqueues, once it is under way.
+struct LayerOperations {
+  std::int64_t forward = 0;
+  std::int64_t backward = 0;
+};
+
+// A workload as a model: its tensors, buffers, activations and ends are real, its layers are matrix
+// products on scratch memory (replay_plan.h). What it learns is simple, so that every strategy's
+// numbers can be held against single's: with fixed patterns p of 1, 2 and 3,
+//   output[b] = (p . input[b]) * z * p, where z = sum over tensors of p^T tensor p,
+// scaled by powers of two. Each parameter is read in forward, and each gradient, the scalar dz
+// times a pattern, is written in full by an operation of its own, when its layer's products are
+// done. Weights start uniform in [-1, 1).
+class Replay final : public Model {
+ public:
+  // Calibrated where it is measured.
+  explicit Replay(Workload workload);
+
+  [[nodiscard]] std::string name() const override { return workload_.name; }
+  [[nodiscard]] const ParameterLayout& layout() const override { return layout_; }
+  [[nodiscard]] const ParameterLayout& buffers() const override { return buffers_; }
+  [[nodiscard]] int module_count() const override { return workload_.modules; }
+  [[nodiscard]] std::int64_t input_width() const override { return workload_.input_width; }
+  [[nodiscard]] std::int64_t output_width() const override { return workload_.output_width; }
+  [[nodiscard]] std::int64_t input_classes() const override { return workload_.input_classes; }
+  [[nodiscard]] Objective objective() const override { return workload_.objective; }
+
+  // As the file says; 0 where it has times and no FLOPs.
+  [[nodiscard]] double flops_per_sample() const override;
+
+  void initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
+                  Distribution distribution) const override;
+  [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device, std::int64_t batch,
+                                                              Precision precision) const override;
+  void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
+               Span<const float> input, Activations& activations) const override;
+  void backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
+                Activations& activations, const TensorList& gradients,
+                GradientSink& sink) const override;
+
+  // Of each layer, in the order of forward, with a batch of this size.
+  [[nodiscard]] std::vector<LayerOperations> operations(std::int64_t batch) const;
+
+ private:
+  // The tensors of a layer, by segment, in the order in which their gradients become ready.
+  using Segments = std::vector<std::size_t>;
+
+  void begin_forward(Executor on, Span<const float> input, ReplayActivations& kept) const;
+  void end_forward(Executor on, ReplayActivations& kept) const;
+  void begin_backward(Executor on, ReplayActivations& kept) const;
+  [[nodiscard]] ReplaySizes sizes(std::int64_t batch) const;
+
+  const Workload workload_;
+  ParameterLayout layout_;
+  ParameterLayout buffers_;
+  std::vector<Segments> segments_;    // by layer
+  std::vector<FoldedTensor> folded_;  // by segment
+  std::int64_t folded_rows_ = 0;      // of all tensors
+};
+
+}  // namespace tandem

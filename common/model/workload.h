@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model that is given by its sizes and its compute alone: what a workload file holds.
+// WORKLOADS.md documents the file, workload_file.h reads and writes it, replay.h runs it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/model/objective.h"
+#include "common/tensor/shape.h"
+
+namespace tandem {
+
+// Square products of `width` columns: rows (rows, width) times a matrix (width, width).
+struct CalibratedProducts {
+  std::int64_t width = 0;
+  std::vector<std::int64_t> rows{};  // of all the pass's products together, by batch measured
+};
+
+// Forward or backward of a layer.
+struct LayerPass {
+  std::int64_t operations = 0;                   // dispatched per step, whatever the batch
+  std::optional<double> flops{};                 // per sample
+  std::vector<double> seconds{};                 // by batch measured; empty: not measured
+  std::optional<CalibratedProducts> products{};  // what takes these seconds here
+};
+
+struct WorkloadLayer {
+  std::string name;
+  LayerPass forward{};
+  LayerPass backward{};
+  std::int64_t activation_bytes = 0;  // kept from forward to backward, per sample
+  std::int64_t calls = 0;             // that forward dispatches from Python
+};
+
+struct WorkloadTensor {
+  std::string name;
+  Shape shape;
+  std::size_t layer = 0;       // whose backward makes its gradient
+  std::size_t registered = 0;  // its place among the module's parameters
+};
+
+struct WorkloadBuffer {
+  std::string name;
+  Shape shape;
+};
+
+// Under which the passes were timed.
+struct WorkloadTiming {
+  std::string precision;
+  std::string device;                   // what it was measured on, for people
+  std::vector<std::int64_t> batches{};  // ascending
+};
+
+struct Workload {
+  std::string name;
+  std::string origin{};  // where it comes from, for people
+  int modules = 1;
+  std::int64_t input_width = 0;
+  std::int64_t input_classes = 0;  // 0: continuous
+  std::int64_t output_width = 0;
+  Objective objective{};
+  std::optional<WorkloadTiming> timing{};  // none: passes are given by their FLOPs
+  std::vector<WorkloadTensor> tensors{};   // in the order in which their gradients become ready
+  std::vector<WorkloadBuffer> buffers{};
+  std::vector<WorkloadLayer> layers{};  // in the order of forward; backward is the reverse
+
+  // Whether its seconds have products that take them.
+  [[nodiscard]] bool is_calibrated() const;
+};
+
+}  // namespace tandem

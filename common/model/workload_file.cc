@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/model/workload_file.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/kernels/precision.h"
+#include "common/model/json_cursor.h"
+
+namespace tandem {
+namespace {
+
+// Bounds that keep products of a batch with a width, and sums over layers, within 64 bits.
+constexpr std::int64_t kWidest = std::int64_t{1} << 30;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+constexpr std::int64_t kMostOperations = 1'000'000;
+constexpr double kMostFlops = 1e18;
+constexpr double kLongest = 3600;      // seconds
+constexpr int kMostClasses = 1 << 24;  // floats hold ids below it exactly
+
+template <class Cursors>
+void check_count(const JsonCursor& list, const Cursors& elements, std::size_t most) {
+  if (elements.empty()) list.complain("the list is empty: give one element or more");
+  if (elements.size() > most) {
+    list.complain(fmt::format("a list of {}: use {} or fewer", elements.size(), most));
+  }
+}
+
+Shape shape_of(const JsonCursor& list) {
+  const auto extents = list.elements();
+  if (extents.size() > 16) list.complain("a shape of more than 16 extents: use fewer");
+  std::vector<std::int64_t> dims;
+  std::int64_t count = 1;
+  for (const JsonCursor& extent : extents) {
+    dims.push_back(extent.whole(1, kMostElements));
+    if (dims.back() > kMostElements / count) {
+      list.complain(
+          fmt::format("a tensor of more than {} elements: use a smaller shape", kMostElements));
+    }
+    count *= dims.back();
+  }
+  return Shape(dims);
+}
+
+void read_ends(const JsonCursor& document, Workload& workload) {
+  const JsonCursor input = document.at("input");
+  input.allow({"width", "classes"});
+  workload.input_width = input.at("width").whole(1, kWidest);
+  if (const auto classes = input.find("classes")) {
+    workload.input_classes = classes->whole(1, kMostClasses);
+  }
+  const JsonCursor output = document.at("output");
+  output.allow({"width", "objective", "classes"});
+  workload.output_width = output.at("width").whole(1, kWidest);
+  const auto objective = output.find("objective");
+  const std::string kind = objective ? objective->text() : "squared-error";
+  if (kind == "squared-error") {
+    if (const auto classes = output.find("classes")) {
+      classes->complain("squared error has no classes: leave the key out");
+    }
+    workload.objective = {.target_width = workload.output_width};
+    return;
+  }
+  if (kind != "cross-entropy") {
+    objective->complain(
+        fmt::format("unknown objective '{}': use squared-error or cross-entropy", kind));
+  }
+  const JsonCursor classes = output.at("classes");
+  const std::int64_t count = classes.whole(2, kMostClasses);
+  if (workload.output_width % count != 0) {
+    classes.complain(fmt::format("a width of {} holds no whole rows of {} classes",
+                                 workload.output_width, count));
+  }
+  workload.objective = {.kind = ObjectiveKind::kCrossEntropy,
+                        .target_width = workload.output_width / count,
+                        .classes = count};
+}
+
+void read_timing(const JsonCursor& document, Workload& workload) {
+  const auto measured = document.find("measured");
+  if (!measured) return;
+  measured->allow({"precision", "device", "batches"});
+  WorkloadTiming timing{.precision = measured->at("precision").text(),
+                        .device = measured->at("device").text(),
+                        .batches = {}};
+  if (std::ranges::none_of(kPrecisions,
+                           [&](Precision p) { return name_of(p) == timing.precision; })) {
+    measured->at("precision")
+        .complain(fmt::format("unknown precision '{}': use fp32, tf32 or bf16", timing.precision));
+  }
+  const JsonCursor list = measured->at("batches");
+  const auto batches = list.elements();
+  check_count(list, batches, 64);
+  for (const JsonCursor& batch : batches) {
+    timing.batches.push_back(batch.whole(1, std::int64_t{1} << 32));
+    const std::size_t count = timing.batches.size();
+    if (count > 1 && timing.batches[count - 2] >= timing.batches[count - 1]) {
+      batch.complain("batches have to ascend: sort them and give each once");
+    }
+  }
+  workload.timing = timing;
+}
+
+CalibratedProducts products_of(const JsonCursor& json, std::size_t batches) {
+  json.allow({"width", "rows"});
+  CalibratedProducts products{.width = json.at("width").whole(1, 1 << 16), .rows = {}};
+  const auto rows = json.at("rows").elements();
+  if (rows.size() != batches) {
+    json.at("rows").complain(
+        fmt::format("{} numbers for {} batches: give one for each", rows.size(), batches));
+  }
+  for (const JsonCursor& count : rows) products.rows.push_back(count.whole(0, kMostElements));
+  return products;
+}
+
+LayerPass pass_of(const JsonCursor& json, const Workload& workload) {
+  json.allow({"operations", "flops", "seconds", "products"});
+  LayerPass pass;
+  pass.operations = json.at("operations").whole(0, kMostOperations);
+  if (const auto flops = json.find("flops")) pass.flops = flops->number(0, kMostFlops);
+  if (!workload.timing) {
+    for (const char* key : {"seconds", "products"}) {
+      if (json.find(key)) {
+        json.at(key).complain("key 'measured' does not say what it was measured under: add it");
+      }
+    }
+    if (!pass.flops) static_cast<void>(json.at("flops"));
+    return pass;
+  }
+  const std::size_t batches = workload.timing->batches.size();
+  const auto seconds = json.at("seconds").elements();
+  if (seconds.size() != batches) {
+    json.at("seconds").complain(
+        fmt::format("{} times for {} batches: give one for each", seconds.size(), batches));
+  }
+  for (const JsonCursor& time : seconds) pass.seconds.push_back(time.number(0, kLongest));
+  if (const auto products = json.find("products")) pass.products = products_of(*products, batches);
+  return pass;
+}
+
+// The index of each layer by its name.
+using LayerNames = std::map<std::string, std::size_t>;
+
+LayerNames read_layers(const JsonCursor& document, Workload& workload) {
+  const JsonCursor list = document.at("layers");
+  const auto layers = list.elements();
+  check_count(list, layers, 100'000);
+  LayerNames names;
+  for (const JsonCursor& json : layers) {
+    json.allow({"name", "forward", "backward", "activation_bytes", "calls"});
+    WorkloadLayer layer{.name = json.at("name").text()};
+    if (!names.emplace(layer.name, workload.layers.size()).second) {
+      json.at("name").complain(fmt::format("a second layer '{}': rename one", layer.name));
+    }
+    layer.forward = pass_of(json.at("forward"), workload);
+    layer.backward = pass_of(json.at("backward"), workload);
+    layer.activation_bytes = json.at("activation_bytes").whole(0, kMostElements);
+    const auto calls = json.find("calls");
+    layer.calls = calls ? calls->whole(0, kMostOperations) : layer.forward.operations;
+    workload.layers.push_back(std::move(layer));
+  }
+  return names;
+}
+
+// Backward goes through the layers from the last to the first, and makes gradients in that order.
+void check_order(const JsonCursor& json, const Workload& workload, std::size_t layer) {
+  if (workload.tensors.empty() || layer <= workload.tensors.back().layer) return;
+  json.complain(fmt::format(
+      "layer '{}' comes after '{}' of the tensor before it, so that backward is past it: list "
+      "tensors in the order in which their gradients become ready",
+      workload.layers[layer].name, workload.layers[workload.tensors.back().layer].name));
+}
+
+std::size_t layer_of(const JsonCursor& json, const LayerNames& names) {
+  const JsonCursor name = json.at("layer");
+  const auto found = names.find(name.text());
+  if (found == names.end()) {
+    name.complain(fmt::format("there is no layer '{}': use the name of one", name.text()));
+  }
+  return found->second;
+}
+
+// Where the file says nothing, parameters are registered in the order of forward.
+void check_registered(const JsonCursor& list, const Workload& workload, std::size_t given) {
+  if (given != 0 && given != workload.tensors.size()) {
+    list.complain("some tensors have a key 'registered' and some have none: give all or none");
+  }
+  std::set<std::size_t> places;
+  for (const WorkloadTensor& tensor : workload.tensors) {
+    if (tensor.registered < workload.tensors.size() && places.insert(tensor.registered).second) {
+      continue;
+    }
+    list.complain(
+        fmt::format("'registered' of '{}' is {}: number the tensors from 0 to {}, each once",
+                    tensor.name, tensor.registered, workload.tensors.size() - 1));
+  }
+}
+
+void read_tensors(const JsonCursor& document, const LayerNames& layers, Workload& workload) {
+  const JsonCursor list = document.at("tensors");
+  const auto tensors = list.elements();
+  check_count(list, tensors, 100'000);
+  std::set<std::string> names;
+  std::int64_t elements = 0;
+  std::size_t registered = 0;
+  for (const JsonCursor& json : tensors) {
+    json.allow({"name", "shape", "layer", "registered"});
+    WorkloadTensor tensor{.name = json.at("name").text(), .shape = shape_of(json.at("shape"))};
+    if (!names.insert(tensor.name).second) {
+      json.at("name").complain(fmt::format("a second tensor '{}': rename one", tensor.name));
+    }
+    elements += tensor.shape.count();
+    if (elements > kMostElements) {
+      json.complain(fmt::format("more than {} parameters: no machine holds them", kMostElements));
+    }
+    tensor.layer = layer_of(json, layers);
+    check_order(json.at("layer"), workload, tensor.layer);
+    tensor.registered = tensors.size() - 1 - workload.tensors.size();
+    if (const auto place = json.find("registered")) {
+      tensor.registered = static_cast<std::size_t>(place->whole(0, kMostOperations));
+      ++registered;
+    }
+    workload.tensors.push_back(std::move(tensor));
+  }
+  check_registered(list, workload, registered);
+}
+
+void read_buffers(const JsonCursor& document, Workload& workload) {
+  const auto list = document.find("buffers");
+  if (!list) return;
+  std::set<std::string> names;
+  std::int64_t elements = 0;
+  for (const JsonCursor& json : list->elements()) {
+    json.allow({"name", "shape"});
+    workload.buffers.push_back({json.at("name").text(), shape_of(json.at("shape"))});
+    if (!names.insert(workload.buffers.back().name).second) {
+      json.at("name").complain("a second buffer of that name: rename one");
+    }
+    elements += workload.buffers.back().shape.count();
+    if (elements > kMostElements) json.complain("more than any machine holds: use smaller shapes");
+  }
+}
+
+void check_version(const JsonCursor& document) {
+  const JsonCursor version = document.at("tandem_workload");
+  const std::int64_t given = version.whole(1, INT64_MAX);
+  if (given <= kWorkloadVersion) return;
+  version.complain(
+      fmt::format("version {} is newer than {}, which this program reads: use a newer "
+                  "Tandem, or export the file anew",
+                  given, kWorkloadVersion));
+}
+
+}  // namespace
+
+Workload parse_workload(std::string_view text, const std::string& source) {
+  const auto json = JsonCursor::Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) {
+    fail(ErrorKind::kUsage, "{}: it is not valid JSON; is the file cut off?", source);
+  }
+  const JsonCursor document(json, source);
+  if (json.is_object() && !json.contains("tandem_workload")) {
+    document.complain("key 'tandem_workload' is missing: it is no workload file");
+  }
+  if (json.is_object()) check_version(document);  // before keys that only a newer one knows
+  document.allow({"tandem_workload", "name", "origin", "modules", "input", "output", "measured",
+                  "tensors", "buffers", "layers"});
+  Workload workload;
+  workload.name = document.at("name").text();
+  if (const auto origin = document.find("origin")) workload.origin = origin->text();
+  if (const auto modules = document.find("modules")) {
+    workload.modules = static_cast<int>(modules->whole(1, kMostOperations));
+  }
+  read_ends(document, workload);
+  read_timing(document, workload);
+  const LayerNames layers = read_layers(document, workload);
+  read_tensors(document, layers, workload);
+  read_buffers(document, workload);
+  return workload;
+}
+
+}  // namespace tandem

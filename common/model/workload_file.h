@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/model/workload.h"
+
+namespace tandem {
+
+// Version of the format that is written; those up to it are read.
+inline constexpr int kWorkloadVersion = 1;
+
+// A workload from the text of its file (WORKLOADS.md). Anything that is missing, unknown, of
+// another type, out of range or at odds with the rest is a usage error of one line, which begins
+// with `source` and names the place in the document.
+[[nodiscard]] Workload parse_workload(std::string_view text, const std::string& source);
+
+// The text that parse_workload makes the same workload from.
+[[nodiscard]] std::string to_text(const Workload& workload);
+
+}  // namespace tandem

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/model/workload_file.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/errors.h"
+#include "tests/support/workloads.h"
+
+namespace tandem::test {
+namespace {
+
+TEST(WorkloadFileTest, ByFlops_IsRead) {
+  const Workload workload = test::workload("by-flops");
+  EXPECT_EQ(workload.name, "by-flops");
+  EXPECT_EQ(workload.modules, 4);
+  EXPECT_EQ(workload.input_width, 8);
+  EXPECT_EQ(workload.objective.kind, ObjectiveKind::kMeanSquaredError);
+  EXPECT_EQ(workload.objective.target_width, 4);
+  EXPECT_FALSE(workload.timing.has_value());
+  ASSERT_EQ(workload.layers.size(), 3U);
+  EXPECT_EQ(workload.layers[0].backward.operations, 5);
+  EXPECT_EQ(workload.layers[0].backward.flops, 80000);
+  EXPECT_EQ(workload.layers[0].calls, 4) << "as many as forward has operations";
+  EXPECT_EQ(workload.layers[2].calls, 2);
+  ASSERT_EQ(workload.tensors.size(), 4U);
+  EXPECT_EQ(workload.tensors[2].shape, Shape({16, 8}));
+  EXPECT_EQ(workload.tensors[2].layer, 0U);
+  EXPECT_EQ(workload.tensors[2].registered, 0U);
+  ASSERT_EQ(workload.buffers.size(), 1U);
+}
+
+TEST(WorkloadFileTest, Measured_IsRead) {
+  const Workload workload = test::workload("measured");
+  EXPECT_EQ(workload.objective.kind, ObjectiveKind::kCrossEntropy);
+  EXPECT_EQ(workload.objective.target_width, 6);
+  ASSERT_TRUE(workload.timing.has_value());
+  EXPECT_EQ(workload.timing->batches, (std::vector<std::int64_t>{1, 4, 16}));
+  EXPECT_EQ(workload.layers[1].forward.seconds, (std::vector{2e-6, 4e-6, 8e-6}));
+  EXPECT_EQ(workload.layers[1].forward.products->rows, (std::vector<std::int64_t>{3, 9, 33}));
+  EXPECT_TRUE(workload.is_calibrated());
+  EXPECT_EQ(workload.tensors[0].registered, 1U) << "by default in the order of forward";
+}
+
+TEST(WorkloadFileTest, WhatIsWritten_IsReadAsTheSame) {
+  for (const char* name : {"by-flops", "measured"}) {
+    const std::string text = to_text(workload(name));
+    EXPECT_EQ(to_text(parse_workload(text, "written")), text);
+    EXPECT_NE(text.find(name), std::string::npos);
+  }
+}
+
+struct Mistake {
+  const char* file;
+  const char* part;  // of the file, replaced
+  const char* by;
+  const char* said;
+};
+
+class WorkloadMistake : public testing::TestWithParam<Mistake> {};
+
+TEST_P(WorkloadMistake, IsAUsageErrorOfOneLine_ThatNamesThePlace) {
+  const auto& [file, part, by, said] = GetParam();
+  std::string text = workload_text(file);
+  const std::size_t at = text.find(part);
+  ASSERT_NE(at, std::string::npos) << part;
+  text.replace(at, std::string(part).size(), by);
+  const Error error = error_of([&] { static_cast<void>(parse_workload(text, "own.json")); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "own.json: ")) << error.what();
+  EXPECT_TRUE(mentions(error, said)) << error.what();
+  EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+}
+
+constexpr const char* kFlops = "by-flops";
+constexpr const char* kMeasured = "measured";
+
+INSTANTIATE_TEST_SUITE_P(
+    Document, WorkloadMistake,
+    testing::Values(
+        Mistake{kFlops, "{", "", "it is not valid JSON"},
+        Mistake{kFlops, "\"tandem_workload\": 1,", "", "'tandem_workload' is missing"},
+        Mistake{kFlops, "workload\": 1", "workload\": 2", "version 2 is newer than 1"},
+        Mistake{kFlops, "workload\": 1", "workload\": \"1\"",
+                "tandem_workload: \"1\": use a whole"},
+        Mistake{kFlops, "\"modules\"", "\"module\"", "\"module\": did you mean 'modules'?"},
+        Mistake{kFlops, "\"modules\"", "\"quux\"", "\"quux\": known are tandem_workload, name"},
+        Mistake{kFlops, "\"by-flops\"", "\"\"", "name: \"\": use a text of 1 to 200"},
+        Mistake{kFlops, "\"by-flops\"", "7", "name: 7 stands where a text has to be"},
+        Mistake{kFlops, "\"by-flops\"", "\"a\\nb\"", "printable"},
+        Mistake{kFlops, "{\"width\": 8}", "8", "input: 8 stands where an object has to be"},
+        Mistake{kFlops, "\"width\": 8", "\"width\": 0",
+                "input.width: 0: use a whole number from 1"},
+        Mistake{kFlops, "\"width\": 8", "\"width\": 1.5", "input.width: 1.5: use a whole"},
+        Mistake{kFlops, "\"width\": 8", "\"width\": 18446744073709551615", "input.width"},
+        Mistake{kFlops, "{\"width\": 4}", "{\"width\": 4, \"classes\": 2}", "output.classes"},
+        Mistake{kFlops, "{\"width\": 4}", "{\"width\": 4, \"objective\": \"hinge\"}",
+                "output.objective: unknown objective 'hinge'"},
+        Mistake{kMeasured, "\"width\": 60", "\"width\": 61", "no whole rows of 10 classes"},
+        Mistake{kMeasured, ", \"objective\": \"cross-entropy\"",
+                ", \"objective\": \"squared-error\"", "squared error has no classes"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Tensors, WorkloadMistake,
+    testing::Values(
+        Mistake{kFlops, "\"head.bias\"", "\"head.weight\"", "tensors[1].name: a second tensor"},
+        Mistake{kFlops, "\"shape\": [4]", "\"shape\": [-4]",
+                "tensors[0].shape[0]: -4: use a whole"},
+        Mistake{kFlops, "\"shape\": [4]", "\"shape\": [1000000, 10000000]",
+                "tensors[0].shape: a tensor of more than"},
+        Mistake{kFlops, "\"shape\": [4]", "\"shape\": 4",
+                "tensors[0].shape: 4 stands where a list"},
+        Mistake{kFlops, "\"layer\": \"head\"", "\"layer\": \"hat\"",
+                "tensors[0].layer: there is no layer 'hat'"},
+        Mistake{kFlops, "\"layer\": \"head\", ", "", "tensors[0]: key 'layer' is missing"},
+        Mistake{kFlops, "\"layer\": \"head\"", "\"layer\": \"stem\"", "backward is past it"},
+        Mistake{kFlops, ", \"registered\": 3", "", "give all or none"},
+        Mistake{kFlops, "\"registered\": 3", "\"registered\": 2", "number the tensors from 0 to 3"},
+        Mistake{kFlops, "\"registered\": 3", "\"registered\": 4", "number the tensors from 0 to 3"},
+        Mistake{kFlops, "\"norm.mean\", \"shape\": [16]", "\"m\", \"shape\": [1.5]",
+                "buffers[0].shape[0]: 1.5"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Layers, WorkloadMistake,
+    testing::Values(
+        Mistake{kFlops, "\"name\": \"norm\"", "\"name\": \"stem\"",
+                "layers[1].name: a second layer"},
+        Mistake{kFlops, "\"flops\": 40000", "\"flops\": -1", "layers[0].forward.flops: -1: use a"},
+        Mistake{kFlops, "\"flops\": 40000", "\"flops\": 1e30", "layers[0].forward.flops"},
+        Mistake{kFlops, "\"flops\": 40000", "\"flop\": 1", "did you mean 'flops'?"},
+        Mistake{kFlops, ", \"flops\": 40000", "", "layers[0].forward: key 'flops' is missing"},
+        Mistake{kFlops, "\"flops\": 40000", "\"flops\": 1, \"seconds\": [1]",
+                "layers[0].forward.seconds: key 'measured' does not say"},
+        Mistake{kFlops, "\"operations\": 4", "\"operations\": 1e9", "layers[0].forward.operations"},
+        Mistake{kMeasured, "\"fp32\"", "\"fp64\"", "measured.precision: unknown precision 'fp64'"},
+        Mistake{kMeasured, "[1, 4, 16]", "[1, 16, 4]",
+                "measured.batches[2]: batches have to ascend"},
+        Mistake{kMeasured, "[1, 4, 16]", "[]", "measured.batches: the list is empty"},
+        Mistake{kMeasured, "[1, 4, 16]", "[1, 4]", "3 times for 2 batches"},
+        Mistake{kMeasured, "[0, 4, 8]", "[0, 4]", "products.rows: 2 numbers for 3 batches"},
+        Mistake{kMeasured, "[1e-6, 2e-6, 4e-6]", "[1e-6, null, 4e-6]",
+                "layers[0].forward.seconds[1]: null: use a number"}));
+
+TEST(WorkloadFileTest, AnyPrefixOfAFile_IsAUsageError) {
+  const std::string text = workload_text("measured");
+  const std::size_t end = text.find_last_of('}');
+  for (std::size_t size = 0; size <= end; ++size) {
+    const Error error = error_of(
+        [&] { static_cast<void>(parse_workload(std::string_view(text).substr(0, size), "cut")); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << size;
+  }
+}
+
+}  // namespace
+}  // namespace tandem::test
