@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "bench/google_benchmark.h"
+#include "common/base/pinned_file.h"
 #include "common/base/units.h"
 #include "common/comm/ping_pong.h"
 #include "common/kernels/library_version.h"
@@ -237,6 +238,8 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   record.gpus = measurement.gpus;
   record.threads = measurement.threads;
   record.resolved = measurement.resolved;
+  // The cell has the file and its checksum.
+  if (pinned_file(options.model)) record.resolved["model"] = model.name();
   record.warnings = place.warnings;
   record.warnings.insert(record.warnings.end(), measurement.warnings.begin(),
                          measurement.warnings.end());

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "bench/step_work.h"
+#include "bench/workloads/workload_source.h"
+#include "common/model/replay.h"
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
@@ -27,33 +29,47 @@ std::string with_prefix(double value, std::string_view unit) {
 
 std::string in_bytes(Bytes size) { return with_prefix(static_cast<double>(size.value), "B"); }
 
-StepWork work_of(const Model& model, OptimizerKind optimizer) {
-  return count_step(model, 1, Precision::kFp32, {.kind = optimizer});
-}
-
 // "124 439 808"
 std::string in_groups(std::int64_t number) {
   if (number < 1000) return std::to_string(number);
   return fmt::format("{} {:03}", in_groups(number / 1000), number % 1000);
 }
 
+std::string size_cells(const std::string& name, const Model& model) {
+  const std::int64_t parameters = model.layout().parameter_count();
+  return fmt::format("| `{}` | {} | {} | {} | {} |", name, in_groups(parameters),
+                     in_bytes(bytes_of<float>(parameters)),
+                     with_prefix(model.flops_per_sample(), "FLOP"), model.module_count());
+}
+
+// Of one step with `batch` samples.
+std::string work_cells(const Model& model, std::int64_t batch) {
+  const StepWork sgd = count_step(model, batch, Precision::kFp32, {.kind = OptimizerKind::kSgd});
+  const StepWork adam = count_step(model, batch, Precision::kFp32, {.kind = OptimizerKind::kAdam});
+  return fmt::format(" {} + {} + {} + {} | {} | {} |\n", sgd.forward, sgd.loss, sgd.backward,
+                     sgd.update, in_bytes(sgd.optimizer_bytes), in_bytes(adam.optimizer_bytes));
+}
+
+// How many operations a file's step has is settled with its products.
+std::string own_row(const std::string& name, const Workload& workload) {
+  const Replay replay(workload);
+  const std::string sizes = size_cells(name, replay);
+  if (!workload.timing) return sizes + work_cells(replay, 1);
+  if (!workload.is_calibrated()) return sizes + " not calibrated | | |\n";
+  return sizes + work_cells(replay, workload.timing->batches.front());
+}
+
 }  // namespace
 
-std::string model_table() {
+std::string model_table(const std::string& own) {
   std::vector<std::string> of_images;
   std::string table =
       "| model | parameters | in fp32 | FLOP per sample | modules | operations | sgd moves | adam, "
       "adamw move |\n|---|---|---|---|---|---|---|---|\n";
+  if (const auto workload = read_workload(own)) table += own_row(own, *workload);
   for (const std::string& name : model_names()) {
     const auto model = make_model(name);
-    const std::int64_t parameters = model->layout().parameter_count();
-    const StepWork with_sgd = work_of(*model, OptimizerKind::kSgd);
-    const StepWork with_adam = work_of(*model, OptimizerKind::kAdam);
-    table += fmt::format("| `{}` | {} | {} | {} | {} | {} + {} + {} + {} | {} | {} |\n", name,
-                         in_groups(parameters), in_bytes(bytes_of<float>(parameters)),
-                         with_prefix(model->flops_per_sample(), "FLOP"), model->module_count(),
-                         with_sgd.forward, with_sgd.loss, with_sgd.backward, with_sgd.update,
-                         in_bytes(with_sgd.optimizer_bytes), in_bytes(with_adam.optimizer_bytes));
+    table += size_cells(name, *model) + work_cells(*model, 1);
     if (model->needs_images()) of_images.push_back(name);
   }
   const std::string lack = lack_of_images(Backend::kCuda);

@@ -9,7 +9,7 @@ namespace tandem::bench {
 // METHODOLOGY.md has as well: parameters, bytes of them in fp32, floating-point operations of a
 // sample's forward and backward, modules; of a step in fp32 the operations (forward + loss +
 // backward + update) and what the update reads and writes; behind it, those that do not run on
-// GPUs, and why.
-[[nodiscard]] std::string model_table();
+// GPUs, and why. Where `own` is a workload file, a row of it comes first.
+[[nodiscard]] std::string model_table(const std::string& own = {});
 
 }  // namespace tandem::bench

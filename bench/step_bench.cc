@@ -18,8 +18,8 @@
 #include "bench/step_watch.h"
 #include "bench/strategy_factory.h"
 #include "bench/verification.h"
+#include "bench/workloads/workload_source.h"
 #include "common/comm/agreement.h"
-#include "common/model/zoo.h"
 #include "common/results/record_text.h"
 #include "common/runtime/registry.h"
 
@@ -64,7 +64,7 @@ int report(const Verification& verification, int rank) {
 }
 
 int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
-  const auto model = make_model(options.model);
+  check_model(options);
   StepWatch watch(options, bootstrap, flight);
   watch.come_late();
   flight.enter(Stage::kMeet);
@@ -72,6 +72,11 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   flight.enter(Stage::kOpen);
   const auto driver = open_outputs(options, bootstrap);
   Place place = open_place(bootstrap, options.place);
+  if (!options.workload_file.empty()) {
+    write_workload(place, options);
+    return 0;
+  }
+  const auto model = make_model_for(bootstrap, place, options);
   check_runs_on(*model, place.platform->backend());
   watch.attach(options, place, *model);
   if (bootstrap.rank() == 0) std::cerr << notices_of(place) << std::flush;
@@ -110,7 +115,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
 }
 
 void check(const StepOptions& options) {
-  static_cast<void>(make_model(options.model));
+  check_model(options);
   if (options.check == Check::kBackend)
     static_cast<void>(choose_backend(options.place.backend, {}));
 }

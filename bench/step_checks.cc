@@ -46,6 +46,23 @@ int device_count(const StepFlags& flags) {
 
 }  // namespace
 
+namespace {
+
+// Layers are timed on one device, apart from any strategy.
+void check_writing(const CLI::App& app, const StepFlags& flags, StrategyKind strategy) {
+  require(strategy == StrategyKind::kSingle,
+          fmt::format("--write-workload measures layers on one device, and --strategy={} is more: "
+                      "leave it out",
+                      flags.strategy));
+  for (const char* flag : {"--record", "--min-time", "--min-samples", "--peak-gflops", "--verify",
+                           "--ab", "--free-running", "--cuda-graph"}) {
+    require(app.count(flag) == 0,
+            fmt::format("{} does nothing with --write-workload: leave it out", flag));
+  }
+}
+
+}  // namespace
+
 void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind strategy) {
   const auto refuse = [&app](const std::string& flag, const std::string& why) {
     require(app.count(flag) == 0, fmt::format("{} {}: leave it out", flag, why));
@@ -67,6 +84,7 @@ void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind 
   check_core_speed(app, flags);
   if (flags.ab.empty()) refuse("--pairs", "does nothing without --ab");
   if (flags.verify) refuse("--free-running", "does nothing with --verify");
+  if (!flags.write_workload.empty()) check_writing(app, flags, strategy);
   if (!flags.verify && flags.ab.empty()) return;
   for (const char* flag : {"--record", "--min-time", "--min-samples", "--peak-gflops"}) {
     refuse(flag, "does nothing with --verify or --ab");

@@ -19,9 +19,11 @@ void declare_cell(CLI::App& app, StepFlags& flags) {
   app.add_option("--launch", flags.launch,
                  "threads (one process) or processes (under mpirun -np DEVICES --bind-to none); by "
                  "default processes for ddp and ddp-replicate, else threads");
-  app.add_option("--model", flags.model,
-                 "such as mlp-small, mlp-100m, mlp:LxW (L layers of W x W), gpt2-124m or "
-                 "gpt2-124m:64 (samples of 64 tokens); --models lists all")
+  app.add_option(
+         "--model", flags.model,
+         "such as mlp-small, mlp-100m, mlp:LxW (L layers of W x W), gpt2-124m or "
+         "gpt2-124m:64 (samples of 64 tokens); --models lists all; or a workload file, such "
+         "as own.json (WORKLOADS.md)")
       ->capture_default_str();
   app.add_option("--batch", flags.batch, "samples per step over all devices");
   app.add_option("--batch-per-device", flags.batch_per_device,
@@ -168,7 +170,12 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
   app.add_option("--warmup-steps", flags.warmup_steps, "and at least so many steps (3 or more)")
       ->capture_default_str();
   app.add_option("--record", flags.record, "write the launch's full record to this file");
-  app.add_flag("--models", flags.models, "list the models and their sizes, and end");
+  app.add_option("--write-workload", flags.write_workload,
+                 "instead of timing steps: measure the model layer by layer, with --batch and down "
+                 "to an eighth of it, and write a workload file of it that is replayed");
+  app.add_flag(
+      "--models", flags.models,
+      "list the models and their sizes, a workload file's too where --model is one, and end");
   app.add_flag("--check{options}", flags.check,
                "say what is wrong with the command line, if anything is, and end; with "
                "--check=backend also where this machine has no such back end");

@@ -67,6 +67,7 @@ struct StepFlags {
   std::string warmup_time = "200ms";
   int warmup_steps = 5;
   std::string record;
+  std::string write_workload;
   bool verify = false;
   std::string check;  // empty: not asked for
   bool models = false;

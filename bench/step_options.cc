@@ -16,6 +16,7 @@
 #include "bench/replay_checks.h"
 #include "bench/step_checks.h"
 #include "bench/step_flags.h"
+#include "bench/workloads/workload_source.h"
 #include "common/base/error.h"
 #include "common/base/numbers.h"
 #include "common/base/units.h"
@@ -307,7 +308,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   options.place = place_of(flags, options.variant.strategy);
   check_replay(flags, options.variant, options.place.launch);
   options.place.control = options.variant.reducer.kind == ReducerKind::kHorovod;
-  options.model = flags.model;
+  options.model = with_checksum(flags.model);
   options.free_running = flags.free_running;
   options.min_time = parse_duration(flags.min_time, "--min-time");
   options.min_samples = flags.min_samples;
@@ -315,6 +316,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   options.warmup_steps = flags.warmup_steps;
   options.peak = peak_of(flags.peak_gflops);
   options.record_file = flags.record;
+  options.workload_file = flags.write_workload;
   options.verify = flags.verify;
   if (!flags.check.empty()) options.check = choose("--check", flags.check, kChecks);
   options.pairs = flags.pairs;
@@ -375,7 +377,7 @@ std::optional<StepOptions> parse_step_options(int argc, const char* const* argv)
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
   if (flags.models) {
-    std::cout << model_table();
+    std::cout << model_table(flags.model);
     return std::nullopt;
   }
   take_times(app, benchmark_flags, flags);

@@ -42,7 +42,7 @@ enum class Check { kOptions, kBackend };
 struct StepOptions {
   Variant variant{};
   PlaceOptions place{};
-  std::string model = "mlp-small";
+  std::string model = "mlp-small";  // a file's with its checksum: workloads/workload_source.h
 
   int free_running = 0;  // steps per sample without barrier or wait; 0: one step, synchronous
   Nanoseconds min_time = std::chrono::milliseconds(500);
@@ -51,7 +51,8 @@ struct StepOptions {
   int warmup_steps = 5;
 
   PeakRequest peak{};
-  std::string record_file;  // empty: none
+  std::string record_file;    // empty: none
+  std::string workload_file;  // to be written instead of timing; empty: none
   bool verify = false;
   std::optional<Check> check;         // and nothing else
   std::string ab;                     // as given, "option=value"; empty: none

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/workloads/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "bench/workloads/layer_times.h"
+#include "bench/workloads/row_times.h"
+#include "common/base/check.h"
+#include "common/model/replay.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr int kCorrections = 5;
+
+// A pass with the time that its replay took.
+struct Replayed {
+  LayerPass* pass = nullptr;
+  double seconds = 0;
+  std::int64_t products = 0;  // that its operations leave room for
+};
+
+// In the order in which a step goes through them.
+std::vector<Replayed> in_order(Workload& workload, const std::vector<LayerSeconds>& times) {
+  std::vector<Replayed> passes;
+  const auto products = [&](const LayerPass& pass, std::size_t layer) {
+    return std::max<std::int64_t>(pass.operations - other_operations(workload, layer), 0);
+  };
+  for (std::size_t i = 0; i < workload.layers.size(); ++i) {
+    LayerPass& pass = workload.layers[i].forward;
+    passes.push_back({&pass, times[i].forward, products(pass, i)});
+  }
+  for (std::size_t i = workload.layers.size(); i-- > 0;) {
+    LayerPass& pass = workload.layers[i].backward;
+    passes.push_back({&pass, times[i].backward, products(pass, i)});
+  }
+  return passes;
+}
+
+// Rows that bring each pass to its seconds, less what those before it took too long.
+void correct(std::vector<Replayed>& passes, std::size_t batch, RowTimes& row_times) {
+  double debt = 0;
+  for (Replayed& replayed : passes) {
+    CalibratedProducts& products = *replayed.pass->products;
+    const double row = row_times.at(products.width);
+    const double wanted = replayed.pass->seconds[batch] - debt;
+    // A product has a row at least.
+    const std::int64_t before = std::max(products.rows[batch], replayed.products);
+    const auto change = std::llround((wanted - replayed.seconds) / row);
+    products.rows[batch] = std::max<std::int64_t>(before + change, 0);
+    const std::int64_t after = std::max(products.rows[batch], replayed.products);
+    debt = std::max(0.0, replayed.seconds + static_cast<double>(after - before) * row - wanted);
+  }
+}
+
+void start_products(Workload& workload, RowTimes& row_times) {
+  for (std::size_t i = 0; i < workload.layers.size(); ++i) {
+    for (LayerPass* const pass : {&workload.layers[i].forward, &workload.layers[i].backward}) {
+      const std::int64_t products =
+          std::max<std::int64_t>(pass->operations - other_operations(workload, i), 1);
+      CalibratedProducts start{
+          .width = row_times.width_for(pass->seconds.back() / static_cast<double>(products)),
+          .rows = {}};
+      for (const double seconds : pass->seconds) {
+        start.rows.push_back(std::llround(seconds / row_times.at(start.width)));
+      }
+      pass->products = start;
+    }
+  }
+}
+
+std::vector<LayerSeconds> replayed(Platform& platform, Device& device, const Workload& workload,
+                                   std::int64_t batch, Precision precision) {
+  const Replay replay(workload);
+  ProbedStep step(platform, device, replay, batch, precision);
+  return time_layers(device, step, replay.operations(batch), {});
+}
+
+CalibratedBatch outcome_of(std::vector<Replayed> passes, std::size_t index, std::int64_t batch) {
+  CalibratedBatch outcome{.batch = batch};
+  for (const Replayed& pass : passes) {
+    outcome.wanted_seconds += pass.pass->seconds[index];
+    outcome.replayed_seconds += pass.seconds;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Calibration calibrate(Platform& platform, Device& device, Workload workload, Precision precision) {
+  TANDEM_CHECK(workload.timing.has_value(), "{} is not measured", workload.name);
+  Calibration result{.workload = std::move(workload)};
+  RowTimes row_times(device, precision);
+  start_products(result.workload, row_times);
+  const std::vector<std::int64_t> batches = result.workload.timing->batches;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    for (int round = 0; round <= kCorrections; ++round) {
+      auto passes = in_order(result.workload,
+                             replayed(platform, device, result.workload, batches[i], precision));
+      if (round < kCorrections) {
+        correct(passes, i, row_times);
+      } else {
+        result.batches.push_back(outcome_of(std::move(passes), i, batches[i]));
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/kernels/precision.h"
+#include "common/model/workload.h"
+#include "common/runtime/platform.h"
+
+namespace tandem::bench {
+
+// What a calibration came to at one batch, forward and backward of all layers together.
+struct CalibratedBatch {
+  std::int64_t batch = 0;
+  double wanted_seconds = 0;
+  double replayed_seconds = 0;
+};
+
+struct Calibration {
+  Workload workload;  // with products for every pass
+  std::vector<CalibratedBatch> batches{};
+};
+
+// Finds products that take each pass's measured seconds on `device`: replays the layers, times them
+// as time_layers does, and corrects the rows of each by what it is off, some times over, at each
+// batch. A pass whose own operations, one for each tensor, take longer than its seconds is made up
+// for by those that come next. To be called where nothing else runs. The workload is a measured
+// one.
+[[nodiscard]] Calibration calibrate(Platform& platform, Device& device, Workload workload,
+                                    Precision precision);
+
+}  // namespace tandem::bench

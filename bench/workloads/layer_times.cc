@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/workloads/layer_times.h"
+
+#include "common/base/check.h"
+#include "common/base/clock.h"
+#include "common/stats/summary.h"
+
+namespace tandem::bench {
+namespace {
+
+using Marks = std::vector<std::unique_ptr<TimedEvent>>;
+
+// The ends of one pass's layers, in the order in which the pass goes through them.
+class PassMarks {
+ public:
+  PassMarks(Device& device, std::vector<std::int64_t> operations)
+      : operations_(std::move(operations)) {
+    for (std::size_t i = 0; i <= operations_.size(); ++i) {
+      marks_.push_back(device.make_timed_event());
+    }
+  }
+
+  void begin(Stream& stream) {
+    layer_ = 0;
+    left_ = operations_.front();
+    stream.record(*marks_.front());
+  }
+
+  void before_operation(Stream& stream) {
+    while (left_ == 0 && layer_ + 1 < operations_.size()) end_layer(stream);
+    --left_;
+  }
+
+  void end(Stream& stream) {
+    while (layer_ < operations_.size()) end_layer(stream);
+  }
+
+  [[nodiscard]] double seconds(std::size_t layer) const {
+    return Seconds(*marks_[layer + 1] - *marks_[layer]).count();
+  }
+
+ private:
+  void end_layer(Stream& stream) {
+    stream.record(*marks_[++layer_]);
+    if (layer_ < operations_.size()) left_ = operations_[layer_];
+  }
+
+  const std::vector<std::int64_t> operations_;
+  Marks marks_;
+  std::size_t layer_ = 0;
+  std::int64_t left_ = 0;  // operations of this layer that are to come
+};
+
+std::vector<std::int64_t> forward_of(const std::vector<LayerOperations>& layers) {
+  std::vector<std::int64_t> counts;
+  for (const LayerOperations& layer : layers) counts.push_back(layer.forward);
+  return counts;
+}
+
+std::vector<std::int64_t> backward_of(const std::vector<LayerOperations>& layers) {
+  std::vector<std::int64_t> counts;
+  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+    counts.push_back(layer->backward);
+  }
+  return counts;
+}
+
+class TimingProbe final : public StepProbe {
+ public:
+  TimingProbe(Device& device, const std::vector<LayerOperations>& layers)
+      : forward_(device, forward_of(layers)), backward_(device, backward_of(layers)) {}
+
+  void begin_forward(Stream& stream) override {
+    current_ = &forward_;
+    forward_.begin(stream);
+  }
+  void end_forward(Stream& stream) override { forward_.end(stream); }
+  void begin_backward(Stream& stream) override {
+    current_ = &backward_;
+    backward_.begin(stream);
+  }
+  void end_backward(Stream& stream) override { backward_.end(stream); }
+  void before(Stream& stream, const WatchedOperation& /*operation*/) override {
+    current_->before_operation(stream);
+  }
+  void gradient_ready(int /*segment*/) override {}
+
+  [[nodiscard]] double forward(std::size_t layer) const { return forward_.seconds(layer); }
+  [[nodiscard]] double backward(std::size_t from_the_last) const {
+    return backward_.seconds(from_the_last);
+  }
+
+ private:
+  PassMarks forward_;
+  PassMarks backward_;
+  PassMarks* current_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<LayerSeconds> time_layers(Device& device, ProbedStep& step,
+                                      const std::vector<LayerOperations>& layers,
+                                      const TimingEffort& effort) {
+  TANDEM_CHECK(!layers.empty(), "a model of {} layers", layers.size());
+  TimingProbe probe(device, layers);
+  for (int i = 0; i < effort.warmup_steps; ++i) step.run(probe);
+  std::vector<std::vector<double>> forward(layers.size());
+  std::vector<std::vector<double>> backward(layers.size());
+  const TimePoint start = Clock::now();
+  for (int done = 0; done < effort.least_steps ||
+                     (done < effort.most_steps && Clock::now() - start < effort.time);
+       ++done) {
+    step.run(probe);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      forward[i].push_back(probe.forward(i));
+      backward[i].push_back(probe.backward(layers.size() - 1 - i));
+    }
+  }
+  std::vector<LayerSeconds> times;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    times.push_back({stats::median(forward[i]), stats::median(backward[i])});
+  }
+  return times;
+}
+
+}  // namespace tandem::bench

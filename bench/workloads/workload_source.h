@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workload files as step_bench's --model takes them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bench/job.h"
+#include "bench/step_options.h"
+#include "common/comm/bootstrap.h"
+#include "common/model/model.h"
+#include "common/model/workload.h"
+
+namespace tandem::bench {
+
+// What a cell's model is called: of a file the path with its checksum (pinned_file.h), so that
+// results of different files never mix; a name stays as it is. Throws usage errors.
+[[nodiscard]] std::string with_checksum(const std::string& model);
+
+// The file's workload; nothing for a name. Usage errors where it does not hold one.
+[[nodiscard]] std::optional<Workload> read_workload(const std::string& model);
+
+// Usage errors where the options' model cannot be trained as they say: no such name or file, a
+// precision or a share of the batch that the file was not measured with.
+void check_model(const StepOptions& options);
+
+// The model that the options name. Of a measured workload without products, rank 0 calibrates them
+// on its device, and all ranks take those. Collective.
+[[nodiscard]] std::unique_ptr<Model> make_model_for(Bootstrap& bootstrap, Place& place,
+                                                    const StepOptions& options);
+
+// Measures the options' model layer by layer, calibrates a replay of it and writes that as a
+// workload file; a measured workload is calibrated anew with its own times. Says on standard output
+// how well the replay does. Throws usage errors.
+void write_workload(Place& place, const StepOptions& options);
+
+}  // namespace tandem::bench

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A measured workload without products is calibrated when a job starts, the same for all ranks, and where it is written.
+
+    uncalibrated_workload.py STEP_BENCH MPIEXEC WORKLOAD
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+step_bench, mpiexec, workload = sys.argv[1:]
+
+
+def run(*command):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=100)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    document = json.loads(pathlib.Path(workload).read_text())
+    for layer in document["layers"]:
+        for direction in ("forward", "backward"):
+            del layer[direction]["products"]
+    bare = pathlib.Path(folder) / "bare.json"
+    bare.write_text(json.dumps(document))
+    done = run(mpiexec, "--oversubscribe", "--bind-to", "none", "-np", 2, step_bench, "--backend=host", "--oversubscribe",
+               f"--model={bare}", "--strategy=ddp", "--devices=2", "--batch=8", "--verify")
+    assert done.returncode == 0 and "verified: over 3 steps on 2 devices" in done.stdout, done
+    assert done.stderr.count("calibrating 'measured'") == 1, done.stderr
+
+    written = pathlib.Path(folder) / "written.json"
+    done = run(step_bench, "--backend=host", f"--model={bare}", "--batch=8", f"--write-workload={written}")
+    assert done.returncode == 0 and "batch 16: forward and backward take" in done.stdout, done
+    layers = json.loads(written.read_text())["layers"]
+    for layer, original in zip(layers, document["layers"]):
+        assert layer["forward"]["seconds"] == original["forward"]["seconds"], layer
+        assert len(layer["backward"]["products"]["rows"]) == 3, layer
