@@ -2,6 +2,10 @@
 #include "tools/tandem/sweep.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "common/base/error.h"
 #include "tools/tandem/budget.h"
@@ -154,6 +158,39 @@ TEST(Budget, TakesMinutesAndHours) {
   EXPECT_DOUBLE_EQ(parse_long_duration("250ms", "--budget").count(), 0.25);
   EXPECT_THROW((void)parse_long_duration("30", "--budget"), Error);
   EXPECT_THROW((void)parse_long_duration("-1s", "--budget"), Error);
+}
+
+class SweepOfAFile : public testing::Test {
+ public:
+  SweepOfAFile()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("sweep_test." + std::to_string(getpid()))) {
+    std::filesystem::create_directories(folder_);
+    std::ofstream(folder_ / "sweep.json") << with("\"mlp-base\"", "\"own.json\"");
+  }
+  ~SweepOfAFile() override { std::filesystem::remove_all(folder_); }
+
+ protected:
+  [[nodiscard]] Sweep load() const { return load_sweep((folder_ / "sweep.json").string(), {}); }
+  const std::filesystem::path folder_;
+};
+
+TEST_F(SweepOfAFile, Workload_LiesBesideIt_AndIsNamedWithItsChecksum) {
+  std::ofstream(folder_ / "own.json") << "{}";
+  const std::string first = load().workloads.back().model;
+  EXPECT_TRUE(first.starts_with((folder_ / "own.json#").string())) << first;
+  std::ofstream(folder_ / "own.json") << "[]";
+  EXPECT_NE(load().workloads.back().model, first) << "another file, another cell";
+}
+
+TEST_F(SweepOfAFile, WorkloadThatIsNotThere_IsSaidBeforeAnythingRuns) {
+  try {
+    static_cast<void>(load());
+    FAIL() << "a sweep of no file was loaded";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    EXPECT_NE(std::string(error.what()).find("own.json"), std::string::npos);
+  }
 }
 
 }  // namespace

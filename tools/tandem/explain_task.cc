@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/base/pinned_file.h"
 #include "common/base/units.h"
 #include "tools/tandem/measuring.h"
 #include "tools/tandem/sweep.h"
@@ -83,7 +84,7 @@ void check_one_backend(const ExplainTask& task) {
 ExplainTask task_of(const ExplainOptions& options) {
   check_question(options);
   check_models(options);
-  ExplainTask task{.question = {.model = options.model,
+  ExplainTask task{.question = {.model = pinned_name(options.model, "--model"),
                                 .batch = options.batch,
                                 .devices = options.devices,
                                 .backend = {},

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "common/base/checksum.h"
 #include "common/base/error.h"
 #include "common/results/files.h"
 #include "common/results/record_text.h"
@@ -32,6 +33,11 @@ std::string file_name(const results::Cell& cell, int launch) {
   std::string name = cell.name();
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '_';
+  }
+  // A file name has 255 bytes at most, of which suffixes take some.
+  constexpr std::size_t kLongest = 180;
+  if (name.size() > kLongest) {
+    name = checksum_of(name) + name.substr(name.size() - kLongest);
   }
   return fmt::format("{}.{}", name, launch);
 }

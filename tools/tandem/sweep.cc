@@ -10,6 +10,7 @@
 #include <span>
 
 #include "common/base/error.h"
+#include "common/base/pinned_file.h"
 #include "common/base/units.h"
 
 namespace tandem::cli {
@@ -203,7 +204,11 @@ Sweep load_file(const std::filesystem::path& path) {
          path.string());
   }
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return parse_sweep(text, path.string());
+  Sweep sweep = parse_sweep(text, path.string());
+  for (Workload& workload : sweep.workloads) {
+    workload.model = pinned_name(workload.model, "sweep " + path.string(), path.parent_path());
+  }
+  return sweep;
 }
 
 // Where the syntax breaks, by line and column (in bytes), both from 1.

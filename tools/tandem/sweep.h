@@ -16,7 +16,7 @@ inline constexpr std::array<std::string_view, 3> kPrecisions{"fp32", "tf32", "bf
 inline constexpr const char* kUsualPrecision = "fp32";
 
 struct Workload {
-  std::string model;       // as step_bench's --model takes it
+  std::string model;       // as step_bench's --model takes it; of load_sweep with its checksum
   std::int64_t batch = 0;  // global: samples per step over all devices
   std::string precision = kUsualPrecision;
 };
@@ -44,7 +44,8 @@ struct Sweep {
 [[nodiscard]] Sweep parse_sweep(std::string_view text, const std::string& source);
 
 // `name` is a path where it holds a slash or ends in .json, else a sweep of the first of `folders`
-// that has it. Throws a usage error that lists what there is.
+// that has it. Throws a usage error that lists what there is. Models that are workload files lie
+// relative to the sweep's folder, and are there.
 [[nodiscard]] Sweep load_sweep(const std::string& name,
                                const std::vector<std::filesystem::path>& folders);
 
