@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Any torch module becomes a workload file that step_bench takes, and what cannot become one is said.
+
+    export_workload_test.py TOOLS STEP_BENCH
+
+With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where
+none of them has torch 2.0 or newer.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS, STEP_BENCH = (pathlib.Path(argument) for argument in sys.argv[1:3])
+CANDIDATES = [os.environ["TANDEM_TORCH_PYTHON"]] if "TANDEM_TORCH_PYTHON" in os.environ else [sys.executable, "/usr/bin/python3"]
+QUESTION = "import sys, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)"
+
+
+def has_torch(python):
+    return shutil.which(python) and subprocess.run([python, "-c", QUESTION], capture_output=True, check=False).returncode == 0
+
+
+PYTHON = next(filter(has_torch, CANDIDATES), None)
+
+OWN = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.late = nn.Linear(16, 4)
+        self.early = nn.Conv2d(3, 16, 3, padding=1)
+        self.norm = nn.BatchNorm2d(16)
+
+    def forward(self, x):
+        return self.late(torch.relu(self.norm(self.early(x))).mean((2, 3)))
+
+
+def make():
+    return Net(), torch.rand(2, 3, 8, 8)
+
+
+def alone():
+    return nn.Linear(6, 5)
+
+
+def unused():
+    net = Net()
+    net.more = nn.Linear(2, 2)
+    return net, torch.rand(2, 3, 8, 8)
+"""
+
+
+class ExportTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.own = pathlib.Path(self.folder.name) / "own.py"
+        self.own.write_text(OWN)
+        self.out = pathlib.Path(self.folder.name) / "own.json"
+
+    def run_export(self, *arguments):
+        return subprocess.run([PYTHON, "-B", TOOLS / "torch" / "export_workload", *arguments, f"--out={self.out}"],
+                              capture_output=True, text=True, check=False)
+
+    def export(self, *arguments):
+        done = self.run_export(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(self.out.read_text())
+
+    def accept(self, *options):
+        done = subprocess.run([STEP_BENCH, "--backend=host", f"--model={self.out}", *options],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_own_module(self):
+        document = self.export(f"{self.own}:make")
+        self.assertEqual([tensor["name"] for tensor in document["tensors"]],
+                         ["late.bias", "late.weight", "norm.weight", "norm.bias", "early.weight", "early.bias"])
+        self.assertEqual([tensor["registered"] for tensor in document["tensors"]], [1, 0, 4, 5, 2, 3])
+        self.assertEqual([layer["name"] for layer in document["layers"]], ["early", "norm", "late"])
+        early, norm, late = document["layers"]
+        self.assertEqual(early["forward"]["flops"], 2 * 16 * 64 * 27)
+        self.assertEqual(early["backward"]["flops"], 2 * 16 * 64 * 27)  # nobody asks for the images' gradient
+        self.assertEqual(norm["forward"]["flops"], 0)
+        self.assertEqual((late["forward"]["flops"], late["backward"]["flops"]), (2 * 16 * 4, 2 * 2 * 16 * 4))
+        self.assertEqual(document["input"], {"width": 3 * 64})
+        self.assertEqual(document["output"], {"width": 4})
+        self.assertEqual(len(document["buffers"]), 3)
+        self.assertIn("verified", self.accept("--batch=4", "--strategy=dp", "--devices=2", "--oversubscribe", "--verify"))
+
+    def test_flops_of_our_models_are_step_benchs(self):
+        for name, flops in (("gpt2-nano", 26.74e6), ("resnet-tiny", 409e3), ("mlp-tiny", None)):
+            document = self.export(f"{TOOLS}/torch/models.py:build", name, "--shape=4")
+            total = sum(layer[way]["flops"] for layer in document["layers"] for way in ("forward", "backward"))
+            row = next(line for line in self.accept("--models").splitlines() if f"`{name}`" in line)
+            parameters = sum(int(text) for text in [row.split("|")[2].replace(" ", "")])
+            sizes = 0
+            for tensor in document["tensors"]:
+                size = 1
+                for extent in tensor["shape"]:
+                    size *= extent
+                sizes += size
+            self.assertEqual(sizes, parameters)
+            if flops:
+                self.assertAlmostEqual(total / flops, 1, delta=0.001)
+
+    def test_module_alone_takes_a_shape_and_a_loss(self):
+        document = self.export(f"{self.own}:alone", "--shape=4,6", "--loss=cross-entropy", "--name=head")
+        self.assertEqual(document["output"], {"width": 5, "objective": "cross-entropy", "classes": 5})
+        self.assertEqual(document["name"], "head")
+        self.accept("--batch=4", "--check")
+
+    def test_measured_file_has_seconds_for_each_batch(self):
+        document = self.export(f"{self.own}:make", "--measure=1,2")
+        self.assertEqual(document["measured"]["batches"], [1, 2])
+        for layer in document["layers"]:
+            for way in ("forward", "backward"):
+                self.assertEqual(len(layer[way]["seconds"]), 2)
+                self.assertTrue(all(seconds >= 0 for seconds in layer[way]["seconds"]))
+        self.accept("--batch=2", "--check")
+
+    def test_what_cannot_be_exported_is_said(self):
+        for arguments, said in (((f"{self.own}:alone",), "give its --shape"), ((f"{self.own}:nothing",), "check the name"),
+                                ((f"{self.own}:unused",), "more.bias gets no gradient"), (("own",), "names no function"),
+                                ((f"{self.own}:alone", "--shape=4,x"), "--shape=4,x: use whole numbers")):
+            done = self.run_export(*arguments)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
+if __name__ == "__main__":
+    if PYTHON is None:
+        print(f"skipped: none of {', '.join(CANDIDATES)} has torch 2.0 or newer")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])
