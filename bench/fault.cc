@@ -84,10 +84,12 @@ void PlantedFault::phase_begins(Device& device, Stream& stream, Phase phase) {
       return;
     case FaultKind::kKilled:
       met_ = true;
+      stream.synchronize();  // in that step, of which it may still be ahead
       static_cast<void>(::raise(SIGKILL));
       return;
     case FaultKind::kStopped:
       met_ = true;
+      stream.synchronize();
       static_cast<void>(::raise(SIGSTOP));
       return;
     case FaultKind::kThrows:
