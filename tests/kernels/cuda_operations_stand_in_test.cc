@@ -262,7 +262,7 @@ TEST_F(CudaAttentionOnStandIn, SteadyStep_SearchesAllocatesAndWaitsForNothing) {
 }
 
 TEST(CudaLibraryVersion, NamesTheLibrary) {
-  EXPECT_EQ(cuda::cuda_library_version(), "cuBLASLt 13.1.0");
+  EXPECT_TRUE(cuda::cuda_library_version().starts_with("cuBLASLt 13.1.0"));
 }
 
 }  // namespace

@@ -5,10 +5,9 @@
 
 namespace {
 
-constexpr tandem::CudaKernelsModule kModule{tandem::kCudaKernelsAbi,
-                                            &tandem::cuda::make_cuda_operations,
-                                            &tandem::cuda::cuda_library_version,
-                                            &tandem::cuda::lack_of_cuda_images};
+constexpr tandem::CudaKernelsModule kModule{
+    tandem::kCudaKernelsAbi, &tandem::cuda::make_cuda_operations,
+    &tandem::cuda::cuda_library_version, &tandem::cuda::lack_of_cuda_images};
 
 }  // namespace
 
