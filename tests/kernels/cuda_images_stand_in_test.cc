@@ -138,6 +138,15 @@ TEST_F(CudaImagesOnStandIn, AnotherShapeOrAlignment_IsPreparedAnew) {
   EXPECT_EQ(plans(), 8);
 }
 
+TEST_F(CudaImagesOnStandIn, OfPictures_TheWeightsGradientAloneIsPrepared) {
+  auto twins = convolution<float>({1, 8, 8, 3, 8, 3, 1, 1});
+  run_image(twins.forward(Side::kDevice));
+  EXPECT_EQ(plans(), 2);
+  run_image_on_both([&](Side s) { return twins.backward_input(s); });
+  EXPECT_EQ(plans(), 3);
+  expect_share(twins.dx, 2e-6, "dx");
+}
+
 TEST_F(CudaImagesOnStandIn, AFailedCall_NamesConvolutionCallAndGpu) {
   auto twins = convolution<float>(kShape);
   run_image(twins.forward(Side::kDevice));

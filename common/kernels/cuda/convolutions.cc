@@ -66,14 +66,15 @@ const CudnnPlan& Convolutions::find_or_make(const ConvolutionKey& key) {
   return plans_.emplace(key, std::move(*choice.plan)).first->second;
 }
 
-// With operands aligned as they nearly always are. What cannot be had here is found out when it is
-// asked for: the first layer's input has no gradient.
+// With operands aligned as they nearly always are. Pictures themselves, of 3 channels, want no
+// gradient, whose workspace would be the largest. What cannot be had is said when it is asked for.
 void Convolutions::prepare_backward(const ConvolutionKey& forward) {
   ConvolutionKey key{.shape = forward.shape, .type = forward.type, .result = forward.type};
   for (const ConvolutionPass pass :
        {ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight}) {
     key.pass = pass;
-    if (plans_.contains(key)) continue;
+    const bool of_pictures = pass == ConvolutionPass::kBackwardInput && key.shape.in <= 3;
+    if (of_pictures || plans_.contains(key)) continue;
     PlanChoice choice = choose(key);
     if (!choice.plan) continue;
     const bool of_weight = pass == ConvolutionPass::kBackwardWeight;
@@ -92,7 +93,7 @@ void Convolutions::run(cudaStream_t stream, const ConvolutionKey& key, const Cud
                        const Addresses& at, ByteSpan memory) {
   const std::array<CudnnOperand, 3> operands{
       CudnnOperand{kImage, at.image}, {kFilter, at.filter}, {kResult, at.result}};
-  session_.enqueue(stream, plan, operands, memory.data(), to_string(key));
+  session_.enqueue(stream, plan, operands, memory.data(), [&] { return to_string(key); });
 }
 
 void Convolutions::enqueue(Stream& stream, const ConvolutionForward& op) {

@@ -19,17 +19,11 @@ CudnnSession::~CudnnSession() {
   static_cast<void>(api_.destroy(handle_));
 }
 
-void CudnnSession::enqueue(cudaStream_t stream, const CudnnPlan& plan,
-                           std::span<const CudnnOperand> operands, void* workspace,
-                           const std::string& what) {
-  try {
-    execute(api_, handle_, stream, plan, operands, workspace);
-  } catch (const CudnnError& error) {
-    static_cast<void>(cudaGetLastError());
-    gpu_.look();
-    if (gpu_.failed()) return;  // the work is dropped; the stream's next wait says why
-    fail(error.kind(), "{} on GPU {}: {}", what, gpu_.ordinal(), error.what());
-  }
+void CudnnSession::give_up(const CudnnError& error, const std::string& what) {
+  static_cast<void>(cudaGetLastError());
+  gpu_.look();
+  if (gpu_.failed()) return;  // the work is dropped; the stream's next wait says why
+  fail(error.kind(), "{} on GPU {}: {}", what, gpu_.ordinal(), error.what());
 }
 
 }  // namespace tandem::cuda

@@ -24,11 +24,20 @@ class CudnnSession {
   [[nodiscard]] cudnnHandle_t handle() const { return handle_; }
 
   // Enqueues a plan on `stream`, of this GPU, which is current. An error that loses the GPU is kept
-  // for the stream's next wait, any other is a failure that names `what`.
+  // for the stream's next wait, any other is a failure that names what() is done.
+  template <class What>
   void enqueue(cudaStream_t stream, const CudnnPlan& plan, std::span<const CudnnOperand> operands,
-               void* workspace, const std::string& what);
+               void* workspace, const What& what) {
+    try {
+      execute(api_, handle_, stream, plan, operands, workspace);
+    } catch (const CudnnError& error) {
+      give_up(error, what());
+    }
+  }
 
  private:
+  void give_up(const CudnnError& error, const std::string& what);
+
   Gpu& gpu_;
   const CudnnApi& api_;
   cudnnHandle_t handle_ = nullptr;
