@@ -33,6 +33,9 @@ class DdpReplicate final : public Strategy {
   // On rank 0 the sum over ranks; elsewhere the rank's own.
   [[nodiscard]] TensorList gradients() override { return gradients_.tensors; }
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
+  [[nodiscard]] std::map<std::string, std::string> settled_options() const override {
+    return replica_.means();
+  }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreter_.calls(); }
 
  private:

@@ -31,6 +31,9 @@ class DistributedDataParallel final : public Strategy {
   [[nodiscard]] TensorList weights() override { return rank_.replica().parameters().tensors; }
   [[nodiscard]] TensorList gradients() override { return rank_.gradients(); }
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
+  [[nodiscard]] std::map<std::string, std::string> settled_options() const override {
+    return rank_.means();
+  }
   [[nodiscard]] std::vector<DeviceCollectives> collect_collectives() override;
   [[nodiscard]] int devices_used() const override { return batch_ ? 1 : 0; }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreter_.calls(); }

@@ -85,9 +85,11 @@ DataParallel::DataParallel(Platform& platform, const Model& model, const Trainin
 }
 
 std::map<std::string, std::string> DataParallel::settled_options() const {
-  if (one_device_) return {};  // nothing travels
-  return {{"broadcast", std::string(name_of(broadcast_order_))},
-          {"reduce", std::string(name_of(reduce_order_))}};
+  std::map<std::string, std::string> all = replicas_.front()->means();
+  if (one_device_) return all;  // nothing travels
+  all.emplace("broadcast", name_of(broadcast_order_));
+  all.emplace("reduce", name_of(reduce_order_));
+  return all;
 }
 
 void DataParallel::warn_of(const DataParallelOptions& how) {

@@ -150,6 +150,10 @@ std::vector<Bytes> DpAllReduce::bucket_sizes() const {
   return ranks_.front()->rank->bucket_sizes();
 }
 
+std::map<std::string, std::string> DpAllReduce::settled_options() const {
+  return ranks_.front()->rank->means();
+}
+
 std::vector<DeviceTimes> DpAllReduce::collect_phases() {
   std::vector<DeviceTimes> all;
   for (const auto& rank : ranks_) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/kernels/operations.h"
@@ -28,6 +29,13 @@ class DeviceBench {
   template <class Op>
   void enqueue(const Op& op) {
     operations_->enqueue(*stream_, op);
+  }
+
+  // What an operation was computed by, where there are several ways; else empty.
+  [[nodiscard]] std::string means(const std::string& operation) const {
+    const auto all = operations_->means();
+    const auto found = all.find(operation);
+    return found == all.end() ? "" : found->second;
   }
 
   // Of a back end that has operations on images.

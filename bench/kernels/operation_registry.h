@@ -117,6 +117,7 @@ class OperationRegistry {
                                        {.operation = [&] { repeat([&] { bench.enqueue(op); }); },
                                         .operation_work = kCalls * work(op.shape),
                                         .unit = "gflops"});
+                                   state.SetLabel(bench.means("attention"));
                                  })
         ->ArgNames({"batch", "positions", "heads", "head_width"})
         ->ArgsProduct({{1}, {128, 512, 1024}, {12}, {64}})

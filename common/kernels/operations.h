@@ -8,6 +8,7 @@
 // holds the plain version of each, which is what the fast ones are compared to.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -58,6 +59,9 @@ class Operations {
   virtual void enqueue(Stream& stream, const Subtract& op) = 0;
   virtual void enqueue(Stream& stream, const Convert& op) = 0;
   virtual void enqueue(Stream& stream, const Orthogonalise& op) = 0;
+
+  // How operations that there are several ways for were computed so far, by name of the operation.
+  [[nodiscard]] virtual std::map<std::string, std::string> means() const { return {}; }
 
   // Those on images; null where the back end has none (lack_of_images).
   [[nodiscard]] virtual ImageOperations* images() { return nullptr; }

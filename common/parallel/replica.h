@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "common/model/model.h"
 #include "common/parallel/arena.h"
@@ -23,6 +25,8 @@ class Replica {
   [[nodiscard]] Device& device() { return device_; }
   [[nodiscard]] Stream& stream() { return *stream_; }
   [[nodiscard]] Operations& operations() { return *operations_; }
+  // Operations::means().
+  [[nodiscard]] std::map<std::string, std::string> means() const { return operations_->means(); }
   [[nodiscard]] PhaseTimer& timer() { return timer_; }
   [[nodiscard]] const Arena& parameters() const { return parameters_; }
   [[nodiscard]] const Arena& buffers() const { return buffers_; }

@@ -29,6 +29,9 @@ class Single final : public Strategy {
   [[nodiscard]] TensorList weights() override { return replica_.parameters().tensors; }
   [[nodiscard]] TensorList gradients() override { return gradients_.tensors; }
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
+  [[nodiscard]] std::map<std::string, std::string> settled_options() const override {
+    return replica_.means();
+  }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreter_.calls(); }
 
   // Its buffers and plain attributes.

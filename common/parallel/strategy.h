@@ -52,7 +52,8 @@ class Strategy {
   // What PyTorch would warn of, each once.
   [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }
 
-  // Options that stand for whatever the devices have, by name, and what they came to.
+  // Options that stand for whatever the devices have, by name, and what they came to; and what
+  // operations that there are several ways for are computed by.
   [[nodiscard]] virtual std::map<std::string, std::string> settled_options() const { return {}; }
 
   // Devices of this process that take part in a step.

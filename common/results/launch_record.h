@@ -125,7 +125,7 @@ struct LaunchRecord {
   std::vector<GpuRecord> gpus;       // by device; empty on the host and without NVML
   std::vector<ThreadPlace> threads;  // by device, each place once; empty: not told
   // Options that stand for whatever the machine has, and what they came to: "broadcast" of dp is
-  // "collective" or "sequential".
+  // "collective" or "sequential"; "attention" on GPUs says what computes it.
   std::map<std::string, std::string> resolved;
   std::vector<std::int64_t> bucket_bytes;  // ddp: in launch order
   ModelFacts model;
