@@ -4,12 +4,8 @@
 // which engines are taken, and what happens where there is none or a call fails.
 #include "common/kernels/cuda/cuda_image_operations.h"
 #include "common/kernels/cuda/cuda_images.h"
-#include "common/kernels/cuda/cuda_operations.h"
-#include "common/runtime/cuda/cuda_platform.h"
 #include "tests/kernels/cuda_image_parity.h"
-#include "tests/kernels/stand_in_cublaslt.h"
-#include "tests/kernels/stand_in_cudnn.h"
-#include "tests/runtime/stand_in_cudart.h"
+#include "tests/kernels/cuda_stand_in.h"
 #include "tests/support/errors.h"
 
 namespace tandem::testing {
@@ -18,16 +14,7 @@ namespace {
 using test::error_of;
 using test::mentions;
 
-struct StandInImages {
-  static std::unique_ptr<Platform> open(const PlatformOptions& options, std::string&) {
-    stand_in::reset(2);
-    stand_in::cublaslt() = {};
-    stand_in::cudnn() = {};
-    return cuda::make_cuda_platform(options);
-  }
-  static std::unique_ptr<Operations> make(Device& device, Precision precision) {
-    return cuda::make_cuda_operations(device, precision);
-  }
+struct StandInImages : CudaStandIn {
   static std::string lack_of_images() { return cuda::lack_of_cuda_images(); }
 };
 

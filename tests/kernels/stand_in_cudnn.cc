@@ -8,6 +8,7 @@
 
 #include "common/kernels/cuda/cudnn_api.h"
 #include "tests/kernels/stand_in_cudnn_contents.h"
+#include "tests/kernels/stand_in_cudnn_graph.h"
 #include "tests/runtime/stand_in_cudart.h"
 
 struct cudnnContext {
@@ -139,7 +140,11 @@ std::vector<std::shared_ptr<Contents>> suggestions(const Contents& heuristics) {
   stand_in::Cudnn& state = stand_in::cudnn();
   ++state.searches;
   const Contents& graph = *heuristics.other(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
-  if (!stand_in::is_of_one_type(stand_in::convolution_in(graph))) return {};
+  if (stand_in::is_graph_of_steps(graph)) {
+    if (state.refuses_graphs) return {};
+  } else if (!stand_in::is_of_one_type(stand_in::convolution_in(graph))) {
+    return {};
+  }
   const auto mode = heuristics.one<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE);
   std::vector<std::shared_ptr<Contents>> all;
   for (const stand_in::CudnnEngine& engine :
@@ -207,11 +212,28 @@ bool may_use_tensor_cores(const stand_in::CudnnEngine& engine) {
   return std::ranges::count(engine.notes, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) != 0;
 }
 
+cudnnStatus_t launch(cudnnHandle_t handle, const stand_in::CudnnEngine& engine,
+                     const std::function<void()>& work) {
+  ++stand_in::cudnn().executions;
+  stand_in::cudnn().last_engine = engine;
+  const cudaError_t launched = stand_in::kernel("cudnnBackendExecute", handle->stream, work);
+  return launched == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
+}
+
+cudnnStatus_t execute_steps(cudnnHandle_t handle, const Contents& chosen, const Contents& graph,
+                            const Contents& operands) {
+  auto steps = stand_in::steps_of(
+      graph, [&](const Contents& tensor) { return address_of(tensor, operands); });
+  if (!steps) return refuse(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, "an operand");
+  return launch(handle, chosen.engine, [all = std::move(*steps)] {
+    for (const stand_in::GraphStep& step : all) step.run();
+  });
+}
+
 cudnnStatus_t execute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
                       cudnnBackendDescriptor_t pack) {
   const std::lock_guard lock(mutex());
   if (const cudnnStatus_t status = enter("cudnnBackendExecute")) return status;
-  stand_in::Cudnn& state = stand_in::cudnn();
   const Contents& chosen = *as(plan).contents;
   const Contents& operands = *as(pack).contents;
   if (!chosen.finalized || !operands.finalized) {
@@ -222,8 +244,9 @@ cudnnStatus_t execute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
     return refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "no workspace");
   }
   const Contents& configuration = *chosen.other(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
-  auto [convolution, tensors] =
-      stand_in::convolution_in(*configuration.other(CUDNN_ATTR_ENGINE_OPERATION_GRAPH));
+  const Contents& graph = *configuration.other(CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
+  if (stand_in::is_graph_of_steps(graph)) return execute_steps(handle, chosen, graph, operands);
+  auto [convolution, tensors] = stand_in::convolution_in(graph);
   convolution.tf32 = may_use_tensor_cores(chosen.engine);
   stand_in::StridedTensor* const places[] = {&convolution.image, &convolution.filter,
                                              &convolution.result};
@@ -233,11 +256,7 @@ cudnnStatus_t execute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
       return refuse(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, "an operand");
     }
   }
-  ++state.executions;
-  state.last_engine = chosen.engine;
-  const cudaError_t launched =
-      stand_in::kernel("cudnnBackendExecute", handle->stream, [all = convolution] { all.run(); });
-  return launched == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
+  return launch(handle, chosen.engine, [all = convolution] { all.run(); });
 }
 
 const tandem::cuda::CudnnApi& api() {

@@ -2,9 +2,10 @@
 //
 // A stand-in for cuDNN beside those for CUDA's runtime and cuBLASLt. It takes descriptors as the
 // library does - attributes by name and type, nothing to be changed once finalised, nothing to be
-// made of what is not - and runs single convolutions in plain loops over any strides, on the
-// stream's worker. An engine with tensor cores rounds fp32 operands to tf32, so that whoever takes
-// one unasked is seen by the numbers. It says nothing of what the library itself can do.
+// made of what is not - and runs single convolutions in plain loops over any strides, and graphs of
+// other operations (stand_in_cudnn_graph.h), on the stream's worker. An engine with tensor cores
+// rounds fp32 operands to tf32, so that whoever takes one unasked is seen by the numbers. It says
+// nothing of what the library itself can do.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -29,6 +30,7 @@ struct Cudnn {
                                    {{CUDNN_NUMERICAL_NOTE_WINOGRAD}, 0},
                                    {{}, 1000}};
   std::vector<CudnnEngine> fallbacks{{{}, 0}};
+  bool refuses_graphs = false;                            // none is suggested but for a convolution
   std::string failing{};                                  // the next call of this function fails,
   cudnnStatus_t failure = CUDNN_STATUS_EXECUTION_FAILED;  // with this
   int searches = 0;                                       // of engines

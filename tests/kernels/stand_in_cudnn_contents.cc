@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tests/kernels/stand_in_cudnn_graph.h"
+
 namespace tandem::testing::stand_in {
 namespace {
 
@@ -60,7 +62,9 @@ StridedConvolution convolution_of(const Contents& operation, const Names& names)
 
 bool is_sound_tensor(const Contents& tensor) {
   const auto type = tensor.one<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_DATA_INT8);
-  return (type == CUDNN_DATA_FLOAT || type == CUDNN_DATA_BFLOAT16) &&
+  const bool between = tensor.one<std::uint8_t>(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0 &&
+                       (type == CUDNN_DATA_INT32 || type == CUDNN_DATA_BOOLEAN);
+  return (type == CUDNN_DATA_FLOAT || type == CUDNN_DATA_BFLOAT16 || between) &&
          tensor.all<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS).size() == 4 &&
          tensor.all<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES).size() == 4 &&
          tensor.has(CUDNN_ATTR_TENSOR_UNIQUE_ID) &&
@@ -92,14 +96,21 @@ bool is_sound_operation(const Contents& operation, const Names& names) {
 
 bool is_sound(const Contents& own) {
   if (const Names* const names = names_of(own.type)) return is_sound_operation(own, *names);
+  if (is_step(own.type)) return is_sound_step(own);
   switch (own.type) {
     case CUDNN_BACKEND_TENSOR_DESCRIPTOR:
       return is_sound_tensor(own);
     case CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR:
       return is_sound_window(own);
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
-      return own.has(CUDNN_ATTR_OPERATIONGRAPH_HANDLE) &&
-             own.other(CUDNN_ATTR_OPERATIONGRAPH_OPS) != nullptr;
+      return own.has(CUDNN_ATTR_OPERATIONGRAPH_HANDLE) && own.has(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+    case CUDNN_BACKEND_MATMUL_DESCRIPTOR:
+      return own.one<cudnnDataType_t>(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_DATA_INT8) ==
+             CUDNN_DATA_FLOAT;
+    case CUDNN_BACKEND_POINTWISE_DESCRIPTOR:
+      return own.has(CUDNN_ATTR_POINTWISE_MODE) && own.has(CUDNN_ATTR_POINTWISE_MATH_PREC);
+    case CUDNN_BACKEND_REDUCTION_DESCRIPTOR:
+      return own.has(CUDNN_ATTR_REDUCTION_OPERATOR) && own.has(CUDNN_ATTR_REDUCTION_COMP_TYPE);
     case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR:
       return own.has(CUDNN_ATTR_ENGINEHEUR_MODE) &&
              own.other(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH) != nullptr;
@@ -120,9 +131,12 @@ bool is_known(cudnnBackendDescriptorType_t type) {
     case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR:
     case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
     case CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR:
+    case CUDNN_BACKEND_MATMUL_DESCRIPTOR:
+    case CUDNN_BACKEND_POINTWISE_DESCRIPTOR:
+    case CUDNN_BACKEND_REDUCTION_DESCRIPTOR:
       return true;
     default:
-      return names_of(type) != nullptr;
+      return names_of(type) != nullptr || is_step(type);
   }
 }
 

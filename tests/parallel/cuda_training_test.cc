@@ -10,6 +10,7 @@
 #include "common/kernels/bf16_support.h"
 #include "common/model/zoo.h"
 #include "common/parallel/replica.h"
+#include "common/parallel/single.h"
 #include "common/runtime/read_back.h"
 #include "common/runtime/registry.h"
 #include "tests/support/build_folder.h"
@@ -95,6 +96,23 @@ TEST_F(CudaTraining, FirstStep_TakesNoMemory) {
       };
       static_cast<void>(train(*model, run));
       EXPECT_GT(before, 0);
+    }
+  }
+}
+
+// By then: rehearsed.
+TEST_F(CudaTraining, SettledOptions_SayWhatComputesAttention) {
+  const auto model = make_model("gpt2-nano:4");
+  for (const Backend backend : {Backend::kCuda, Backend::kHost}) {
+    PlatformOptions wanted;
+    wanted.devices = 1;
+    const auto platform = open_platform(backend, wanted);
+    const Single single(*platform, platform->device(0), *model, {0, 2}, {.global_batch = 2});
+    const auto settled = single.settled_options();
+    if (backend == Backend::kHost) {
+      EXPECT_TRUE(settled.empty());
+    } else {  // of fp32
+      EXPECT_TRUE(settled.at("attention").starts_with("products and softmax, since "));
     }
   }
 }

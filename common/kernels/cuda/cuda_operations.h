@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "common/kernels/cuda/fused_attention.h"
 #include "common/kernels/cuda/growing_memory.h"
 #include "common/kernels/cuda/matrix_products.h"
 #include "common/kernels/operations.h"
@@ -48,6 +49,8 @@ class CudaOperations final : public Operations {
   void enqueue(Stream& stream, const Convert& op) override;
   void enqueue(Stream& stream, const Orthogonalise& op) override;
 
+  [[nodiscard]] std::map<std::string, std::string> means() const override;
+
   // Made when first asked for, since most models do without; null where lack_of_cuda_images().
   [[nodiscard]] ImageOperations* images() override;
 
@@ -64,8 +67,9 @@ class CudaOperations final : public Operations {
   const ByteSpan workspace_;     // of the products
   const Span<double> partials_;  // of the sums
   MatrixProducts products_;
-  GrowingMemory sums_of_rows_;  // of layer normalisation
-  GrowingMemory scores_;        // of attention
+  GrowingMemory sums_of_rows_;                       // of layer normalisation
+  GrowingMemory scores_;                             // of attention
+  std::unique_ptr<FusedAttention> fused_attention_;  // from the first attention on
   std::unique_ptr<ImageOperations> images_;
 };
 

@@ -146,12 +146,19 @@ void CudaOperations::enqueue(Stream& stream, const AttentionBackward& op) {
 template <class Op>
 void CudaOperations::queue_attention(Stream& stream, const char* name, const Op& op) {
   check_sizes(op);
+  if (!fused_attention_) fused_attention_ = make_fused_attention(device_);
+  if (fused_attention_->enqueue(stream, op)) return;
   const DType type = op.qkv.dtype();
   const ScoreTiles tiles = tiles_of(op.shape, type);
   const ByteSpan scratch = scores_.at_least(scratch_size(tiles, type));
   queue(stream, name, op, {scratch, workspace_}, [&](cudaStream_t on) {
     return enqueue_attention(on, products_, {tiles, scratch}, op);
   });
+}
+
+std::map<std::string, std::string> CudaOperations::means() const {
+  if (!fused_attention_) return {};
+  return {{"attention", fused_attention_->means()}};
 }
 
 }  // namespace tandem::cuda

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/kernels/operations.h"
+#include "common/runtime/cuda/cuda_device.h"
+
+namespace tandem::cuda {
+
+// Attention in one kernel that writes no scores to memory, where a library has one for the GPU, the
+// shape and the operands. Forward of a shape decides for backward too, and takes the memory of
+// both. Used from one thread at a time, on streams of one GPU whose attention follows each other.
+class FusedAttention {
+ public:
+  FusedAttention() = default;
+  FusedAttention(const FusedAttention&) = delete;
+  FusedAttention& operator=(const FusedAttention&) = delete;
+  virtual ~FusedAttention() = default;
+
+  // Queues it on `stream`, or is false where it cannot be had.
+  [[nodiscard]] virtual bool enqueue(Stream& stream, const AttentionForward& op) = 0;
+  [[nodiscard]] virtual bool enqueue(Stream& stream, const AttentionBackward& op) = 0;
+
+  // What the latest was computed by, or why it was not: "cuDNN 9.19.0, fused"; "products and
+  // softmax, since ...".
+  [[nodiscard]] virtual std::string means() const = 0;
+};
+
+// Never null: without a library all are refused, with the reason.
+[[nodiscard]] std::unique_ptr<FusedAttention> make_fused_attention(CudaDevice& device);
+
+// Refuses all.
+class NoFusedAttention final : public FusedAttention {
+ public:
+  explicit NoFusedAttention(std::string reason) : reason_(std::move(reason)) {}
+
+  bool enqueue(Stream&, const AttentionForward&) override { return false; }
+  bool enqueue(Stream&, const AttentionBackward&) override { return false; }
+  [[nodiscard]] std::string means() const override {
+    return "products and softmax, since " + reason_;
+  }
+
+ private:
+  const std::string reason_;
+};
+
+}  // namespace tandem::cuda

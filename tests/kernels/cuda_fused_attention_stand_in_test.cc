@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attention on GPUs by cuDNN's fused engines, on stand-ins for it, CUDA's runtime and cuBLASLt: the
+// stand-in computes the graphs operation by operation, so that parity shows what they mean; whether
+// cuDNN knows their pattern, and how it rounds, shows on GPUs alone.
+#include "tests/kernels/cuda_stand_in.h"
+#include "tests/kernels/cuda_transformer_parity.h"
+
+namespace tandem::testing {
+namespace {
+
+// Whose engines know no such graph: products and softmax, of bf16 too.
+struct WithoutFusion : CudaStandIn {
+  static std::unique_ptr<Platform> open(const PlatformOptions& options, std::string& unusable) {
+    auto platform = CudaStandIn::open(options, unusable);
+    stand_in::cudnn().refuses_graphs = true;
+    return platform;
+  }
+};
+
+using Attentions = ::testing::Types<CudaStandIn, WithoutFusion>;
+INSTANTIATE_TYPED_TEST_SUITE_P(FusedOrNot, CudaTransformerParity, Attentions);
+
+class FusedAttentionOnStandIn : public CudaTransformerParity<CudaStandIn> {
+ protected:
+  static constexpr AttentionShape kShape{.batch = 2, .positions = 9, .heads = 3, .head_width = 8};
+
+  void SetUp() override {
+    CudaTransformerParity<CudaStandIn>::SetUp();
+    ASSERT_TRUE(take(Precision::kBf16));
+  }
+
+  void TearDown() override {
+    operations_.reset();
+    stream_.reset();
+    platform_.reset();
+    EXPECT_EQ(stand_in::living(), 0) << "handles or memory were left behind";
+    EXPECT_EQ(stand_in::cudnn().handles, 0);
+    EXPECT_EQ(stand_in::cudnn().descriptors, 0);
+    stand_in::cudnn() = {};
+  }
+
+  template <class T>
+  void run_both_ways(AttentionTwins<T>& twins) {
+    run(twins.forward(Side::kDevice));
+    run(twins.backward(Side::kDevice));
+  }
+  template <class T>
+  std::string means_of(const AttentionShape& shape) {
+    auto twins = attention<T>(shape);
+    run_both_ways(twins);
+    return operations().means().at("attention");
+  }
+};
+
+TEST_F(FusedAttentionOnStandIn, OfBf16_IsCudnns) {
+  EXPECT_TRUE(operations().means().empty());
+  EXPECT_EQ(means_of<BFloat16>(kShape), "cuDNN 9.19.0, fused");
+  EXPECT_EQ(stand_in::cudnn().executions, 2);
+  EXPECT_EQ(stand_in::cublaslt().products, 0);
+}
+
+TEST_F(FusedAttentionOnStandIn, WhereItCannotBeHad_IsProducts_AndSaysWhy) {
+  const std::string otherwise = "products and softmax, since ";
+  EXPECT_EQ(means_of<float>(kShape),
+            otherwise + "cuDNN's fused engines take 16-bit types only, and not fp32");
+  constexpr AttentionShape kNarrowHeads{.batch = 2, .positions = 9, .heads = 3, .head_width = 4};
+  const std::string unaligned =
+      otherwise + "cuDNN's fused engines want operands and heads at multiples of 16 bytes";
+  EXPECT_EQ(means_of<BFloat16>(kNarrowHeads), unaligned);
+  offset_ = 1;
+  EXPECT_EQ(means_of<BFloat16>(kShape), unaligned);
+  offset_ = 0;
+  stand_in::cudnn().refuses_graphs = true;
+  EXPECT_EQ(means_of<BFloat16>(kShape),
+            otherwise +
+                "cuDNN 9.19.0 has no fused forward for it: none of its engines keeps to "
+                "the asked precision and memory");
+  EXPECT_EQ(stand_in::cudnn().executions, 0);
+  stand_in::cudnn().trouble = "there is none";
+  ASSERT_TRUE(take(Precision::kBf16));  // made anew
+  EXPECT_EQ(means_of<BFloat16>(kShape), otherwise + "there is none");
+}
+
+TEST_F(FusedAttentionOnStandIn, EnginesThatAreNotDeterministic_AreNotTaken) {
+  stand_in::cudnn().engines = {{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, 0}, {{}, 128}};
+  EXPECT_EQ(means_of<BFloat16>(kShape), "cuDNN 9.19.0, fused");
+  EXPECT_EQ(stand_in::cudnn().last_engine.workspace, 128);
+}
+
+TEST_F(FusedAttentionOnStandIn, Forward_TakesWhatBackwardNeeds) {
+  auto twins = attention<BFloat16>(kShape);
+  run(twins.forward(Side::kDevice));
+  const int searches = stand_in::cudnn().searches;
+  const int allocations = stand_in::calls("cudaMalloc");
+  operations().enqueue(stream(), twins.backward(Side::kDevice));
+  operations().enqueue(stream(), twins.forward(Side::kDevice));
+  EXPECT_EQ(stand_in::cudnn().searches, searches);
+  EXPECT_EQ(stand_in::calls("cudaMalloc"), allocations);
+  stream().synchronize();
+}
+
+}  // namespace
+}  // namespace tandem::testing
