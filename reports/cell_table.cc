@@ -20,9 +20,14 @@ std::vector<std::string> point_columns(const results::Cell& cell) {
 }
 
 std::string efficiency_text(const CellSummary& summary) {
-  const std::optional<double> efficiency = summary.efficiency();
+  const std::optional<stats::Estimate> efficiency = summary.efficiency();
   if (!efficiency || summary.cell.devices == 1) return kNone;
-  return fmt::format("{:.0f} %{}", 100 * *efficiency, summary.efficiency_above_one() ? " (!)" : "");
+  std::string text = fmt::format("{:.0f} %", 100 * efficiency->center);
+  if (efficiency->interval) {
+    text += fmt::format(" [{:.0f} .. {:.0f}]", 100 * efficiency->interval->low,
+                        100 * efficiency->interval->high);
+  }
+  return text + (summary.efficiency_above_one() ? " (!)" : "");
 }
 
 // "41.2 (58 %)": achieved, and of the measured peak.

@@ -31,7 +31,8 @@ constexpr std::string_view kHeader =
     "buckets,gradient_bytes,collectives_s,collectives_low_s,collectives_high_s,"
     "exposed_s,exposed_low_s,exposed_high_s,"
     "hidden_share,hidden_share_low,hidden_share_high,"
-    "precision,device_gflops,peak_gflops,peak_share\n";
+    "precision,device_gflops,peak_gflops,peak_share,"
+    "efficiency_low,efficiency_high,drift,modes,steps_in_modes\n";
 
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -88,6 +89,18 @@ void add_flops(std::vector<std::string>& fields, const CellSummary& summary) {
   fields.push_back(text(summary.peak_share()));
 }
 
+// Behind the older columns, so that these keep their places.
+void add_late_columns(std::vector<std::string>& fields, const CellSummary& summary) {
+  const std::optional<stats::Estimate> efficiency = summary.efficiency();
+  const bool known = efficiency && efficiency->interval;
+  fields.push_back(known ? fmt::format("{}", efficiency->interval->low) : "");
+  fields.push_back(known ? fmt::format("{}", efficiency->interval->high) : "");
+  const Unsteadiness& found = summary.unsteadiness;
+  fields.push_back(found.drift ? fmt::format("{}", found.drift->change) : "");
+  fields.push_back(found.modes ? fmt::format("{};{}", found.modes->low, found.modes->high) : "");
+  fields.push_back(std::to_string(found.launches_in_modes));
+}
+
 template <class Found, class IsOf>
 const Found* find_of(const std::vector<Found>& list, IsOf is_of) {
   const auto found = std::find_if(list.begin(), list.end(), is_of);
@@ -122,7 +135,7 @@ std::vector<std::string> cell_fields(const CellSummary& summary) {
   add_estimate(fields, measured ? &summary.throughput : nullptr);
   fields.emplace_back(summary.speedup ? "single" : "");
   add_estimate(fields, summary.speedup ? &*summary.speedup : nullptr);
-  fields.push_back(summary.speedup ? fmt::format("{}", *summary.efficiency()) : "");
+  fields.push_back(summary.speedup ? fmt::format("{}", summary.efficiency()->center) : "");
   fields.push_back(summary.phases.empty() ? "" : fmt::format("{}", summary.remainder_share()));
   return fields;
 }
@@ -140,6 +153,7 @@ std::string to_csv(const Summary& summary) {
                       return times.cell == &cell;
                     }));
     add_flops(fields, cell);
+    add_late_columns(fields, cell);
     for (std::string& field : fields) field = csv_field(field);
     text += join(fields, ",") + "\n";
   }

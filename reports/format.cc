@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "reports/gpu_notes.h"
 #include "reports/transfers.h"
+#include "reports/unsteady.h"
 
 namespace tandem::reports {
 namespace {
@@ -130,6 +132,7 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
   for (const std::string& mark : {slowdown_mark(summary), transfers_mark(summary)}) {
     if (!mark.empty()) marks.push_back(mark);
   }
+  for (std::string& mark : unsteady_marks(summary.unsteadiness)) marks.push_back(std::move(mark));
   if (summary.launches > 0 && summary.failed_launches > 0) {
     marks.push_back(fmt::format("{} failed", count_text(summary.failed_launches, "launch")));
   }

@@ -2,6 +2,7 @@
 #include "reports/gpu_notes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -35,14 +36,25 @@ bool was_slowed(const GpuRecord& gpu, const std::string& reason) {
   return in(gpu.before) || in(gpu.after);
 }
 
+void add_slowdowns(std::set<std::string>& reasons, const GpuRecord& gpu) {
+  for (const GpuReading* reading : {&gpu.before, &gpu.after}) {
+    reasons.insert(reading->slowed_by.begin(), reading->slowed_by.end());
+  }
+}
+
 std::set<std::string> slowdowns(const results::Document& document) {
   std::set<std::string> reasons;
   for (const LaunchRecord& launch : document.launches) {
-    for (const GpuRecord& gpu : launch.gpus) {
-      for (const GpuReading* reading : {&gpu.before, &gpu.after}) {
-        reasons.insert(reading->slowed_by.begin(), reading->slowed_by.end());
-      }
-    }
+    for (const GpuRecord& gpu : launch.gpus) add_slowdowns(reasons, gpu);
+  }
+  return reasons;
+}
+
+// What held down the clocks of a GPU at either of its readings, in any launch that measured.
+std::set<std::string> seen_slowed(const CellSummary& cell) {
+  std::set<std::string> reasons;
+  for (const LaunchRecord* launch : cell.measured) {
+    for (const GpuRecord& gpu : launch->gpus) add_slowdowns(reasons, gpu);
   }
   return reasons;
 }
@@ -120,7 +132,10 @@ std::string slowdown_mark(const CellSummary& cell) {
     const Slowdown own = worst_of(*launch);
     if (own.share > worst.share) worst = own;
   }
-  return worst.share > 0 ? "throttled: " + text_of(worst) : "";
+  if (worst.share > 0) return "throttled: " + text_of(worst);
+  const std::set<std::string> seen = seen_slowed(cell);  // where the driver counts no time
+  if (seen.empty()) return "";
+  return fmt::format("throttled: {} when it was looked at", fmt::join(seen, ", "));
 }
 
 std::vector<std::string> gpu_notes(const results::Document& document) {

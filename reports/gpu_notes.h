@@ -15,7 +15,8 @@ namespace tandem::reports {
 [[nodiscard]] std::vector<std::string> gpu_notes(const results::Document& document);
 
 // Beside the figure: for how much of the measurement the clocks of the GPU that was worst off were
-// held down, and by what, where the driver counts that. Empty: for none of it, or not told.
+// held down, and by what; where the driver counts no time, what held them down when it was asked,
+// before and after. Empty: nothing did, or it did not tell.
 [[nodiscard]] std::string slowdown_mark(const CellSummary& cell);
 
 }  // namespace tandem::reports

@@ -9,6 +9,7 @@
 #include "reports/format.h"
 #include "reports/gpu_notes.h"
 #include "reports/scaled_links.h"
+#include "reports/unsteady.h"
 
 namespace tandem::reports {
 namespace {
@@ -159,6 +160,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
   add_marks(lines, document, summary);
   add_planted(lines, summary);
   for (std::string& line : gpu_notes(document)) lines.push_back(std::move(line));
+  for (std::string& line : unsteady_notes(summary)) lines.push_back(std::move(line));
   add_skew(lines, document);
   add_warnings(lines, summary);
   return lines;

@@ -34,6 +34,18 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
 
+Unsteadiness unsteadiness_of(const std::vector<const LaunchRecord*>& measured,
+                             const std::vector<double>& medians) {
+  Unsteadiness found{.drift = stats::find_drift(medians),
+                     .modes = stats::find_modes(medians, stats::kLaunchesApart)};
+  for (const LaunchRecord* record : measured) {
+    if (std::ssize(record->step_seconds) < stats::kFewestSteps) continue;
+    ++found.launches_with_enough_steps;
+    if (stats::find_modes(record->step_seconds, stats::kStepsApart)) ++found.launches_in_modes;
+  }
+  return found;
+}
+
 void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& measured) {
   std::vector<double> means;
   std::vector<double> remainders;
@@ -51,6 +63,7 @@ void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& 
     }
     for (const std::string& warning : record->warnings) add_once(summary.warnings, warning);
   }
+  summary.unsteadiness = unsteadiness_of(measured, summary.medians);
   summary.median_step = stats::center_of_medians(summary.medians);
   summary.mean_step = stats::center_of_means(means);
   summary.throughput =
@@ -181,14 +194,18 @@ std::vector<Comparison> compare(const std::vector<CellSummary>& cells) {
 
 }  // namespace
 
-std::optional<double> CellSummary::efficiency() const {
+bool Unsteadiness::steps_in_modes() const {
+  return launches_in_modes > 0 && 2 * launches_in_modes >= launches_with_enough_steps;
+}
+
+std::optional<stats::Estimate> CellSummary::efficiency() const {
   if (!speedup) return std::nullopt;
-  return speedup->center / cell.devices;
+  return stats::divided(*speedup, cell.devices);
 }
 
 bool CellSummary::efficiency_above_one() const {
-  if (!speedup || !speedup->interval) return false;
-  return speedup->interval->low > cell.devices;
+  const std::optional<stats::Estimate> found = efficiency();
+  return found && found->interval && found->interval->low > 1;
 }
 
 std::optional<double> CellSummary::device_gflops() const {

@@ -8,13 +8,24 @@
 
 #include "common/results/document.h"
 #include "common/stats/comparison.h"
+#include "common/stats/drift.h"
 #include "common/stats/estimate.h"
+#include "common/stats/modes.h"
 
 namespace tandem::reports {
 
 struct PhaseMean {
   std::string name;
   double seconds = 0;
+};
+
+// What speaks against taking a cell's launches as independent draws around one time.
+struct Unsteadiness {
+  std::optional<stats::Drift> drift;          // over launches, in the document's order
+  std::optional<stats::Split> modes;          // of launch medians, seconds
+  int launches_in_modes = 0;                  // whose own steps gather around two times
+  int launches_with_enough_steps = 0;         // to tell that
+  [[nodiscard]] bool steps_in_modes() const;  // in half of these launches or more
 };
 
 // One cell over its launches.
@@ -28,11 +39,12 @@ struct CellSummary {
   std::vector<const results::LaunchRecord*> measured;  // those launches, in the document
   long long samples = 0;
   bool oversubscribed = false;
-  int devices_used = 0;                    // the fewest of a launch; 0: not told
-  std::string modelled;                    // modelled_parts(); empty: measured
-  std::string planted;                     // a delay put there on purpose; empty: none
-  std::vector<std::string> warnings;       // of its launches, each once
-  std::vector<double> medians;             // of each launch, seconds
+  int devices_used = 0;               // the fewest of a launch; 0: not told
+  std::string modelled;               // modelled_parts(); empty: measured
+  std::string planted;                // a delay put there on purpose; empty: none
+  std::vector<std::string> warnings;  // of its launches, each once
+  std::vector<double> medians;        // of each launch, seconds
+  Unsteadiness unsteadiness;
   stats::Estimate median_step;             // seconds
   stats::Estimate mean_step;               // seconds
   stats::Estimate throughput;              // samples per second: batch / mean step
@@ -43,7 +55,7 @@ struct CellSummary {
   double peak_gflops = 0;  // measured, of one device in the cell's precision; 0: none
 
   // Speed-up per device against `single`; absent where that was not measured.
-  [[nodiscard]] std::optional<double> efficiency() const;
+  [[nodiscard]] std::optional<stats::Estimate> efficiency() const;
   // Above 100 %, and not by scatter alone: the whole interval is. Without one nothing is known.
   [[nodiscard]] bool efficiency_above_one() const;
   // Of the model's products per device; absent where the model's are not told.

@@ -45,6 +45,14 @@ TEST(GpuNotes, ASlowdown_IsNamedWithItsLaunchesAndClocks) {
                                     "ended at 1410 to 1980 MHz")));
 }
 
+TEST(GpuNotes, ASlowdownWithoutCountedTime_StandsBesideTheFigureToo) {
+  const results::Document document = two_launches([](results::LaunchRecord& launch) {
+    launch.gpus[0].before.slowed_by = {"thermal slowdown"};
+  });
+  EXPECT_EQ(marks_of(summarize(document).cells.front()),
+            std::vector<std::string>{"throttled: thermal slowdown when it was looked at"});
+}
+
 TEST(GpuNotes, TimeHeldDown_StandsInALineAndBesideTheFigure) {
   const auto held_down = [](results::LaunchRecord& launch) {
     launch.gpus[0].watched_ms = 500;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/unsteady.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reports/csv.h"
+#include "reports/format.h"
+#include "reports/notes.h"
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// One cell of so many launches, each with these steps.
+results::Document with_steps(const std::vector<std::vector<double>>& steps) {
+  Synthetic synthetic;
+  synthetic.add("ddp", 2, std::vector<double>(steps.size(), 0.01));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    synthetic.document().launches[i].step_seconds = steps[i];
+  }
+  return synthetic.document();
+}
+
+// 20 steps, some of which take twice as long.
+std::vector<double> steps(int slow) {
+  std::vector<double> seconds(20, 0.01);
+  for (int i = 0; i < slow; ++i) seconds[static_cast<std::size_t>(i)] = 0.02;
+  return seconds;
+}
+
+std::vector<std::string> marks(const results::Document& document) {
+  return marks_of(summarize(document).cells.front());
+}
+
+TEST(Unsteady, SteadyLaunches_HaveNoMark) {
+  Synthetic synthetic;
+  synthetic.add("ddp", 2, {0.0100, 0.0103, 0.0101, 0.0099, 0.0102, 0.0100});
+  EXPECT_THAT(marks(synthetic.document()), IsEmpty());
+  EXPECT_THAT(unsteady_notes(summarize(synthetic.document())), IsEmpty());
+}
+
+TEST(Unsteady, ADrift_IsInTheOrderOfTheDocument) {
+  Synthetic synthetic;
+  synthetic.add("ddp", 2, {0.0100, 0.0102, 0.0104, 0.0106, 0.0108, 0.0110});
+  EXPECT_THAT(marks(synthetic.document()),
+              ElementsAre("drifts: +10.0 % from first to last launch"));
+  EXPECT_THAT(notes(synthetic.document(), summarize(synthetic.document())),
+              testing::Contains(HasSubstr("drift in 1 cell: launches became slower")));
+}
+
+TEST(Unsteady, LaunchesAroundTwoTimes_AreCounted) {
+  Synthetic synthetic;
+  synthetic.add("ddp", 2, {0.0100, 0.0120, 0.0100, 0.0101, 0.0121, 0.0100, 0.0121, 0.0100});
+  EXPECT_THAT(marks(synthetic.document()),
+              ElementsAre(HasSubstr("two modes: 5 launches at 10.02 ms, 3 at 12.07 ms")));
+}
+
+TEST(Unsteady, StepsAroundTwoTimes_CountFromHalfOfTheLaunchesOn) {
+  EXPECT_THAT(marks(with_steps({steps(8), steps(0), steps(7), steps(0)})),
+              ElementsAre("steps in two modes in 2 of 4 launches"));
+  EXPECT_THAT(marks(with_steps({steps(8), steps(0), steps(0), steps(0)})), IsEmpty());
+}
+
+TEST(Unsteady, FewStepsAreNotLookedAt) {
+  const std::vector<double> few{0.01, 0.02, 0.01, 0.02, 0.01, 0.01, 0.02, 0.01};
+  EXPECT_THAT(marks(with_steps({few, few})), IsEmpty());
+}
+
+TEST(Unsteady, AllStandsInTheCsv) {
+  Synthetic synthetic;
+  synthetic.add("ddp", 2, {0.0100, 0.0102, 0.0104, 0.0106, 0.0108, 0.0110});
+  const std::string csv = to_csv(summarize(synthetic.document()));
+  EXPECT_THAT(csv, HasSubstr("efficiency_low,efficiency_high,drift,modes,steps_in_modes\n"));
+  EXPECT_THAT(csv, HasSubstr(",0.0999"));
+  EXPECT_THAT(csv, testing::EndsWith(",,0\n"));
+}
+
+}  // namespace
+}  // namespace tandem::reports
