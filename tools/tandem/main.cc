@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "tools/tandem/compare_command.h"
 #include "tools/tandem/explain_command.h"
 #include "tools/tandem/lessons_command.h"
 #include "tools/tandem/report_command.h"
@@ -14,6 +15,7 @@
 
 namespace {
 
+using tandem::cli::CompareOptions;
 using tandem::cli::ExplainOptions;
 using tandem::cli::LessonsOptions;
 using tandem::cli::ReportOptions;
@@ -66,6 +68,20 @@ CLI::App* add_report(CLI::App& app, ReportOptions& options) {
       ->allow_extra_args(false);
   report->add_option("--out", options.out, "Folder for the report; default: that of the source");
   return report;
+}
+
+CLI::App* add_compare(CLI::App& app, CompareOptions& options) {
+  CLI::App* compare = app.add_subcommand("compare",
+                                         "Which cells became faster or slower from A to B. Ends "
+                                         "with 0, with 1 where a cell is SLOWER, "
+                                         "with 2 where the two cannot be compared.");
+  compare->add_option("A", options.before, "Folder of tandem run, journal or results.json: before")
+      ->required();
+  compare->add_option("B", options.after, "The same: after")->required();
+  compare->add_option("--threshold", options.threshold, "A change below it does not matter")
+      ->capture_default_str();
+  compare->add_option("--json", options.json, "File to write all of it to as JSON");
+  return compare;
 }
 
 CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
@@ -154,10 +170,12 @@ int main(int count, char** arguments) {
   LessonsOptions lessons_options;
   ReportOptions report_options;
   ExplainOptions explain_options;
+  CompareOptions compare_options;
   const CLI::App* run = add_run(app, run_options);
   const CLI::App* lessons = add_lessons(app, lessons_options);
   add_report(app, report_options);
   const CLI::App* explain = add_explain(app, explain_options);
+  const CLI::App* compare = add_compare(app, compare_options);
   if (const std::string wrong = unknown_command(app, count, arguments); !wrong.empty()) {
     fmt::print(stderr, "tandem: {}\n", wrong);
     return kUsageExit;
@@ -165,6 +183,7 @@ int main(int count, char** arguments) {
   try {
     app.parse(count, arguments);
     if (explain->parsed()) return tandem::cli::explain_gap(explain_options);
+    if (compare->parsed()) return tandem::cli::compare_runs(compare_options);
     if (lessons->parsed()) return tandem::cli::run_lessons(lessons_options);
     return run->parsed() ? tandem::cli::run_sweep(run_options)
                          : tandem::cli::write_report(report_options);

@@ -14,42 +14,16 @@
 
 #include "common/base/error.h"
 #include "common/results/document.h"
-#include "common/results/journal.h"
 #include "reports/report.h"
 #include "reports/subject.h"
 #include "tools/tandem/output_folder.h"
+#include "tools/tandem/source_document.h"
 
 namespace tandem::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using results::Document;
-
-// The journal where there is one: a crash may have left it without a results document.
-fs::path file_in(const fs::path& source) {
-  if (!fs::exists(source)) {
-    fail(ErrorKind::kUsage, "reading {}: there is no such file or folder; check the path",
-         source.string());
-  }
-  if (!fs::is_directory(source)) return source;
-  for (const char* name : {"journal.jsonl", "results.json"}) {
-    if (fs::exists(source / name)) return source / name;
-  }
-  fail(
-      ErrorKind::kUsage,
-      "reading {}: it holds neither journal.jsonl nor results.json; give the --out of a tandem run",
-      source.string());
-}
-
-Document load(const fs::path& source) {
-  const fs::path file = file_in(source);
-  if (file.extension() != ".jsonl") return results::read_document(file);
-  auto journal = results::read_journal(file);
-  if (!journal) {
-    fail(ErrorKind::kUsage, "reading {}: it holds no launch; run the sweep again", file.string());
-  }
-  return {.sweep = std::move(journal->sweep), .launches = std::move(journal->launches)};
-}
 
 // Figures of two machines side by side in one verdict would be a verdict about neither.
 void check_same_machine(const Document& first, const Document& next, const std::string& source) {
@@ -121,7 +95,7 @@ void merge(Document& into, Document next) {
 
 Document load_all(const std::vector<std::string>& sources) {
   std::vector<Document> documents;
-  for (const std::string& source : sources) documents.push_back(load(source));
+  for (const std::string& source : sources) documents.push_back(load_document(source));
   check_distinct(sources, documents);
   for (std::size_t i = 1; i < documents.size(); ++i) {
     check_same_machine(documents.front(), documents[i], sources[i]);

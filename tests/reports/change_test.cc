@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/stats/comparison.h"
+#include "reports/change_text.h"
+#include "reports/document_change.h"
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+using stats::Change;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Both documents with their summaries, which the changes point into.
+struct Compared {
+  Compared(results::Document a, results::Document b, double threshold = 0.03)
+      : before(std::move(a)),
+        after(std::move(b)),
+        before_summary(summarize(before)),
+        after_summary(summarize(after)),
+        changes(compare_documents(before, before_summary, after, after_summary, threshold)) {}
+
+  results::Document before;
+  results::Document after;
+  Summary before_summary;
+  Summary after_summary;
+  DocumentChange changes;
+};
+
+const std::vector<double> kLaunches{0.0100, 0.0101, 0.0099, 0.0100, 0.0102, 0.0100};
+
+std::vector<double> times(double factor) {
+  std::vector<double> scaled = kLaunches;
+  for (double& seconds : scaled) seconds *= factor;
+  // Another run's launches are never the same to the nanosecond.
+  scaled.front() *= 1.0001;
+  return scaled;
+}
+
+results::Document document(double dp, double ddp = 1) {
+  return Synthetic().add("dp", 2, times(dp)).add("ddp", 2, times(ddp)).document();
+}
+
+// The document with something changed in each launch.
+template <class Change>
+results::Document with(results::Document document, Change change) {
+  for (results::LaunchRecord& launch : document.launches) change(launch);
+  return document;
+}
+
+TEST(DocumentChange, EachCellIsJudgedByItself) {
+  const Compared pair(document(1, 1), document(1.1, 0.9));
+  ASSERT_EQ(pair.changes.cells.size(), 2U);
+  EXPECT_EQ(pair.changes.cells[0].before->cell.strategy, "dp");
+  EXPECT_EQ(pair.changes.cells[0].change, Change::kSlower);
+  EXPECT_NEAR(pair.changes.cells[0].time_ratio.center, 1.1, 1e-9);
+  EXPECT_EQ(pair.changes.cells[1].change, Change::kFaster);
+  EXPECT_EQ(pair.changes.count(Change::kSlower), 1);
+}
+
+TEST(DocumentChange, IntervalsAreThoseOfAllCellsTogether) {
+  const Compared pair(document(1), document(1.02));
+  EXPECT_DOUBLE_EQ(pair.changes.confidence, 0.975);
+  const auto alone = stats::ratio_by_t(times(1.02), times(1), 0.975);
+  EXPECT_DOUBLE_EQ(pair.changes.cells[0].time_ratio.interval->high, alone.interval->high);
+}
+
+TEST(DocumentChange, WithinTheThreshold_IsTheSame_AndBeyondSaysSo) {
+  EXPECT_EQ(Compared(document(1), document(1.005)).changes.cells[0].change, Change::kSame);
+  const Compared strict(document(1), document(1.05), 0.01);
+  EXPECT_EQ(strict.changes.cells[0].change, Change::kSlower);
+  EXPECT_THAT(strict.changes.cells[0].remarks, Contains("by more than 1 %"));
+}
+
+TEST(DocumentChange, ASingleLaunch_IsUnsure_AndCountsForNobodyElse) {
+  results::Document one = Synthetic().add("dp", 2, {0.02}).add("ddp", 2, times(1)).document();
+  const Compared pair(document(1), one);
+  EXPECT_EQ(pair.changes.cells[0].change, Change::kUnsure);
+  EXPECT_FALSE(pair.changes.cells[0].time_ratio.interval);
+  EXPECT_DOUBLE_EQ(pair.changes.confidence, 0.95);
+}
+
+TEST(DocumentChange, OtherOptionsModesOrModels_AreOtherCells) {
+  const auto option = [](auto& launch) { launch.cell.options["grads"] = "views"; };
+  const auto mode = [](auto& launch) { launch.mode = "free-running"; };
+  const auto batch = [](auto& launch) { launch.cell.global_batch = 128; };
+  EXPECT_THAT(Compared(document(1), with(document(1), option)).changes.cells, IsEmpty());
+  EXPECT_THAT(Compared(document(1), with(document(1), mode)).changes.cells, IsEmpty());
+  EXPECT_THAT(Compared(document(1), with(document(1), batch)).changes.cells, IsEmpty());
+}
+
+TEST(DocumentChange, AModelledLink_NeverMeetsAMeasuredOne) {
+  const auto told = [](auto& launch) { launch.modelled = {"link 20us:1GBps"}; };
+  const auto asked = [](auto& launch) { launch.cell.options["link"] = "20us:1GBps"; };
+  EXPECT_THAT(Compared(document(1), with(document(1), told)).changes.cells, IsEmpty());
+  EXPECT_THAT(Compared(document(1), with(document(1), asked)).changes.cells, IsEmpty());
+  EXPECT_EQ(Compared(with(document(1), asked), with(document(1), asked)).changes.cells.size(), 2U);
+}
+
+TEST(DocumentChange, LinksScaledToOtherSpeeds_AreUnsure) {
+  const auto scaled = [](double speed) {
+    return [speed](auto& launch) {
+      launch.cell.options["link"] = "pcie4@a100-fp32";
+      launch.core_gflops = speed;
+    };
+  };
+  const Compared pair(with(document(1), scaled(90)), with(document(2), scaled(95)));
+  EXPECT_EQ(pair.changes.count(Change::kUnsure), 2);
+  EXPECT_THAT(pair.changes.cells[0].remarks, Contains(HasSubstr("not the same link")));
+  EXPECT_EQ(Compared(with(document(1), scaled(90)), with(document(2), scaled(90)))
+                .changes.cells[0]
+                .change,
+            Change::kSlower);
+}
+
+TEST(DocumentChange, OneWildLaunch_LeavesItUnsure_AndRanksAreTold) {
+  std::vector<double> wild = times(1.2);
+  wild[3] *= 5;
+  const Compared pair(Synthetic().add("dp", 2, times(1)).document(),
+                      Synthetic().add("dp", 2, wild).document());
+  EXPECT_EQ(pair.changes.cells[0].change, Change::kUnsure);
+  EXPECT_THAT(pair.changes.cells[0].remarks, ElementsAre(HasSubstr("by ranks 1.2")));
+  EXPECT_NEAR(pair.changes.cells[0].rank_p, 2.0 / 924, 1e-9);
+}
+
+TEST(DocumentChange, MarksOfEitherSide_AreNamed) {
+  const auto marked = with(document(1), [](auto& launch) { launch.oversubscribed = true; });
+  EXPECT_THAT(Compared(document(1), marked).changes.cells[0].remarks,
+              ElementsAre("B: oversubscribed"));
+  EXPECT_THAT(Compared(marked, marked).changes.cells[0].remarks, ElementsAre("oversubscribed"));
+}
+
+TEST(ChangeNotes, TheSameMachine_NeedsNoLine) {
+  EXPECT_THAT(Compared(document(1), document(1.001, 1.001)).changes.notes, IsEmpty());
+}
+
+TEST(ChangeNotes, MachinesAndSoftware_AreSaid) {
+  const auto other = [](auto& launch) {
+    launch.machine.cpu_model = "Other CPU";
+    launch.machine.cores = 4;
+    launch.machine.libraries["oneDNN"] = "3.1";
+  };
+  EXPECT_THAT(Compared(document(1), with(document(1.001, 1.001), other)).changes.notes,
+              ElementsAre("machines differ: CPU Test CPU against Other CPU, cores 2 against 4",
+                          "software differs: oneDNN none against 3.1"));
+}
+
+TEST(ChangeNotes, LoadAndSharedLaunches_AreSaid) {
+  results::Document busy = document(1.001, 1.001);
+  busy.sweep.context.num_cpus = 2;
+  busy.sweep.context.load_avg = {3.5};
+  results::Document quiet = document(1);
+  quiet.sweep.context.num_cpus = 2;
+  quiet.sweep.context.load_avg = {0.1};
+  EXPECT_THAT(Compared(quiet, busy).changes.notes,
+              ElementsAre("the load average at the start was 0.1 against 3.5"));
+  EXPECT_THAT(Compared(quiet, quiet).changes.notes,
+              ElementsAre(HasSubstr("12 launches are both in A and in B")));
+}
+
+TEST(ChangeNotes, CellsOfOneDocumentAlone_AreNamedWithTheReason) {
+  results::Document fewer = Synthetic()
+                                .add("dp", 2, times(1.001))
+                                .add_without_time("ddp", 2, results::Status::kFailed, "it crashed")
+                                .document();
+  EXPECT_THAT(Compared(document(1), fewer).changes.notes,
+              ElementsAre("only A measured 1 cell: ddp/processes/mlp-small/devices:2/batch:64 (B: "
+                          "failed: it crashed)"));
+}
+
+TEST(ChangeText, SaysVerdictsRatiosAndCounts) {
+  const std::string text = to_text(Compared(document(1, 1), document(1.1, 1)).changes);
+  EXPECT_THAT(text, HasSubstr("1.100x [1.0"));
+  EXPECT_THAT(text, HasSubstr("SLOWER"));
+  EXPECT_THAT(text, HasSubstr("each with 97.5 %"));
+  EXPECT_THAT(text, testing::EndsWith("2 cells: 1 SLOWER, 0 FASTER, 1 SAME, 0 UNSURE.\n"));
+}
+
+TEST(ChangeText, JsonHasTheSame_AndNoIntervalIsNull) {
+  results::Document one = Synthetic().add("dp", 2, {0.02}).add("ddp", 2, times(1.1)).document();
+  const auto json = nlohmann::json::parse(to_json(Compared(document(1), one).changes));
+  EXPECT_EQ(json["counts"]["SLOWER"], 1);
+  EXPECT_EQ(json["counts"]["UNSURE"], 1);
+  EXPECT_EQ(json["threshold"], 0.03);
+  EXPECT_TRUE(json["cells"][0]["time_ratio"]["low"].is_null());
+  EXPECT_EQ(json["cells"][1]["verdict"], "SLOWER");
+  EXPECT_EQ(json["cells"][1]["beyond_threshold"], true);
+  EXPECT_NEAR(json["cells"][1]["time_ratio"]["center"].get<double>(), 1.1, 1e-9);
+  EXPECT_EQ(json["cells"][1]["launches"][0], 6);
+}
+
+}  // namespace
+}  // namespace tandem::reports

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/compare_command.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <exception>
+
+#include "common/base/error.h"
+#include "common/results/document.h"
+#include "common/results/files.h"
+#include "reports/change_text.h"
+#include "reports/document_change.h"
+#include "reports/subject.h"
+#include "reports/summary.h"
+#include "tools/tandem/source_document.h"
+
+namespace tandem::cli {
+namespace {
+
+using reports::DocumentChange;
+using reports::Summary;
+using results::Document;
+
+void print_heading(const char* letter, const std::string& source, const Document& document,
+                   const Summary& summary) {
+  const std::string& date = document.sweep.context.date;
+  fmt::print("{}  {}{}{}: {}.\n", letter, source, date.empty() ? "" : ", ", date,
+             reports::subject(document, summary));
+}
+
+int compare(const CompareOptions& options) {
+  const double threshold = threshold_from(options.threshold);
+  const Document before = load_document(options.before);
+  const Document after = load_document(options.after);
+  const Summary before_summary = reports::summarize(before);
+  const Summary after_summary = reports::summarize(after);
+  const DocumentChange changes =
+      reports::compare_documents(before, before_summary, after, after_summary, threshold);
+  if (changes.cells.empty()) {
+    fail(ErrorKind::kUsage,
+         "comparing {} with {}: no cell was measured in both; give two runs of one sweep",
+         options.before, options.after);
+  }
+  if (!options.json.empty()) results::replace_file(options.json, reports::to_json(changes));
+  print_heading("A", options.before, before, before_summary);
+  print_heading("B", options.after, after, after_summary);
+  fmt::print("\n{}", reports::to_text(changes));
+  return changes.count(stats::Change::kSlower) > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+double threshold_from(const std::string& text) {
+  constexpr double kMost = 100;
+  double percent = -1;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, percent);
+  const bool is_percentage = error == std::errc{} && std::string_view(rest, end) == "%";
+  if (!is_percentage || !(percent >= 0 && percent <= kMost)) {
+    fail(ErrorKind::kUsage, "--threshold is '{}': give a percentage from 0% to 100%, such as 3%",
+         text);
+  }
+  return percent / 100;
+}
+
+int compare_runs(const CompareOptions& options) {
+  try {
+    return compare(options);
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::kUsage, error.what());
+  }
+}
+
+}  // namespace tandem::cli
