@@ -62,8 +62,7 @@ TEST_F(FusedAttentionOnStandIn, OfBf16_IsCudnns) {
 
 TEST_F(FusedAttentionOnStandIn, WhereItCannotBeHad_IsProducts_AndSaysWhy) {
   const std::string otherwise = "products and softmax, since ";
-  EXPECT_EQ(means_of<float>(kShape),
-            otherwise + "cuDNN's fused engines take 16-bit types only, and not fp32");
+  EXPECT_EQ(means_of<float>(kShape), otherwise + "cuDNN's fused engines take 16-bit types only");
   constexpr AttentionShape kNarrowHeads{.batch = 2, .positions = 9, .heads = 3, .head_width = 4};
   const std::string unaligned =
       otherwise + "cuDNN's fused engines want operands and heads at multiples of 16 bytes";

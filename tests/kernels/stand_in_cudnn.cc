@@ -204,6 +204,7 @@ std::byte* address_of(const Contents& tensor, const Contents& pack) {
   const auto found = std::ranges::find(ids, tensor.one<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID));
   if (found == ids.end() || addresses.size() != ids.size()) return nullptr;
   std::byte* const address = addresses[static_cast<std::size_t>(found - ids.begin())];
+  if (tensor.one<std::uint8_t>(CUDNN_ATTR_TENSOR_IS_BY_VALUE) != 0) return address;
   const auto alignment = tensor.one<std::uint64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT);
   return reinterpret_cast<std::uintptr_t>(address) % alignment == 0 ? address : nullptr;
 }

@@ -33,12 +33,10 @@ bool is_aligned(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address) % kOperandAlignment == 0;
 }
 
-// Of what heads and rows lie apart, too.
-std::string trouble_with(const AttentionShape& shape, DType type,
-                         std::initializer_list<const void*> operands) {
-  if (type != DType::kBFloat16) {
-    return fmt::format("cuDNN's fused engines take 16-bit types only, and not {}", name_of(type));
-  }
+// Heads and rows lie whole heads apart.
+std::string_view trouble_with(const AttentionShape& shape, DType type,
+                              std::initializer_list<const void*> operands) {
+  if (type != DType::kBFloat16) return "cuDNN's fused engines take 16-bit types only";
   if (shape.head_width * size_of(type) % kOperandAlignment != 0 ||
       !std::ranges::all_of(operands, is_aligned)) {
     return "cuDNN's fused engines want operands and heads at multiples of 16 bytes";
@@ -88,8 +86,8 @@ CudnnAttention::Plans CudnnAttention::make_plans(const AttentionShape& shape) {
 }
 
 const CudnnAttention::Plans* CudnnAttention::plans_for(const AttentionShape& shape,
-                                                       std::string operands_trouble) {
-  trouble_ = std::move(operands_trouble);
+                                                       std::string_view of_operands) {
+  trouble_ = of_operands;
   if (!trouble_.empty()) return nullptr;
   auto found = plans_.find(shape);
   if (found == plans_.end()) found = plans_.emplace(shape, make_plans(shape)).first;
@@ -119,7 +117,7 @@ bool CudnnAttention::enqueue(Stream& stream, const AttentionForward& op) {
                                                {kScale, &scale},
                                                {kMasked, &kLowest}};
     session_.enqueue(on, *plans->forward, operands, memory.data() + row_sums_size(s).value,
-                     "fused attention_forward");
+                     [] { return "fused attention_forward"; });
     return cudaSuccess;
   });
   return true;
@@ -148,15 +146,15 @@ bool CudnnAttention::enqueue(Stream& stream, const AttentionBackward& op) {
                                                 {kValueGradient, part_of(op.dqkv.data(), s, 2)},
                                                 {kRowSums, memory.data()}};
     session_.enqueue(on, *plans->backward, operands, memory.data() + row_sums_size(s).value,
-                     "fused attention_backward");
+                     [] { return "fused attention_backward"; });
     return cudaSuccess;
   });
   return true;
 }
 
 std::string CudnnAttention::means() const {
-  return trouble_.empty() ? "cuDNN " + cudnn_.version + ", fused"
-                          : "products and softmax, since " + trouble_;
+  if (trouble_.empty()) return fmt::format("cuDNN {}, fused", cudnn_.version);
+  return fmt::format("products and softmax, since {}", trouble_);
 }
 
 std::unique_ptr<FusedAttention> make_fused_attention(CudaDevice& device) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <string_view>
 
 #include "common/kernels/cuda/attention_graph.h"
 #include "common/kernels/cuda/cudnn_session.h"
@@ -30,7 +31,7 @@ class CudnnAttention final : public FusedAttention {
 
   [[nodiscard]] Plans make_plans(const AttentionShape& shape);
   // Null where it has none for such operands.
-  [[nodiscard]] const Plans* plans_for(const AttentionShape& shape, std::string operands_trouble);
+  [[nodiscard]] const Plans* plans_for(const AttentionShape& shape, std::string_view of_operands);
   [[nodiscard]] ByteSpan memory_for(const Plans& plans, const AttentionShape& shape);
 
   const LoadedCudnn& cudnn_;
@@ -38,7 +39,7 @@ class CudnnAttention final : public FusedAttention {
   GrowingMemory memory_;  // both plans' workspace, behind the row sums of backward
   CudnnSession session_;
   std::map<AttentionShape, Plans> plans_;
-  std::string trouble_;  // of the latest
+  std::string_view trouble_;  // of the latest; of a shape, or said of all
 };
 
 }  // namespace tandem::cuda
