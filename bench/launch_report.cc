@@ -9,6 +9,7 @@
 #include "common/base/units.h"
 #include "common/comm/ping_pong.h"
 #include "common/kernels/library_version.h"
+#include "common/parallel/chunk_rule.h"
 #include "common/results/machine_facts.h"
 #include "common/stats/summary.h"
 
@@ -172,10 +173,12 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
 }  // namespace
 
 StepWork step_work_of(const StepOptions& options, const Model& model) {
-  const TrainingOptions& training = options.variant.training;
-  const std::int64_t share = training.global_batch / options.place.devices;
-  return count_step(model, std::max<std::int64_t>(1, share), training.precision,
-                    training.optimizer);
+  const Variant& variant = options.variant;
+  const auto chosen = static_cast<int>(variant.dp.device_ids.size());
+  const int devices = chosen > 0 ? chosen : options.place.devices;
+  const std::int64_t share = chunk_batch(variant.training.global_batch, devices).front().count;
+  const std::int64_t batch = chunk_batch(share, variant.reducer.micro_batches).front().count;
+  return count_step(model, batch, variant.training.precision, variant.training.optimizer);
 }
 
 void warn(const std::vector<std::string>& warnings) {

@@ -17,7 +17,8 @@ void warn(const std::vector<std::string>& warnings);
 // taken.
 void add_context(const Place& place, const StepOptions& options);
 
-// What a step of the options asks of a device that has its share of the batch and updates.
+// What a step of the options asks of a device that updates, on the first device's share of the
+// batch, or its first micro-batch: a size that some models were measured at.
 [[nodiscard]] StepWork step_work_of(const StepOptions& options, const Model& model);
 
 // What Google Benchmark calls what the options name: the cell, or a pair of it and its variant.
