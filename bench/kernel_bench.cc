@@ -48,8 +48,9 @@ void run_operations(const KernelOptions& options, Platform& platform) {
   if (const auto warning = precision_warning(platform.backend(), precision)) {
     std::cerr << "kernel_bench: warning: " << *warning << std::endl;
   }
-  register_operations(platform, precision);
-  register_steps(platform, precision);
+  MeasuredPeaks peaks(platform, precision);
+  register_operations(platform, precision, peaks);
+  register_steps(platform, precision, peaks);
   const auto display = make_reporter(flags.display, flags);
   const auto file = make_file_reporter(flags);
   if (benchmark::RunSpecifiedBenchmarks(display.get(), file.get()) == 0) {

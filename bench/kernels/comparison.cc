@@ -6,6 +6,15 @@
 #include "common/base/clock.h"
 
 namespace tandem::bench {
+namespace {
+
+void set_rate(benchmark::State& state, double rate, const char* unit, MeasuredPeaks* peaks) {
+  state.counters[unit] = rate;
+  const double peak = peaks != nullptr ? peaks->of(unit) : 0;
+  if (peak > 0) state.counters["of_peak"] = rate / peak;
+}
+
+}  // namespace
 
 void compare(benchmark::State& state, DeviceBench& bench, const Comparison& comparison) {
   const bool has_yardstick = comparison.yardstick != nullptr;
@@ -24,7 +33,7 @@ void compare(benchmark::State& state, DeviceBench& bench, const Comparison& comp
   }
   if (operation_time <= 0) return;  // counters must be finite numbers
   const double rate = rounds * comparison.operation_work / operation_time;
-  state.counters[comparison.unit] = rate;
+  set_rate(state, rate, comparison.unit, comparison.peaks);
   if (yardstick_time <= 0) return;
   const double yardstick_rate = rounds * comparison.yardstick_work / yardstick_time;
   state.counters[std::string("bare_") + comparison.unit] = yardstick_rate;
@@ -32,7 +41,7 @@ void compare(benchmark::State& state, DeviceBench& bench, const Comparison& comp
 }
 
 void time_plain(benchmark::State& state, const std::function<void()>& code, double work,
-                const char* unit) {
+                const char* unit, MeasuredPeaks& peaks) {
   double seconds = 0;
   for ([[maybe_unused]] auto iteration : state) {
     const TimePoint start = Clock::now();
@@ -41,7 +50,8 @@ void time_plain(benchmark::State& state, const std::function<void()>& code, doub
     state.SetIterationTime(took);
     seconds += took;
   }
-  if (seconds > 0) state.counters[unit] = work * static_cast<double>(state.iterations()) / seconds;
+  if (seconds <= 0) return;
+  set_rate(state, work * static_cast<double>(state.iterations()) / seconds, unit, &peaks);
 }
 
 }  // namespace tandem::bench

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "bench/kernels/device_bench.h"
+#include "bench/kernels/measured_peaks.h"
 
 namespace tandem::bench {
 
@@ -19,16 +20,18 @@ struct Comparison {
   std::function<void()> afterwards{};  // after the operation, not timed
   double operation_work = 0;
   double yardstick_work = 0;
-  const char* unit = "";  // the counter's name
+  const char* unit = "";           // the counter's name
+  MeasuredPeaks* peaks = nullptr;  // that the rate is held against; absent: none
 };
 
-// Counters: the rate in `unit`; with a yardstick also `bare_` and that, and `share`: the
-// yardstick's time over the operation's.
+// Counters: the rate in `unit`; with peaks also `of_peak`, the rate over the machine's peak in that
+// unit; with a yardstick also `bare_` and the unit, and `share`: the yardstick's time over the
+// operation's.
 void compare(benchmark::State& state, DeviceBench& bench, const Comparison& comparison);
 
-// Plain code of the calling thread, once per iteration; its rate in `unit`.
+// Plain code of the calling thread, once per iteration; its rate in `unit`, and over the peak.
 void time_plain(benchmark::State& state, const std::function<void()>& code, double work,
-                const char* unit);
+                const char* unit, MeasuredPeaks& peaks);
 
 // Several calls at a time, as in a step, so that a wake-up of the worker is not counted to each.
 inline constexpr int kCalls = 8;

@@ -113,7 +113,8 @@ ConvolutionShape convolution_of(const State& state) {
 
 class Registry {
  public:
-  Registry(Platform& platform, Precision precision) : platform_(platform), precision_(precision) {}
+  Registry(Platform& platform, Precision precision, MeasuredPeaks& peaks)
+      : platform_(platform), precision_(precision), peaks_(peaks) {}
 
   [[nodiscard]] std::int64_t element_bytes() const { return size_of(storage_of(precision_)); }
 
@@ -128,7 +129,7 @@ class Registry {
             DeviceBench bench(platform_, precision_);
             const auto op = make(bench, convolution_of(state));
             time_plain(
-                state, [&] { naive(op); }, work_of(op.shape), "gflops");
+                state, [&] { naive(op); }, work_of(op.shape), "gflops", peaks_);
           })->Args({14, 64, 64, 3, 1}));
   }
 
@@ -151,7 +152,7 @@ class Registry {
                                           DeviceBench bench(platform_, precision_);
                                           const auto op = make(bench, shape);
                                           time_plain(
-                                              state, [&] { naive(op); }, work, "GB/s");
+                                              state, [&] { naive(op); }, work, "GB/s", peaks_);
                                         }));
   }
 
@@ -165,7 +166,8 @@ class Registry {
     Comparison comparison{.operation = [&] { repeat([&] { bench.enqueue_image(op); }); },
                           .operation_work = work,
                           .yardstick_work = work,
-                          .unit = "gflops"};
+                          .unit = "gflops",
+                          .peaks = &peaks_};
     if (is_host()) {
       const LinearShape product{s.batch * s.out_height() * s.out_width(),
                                 s.kernel * s.kernel * s.in, s.out};
@@ -188,7 +190,8 @@ class Registry {
     Comparison comparison{.operation = [&] { repeat([&] { bench.enqueue_image(op); }); },
                           .operation_work = kCalls * work,
                           .yardstick_work = kCalls * work,
-                          .unit = "GB/s"};
+                          .unit = "GB/s",
+                          .peaks = &peaks_};
     if (is_host()) {
       const auto half = static_cast<std::int64_t>(work * 1e9 / 8);
       const Span<float> from = bench.random(half);
@@ -226,6 +229,7 @@ class Registry {
 
   Platform& platform_;
   const Precision precision_;
+  MeasuredPeaks& peaks_;
 };
 
 // Each operand counts once, though statistics take a second pass where a batch exceeds the cache.
@@ -259,9 +263,9 @@ void register_pools(const Registry& registry) {
 
 }  // namespace
 
-void register_image_operations(Platform& platform, Precision precision) {
+void register_image_operations(Platform& platform, Precision precision, MeasuredPeaks& peaks) {
   if (!lack_of_images(platform.backend()).empty()) return;
-  const Registry registry(platform, precision);
+  const Registry registry(platform, precision, peaks);
   registry.add_convolution("convolution_forward", convolution_forward);
   registry.add_convolution("convolution_backward_input", convolution_backward_input);
   registry.add_convolution("convolution_backward_weight", convolution_backward_weight);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bench/kernels/measured_peaks.h"
 #include "common/kernels/precision.h"
 #include "common/runtime/platform.h"
 
@@ -10,6 +11,6 @@ namespace tandem::bench {
 // ResNet-50 at a batch of 4; nothing where the platform's back end has none. On the host
 // convolutions stand next to a bare sgemm call of the product that forward is, on columns that lie
 // ready, and the loops over memory next to a copy.
-void register_image_operations(Platform& platform, Precision precision);
+void register_image_operations(Platform& platform, Precision precision, MeasuredPeaks& peaks);
 
 }  // namespace tandem::bench

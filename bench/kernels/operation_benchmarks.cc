@@ -55,13 +55,23 @@ void register_losses_and_updates(const OperationRegistry& registry) {
   registry.add_loop(Loop{"sgd_update", 20, [](DeviceBench& b, std::int64_t n) {
                            return SgdUpdate{b.random(n), b.random(n), b.random(n), 1e-6F, 0.9F};
                          }});
-  registry.add_loop(Loop{
-      "adam_update", 28, [](DeviceBench& b, std::int64_t n) {
-        // A second moment of squares: no root of a negative number.
-        const Span<float> second = b.random(n);
-        b.enqueue(Scale{.in = second, .out = second, .factor = 0});
-        return AdamUpdate{b.random(n), b.random(n), second, b.random(n), 1e-6, 0.9, 0.999, 1e-8, 1};
-      }});
+  for (const auto& [name, decay] : {std::pair{"adam_update", 0.0}, {"adamw_update", 1e-2}}) {
+    registry.add_loop(Loop{name, 28, [decay = decay](DeviceBench& b, std::int64_t n) {
+                             // A second moment of squares: no root of a negative number.
+                             const Span<float> second = b.random(n);
+                             b.enqueue(Scale{.in = second, .out = second, .factor = 0});
+                             return AdamUpdate{.gradient = b.random(n),
+                                               .first = b.random(n),
+                                               .second = second,
+                                               .weight = b.random(n),
+                                               .learning_rate = 1e-6,
+                                               .beta1 = 0.9,
+                                               .beta2 = 0.999,
+                                               .epsilon = 1e-8,
+                                               .step = 1,
+                                               .decay = decay};
+                           }});
+  }
 }
 
 void register_arithmetic(const OperationRegistry& registry) {
@@ -106,8 +116,8 @@ void register_conversions(const OperationRegistry& registry) {
 
 }  // namespace
 
-void register_operations(Platform& platform, Precision precision) {
-  const OperationRegistry registry(platform, precision);
+void register_operations(Platform& platform, Precision precision, MeasuredPeaks& peaks) {
+  const OperationRegistry registry(platform, precision, peaks);
   registry.add_product("linear_forward", forward);
   registry.add_product("linear_forward_gelu", forward_gelu);
   registry.add_product("linear_backward_input", backward_input);
@@ -123,7 +133,7 @@ void register_operations(Platform& platform, Precision precision) {
   register_arithmetic(registry);
   register_conversions(registry);
   register_transformer_operations(registry);
-  register_image_operations(platform, precision);
+  register_image_operations(platform, precision, peaks);
 }
 
 }  // namespace tandem::bench

@@ -16,13 +16,14 @@ inline LinearShape shape_of(const benchmark::State& state) {
 }
 
 template <class Make>
-void compare_product(benchmark::State& state, DeviceBench& bench, Make make) {
+void compare_product(benchmark::State& state, DeviceBench& bench, MeasuredPeaks& peaks, Make make) {
   const auto op = make(bench, shape_of(state), bench.type());
   const double work = kCalls * static_cast<double>(product_flops(op.shape)) * 1e-9;
   Comparison comparison{.operation = [&] { repeat([&] { bench.enqueue(op); }); },
                         .operation_work = work,
                         .yardstick_work = work,
-                        .unit = "gflops"};
+                        .unit = "gflops",
+                        .peaks = &peaks};
   if (bench.is_host()) {
     const auto wide = make(bench, op.shape, DType::kFloat32);
     comparison.yardstick = [&bench, wide] {
@@ -34,13 +35,15 @@ void compare_product(benchmark::State& state, DeviceBench& bench, Make make) {
 
 // An operation that moves `bytes` per element, next to a copy (8 bytes per element).
 template <class Op>
-void compare_to_copy(benchmark::State& state, DeviceBench& bench, const Op& op, int bytes) {
+void compare_to_copy(benchmark::State& state, DeviceBench& bench, MeasuredPeaks& peaks,
+                     const Op& op, int bytes) {
   const auto count = static_cast<std::size_t>(state.range(0));
   const double work = kCalls * static_cast<double>(count) * 1e-9;
   Comparison comparison{.operation = [&] { repeat([&] { bench.enqueue(op); }); },
                         .operation_work = work * bytes,
                         .yardstick_work = work * 8,
-                        .unit = "GB/s"};
+                        .unit = "GB/s",
+                        .peaks = &peaks};
   if (bench.is_host()) {
     const Span<float> from = bench.random(state.range(0));
     const Span<float> to = bench.random(state.range(0));
@@ -68,8 +71,8 @@ struct Loop {
 // that of fp32's speed - and the loops over memory next to a copy.
 class OperationRegistry {
  public:
-  OperationRegistry(Platform& platform, Precision precision)
-      : platform_(platform), precision_(precision) {}
+  OperationRegistry(Platform& platform, Precision precision, MeasuredPeaks& peaks)
+      : platform_(platform), precision_(precision), peaks_(peaks) {}
 
   // What products and activations are stored as.
   [[nodiscard]] DType type() const { return storage_of(precision_); }
@@ -79,7 +82,7 @@ class OperationRegistry {
     benchmark::RegisterBenchmark(name.c_str(),
                                  [*this, make](benchmark::State& state) {
                                    DeviceBench bench(platform_, precision_);
-                                   compare_product(state, bench, make);
+                                   compare_product(state, bench, peaks_, make);
                                  })
         ->ArgNames({"batch", "in", "out"})
         ->ArgsProduct({{64, 256, 512}, {1024}, {1024}})
@@ -92,7 +95,7 @@ class OperationRegistry {
                                    const double work =
                                        static_cast<double>(product_flops(op.shape)) * 1e-9;
                                    time_plain(
-                                       state, [&] { naive(op); }, work, "gflops");
+                                       state, [&] { naive(op); }, work, "gflops", peaks_);
                                  })
         ->ArgNames({"batch", "in", "out"})
         ->Args({64, 256, 256})
@@ -116,7 +119,8 @@ class OperationRegistry {
                                        state, bench,
                                        {.operation = [&] { repeat([&] { bench.enqueue(op); }); },
                                         .operation_work = kCalls * work(op.shape),
-                                        .unit = "gflops"});
+                                         .unit = "gflops",
+                                         .peaks = &peaks_});
                                    state.SetLabel(bench.means("attention"));
                                  })
         ->ArgNames({"batch", "positions", "heads", "head_width"})
@@ -128,7 +132,7 @@ class OperationRegistry {
                                    DeviceBench bench(platform_, precision_);
                                    const auto op = make(bench, shape(state));
                                    time_plain(
-                                       state, [&] { naive(op); }, work(op.shape), "gflops");
+                                       state, [&] { naive(op); }, work(op.shape), "gflops", peaks_);
                                  })
         ->ArgNames({"batch", "positions", "heads", "head_width"})
         ->Args({1, 64, 12, 64})
@@ -140,8 +144,8 @@ class OperationRegistry {
     benchmark::RegisterBenchmark(loop.name,
                                  [*this, loop](benchmark::State& state) {
                                    DeviceBench bench(platform_, precision_);
-                                   compare_to_copy(state, bench, loop.make(bench, state.range(0)),
-                                                   loop.bytes);
+                                   compare_to_copy(state, bench, peaks_,
+                                                   loop.make(bench, state.range(0)), loop.bytes);
                                  })
         ->ArgName("count")
         ->ArgsProduct({loop.counts})
@@ -154,7 +158,7 @@ class OperationRegistry {
                                    const double work =
                                        static_cast<double>(state.range(0)) * loop.bytes * 1e-9;
                                    time_plain(
-                                       state, [&] { naive(op); }, work, "GB/s");
+                                       state, [&] { naive(op); }, work, "GB/s", peaks_);
                                  })
         ->ArgName("count")
         ->Arg(loop.counts.front())
@@ -169,6 +173,7 @@ class OperationRegistry {
 
   Platform& platform_;
   const Precision precision_;
+  MeasuredPeaks& peaks_;
 };
 
 }  // namespace tandem::bench

@@ -11,7 +11,8 @@ namespace tandem::bench {
 namespace {
 
 // The strategy `single` itself, input copy, loss and optimizer included, next to bare products.
-void single_step(benchmark::State& state, Platform& platform, Precision precision) {
+void single_step(benchmark::State& state, Platform& platform, Precision precision,
+                 MeasuredPeaks& peaks) {
   constexpr int kLayers = 4;
   DeviceBench bench(platform, precision);
   const std::int64_t batch = state.range(0);
@@ -30,7 +31,8 @@ void single_step(benchmark::State& state, Platform& platform, Precision precisio
                               .afterwards = [&] { static_cast<void>(single.collect_phases()); },
                               .operation_work = work,
                               .yardstick_work = work,
-                              .unit = "gflops"};
+                              .unit = "gflops",
+                              .peaks = &peaks};
   compare(state, bench, comparison);
 }
 
@@ -53,13 +55,14 @@ void empty_operations(benchmark::State& state, Platform& platform) {
 
 }  // namespace
 
-void register_steps(Platform& platform, Precision precision) {
+void register_steps(Platform& platform, Precision precision, MeasuredPeaks& peaks) {
   const auto manual = [](benchmark::internal::Benchmark* b) {
     b->UseManualTime()->Unit(benchmark::kMicrosecond);
   };
-  benchmark::RegisterBenchmark(
-      "single_step",
-      [&platform, precision](benchmark::State& state) { single_step(state, platform, precision); })
+  benchmark::RegisterBenchmark("single_step",
+                               [&platform, precision, &peaks](benchmark::State& state) {
+                                 single_step(state, platform, precision, peaks);
+                               })
       ->ArgNames({"batch", "width"})
       ->ArgsProduct({{64, 256, 512}, {1024}})
       ->Args({8, 64})  // hardly any arithmetic: what the calls themselves cost

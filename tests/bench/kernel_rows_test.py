@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every operation that a back end has stands in kernel_bench, fast and naive, in each precision of the host.
+
+    kernel_rows_test.py KERNEL_BENCH KERNELS
+
+KERNELS is the folder whose headers declare the operations.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+KERNEL_BENCH, KERNELS = sys.argv[1], pathlib.Path(sys.argv[2])
+# Rows of an operation that has several under names of their own.
+OTHER_NAMES = {"convert": {"to_bf16", "to_fp16", "from_bf16", "from_fp16"}}
+
+
+def operations():
+    """In words with underscores, as rows have them."""
+    text = "".join((KERNELS / name).read_text() for name in ("operations.h", "image_operations.h"))
+    names = re.findall(r"virtual void enqueue\(Stream& stream, const (\w+)& op\) = 0;", text)
+    return [re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower() for name in names]
+
+
+def rows(precision):
+    """Names without their arguments."""
+    command = [KERNEL_BENCH, "--backend=host", f"--precision={precision}", "--benchmark_list_tests=true"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if precision != "fp32" and done.returncode == 2:
+        return None  # a CPU that the library has no such kernels for
+    assert done.returncode == 0, done.stderr
+    return {re.match(r"(naive/)?\w+", line).group() for line in done.stdout.splitlines()}
+
+
+found = operations()
+assert len(found) >= 35 and "batch_norm_backward" in found, found
+for precision in ("fp32", "bf16"):
+    listed = rows(precision)
+    if listed is None:
+        continue
+    wanted = {row for name in found for row in OTHER_NAMES.get(name, {name})} | {"adamw_update", "linear_forward_gelu"}
+    missing = {prefix + row for row in wanted for prefix in ("", "naive/")} - listed
+    assert not missing, f"kernel_bench in {precision} lacks {sorted(missing)}"
