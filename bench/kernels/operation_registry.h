@@ -119,8 +119,8 @@ class OperationRegistry {
                                        state, bench,
                                        {.operation = [&] { repeat([&] { bench.enqueue(op); }); },
                                         .operation_work = kCalls * work(op.shape),
-                                         .unit = "gflops",
-                                         .peaks = &peaks_});
+                                        .unit = "gflops",
+                                        .peaks = &peaks_});
                                    state.SetLabel(bench.means("attention"));
                                  })
         ->ArgNames({"batch", "positions", "heads", "head_width"})
