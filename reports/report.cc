@@ -106,7 +106,7 @@ std::vector<std::string> method_lines(const Report& report) {
       fmt::format("The unit of statistics is the launch: a fresh group of processes per cell and "
                   "launch{}, all cells interleaved in a shuffled order.",
                   launches > 0 ? fmt::format(" ({} planned per cell)", launches) : ""),
-      fmt::format("Steps, speed-ups and the verdict: {}, back-transformed; ratios by Welch's t. "
+      fmt::format("Steps, speed-ups and the verdict: {}, back-transformed. "
                   "A ratio whose interval holds 1 is not resolved.",
                   stats::kMethod),
       "Throughput: global batch / mean step, with a t interval on launch means; it is unbounded "

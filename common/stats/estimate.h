@@ -11,7 +11,8 @@ inline constexpr double kConfidence = 0.95;
 
 // Printed beside the figures that they made.
 inline constexpr std::string_view kMethod =
-    "95 % interval on log launch medians, Student's t below 20 launches, bootstrap from 20";
+    "95 % intervals on log launch medians, by Student's t (ratios by Welch's) below 20 launches, "
+    "bootstrapped from 20";
 
 struct Interval {
   double low = 0;

@@ -85,7 +85,7 @@ def case_threshold(program):
 
 
 def case_false_alarms(program):
-    """Of 40 pairs of the same program one alarm is expected at the most, and three are one in 50."""
+    """Of 40 pairs of the same program one alarm is expected, and four are seen once in 50 such tests."""
     source = random.Random(3)
     alarms = sum(program.compare(document(source), document(source)).returncode for _ in range(40))
     if alarms > 3:
