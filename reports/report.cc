@@ -128,6 +128,10 @@ Facts machine_lines(const Report& report) {
   for (const auto& [name, value] : gpu_facts(report.document)) add(facts, name, value);
   if (machine.memory_bytes > 0) add(facts, "memory", to_string(Bytes{machine.memory_bytes}));
   if (machine.page_bytes > 0) add(facts, "page", to_string(Bytes{machine.page_bytes}));
+  if (machine.numa_nodes > 0) add(facts, "NUMA nodes", std::to_string(machine.numa_nodes));
+  add(facts, "transparent huge pages", machine.huge_pages);
+  add(facts, "container", machine.container);
+  add(facts, "Slurm job", machine.slurm_job);
   add(facts, "core to core, one way", ping_pong_text(report.document));
   add(facts, "kernel", machine.kernel);
   add_all(facts, "", machine.libraries);

@@ -123,15 +123,7 @@ std::string to_json_text(const Document& document) {
 
 Document parse_document(std::string_view text, std::string_view source) {
   const Json json = parse_json(text, source);
-  try {
-    return document_from(json, source);
-  } catch (const Error& error) {
-    const std::string_view reason = error.what();
-    if (reason.starts_with("reading ")) throw;  // names its source already
-    fail(ErrorKind::kFailure, "reading {}: {}", source, reason);
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::kFailure, "reading {}: a field's type is not that of a result", source);
-  }
+  return reading(source, "a result", [&] { return document_from(json, source); });
 }
 
 void write_document(const std::filesystem::path& path, const Document& document) {

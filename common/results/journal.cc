@@ -28,12 +28,16 @@ std::string header_line(const SweepInfo& sweep) {
                    {"context", to_json(sweep.context)}});
 }
 
-SweepInfo parse_header(std::string_view line, const std::string& source) {
-  const Json json = parse_json(line, source);
+SweepInfo header_from(const Json& json, const std::string& source) {
   check_schema_version(value_or(json, "tandem_journal", std::string{}), source);
   SweepInfo sweep = sweep_from(value_or(json, "sweep", Json::object()));
   sweep.context = context_from(value_or(json, "context", Json::object()));
   return sweep;
+}
+
+SweepInfo parse_header(std::string_view line, const std::string& source) {
+  const Json json = parse_json(line, source);
+  return reading(source, "a journal", [&] { return header_from(json, source); });
 }
 
 // Where the launch of a cell stands. By name, for a launch that failed does not know which back end
@@ -52,26 +56,30 @@ void add_or_replace(std::vector<LaunchRecord>& launches, Places& places, LaunchR
 
 }  // namespace
 
-std::optional<JournalContents> read_journal(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
+std::optional<JournalContents> read_journal(std::istream& text, const std::string& source) {
   JournalContents contents;
   Places places;
   int number = 0;
-  for (std::string line; std::getline(file, line) && !file.eof();) {
-    const std::string source = fmt::format("{}, line {}", path.string(), ++number);
+  for (std::string line; std::getline(text, line) && !text.eof();) {
+    const std::string place = fmt::format("{}, line {}", source, ++number);
     if (number == 1) {
-      contents.sweep = parse_header(line, source);
+      contents.sweep = parse_header(line, place);
     } else {
-      add_or_replace(contents.launches, places, parse_record(line, source));
+      add_or_replace(contents.launches, places, parse_record(line, place));
     }
     contents.whole_bytes += line.size() + 1;
   }
-  if (!file.is_open() || file.bad()) {
-    fail(ErrorKind::kFailure, "reading {}: it cannot be read; check its rights", path.string());
-  }
   if (contents.whole_bytes == 0) return std::nullopt;
   return contents;
+}
+
+std::optional<JournalContents> read_journal(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  if (!file.is_open()) {
+    fail(ErrorKind::kFailure, "reading {}: it cannot be opened; check its rights", path.string());
+  }
+  return read_journal(file, path.string());
 }
 
 Journal::Journal(const std::filesystem::path& path, const SweepInfo& sweep) : path_(path) {

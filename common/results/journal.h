@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/results/launch_record.h"
@@ -23,6 +25,10 @@ struct JournalContents {
 // without its newline was cut off by a crash and is dropped; a damaged line before it is an error.
 // Nothing where the file does not exist or a crash cut off its very first line.
 [[nodiscard]] std::optional<JournalContents> read_journal(const std::filesystem::path& path);
+
+// The same of a text; `source` is for errors.
+[[nodiscard]] std::optional<JournalContents> read_journal(std::istream& text,
+                                                          const std::string& source);
 
 // Appends to a journal; one process at a time. Each line is on the disk when append() returns.
 class Journal {

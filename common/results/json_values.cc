@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/results/json_values.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "common/results/json_depth.h"
 
 namespace tandem::results {
 
@@ -13,7 +16,23 @@ std::string dump_pretty(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::string shown(const Json& json) {
+  constexpr std::size_t kMost = 80;
+  // Control characters, which JSON does not escape all, and what is no UTF-8 come as \\u....
+  std::string text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
+  std::replace(text.begin(), text.end(), '\x7f', '?');
+  if (text.size() > kMost) text.replace(kMost, std::string::npos, "...");
+  return text;
+}
+
+void fail_value(const char* field, const Json& value) {
+  fail(ErrorKind::kFailure, "field '{}' is {}, which is no value for it", field, shown(value));
+}
+
 Json parse_json(std::string_view text, std::string_view source) {
+  if (nests_too_deep(text)) {
+    fail(ErrorKind::kFailure, "reading {}: it nests too deep for a result; is it one?", source);
+  }
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) {
     fail(ErrorKind::kFailure, "reading {}: it is not valid JSON; is the file cut off?", source);

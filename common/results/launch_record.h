@@ -76,6 +76,10 @@ struct MachineFacts {
   std::string kernel;       // uname -sr
   std::map<std::string, std::string> libraries;  // "oneDNN": "2.6.3, avx512_core_bf16", ...
   std::map<std::string, std::string> variables;  // named list only: CUDA_VISIBLE_DEVICES, ...
+  int numa_nodes = 0;                            // of host_name; 0: not told
+  std::string huge_pages;                        // transparent ones: "always", "madvise", "never"
+  std::string container;  // "docker", "podman", "apptainer", ...; empty: none that shows
+  std::string slurm_job;  // "4711, step 0, partition gpu, 2 nodes"; empty: none
 };
 
 // Everything one launch (a fresh process group) of one cell found. Times in seconds.

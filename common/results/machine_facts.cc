@@ -5,20 +5,16 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <vector>
 
+#include "common/results/build_facts.h"
+#include "common/results/job_place.h"
+#include "common/results/named_variables.h"
 #include "common/results/physical_cores.h"
 #include "common/results/system_files.h"
 
 namespace tandem::results {
 namespace {
-
-// What decides where a launch ran, and three that are removed before one: they show where that
-// failed.
-constexpr const char* kVariables[] = {"CUDA_VISIBLE_DEVICES", "OMPI_COMM_WORLD_SIZE",
-                                      "OMP_NUM_THREADS", "OPENBLAS_CORETYPE", "DNNL_MAX_CPU_ISA"};
 
 int cores_of_affinity() {
   cpu_set_t allowed;
@@ -51,9 +47,12 @@ MachineFacts gather_machine_facts() {
   facts.page_bytes = ::sysconf(_SC_PAGESIZE);
   facts.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * facts.page_bytes;
   facts.kernel = std::string(system.sysname) + " " + system.release;
-  for (const char* name : kVariables) {
-    if (const char* value = std::getenv(name)) facts.variables[name] = value;
-  }
+  facts.libraries = {{"compiler", built_by()}, {"tandem", built_from()}};
+  facts.variables = named_variables(environ);
+  facts.numa_nodes = count_numa_nodes();
+  facts.huge_pages = huge_pages();
+  facts.container = container();
+  facts.slurm_job = slurm_job();
   return facts;
 }
 

@@ -22,13 +22,15 @@ Json to_json(const Cell& cell) {
 
 Cell cell_from(const Json& json) {
   Cell cell;
-  cell.strategy = required(json, "strategy").get<std::string>();
-  cell.launch = required(json, "launch").get<std::string>();
-  cell.model = required(json, "model").get<std::string>();
-  cell.backend = required(json, "backend").get<std::string>();
-  cell.devices = required(json, "devices").get<int>();
-  cell.global_batch = required(json, "global_batch").get<std::int64_t>();
+  cell.strategy = required_value<std::string>(json, "strategy");
+  cell.launch = required_value<std::string>(json, "launch");
+  cell.model = required_value<std::string>(json, "model");
+  cell.backend = required_value<std::string>(json, "backend");
+  cell.devices = required_value<int>(json, "devices");
+  cell.global_batch = required_value<std::int64_t>(json, "global_batch");
   cell.options = value_or(json, "options", cell.options);
+  if (cell.devices < 1) fail_value("devices", required(json, "devices"));
+  if (cell.global_batch < 0) fail_value("global_batch", required(json, "global_batch"));
   return cell;
 }
 
@@ -36,7 +38,8 @@ Status status_from(const std::string& text) {
   for (const Status status : {Status::kOk, Status::kSkipped, Status::kFailed}) {
     if (text == to_string(status)) return status;
   }
-  fail(ErrorKind::kFailure, "field 'status' is '{}': it must be ok, skipped or failed", text);
+  fail(ErrorKind::kFailure, "field 'status' is {}: it must be ok, skipped or failed",
+       shown(Json(text)));
 }
 
 Json to_json(const DevicePhases& phases) {
@@ -129,7 +132,11 @@ Json to_json(const MachineFacts& machine) {
               {"ping_pong_ns", finite(machine.ping_pong_ns, "ping_pong_ns")},
               {"kernel", machine.kernel},
               {"libraries", machine.libraries},
-              {"variables", machine.variables}};
+              {"variables", machine.variables},
+              {"numa_nodes", machine.numa_nodes},
+              {"huge_pages", machine.huge_pages},
+              {"container", machine.container},
+              {"slurm_job", machine.slurm_job}};
 }
 
 MachineFacts machine_from(const Json& json) {
@@ -145,6 +152,10 @@ MachineFacts machine_from(const Json& json) {
   machine.kernel = value_or(json, "kernel", machine.kernel);
   machine.libraries = value_or(json, "libraries", machine.libraries);
   machine.variables = value_or(json, "variables", machine.variables);
+  machine.numa_nodes = value_or(json, "numa_nodes", machine.numa_nodes);
+  machine.huge_pages = value_or(json, "huge_pages", machine.huge_pages);
+  machine.container = value_or(json, "container", machine.container);
+  machine.slurm_job = value_or(json, "slurm_job", machine.slurm_job);
   return machine;
 }
 
@@ -192,10 +203,11 @@ Json to_json(const LaunchRecord& record) {
 LaunchRecord record_from(const Json& json) {
   LaunchRecord record;
   record.cell = cell_from(required(json, "cell"));
-  record.status = status_from(required(json, "status").get<std::string>());
+  record.status = status_from(required_value<std::string>(json, "status"));
   record.reason = value_or(json, "reason", record.reason);
   record.stderr_tail = value_or(json, "stderr_tail", record.stderr_tail);
   record.launch_index = value_or(json, "launch_index", record.launch_index);
+  if (record.launch_index < 0) fail_value("launch_index", required(json, "launch_index"));
   record.mode = value_or(json, "mode", record.mode);
   record.precision = value_or(json, "precision", record.precision);
   record.oversubscribed = value_or(json, "oversubscribed", record.oversubscribed);

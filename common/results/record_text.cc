@@ -11,13 +11,7 @@ namespace {
 template <class T>
 T parse(std::string_view text, std::string_view source, T (*from)(const Json&)) {
   const Json json = parse_json(text, source);
-  try {
-    return from(json);
-  } catch (const Error& error) {
-    fail(ErrorKind::kFailure, "reading {}: {}", source, error.what());
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::kFailure, "reading {}: a field's type is not that of a launch record", source);
-  }
+  return reading(source, "a launch record", [&] { return from(json); });
 }
 
 }  // namespace

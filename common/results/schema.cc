@@ -19,9 +19,11 @@ int major_number(std::string_view version) {
 
 void check_schema_version(std::string_view version, std::string_view source) {
   const int found = major_number(version);
-  if (found < 0) {
+  const bool is_printed = version.find_first_not_of("0123456789.-+abcdefghijklmnopqrstuvwxyz") ==
+                          std::string_view::npos;
+  if (found < 0 || !is_printed || version.size() > 32) {
     fail(ErrorKind::kFailure, "reading {}: schema version '{}' is no version; is it a result?",
-         source, version);
+         source, is_printed ? version.substr(0, 32) : "?");
   }
   if (found > major_number(kSchemaVersion)) {
     fail(ErrorKind::kFailure,

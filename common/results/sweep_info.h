@@ -14,12 +14,19 @@ struct Addition {
   int launches_per_cell = 0;
 };
 
+// Cells that the sweep's axes name and that make no sense, or that its constraints rule out.
+struct DroppedCells {
+  std::string reason;
+  std::vector<std::string> cells;  // by name
+};
+
 // What a journal and a document say of the sweep that they belong to.
 struct SweepInfo {
   std::string name;
   std::string definition;  // canonical JSON text of all that decides what is measured
   int planned_cells = 0;
   int launches_per_cell = 0;
+  std::vector<DroppedCells> dropped{};
   std::vector<Addition> additions;  // in the order in which they were planned
   Context context;                  // of the machine and the moment of the sweep's start
 };

@@ -82,10 +82,15 @@ Json to_json(const SweepInfo& sweep) {
     additions.push_back(
         Json{{"cells", addition.cells}, {"launches_per_cell", addition.launches_per_cell}});
   }
+  Json dropped = Json::array();
+  for (const DroppedCells& cells : sweep.dropped) {
+    dropped.push_back(Json{{"reason", cells.reason}, {"cells", cells.cells}});
+  }
   return Json{{"name", sweep.name},
               {"definition", sweep.definition},
               {"planned_cells", sweep.planned_cells},
               {"launches_per_cell", sweep.launches_per_cell},
+              {"dropped", dropped},
               {"additions", additions}};
 }
 
@@ -95,6 +100,10 @@ SweepInfo sweep_from(const Json& json) {
   sweep.definition = value_or(json, "definition", sweep.definition);
   sweep.planned_cells = value_or(json, "planned_cells", 0);
   sweep.launches_per_cell = value_or(json, "launches_per_cell", 0);
+  for (const Json& cells : value_or(json, "dropped", Json::array())) {
+    sweep.dropped.push_back({.reason = value_or(cells, "reason", std::string{}),
+                             .cells = value_or(cells, "cells", std::vector<std::string>{})});
+  }
   for (const Json& addition : value_or(json, "additions", Json::array())) {
     sweep.additions.push_back({.cells = value_or(addition, "cells", std::vector<std::string>{}),
                                .launches_per_cell = value_or(addition, "launches_per_cell", 0)});

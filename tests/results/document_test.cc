@@ -9,7 +9,9 @@
 
 #include "common/base/error.h"
 #include "common/results/files.h"
+#include "common/results/job_place.h"
 #include "common/results/machine_facts.h"
+#include "common/results/named_variables.h"
 #include "tests/results/samples.h"
 #include "tests/results/scratch_folder.h"
 
@@ -211,8 +213,54 @@ TEST(MachineFacts, AreThere_AndTheEnvironmentIsNot) {
   EXPECT_FALSE(facts.cpu_model.empty());
   EXPECT_GE(facts.cores, 1);
   EXPECT_GT(facts.memory_bytes, 0);
-  EXPECT_EQ(facts.variables.size(), named.size());
+  EXPECT_FALSE(facts.libraries.at("compiler").empty());
+  EXPECT_NE(facts.libraries.at("tandem").find("commit"), std::string::npos);
+  EXPECT_FALSE(facts.variables.contains("TANDEM_TEST_SECRET"));
   for (const std::string& name : named) EXPECT_TRUE(facts.variables.contains(name)) << name;
+}
+
+TEST(NamedVariables, AreThoseThatChangeFigures_WithoutSecrets) {
+  const char* const environment[] = {
+      "NCCL_DEBUG=INFO",
+      "OMPI_MCA_btl=vader,self",
+      "OMP_PLACES=cores",
+      "CUDA_VISIBLE_DEVICES=GPU-8932f937-d72c-4106-c12f-20bd9faed9f6",
+      "CUDA_API_TOKEN=abc",
+      "NCCL_PROXY=http://me:word@host",
+      "NCCL_ID=Zm9vYmFyYmF6MTIzNDU2Nzg5",
+      "HOME=/root",
+      "AWS_SECRET_ACCESS_KEY=x",
+      "NCCL_NET_PLUGIN",
+      nullptr};
+  const std::map<std::string, std::string> wanted{
+      {"NCCL_DEBUG", "INFO"},
+      {"OMPI_MCA_btl", "vader,self"},
+      {"OMP_PLACES", "cores"},
+      {"CUDA_VISIBLE_DEVICES", "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"},
+      {"CUDA_API_TOKEN", "(redacted)"},
+      {"NCCL_PROXY", "(redacted)"},
+      {"NCCL_ID", "(redacted)"}};
+  EXPECT_EQ(named_variables(environment), wanted);
+}
+
+TEST(JobPlace, IsToldByFilesAndVariables) {
+  const ScratchFolder root;
+  EXPECT_EQ(count_numa_nodes(root / ""), 0);
+  EXPECT_EQ(huge_pages(root / ""), "");
+  for (const char* node : {"node0", "node1"}) {
+    std::filesystem::create_directories(root / "sys/devices/system/node" / node);
+  }
+  std::filesystem::create_directories(root / "sys/kernel/mm/transparent_hugepage");
+  replace_file(root / "sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+  replace_file(root / ".dockerenv", "");
+  EXPECT_EQ(count_numa_nodes(root / ""), 2);
+  EXPECT_EQ(huge_pages(root / ""), "madvise");
+  EXPECT_EQ(container(root / ""), "docker");
+  ::setenv("SLURM_JOB_ID", "4711", 1);
+  ::setenv("SLURM_JOB_NUM_NODES", "2", 1);
+  EXPECT_EQ(slurm_job(), "4711, 2 nodes");
+  ::unsetenv("SLURM_JOB_ID");
+  EXPECT_EQ(slurm_job(), "");
 }
 
 }  // namespace

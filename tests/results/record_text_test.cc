@@ -129,7 +129,7 @@ TEST(RecordText, DamagedText_NamesItsSourceAndField) {
   EXPECT_NE(message_of("{}").find("'cell' is missing"), std::string::npos);
   std::string text = to_json_line(full_record());
   text.replace(text.find("\"ok\""), 4, "\"fine\"");
-  EXPECT_NE(message_of(text).find("'status' is 'fine'"), std::string::npos);
+  EXPECT_NE(message_of(text).find("'status' is \"fine\""), std::string::npos);
 }
 
 TEST(RecordText, OkWithoutPositiveSamples_IsRefused) {

@@ -82,7 +82,11 @@ inline LaunchRecord full_record() {
                     .ping_pong_ns = 80.5,
                     .kernel = "Linux 6",
                     .libraries = {{"oneDNN", "2.6.3"}},
-                    .variables = {{"OMP_NUM_THREADS", "1"}}};
+                    .variables = {{"OMP_NUM_THREADS", "1"}},
+                    .numa_nodes = 2,
+                    .huge_pages = "madvise",
+                    .container = "podman",
+                    .slurm_job = "4711, step 0"};
   return record;
 }
 
@@ -92,6 +96,8 @@ inline SweepInfo sample_sweep() {
       .definition = R"({"name":"quick"})",
       .planned_cells = 21,
       .launches_per_cell = 6,
+      .dropped = {{.reason = "single is one device",
+                   .cells = {"single/threads/m/devices:2/batch:8"}}},
       .additions = {{.cells = {"dp/threads/m/devices:2/batch:8"}, .launches_per_cell = 3}},
       .context = {}};
   sweep.context.date = "2024-02-03T04:05:06+00:00";
