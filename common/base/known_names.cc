@@ -1,43 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/base/known_names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace tandem {
 namespace {
 
-// Levenshtein's distance, a row of its table at a time.
+// Damerau and Levenshtein's distance in its restricted form, by rows.
 std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> above(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = above[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, changed});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    std::swap(before, above);
+    std::swap(above, row);
   }
-  return row.back();
+  return above[b.size()];
 }
 
 }  // namespace
 
 std::string_view nearest_name(std::string_view given, std::span<const std::string_view> known) {
-  constexpr std::size_t kLongest = 64;  // longer texts are no misspelt names
+  constexpr std::size_t kLongest = 64;  // of what could have been meant
   std::string_view nearest;
-  std::size_t least = kLongest;
   if (given.size() > kLongest) return nearest;
+  std::size_t least = std::max<std::size_t>(2, given.size() / 3) + 1;
   for (const std::string_view name : known) {
-    const std::size_t apart = distance(given, name);
-    if (apart >= least || 2 * apart > name.size()) continue;
-    least = apart;
+    const std::size_t errors = distance(given, name);
+    if (errors >= least || errors >= name.size()) continue;
+    least = errors;
     nearest = name;
   }
   return nearest;
+}
+
+std::string did_you_mean(std::string_view given, std::span<const std::string_view> known) {
+  const std::string_view meant = nearest_name(given, known);
+  return meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
 }
 
 }  // namespace tandem

@@ -40,6 +40,10 @@ TEST(KnownNamesTest, NearestIsNamed_WhereItIsNear) {
   constexpr std::array<std::string_view, 3> kNames{"flops", "seconds", "operations"};
   EXPECT_EQ(nearest_name("flop", kNames), "flops");
   EXPECT_EQ(nearest_name("secods", kNames), "seconds");
+  EXPECT_EQ(nearest_name("falops", kNames), "flops");
+  EXPECT_EQ(nearest_name("seocnds", kNames), "seconds");
+  EXPECT_EQ(did_you_mean("operation", kNames), "; did you mean 'operations'?");
+  EXPECT_EQ(did_you_mean("frobnicate", kNames), "");
   EXPECT_EQ(nearest_name("quux", kNames), "");
   EXPECT_EQ(nearest_name(std::string(1000, 'x'), kNames), "");
 }

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "common/base/error.h"
 #include "tests/support/build_folder.h"
+#include "tools/tandem/sweep_files.h"
 
 namespace tandem::cli {
 namespace {
@@ -89,8 +91,93 @@ TEST(Plan, Order_IsTheSameEveryTime) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].cell, b[i].cell);
 }
 
+constexpr int kEightDevices = 8;
+
 Sweep shipped(const std::string& name) {
-  return load_sweep(name, {test::build_folder() / "share/tandem/sweeps"});
+  return load_sweep(name, {test::build_folder() / "share/tandem/sweeps"}, kEightDevices);
+}
+
+std::set<std::string> values_of(const std::vector<results::Cell>& cells, const char* option) {
+  std::set<std::string> values;
+  for (const results::Cell& cell : cells) {
+    const auto found = cell.options.find(option);
+    values.insert(found == cell.options.end() ? "" : found->second);
+  }
+  return values;
+}
+
+std::set<int> devices_of(const std::vector<results::Cell>& cells) {
+  std::set<int> devices;
+  for (const results::Cell& cell : cells) devices.insert(cell.devices);
+  return devices;
+}
+
+TEST(Plan, EveryShippedSweep_HasItsNameAndADescription_AndMakesSense) {
+  const auto list = list_sweeps({test::build_folder() / "share/tandem/sweeps"});
+  EXPECT_EQ(list.size(), 13U);
+  for (const auto& [name, description] : list) {
+    EXPECT_EQ(shipped(name).name, name);
+    EXPECT_FALSE(description.empty()) << name;
+    for (const DroppedCell& dropped : plan_cells(shipped(name), "cuda").dropped) {
+      EXPECT_FALSE(dropped.reason.empty()) << dropped.cell.name();
+    }
+  }
+}
+
+TEST(Plan, NodeSweep_AsksWithAndWithoutPeerAccess_OnOneAndAllDevices) {
+  const std::vector<results::Cell> cells = cells_of(shipped("node"), "cuda");
+  EXPECT_EQ(values_of(cells, "p2p"), (std::set<std::string>{"", "off"}));
+  EXPECT_EQ(devices_of(cells), (std::set<int>{1, 8}));
+  EXPECT_EQ(cells.size(), 36U);
+}
+
+TEST(Plan, ScalingSweep_IsStrongAndWeak_OnEveryCount) {
+  const std::vector<results::Cell> cells = cells_of(shipped("scaling"), "auto");
+  EXPECT_EQ(devices_of(cells), (std::set<int>{1, 2, 3, 4, 5, 6, 7, 8}));
+  std::set<std::int64_t> batches;
+  for (const results::Cell& cell : cells) {
+    if (cell.strategy == "ddp" && cell.devices == 4) batches.insert(cell.global_batch);
+  }
+  EXPECT_EQ(batches, (std::set<std::int64_t>{256, 512}));
+}
+
+TEST(Plan, BucketsSweep_HasEverySizeOnceForDdp_AndDpOnce) {
+  const std::vector<results::Cell> cells = cells_of(shipped("buckets"), "auto");
+  EXPECT_EQ(values_of(cells, "bucket-mb"), (std::set<std::string>{"", "1", "5", "100", "all"}));
+  EXPECT_EQ(std::count_if(cells.begin(), cells.end(),
+                          [](const results::Cell& cell) { return cell.strategy == "dp"; }),
+            2);
+}
+
+TEST(Plan, ModelSizeSweep_NamesItsSeries) {
+  const Sweep sweep = shipped("model-size");
+  ASSERT_EQ(sweep.model_series.size(), 2U);
+  EXPECT_EQ(sweep.model_series[0].size(), 9U);
+  EXPECT_EQ(sweep.model_series[1].back(), "gpt2-1558m:256");
+}
+
+TEST(Plan, DevicesThatDoNotDivideABatch_AreDroppedWithThatReason) {
+  Sweep sweep = small_sweep();
+  sweep.devices = {1, 3};
+  const PlannedCells planned = plan_cells(sweep, "host");
+  const auto dropped = std::find_if(planned.dropped.begin(), planned.dropped.end(),
+                                    [](const auto& cell) { return cell.cell.strategy == "ddp"; });
+  ASSERT_NE(dropped, planned.dropped.end());
+  EXPECT_EQ(dropped->reason, "3 devices do not divide a batch of 64");
+}
+
+TEST(Plan, WhatABackEndHasNoUseFor_IsDropped) {
+  Sweep sweep = small_sweep();
+  sweep.strategies[2].options["p2p"] = "off";
+  sweep.strategies[3].options["link"] = "20us:1GBps";
+  for (const bool is_host : {true, false}) {
+    PlannedCells planned = plan_cells(sweep, "auto");
+    const std::size_t before = planned.cells.size();
+    drop_for_backend(planned, is_host);
+    EXPECT_EQ(planned.cells.size(), before - 2);
+    EXPECT_EQ(planned.dropped.back().reason,
+              is_host ? "p2p is between GPUs" : "modelled links are of the host back end");
+  }
 }
 
 TEST(Plan, QuickSweep_Has21Cells) {
@@ -120,13 +207,23 @@ TEST(Plan, OverlapSweep_HasOneLink) {
   EXPECT_EQ(cells_of(shipped("overlap"), "auto").size(), 3U);
 }
 
-TEST(Plan, Series_DifferByBatchAlone) {
-  results::Cell a = cells_of(small_sweep(), "host").back();
-  results::Cell b = a;
-  b.global_batch = 512;
-  EXPECT_TRUE(same_series(a, b));
-  b.devices = 4;
-  EXPECT_FALSE(same_series(a, b));
+TEST(Plan, Larger_IsALargerBatchOrALaterModel_AndNothingElse) {
+  const std::vector<std::vector<std::string>> series{{"mlp-small", "mlp-base"}};
+  const results::Cell small = cells_of(small_sweep(), "host").back();
+  results::Cell large = small;
+  EXPECT_FALSE(is_larger(large, small, series));
+  large.global_batch = 512;
+  EXPECT_TRUE(is_larger(large, small, series));
+  EXPECT_FALSE(is_larger(small, large, series));
+  large.model = "mlp-base";
+  EXPECT_TRUE(is_larger(large, small, series));
+  EXPECT_FALSE(is_larger(large, small, {}));
+  large.global_batch = 32;
+  EXPECT_FALSE(is_larger(large, small, series));
+  large.global_batch = 64;
+  EXPECT_TRUE(is_larger(large, small, series));
+  large.devices = 4;
+  EXPECT_FALSE(is_larger(large, small, series));
 }
 
 }  // namespace

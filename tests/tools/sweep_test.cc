@@ -152,6 +152,103 @@ TEST(Sweep, InterpreterLock_IsSwitchedByAValue) {
   EXPECT_EQ(strategy.options.at("dispatch-cost"), "8us");
 }
 
+TEST(Sweep, UnknownNames_ComeWithTheNearestKnownOne) {
+  EXPECT_NE(message_of(with("\"devices\"", "\"device\"")).find("did you mean 'devices'?"),
+            std::string::npos);
+  EXPECT_NE(message_of(with("bucket-mb", "bukcet-mb")).find("did you mean 'bucket-mb'?"),
+            std::string::npos);
+  EXPECT_NE(message_of(with("\"dp\"", "\"pd\"")).find("did you mean 'dp'?"), std::string::npos);
+}
+
+// A sweep of one model with these further keys.
+Sweep sweep_with(const std::string& keys, int all = 0) {
+  return parse_sweep(R"({"name": "t", "strategies": ["dp", "ddp"], )" + keys + "}", "t.json", all);
+}
+
+constexpr const char* kOneCell = R"("workloads": [{"model": "m", "batch": 8}], "devices": 2)";
+
+TEST(Sweep, Axes_VaryTheStrategiesThatHaveThem) {
+  const Sweep sweep = sweep_with(
+      std::string(kOneCell) + R"(, "axes": {"bucket-mb": [null, 1, "all"], "p2p": ["on", false]})");
+  ASSERT_EQ(sweep.strategies.size(), 2U + 6U);
+  EXPECT_EQ(sweep.strategies[0].strategy, "dp");
+  EXPECT_EQ(sweep.strategies[0].options, (std::map<std::string, std::string>{{"p2p", "on"}}));
+  EXPECT_EQ(sweep.strategies[2].options.count("bucket-mb"), 0U);
+  EXPECT_EQ(sweep.strategies[7].options.at("bucket-mb"), "all");
+  EXPECT_EQ(sweep.strategies[7].options.at("p2p"), "off");
+  ASSERT_EQ(sweep.left_out.size(), 1U);
+  EXPECT_EQ(sweep.left_out[0], "dp is not varied in bucket-mb: an option of ddp and dp-allreduce");
+  EXPECT_THROW((void)sweep_with(std::string(kOneCell) + R"(, "axes": {"batch": [1]})"), Error);
+  EXPECT_THROW((void)sweep_with(std::string(kOneCell) + R"(, "axes": {"link": []})"), Error);
+  EXPECT_THROW((void)sweep_with(std::string(kOneCell) + R"(, "axes": {"precision": ["bf16"]})"),
+               Error);
+}
+
+TEST(Sweep, Devices_HaveNames) {
+  const std::string rest = R"("workloads": [{"model": "m", "batch": 8}], "devices": )";
+  EXPECT_EQ(sweep_with(rest + R"("all")", 6).devices, std::vector<int>{6});
+  EXPECT_EQ(sweep_with(rest + R"("1..all")", 3).devices, (std::vector{1, 2, 3}));
+  EXPECT_EQ(sweep_with(rest + R"("doubling")", 6).devices, (std::vector{1, 2, 4, 6}));
+  EXPECT_EQ(sweep_with(rest + R"([1, "all"])", 1).devices, std::vector<int>{1});
+  EXPECT_THROW((void)sweep_with(rest + R"("all")"), Error);
+  EXPECT_THROW((void)sweep_with(rest + R"("every")", 2), Error);
+}
+
+TEST(Sweep, BatchPerDevice_IsAnotherKindOfBatch) {
+  const Sweep sweep =
+      sweep_with(R"("devices": [2], "workloads": [{"model": ["a", "b"], "batch_per_device": 4}])");
+  ASSERT_EQ(sweep.workloads.size(), 2U);
+  EXPECT_TRUE(sweep.workloads[0].is_per_device);
+  EXPECT_EQ(sweep.model_series, (std::vector<std::vector<std::string>>{{"a", "b"}}));
+  for (const char* batches : {R"("batch": 1, "batch_per_device": 1)", R"("precision": "bf16")"}) {
+    EXPECT_THROW((void)sweep_with(R"("devices": 2, "workloads": [{"model": "a", )" +
+                                  std::string(batches) + "}]"),
+                 Error);
+  }
+}
+
+TEST(Sweep, Constraints_DropWhatMeetsAllOfTheirConditions) {
+  const Sweep sweep = sweep_with(
+      std::string(kOneCell) +
+      R"(, "constraints": [{"drop": {"strategy": ["ddp", "single"], "devices": {"above": 2}}, "reason": "r"}])");
+  ASSERT_EQ(sweep.constraints.size(), 1U);
+  results::Cell cell{.strategy = "ddp",
+                     .launch = "processes",
+                     .model = "m",
+                     .backend = "host",
+                     .devices = 3,
+                     .global_batch = 9,
+                     .options = {}};
+  EXPECT_TRUE(holds(sweep.constraints[0], cell));
+  cell.devices = 2;
+  EXPECT_FALSE(holds(sweep.constraints[0], cell));
+  cell.devices = 3;
+  cell.strategy = "dp";
+  EXPECT_FALSE(holds(sweep.constraints[0], cell));
+  for (const char* wrong :
+       {R"({"drop": {}, "reason": "r"})", R"({"drop": {"device": 1}, "reason": "r"})",
+        R"({"drop": {"devices": {}}, "reason": "r"})", R"({"drop": {"devices": 1}})"}) {
+    EXPECT_THROW((void)sweep_with(std::string(kOneCell) + ", \"constraints\": [" + wrong + "]"),
+                 Error)
+        << wrong;
+  }
+}
+
+// `tandem explain` reads it back as a sweep.
+TEST(Sweep, Definition_IsASweepOfTheSameCells) {
+  const Sweep sweep = sweep_with(
+      R"("workloads": [{"model": "m", "batch_per_device": 8}], "devices": "doubling", "axes": {"p2p": [null, "off"]},
+         "constraints": [{"drop": {"p2p": "off", "devices": {"below": 2}}, "reason": "r"}])",
+      4);
+  std::string definition = definition_of(sweep, {"auto", false});
+  definition.resize(definition.find(",\"backend\""));
+  // Constraints follow the place.
+  const std::string whole = definition_of(sweep, {"auto", false});
+  definition += whole.substr(whole.find(",\"constraints\""));
+  const Sweep again = parse_sweep(definition, "definition");
+  EXPECT_EQ(definition_of(again, {"auto", false}), whole);
+}
+
 TEST(Budget, TakesMinutesAndHours) {
   EXPECT_DOUBLE_EQ(parse_long_duration("30m", "--budget").count(), 1800);
   EXPECT_DOUBLE_EQ(parse_long_duration("1.5h", "--budget").count(), 5400);

@@ -236,6 +236,47 @@ case_budget() {
   [ -e result/unfinished ] || die "not marked unfinished"
   expect 0 run
   [ "$(launches)" = 15 ] || die "the rest was not run"
+  # Time for dp and ddp on two devices by what is expected of a launch, 1.2 s; it takes far less, and more follow.
+  sweep 64
+  expect 0 "$tandem" run ./sweep.json --out first --step-bench "$fake" --oversubscribe --budget 8s
+  [ "$(sed -n '2,7p' first/journal.jsonl | grep -c '"strategy":"dd*p".*"devices":2')" = 6 ] || die "not the most informative first"
+  [ "$(grep -c '"launch_index"' first/journal.jsonl)" = 15 ] || die "time was left"
+}
+
+case_dry_run() {
+  sweep 64
+  expect 0 run --dry-run
+  grep -q '^5 cells, 15 launches to go, about 18s' out || die "no estimate"
+  grep -q '^  dp/threads/mlp-tiny/devices:2/batch:64: 3 launches, 4s$' out || die "a cell is missing"
+  grep -q '^not measured: 1 cell: single is one device$' out || die "dropped without a word"
+  [ ! -e result ] || die "something was written"
+  expect 0 run --dry-run --budget 8s
+  sed '/^left out/,$d' out >taken
+  [ "$(grep -c '^  ' taken)" = 2 ] && grep -q '^  ddp/threads/mlp-tiny/devices:2' taken || die "not the most informative"
+  sed '1,/^left out/d' out | grep -q '^  single/threads' || die "what is left out is not listed"
+  expect 0 run --budget 1ms
+  grep -q 'Left out, wholly or in part, 5 cells: single/threads' err || die "does not say what was left out"
+  rm -r result
+  expect 0 run
+  grep -q '^not measured: 1 cell: single is one device$' err || die "dropped without a word"
+  grep -q 'ms so far' err || grep -q 'ms a step so far' err || die "no figure of the cell"
+  grep -q '"dropped": \[' result/results.json || die "the document does not tell what was dropped"
+  expect 0 run --dry-run
+  grep -q '^5 cells, 0 launches to go' out || die "the journal was not read"
+  FAKE_REFUSE=ddp expect 2 run --dry-run
+  one_line 'frobs is no option of ddp'
+}
+
+case_list() {
+  expect 0 "$tandem" run --list
+  [ "$(grep -c '^[a-z-]*: .' out)" = 13 ] || die "not every sweep is described"
+  for name in $(cut -d: -f1 out); do
+    expect 0 "$tandem" run "$name" --dry-run --devices 8 --oversubscribe --step-bench "$fake"
+  done
+  expect 2 "$tandem" run qiuck --out result
+  one_line "did you mean 'quick'?"
+  expect 2 "$tandem" run --out result
+  one_line 'which sweep is missing'
 }
 
 case_unwritable() {
@@ -253,7 +294,7 @@ case_bad_input() {
   expect 2 run
   one_line "unknown key 'device'"
   expect 2 "$tandem" run no-such-sweep --out result --step-bench "$fake"
-  one_line "sweep 'no-such-sweep' is unknown; known are ddp, link, overheads, overlap, quick, two-by-two"
+  one_line "sweep 'no-such-sweep' is unknown; known are batch, buckets, ddp, full, link, model-size, node, overheads, overlap, quick, scaling, seeds, two-by-two"
   expect 2 "$tandem" run ./absent.json --out result --step-bench "$fake"
   one_line 'no such file'
   sweep 0

@@ -54,9 +54,9 @@ void check_one_site(const ExplainTask& task, const LaunchSite& site) {
 }
 
 // With FILE: a refusal leaves its folder as it was.
-SweepEnd run_and_plan(SweepRunner runner, const ExplainTask& task, results::Journal& journal,
+SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Journal& journal,
                       const OutputFolder& folder, bool was_unfinished) {
-  if (!task.source.is_given) return run_or_withdraw(std::move(runner), folder);
+  if (!task.source.is_given) return run_or_withdraw(runner, folder);
   const std::size_t before = journal.found().sweep.additions.size();
   const std::vector<results::Addition> after = with_missing_rungs(task, journal.found().sweep);
   if (after.size() > before) journal.plan(after);
@@ -100,10 +100,13 @@ SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
   const bool was_unfinished = folder.is_unfinished();
   folder.mark_unfinished();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
-  SweepRunner runner(
-      {.cells = task.cells, .launches = task.launches, .limit = limit, .stop_at = std::nullopt},
-      launcher, journal, interrupts);
-  return run_and_plan(std::move(runner), task, journal, folder, was_unfinished);
+  SweepRunner runner({.cells = task.cells,
+                      .launches = task.launches,
+                      .limit = limit,
+                      .stop_at = std::nullopt,
+                      .expected_launch = expected_time(task.settings.min_time)},
+                     launcher, journal, interrupts);
+  return run_and_plan(runner, task, journal, folder, was_unfinished);
 }
 
 results::Document document_of(const ExplainTask& task, const OutputFolder& folder) {

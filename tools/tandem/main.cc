@@ -37,13 +37,20 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   CLI::App* run = app.add_subcommand("run",
                                      "Measure a sweep, then report on it; run it again with "
                                      "the same --out to resume.");
-  run->add_option("SWEEP", options.sweep, "Name of a sweep, such as quick, or path of a .json file")
-      ->required();
-  run->add_option("--out", options.out, "Folder for journal, results, report and logs")->required();
+  run->add_option("SWEEP", options.sweep,
+                  "Name of a sweep, such as quick, or path of a .json file");
+  run->add_option("--out", options.out, "Folder for journal, results, report and logs");
+  run->add_flag("--list", options.list, "Name the sweeps there are, and end");
+  run->add_flag("--dry-run", options.dry_run,
+                "List the cells with a time estimate, what is not measured and why, and end");
+  run->add_option("--devices", options.devices,
+                  "What \"all\" devices in a sweep means; default: cores or GPUs found here")
+      ->check(CLI::Range(1, 100000));
   run->add_option("--launches", options.launches, "Launches per cell instead of the sweep's")
       ->check(CLI::Range(1, 1000));
   run->add_option("--budget", options.budget,
-                  "Start no further launch after this time, such as 30m");
+                  "Take the most informative cells that fit into this time, such as 30m, and start "
+                  "no launch after it");
   run->add_flag("--oversubscribe", options.oversubscribe,
                 "Allow more devices than cores; results carry the mark");
   run->add_option("--backend", options.backend, "auto, host or cuda")->capture_default_str();

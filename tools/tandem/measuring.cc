@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <string_view>
 
 #include "common/base/error.h"
@@ -35,10 +36,19 @@ std::string checked_backend(const std::string& backend) {
   fail(ErrorKind::kUsage, "--backend: '{}' is unknown; known are auto, host, cuda", backend);
 }
 
+bool is_on_host(const std::string& backend) {
+  return backend == "host" || (backend == "auto" && !has_nvidia_device());
+}
+
 int core_limit(const std::string& backend, bool oversubscribe) {
-  const bool on_host = backend == "host" || (backend == "auto" && !has_nvidia_device());
-  if (!on_host || oversubscribe) return 0;
+  if (!is_on_host(backend) || oversubscribe) return 0;
   return results::gather_machine_facts().cores;
+}
+
+int all_devices(int asked, const std::string& backend, const LaunchSite& site) {
+  if (asked > 0) return asked;
+  if (site.is_elsewhere()) return std::accumulate(site.slots.begin(), site.slots.end(), 0);
+  return is_on_host(backend) ? results::gather_machine_facts().cores : nvidia_devices();
 }
 
 std::chrono::seconds checked_launch_timeout(const std::string& text) {
@@ -96,7 +106,7 @@ bool any_with(results::Status status, const std::vector<results::LaunchRecord>& 
                      [&](const auto& record) { return record.status == status; });
 }
 
-SweepEnd run_or_withdraw(SweepRunner runner, const OutputFolder& folder) {
+SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder) {
   try {
     return runner.run();
   } catch (const Error& error) {

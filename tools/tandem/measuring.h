@@ -8,6 +8,7 @@
 
 #include "common/results/launch_record.h"
 #include "common/results/sweep_info.h"
+#include "tools/tandem/launch_site.h"
 #include "tools/tandem/output_folder.h"
 #include "tools/tandem/sweep_runner.h"
 
@@ -26,6 +27,13 @@ void check_not_a_rank(const char* command);
 // Devices that a cell may have: 0 where cores are no limit. Host devices are cores. What `auto`
 // comes to is step_bench's to say; where the system has an NVIDIA device it is not the host.
 [[nodiscard]] int core_limit(const std::string& backend, bool oversubscribe);
+
+// Whether devices are cores: the back end is the host, or `auto` where there is no NVIDIA device.
+[[nodiscard]] bool is_on_host(const std::string& backend);
+
+// What "all" devices of a sweep are: `asked` where it is above 0; the slots of the site's nodes
+// where it is elsewhere; else cores, or GPUs. 0 where that is not known.
+[[nodiscard]] int all_devices(int asked, const std::string& backend, const LaunchSite& site);
 
 // The value of --launch-timeout; a usage error where no launch could end in it.
 [[nodiscard]] std::chrono::seconds checked_launch_timeout(const std::string& text);
@@ -50,6 +58,6 @@ void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo&
                             const std::vector<results::LaunchRecord>& launches);
 
 // Runs; leaves no results of a run that a usage error ended.
-[[nodiscard]] SweepEnd run_or_withdraw(SweepRunner runner, const OutputFolder& folder);
+[[nodiscard]] SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder);
 
 }  // namespace tandem::cli

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/nvidia_device.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -16,23 +18,39 @@ bool names_a_gpu(const std::string& name) {
          name.find_first_not_of("0123456789", kPrefix.size()) == std::string::npos;
 }
 
-bool has_gpu_file(const fs::path& folder) {
+template <class Predicate>
+int count_entries(const fs::path& folder, Predicate counts) {
+  int count = 0;
   std::error_code error;  // an absent folder has no entries
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (names_a_gpu(it->path().filename().string())) return true;
+    if (counts(it->path().filename().string())) ++count;
   }
-  return false;
+  return count;
+}
+
+int gpu_files(const fs::path& root) { return count_entries(root / "dev", names_a_gpu); }
+
+int driver_entries(const fs::path& root) {
+  return count_entries(root / "proc/driver/nvidia/gpus", [](const std::string&) { return true; });
 }
 
 }  // namespace
 
 bool has_nvidia_device(const fs::path& root) {
-  if (has_gpu_file(root / "dev")) return true;
+  if (gpu_files(root) > 0 || driver_entries(root) > 0) return true;
   std::error_code error;
-  const fs::path listed = root / "proc/driver/nvidia/gpus";
-  if (fs::exists(listed, error) && !fs::is_empty(listed, error) && !error) return true;
   return fs::exists(root / "dev/dxg", error) &&
          fs::exists(root / "usr/lib/wsl/lib/libcuda.so.1", error);
+}
+
+int nvidia_devices(const fs::path& root) {
+  const int files = gpu_files(root);
+  const int found = files > 0 ? files : driver_entries(root);
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible == nullptr) return found;
+  const std::string_view names(visible);
+  const auto named = names.empty() ? 0 : 1 + std::count(names.begin(), names.end(), ',');
+  return std::min(found, static_cast<int>(named));
 }
 
 }  // namespace tandem::cli

@@ -10,4 +10,8 @@ namespace tandem::cli {
 // exist without a GPU), an entry of the driver, or Windows' paravirtual device with its driver.
 [[nodiscard]] bool has_nvidia_device(const std::filesystem::path& root = "/");
 
+// How many GPUs a program may use: device files, or the driver's entries where there are none, but
+// no more than CUDA_VISIBLE_DEVICES names. 0 where the system does not tell.
+[[nodiscard]] int nvidia_devices(const std::filesystem::path& root = "/");
+
 }  // namespace tandem::cli

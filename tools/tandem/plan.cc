@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -13,17 +15,80 @@
 namespace tandem::cli {
 namespace {
 
-bool exists(const Strategy& strategy, int devices) {
-  if (strategy.strategy == "single") return devices == 1;
-  if (strategy.strategy == "independent") return devices >= 2;
-  return true;
+bool needs_equal_shares(const results::Cell& cell) {
+  if (cell.strategy == "dp-allreduce") return true;
+  if (cell.strategy != "ddp") return false;
+  const auto join = cell.options.find("join");
+  return join == cell.options.end() || join->second == "off";
 }
 
-void add(std::vector<results::Cell>& cells, std::set<std::string>& names, results::Cell cell) {
-  if (!names.insert(cell.name()).second) {
-    fail(ErrorKind::kUsage, "the sweep asks for {} twice; remove the repeated entry", cell.name());
+// Empty for a cell that is measured.
+std::string why_dropped(const results::Cell& cell, const Sweep& sweep) {
+  if (cell.strategy == "single" && cell.devices != 1) return "single is one device";
+  if (cell.strategy == "independent" && cell.devices == 1) {
+    return "independent on one device is single";
   }
-  cells.push_back(std::move(cell));
+  if (needs_equal_shares(cell) && cell.global_batch % cell.devices != 0) {
+    return fmt::format("{} devices do not divide a batch of {}", cell.devices, cell.global_batch);
+  }
+  for (const Constraint& constraint : sweep.constraints) {
+    if (holds(constraint, cell)) return constraint.reason;
+  }
+  return "";
+}
+
+// The cells that are kept and those that are not, each of them once.
+class Planner {
+ public:
+  explicit Planner(const Sweep& sweep) : sweep_(sweep) {}
+
+  // A batch per device may come to one that the sweep asks for anyhow.
+  enum class Repeated { kIsAnError, kIsFine };
+
+  void add(results::Cell cell, Repeated repeated) {
+    if (!names_.insert(cell.name()).second) {
+      if (repeated == Repeated::kIsFine) return;
+      fail(ErrorKind::kUsage, "the sweep asks for {} twice; remove the repeated entry",
+           cell.name());
+    }
+    std::string reason = why_dropped(cell, sweep_);
+    if (reason.empty()) {
+      planned_.cells.push_back(std::move(cell));
+    } else {
+      planned_.dropped.push_back({.cell = std::move(cell), .reason = std::move(reason)});
+    }
+  }
+
+  [[nodiscard]] PlannedCells take() { return std::move(planned_); }
+
+ private:
+  const Sweep& sweep_;
+  std::set<std::string> names_;
+  PlannedCells planned_;
+};
+
+void add_cells(Planner& planner, const Sweep& sweep, const Workload& workload,
+               const Strategy& strategy, const std::string& backend) {
+  std::map<std::string, std::string> options = strategy.options;
+  if (workload.precision != kUsualPrecision) {
+    options.try_emplace("precision", workload.precision);  // a strategy's own goes first
+  }
+  using Repeated = Planner::Repeated;
+  const Repeated repeated = workload.is_per_device ? Repeated::kIsFine : Repeated::kIsAnError;
+  const auto add_at = [&](int count) {
+    planner.add({.strategy = strategy.strategy,
+                 .launch = strategy.launch,
+                 .model = workload.model,
+                 .backend = backend,
+                 .devices = count,
+                 .global_batch = workload.is_per_device ? workload.batch * count : workload.batch,
+                 .options = options},
+                repeated);
+  };
+  const std::vector<int>& devices = sweep.devices;
+  const bool has_one = std::find(devices.begin(), devices.end(), 1) != devices.end();
+  if (strategy.strategy == "single" && !has_one) add_at(1);
+  for (const int count : devices) add_at(count);
 }
 
 // Fisher and Yates, written out: std::shuffle gives another order with another library.
@@ -35,35 +100,36 @@ void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
 
 }  // namespace
 
-std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backend) {
-  std::vector<int> devices = sweep.devices;
-  const bool has_one = std::find(devices.begin(), devices.end(), 1) != devices.end();
-  std::vector<results::Cell> cells;
-  std::set<std::string> names;
+PlannedCells plan_cells(const Sweep& sweep, const std::string& backend) {
+  Planner planner(sweep);
   for (const Workload& workload : sweep.workloads) {
     for (const Strategy& strategy : sweep.strategies) {
-      std::map<std::string, std::string> options = strategy.options;
-      if (workload.precision != kUsualPrecision) {
-        options.try_emplace("precision", workload.precision);  // a strategy's own goes first
-      }
-      const auto add_at = [&](int count) {
-        add(cells, names,
-            {.strategy = strategy.strategy,
-             .launch = strategy.launch,
-             .model = workload.model,
-             .backend = backend,
-             .devices = count,
-             .global_batch = workload.batch,
-             .options = options});
-      };
-      if (strategy.strategy == "single" && !has_one) add_at(1);
-      for (const int count : devices) {
-        if (exists(strategy, count)) add_at(count);
-      }
+      add_cells(planner, sweep, workload, strategy, backend);
     }
   }
-  if (cells.empty()) fail(ErrorKind::kUsage, "the sweep has no cells; add devices or strategies");
-  return cells;
+  PlannedCells planned = planner.take();
+  if (!planned.cells.empty()) return planned;
+  const std::string why =
+      planned.dropped.empty() ? "" : fmt::format(" ({})", planned.dropped.front().reason);
+  fail(ErrorKind::kUsage, "the sweep has no cells{}; add devices or strategies", why);
+}
+
+std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backend) {
+  return plan_cells(sweep, backend).cells;
+}
+
+void drop_for_backend(PlannedCells& planned, bool is_host) {
+  std::vector<results::Cell> kept;
+  for (results::Cell& cell : planned.cells) {
+    if (!cell.options.contains(is_host ? "p2p" : "link")) {
+      kept.push_back(std::move(cell));
+      continue;
+    }
+    planned.dropped.push_back(
+        {.cell = std::move(cell),
+         .reason = is_host ? "p2p is between GPUs" : "modelled links are of the host back end"});
+  }
+  planned.cells = std::move(kept);
 }
 
 std::vector<Slot> interleaved(std::size_t cells, int launches) {
@@ -79,10 +145,19 @@ std::vector<Slot> interleaved(std::size_t cells, int launches) {
   return slots;
 }
 
-bool same_series(const results::Cell& a, const results::Cell& b) {
-  results::Cell other = b;
-  other.global_batch = a.global_batch;
-  return a == other;
+bool is_larger(const results::Cell& large, const results::Cell& small,
+               const std::vector<std::vector<std::string>>& model_series) {
+  if (large.global_batch < small.global_batch || large.devices != small.devices) return false;
+  if (large.model == small.model && large.global_batch == small.global_batch) return false;
+  if (large.strategy != small.strategy || large.launch != small.launch ||
+      large.backend != small.backend || large.options != small.options) {
+    return false;
+  }
+  if (large.model == small.model) return true;
+  return std::any_of(model_series.begin(), model_series.end(), [&](const auto& models) {
+    const auto place = std::find(models.begin(), models.end(), small.model);
+    return std::find(place, models.end(), large.model) != models.end();
+  });
 }
 
 }  // namespace tandem::cli

@@ -10,9 +10,27 @@
 
 namespace tandem::cli {
 
-// The cells of a sweep. `single` is one device whatever the list says; `independent` begins at two
-// devices, since at one it is `single`. Throws a usage error where two cells are the same.
+// A cell that a sweep's axes name and that is not measured.
+struct DroppedCell {
+  results::Cell cell;
+  std::string reason;
+};
+
+struct PlannedCells {
+  std::vector<results::Cell> cells;
+  std::vector<DroppedCell> dropped;
+};
+
+// The cells of a sweep, without those that make no sense: `single` is one device whatever the list
+// says; `independent` begins at two devices, since at one it is `single`; devices with an equal
+// share each need a batch that they divide; and what the sweep's constraints drop. `backend` as
+// --backend takes it. Throws a usage error where two cells are the same or none is left.
+[[nodiscard]] PlannedCells plan_cells(const Sweep& sweep, const std::string& backend);
 [[nodiscard]] std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backend);
+
+// Drops what the host has no use for, cells that ask about p2p, which is between GPUs; and what
+// GPUs have none for, modelled links.
+void drop_for_backend(PlannedCells& planned, bool is_host);
 
 // Launch by launch over all cells, the cells of each round in another order: drift of the machine
 // then falls on all cells alike. The seed is fixed, so that a resumed sweep has the same order.
@@ -22,7 +40,9 @@ struct Slot {
 };
 [[nodiscard]] std::vector<Slot> interleaved(std::size_t cells, int launches);
 
-// Cells that differ in nothing but their batch.
-[[nodiscard]] bool same_series(const results::Cell& a, const results::Cell& b);
+// Whether `large` differs from `small` in a larger batch, a later model of one of the series, or
+// both, and in nothing else.
+[[nodiscard]] bool is_larger(const results::Cell& large, const results::Cell& small,
+                             const std::vector<std::vector<std::string>>& model_series);
 
 }  // namespace tandem::cli

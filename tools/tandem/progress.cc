@@ -16,23 +16,21 @@ std::string short_time(Seconds time) {
   return fmt::format("{}h{:02}m", seconds / 3600, seconds % 3600 / 60);
 }
 
+std::string short_step(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.1f} ms", seconds * 1e3);
+  return fmt::format("{:.2f} s", seconds);
+}
+
 Progress::Progress() : terminal_(::isatty(STDERR_FILENO) == 1) {}
 
-void Progress::starting(const std::string& cell, int done, int total,
-                        const std::map<std::string, int>& remaining) {
-  const Seconds left = time_left(remaining);
-  const std::string time = left.count() < 0 ? "" : ", about " + short_time(left) + " left";
-  fmt::print(stderr, "{}[{}/{}{}] {}{}", terminal_ ? "\r\x1b[K" : "", done + 1, total, time, cell,
+void Progress::starting(const std::string& cell, int done, int total, Seconds left,
+                        const std::string& figure) {
+  fmt::print(stderr, "{}[{}/{}, about {} left] {}{}{}", terminal_ ? "\r\x1b[K" : "", done + 1,
+             total, short_time(left), cell, figure.empty() ? "" : ": " + figure + " so far",
              terminal_ ? "" : "\n");
   std::fflush(stderr);
   line_open_ = terminal_;
-}
-
-void Progress::finished(const std::string& cell, Seconds duration) {
-  for (Mean* mean : {&all_, &by_cell_[cell]}) {
-    mean->sum += duration.count();
-    ++mean->count;
-  }
 }
 
 void Progress::say(const std::string& line) {
@@ -44,16 +42,6 @@ void Progress::end() {
   if (line_open_) fmt::print(stderr, "\r\x1b[K");
   line_open_ = false;
   std::fflush(stderr);
-}
-
-Seconds Progress::time_left(const std::map<std::string, int>& remaining) const {
-  if (all_.count == 0) return Seconds{-1};
-  double seconds = 0;
-  for (const auto& [cell, launches] : remaining) {
-    const auto own = by_cell_.find(cell);
-    seconds += launches * (own == by_cell_.end() ? all_.value() : own->second.value());
-  }
-  return Seconds{seconds};
 }
 
 }  // namespace tandem::cli

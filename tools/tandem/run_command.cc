@@ -2,49 +2,104 @@
 #include "tools/tandem/run_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include "common/base/error.h"
+#include "common/results/files.h"
 #include "common/results/journal.h"
 #include "reports/report.h"
 #include "tools/tandem/budget.h"
+#include "tools/tandem/dry_run.h"
 #include "tools/tandem/measuring.h"
+#include "tools/tandem/option_check.h"
 #include "tools/tandem/output_folder.h"
 #include "tools/tandem/program_paths.h"
 #include "tools/tandem/sweep.h"
+#include "tools/tandem/sweep_files.h"
 #include "tools/tandem/sweep_runner.h"
 
 namespace tandem::cli {
 namespace {
 
-results::SweepInfo sweep_info(const Sweep& sweep, const RunOptions& options,
-                              const std::string& site, std::size_t cells) {
+// What is to be done, from options and the sweep's file.
+struct Task {
+  Sweep sweep;
+  LaunchSite site;
+  PlannedCells planned;
+  SweepRunner::Plan plan;
+};
+
+Task task_of(const RunOptions& options) {
+  Task task;
+  const std::string backend = checked_backend(options.backend);
+  task.site = checked_site(options.site);
+  task.sweep =
+      load_sweep(options.sweep, sweep_folders(), all_devices(options.devices, backend, task.site));
+  if (options.launches > 0) task.sweep.launches = options.launches;
+  task.planned = plan_cells(task.sweep, backend);
+  drop_for_backend(task.planned, is_on_host(backend));
+  task.plan = {.cells = task.planned.cells,
+               .launches = task.sweep.launches,
+               .limit = {.site = task.site,
+                         .cores = core_limit(backend, options.oversubscribe),
+                         .oversubscribe = options.oversubscribe},
+               .stop_at = std::nullopt,
+               .expected_launch = expected_time(task.sweep.min_time),
+               .model_series = task.sweep.model_series};
+  return task;
+}
+
+results::SweepInfo sweep_info(const Task& task, const RunOptions& options) {
+  const Sweep& sweep = task.sweep;
   results::SweepInfo info;
   info.name = sweep.name;
-  info.definition = definition_of(
-      sweep, {.backend = options.backend, .oversubscribe = options.oversubscribe, .site = site});
-  info.planned_cells = static_cast<int>(cells);
+  info.definition = definition_of(sweep, {.backend = options.backend,
+                                          .oversubscribe = options.oversubscribe,
+                                          .site = text_of(task.site)});
+  info.planned_cells = static_cast<int>(task.plan.cells.size());
   info.launches_per_cell = sweep.launches;
+  info.dropped = by_reason(task.planned.dropped);
   info.context = measuring_context(sweep.name);
   return info;
 }
 
-void say_end(SweepEnd end, const RunOptions& options) {
+// All of them would be too many for a screen; --dry-run lists them.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 6;
+  const std::size_t shown = std::min(kShown, names.size());
+  const std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
+}
+
+void say_end(SweepEnd end, const RunOptions& options, const std::vector<std::string>& left_out) {
   switch (end) {
     case SweepEnd::kComplete:
       return;
     case SweepEnd::kBudgetSpent:
       fmt::print(stderr,
                  "the budget of {} is spent: no further launch is started; run the same "
-                 "command again to go on\n",
-                 options.budget);
+                 "command again to go on. Left out, wholly or in part, {} cell{}: {}\n",
+                 options.budget, left_out.size(), left_out.size() == 1 ? "" : "s",
+                 some_of(left_out));
       return;
     case SweepEnd::kInterrupted:
       fmt::print(stderr,
                  "interrupted: what is done is kept; run the same command again to go on\n");
       return;
+  }
+}
+
+void say_dropped(const std::vector<results::DroppedCells>& dropped) {
+  for (const results::DroppedCells& cells : dropped) {
+    fmt::print(stderr, "not measured: {} cell{}: {}\n", cells.cells.size(),
+               cells.cells.size() == 1 ? "" : "s", cells.reason);
   }
 }
 
@@ -77,44 +132,128 @@ int finish(const OutputFolder& folder, SweepEnd end) {
   return is_void || any_with(results::Status::kFailed, report.document.launches) ? 1 : 0;
 }
 
-}  // namespace
+LaunchSettings settings_of(const Task& task, const RunOptions& options) {
+  return {.step_bench = find_step_bench(options.step_bench),
+          .min_time = task.sweep.min_time,
+          .min_samples = task.sweep.min_samples,
+          .oversubscribe = options.oversubscribe,
+          .site = task.site,
+          .comm_timeout = checked_comm_timeout(options.comm_timeout)};
+}
 
-int run_sweep(const RunOptions& options) {
-  check_not_a_rank("run");
+int list() {
+  for (const auto& [name, description] : list_sweeps(sweep_folders())) {
+    fmt::print("{}: {}\n", name, description);
+  }
+  return 0;
+}
+
+// Launches to go and their times, where --out holds a journal of this sweep.
+void take_over(DryRun& run, const Task& task, const RunOptions& options) {
+  if (options.out.empty()) return;
+  const auto journal = results::read_journal(std::filesystem::path(options.out) / "journal.jsonl");
+  if (!journal) return;
+  check_same_sweep(journal->sweep, sweep_info(task, options), options.out);
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < run.cells.size(); ++i) places[run.cells[i].name()] = i;
+  for (const results::LaunchRecord& record : journal->launches) {
+    const auto place = places.find(record.cell.name());
+    if (place == places.end() || record.status == results::Status::kFailed) continue;
+    int& launches = run.launches[place->second];
+    if (record.status == results::Status::kOk) {
+      run.times.add(place->second, time_of(record));
+      launches = std::max(0, launches - 1);
+    } else {
+      launches = 0;
+    }
+  }
+}
+
+// Where checks of options leave their logs for a moment.
+class TemporaryFolder {
+ public:
+  TemporaryFolder()
+      : path_(std::filesystem::temp_directory_path() / fmt::format("tandem-check.{}", ::getpid())) {
+    results::make_folder(path_);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Without a trace in --out.
+int dry_run(const RunOptions& options) {
+  const Task task = task_of(options);
+  const Interrupts interrupts;
+  const TemporaryFolder logs;
+  const Launcher launcher(settings_of(task, options), logs.path(),
+                          checked_launch_timeout(options.launch_timeout), interrupts);
+  check_options(task.plan.cells, launcher, interrupts);
+  const std::size_t cells = task.plan.cells.size();
+  DryRun run{.cells = task.plan.cells,
+             .launches = std::vector<int>(cells, task.plan.launches),
+             .times = LaunchTimes(cells, task.plan.expected_launch),
+             .dropped = by_reason(task.planned.dropped),
+             .left_out = task.sweep.left_out};
+  for (std::size_t i = 0; i < cells; ++i) {
+    const auto reason = why_too_large(task.plan.limit, run.cells[i]);
+    if (!reason) continue;
+    run.launches[i] = 0;
+    run.left_out.push_back(fmt::format("skipped: {}: {}", run.cells[i].name(), *reason));
+  }
+  take_over(run, task, options);
+  fmt::print("{}", options.budget.empty()
+                       ? to_text(run)
+                       : to_text(run, parse_long_duration(options.budget, "--budget")));
+  return 0;
+}
+
+int measure(const RunOptions& options) {
   const TimePoint start = Clock::now();
-  Sweep sweep = load_sweep(options.sweep, sweep_folders());
-  if (options.launches > 0) sweep.launches = options.launches;
-  const LaunchSite site = checked_site(options.site);
-  SweepRunner::Plan plan{.cells = cells_of(sweep, checked_backend(options.backend)),
-                         .launches = sweep.launches,
-                         .limit = {.site = site,
-                                   .cores = core_limit(options.backend, options.oversubscribe),
-                                   .oversubscribe = options.oversubscribe},
-                         .stop_at = std::nullopt};
+  Task task = task_of(options);
   if (!options.budget.empty()) {
     const Seconds budget = parse_long_duration(options.budget, "--budget");
-    plan.stop_at = start + std::chrono::duration_cast<Nanoseconds>(budget);
+    task.plan.stop_at = start + std::chrono::duration_cast<Nanoseconds>(budget);
   }
-  check_fits(plan);
+  check_fits(task.plan);
   const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
-  const LaunchSettings settings{.step_bench = find_step_bench(options.step_bench),
-                                .min_time = sweep.min_time,
-                                .min_samples = sweep.min_samples,
-                                .oversubscribe = options.oversubscribe,
-                                .site = site,
-                                .comm_timeout = checked_comm_timeout(options.comm_timeout)};
+  const LaunchSettings settings = settings_of(task, options);
   const OutputFolder folder(options.out);
-  const results::SweepInfo info = sweep_info(sweep, options, text_of(site), plan.cells.size());
+  const results::SweepInfo info = sweep_info(task, options);
 
   const Interrupts interrupts;
   results::Journal journal(folder.journal(), info);
   check_same_sweep(journal.found().sweep, info, folder.journal());
   folder.mark_unfinished();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
-  const SweepEnd end =
-      run_or_withdraw(SweepRunner(std::move(plan), launcher, journal, interrupts), folder);
-  say_end(end, options);
+  SweepRunner runner(std::move(task.plan), launcher, journal, interrupts);
+  const SweepEnd end = run_or_withdraw(runner, folder);
+  say_dropped(info.dropped);
+  say_end(end, options, runner.left_out());
   return finish(folder, end);
+}
+
+}  // namespace
+
+int run_sweep(const RunOptions& options) {
+  if (options.list) return list();
+  check_not_a_rank("run");
+  if (options.sweep.empty()) {
+    fail(ErrorKind::kUsage, "run: which sweep is missing; --list names those there are");
+  }
+  if (options.dry_run) return dry_run(options);
+  if (options.out.empty()) {
+    fail(ErrorKind::kUsage, "run: --out is missing; name a folder for journal and results");
+  }
+  return measure(options);
 }
 
 }  // namespace tandem::cli

@@ -10,8 +10,11 @@ namespace tandem::cli {
 struct RunOptions {
   std::string sweep;
   std::string out;
-  int launches = 0;    // 0: as the sweep says
-  std::string budget;  // empty: none
+  int devices = 0;       // what "all" in the sweep means; 0: what is found here
+  bool list = false;     // name the sweeps, and end
+  bool dry_run = false;  // say what would be measured, and end
+  int launches = 0;      // 0: as the sweep says
+  std::string budget;    // empty: none
   bool oversubscribe = false;
   std::string backend = "auto";
   std::string step_bench;  // empty: beside this program

@@ -3,11 +3,12 @@
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tools/tandem/constraint.h"
 
 namespace tandem::cli {
 
@@ -17,8 +18,9 @@ inline constexpr const char* kUsualPrecision = "fp32";
 
 struct Workload {
   std::string model;       // as step_bench's --model takes it; of load_sweep with its checksum
-  std::int64_t batch = 0;  // global: samples per step over all devices
+  std::int64_t batch = 0;  // samples per step over all devices, or of each
   std::string precision = kUsualPrecision;
+  bool is_per_device = false;  // the batch
 };
 
 struct Strategy {
@@ -27,27 +29,30 @@ struct Strategy {
   std::map<std::string, std::string> options;  // further options of step_bench, by name
 };
 
-// The axes of a sweep: every strategy at every device count on every workload.
+// The axes of a sweep: every strategy at every device count on every workload, but for what its
+// constraints drop.
 struct Sweep {
   std::string name;
   std::string description;
   std::vector<Workload> workloads;
   std::vector<int> devices;
   std::vector<Strategy> strategies;
+  std::vector<Constraint> constraints{};
+  // Models given as a list, the smallest first: what is out of memory with one is not tried with
+  // those after it.
+  std::vector<std::vector<std::string>> model_series{};
+  std::vector<std::string> left_out{};  // axes that a strategy does not have, a line each
   int launches = 6;
   std::string min_time = "500ms";  // of samples per launch, after warm-up
   int min_samples = 10;
 };
 
-// Reads a sweep file. Usage errors name `source` and the key, unknown keys too: a misspelt one
-// would otherwise measure something else than was meant.
-[[nodiscard]] Sweep parse_sweep(std::string_view text, const std::string& source);
-
-// `name` is a path where it holds a slash or ends in .json, else a sweep of the first of `folders`
-// that has it. Throws a usage error that lists what there is. Models that are workload files lie
-// relative to the sweep's folder, and are there.
-[[nodiscard]] Sweep load_sweep(const std::string& name,
-                               const std::vector<std::filesystem::path>& folders);
+// Reads a sweep file, in which devices are numbers from 1, "all", "1..all" or "doubling" (1, 2, 4,
+// ... and all); `all_devices` is what "all" means, 0 where that is not known. Usage errors name
+// `source` and the key, unknown keys too: a misspelt one would otherwise measure something else
+// than was meant.
+[[nodiscard]] Sweep parse_sweep(std::string_view text, const std::string& source,
+                                int all_devices = 0);
 
 // Everything that decides what is measured, as canonical JSON: two runs may share a journal where
 // theirs are equal.

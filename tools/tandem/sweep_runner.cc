@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/stats/summary.h"
 #include "reports/modelled.h"
+#include "tools/tandem/information.h"
+#include "tools/tandem/option_check.h"
 
 namespace tandem::cli {
 namespace {
@@ -30,26 +34,35 @@ SweepRunner::SweepRunner(Plan plan, const Launcher& launcher, results::Journal& 
       launcher_(launcher),
       journal_(journal),
       interrupts_(interrupts),
-      states_(plan_.cells.size()) {
+      states_(plan_.cells.size()),
+      times_(plan_.cells.size(), plan_.expected_launch) {
+  for (std::size_t i = 0; i < states_.size(); ++i) states_[i].name = plan_.cells[i].name();
   take_over(journal_.found().launches);
 }
 
 // A resumed sweep: what measured or was skipped stays, what failed is tried again, for the user
 // may have mended the cause.
 void SweepRunner::take_over(const std::vector<LaunchRecord>& journaled) {
-  for (const LaunchRecord& record : journaled) adopt_speeds(record);
-  for (std::size_t cell = 0; cell < states_.size(); ++cell) {
-    const std::string name = plan_.cells[cell].name();
-    bool out_of_memory = false;
-    for (const LaunchRecord& record : journaled) {
-      if (record.cell.name() != name) continue;
-      if (record.status == Status::kOk) states_[cell].done.insert(record.launch_index);
-      if (record.status == Status::kSkipped) states_[cell].settled = true;
-      out_of_memory = out_of_memory || is_out_of_memory(record);
-    }
-    finished_ += static_cast<int>(states_[cell].done.size());
-    if (out_of_memory) skip_larger_batches(cell);
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t cell = 0; cell < states_.size(); ++cell) places[states_[cell].name] = cell;
+  std::vector<std::size_t> out_of_memory;
+  for (const LaunchRecord& record : journaled) {
+    adopt_speeds(record);
+    const auto place = places.find(record.cell.name());
+    if (place == places.end()) continue;
+    adopt(place->second, record);
+    if (is_out_of_memory(record)) out_of_memory.push_back(place->second);
   }
+  for (const CellState& state : states_) finished_ += static_cast<int>(state.done.size());
+  for (const std::size_t cell : out_of_memory) skip_what_is_larger(cell);
+}
+
+void SweepRunner::adopt(std::size_t cell, const LaunchRecord& record) {
+  CellState& state = states_[cell];
+  if (record.status == Status::kSkipped) state.settled = true;
+  if (record.status != Status::kOk || !state.done.insert(record.launch_index).second) return;
+  state.medians.push_back(stats::median(record.step_seconds));
+  times_.add(cell, time_of(record));
 }
 
 void SweepRunner::adopt_speeds(const LaunchRecord& record) {
@@ -75,22 +88,58 @@ Yardsticks SweepRunner::yardsticks_for(const results::Cell& cell) const {
 }
 
 SweepEnd SweepRunner::run() {
+  check_cells();
   skip_what_does_not_fit();
-  check_options();
   if (finished_ > 0) {
     progress_.say(fmt::format("resuming: {} launches are in the journal", finished_));
   }
-  for (const Slot& slot : interleaved(plan_.cells.size(), plan_.launches)) {
-    if (interrupts_.requested()) break;
-    if (!is_due(slot)) continue;
-    if (plan_.stop_at && Clock::now() >= *plan_.stop_at) {
-      progress_.end();
-      return SweepEnd::kBudgetSpent;
-    }
-    launch(slot);
+  SweepEnd end = SweepEnd::kComplete;
+  if (plan_.stop_at) {
+    end = run_within_budget();
+  } else {
+    (void)run_cells(std::vector<bool>(states_.size(), true));
   }
   progress_.end();
-  return interrupts_.requested() ? SweepEnd::kInterrupted : SweepEnd::kComplete;
+  return interrupts_.requested() ? SweepEnd::kInterrupted : end;
+}
+
+// Figures of the first cells tell how many more fit.
+SweepEnd SweepRunner::run_within_budget() {
+  const std::vector<CellGroup> groups = by_information(plan_.cells);
+  for (;;) {
+    const std::vector<int> launches = remaining();
+    if (std::all_of(launches.begin(), launches.end(), [](int count) { return count <= 0; })) {
+      return SweepEnd::kComplete;
+    }
+    const std::vector<CellGroup> fitting =
+        within(Seconds{*plan_.stop_at - Clock::now()}, groups, launches, times_);
+    if (fitting.empty()) return SweepEnd::kBudgetSpent;
+    std::vector<bool> chosen(states_.size(), false);
+    for (const CellGroup& group : fitting) {
+      for (const std::size_t cell : group) chosen[cell] = true;
+    }
+    if (!run_cells(chosen)) return SweepEnd::kBudgetSpent;
+  }
+}
+
+bool SweepRunner::run_cells(const std::vector<bool>& chosen) {
+  for (const Slot& slot : interleaved(plan_.cells.size(), plan_.launches)) {
+    if (!chosen[slot.cell] || !is_due(slot)) continue;
+    if (interrupts_.requested() || is_over_time()) return false;
+    launch(slot);
+  }
+  return !interrupts_.requested();
+}
+
+bool SweepRunner::is_over_time() const { return plan_.stop_at && Clock::now() >= *plan_.stop_at; }
+
+std::vector<std::string> SweepRunner::left_out() const {
+  const std::vector<int> launches = remaining();
+  std::vector<std::string> names;
+  for (std::size_t cell = 0; cell < states_.size(); ++cell) {
+    if (launches[cell] > 0) names.push_back(states_[cell].name);
+  }
+  return names;
 }
 
 void SweepRunner::skip_what_does_not_fit() {
@@ -100,18 +149,17 @@ void SweepRunner::skip_what_does_not_fit() {
   }
 }
 
-void SweepRunner::check_options() const {
-  const results::Cell* any = nullptr;
-  for (std::size_t cell = 0; cell < states_.size() && !interrupts_.requested(); ++cell) {
-    if (states_[cell].settled) continue;
-    any = &plan_.cells[cell];
-    const std::string refusal = launcher_.refusal_of(*any, Check::kOptions);
-    if (refusal.empty()) continue;
-    fail(ErrorKind::kUsage, "the sweep's cell {}: {}", any->name(), refusal);
+// What is asked once where a sweep begins; what a back end lacks, each time.
+void SweepRunner::check_cells() const {
+  std::vector<results::Cell> cells;
+  for (std::size_t cell = 0; cell < states_.size(); ++cell) {
+    const bool fits = !why_too_large(plan_.limit, plan_.cells[cell]);
+    if (fits && !states_[cell].settled) cells.push_back(plan_.cells[cell]);
   }
+  if (finished_ == 0) check_options(cells, launcher_, interrupts_);
   // All have the same back end; what other machines have, only a launch can tell.
-  if (any == nullptr || plan_.limit.site.is_elsewhere()) return;
-  const std::string refusal = launcher_.refusal_of(*any, Check::kBackend);
+  if (cells.empty() || interrupts_.requested() || plan_.limit.site.is_elsewhere()) return;
+  const std::string refusal = launcher_.refusal_of(cells.front(), Check::kBackend);
   if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
 }
 
@@ -129,23 +177,24 @@ bool SweepRunner::is_due(const Slot& slot) const {
   return !state.settled && !state.done.contains(slot.launch);
 }
 
-std::map<std::string, int> SweepRunner::remaining() const {
-  std::map<std::string, int> counts;
+// A launch that failed counts as run: it is not tried again at once.
+std::vector<int> SweepRunner::remaining() const {
+  std::vector<int> counts(states_.size(), 0);
   for (std::size_t cell = 0; cell < states_.size(); ++cell) {
     const CellState& state = states_[cell];
     if (state.settled) continue;
-    counts[plan_.cells[cell].name()] =
-        plan_.launches - static_cast<int>(state.done.size()) - state.failures;
+    counts[cell] = plan_.launches - static_cast<int>(state.done.size()) - state.failures;
   }
   return counts;
 }
 
 void SweepRunner::launch(const Slot& slot) {
-  const std::string name = plan_.cells[slot.cell].name();
-  const std::map<std::string, int> left = remaining();
-  int total = finished_;
-  for (const auto& [cell, launches] : left) total += launches;
-  progress_.starting(name, finished_, total, left);
+  const CellState& state = states_[slot.cell];
+  const std::vector<int> left = remaining();
+  const int total = std::accumulate(left.begin(), left.end(), finished_);
+  const std::string figure =
+      state.medians.empty() ? "" : short_step(stats::median(state.medians)) + " a step";
+  progress_.starting(state.name, finished_, total, times_.total(left), figure);
 
   const TimePoint start = Clock::now();
   const std::optional<LaunchOutcome> outcome =
@@ -156,7 +205,7 @@ void SweepRunner::launch(const Slot& slot) {
   adopt_speeds(outcome->record);
   journal_.append(outcome->record);
   ++finished_;
-  progress_.finished(name, Clock::now() - start);
+  times_.add(slot.cell, Clock::now() - start);
   note(slot.cell, *outcome);
 }
 
@@ -189,28 +238,30 @@ void SweepRunner::note(std::size_t cell, const LaunchOutcome& outcome) {
   switch (record.status) {
     case Status::kOk:
       state.done.insert(record.launch_index);
+      state.medians.push_back(stats::median(record.step_seconds));
       return;
     case Status::kSkipped:
       state.settled = true;
-      if (is_out_of_memory(record)) skip_larger_batches(cell);
+      if (is_out_of_memory(record)) skip_what_is_larger(cell);
       break;
     case Status::kFailed:
       ++state.failures;
       state.settled = outcome.hopeless || state.failures >= kMostFailures;
       break;
   }
-  progress_.say(
-      fmt::format("{}: {}: {}", to_string(record.status), plan_.cells[cell].name(), record.reason));
+  progress_.say(fmt::format("{}: {}: {}", to_string(record.status), state.name, record.reason));
 }
 
-// What did not fit will not fit with more samples; a cell that has measured contradicts that.
-void SweepRunner::skip_larger_batches(std::size_t cell) {
+// What did not fit will not fit with more samples or a larger model; a cell that has measured
+// contradicts that.
+void SweepRunner::skip_what_is_larger(std::size_t cell) {
   const results::Cell& small = plan_.cells[cell];
   for (std::size_t other = 0; other < states_.size(); ++other) {
-    const results::Cell& large = plan_.cells[other];
     if (states_[other].settled || !states_[other].done.empty()) continue;
-    if (large.global_batch <= small.global_batch || !same_series(small, large)) continue;
-    skip(other, fmt::format("out of memory at batch {} already", small.global_batch));
+    const results::Cell& large = plan_.cells[other];
+    if (!is_larger(large, small, plan_.model_series)) continue;
+    const std::string with = large.model == small.model ? "" : " with " + small.model;
+    skip(other, fmt::format("out of memory{} at batch {} already", with, small.global_batch));
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/results/journal.h"
 #include "tools/tandem/interrupts.h"
+#include "tools/tandem/launch_times.h"
 #include "tools/tandem/launcher.h"
 #include "tools/tandem/plan.h"
 #include "tools/tandem/progress.h"
@@ -26,7 +27,11 @@ class SweepRunner {
     std::vector<results::Cell> cells;
     int launches = 0;
     DeviceLimit limit{};  // a cell beyond it is skipped
+    // No launch starts later, and the most informative cells that fit are measured first.
     std::optional<TimePoint> stop_at;
+    Seconds expected_launch{2};  // before anything was measured
+    // Of which one that is out of memory rules out those after it.
+    std::vector<std::vector<std::string>> model_series{};
   };
 
   SweepRunner(Plan plan, const Launcher& launcher, results::Journal& journal,
@@ -38,16 +43,24 @@ class SweepRunner {
   // end with the same one: all others would fail one by one for that cause.
   [[nodiscard]] SweepEnd run();
 
+  // After kBudgetSpent: cells that lack launches, by name.
+  [[nodiscard]] std::vector<std::string> left_out() const;
+
  private:
   struct CellState {
-    std::set<int> done;    // launches that measured
-    int failures = 0;      // in this run
-    bool settled = false;  // no further launch of it is started
+    std::string name;
+    std::set<int> done;           // launches that measured
+    std::vector<double> medians;  // of their steps, seconds
+    int failures = 0;             // in this run
+    bool settled = false;         // no further launch of it is started
   };
 
   void take_over(const std::vector<results::LaunchRecord>& journaled);
   void skip_what_does_not_fit();
-  void check_options() const;
+  void check_cells() const;
+  // Launches that are due, those of `chosen` cells alone, interleaved; false where it was ended.
+  [[nodiscard]] bool run_cells(const std::vector<bool>& chosen);
+  [[nodiscard]] SweepEnd run_within_budget();
   void skip(std::size_t cell, const std::string& reason);
   void launch(const Slot& slot);
   // The first launch that scaled a preset link decides for all: they share one link. So does the
@@ -57,9 +70,11 @@ class SweepRunner {
   void stop_if_refused(const LaunchOutcome& outcome);
   void stop_if_unreachable(const LaunchOutcome& outcome);
   void note(std::size_t cell, const LaunchOutcome& outcome);
-  void skip_larger_batches(std::size_t cell);
+  void adopt(std::size_t cell, const results::LaunchRecord& record);
+  void skip_what_is_larger(std::size_t cell);
   [[nodiscard]] bool is_due(const Slot& slot) const;
-  [[nodiscard]] std::map<std::string, int> remaining() const;
+  [[nodiscard]] bool is_over_time() const;
+  [[nodiscard]] std::vector<int> remaining() const;  // launches by cell
 
   Plan plan_;
   const Launcher& launcher_;
@@ -67,6 +82,7 @@ class SweepRunner {
   const Interrupts& interrupts_;
   Progress progress_;
   std::vector<CellState> states_;
+  LaunchTimes times_;
   int finished_ = 0;
   double core_gflops_ = 0;               // of the journal's first launch that has one
   std::map<std::string, double> peaks_;  // measured, GFLOP/s of a device by precision

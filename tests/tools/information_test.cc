@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/information.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tools/tandem/plan.h"
+
+namespace tandem::cli {
+namespace {
+
+std::vector<results::Cell> three_batches() {
+  Sweep sweep;
+  sweep.workloads = {
+      {.model = "m", .batch = 8}, {.model = "m", .batch = 64}, {.model = "m", .batch = 512}};
+  sweep.devices = {1, 2};
+  sweep.strategies = {{.strategy = "single", .launch = "threads", .options = {}},
+                      {.strategy = "dp", .launch = "threads", .options = {}},
+                      {.strategy = "ddp", .launch = "processes", .options = {}},
+                      {.strategy = "ddp", .launch = "processes", .options = {{"grads", "views"}}}};
+  return cells_of(sweep, "host");
+}
+
+std::string first_of(const CellGroup& group, const std::vector<results::Cell>& cells) {
+  return cells[group.front()].name();
+}
+
+TEST(Information, DpAndDdpOnAllDevicesComeFirst_TheRangesEndsBeforeItsMiddle) {
+  const std::vector<results::Cell> cells = three_batches();
+  const std::vector<CellGroup> groups = by_information(cells);
+  EXPECT_EQ(first_of(groups[0], cells), "dp/threads/m/devices:2/batch:8");
+  EXPECT_EQ(groups[0].size(), 2U);
+  EXPECT_EQ(first_of(groups[1], cells), "dp/threads/m/devices:2/batch:512");
+  EXPECT_EQ(first_of(groups[2], cells), "dp/threads/m/devices:2/batch:64");
+  EXPECT_EQ(first_of(groups[3], cells), "single/threads/m/devices:1/batch:8");
+  EXPECT_EQ(first_of(groups[6], cells), "ddp/processes/m/devices:2/batch:8/grads:views");
+  EXPECT_EQ(first_of(groups[9], cells), "dp/threads/m/devices:1/batch:8");
+}
+
+TEST(Information, EveryCellIsInOneGroup) {
+  const std::vector<results::Cell> cells = three_batches();
+  std::vector<int> seen(cells.size(), 0);
+  for (const CellGroup& group : by_information(cells)) {
+    for (const std::size_t cell : group) ++seen[cell];
+  }
+  EXPECT_EQ(seen, std::vector<int>(cells.size(), 1));
+}
+
+TEST(Information, GroupsAreTakenWhole_AndNoneAfterOneThatDoesNotFit) {
+  const std::vector<CellGroup> groups{{0, 1}, {2, 3}, {4}};
+  const std::vector<int> launches{2, 2, 2, 0, 1};
+  const LaunchTimes times(5, Seconds{1});
+  EXPECT_TRUE(within(Seconds{3.5}, groups, launches, times).empty());
+  EXPECT_EQ(within(Seconds{5.5}, groups, launches, times), (std::vector<CellGroup>{{0, 1}}));
+  EXPECT_EQ(within(Seconds{7}, groups, launches, times), groups);
+  EXPECT_EQ(within(Seconds{9}, groups, {0, 0, 2, 0, 1}, times),
+            (std::vector<CellGroup>{{2, 3}, {4}}));
+}
+
+TEST(LaunchTimes, AreACellsOwn_ThenThoseOfAll_ThenWhatIsExpected) {
+  LaunchTimes times(3, Seconds{2});
+  EXPECT_DOUBLE_EQ(times.of(0).count(), 2);
+  times.add(0, Seconds{4});
+  times.add(0, Seconds{6});
+  times.add(1, Seconds{8});
+  EXPECT_DOUBLE_EQ(times.of(0).count(), 5);
+  EXPECT_DOUBLE_EQ(times.of(2).count(), 6);
+  EXPECT_DOUBLE_EQ(times.total({1, 0, 2}).count(), 17);
+}
+
+}  // namespace
+}  // namespace tandem::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "tools/tandem/constraint.h"
+#include "tools/tandem/sweep_reader.h"
+
+// Private to the readers of sweep files.
+namespace tandem::cli {
+
+// Of key 'constraints': a list of {"drop": {KEY: VALUE, ...}, "reason": TEXT}, where a VALUE is
+// one, a list of them, or {"above": NUMBER, "below": NUMBER}.
+[[nodiscard]] std::vector<Constraint> read_constraints(const SweepReader& sweep);
+
+// As read_constraints() takes it.
+[[nodiscard]] SweepJson to_json(const std::vector<Constraint>& constraints);
+
+}  // namespace tandem::cli

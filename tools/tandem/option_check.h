@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "common/results/launch_record.h"
+#include "tools/tandem/interrupts.h"
+#include "tools/tandem/launcher.h"
+
+namespace tandem::cli {
+
+// Throws a usage error that names the first cell whose options step_bench does not take. Cells that
+// differ in their batch alone are asked about once, but for those of workload files; an interrupt
+// ends it.
+void check_options(const std::vector<results::Cell>& cells, const Launcher& launcher,
+                   const Interrupts& interrupts);
+
+}  // namespace tandem::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/sweep_files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "common/base/error.h"
+#include "common/base/known_names.h"
+#include "common/base/pinned_file.h"
+
+namespace tandem::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> files_in(const std::vector<fs::path>& folders) {
+  std::vector<fs::path> files;
+  for (const fs::path& folder : folders) {
+    std::error_code absent;
+    for (const auto& entry : fs::directory_iterator(folder, absent)) {
+      if (entry.path().extension() == ".json") files.push_back(entry.path());
+    }
+    if (!files.empty()) break;
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Sweep load_file(const fs::path& path, int all_devices) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file.is_open() || fs::is_directory(path)) {
+    fail(ErrorKind::kUsage, "reading sweep {}: there is no such file; check the path",
+         path.string());
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  Sweep sweep = parse_sweep(text, path.string(), all_devices);
+  for (Workload& workload : sweep.workloads) {
+    workload.model = pinned_name(workload.model, "sweep " + path.string(), path.parent_path());
+  }
+  return sweep;
+}
+
+}  // namespace
+
+Sweep load_sweep(const std::string& name, const std::vector<fs::path>& folders, int all_devices) {
+  if (name.find('/') != std::string::npos || name.ends_with(".json")) {
+    return load_file(name, all_devices);
+  }
+  for (const fs::path& folder : folders) {
+    const fs::path path = folder / (name + ".json");
+    if (fs::exists(path)) return load_file(path, all_devices);
+  }
+  std::vector<std::string> known;
+  for (const fs::path& file : files_in(folders)) known.push_back(file.stem().string());
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  fail(ErrorKind::kUsage,
+       "sweep '{}' is unknown{}; known are {} (--list describes them), or give the path of a .json "
+       "file",
+       name, did_you_mean(name, views), fmt::join(known, ", "));
+}
+
+std::vector<std::pair<std::string, std::string>> list_sweeps(const std::vector<fs::path>& folders) {
+  constexpr int kSomeDevices = 8;
+  std::vector<std::pair<std::string, std::string>> list;
+  for (const fs::path& file : files_in(folders)) {
+    list.emplace_back(file.stem().string(), load_file(file, kSomeDevices).description);
+  }
+  return list;
+}
+
+}  // namespace tandem::cli
