@@ -5,6 +5,12 @@ target_include_directories(tandem_build INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(tandem_build INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual>
   $<$<AND:$<BOOL:${TANDEM_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
+if(TANDEM_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "TANDEM_FUZZ=ON needs clang: use the preset fuzz, or pass -DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  target_compile_options(tandem_build INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(TANDEM_SANITIZE STREQUAL "thread")
   target_compile_options(tandem_build INTERFACE -fsanitize=thread)
   target_link_options(tandem_build INTERFACE -fsanitize=thread)
