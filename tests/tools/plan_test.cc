@@ -128,7 +128,19 @@ TEST(Plan, NodeSweep_AsksWithAndWithoutPeerAccess_OnOneAndAllDevices) {
   const std::vector<results::Cell> cells = cells_of(shipped("node"), "cuda");
   EXPECT_EQ(values_of(cells, "p2p"), (std::set<std::string>{"", "off"}));
   EXPECT_EQ(devices_of(cells), (std::set<int>{1, 8}));
-  EXPECT_EQ(cells.size(), 36U);
+  EXPECT_EQ(cells.size(), 40U);
+}
+
+TEST(Plan, BatchPerDevice_HasItsBaselineOnOneDeviceAtEachWholeBatch) {
+  Sweep sweep = small_sweep();
+  sweep.workloads = {{.model = "m", .batch = 16, .is_per_device = true}};
+  sweep.devices = {2, 4};
+  std::vector<std::string> singles;
+  for (const std::string& name : names(cells_of(sweep, "host"))) {
+    if (name.starts_with("single")) singles.push_back(name);
+  }
+  EXPECT_EQ(singles, (std::vector<std::string>{"single/threads/m/devices:1/batch:32",
+                                               "single/threads/m/devices:1/batch:64"}));
 }
 
 TEST(Plan, ScalingSweep_IsStrongAndWeak_OnEveryCount) {

@@ -75,19 +75,22 @@ void add_cells(Planner& planner, const Sweep& sweep, const Workload& workload,
   }
   using Repeated = Planner::Repeated;
   const Repeated repeated = workload.is_per_device ? Repeated::kIsFine : Repeated::kIsAnError;
+  // What a batch on all devices is held against is the same batch on one.
+  const bool is_single = strategy.strategy == "single";
+  const bool is_baseline = is_single && workload.is_per_device;
   const auto add_at = [&](int count) {
     planner.add({.strategy = strategy.strategy,
                  .launch = strategy.launch,
                  .model = workload.model,
                  .backend = backend,
-                 .devices = count,
+                 .devices = is_baseline ? 1 : count,
                  .global_batch = workload.is_per_device ? workload.batch * count : workload.batch,
                  .options = options},
                 repeated);
   };
   const std::vector<int>& devices = sweep.devices;
   const bool has_one = std::find(devices.begin(), devices.end(), 1) != devices.end();
-  if (strategy.strategy == "single" && !has_one) add_at(1);
+  if (is_single && !is_baseline && !has_one) add_at(1);
   for (const int count : devices) add_at(count);
 }
 

@@ -22,8 +22,9 @@ struct PlannedCells {
 };
 
 // The cells of a sweep, without those that make no sense: `single` is one device whatever the list
-// says; `independent` begins at two devices, since at one it is `single`; devices with an equal
-// share each need a batch that they divide; and what the sweep's constraints drop. `backend` as
+// says, with a batch per device the whole batch of each count; `independent` begins at two devices,
+// since at one it is `single`; devices with an equal share each need a batch that they divide; and
+// what the sweep's constraints drop. `backend` as
 // --backend takes it. Throws a usage error where two cells are the same or none is left.
 [[nodiscard]] PlannedCells plan_cells(const Sweep& sweep, const std::string& backend);
 [[nodiscard]] std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backend);
