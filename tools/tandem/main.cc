@@ -8,6 +8,7 @@
 
 #include "common/base/error.h"
 #include "tools/tandem/compare_command.h"
+#include "tools/tandem/doctor/doctor_command.h"
 #include "tools/tandem/explain_command.h"
 #include "tools/tandem/lessons_command.h"
 #include "tools/tandem/report_command.h"
@@ -16,6 +17,7 @@
 namespace {
 
 using tandem::cli::CompareOptions;
+using tandem::cli::DoctorOptions;
 using tandem::cli::ExplainOptions;
 using tandem::cli::LessonsOptions;
 using tandem::cli::ReportOptions;
@@ -147,6 +149,19 @@ CLI::App* add_lessons(CLI::App& app, LessonsOptions& options) {
   return lessons;
 }
 
+CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
+  CLI::App* doctor = app.add_subcommand(
+      "doctor",
+      "What is on this node, what is wrong with it for measuring, and what to do. Takes seconds; "
+      "exit status 1 where something is a problem.");
+  doctor->add_flag("--json", options.json, "The findings as JSON");
+  doctor->add_option("--programs", options.programs,
+                     "Folder of the bench programs, for tests; default: that of tandem");
+  doctor->add_option("--root", options.root, "What facts are read below, for tests")
+      ->capture_default_str();
+  return doctor;
+}
+
 // CLI11's own codes run from 100: to a shell, and to us, they are all usage errors.
 int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
@@ -178,9 +193,11 @@ int main(int count, char** arguments) {
   ReportOptions report_options;
   ExplainOptions explain_options;
   CompareOptions compare_options;
+  DoctorOptions doctor_options;
   const CLI::App* run = add_run(app, run_options);
   const CLI::App* lessons = add_lessons(app, lessons_options);
   add_report(app, report_options);
+  const CLI::App* doctor = add_doctor(app, doctor_options);
   const CLI::App* explain = add_explain(app, explain_options);
   const CLI::App* compare = add_compare(app, compare_options);
   if (const std::string wrong = unknown_command(app, count, arguments); !wrong.empty()) {
@@ -191,6 +208,7 @@ int main(int count, char** arguments) {
     app.parse(count, arguments);
     if (explain->parsed()) return tandem::cli::explain_gap(explain_options);
     if (compare->parsed()) return tandem::cli::compare_runs(compare_options);
+    if (doctor->parsed()) return tandem::cli::run_doctor(doctor_options);
     if (lessons->parsed()) return tandem::cli::run_lessons(lessons_options);
     return run->parsed() ? tandem::cli::run_sweep(run_options)
                          : tandem::cli::write_report(report_options);

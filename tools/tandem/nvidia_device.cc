@@ -28,23 +28,23 @@ int count_entries(const fs::path& folder, Predicate counts) {
   return count;
 }
 
-int gpu_files(const fs::path& root) { return count_entries(root / "dev", names_a_gpu); }
-
 int driver_entries(const fs::path& root) {
   return count_entries(root / "proc/driver/nvidia/gpus", [](const std::string&) { return true; });
 }
 
 }  // namespace
 
+int count_nvidia_devices(const fs::path& root) { return count_entries(root / "dev", names_a_gpu); }
+
 bool has_nvidia_device(const fs::path& root) {
-  if (gpu_files(root) > 0 || driver_entries(root) > 0) return true;
+  if (count_nvidia_devices(root) > 0 || driver_entries(root) > 0) return true;
   std::error_code error;
   return fs::exists(root / "dev/dxg", error) &&
          fs::exists(root / "usr/lib/wsl/lib/libcuda.so.1", error);
 }
 
 int nvidia_devices(const fs::path& root) {
-  const int files = gpu_files(root);
+  const int files = count_nvidia_devices(root);
   const int found = files > 0 ? files : driver_entries(root);
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (visible == nullptr) return found;

@@ -14,4 +14,7 @@ namespace tandem::cli {
 // no more than CUDA_VISIBLE_DEVICES names. 0 where the system does not tell.
 [[nodiscard]] int nvidia_devices(const std::filesystem::path& root = "/");
 
+// How many device files nvidia0, nvidia1, ... there are below `root`.
+[[nodiscard]] int count_nvidia_devices(const std::filesystem::path& root = "/");
+
 }  // namespace tandem::cli

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/doctor/control_group.h"
+
+#include <fstream>
+#include <sstream>
+
+namespace tandem::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool names(const std::string& controllers, const std::string& controller) {
+  std::istringstream list(controllers);
+  for (std::string name; std::getline(list, name, ',');) {
+    if (name == controller) return true;
+  }
+  return false;
+}
+
+// From a group up to the root of its hierarchy. In a container the path may be that outside, which
+// is not there: what is there is the root of its own.
+void add_with_parents(const fs::path& hierarchy, fs::path group, std::vector<fs::path>& folders) {
+  std::error_code ignored;
+  for (; group.has_relative_path(); group = group.parent_path()) {
+    const fs::path folder = hierarchy / group.relative_path();
+    if (fs::is_directory(folder, ignored)) folders.push_back(folder);
+  }
+  if (fs::is_directory(hierarchy, ignored)) folders.push_back(hierarchy);
+}
+
+}  // namespace
+
+std::vector<fs::path> control_groups(const fs::path& root, const std::string& controller) {
+  std::vector<fs::path> folders;
+  const fs::path top = root / "sys/fs/cgroup";
+  std::ifstream file(root / "proc/self/cgroup");
+  // "4:memory:/a/b" of version 1, "0::/a/b" of version 2.
+  for (std::string number, controllers, group; std::getline(file, number, ':') &&
+                                               std::getline(file, controllers, ':') &&
+                                               std::getline(file, group);) {
+    if (controllers.empty()) {
+      add_with_parents(top, group, folders);
+    } else if (names(controllers, controller)) {
+      add_with_parents(top / controller, group, folders);
+    }
+  }
+  return folders;
+}
+
+std::optional<double> number_in(const fs::path& path) {
+  std::ifstream file(path);
+  double number = 0;
+  if (!(file >> number)) return std::nullopt;
+  return number;
+}
+
+std::optional<double> number_of(const fs::path& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    double number = 0;
+    if ((words >> name >> number) && (name == key || name == key + ":")) return number;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tandem::doctor

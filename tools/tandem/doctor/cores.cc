@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/doctor/cores.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "common/results/physical_cores.h"
+#include "common/results/system_files.h"
+#include "tools/tandem/doctor/control_group.h"
+
+namespace tandem::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How many numbers a list such as "0-3,8" holds.
+int count_of(const std::string& list) {
+  std::istringstream parts(list);
+  int count = 0;
+  for (std::string part; std::getline(parts, part, ',');) {
+    int first = 0, last = 0;
+    const int read = std::sscanf(part.c_str(), "%d-%d", &first, &last);
+    if (read == 1) ++count;
+    if (read == 2) count += std::max(0, last - first + 1);
+  }
+  return count;
+}
+
+// "150000 100000" of version 2, two files of version 1; "max" and -1 are none.
+std::optional<double> quota_of(const fs::path& group) {
+  std::ifstream both(group / "cpu.max");
+  double quota = 0, period = 0;
+  if (both >> quota >> period) return quota / period;
+  const auto quota_1 = number_in(group / "cpu.cfs_quota_us");
+  const auto period_1 = number_in(group / "cpu.cfs_period_us");
+  if (!quota_1 || !period_1 || *quota_1 <= 0 || *period_1 <= 0) return std::nullopt;
+  return *quota_1 / *period_1;
+}
+
+std::string cores_text(const CoreFacts& facts) {
+  return fmt::format("{} core{} ({} hardware thread{}) of {}", facts.cores,
+                     facts.cores == 1 ? "" : "s", facts.allowed.size(),
+                     facts.allowed.size() == 1 ? "" : "s", facts.model);
+}
+
+Finding judge_number(const CoreFacts& facts) {
+  if (facts.cores > 1) return ok("cores", cores_text(facts));
+  return warning("cores", cores_text(facts) + ": host devices are cores, a device each",
+                 "give Tandem 2 cores or more to compare anything on the CPU; on GPUs, 2 per GPU");
+}
+
+Finding judge_binding(const CoreFacts& facts) {
+  const int allowed = static_cast<int>(facts.allowed.size());
+  if (facts.online == 0) return not_checked("binding", "/sys does not tell which CPUs are online");
+  if (allowed >= facts.online) {
+    return ok("binding", "this process may use all hardware threads; Tandem binds its own");
+  }
+  return warning(
+      "binding",
+      fmt::format("this process may use {} of {} hardware threads (taskset, cpuset, a "
+                  "launcher or a scheduler); so may all that it starts",
+                  allowed, facts.online),
+      "if that is not meant, start it without taskset or mpirun, or ask the scheduler or "
+      "the container for more");
+}
+
+// A group that has used up its quota is stopped until the next period: inside a step.
+Finding judge_quota(const CoreFacts& facts) {
+  if (!facts.quota) return ok("cpu quota", "none");
+  const std::string text = fmt::format("{:.4g} cores' worth of time for {} hardware threads",
+                                       *facts.quota, facts.allowed.size());
+  if (*facts.quota < static_cast<double>(facts.allowed.size())) {
+    return problem("cpu quota",
+                   text + fmt::format(": threads are stopped when it is used up, in the middle of "
+                                      "steps ({:.0f} times so far)",
+                                      facts.throttled),
+                   "give the container whole cores (docker --cpuset-cpus, Kubernetes' static CPU "
+                   "manager) in place of a quota (--cpus, limits.cpu)");
+  }
+  return ok("cpu quota", text);
+}
+
+}  // namespace
+
+std::vector<int> allowed_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> threads;
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return threads;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) threads.push_back(cpu);
+  }
+  return threads;
+}
+
+CoreFacts gather_cores(const fs::path& root, std::vector<int> allowed) {
+  const fs::path system = root / "sys/devices/system/cpu";
+  CoreFacts facts;
+  facts.model = results::cpuinfo_value("model name");
+  if (facts.model.empty()) facts.model = "a CPU that does not name itself";
+  facts.online = count_of(results::first_line(system / "online"));
+  facts.cores = results::physical_cores(allowed, system);
+  facts.allowed = std::move(allowed);
+  for (const fs::path& group : control_groups(root, "cpu")) {
+    const auto quota = quota_of(group);
+    if (!quota || (facts.quota && *facts.quota <= *quota)) continue;
+    facts.quota = quota;
+    facts.throttled = number_of(group / "cpu.stat", "nr_throttled").value_or(0);
+  }
+  return facts;
+}
+
+Findings judge_cores(const CoreFacts& facts) {
+  if (facts.allowed.empty()) {
+    return {not_checked("cores", "the system does not tell which CPUs this process may use")};
+  }
+  return {judge_number(facts), judge_binding(facts), judge_quota(facts)};
+}
+
+}  // namespace tandem::doctor

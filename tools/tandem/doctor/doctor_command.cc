@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/doctor/doctor_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/tandem/doctor/cores.h"
+#include "tools/tandem/doctor/finding.h"
+#include "tools/tandem/doctor/frequency.h"
+#include "tools/tandem/doctor/gpu_load.h"
+#include "tools/tandem/doctor/gpus.h"
+#include "tools/tandem/doctor/limits.h"
+#include "tools/tandem/doctor/memory.h"
+#include "tools/tandem/doctor/nccl.h"
+#include "tools/tandem/doctor/neighbours.h"
+#include "tools/tandem/doctor/peers.h"
+#include "tools/tandem/doctor/program_run.h"
+#include "tools/tandem/doctor/ranks.h"
+#include "tools/tandem/doctor/variables.h"
+#include "tools/tandem/measuring.h"
+#include "tools/tandem/nvidia_device.h"
+#include "tools/tandem/program_paths.h"
+
+namespace tandem::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using doctor::Findings;
+
+constexpr std::chrono::seconds kWatched{1};
+
+void append(Findings& all, Findings more) { std::ranges::move(more, std::back_inserter(all)); }
+
+// What can be read, and what a second on the cores shows.
+Findings look_at_node(const fs::path& root, const doctor::Variables& variables, bool has_gpu) {
+  const std::vector<int> allowed = doctor::allowed_threads();
+  const doctor::CoreFacts cores = doctor::gather_cores(root, allowed);
+  Findings all = doctor::judge_cores(cores);
+  append(all, doctor::judge_frequency(doctor::gather_frequency(root, allowed)));
+  append(all, doctor::judge_neighbours(
+                  doctor::watch_neighbours(doctor::one_thread_per_core(root, allowed), kWatched)));
+  append(all, doctor::judge_memory(doctor::gather_memory(root)));
+  append(all, doctor::judge_limits(doctor::gather_limits(root, variables)));
+  append(all, doctor::judge_slurm(variables, cores.cores, has_gpu));
+  append(all, doctor::judge_variables(variables));
+  return all;
+}
+
+// Idle GPUs first: after that Tandem's own runs would show.
+Findings look_at_gpus(const doctor::Programs& programs, const fs::path& root,
+                      const doctor::Variables& variables) {
+  const std::vector<doctor::IdleGpu> present = doctor::ask_gpus();
+  const std::vector<doctor::IdleGpu> visible = doctor::visible_of(present, variables);
+  // Without nvidia-smi by their device files; without those, step_bench says what is missing.
+  const int devices = present.empty()
+                          ? doctor::visible_gpus(variables, std::max(1, count_nvidia_devices(root)))
+                          : static_cast<int>(visible.size());
+  if (devices == 0) {
+    return {doctor::not_checked("gpus", "CUDA_VISIBLE_DEVICES hides all of them")};
+  }
+  Findings all = doctor::judge_gpus(visible);
+  const doctor::GpuLoad load = doctor::run_gpu_load(programs, devices);
+  append(all, doctor::judge_gpu_load(load));
+  if (!load.record) {
+    append(all, {doctor::not_checked("bandwidth", "no program runs on the GPUs"),
+                 doctor::not_checked("nccl", "no program runs on the GPUs")});
+    return all;
+  }
+  append(all, doctor::judge_peers(load.record->gpus, doctor::run_copies(programs, devices)));
+  append(all, doctor::judge_nccl(doctor::run_nccl(programs, devices)));
+  return all;
+}
+
+Findings without_gpus() {
+  return {doctor::not_checked("gpus",
+                              "no NVIDIA GPU shows itself: drivers, peers, bandwidth, NCCL "
+                              "and throttling are not looked at")};
+}
+
+}  // namespace
+
+int run_doctor(const DoctorOptions& options) {
+  check_not_a_rank("doctor");
+  const fs::path folder = options.programs.empty() ? program_folder() : fs::path(options.programs);
+  static_cast<void>(find_step_bench(options.programs.empty() ? "" : folder / "step_bench"));
+  const Interrupts interrupts;
+  const doctor::Variables variables = doctor::gather_variables();
+  const bool has_gpu = has_nvidia_device(options.root);
+  const doctor::Programs programs(folder, interrupts);
+  Findings all = look_at_node(options.root, variables, has_gpu);
+  if (!interrupts.requested()) append(all, doctor::judge_ranks(doctor::run_ranks(programs)));
+  if (!interrupts.requested()) {
+    append(all, has_gpu ? look_at_gpus(programs, options.root, variables) : without_gpus());
+  }
+  fmt::print("{}", options.json ? to_json(all) : to_text(all));
+  return interrupts.requested() ? kInterruptedExit : exit_code(all);
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/doctor/gpus.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "common/base/numbers.h"
+#include "tools/tandem/command_output.h"
+
+namespace tandem::doctor {
+namespace {
+
+constexpr double kBusyPercent = 5;
+constexpr double kUsedMib = 1024;
+constexpr double kHotCelsius = 85;  // slow-downs of datacenter cards begin a few degrees above
+constexpr std::size_t kColumns = 11;
+
+std::vector<std::string> columns_of(const std::string& line) {
+  std::vector<std::string> columns;
+  std::istringstream parts(line);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t start = part.find_first_not_of(" \t\r");
+    part = start == std::string::npos
+               ? ""
+               : part.substr(start, part.find_last_not_of(" \t\r") - start + 1);
+    columns.push_back(part.starts_with('[') ? "" : part);
+  }
+  return columns;
+}
+
+std::optional<double> number(const std::string& text) { return parse_number<double>(text); }
+
+std::string name_of(const IdleGpu& gpu) { return fmt::format("GPU {} ({})", gpu.index, gpu.pci); }
+
+void judge_use(const IdleGpu& gpu, Findings& findings) {
+  const std::string subject = "busy GPUs";
+  const char* const advice =
+      "see what computes there (nvidia-smi), end it, or name others (--gpus)";
+  if (gpu.utilization.value_or(0) >= kBusyPercent) {
+    findings.push_back(
+        problem(subject,
+                fmt::format("{} computed for {:.0f} % of the time before anything of "
+                            "Tandem's ran",
+                            name_of(gpu), *gpu.utilization),
+                advice));
+  } else if (gpu.used_mib.value_or(0) >= kUsedMib) {
+    findings.push_back(warning(subject,
+                               fmt::format("{}: {:.0f} of {:.0f} MiB are in use by others",
+                                           name_of(gpu), *gpu.used_mib, gpu.total_mib.value_or(0)),
+                               advice));
+  }
+}
+
+void judge_mode(const IdleGpu& gpu, Findings& findings) {
+  if (gpu.compute_mode == "Prohibited") {
+    findings.push_back(problem(
+        "compute mode", name_of(gpu) + " is in prohibited mode: no process may compute on it",
+        fmt::format("as root: nvidia-smi -i {} -c 0", gpu.pci)));
+  }
+  if (gpu.mig == "Enabled") {
+    findings.push_back(warning("MIG",
+                               name_of(gpu) +
+                                   " is divided into instances: between them there is no "
+                                   "peer access, and NCCL takes one per process",
+                               fmt::format("as root: nvidia-smi -i {} -mig 0", gpu.pci)));
+  }
+  if (gpu.celsius.value_or(0) >= kHotCelsius) {
+    findings.push_back(
+        warning("temperature",
+                fmt::format("{} is at {:.0f} C before it computes", name_of(gpu), *gpu.celsius),
+                "let it cool, and look at the node's fans and air"));
+  }
+}
+
+Finding judge_kinds(const std::vector<IdleGpu>& gpus) {
+  std::set<std::string> names;
+  for (const IdleGpu& gpu : gpus) names.insert(gpu.name);
+  const std::string text =
+      fmt::format("{} x {}, driver {}", gpus.size(), *names.begin(), gpus.front().driver);
+  if (names.size() == 1) return ok("gpus", text);
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return warning("gpus", fmt::format("{} GPUs of {} kinds: {}", gpus.size(), names.size(), all),
+                 "name those of one kind (--gpus): the slowest sets the pace of all");
+}
+
+void judge_duplicates(const std::vector<IdleGpu>& gpus, Findings& findings) {
+  std::set<std::string> seen;
+  for (const IdleGpu& gpu : gpus) {
+    if (gpu.uuid.empty() || seen.insert(gpu.uuid).second) continue;
+    findings.push_back(problem("duplicate GPUs",
+                               name_of(gpu) + " shows twice: two devices would share it",
+                               "look at how the container passes GPUs through"));
+  }
+}
+
+}  // namespace
+
+std::vector<IdleGpu> parse_gpus(const std::string& csv) {
+  std::vector<IdleGpu> gpus;
+  std::istringstream lines(csv);
+  for (std::string line; std::getline(lines, line);) {
+    const std::vector<std::string> columns = columns_of(line);
+    if (columns.size() != kColumns || !parse_number<int>(columns[0])) continue;
+    gpus.push_back({.index = columns[0],
+                    .pci = columns[1],
+                    .uuid = columns[2],
+                    .name = columns[3],
+                    .driver = columns[4],
+                    .compute_mode = columns[5],
+                    .mig = columns[6],
+                    .used_mib = number(columns[7]),
+                    .total_mib = number(columns[8]),
+                    .utilization = number(columns[9]),
+                    .celsius = number(columns[10])});
+  }
+  return gpus;
+}
+
+std::vector<IdleGpu> ask_gpus() {
+  return parse_gpus(cli::output_of(
+      fmt::format("timeout 20 nvidia-smi --query-gpu={} --format=csv,noheader,nounits 2>/dev/null",
+                  kGpuQuery)));
+}
+
+std::vector<IdleGpu> visible_of(const std::vector<IdleGpu>& gpus, const Variables& variables) {
+  const auto found = variables.find("CUDA_VISIBLE_DEVICES");
+  if (found == variables.end()) return gpus;
+  const std::vector<std::string> named = columns_of(found->second);
+  std::vector<IdleGpu> visible;
+  std::ranges::copy_if(gpus, std::back_inserter(visible), [&](const IdleGpu& gpu) {
+    return std::ranges::any_of(named, [&](const std::string& name) {
+      return name == gpu.index || (name.size() > 4 && gpu.uuid.starts_with(name));
+    });
+  });
+  return visible;
+}
+
+int visible_gpus(const Variables& variables, int present) {
+  const auto found = variables.find("CUDA_VISIBLE_DEVICES");
+  if (found == variables.end()) return present;
+  int visible = 0;
+  std::istringstream list(found->second);
+  for (std::string gpu; std::getline(list, gpu, ',') && gpu != "-1";) ++visible;
+  return std::min(visible, present);
+}
+
+Findings judge_gpus(const std::vector<IdleGpu>& gpus) {
+  if (gpus.empty()) {
+    return {not_checked("gpus",
+                        "nvidia-smi is not in PATH, or does not answer: memory in use, "
+                        "utilization and modes of GPUs are not known")};
+  }
+  Findings findings{judge_kinds(gpus)};
+  judge_duplicates(gpus, findings);
+  const std::size_t before = findings.size();
+  for (const IdleGpu& gpu : gpus) judge_use(gpu, findings);
+  if (findings.size() == before) findings.push_back(ok("busy GPUs", "none, before Tandem's runs"));
+  for (const IdleGpu& gpu : gpus) judge_mode(gpu, findings);
+  return findings;
+}
+
+}  // namespace tandem::doctor

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/doctor/limits.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
+#include "common/base/numbers.h"
+
+namespace tandem::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kMiB = 1 << 20;
+constexpr double kLeastShared = 128 * kMiB;
+constexpr double kWarnedShared = 1024 * kMiB;
+constexpr double kLeastLocked = 8 * kMiB;
+constexpr double kLeastFiles = 1024;
+
+std::string text_of(double bytes) {
+  return bytes < 1024 * kMiB ? fmt::format("{:.4g} MiB", bytes / kMiB)
+                             : fmt::format("{:.4g} GiB", bytes / (1024 * kMiB));
+}
+
+std::optional<double> limit_of(int resource) {
+  rlimit limit{};
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return std::nullopt;
+  if (limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return static_cast<double>(limit.rlim_cur);
+}
+
+std::string container_of(const fs::path& root, const Variables& variables) {
+  std::error_code ignored;
+  if (fs::exists(root / ".dockerenv", ignored)) return "Docker";
+  if (fs::exists(root / "run/.containerenv", ignored)) return "Podman";
+  if (variables.contains("APPTAINER_CONTAINER")) return "Apptainer";
+  if (variables.contains("KUBERNETES_SERVICE_HOST")) return "Kubernetes";
+  return "";
+}
+
+Finding judge_shared(const LimitFacts& facts) {
+  const std::string subject = "/dev/shm";
+  const std::string advice =
+      facts.container.empty()
+          ? "as root: mount -o remount,size=50% /dev/shm; or free what lies in it"
+          : "start the container with more: --shm-size=16g or --ipc=host; in Kubernetes an "
+            "emptyDir "
+            "of medium Memory at /dev/shm";
+  if (!facts.shared_free) {
+    return problem(subject, "there is none: processes cannot share memory", advice);
+  }
+  const std::string text = fmt::format("{} free of {}", text_of(*facts.shared_free),
+                                       text_of(facts.shared_total.value_or(*facts.shared_free)));
+  if (*facts.shared_free < kLeastShared) {
+    return problem(subject, text + ": too little for any model on several processes", advice);
+  }
+  if (*facts.shared_free < kWarnedShared) {
+    return warning(subject, text + ": too little for larger models on the host", advice);
+  }
+  return ok(subject, text);
+}
+
+Finding judge_locked(const LimitFacts& facts) {
+  if (!facts.locked) return ok("memlock", "unlimited");
+  const std::string text = fmt::format("{} of a process", text_of(*facts.locked));
+  if (*facts.locked >= kLeastLocked) return ok("memlock", text);
+  return warning("memlock",
+                 text + ": MPI and NCCL cannot register memory with network cards (RDMA)",
+                 "for several nodes: ulimit -l unlimited, or --ulimit memlock=-1 of the container");
+}
+
+Finding judge_files(const LimitFacts& facts) {
+  if (!facts.open_files) return ok("open files", "unlimited");
+  const std::string text = fmt::format("{:.0f} of a process", *facts.open_files);
+  if (*facts.open_files >= kLeastFiles) return ok("open files", text);
+  return warning("open files", text + ": a launcher of many ranks needs more", "ulimit -n 65536");
+}
+
+std::string value_of(const Variables& variables, const char* name) {
+  const auto found = variables.find(name);
+  return found == variables.end() ? "" : found->second;
+}
+
+}  // namespace
+
+LimitFacts gather_limits(const fs::path& root, const Variables& variables) {
+  LimitFacts facts;
+  struct statvfs shared {};
+  if (::statvfs((root / "dev/shm").c_str(), &shared) == 0) {
+    const auto block = static_cast<double>(shared.f_frsize);
+    facts.shared_total = block * static_cast<double>(shared.f_blocks);
+    facts.shared_free = block * static_cast<double>(shared.f_bavail);
+  }
+  facts.locked = limit_of(RLIMIT_MEMLOCK);
+  facts.open_files = limit_of(RLIMIT_NOFILE);
+  facts.container = container_of(root, variables);
+  return facts;
+}
+
+Findings judge_limits(const LimitFacts& facts) {
+  Findings findings{judge_shared(facts), judge_locked(facts), judge_files(facts)};
+  if (!facts.container.empty()) {
+    findings.push_back(ok("container", facts.container + ": its limits are those above"));
+  }
+  return findings;
+}
+
+Findings judge_slurm(const Variables& variables, int cores, bool has_gpu) {
+  const std::string subject = "slurm";
+  const std::string job = value_of(variables, "SLURM_JOB_ID");
+  if (job.empty()) return {ok(subject, "this is no allocation of Slurm")};
+  const std::string cpus = value_of(variables, "SLURM_CPUS_ON_NODE");
+  const std::string gpus = value_of(variables, "SLURM_GPUS_ON_NODE");
+  Findings findings{
+      ok(subject, fmt::format("job {}: {} CPUs and {} GPUs of this node", job,
+                              cpus.empty() ? "unknown" : cpus, gpus.empty() ? "no" : gpus))};
+  const int granted = parse_number<int>(cpus).value_or(0);
+  if (granted > 0 && granted < cores) {
+    findings.push_back(warning(
+        subject,
+        fmt::format("{} cores may be used here, but the job was granted {} CPUs: others may be on "
+                    "them too",
+                    cores, granted),
+        "ask for the whole node (--exclusive), or measure on as many devices as CPUs"));
+  }
+  if (has_gpu && gpus.empty() && value_of(variables, "SLURM_JOB_GPUS").empty()) {
+    findings.push_back(warning(subject, "the node shows GPUs, but the job was granted none",
+                               "ask for them: --gpus-per-node=N"));
+  }
+  return findings;
+}
+
+}  // namespace tandem::doctor

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tools/tandem/doctor/finding.h"
+#include "tools/tandem/doctor/variables.h"
+
+namespace tandem::doctor {
+
+struct LimitFacts {
+  // Of the file system of /dev/shm, in bytes; absent: there is none.
+  std::optional<double> shared_total{};
+  std::optional<double> shared_free{};
+  std::optional<double> locked{};      // memory that a process may lock, in bytes; absent: any
+  std::optional<double> open_files{};  // of a process; absent: any
+  std::string container{};             // "Docker", ...; empty: none is seen
+};
+
+// /dev/shm and the container's marks lie below `root`; the other limits are this process's.
+[[nodiscard]] LimitFacts gather_limits(const std::filesystem::path& root,
+                                       const Variables& variables);
+
+// /dev/shm holds the memory of host devices, MPI's and NCCL's buffers between processes: 64 MiB is
+// a container's default, and holds no model; below 1 GiB free is a warning. Memory is locked for
+// network cards (RDMA); a default of some systems is 64 KiB, of others 8 MiB. 1024 open files are
+// the usual limit, and enough for 64 ranks of a node.
+[[nodiscard]] Findings judge_limits(const LimitFacts& facts);
+
+// What Slurm granted, as its variables tell; `cores` and `has_gpu` are what is here.
+[[nodiscard]] Findings judge_slurm(const Variables& variables, int cores, bool has_gpu);
+
+}  // namespace tandem::doctor

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/doctor/peers.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "common/base/error.h"
+#include "common/stats/summary.h"
+
+namespace tandem::doctor {
+namespace {
+
+constexpr double kSlow = 0.5;  // of the median of its kind
+
+bool is_gpu(const std::string& endpoint) { return endpoint.starts_with("cuda:"); }
+
+// "copy/from:cuda:0/to:pinned/bytes:67108864": its two ends; empty where it has another form.
+CopySpeed ends_of(const std::string& name) {
+  const std::size_t from = name.find("/from:");
+  const std::size_t to = name.find("/to:");
+  const std::size_t bytes = name.find("/bytes:");
+  if (from == std::string::npos || to == std::string::npos || bytes == std::string::npos) return {};
+  return {.from = name.substr(from + 6, to - from - 6), .to = name.substr(to + 4, bytes - to - 4)};
+}
+
+std::vector<CopySpeed> chosen(const std::vector<CopySpeed>& all, bool from_gpu, bool to_gpu) {
+  std::vector<CopySpeed> found;
+  for (const CopySpeed& speed : all) {
+    if (speed.from == speed.to || speed.from == "pageable" || speed.to == "pageable") continue;
+    if (is_gpu(speed.from) == from_gpu && is_gpu(speed.to) == to_gpu) found.push_back(speed);
+  }
+  return found;
+}
+
+void judge_kind(const std::vector<CopySpeed>& speeds, const std::string& kind,
+                const std::string& advice, Findings& findings) {
+  const std::string subject = "bandwidth";
+  if (speeds.empty()) return;
+  std::vector<double> values;
+  for (const CopySpeed& speed : speeds) values.push_back(speed.gigabytes_per_second);
+  const double median = stats::median(values);
+  const std::size_t before = findings.size();
+  for (const CopySpeed& speed : speeds) {
+    if (speed.gigabytes_per_second >= kSlow * median) continue;
+    findings.push_back(
+        warning(subject,
+                fmt::format("{} to {}: {:.1f} GB/s, where the median of copies {} is {:.1f} GB/s",
+                            speed.from, speed.to, speed.gigabytes_per_second, kind, median),
+                advice));
+  }
+  if (findings.size() > before) return;
+  findings.push_back(
+      ok(subject, fmt::format("copies {}: {:.1f} to {:.1f} GB/s, median {:.1f}", kind,
+                              stats::minimum(values), stats::maximum(values), median)));
+}
+
+void judge_access(const std::vector<results::GpuRecord>& gpus, Findings& findings) {
+  const std::string subject = "peer access";
+  const std::size_t before = findings.size();
+  int told = 0;
+  for (const results::GpuRecord& gpu : gpus) {
+    for (const results::GpuPeer& peer : gpu.peers) {
+      if (peer.device <= gpu.device || !peer.peer_access) continue;
+      ++told;
+      if (*peer.peer_access) continue;
+      findings.push_back(warning(
+          subject,
+          fmt::format("none between devices {} and {} (their paths meet at: {}): copies and "
+                      "collectives go through the host",
+                      gpu.device, peer.device, peer.path.empty() ? "not told" : peer.path),
+          "see nvidia-smi topo -p2p r; some cards have none, else look at the BIOS' IOMMU "
+          "and ACS settings and at the virtual machine's passthrough"));
+    }
+  }
+  if (findings.size() > before) return;
+  findings.push_back(told > 0 ? ok(subject, fmt::format("between all {} pairs", told))
+                              : not_checked(subject, "the driver does not tell"));
+}
+
+}  // namespace
+
+std::vector<CopySpeed> parse_copies(const std::string& text) {
+  const auto document = nlohmann::json::parse(text, nullptr, false);
+  if (!document.is_object() || !document.contains("benchmarks") ||
+      !document["benchmarks"].is_array()) {
+    fail(ErrorKind::kFailure, "reading copy_bench's document: it is none of Google Benchmark's");
+  }
+  std::vector<CopySpeed> speeds;
+  for (const auto& entry : document["benchmarks"]) {
+    if (!entry.is_object() || !entry.contains("GBps") || !entry["GBps"].is_number()) continue;
+    CopySpeed speed = ends_of(entry.value("name", ""));
+    if (speed.from.empty()) continue;
+    speed.gigabytes_per_second = entry["GBps"].get<double>();
+    speeds.push_back(speed);
+  }
+  return speeds;
+}
+
+CopyRun run_copies(const Programs& programs, int devices) {
+  const std::filesystem::path out = programs.file("copies.json");
+  CopyRun copies{
+      .run = programs.run(
+          "copy_bench",
+          {"--backend=cuda", fmt::format("--devices={}", devices), "--sizes=64MiB", "--ways=one",
+           "--samples=5", "--benchmark_filter=-pageable", "--benchmark_out=" + out.string()}),
+      .speeds = {}};
+  if (!copies.run.is_done()) return copies;
+  std::ifstream file(out);
+  copies.speeds = parse_copies({std::istreambuf_iterator<char>(file), {}});
+  return copies;
+}
+
+Findings judge_peers(const std::vector<results::GpuRecord>& gpus, const CopyRun& copies) {
+  Findings findings;
+  if (gpus.size() > 1) judge_access(gpus, findings);
+  if (!copies.run.is_done()) {
+    findings.push_back(judge_run(copies.run, "bandwidth", "",
+                                 "do what it says; where copies between GPUs arrive wrong, look at "
+                                 "the BIOS' IOMMU and ACS settings, and use --p2p=off meanwhile"));
+    return findings;
+  }
+  judge_kind(chosen(copies.speeds, true, true), "between GPUs",
+             "see nvidia-smi topo -m: this pair goes another way than the others, or its links are "
+             "down (nvidia-smi nvlink -s)",
+             findings);
+  judge_kind(chosen(copies.speeds, false, true), "to GPUs",
+             "see nvidia-smi -q: the PCIe link may have fewer lanes or an older generation",
+             findings);
+  judge_kind(chosen(copies.speeds, true, false), "from GPUs",
+             "see nvidia-smi -q: the PCIe link may have fewer lanes or an older generation",
+             findings);
+  return findings;
+}
+
+}  // namespace tandem::doctor

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/doctor/program_run.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "common/base/error.h"
+#include "tools/tandem/child_process.h"
+#include "tools/tandem/launch_command.h"
+#include "tools/tandem/signal_name.h"
+#include "tools/tandem/stderr_reason.h"
+
+namespace tandem::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+using End = ProgramRun::End;
+
+// Seconds are the rule; a GPU that is opened for the first time may take half a minute.
+constexpr std::chrono::seconds kDeadline{90};
+
+std::string reason_of(const cli::ChildResult& result) {
+  std::string reason = cli::reason_in(result.stderr_text);
+  if (!reason.empty()) return reason;
+  return fmt::format("it ended with status {} and said nothing", result.code);
+}
+
+ProgramRun run_of(const cli::ChildResult& result) {
+  ProgramRun run{.end = End::kFailed,
+                 .reason = {},
+                 .stderr_text = result.stderr_text,
+                 .seconds = result.duration.count()};
+  switch (result.end) {
+    case cli::ChildResult::End::kExited:
+      if (result.code == 0) run.end = End::kDone;
+      if (result.code != 0) run.reason = reason_of(result);
+      break;
+    case cli::ChildResult::End::kSignalled:
+      run.reason = "it was ended by " + cli::signal_name(result.code);
+      break;
+    case cli::ChildResult::End::kTimedOut:
+      run.end = End::kTimedOut;
+      run.reason = fmt::format("it did not end within {} s", kDeadline.count());
+      break;
+    case cli::ChildResult::End::kInterrupted:
+      run.end = End::kInterrupted;
+      break;
+    case cli::ChildResult::End::kNotStarted:
+      run.end = End::kNotStarted;
+      run.reason = std::strerror(result.code);
+      break;
+  }
+  return run;
+}
+
+}  // namespace
+
+Programs::Programs(fs::path folder, const cli::Interrupts& interrupts)
+    : folder_(std::move(folder)), interrupts_(interrupts) {
+  std::string name = (fs::temp_directory_path() / "tandem-doctor-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    fail(ErrorKind::kFailure, "making a folder in {}: {}; set TMPDIR to one that can be written",
+         fs::temp_directory_path().string(), std::strerror(errno));
+  }
+  scratch_ = name;
+}
+
+Programs::~Programs() {
+  std::error_code ignored;
+  fs::remove_all(scratch_, ignored);
+}
+
+ProgramRun Programs::run_command(std::vector<std::string> command) const {
+  cli::ChildRequest request{.arguments = std::move(command),
+                            .environment = cli::launch_environment(),
+                            .log = file("log"),
+                            .timeout = kDeadline};
+  return run_of(cli::run_child(request, interrupts_));
+}
+
+ProgramRun Programs::run(const std::string& program,
+                         const std::vector<std::string>& arguments) const {
+  std::vector<std::string> command{(folder_ / program).string()};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_command(std::move(command));
+}
+
+ProgramRun Programs::run_ranks(int ranks, const std::string& program,
+                               const std::vector<std::string>& arguments) const {
+  // As sweeps start ranks on one machine (launch_site.h).
+  std::vector<std::string> command{"mpirun",
+                                   "-np",
+                                   std::to_string(ranks),
+                                   "--bind-to",
+                                   "none",
+                                   "--oversubscribe",
+                                   "--mca",
+                                   "btl",
+                                   "vader,self",
+                                   (folder_ / program).string()};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_command(std::move(command));
+}
+
+Finding judge_run(const ProgramRun& run, const std::string& subject, const std::string& done,
+                  const std::string& advice) {
+  switch (run.end) {
+    case End::kDone:
+      return ok(subject, fmt::format("{} ({:.1f} s)", done, run.seconds));
+    case End::kInterrupted:
+      return not_checked(subject, "interrupted");
+    case End::kNotStarted:
+    case End::kTimedOut:
+    case End::kFailed:
+      break;
+  }
+  return problem(subject, run.reason, advice);
+}
+
+}  // namespace tandem::doctor

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tools/tandem/doctor/finding.h"
+#include "tools/tandem/doctor/program_run.h"
+
+namespace tandem::doctor {
+
+// Two ranks on this node's cores, which check every element of an all-reduce.
+struct RankRuns {
+  ProgramRun over_mpi{};
+  ProgramRun over_shared_memory{};
+};
+
+[[nodiscard]] RankRuns run_ranks(const Programs& programs);
+
+// True where ranks of a launch did not find each other: each took itself for the only one.
+[[nodiscard]] bool is_isolated(const ProgramRun& run);
+
+// What a run of ranks came to: isolated ranks and a launcher that is not there are told apart from
+// other failures.
+[[nodiscard]] Finding judge_launch(const ProgramRun& run, const std::string& subject,
+                                   const std::string& done);
+
+[[nodiscard]] Findings judge_ranks(const RankRuns& runs);
+
+}  // namespace tandem::doctor
