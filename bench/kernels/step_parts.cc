@@ -153,19 +153,26 @@ void run_step_parts(const KernelOptions& options, Platform& platform) {
          "--backend=host, or a profiler of GPUs",
          options.parts_of, to_string(platform.backend()));
   }
+  const BenchmarkFlags flags = read_benchmark_flags("kernel_bench", options.benchmark_flags, 1);
+  refuse_repetitions(flags, "all steps are one account: use --steps for more of them");
   const auto model = make_model(options.parts_of);
+  const Precision precision = options.precision.value_or(Precision::kFp32);
+  GoogleBenchmark driver("kernel_bench", flags, 0);
+  const std::string name =
+      fmt::format("step_parts/host/{}/{}/batch:{}/input:{}", name_of(precision), model->name(),
+                  options.batch, name_of(options.input, kInputs));
+  if (driver.leaves_out(name)) {
+    driver.add(name, options.steps, benchmark::kMillisecond, {});
+    return driver.run();
+  }
   platform.device(0).bind_this_thread();
   PartsSampler sampler(platform, *model, options);
-  GoogleBenchmark driver("kernel_bench", options.benchmark_flags, 0);
-  const Precision precision = options.precision.value_or(Precision::kFp32);
-  driver.add(fmt::format("step_parts/host/{}/{}/batch:{}/input:{}", name_of(precision),
-                         model->name(), options.batch, name_of(options.input, kInputs)),
-             options.steps, benchmark::kMillisecond, [&](benchmark::State& state) {
-               for ([[maybe_unused]] auto iteration : state) {
-                 state.SetIterationTime(sampler.sample());
-               }
-               set_counters(state, sampler);
-             });
+  driver.add(name, options.steps, benchmark::kMillisecond, [&](benchmark::State& state) {
+    for ([[maybe_unused]] auto iteration : state) {
+      state.SetIterationTime(sampler.sample());
+    }
+    set_counters(state, sampler);
+  });
   driver.run();
   std::cerr << sampler.table() << to_text(sampler.sum()) << std::endl;
 }

@@ -9,6 +9,7 @@
 
 #include "common/base/error.h"
 #include "tools/tandem/budget.h"
+#include "tools/tandem/sweep_files.h"
 
 namespace tandem::cli {
 namespace {

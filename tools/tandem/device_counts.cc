@@ -8,7 +8,6 @@
 #include <array>
 #include <string>
 
-#include "tools/tandem/nearest.h"
 
 namespace tandem::cli {
 namespace {
