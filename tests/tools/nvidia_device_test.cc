@@ -36,8 +36,10 @@ TEST_F(NvidiaDevice, ControlFiles_AreNoDevice) {
 }
 
 TEST_F(NvidiaDevice, NumberedFile_IsADevice) {
-  touch("dev/nvidia12");
+  EXPECT_EQ(count_nvidia_devices(root()), 0);
+  for (const char* name : {"nvidia12", "nvidia0", "nvidiactl"}) touch(std::string("dev/") + name);
   EXPECT_TRUE(has_nvidia_device(root()));
+  EXPECT_EQ(count_nvidia_devices(root()), 2);
 }
 
 TEST_F(NvidiaDevice, DriversEntry_IsADevice) {
