@@ -28,8 +28,9 @@ void declare_cell(CLI::App& app, StepFlags& flags) {
   app.add_option("--batch", flags.batch, "samples per step over all devices");
   app.add_option("--batch-per-device", flags.batch_per_device,
                  "samples per step and device; this or --batch");
-  app.add_option("--devices", flags.devices, "devices; of processes, one each")
-      ->capture_default_str();
+  app.add_option("--devices", flags.devices,
+                 "devices; of processes, one each (default: 1; of processes, as many as were "
+                 "started)");
   app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
   app.add_option("--input", flags.input,
                  "where a step's batch starts: host (pinned), pageable or device memory; of "

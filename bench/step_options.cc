@@ -20,6 +20,7 @@
 #include "common/base/error.h"
 #include "common/base/numbers.h"
 #include "common/base/units.h"
+#include "common/comm/launcher.h"
 
 namespace tandem::bench {
 namespace {
@@ -352,6 +353,13 @@ void take_times(const CLI::App& app, std::vector<std::string>& benchmark_flags, 
   take("--benchmark_min_warmup_time", "--warmup-time", "--warmup-steps", flags.warmup_time);
 }
 
+// Of processes there are as many as the launcher started, unless --devices says otherwise.
+void take_devices(const CLI::App& app, StepFlags& flags) {
+  if (app.count("--devices") > 0) return;
+  const StrategyKind strategy = choose("--strategy", flags.strategy, kStrategies);
+  if (launch_of(flags, strategy) == Launch::kProcesses) flags.devices = announced_ranks();
+}
+
 void check_repetitions(const StepOptions& options) {
   if (options.ab_variant) {
     refuse_repetitions(options.benchmark,
@@ -381,6 +389,7 @@ std::optional<StepOptions> parse_step_options(int argc, const char* const* argv)
     return std::nullopt;
   }
   take_times(app, benchmark_flags, flags);
+  take_devices(app, flags);
   StepOptions options = options_of(app, flags);
   const int ranks = options.place.launch == Launch::kProcesses ? flags.devices : 1;
   options.benchmark = read_benchmark_flags("step_bench", benchmark_flags, ranks);

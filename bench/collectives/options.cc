@@ -10,6 +10,7 @@
 #include "bench/gpu_flags.h"
 #include "bench/ranks_main.h"
 #include "bench/size_list.h"
+#include "common/comm/launcher.h"
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
@@ -88,7 +89,8 @@ void declare_job(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--launch", flags.launch, "ranks as processes (under mpirun) or threads")
       ->capture_default_str();
-  app.add_option("--devices", flags.devices, "ranks, a device each")->capture_default_str();
+  app.add_option("--devices", flags.devices,
+                 "ranks, a device each (default: 1; of processes, as many as were started)");
   app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
   app.add_option("--comm", flags.comm,
                  "transport: auto (host: shared_memory on one node; GPUs: nccl where each rank has "
@@ -102,7 +104,7 @@ void declare_job(CLI::App& app, Flags& flags) {
   app.add_flag("--oversubscribe", flags.oversubscribe, "let ranks share cores or GPUs");
   declare_gpus(app, flags.gpus);
   declare_failure(app, flags.failure);
-  app.footer("As processes: mpirun -np DEVICES --bind-to none collective_bench --devices=DEVICES.");
+  app.footer("As processes: mpirun -np DEVICES --bind-to none collective_bench.");
 }
 
 std::vector<Collective> collectives_of(const std::string& text) {
@@ -204,6 +206,10 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   CollectiveOptions options;
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
+  const Launch launch = choose("--launch", flags.launch, kLaunches);
+  if (launch == Launch::kProcesses && app.count("--devices") == 0) {
+    flags.devices = announced_ranks();
+  }
   options.benchmark = read_benchmark_flags("collective_bench", benchmark_flags, flags.devices);
   options.place = place_of(flags);
   options.flight_dir = flags.failure.flight_dir;

@@ -63,13 +63,13 @@ def check_output(command, scratch):
 def main():
     mpirun, programs, scratch = sys.argv[1:]
     ranks = [mpirun, "--oversubscribe", "--bind-to", "none", "-np", "2"]
-    host = ["--backend=host", "--devices=2", "--oversubscribe"]
+    host = ["--backend=host", "--oversubscribe"]  # as many devices as ranks were started
     step = [f"{programs}/step_bench", "--strategy=ddp", "--model=mlp-tiny", "--batch=8",
             "--benchmark_min_time=0.001", "--benchmark_min_warmup_time=0.001", *host]
     collective = [f"{programs}/collective_bench", "--sizes=1KiB,2MiB", "--samples=3", *host]
-    copy = [f"{programs}/copy_bench", "--sizes=4KiB", "--samples=3", *host]
-    for command, some in ((ranks + step, "batch:8"), (ranks + collective, "bytes:1024/fp32/in_place"),
-                          (collective + ["--launch=threads"], "bytes:1024/fp32/in_place/threads"),
+    copy = [f"{programs}/copy_bench", "--sizes=4KiB", "--samples=3", "--devices=2", *host]
+    for command, some in ((ranks + step, "devices:2/batch:8"), (ranks + collective, "ranks:2/bytes:1024/fp32/in_place"),
+                          (collective + ["--launch=threads", "--devices=2"], "bytes:1024/fp32/in_place/threads"),
                           (copy, "to:host:1/bytes:4096")):
         check_names(command, some)
         check_output(command, scratch)
