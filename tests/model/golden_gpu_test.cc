@@ -25,7 +25,8 @@ class GoldenGpuTest : public ::testing::TestWithParam<std::string> {
   std::unique_ptr<Platform> platform_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Models, GoldenGpuTest, ::testing::Values("mlp-3x16", "gpt2-nano-24", "resnet-tiny"),
+INSTANTIATE_TEST_SUITE_P(Models, GoldenGpuTest,
+                         ::testing::Values("mlp-3x16", "gpt2-nano-24", "resnet-tiny"),
                          test_name_of_golden);
 
 TEST_P(GoldenGpuTest, OutputLossAndGradients_AreTorchs) {

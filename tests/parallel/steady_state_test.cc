@@ -66,7 +66,10 @@ TEST_P(SteadyState, AllocatesNothing_AndLeavesTheHighWaterMark) {
   static_cast<void>(train(*model_of(GetParam().model), run));
   const Memory& settled = after[kSettled];
   EXPECT_GT(settled.allocations, 0);
-  for (std::size_t step = kSettled; step < kSteps; ++step) EXPECT_EQ(after[step], settled) << step;
+  // By the end of the last step another rank may have let go of its memory.
+  for (std::size_t step = kSettled; step + 1 < kSteps; ++step) {
+    EXPECT_EQ(after[step], settled) << step;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

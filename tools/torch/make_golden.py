@@ -138,7 +138,10 @@ class Run:
         for name, tensor in self.module.named_parameters():
             yield self.entry(f"{optimizer}/{name}", tensor, STRIDE if tensor.numel() > SMALL else 1,
                              without_gradient(name, tensor))
+        saved = self.module.state_dict()  # without buffers that are constants of torch's code
         for name, tensor in self.module.named_buffers():
+            if name not in saved:
+                continue
             yield self.entry(f"{optimizer}/{name}", tensor if tensor.dim() else tensor.view(1))
 
     def entry(self, name, tensor, stride=1, left_out=None):
