@@ -15,7 +15,6 @@ Exit status: 0 measured, 1 failed, 2 wrong usage.
 """
 import argparse
 import json
-import math
 import os
 import pathlib
 import statistics
@@ -23,8 +22,8 @@ import subprocess
 import sys
 import tempfile
 
-# Student's t of 95 %, two-sided, by degrees of freedom.
-T_QUANTILE = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+from launch_ratio import LAUNCHES, estimate, ratio_text  # noqa: E402
 
 
 class Failure(Exception):
@@ -60,25 +59,6 @@ def single_launch(options, folder):
          f"--batch={options.batch}", f"--precision={options.precision}", "--input=device", f"--record={record}"],
         options.backend)
     return json.loads(record.read_text(encoding="utf-8"))
-
-
-def estimate(ratios):
-    """Geometric mean, and the ends of its interval; of one ratio, the mean alone."""
-    logs = [math.log(ratio) for ratio in ratios]
-    centre = statistics.fmean(logs)
-    if len(logs) < 2:
-        return [math.exp(centre)]
-    half = T_QUANTILE[len(logs) - 1] * statistics.stdev(logs) / math.sqrt(len(logs))
-    return [math.exp(value) for value in (centre, centre - half, centre + half)]
-
-
-def ratio_text(ratios):
-    """As gpu_proof reads it."""
-    figures = estimate(ratios)
-    if len(figures) == 1:
-        return f"{figures[0]:.4f} (1 launch each, too few for an interval)"
-    centre, low, high = figures
-    return f"{centre:.4f} ({len(ratios)} launches each, 95 % interval {low:.4f} to {high:.4f})"
 
 
 def entry(options, torch, medians):
@@ -141,7 +121,8 @@ def main():
     parser.add_argument("--model", required=True)
     parser.add_argument("--batch", type=int, required=True)
     parser.add_argument("--precision", choices=["fp32", "tf32", "bf16"], default="fp32")
-    parser.add_argument("--launches", type=int, choices=range(1, len(T_QUANTILE) + 1), default=3)
+    parser.add_argument("--launches", type=int, choices=LAUNCHES, default=3,
+                        metavar=f"1..{LAUNCHES[-1]}")
     parser.add_argument("--benchmark_out", help="a file for the figures, in Google Benchmark's form")
     parser.add_argument("--python", action="append", help="one with torch; default: this one")
     try:
