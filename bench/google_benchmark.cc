@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/google_benchmark.h"
 
+#include <cmath>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "bench/csv_reporter.h"
@@ -36,6 +39,8 @@ class AsAsked : public Reporter {
     std::vector<benchmark::BenchmarkReporter::Run> plain = runs;
     for (auto& run : plain) {
       run.time_unit = unit_.value_or(run.time_unit);
+      // Such as the variation of what was 0 each time: JSON has no number for it.
+      std::erase_if(run.counters, [](const auto& it) { return !std::isfinite(it.second.value); });
       if (run.run_name.iterations.empty()) continue;
       run.run_name.iterations.clear();
       run.run_name.time_type.clear();
@@ -103,6 +108,24 @@ void check_writable(const std::string& path, const std::string& flag) {
   if (std::ofstream(path, std::ios::app)) return;
   fail(ErrorKind::kUsage,
        "{}: '{}' cannot be written: choose a file in a folder that you may write", flag, path);
+}
+
+void check_written(const BenchmarkFlags& flags) {
+  std::error_code unknown;
+  if (flags.out.empty() || !std::filesystem::is_regular_file(flags.out, unknown)) return;
+  std::ifstream file(flags.out, std::ios::binary | std::ios::ate);
+  char last = 0;
+  if (file.tellg() > 0) file.seekg(-1, std::ios::end).get(last);
+  if (last == '\n') return;  // of each format
+  fail(ErrorKind::kFailure, "--benchmark_out: writing {} failed; is the disk full?", flags.out);
+}
+
+void check_replaceable(const std::string& path, const std::string& flag) {
+  std::error_code unknown;
+  if (!std::filesystem::exists(path, unknown)) return;
+  if (std::filesystem::is_regular_file(path, unknown)) return;
+  fail(ErrorKind::kUsage, "{}: '{}' is no plain file, and would be replaced by one: choose another",
+       flag, path);
 }
 
 GoogleBenchmark::GoogleBenchmark(const std::string& program, BenchmarkFlags flags, int rank)
@@ -174,6 +197,7 @@ void GoogleBenchmark::run() {
   }
   benchmark::RunSpecifiedBenchmarks(display ? display.get() : &silent, file.get());
   if (failure_) throw Error(*failure_);
+  if (reports_) check_written(flags_);
 }
 
 }  // namespace tandem::bench

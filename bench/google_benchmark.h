@@ -60,6 +60,12 @@ class GoogleBenchmark {
 [[nodiscard]] std::unique_ptr<benchmark::BenchmarkReporter> make_file_reporter(
     BenchmarkFlags flags);
 
+// To be called when all has run: the library does not look. A failure where the file is cut off.
+void check_written(const BenchmarkFlags& flags);
+
+// Throws a usage error where `path` is something that a new file is not to take the place of.
+void check_replaceable(const std::string& path, const std::string& flag);
+
 // Throws a usage error that names `flag` where `path` cannot be written.
 void check_writable(const std::string& path, const std::string& flag);
 

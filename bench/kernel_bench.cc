@@ -57,6 +57,7 @@ void run_operations(const KernelOptions& options, Platform& platform) {
     fail_none_selected(flags.filter);
   }
   benchmark::Shutdown();
+  check_written(flags);
 }
 
 int run(const KernelOptions& options) {

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "bench/google_benchmark.h"
+#include "bench/shards.h"
 #include "common/base/pinned_file.h"
 #include "common/base/units.h"
 #include "common/comm/ping_pong.h"
@@ -173,12 +174,15 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
 }  // namespace
 
 StepWork step_work_of(const StepOptions& options, const Model& model) {
-  const Variant& variant = options.variant;
-  const auto chosen = static_cast<int>(variant.dp.device_ids.size());
-  const int devices = chosen > 0 ? chosen : options.place.devices;
-  const std::int64_t share = chunk_batch(variant.training.global_batch, devices).front().count;
-  const std::int64_t batch = chunk_batch(share, variant.reducer.micro_batches).front().count;
-  return count_step(model, batch, variant.training.precision, variant.training.optimizer);
+  const TrainingOptions& training = options.variant.training;
+  StepWork work =
+      count_step(model, shards_of(options).front().count, training.precision, training.optimizer);
+  const int passes = options.variant.reducer.micro_batches;
+  work.forward *= passes;
+  work.loss *= passes;
+  work.backward *= passes;
+  work.product_flops *= passes;
+  return work;
 }
 
 void warn(const std::vector<std::string>& warnings) {

@@ -42,6 +42,7 @@ std::unique_ptr<GoogleBenchmark> open_outputs(const StepOptions& options, Bootst
            options.record_file);
     }
     if (!options.record_file.empty() && bootstrap.rank() == 0) {
+      check_replaceable(options.record_file, "--record");
       check_writable(options.record_file, "--record");
     }
     driver = std::make_unique<GoogleBenchmark>("step_bench", options.benchmark, bootstrap.rank());
@@ -76,7 +77,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
     write_workload(place, options);
     return 0;
   }
-  const auto model = make_model_for(bootstrap, place, options);
+  const auto model = make_model_for(options);
   check_runs_on(*model, place.platform->backend());
   watch.attach(options, place, *model);
   if (bootstrap.rank() == 0) std::cerr << notices_of(place) << std::flush;

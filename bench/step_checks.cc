@@ -44,10 +44,6 @@ int device_count(const StepFlags& flags) {
                                   : static_cast<int>(parts_of(flags.device_ids).size());
 }
 
-}  // namespace
-
-namespace {
-
 // Layers are timed on one device, apart from any strategy.
 void check_writing(const CLI::App& app, const StepFlags& flags, StrategyKind strategy) {
   require(strategy == StrategyKind::kSingle,

@@ -22,9 +22,11 @@ void set_counters(benchmark::State& state, const StepOptions& options, const Mod
   state.counters["samples_per_second"] = batch / stats::mean(samples);
   state.counters["samples"] = static_cast<double>(samples.size());
   state.counters["devices_used"] = measured.devices_used;
-  const double achieved = achieved_gflops(options, model, measured);
-  state.counters["gflops_per_device"] = achieved;
-  if (options.peak.gflops > 0) state.counters["of_peak"] = achieved / options.peak.gflops;
+  if (model.flops_per_sample() > 0) {  // else unknown, as of a workload file that has times alone
+    const double achieved = achieved_gflops(options, model, measured);
+    state.counters["gflops_per_device"] = achieved;
+    if (options.peak.gflops > 0) state.counters["of_peak"] = achieved / options.peak.gflops;
+  }
   state.counters["dispatches_per_step"] = measured.dispatches_per_step;
   const StepWork work = step_work_of(options, model);
   state.counters["operations_per_step"] = static_cast<double>(work.operations());

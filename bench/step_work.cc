@@ -74,6 +74,11 @@ class CountedStep {
 StepWork count_step(const Model& model, std::int64_t batch, Precision precision,
                     const OptimizerOptions& optimizer) {
   CountedStep step(model, batch, precision);
+  step.forward();  // what a first step makes for all others is no part of each
+  step.loss();
+  step.backward();
+  step.update(optimizer);
+  const OperationCount first = step.count();
   const auto operations_of = [&step](const auto& part) {
     const std::int64_t before = step.count().operations;
     part();
@@ -84,8 +89,8 @@ StepWork count_step(const Model& model, std::int64_t batch, Precision precision,
   work.loss = operations_of([&] { step.loss(); });
   work.backward = operations_of([&] { step.backward(); });
   work.update = operations_of([&] { step.update(optimizer); });
-  work.product_flops = static_cast<double>(step.count().flops);
-  work.optimizer_bytes = step.count().updated;
+  work.product_flops = static_cast<double>(step.count().flops - first.flops);
+  work.optimizer_bytes = Bytes{step.count().updated.value - first.updated.value};
   return work;
 }
 

@@ -7,6 +7,7 @@
 #include "common/kernels/precision.h"
 #include "common/model/tensor_values.h"
 #include "common/optim/make_optimizer.h"
+#include "common/parallel/chunk_rule.h"
 #include "common/runtime/device_id.h"
 
 namespace tandem::bench {
@@ -16,6 +17,8 @@ namespace tandem::bench {
 struct TrainedValues {
   std::vector<TensorValues> gradients;  // of each step
   TensorValues weights;
+  // After each step but the last, where both began the next with the same ones; else empty.
+  std::vector<TensorValues> updated{};
 };
 
 // How far two trainings are apart: the worst tensor's figure, of gradients of every step and of
@@ -43,10 +46,10 @@ enum class Steps { kByGradient, kNormalised };
 // batch or where a share is not the batch's part by a power of two.
 enum class Rounding { kAlike, kApart };
 
-// Of a strategy against `single` on the whole batch. On one device and in one micro-batch kernels
-// and their shapes are single's own. Else shares are the batch's gradients times their number,
-// exact for a power of two, and a row's product depends on the other rows but on the host.
-[[nodiscard]] Rounding rounding_of(Backend backend, int devices, int micro_batches);
+// Of a strategy that cuts the batch into these shards against `single` on the whole. One shard is
+// single's own kernels and shapes. Else shares are the batch's gradients times their number, exact
+// for a power of two of equal ones, and a row's product depends on the other rows but on the host.
+[[nodiscard]] Rounding rounding_of(Backend backend, const std::vector<Piece>& shards);
 
 // What other orders of summation and other roundings may come to; a part of a gradient that is
 // missing, doubled or of another step comes to more.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
+#include "bench/shards.h"
 #include "bench/strategy_factory.h"
 #include "bench/training_agreement.h"
 #include "common/comm/agreement.h"
@@ -53,29 +55,21 @@ bool equal_on_all_ranks(Bootstrap& bootstrap, const TrainedValues& mine) {
   return std::all_of(sums.begin(), sums.end(), [&](const auto& sum) { return sum == sums[0]; });
 }
 
-// What the strategy came to, and where its steps have to be compared one by one the weights that
-// the second and each later one began with.
-struct Trained {
-  TrainedValues values;
-  std::vector<TensorValues> starts{};
-};
-
 // Shards that are normalised each on its own are another computation than the whole batch.
 bool is_by_shard(const StepOptions& options, const Model& model) {
-  return model.depends_on_shard() &&
-         options.place.devices * options.variant.reducer.micro_batches > 1;
+  return model.depends_on_shard() && shards_of(options).size() > 1;
 }
 
-Trained train_together(Bootstrap& bootstrap, Place& place, const StepOptions& options,
-                       const Model& model) {
+TrainedValues train_together(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+                             const Model& model) {
   const auto strategy =
       make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
   Platform& platform = *place.platform;
-  Trained mine;
-  mine.values = train(*strategy, platform, steps_of(options.variant), [&](int) {
-    if (!is_by_shard(options, model)) return;
-    mine.starts.push_back(values_of(platform, strategy->weights()));
+  std::vector<TensorValues> updated;
+  TrainedValues mine = train(*strategy, platform, steps_of(options.variant), [&](int) {
+    if (is_by_shard(options, model)) updated.push_back(values_of(platform, strategy->weights()));
   });
+  mine.updated = std::move(updated);
   return mine;
 }
 
@@ -83,12 +77,28 @@ Trained train_together(Bootstrap& bootstrap, Place& place, const StepOptions& op
 // signs of activations decide, roundings of earlier steps would grow.
 TrainedValues train_by_shard(Place& place, const Model& model, const StepOptions& options,
                              const std::vector<TensorValues>& starts) {
-  const TrainingOptions& training = options.variant.training;
-  const int shards = options.place.devices * options.variant.reducer.micro_batches;
-  ShardByShard reference(*place.platform, *place.device, model,
-                         chunk_batch(training.global_batch, shards), training);
-  return train(reference, *place.platform, steps_of(options.variant),
-               [&](int step) { reference.load(starts.at(static_cast<std::size_t>(step))); });
+  ShardByShard reference(*place.platform, *place.device, model, shards_of(options),
+                         options.variant.training);
+  std::vector<TensorValues> updated;
+  TrainedValues values =
+      train(reference, *place.platform, steps_of(options.variant), [&](int step) {
+        updated.push_back(values_of(*place.platform, reference.weights()));
+        reference.load(starts.at(static_cast<std::size_t>(step)));
+      });
+  values.updated = std::move(updated);
+  return values;
+}
+
+// Normalisation takes differences of gradients that roundings to a narrow format have moved apart:
+// by any part of them where shares of the batch are not a power of two of equal ones.
+void check_comparable(const StepOptions& options, const Model& model) {
+  const Precision precision = options.variant.training.precision;
+  if (!is_by_shard(options, model) || precision == Precision::kFp32) return;
+  if (rounding_of(Backend::kHost, shards_of(options)) == Rounding::kAlike) return;
+  fail(ErrorKind::kUsage,
+       "--verify: {} in {} on shards that are not a power of two of equal ones differs by its "
+       "roundings as much as by mistakes: use --precision=fp32 or another batch",
+       model.name(), name_of(precision));
 }
 
 // Of the same variant, by one device alone; on rank 0.
@@ -116,8 +126,7 @@ Verification judge(const StepOptions& options, const Model& model, Backend backe
                    const Disagreement& found, bool equal, std::uint64_t weights) {
   const int devices = options.place.devices;
   const Disagreement bounds =
-      bounds_of(options.variant.training.precision,
-                rounding_of(backend, devices, options.variant.reducer.micro_batches));
+      bounds_of(options.variant.training.precision, rounding_of(backend, shards_of(options)));
   const bool passed = equal && within(found, bounds);
   return {passed,
           fmt::format("{}: over {} steps on {} device{} gradients and weights of {} differ from "
@@ -137,19 +146,19 @@ Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& optio
          "--verify: independent devices train apart and have no common result; verify "
          "another strategy");
   }
+  check_comparable(options, model);
   try {
-    const Trained mine = train_together(bootstrap, place, options, model);
+    const TrainedValues mine = train_together(bootstrap, place, options, model);
     // The other ranks of ddp-replicate are sent weights; they keep none.
-    const bool equal =
-        has_root(options.variant.strategy) || equal_on_all_ranks(bootstrap, mine.values);
+    const bool equal = has_root(options.variant.strategy) || equal_on_all_ranks(bootstrap, mine);
     Disagreement found;
     attempt_together(bootstrap, [&] {
       if (bootstrap.rank() != 0) return;
-      found = disagreement(train_reference(place, model, options, mine.starts), mine.values,
+      found = disagreement(train_reference(place, model, options, mine.updated), mine,
                            steps_of(options.variant.training.optimizer.kind));
     });
     return judge(options, model, place.platform->backend(), agreed(bootstrap, found), equal,
-                 checksum(mine.values.weights));
+                 checksum(mine.weights));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     return {false, fmt::format("not verified: does not fit ({})", error.what())};

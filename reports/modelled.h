@@ -22,6 +22,9 @@ namespace tandem::reports {
 // that of steps that are enqueued, and no baseline for them.
 [[nodiscard]] bool is_replayed(const results::Cell& cell);
 
+// Whether both have the same optimizer, whose cost is a part of the step.
+[[nodiscard]] bool updates_alike(const results::Cell& a, const results::Cell& b);
+
 // Whether the cell has no option, but for its precision.
 [[nodiscard]] bool is_plain(const results::Cell& cell);
 

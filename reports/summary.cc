@@ -95,8 +95,8 @@ CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
   return summary;
 }
 
-// `single` on the same workload, in the same precision and on the same models, replayed where the
-// cell is; one without options where there is a choice.
+// `single` on the same workload, in the same precision, with the same optimizer and on the same
+// models, replayed where the cell is; one without options where there is a choice.
 const CellSummary* baseline_of(const CellSummary& summary, const std::vector<CellSummary>& cells) {
   const CellSummary* best = nullptr;
   for (const CellSummary& other : of_same_workload(cells, summary.cell)) {
@@ -104,7 +104,8 @@ const CellSummary* baseline_of(const CellSummary& summary, const std::vector<Cel
     if (other.mode != summary.mode || other.modelled != summary.modelled ||
         other.planted != summary.planted ||
         precision_of(other.cell) != precision_of(summary.cell) ||
-        is_replayed(other.cell) != is_replayed(summary.cell)) {
+        is_replayed(other.cell) != is_replayed(summary.cell) ||
+        !updates_alike(other.cell, summary.cell)) {
       continue;
     }
     if (best == nullptr || is_plain(other.cell)) best = &other;

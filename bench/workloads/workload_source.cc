@@ -8,17 +8,16 @@
 #include <iostream>
 
 #include "bench/google_benchmark.h"
+#include "bench/shards.h"
 #include "bench/workloads/calibration.h"
 #include "bench/workloads/measured_workload.h"
 #include "common/base/error.h"
 #include "common/base/pinned_file.h"
 #include "common/base/units.h"
-#include "common/comm/agreement.h"
 #include "common/model/replay.h"
 #include "common/model/replay_plan.h"
 #include "common/model/workload_file.h"
 #include "common/model/zoo.h"
-#include "common/parallel/chunk_rule.h"
 
 namespace tandem::bench {
 namespace {
@@ -29,16 +28,6 @@ void check_precision(const Workload& workload, Precision precision) {
        "workload '{}' was measured in {}, which says nothing of {}: use --precision={}, or measure "
        "it anew",
        workload.name, workload.timing->precision, name_of(precision), workload.timing->precision);
-}
-
-// Every size of a share that a device may get.
-void check_shares(const Workload& workload, const StepOptions& options) {
-  for (const Piece& piece :
-       chunk_batch(options.variant.training.global_batch, options.place.devices)) {
-    for (const Piece& part : chunk_batch(piece.count, options.variant.reducer.micro_batches)) {
-      check_batch(workload, part.count);
-    }
-  }
 }
 
 std::string summary_of(const Calibration& calibration) {
@@ -52,17 +41,13 @@ std::string summary_of(const Calibration& calibration) {
   return text;
 }
 
-Workload shared_by_rank_0(Bootstrap& bootstrap, Place& place, const Workload& workload,
-                          Precision precision) {
-  std::string text;
-  attempt_together(bootstrap, [&] {
-    if (bootstrap.rank() != 0) return;
-    std::cerr << fmt::format("calibrating '{}'\n", workload.name) << std::flush;
-    const Calibration found = calibrate(*place.platform, *place.device, workload, precision);
-    std::cerr << summary_of(found) << std::flush;
-    text = tandem::to_text(found.workload);
-  });
-  return parse_workload(broadcast(bootstrap, text, 0), "calibrated workload");
+// Calibrated anew in every launch, launches of one cell would run different products.
+void check_calibrated(const Workload& workload, const std::string& name) {
+  if (!workload.timing || workload.is_calibrated()) return;
+  fail(ErrorKind::kUsage,
+       "{} has seconds, and no products that take these on this machine: calibrate it once, with "
+       "step_bench --model={} --batch=N --write-workload=FILE.json, and use that file",
+       name, name.substr(0, name.rfind('#')));
 }
 
 }  // namespace
@@ -82,16 +67,14 @@ void check_model(const StepOptions& options) {
     return;
   }
   check_precision(*workload, options.variant.training.precision);
-  if (options.workload_file.empty()) check_shares(*workload, options);
+  if (!options.workload_file.empty()) return;
+  check_calibrated(*workload, options.model);
+  for (const Piece& shard : shards_of(options)) check_batch(*workload, shard.count);
 }
 
-std::unique_ptr<Model> make_model_for(Bootstrap& bootstrap, Place& place,
-                                      const StepOptions& options) {
-  auto workload = read_workload(options.model);
+std::unique_ptr<Model> make_model_for(const StepOptions& options) {
+  const auto workload = read_workload(options.model);
   if (!workload) return make_model(options.model);
-  if (workload->timing && !workload->is_calibrated()) {
-    workload = shared_by_rank_0(bootstrap, place, *workload, options.variant.training.precision);
-  }
   return std::make_unique<Replay>(*workload);
 }
 

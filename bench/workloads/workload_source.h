@@ -9,7 +9,6 @@
 
 #include "bench/job.h"
 #include "bench/step_options.h"
-#include "common/comm/bootstrap.h"
 #include "common/model/model.h"
 #include "common/model/workload.h"
 
@@ -23,13 +22,12 @@ namespace tandem::bench {
 [[nodiscard]] std::optional<Workload> read_workload(const std::string& model);
 
 // Usage errors where the options' model cannot be trained as they say: no such name or file, a
-// precision or a share of the batch that the file was not measured with.
+// file with seconds that was not calibrated, a precision or a share of the batch that it was not
+// measured with.
 void check_model(const StepOptions& options);
 
-// The model that the options name. Of a measured workload without products, rank 0 calibrates them
-// on its device, and all ranks take those. Collective.
-[[nodiscard]] std::unique_ptr<Model> make_model_for(Bootstrap& bootstrap, Place& place,
-                                                    const StepOptions& options);
+// The model that the options name, which check_model() has passed.
+[[nodiscard]] std::unique_ptr<Model> make_model_for(const StepOptions& options);
 
 // Measures the options' model layer by layer, calibrates a replay of it and writes that as a
 // workload file; a measured workload is calibrated anew with its own times. Says on standard output

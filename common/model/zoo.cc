@@ -100,6 +100,12 @@ std::unique_ptr<Model> make_model(const std::string& name) {
   }
   if (auto gpt2 = make_gpt2(name)) return gpt2;
   if (auto resnet = make_resnet(name)) return resnet;
+  if (name.find(".json") != std::string::npos) {
+    fail(ErrorKind::kUsage,
+         "'{}' is a workload file, which step_bench, sweeps and tandem explain take: name a "
+         "built-in model here",
+         name);
+  }
   fail(ErrorKind::kUsage,
        "unknown model '{}': use one of {}, mlp:LxW such as mlp:4x1024, or one of GPT-2 with a "
        "sequence length, such as gpt2-124m:64",

@@ -178,15 +178,26 @@ TEST(DistanceTest, IsThatOfTheWorstTensor) {
   EXPECT_NEAR(projection_error(reference, {{3 + 4, 4 - 3}, {0, 0}}), 0, 1e-9);  // across
 }
 
-TEST(RoundingTest, IsAlikeOfOnePart_AndOnTheHostOfAPowerOfTwo) {
+TEST(RoundingTest, IsAlikeOfOnePart_AndOnTheHostOfAPowerOfTwoOfEqualOnes) {
   for (const Backend backend : {Backend::kHost, Backend::kCuda}) {
-    EXPECT_EQ(rounding_of(backend, 1, 1), Rounding::kAlike);
-    EXPECT_EQ(rounding_of(backend, 3, 1), Rounding::kApart);
-    EXPECT_EQ(rounding_of(backend, 1, 3), Rounding::kApart);
+    EXPECT_EQ(rounding_of(backend, chunk_batch(24, 1)), Rounding::kAlike);
+    EXPECT_EQ(rounding_of(backend, chunk_batch(24, 3)), Rounding::kApart);
   }
-  EXPECT_EQ(rounding_of(Backend::kHost, 4, 2), Rounding::kAlike);
-  EXPECT_EQ(rounding_of(Backend::kCuda, 4, 1), Rounding::kApart);
-  EXPECT_EQ(rounding_of(Backend::kCuda, 1, 2), Rounding::kApart);
+  EXPECT_EQ(rounding_of(Backend::kHost, chunk_batch(24, 8)), Rounding::kAlike);
+  EXPECT_EQ(rounding_of(Backend::kHost, chunk_batch(7, 2)), Rounding::kApart);
+  EXPECT_EQ(rounding_of(Backend::kCuda, chunk_batch(24, 4)), Rounding::kApart);
+}
+
+// Of steps that were compared one by one, each one's weights count.
+TEST_F(TrainingAgreementTest, AWrongUpdateBeforeTheLast_IsSeen) {
+  TensorValues wrong = whole_;
+  wrong.front().front() += 1;
+  const TrainedValues reference{
+      .gradients = {whole_, whole_}, .weights = whole_, .updated = {whole_}};
+  const TrainedValues other{.gradients = {whole_, whole_}, .weights = whole_, .updated = {wrong}};
+  const Disagreement bounds = bounds_of(Precision::kFp32, Rounding::kAlike);
+  EXPECT_TRUE(within(disagreement(reference, reference), bounds));
+  EXPECT_FALSE(within(disagreement(reference, other), bounds));
 }
 
 TEST(ProjectionBoundTest, IsPassedByNoMissingPartOfUpToThirtyTwo) {

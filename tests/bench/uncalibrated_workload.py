@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A measured workload without products is calibrated when a job starts, the same for all ranks, and where it is written.
+"""A measured workload without products is refused until it is calibrated, which its own times do.
 
-    uncalibrated_workload.py STEP_BENCH MPIEXEC WORKLOAD
+    uncalibrated_workload.py STEP_BENCH WORKLOAD
 """
 import json
 import pathlib
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-step_bench, mpiexec, workload = sys.argv[1:]
+step_bench, workload = sys.argv[1:]
 
 
 def run(*command):
@@ -24,10 +24,8 @@ with tempfile.TemporaryDirectory() as folder:
             del layer[direction]["products"]
     bare = pathlib.Path(folder) / "bare.json"
     bare.write_text(json.dumps(document))
-    done = run(mpiexec, "--oversubscribe", "--bind-to", "none", "-np", 2, step_bench, "--backend=host", "--oversubscribe",
-               f"--model={bare}", "--strategy=ddp", "--devices=2", "--batch=8", "--verify")
-    assert done.returncode == 0 and "verified: over 3 steps on 2 devices" in done.stdout, done
-    assert done.stderr.count("calibrating 'measured'") == 1, done.stderr
+    done = run(step_bench, "--backend=host", f"--model={bare}", "--batch=8")
+    assert done.returncode == 2 and f"calibrate it once, with step_bench --model={bare} --batch=N" in done.stderr, done
 
     written = pathlib.Path(folder) / "written.json"
     done = run(step_bench, "--backend=host", f"--model={bare}", "--batch=8", f"--write-workload={written}")
@@ -36,3 +34,5 @@ with tempfile.TemporaryDirectory() as folder:
     for layer, original in zip(layers, document["layers"]):
         assert layer["forward"]["seconds"] == original["forward"]["seconds"], layer
         assert len(layer["backward"]["products"]["rows"]) == 3, layer
+    done = run(step_bench, "--backend=host", f"--model={written}", "--batch=8", "--verify")
+    assert done.returncode == 0 and "verified: over 3 steps on 1 device" in done.stdout, done

@@ -27,8 +27,7 @@ class GoldenRun {
         loss_(device.allocate(bytes_of<float>(1))),
         gradients_(make_arena(device, model_->layout())),
         replica_(device, *model_, golden.batch, {.phases = {PhaseTiming::kOff}}) {
-    replica_.initialise(1,
-                        Distribution::kUniform);  // buffers, which the file has after steps alone
+    replica_.initialise(1, Distribution::kUniform);  // for buffers: the file has them after steps
     replica_.stream().synchronize();
     for (std::size_t i = 0; i < names_.size(); ++i) {
       put(device, replica_.parameters().tensors[i], golden.tensor("weight/" + names_[i]).all());

@@ -66,8 +66,10 @@ TEST_P(SteadyState, AllocatesNothing_AndLeavesTheHighWaterMark) {
   static_cast<void>(train(*model_of(GetParam().model), run));
   const Memory& settled = after[kSettled];
   EXPECT_GT(settled.allocations, 0);
-  // By the end of the last step another rank may have let go of its memory.
-  for (std::size_t step = kSettled; step + 1 < kSteps; ++step) {
+  // By the end of the last step another rank may have let go of its memory, where ranks have their
+  // own.
+  const bool is_one = run.strategy == "single" || run.strategy == "dp";
+  for (std::size_t step = kSettled; step < (is_one ? kSteps : kSteps - 1); ++step) {
     EXPECT_EQ(after[step], settled) << step;
   }
 }
