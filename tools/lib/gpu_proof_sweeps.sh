@@ -17,8 +17,7 @@ sweep_steps() {
   more=$(precisions)
   workloads="{\"model\": \"mlp-base\", \"batch\": 512$more}, {\"model\": \"mlp-large\", \"batch\": 1024$more}"
   if [ "$backend" = host ]; then workloads="{\"model\": \"mlp-tiny\", \"batch\": 64$more}"; fi
-  printf '{"name": "gpu-proof-steps", "workloads": [%s], "devices": [1], "strategies": ["single"], %s}\n' \
-    "$workloads" "$(few_launches)"
+  sweep_of_single gpu-proof-steps "$workloads"
 }
 
 # In fp32 only what is tiny: nobody trains the others in it.
@@ -49,7 +48,7 @@ sweep_doubled-resnet() {
 # Several devices on one GPU: how the strategies behave there, not what several GPUs would do.
 sweep_doubled() {
   printf '{"name": "gpu-proof-doubled", "workloads": [{"model": "%s", "batch": 256}], "devices": [2, 4],\n' "$(proof_model)"
-  printf ' "strategies": ["dp", "dp-allreduce", {"strategy": "ddp", "options": {"comm": "mpi"}}], %s}\n' "$(few_launches 2)"
+  printf ' "strategies": ["dp", "dp-allreduce", {"strategy": "ddp", "options": {"comm": "mpi"}}], %s}\n' "$(few_launches 1)"
 }
 
 # 2, 4, 8, ... and all GPUs; each count divides the batch. dp also as torch runs it, whose threads nobody binds.
