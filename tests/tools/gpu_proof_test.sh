@@ -14,7 +14,8 @@ unset CUDA_VISIBLE_DEVICES CUDA_HOME CUDA_PATH
 
 # A build folder of stand-ins, a toolkit with its sanitizer, and an mpirun.
 make_stand_ins() {
-  mkdir -p built/bin built/tests/bin toolkit/bin path
+  mkdir -p built/bin built/tests/bin built/tests/workloads toolkit/bin path
+  touch built/tests/workloads/by-flops.json
   local program
   for program in step_bench copy_bench collective_bench kernel_bench; do cp "$stand_in" built/bin/$program; done
   for program in cuda_contract_test cuda_parity_test cuda_module_test; do cp "$stand_in" built/tests/bin/$program; done
@@ -78,7 +79,11 @@ case_one_gpu() {
   is nccl-world-1 passed
   is steps passed '[0-9]+ launches measured'
   is numbers-gpt2-replicate passed
-  is numbers-resnet passed
+  for row in numbers-resnet-dp numbers-resnet-replicate-tf32 numbers-resnet-ddp-bf16 numbers-gpt2-single-bf16 numbers-gpt2-ddp-bf16 numbers-adamw numbers-workload; do
+    is $row passed
+  done
+  is attention passed 'no bar: cuDNN 9.19.0, fused$'
+  is nccl-resnet-ddp 'not run' 'needs 2 GPUs$'
   is steps-gpt2 passed '[0-9]+ launches measured'
   is steps-resnet passed '[0-9]+ launches measured'
   is doubled-resnet passed '4 launches measured'
@@ -89,6 +94,12 @@ case_one_gpu() {
   grep -q "^step_bench .*--strategy=ddp .*--grads=views" starts || die "no ddp with views"
   grep -q "^kernel_bench .*--step-of=mlp-large --batch=1024 --precision=bf16 --input=device" starts || die "no bare products in bf16"
   grep -q "^step_bench .*--strategy=dp-allreduce .*--precision=tf32 --verify" starts || die "no dp-allreduce in tf32"
+  for words in dp dp-allreduce 'ddp --comm=mpi' 'ddp-replicate --comm=mpi'; do
+    for precision in '' ' --precision=tf32' ' --precision=bf16'; do
+      grep -q "^step_bench .*--model=resnet-tiny --batch=8 --devices=2 --oversubscribe --strategy=$words$precision --verify$" starts || die "no ResNet by $words$precision"
+    done
+  done
+  grep -q "^step_bench .*--model=$folder/built/tests/workloads/by-flops.json .*--verify" starts || die "no workload file"
   for file in results.json report.html report.md log.txt machine.txt logs/steps.log; do
     [ -s result/$file ] || die "$file is missing"
   done
@@ -164,10 +175,10 @@ case_torch() {
 
 # Of a model that the back end has not, the table says why.
 case_lacking() {
-  local rows=numbers-resnet,steps-resnet,memcheck-resnet,numbers-gpt2 row
+  local rows=numbers-resnet-ddp,steps-resnet,memcheck-resnet,numbers-gpt2 row
   make_stand_ins
   FAKE_PROOF="step_bench=lacks" expect 0 proved --gpus 1 --rows $rows
-  for row in numbers-resnet steps-resnet memcheck-resnet; do is $row 'not run' 'no cuDNN was found: libcudnn.so.9$'; done
+  for row in numbers-resnet-ddp steps-resnet memcheck-resnet; do is $row 'not run' 'no cuDNN was found: libcudnn.so.9$'; done
   is numbers-gpt2 passed
   rm -r result
   expect 0 proved --gpus 1 --rows $rows
@@ -194,10 +205,10 @@ case_p2p() {
 
 # The same numbers through the host would prove nothing of NCCL.
 case_nccl() {
-  local rows=nccl-world-1,graph-ddp-1,nccl-ddp,nccl-allreduce,nccl-replicate-tf32,nccl-dp-bf16,graph-ddp row
+  local rows=nccl-world-1,graph-ddp-1,nccl-ddp,nccl-allreduce,nccl-replicate-tf32,nccl-dp-bf16,graph-ddp,nccl-resnet-dp,nccl-resnet-ddp-bf16 row
   make_stand_ins
   expect 0 proved --gpus 2 --rows $rows
-  grep -q '^7 passed' result/table.txt || die "not all passed"
+  grep -q '^9 passed' result/table.txt || die "not all passed"
   grep -q '^step_bench .*--strategy=ddp-replicate --comm=nccl --precision=tf32 --verify' starts || die "no ddp-replicate over NCCL"
   if grep 'strategy=dp' starts | grep -q -- '--comm'; then die "--comm is no option of dp and dp-allreduce"; fi
   rm -r result
@@ -243,14 +254,18 @@ case_skipping() {
   rm -r result
   FAKE_PROOF="compute-sanitizer=silent" expect 1 proved --gpus 1 --rows racecheck
   is racecheck failed 'no summary'
+  rm -r result
+  FAKE_PROOF="step_bench=silent" expect 1 proved --gpus 1 --rows attention
+  is attention failed 'its record names no attention'
 }
 
 case_absent() {
   make_stand_ins
-  rm built/tests/bin/cuda_parity_test toolkit/bin/compute-sanitizer
+  rm built/tests/bin/cuda_parity_test toolkit/bin/compute-sanitizer built/tests/workloads/by-flops.json
   export CUDA_HOME=$folder/elsewhere
-  expect 0 proved --gpus 1 --rows cuda_parity_test,memcheck
+  expect 0 proved --gpus 1 --rows cuda_parity_test,memcheck,numbers-workload
   is cuda_parity_test 'not run' 'no cuda_parity_test here'
+  is numbers-workload 'not run' 'no tests/workloads/by-flops.json here: the tests were not built$'
   command -v compute-sanitizer >/dev/null || [ -n "$(echo /usr/local/cuda*/bin/compute-sanitizer*)" ] || is memcheck 'not run' 'no compute-sanitizer'
 }
 
@@ -335,7 +350,9 @@ case_rehearsal() {
   is steps passed
   is doubled passed
   is numbers-gpt2-ddp passed
-  is numbers-resnet passed
+  for row in dp ddp allreduce replicate; do is numbers-resnet-$row passed; done
+  for row in adam adamw workload; do is numbers-$row passed; done
+  is attention 'not run' 'a rehearsal on the CPU'
   is steps-gpt2 passed
   is steps-resnet passed
   is doubled-resnet passed

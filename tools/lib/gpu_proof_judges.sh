@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # set by who sources this
-# How the rows of tools/gpu_proof are judged. Sourced, with `out`, `backend`, `row_name`, `bar`, `bar_words` set.
+# How the rows of tools/gpu_proof are judged. Sourced, with `out`, `backend`, `row_name`, `bar`, `bar_words`, `means_of` set.
 
 # reason_in LOG: what a program said last in its own name, or its last line.
 reason_in() {
@@ -61,6 +61,14 @@ judge_sweep() {
 judge_pairs() {
   judge_exit "$1" "$2"
   if [ "$state" = passed ]; then detail=$(grep -aom 1 'step time with .* over step time without: [^)]*)' "$2" || true); fi
+}
+
+# A way is no merit: any is shown, and none is a failure.
+judge_means() {
+  judge_exit "$1" "$2"
+  if [ "$state" != passed ]; then return 0; fi
+  detail=$(grep -aom 1 "\"$means_of\":\"[^\"]*\"" "$out/logs/$row_name.json") || { state=failed detail="its record names no $means_of"; return 0; }
+  detail=${detail#*:\"} detail=${detail%\"}
 }
 
 # ten_thousandths FIGURE: of a decimal with four places, such as 0.9950, as a whole number; fails for any other text.

@@ -38,11 +38,17 @@ declare_rows() {
     row numbers-gpt2-allreduce device 30 'gpt2-nano by dp-allreduce, devices doubled up: numbers as single' program step_bench $gpt2 --strategy=dp-allreduce --devices=2 $shared --verify
     row numbers-gpt2-ddp device 30 'gpt2-nano by ddp, 2 ranks through mpi: numbers as single' ranks 2 step_bench $gpt2 --strategy=ddp --devices=2 $shared --comm=mpi --verify
     row numbers-gpt2-replicate device 30 'gpt2-nano by ddp-replicate, 2 ranks through mpi: numbers as single' ranks 2 step_bench $gpt2 --strategy=ddp-replicate --devices=2 $shared --comm=mpi --verify
-    # On shards batch normalisation is another computation than single's, which --verify refuses to compare.
-    row numbers-resnet device,model:resnet-tiny 30 'resnet-tiny by ddp of one rank: numbers as single' ranks 1 step_bench $resnet --strategy=ddp --verify
+    resnet_rows device ''
     row numbers-ddp-2 device 30 'ddp, 2 ranks staged through mpi: numbers as single' ranks 2 step_bench $tiny --strategy=ddp --devices=2 $shared --comm=mpi --verify
     row numbers-ddp-4 device 30 'ddp, 4 ranks staged through mpi: numbers as single' ranks 4 step_bench $tiny --strategy=ddp --devices=4 $shared --comm=mpi --verify
     row numbers-replicate device 30 'ddp-replicate, 2 ranks through mpi: numbers as single' ranks 2 step_bench $tiny --strategy=ddp-replicate --devices=2 $shared --comm=mpi --verify
+    # Fused attention is in bf16 alone, and not of every cuDNN and GPU: which way it went belongs beside the numbers.
+    row attention gpu 30 'gpt2-nano in bf16: how attention is computed, no bar' means attention step_bench $gpt2 --precision=bf16 --min-time=100ms
+    row numbers-gpt2-single-bf16 gpu 30 'gpt2-nano by single in bf16, trained twice: numbers agree' program step_bench $gpt2 --precision=bf16 --verify
+    row numbers-gpt2-ddp-bf16 gpu 30 'gpt2-nano by ddp in bf16, 2 ranks through mpi: numbers as single' ranks 2 step_bench $gpt2 --strategy=ddp --devices=2 $shared --comm=mpi --precision=bf16 --verify
+    row numbers-adam device 30 'dp with adam, devices doubled up: numbers as single' program step_bench $tiny --strategy=dp --devices=2 $shared --optimizer=adam --verify
+    row numbers-adamw device 30 'dp with adamw, devices doubled up: numbers as single' program step_bench $tiny --strategy=dp --devices=2 $shared --optimizer=adamw --verify
+    row numbers-workload device,workload:by-flops.json 30 'a workload file by dp, devices doubled up: numbers as single' program step_bench "--backend=$backend" "--model=$programs/tests/workloads/by-flops.json" --batch=8 --strategy=dp --devices=2 $shared --verify
     for precision in tf32 bf16; do
       row numbers-gpt2-$precision gpu 30 "gpt2-nano by dp in $precision, devices doubled up: numbers as single" program step_bench $gpt2 --strategy=dp --devices=2 $shared --precision=$precision --verify
       row numbers-dp-$precision gpu 30 "dp in $precision, devices doubled up: numbers as single" program step_bench $tiny --strategy=dp --devices=2 $shared --precision=$precision --verify
@@ -82,6 +88,8 @@ declare_rows() {
   }
 
   row doubled-resnet device,model:resnet-tiny 60 'resnet-tiny in every strategy, devices doubled up' sweep doubled-resnet "$shared"
+  resnet_rows gpu tf32
+  resnet_rows gpu bf16
   # shellcheck disable=SC2086
   {
     row memcheck-resnet gpu,model:resnet-tiny,tool:compute-sanitizer 60 'resnet-tiny: no wrong access, by compute-sanitizer' sanitizer memcheck program step_bench $resnet --verify
@@ -100,6 +108,7 @@ declare_rows() {
     done
     row nccl-gpt2-ddp gpus:2 60 'gpt2-nano by ddp over NCCL: numbers as single' over_nccl ranks "$gpus" step_bench $several --model=gpt2-nano --batch-per-device=4 --strategy=ddp --comm=nccl --verify
     row nccl-gpt2-allreduce gpus:2 60 'gpt2-nano by dp-allreduce over NCCL: numbers as single' over_nccl program step_bench $several --model=gpt2-nano --batch-per-device=4 --strategy=dp-allreduce --verify
+    resnet_nccl_rows ''
     row graph-ddp gpus:2 60 'ddp over NCCL, replayed: numbers as single' over_nccl ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl --cuda-graph=on --verify
     row graph-ddp-pairs gpus:2 90 'a replayed step of ddp against an enqueued one, pair by pair' pairs figures ranks "$gpus" step_bench $several "--model=$(proof_model)" --batch-per-device=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on
     row numbers-dp-gpus gpus:2 60 'dp, a device per GPU: numbers as single' program step_bench $several $per_gpu --strategy=dp --verify
@@ -107,7 +116,32 @@ declare_rows() {
     row p2p-off-copies gpus:2 90 'copies with and without peer access: traffic leaves it' p2p_off copy_bench $several --sizes=256MiB --ways=one --samples=20
     row p2p-off-nccl gpus:2 60 'NCCL without peer access, by its own word' nccl_p2p_off figures ranks "$gpus" collective_bench $several --comm=nccl --p2p=off --collective=all_reduce --sizes=64MiB --samples=10
     row corners gpus:2 400 'the four corners and their bounds, a device per GPU' sweep corners
+    resnet_nccl_rows tf32
+    resnet_nccl_rows bf16
   }
+}
+
+# resnet_rows NEED PRECISION: ResNet in every strategy, two devices on a GPU; no PRECISION is fp32. Each shard is
+# normalised by itself, so --verify has single take the shards in turn. Called in declare_rows, whose variables it reads.
+# shellcheck disable=SC2086
+resnet_rows() {
+  local suffix=${2:+-$2} words=${2:+ in $2} narrow=${2:+--precision=$2} needs=$1,model:resnet-tiny
+  local two="$resnet --devices=2 $shared" as='numbers as single, shard by shard'
+  row numbers-resnet-dp$suffix $needs 30 "resnet-tiny by dp$words, devices doubled up: $as" program step_bench $two --strategy=dp $narrow --verify
+  row numbers-resnet-ddp$suffix $needs 30 "resnet-tiny by ddp$words, 2 ranks through mpi: $as" ranks 2 step_bench $two --strategy=ddp --comm=mpi $narrow --verify
+  row numbers-resnet-allreduce$suffix $needs 30 "resnet-tiny by dp-allreduce$words, devices doubled up: $as" program step_bench $two --strategy=dp-allreduce $narrow --verify
+  row numbers-resnet-replicate$suffix $needs 30 "resnet-tiny by ddp-replicate$words, 2 ranks through mpi: $as" ranks 2 step_bench $two --strategy=ddp-replicate --comm=mpi $narrow --verify
+}
+
+# resnet_nccl_rows PRECISION: the same over NCCL, a device per GPU.
+# shellcheck disable=SC2086
+resnet_nccl_rows() {
+  local suffix=${1:+-$1} words=${1:+, $1} needs=gpus:2,model:resnet-tiny
+  local all="$several --model=resnet-tiny --batch-per-device=4 ${1:+--precision=$1}" as='numbers as single, shard by shard'
+  row nccl-resnet-ddp$suffix $needs 60 "resnet-tiny by ddp over NCCL$words: $as" over_nccl ranks "$gpus" step_bench $all --strategy=ddp --comm=nccl --verify
+  row nccl-resnet-dp$suffix $needs 60 "resnet-tiny by dp, NCCL broadcasts and reduces$words: $as" over_nccl program step_bench $all --strategy=dp --broadcast=collective --reduce=collective --verify
+  row nccl-resnet-allreduce$suffix $needs 60 "resnet-tiny by dp-allreduce over NCCL$words: $as" over_nccl program step_bench $all --strategy=dp-allreduce --verify
+  row nccl-resnet-replicate$suffix $needs 60 "resnet-tiny by ddp-replicate over NCCL$words: $as" over_nccl ranks "$gpus" step_bench $all --strategy=ddp-replicate --comm=nccl --verify
 }
 
 # Names of the test programs labelled gpu.

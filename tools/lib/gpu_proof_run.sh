@@ -14,7 +14,7 @@ states=() details=() seconds=()
 #   device        a device: any GPU, or the CPU in a rehearsal
 #   test:NAME     the test program          tool:NAME   a program in PATH or in a CUDA toolkit
 #   torch         PyTorch in python3, with CUDA but in a rehearsal
-#   model:NAME    a model that the back end has
+#   model:NAME    a model that the back end has       workload:FILE  of tests/workloads
 # KIND is one of the functions below, which sets `command` and `judge`.
 row() {
   row_names+=("$1") row_needs+=("$2") row_limits+=("$3") row_titles+=("$4")
@@ -22,7 +22,7 @@ row() {
   row_commands+=("$(printf '%q ' "$@")")
 }
 
-command=() judge='' bar='' bar_words=''
+command=() judge='' bar='' bar_words='' means_of=''
 program() { command=("$programs/bin/$1" "${@:2}") judge=judge_exit; }
 ranks() { command=(mpirun -np "$1" --bind-to none --oversubscribe --mca btl "vader,self" "$programs/bin/$2" "${@:3}") judge=judge_exit; }
 gtest() { command=("$programs/tests/bin/$1" "${@:2}") judge=judge_gtest; }
@@ -32,6 +32,12 @@ pairs() { "${@}"; judge=judge_pairs; }
 figures() {
   "$@"
   command+=("--benchmark_out=$out/figures/$row_name.json")
+}
+# means WHAT PROGRAM OPTION...: the way that its record gives for WHAT, where there are several.
+means() {
+  program "${@:2}"
+  command+=("--record=$out/logs/$row_name.json")
+  judge=judge_means means_of=$1
 }
 # at_least BAR WORDS KIND ARGUMENT...: the figure of the line with WORDS, with four decimals and its 95 % interval,
 # is held against BAR.
@@ -170,13 +176,13 @@ describe_machine() {
 
 table_head() {
   if [ "$backend" = host ]; then printf 'A rehearsal on the CPU: it shows that the commands run, and nothing of GPUs.\n'; fi
-  printf '%-23s %-12s %5s  %s\n' row state s 'what it shows: result'
+  printf '%-29s %-12s %5s  %s\n' row state s 'what it shows: result'
 }
 
 print_row() {
   local text=${row_titles[$1]}
   if [ -n "${details[$1]}" ]; then text="$text: ${details[$1]}"; fi
-  printf '%-23s %-12s %5s  %s\n' "${row_names[$1]}" "${states[$1]}" "${seconds[$1]}" "$text"
+  printf '%-29s %-12s %5s  %s\n' "${row_names[$1]}" "${states[$1]}" "${seconds[$1]}" "$text"
 }
 
 count_of() {
@@ -248,9 +254,9 @@ choose_rows() {
 
 list_rows() {
   local index
-  printf '%-23s %-32s %5s  %s\n' row needs 's <=' 'what it shows'
+  printf '%-29s %-32s %5s  %s\n' row needs 's <=' 'what it shows'
   for index in "${!row_names[@]}"; do
-    printf '%-23s %-32s %5s  %s\n' "${row_names[index]}" "${row_needs[index]}" "${row_limits[index]}" "${row_titles[index]}"
+    printf '%-29s %-32s %5s  %s\n' "${row_names[index]}" "${row_needs[index]}" "${row_limits[index]}" "${row_titles[index]}"
   done
 }
 
