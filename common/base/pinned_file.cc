@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/base/pinned_file.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "common/base/checksum.h"
 #include "common/base/error.h"
@@ -24,9 +26,13 @@ std::optional<PinnedFile> pinned_file(std::string_view name) {
 }
 
 std::string text_of(const PinnedFile& file, std::string_view read) {
-  std::ifstream stream(file.path, std::ios::binary);
-  if (!stream.is_open() || std::filesystem::is_directory(file.path)) {
+  std::error_code unknown;  // asked before it is opened, which waits for who writes into a pipe
+  if (!std::filesystem::is_regular_file(file.path, unknown)) {
     fail(ErrorKind::kUsage, "{}: there is no file {}; check the path", read, file.path);
+  }
+  std::ifstream stream(file.path, std::ios::binary);
+  if (!stream.is_open()) {
+    fail(ErrorKind::kUsage, "{}: {} cannot be read; check its rights", read, file.path);
   }
   std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   if (!file.checksum.empty() && file.checksum != checksum_of(text)) {

@@ -2,6 +2,7 @@
 #include "common/base/pinned_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,6 +26,7 @@ class PinnedFileTest : public testing::Test {
   ~PinnedFileTest() override { std::filesystem::remove_all(folder_); }
 
   void write(const std::string& text) const { std::ofstream(folder_ / "own.json") << text; }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   [[nodiscard]] std::string pinned() const { return pinned_name("own.json", "test", folder_); }
 
  private:
@@ -75,6 +77,11 @@ TEST_F(PinnedFileTest, Pinned_ReadsWhatItWas_AndRefusesWhatItBecame) {
 
 TEST_F(PinnedFileTest, AbsentFile_IsAUsageError) {
   EXPECT_THROW(static_cast<void>(pinned_name("no-such.json", "test")), Error);
+}
+
+TEST_F(PinnedFileTest, Pipe_IsNotWaitedFor) {
+  ASSERT_EQ(mkfifo((folder() / "pipe.json").c_str(), S_IRUSR | S_IWUSR), 0);
+  EXPECT_THROW(static_cast<void>(pinned_name("pipe.json", "test", folder())), Error);
 }
 
 }  // namespace

@@ -19,6 +19,8 @@
 namespace tandem::cli {
 namespace {
 
+constexpr int kMostLaunches = 1000;  // of a cell, as --launches has it
+
 std::vector<std::string> precisions_of(const SweepReader& reader) {
   if (!reader.has("precision")) return {kUsualPrecision};
   return reader.names("precision", kPrecisions);
@@ -124,6 +126,9 @@ Sweep parse_sweep(std::string_view text, const std::string& source, int all_devi
   if (reader.has("axes")) sweep.strategies = along_axes(reader, sweep.strategies, sweep.left_out);
   if (reader.has("constraints")) sweep.constraints = read_constraints(reader);
   sweep.launches = reader.count("launches", sweep.launches);
+  if (sweep.launches > kMostLaunches) {
+    reader.complain(fmt::format("key 'launches' is above {}", kMostLaunches));
+  }
   sweep.min_samples = reader.count("min_samples", sweep.min_samples);
   if (reader.has("min_time")) sweep.min_time = reader.text("min_time");
   (void)parse_duration(sweep.min_time, where + ", key 'min_time'");

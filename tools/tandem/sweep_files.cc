@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "common/base/error.h"
 #include "common/base/known_names.h"
@@ -31,10 +32,14 @@ std::vector<fs::path> files_in(const std::vector<fs::path>& folders) {
 }
 
 Sweep load_file(const fs::path& path, int all_devices) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file.is_open() || fs::is_directory(path)) {
+  std::error_code unknown;  // asked before it is opened, which waits for who writes into a pipe
+  if (!fs::is_regular_file(path, unknown)) {
     fail(ErrorKind::kUsage, "reading sweep {}: there is no such file; check the path",
          path.string());
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file.is_open()) {
+    fail(ErrorKind::kUsage, "reading sweep {}: it cannot be read; check its rights", path.string());
   }
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   Sweep sweep = parse_sweep(text, path.string(), all_devices);
