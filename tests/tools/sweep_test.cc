@@ -78,6 +78,9 @@ TEST(Sweep, WrongValues_AreNamed) {
   EXPECT_NE(message_of(with("\"name\": \"test\"", "\"name\": \"test\", \"min_time\": \"5\""))
                 .find("min_time"),
             std::string::npos);
+  EXPECT_NE(message_of(with("\"name\": \"test\"", "\"name\": \"test\", \"launches\": 1001"))
+                .find("'launches' is above 1000"),
+            std::string::npos);
   EXPECT_NE(message_of("[]"), "");
 }
 
