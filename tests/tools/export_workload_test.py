@@ -28,6 +28,8 @@ def has_torch(python):
 PYTHON = next(filter(has_torch, CANDIDATES), None)
 
 OWN = """
+import os
+
 import torch
 from torch import nn
 
@@ -49,6 +51,51 @@ def make():
 
 def alone():
     return nn.Linear(6, 5)
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inwards = nn.Linear(8, 24)
+        self.outwards = nn.Linear(8, 8)
+
+    def forward(self, x):
+        b, t, w = x.size()
+        q, k, v = self.inwards(x).split(w, dim=2)
+        q = q.view(b, t, 2, w // 2).transpose(1, 2)
+        k = k.view(b, t, 2, w // 2).transpose(1, 2)
+        v = v.view(b, t, 2, w // 2).transpose(1, 2)
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.outwards(y.transpose(1, 2).contiguous().view(b, t, w))
+
+
+def attention():
+    return Attention(), torch.rand(2, 4, 8)
+
+
+class Looking(nn.Linear):
+    def forward(self, x):
+        y = super().forward(x)
+        if x.shape == y.size() or x.dim() != 2 or x.is_contiguous() and x.numel() == 0 or x.dtype != y.dtype:
+            raise ValueError("shapes")
+        return nn.functional.softmax(torch.einsum("bi,bi->bi", y, y), dim=-1) + 1
+
+
+def looking():
+    return Looking(6, 5), torch.rand(4, 6)
+
+
+class OneCore(nn.Linear):
+    def forward(self, x):
+        if (torch.full((1,), 1e-40) * 1).item() != 0:
+            raise ValueError("denormal numbers are kept")
+        if len(os.sched_getaffinity(0)) != 1 or torch.get_num_threads() != 1:
+            raise ValueError("more than a core")
+        return super().forward(x)
+
+
+def one_core():
+    return OneCore(6, 5), torch.rand(4, 6)
 
 
 def unused():
@@ -113,6 +160,29 @@ class ExportTest(unittest.TestCase):
             if flops:
                 self.assertAlmostEqual(total / flops, 1, delta=0.001)
 
+    def dispatches(self, model):
+        record = pathlib.Path(self.folder.name) / "record.json"
+        done = subprocess.run([STEP_BENCH, "--backend=host", f"--model={model}", "--batch=4", "--strategy=single",
+                               "--min-time=1ms", f"--record={record}"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(record.read_text())["dispatches_per_step"]
+
+    def test_calls_of_our_models_are_step_benchs(self):
+        # gpt2-nano's module makes q, k and v by 3 calls in each of 2 blocks, not 7, and lays heads side by side by 2, not 3.
+        for name, fewer in (("gpt2-nano", 2 * 5), ("resnet-tiny", 0), ("mlp-tiny", 0)):
+            self.export(f"{TOOLS}/torch/models.py:build", name, "--shape=4")
+            self.assertEqual(self.dispatches(self.out), self.dispatches(name) - fewer, name)
+
+    def test_calls_are_those_from_python(self):
+        document = self.export(f"{self.own}:attention")
+        # As step_bench charges a GPT-2's: the product, 11 around the attention, the product.
+        self.assertEqual([layer["calls"] for layer in document["layers"]], [1 + 11, 1])
+        document = self.export(f"{self.own}:looking")
+        self.assertEqual([layer["calls"] for layer in document["layers"]], [4])  # linear, einsum, softmax, sum
+
+    def test_steps_run_on_one_core_that_flushes_denormal_numbers(self):
+        self.export(f"{self.own}:one_core", "--measure=1")
+
     def test_module_alone_takes_a_shape_and_a_loss(self):
         document = self.export(f"{self.own}:alone", "--shape=4,6", "--loss=cross-entropy", "--name=head")
         self.assertEqual(document["output"], {"width": 5, "objective": "cross-entropy", "classes": 5})
@@ -126,6 +196,9 @@ class ExportTest(unittest.TestCase):
             for way in ("forward", "backward"):
                 self.assertEqual(len(layer[way]["seconds"]), 2)
                 self.assertTrue(all(seconds >= 0 for seconds in layer[way]["seconds"]))
+        calibrated = self.out.with_name("here.json")
+        self.accept("--batch=2", f"--write-workload={calibrated}")
+        self.out = calibrated
         self.accept("--batch=2", "--check")
 
     def test_what_cannot_be_exported_is_said(self):

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What export_workload learns of a module by running its steps: layers, and each one's operations, FLOPs, calls from
+Python, kept bytes and, timed, seconds. Needs torch 2.0 or newer, which whoever calls imports.
+"""
+import math
+import statistics
+import time
+import types
+
+WARM_UP = 3  # steps
+LEAST_SAMPLES = 7
+SECONDS = 0.5  # of samples at each batch
+# Dispatched without a kernel: another look at the same memory.
+VIEWS = {"view", "_unsafe_view", "t", "transpose", "permute", "expand", "detach", "alias", "select", "slice", "split",
+         "split_with_sizes", "unbind", "squeeze", "unsqueeze", "as_strided", "reshape", "_reshape_alias", "lift_fresh"}
+
+
+def product(shape):
+    return math.prod(int(extent) for extent in shape)
+
+
+def flops_of(name, arguments, outputs):
+    """Of one dispatched operation, a multiply-add counted as two."""
+    if name in ("mm", "bmm"):
+        return 2 * product(arguments[0].shape) * int(arguments[1].shape[-1])
+    if name in ("addmm", "baddbmm"):
+        return 2 * product(arguments[1].shape) * int(arguments[2].shape[-1])
+    if name in ("convolution", "_convolution"):
+        return 2 * product(outputs.shape if not arguments[6] else arguments[0].shape) * product(arguments[1].shape[1:])
+    if name == "convolution_backward":
+        positions = product(arguments[0].shape if not arguments[7] else arguments[1].shape)
+        return 2 * positions * product(arguments[2].shape[1:]) * sum(arguments[10][:2])
+    if "scaled_dot_product" in name:
+        backward = "backward" in name
+        query, key = arguments[1:3] if backward else arguments[:2]
+        once = 2 * product(query.shape) * int(key.shape[-2])
+        return once * (4 if backward else 2)
+    return 0
+
+
+class Layer:
+    def __init__(self, name):
+        self.name = name
+        self.operations = {"forward": 0, "backward": 0}
+        self.flops = {"forward": 0, "backward": 0}
+        self.seconds = {"forward": [], "backward": []}
+        self.calls = 0
+        self.saved = 0  # bytes
+
+
+class Watch:
+    """Which layer a step is in: forward's hooks begin layers, gradients end those of backward."""
+
+    def __init__(self, module):
+        self.owners = {}  # layer by parameter
+        self.layers = []
+        self.indices = {}  # by module
+        self.current = 0
+        self.ready = []  # parameters, as backward makes their gradients
+        self.phase = "forward"
+        self.on_boundary = lambda layer: None
+        names = {part: name for name, part in module.named_modules()}
+        for part in module.modules():
+            if next(part.parameters(recurse=False), None) is not None:
+                part.register_forward_pre_hook(lambda part, _: self.enter(part, names[part] or "root"))
+        for parameter in module.parameters():
+            if parameter.requires_grad:
+                parameter.register_hook(lambda gradient, parameter=parameter: self.is_ready(parameter))
+
+    def begin(self):
+        self.phase, self.current, self.ready = "forward", 0, []
+
+    def turn(self):
+        self.phase, self.current = "backward", len(self.layers) - 1
+
+    def enter(self, part, name):
+        if part not in self.indices:
+            self.indices[part] = len(self.layers)
+            self.layers.append(Layer(name))
+            for parameter in part.parameters(recurse=False):
+                self.owners.setdefault(parameter, self.indices[part])
+        index = self.indices[part]
+        if index > self.current:  # used again, an earlier one's work belongs to the layer that it follows
+            self.on_boundary(index)
+            self.current = index
+
+    def is_ready(self, parameter):
+        if self.ready and self.owners[parameter] > self.current:
+            layer = self.current
+        else:
+            layer = self.owners[parameter]
+        self.on_boundary(layer)
+        self.current = layer
+        self.ready.append((parameter, layer))
+
+
+def is_made_of_tensors(torch, value):
+    return torch.is_tensor(value) or isinstance(value, (tuple, list)) and any(torch.is_tensor(part) for part in value)
+
+
+def without_check(function):
+    """The same function, which does not ask whether somebody listens, so that what it calls is heard instead."""
+    checks = {name: lambda *_: False for name in
+              ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")}
+    copy = types.FunctionType(function.__code__, function.__globals__ | checks, function.__name__, function.__defaults__,
+                              function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
+
+
+class Operations:
+    """Hears the operations that a step dispatches, below autograd, with their FLOPs."""
+
+    def __init__(self, watch):
+        self.watch = watch
+        self.heard = 0
+        self.pending = [0, 0]  # operations and FLOPs of backward up to the next gradient
+
+    def add(self, name, flops):
+        self.heard += 1
+        if self.watch.phase == "backward":
+            self.pending[0] += name not in VIEWS
+            self.pending[1] += flops
+        elif self.watch.layers:
+            layer = self.watch.layers[self.watch.current]
+            layer.operations["forward"] += name not in VIEWS
+            layer.flops["forward"] += flops
+
+    def settle(self, layer):
+        if self.watch.phase == "backward":
+            self.watch.layers[layer].operations["backward"] += self.pending[0]
+            self.watch.layers[layer].flops["backward"] += self.pending[1]
+            self.pending = [0, 0]
+
+    def ear(self):
+        from torch.utils._python_dispatch import TorchDispatchMode
+
+        class Ear(TorchDispatchMode):
+            def __torch_dispatch__(_, function, types_, arguments=(), keywords=None):
+                outputs = function(*arguments, **(keywords or {}))
+                name = function.overloadpacket.__name__ if hasattr(function, "overloadpacket") else function.__name__
+                self.add(name, flops_of(name, arguments, outputs))
+                return outputs
+
+        return Ear()
+
+
+def calls_ear(torch, watch, operations):
+    """Hears the calls from Python into torch's library, views too: those that dispatch operations or give tensors, and not
+    what only looks at a tensor. torch's functions that are Python themselves count as what they call."""
+    from torch.overrides import TorchFunctionMode
+
+    inside = []
+
+    class Ear(TorchFunctionMode):
+        def __torch_function__(self, function, types_, arguments=(), keywords=None):
+            if isinstance(function, types.FunctionType) and function not in inside:
+                inside.append(function)
+                try:
+                    with self:
+                        return without_check(function)(*arguments, **(keywords or {}))
+                finally:
+                    inside.pop()
+            before = operations.heard
+            outputs = function(*arguments, **(keywords or {}))
+            looks = getattr(function, "__name__", "") == "__get__" or not is_made_of_tensors(torch, outputs)
+            if watch.layers and (operations.heard > before or not looks):
+                watch.layers[watch.current].calls += 1
+            return outputs
+
+    return Ear()
+
+
+def saved_ear(torch, module, watch):
+    """Hears what forward keeps for backward, each memory once and without parameters."""
+    parameters = {parameter.data_ptr() for parameter in module.parameters()}
+    seen = set()
+
+    def keep(tensor):
+        key = (tensor.data_ptr(), tensor.numel())
+        if tensor.data_ptr() not in parameters and key not in seen and watch.layers:
+            seen.add(key)
+            watch.layers[watch.current].saved += tensor.numel() * tensor.element_size()
+        return tensor
+
+    return torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor)
+
+
+def first_of(torch, outputs):
+    return outputs if torch.is_tensor(outputs) else outputs[0]
+
+
+def count(torch, example, watch):
+    """One step with an ear on the dispatcher, in forward also on what Python calls."""
+    operations = Operations(watch)
+    watch.begin()
+    watch.on_boundary = operations.settle
+    with operations.ear(), saved_ear(torch, example.module, watch):
+        with calls_ear(torch, watch, operations):
+            outputs = example.module(*example.inputs)
+        outputs = first_of(torch, outputs)
+        watch.turn()
+        torch.autograd.backward(outputs, torch.ones_like(outputs))
+    if watch.ready:
+        operations.settle(watch.ready[-1][1])  # what comes behind the last gradient
+    watch.on_boundary = lambda layer: None
+    return outputs
+
+
+class Stopwatch:
+    """Seconds of each layer in a step: of forward the layer that ends, of backward the one whose gradient is ready."""
+
+    def __init__(self, torch, module, watch):
+        self.torch, self.module, self.watch = torch, module, watch
+
+    def mark(self, layer):
+        now = time.perf_counter()
+        self.took[self.watch.phase][self.watch.current if self.watch.phase == "forward" else layer] += now - self.last
+        self.last = now
+
+    def step(self, inputs):
+        self.took = {phase: [0.0] * len(self.watch.layers) for phase in ("forward", "backward")}
+        self.module.zero_grad(set_to_none=True)
+        self.watch.begin()
+        self.last = time.perf_counter()
+        outputs = first_of(self.torch, self.module(*inputs))
+        self.mark(self.watch.current)
+        self.watch.turn()
+        gradient = self.torch.ones_like(outputs)
+        self.last = time.perf_counter()
+        self.torch.autograd.backward(outputs, gradient)
+        self.mark(self.watch.current)
+        return self.took
+
+
+def measure(torch, example, watch, batch):
+    """Adds each layer's median seconds at this batch."""
+    inputs = example.of(batch)
+    stopwatch = Stopwatch(torch, example.module, watch)
+    watch.on_boundary = stopwatch.mark
+    for _ in range(WARM_UP):
+        stopwatch.step(inputs)
+    until = time.perf_counter() + SECONDS
+    steps = []
+    while len(steps) < LEAST_SAMPLES or time.perf_counter() < until:
+        steps.append(stopwatch.step(inputs))
+    for index, layer in enumerate(watch.layers):
+        for phase, seconds in layer.seconds.items():
+            seconds.append(round(statistics.median(took[phase][index] for took in steps), 9))
+    watch.on_boundary = lambda layer: None
