@@ -98,6 +98,10 @@ def one_core():
     return OneCore(6, 5), torch.rand(4, 6)
 
 
+def library_block():
+    return nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, dropout=0.0), torch.rand(4, 5, 16)
+
+
 def unused():
     net = Net()
     net.more = nn.Linear(2, 2)
@@ -127,6 +131,12 @@ class ExportTest(unittest.TestCase):
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
+
+    def test_module_that_is_never_called_itself(self):
+        document = self.export(f"{self.own}:library_block")
+        owners = {tensor["name"]: tensor["layer"] for tensor in document["tensors"]}
+        self.assertEqual(owners["self_attn.out_proj.weight"], "self_attn")
+        self.assertEqual(owners["linear1.weight"], "linear1")
 
     def test_own_module(self):
         document = self.export(f"{self.own}:make")

@@ -59,7 +59,12 @@ class Watch:
         self.ready = []  # parameters, as backward makes their gradients
         self.phase = "forward"
         self.on_boundary = lambda layer: None
-        names = {part: name for name, part in module.named_modules()}
+        parts = dict(module.named_modules())
+        names = {part: name for name, part in parts.items()}
+        self.around = {}  # modules by parameter, its own first
+        for name, parameter in module.named_parameters():
+            levels = name.split(".")[:-1]
+            self.around[parameter] = [parts[".".join(levels[:depth])] for depth in range(len(levels), -1, -1)]
         for part in module.modules():
             if next(part.parameters(recurse=False), None) is not None:
                 part.register_forward_pre_hook(lambda part, _: self.enter(part, names[part] or "root"))
@@ -84,11 +89,17 @@ class Watch:
             self.on_boundary(index)
             self.current = index
 
+    def owner_of(self, parameter):
+        """Where its module is not called itself, as the projection in torch's attention, the next one around that is."""
+        if parameter not in self.owners:
+            called = [self.indices[part] for part in self.around[parameter] if part in self.indices]
+            self.owners[parameter] = called[0] if called else self.current
+        return self.owners[parameter]
+
     def is_ready(self, parameter):
-        if self.ready and self.owners[parameter] > self.current:
+        layer = self.owner_of(parameter)
+        if self.ready and layer > self.current:
             layer = self.current
-        else:
-            layer = self.owners[parameter]
         self.on_boundary(layer)
         self.current = layer
         self.ready.append((parameter, layer))
