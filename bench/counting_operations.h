@@ -4,27 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
+#include "bench/operation_flops.h"
 #include "common/kernels/image_operands.h"
 #include "common/kernels/operands.h"
 
 namespace tandem::bench {
-
-// A multiply-add counts as two, attention's scores once forward and twice backward. Of what is no
-// product, 0.
-template <class Op>
-[[nodiscard]] constexpr std::int64_t flops_of(const Op& op) {
-  if constexpr (requires { product_flops(op.shape); }) {
-    return product_flops(op.shape);
-  } else if constexpr (requires { convolution_flops(op.shape); }) {
-    return convolution_flops(op.shape);
-  } else if constexpr (requires { attention_flops(op.shape); }) {
-    return (std::is_same_v<Op, AttentionBackward> ? 2 : 1) * attention_flops(op.shape);
-  } else {
-    return 0;
-  }
-}
 
 // Of an update, by what it declares: each operand that is read once, and twice each that is changed
 // in place, for it is read and written.

@@ -10,7 +10,6 @@
 #include "common/base/units.h"
 #include "common/comm/ping_pong.h"
 #include "common/kernels/library_version.h"
-#include "common/parallel/chunk_rule.h"
 #include "common/results/machine_facts.h"
 #include "common/stats/summary.h"
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "bench/operation_flops.h"
 #include "common/kernels/operations.h"
 
 namespace tandem::bench {
@@ -32,18 +33,16 @@ class WatchedOperations final : public Operations, private ImageOperations {
       : operations_(operations), watcher_(watcher) {}
 
   void enqueue(Stream& s, const LinearForward& op) override;
-  void enqueue(Stream& s, const LinearBackwardInput& op) override;
-  void enqueue(Stream& s, const LinearBackwardWeight& op) override;
   void enqueue(Stream& s, const EmbeddingForward& op) override;
   void enqueue(Stream& s, const LayerNormForward& op) override;
-  void enqueue(Stream& s, const AttentionForward& op) override;
-  void enqueue(Stream& s, const AttentionBackward& op) override;
   void enqueue(Stream& s, const Convert& op) override;
   void enqueue(Stream& s, const ConvolutionForward& op) override;
-  void enqueue(Stream& s, const ConvolutionBackwardInput& op) override;
-  void enqueue(Stream& s, const ConvolutionBackwardWeight& op) override;
   void enqueue(Stream& s, const BatchNormForward& op) override;
 
+  void enqueue(Stream& s, const LinearBackwardInput& op) override { pass(s, op); }
+  void enqueue(Stream& s, const LinearBackwardWeight& op) override { pass(s, op); }
+  void enqueue(Stream& s, const AttentionForward& op) override { pass(s, op); }
+  void enqueue(Stream& s, const AttentionBackward& op) override { pass(s, op); }
   void enqueue(Stream& s, const ReluBackward& op) override { pass(s, op); }
   void enqueue(Stream& s, const GeluBackward& op) override { pass(s, op); }
   void enqueue(Stream& s, const EmbeddingBackward& op) override { pass(s, op); }
@@ -62,6 +61,8 @@ class WatchedOperations final : public Operations, private ImageOperations {
   void enqueue(Stream& s, const AddScalar& op) override { pass(s, op); }
   void enqueue(Stream& s, const Subtract& op) override { pass(s, op); }
   void enqueue(Stream& s, const Orthogonalise& op) override { pass(s, op); }
+  void enqueue(Stream& s, const ConvolutionBackwardInput& op) override { pass_image(s, op); }
+  void enqueue(Stream& s, const ConvolutionBackwardWeight& op) override { pass_image(s, op); }
   void enqueue(Stream& s, const BatchNormBackward& op) override { pass_image(s, op); }
   void enqueue(Stream& s, const MaxPoolForward& op) override { pass_image(s, op); }
   void enqueue(Stream& s, const MaxPoolBackward& op) override { pass_image(s, op); }
@@ -74,14 +75,18 @@ class WatchedOperations final : public Operations, private ImageOperations {
 
  private:
   template <class Op>
-  void pass(Stream& stream, const Op& op, const WatchedOperation& known = {}) {
-    watcher_.before(stream, known);
+  void pass(Stream& stream, const Op& op, const void* parameter = nullptr) {
+    tell(stream, op, parameter);
     operations_.enqueue(stream, op);
   }
   template <class Op>
-  void pass_image(Stream& stream, const Op& op, const WatchedOperation& known = {}) {
-    watcher_.before(stream, known);
+  void pass_image(Stream& stream, const Op& op, const void* parameter = nullptr) {
+    tell(stream, op, parameter);
     operations_.images()->enqueue(stream, op);
+  }
+  template <class Op>
+  void tell(Stream& stream, const Op& op, const void* parameter) {
+    watcher_.before(stream, {.parameter = parameter, .flops = static_cast<double>(flops_of(op))});
   }
   [[nodiscard]] const void* original(const void* parameter) const;
 
