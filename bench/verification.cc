@@ -2,7 +2,6 @@
 #include "bench/verification.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "bench/shards.h"
@@ -34,19 +33,6 @@ TrainedValues train(Strategy& strategy, Platform& platform, int steps, Between&&
   }
   training.weights = values_of(platform, strategy.weights());
   return training;
-}
-
-// FNV-1a over the bits of all values.
-std::uint64_t checksum(const TensorValues& tensors) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const auto& tensor : tensors) {
-    for (const float value : tensor) {
-      std::uint32_t bits = 0;
-      std::memcpy(&bits, &value, sizeof bits);
-      hash = (hash ^ bits) * 0x100000001b3;
-    }
-  }
-  return hash;
 }
 
 bool equal_on_all_ranks(Bootstrap& bootstrap, const TrainedValues& mine) {

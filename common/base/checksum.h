@@ -9,14 +9,22 @@
 
 namespace tandem {
 
-// FNV-1a of 64 bits over the bytes of `text`, as 16 hexadecimal digits: tells files apart that were
+// FNV-1a of 64 bits, over bytes or over wider parts.
+class Fnv1a {
+ public:
+  constexpr void add(std::uint64_t part) { hash_ = (hash_ ^ part) * 0x100000001b3; }
+  [[nodiscard]] constexpr std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+// FNV-1a over the bytes of `text`, as 16 hexadecimal digits: tells files apart that were
 // changed by accident, not by an adversary.
 [[nodiscard]] inline std::string checksum_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char byte : text) {
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  }
-  return fmt::format("{:016x}", hash);
+  Fnv1a hash;
+  for (const char byte : text) hash.add(static_cast<unsigned char>(byte));
+  return fmt::format("{:016x}", hash.value());
 }
 
 }  // namespace tandem

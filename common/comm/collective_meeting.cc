@@ -10,14 +10,11 @@ std::int64_t since_epoch(TimePoint time) { return Nanoseconds(time.time_since_ep
 
 }  // namespace
 
-// FNV-1a over the parts.
-Note::Note(std::initializer_list<std::int64_t> parts) : hash_(0xcbf29ce484222325) {
+Note::Note(std::initializer_list<std::int64_t> parts) {
   for (const std::int64_t part : parts) add(part);
 }
 
-void Note::add(std::int64_t part) {
-  hash_ = (hash_ ^ static_cast<std::uint64_t>(part)) * 0x100000001b3;
-}
+void Note::add(std::int64_t part) { hash_.add(static_cast<std::uint64_t>(part)); }
 
 void Note::add(const std::vector<Block>& blocks) {
   for (const Block& block : blocks) {

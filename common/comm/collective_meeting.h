@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "common/base/checksum.h"
 #include "common/comm/allocations.h"
 #include "common/comm/communicator.h"
 #include "common/comm/rendezvous.h"
@@ -18,10 +19,10 @@ class Note {
   void add(std::int64_t part);
   void add(const std::vector<Block>& blocks);
 
-  [[nodiscard]] std::int64_t value() const { return static_cast<std::int64_t>(hash_); }
+  [[nodiscard]] std::int64_t value() const { return static_cast<std::int64_t>(hash_.value()); }
 
  private:
-  std::uint64_t hash_;
+  Fnv1a hash_;
 };
 
 // A collective as its ranks meet for it.

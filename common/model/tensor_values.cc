@@ -2,8 +2,10 @@
 #include "common/model/tensor_values.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
+#include "common/base/checksum.h"
 #include "common/runtime/read_back.h"
 
 namespace tandem {
@@ -70,6 +72,14 @@ TensorValues values_of(Platform& platform, const TensorList& tensors) {
   TensorValues values;
   for (const Span<const float> tensor : tensors) values.push_back(values_of(platform, tensor));
   return values;
+}
+
+std::uint64_t checksum(const TensorValues& tensors) {
+  Fnv1a hash;
+  for (const Tensor& tensor : tensors) {
+    for (const float value : tensor) hash.add(std::bit_cast<std::uint32_t>(value));
+  }
+  return hash.value();
 }
 
 double relative_difference(const TensorValues& reference, const TensorValues& other) {

@@ -3,6 +3,7 @@
 // Parameters and gradients as the host sees them, for comparing what trainings came to.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "common/model/parameter_layout.h"
@@ -15,6 +16,9 @@ using TensorValues = std::vector<std::vector<float>>;  // per tensor
 // Wherever they lie on `platform`; synchronise the streams that write them first.
 [[nodiscard]] std::vector<float> values_of(Platform& platform, Span<const float> tensor);
 [[nodiscard]] TensorValues values_of(Platform& platform, const TensorList& tensors);
+
+// Over the bits of all values, in order (Fnv1a).
+[[nodiscard]] std::uint64_t checksum(const TensorValues& tensors);
 
 // Largest |reference - other| over largest |reference| of the same tensor, of the worst tensor: a
 // first layer's gradients are small, and would pass any comparison with the last one's. Infinite

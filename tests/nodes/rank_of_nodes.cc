@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -44,17 +43,6 @@ Place open(Bootstrap& bootstrap, Nanoseconds deadline) {
   options.oversubscribe = true;  // the nodes share the cores of this machine
   options.communicator.deadline = deadline;
   return bench::open_place(bootstrap, options);
-}
-
-// FNV-1a over the bits of all values.
-std::uint64_t checksum(const TensorValues& tensors) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const auto& tensor : tensors) {
-    for (const float value : tensor) {
-      hash = (hash ^ std::bit_cast<std::uint32_t>(value)) * 0x100000001b3;
-    }
-  }
-  return hash;
 }
 
 // The same on every rank, or a failure.
