@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/workloads/layer_times.h"
 
+#include <array>
+#include <numeric>
+
 #include "common/base/check.h"
 #include "common/base/clock.h"
 #include "common/stats/summary.h"
@@ -96,29 +99,75 @@ class TimingProbe final : public StepProbe {
   PassMarks* current_ = nullptr;
 };
 
+// Both passes as wholes, without the marks between layers.
+class WholeProbe final : public StepProbe {
+ public:
+  explicit WholeProbe(Device& device) {
+    for (auto& mark : marks_) mark = device.make_timed_event();
+  }
+
+  void begin_forward(Stream& stream) override { stream.record(*marks_[0]); }
+  void end_forward(Stream& stream) override { stream.record(*marks_[1]); }
+  void begin_backward(Stream& stream) override { stream.record(*marks_[2]); }
+  void end_backward(Stream& stream) override { stream.record(*marks_[3]); }
+  void before(Stream& /*stream*/, const WatchedOperation& /*operation*/) override {}
+  void gradient_ready(int /*segment*/) override {}
+
+  [[nodiscard]] double forward() const { return Seconds(*marks_[1] - *marks_[0]).count(); }
+  [[nodiscard]] double backward() const { return Seconds(*marks_[3] - *marks_[2]).count(); }
+
+ private:
+  std::array<std::unique_ptr<TimedEvent>, 4> marks_;
+};
+
+// A pass's times, step by step.
+struct PassTimes {
+  explicit PassTimes(std::size_t layers) : of_layer(layers) {}
+
+  // The medians of the layers, shrunk or stretched together to that of the whole pass.
+  [[nodiscard]] std::vector<double> of_layers() const {
+    std::vector<double> seconds;
+    for (const std::vector<double>& times : of_layer) seconds.push_back(stats::median(times));
+    const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+    if (sum > 0) {
+      for (double& layer : seconds) layer *= stats::median(whole) / sum;
+    }
+    return seconds;
+  }
+
+  std::vector<std::vector<double>> of_layer;
+  std::vector<double> whole;
+};
+
 }  // namespace
 
 std::vector<LayerSeconds> time_layers(Device& device, ProbedStep& step,
                                       const std::vector<LayerOperations>& layers,
                                       const TimingEffort& effort) {
   TANDEM_CHECK(!layers.empty(), "a model of {} layers", layers.size());
-  TimingProbe probe(device, layers);
-  for (int i = 0; i < effort.warmup_steps; ++i) step.run(probe);
-  std::vector<std::vector<double>> forward(layers.size());
-  std::vector<std::vector<double>> backward(layers.size());
+  TimingProbe marked(device, layers);
+  WholeProbe whole(device);
+  for (int i = 0; i < effort.warmup_steps; ++i) step.run(marked);
+  PassTimes forward(layers.size());
+  PassTimes backward(layers.size());
   const TimePoint start = Clock::now();
   for (int done = 0; done < effort.least_steps ||
                      (done < effort.most_steps && Clock::now() - start < effort.time);
        ++done) {
-    step.run(probe);
+    step.run(marked);
     for (std::size_t i = 0; i < layers.size(); ++i) {
-      forward[i].push_back(probe.forward(i));
-      backward[i].push_back(probe.backward(layers.size() - 1 - i));
+      forward.of_layer[i].push_back(marked.forward(i));
+      backward.of_layer[i].push_back(marked.backward(layers.size() - 1 - i));
     }
+    step.run(whole);
+    forward.whole.push_back(whole.forward());
+    backward.whole.push_back(whole.backward());
   }
+  const std::vector<double> forward_seconds = forward.of_layers();
+  const std::vector<double> backward_seconds = backward.of_layers();
   std::vector<LayerSeconds> times;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    times.push_back({stats::median(forward[i]), stats::median(backward[i])});
+    times.push_back({forward_seconds[i], backward_seconds[i]});
   }
   return times;
 }

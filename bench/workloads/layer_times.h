@@ -18,13 +18,14 @@ struct LayerSeconds {
 struct TimingEffort {
   int warmup_steps = 3;
   int least_steps = 7;
-  int most_steps = 60;
-  Nanoseconds time = std::chrono::milliseconds(300);
+  int most_steps = 60;  // with marks, and as many without
+  Nanoseconds time = std::chrono::milliseconds(500);
 };
 
 // Of each layer, in the order of forward, which enqueues as many operations in either pass as
 // given: between marks on the stream at the layers' ends, by the device's clock; the median over
-// steps. What a mark costs, and dispatch where the device waits for it, is in the layer behind it.
+// steps. Marks cost time themselves, which the smallest layers would show: every other step goes
+// without them, and the layers of a pass are scaled to add up to the whole pass as it took then.
 [[nodiscard]] std::vector<LayerSeconds> time_layers(Device& device, ProbedStep& step,
                                                     const std::vector<LayerOperations>& layers,
                                                     const TimingEffort& effort);

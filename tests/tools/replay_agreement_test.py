@@ -94,6 +94,15 @@ class AgreementTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"^replay_agreement: .*ended with status 1: step_bench: it cannot be had\n$")
 
+    def test_a_figure_beyond_what_is_asked_for_fails_and_is_named(self):
+        even = {"single": [[1]], "dp": [[1]], "ddp": [[1]]}
+        file = {"single": [[1.09]], "dp": [[1]], "ddp": [[0.9]]}
+        self.assertEqual(self.compare(even, file, "--launches=1", "--within=12").returncode, 0)
+        done = self.compare(even, file, "--launches=1", "--within=10")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^replay_agreement: the replay is off by more than 10 % in ddp, dp/ddp: .*\n$")
+        self.assertIn("single: m 1000 ms", done.stdout)
+
     def test_launches_are_as_many_as_an_interval_is_known_of(self):
         self.assertEqual(self.compare({}, {}, "--launches=21").returncode, 2)
 
