@@ -294,7 +294,7 @@ case_bad_input() {
   expect 2 run
   one_line "unknown key 'device'"
   expect 2 "$tandem" run no-such-sweep --out result --step-bench "$fake"
-  one_line "sweep 'no-such-sweep' is unknown; known are batch, buckets, ddp, full, link, model-size, node, overheads, overlap, quick, scaling, seeds, two-by-two"
+  one_line "sweep 'no-such-sweep' is unknown; known are batch, buckets, ddp, full, link, model-size, node, overheads, overlap, quick, repeat, scaling, seeds, two-by-two"
   expect 2 "$tandem" run ./absent.json --out result --step-bench "$fake"
   one_line 'no such file'
   sweep 0
