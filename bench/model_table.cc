@@ -78,4 +78,9 @@ std::string model_table(const std::string& own) {
                              fmt::join(of_images, ", "), lack);
 }
 
+std::string size_in_json(const Model& model) {
+  return fmt::format(R"({{"flops_per_sample":{},"parameters":{}}})", model.flops_per_sample(),
+                     model.layout().parameter_count());
+}
+
 }  // namespace tandem::bench

@@ -10,6 +10,7 @@
 #include "bench/google_benchmark.h"
 #include "bench/job.h"
 #include "bench/launch_report.h"
+#include "bench/model_table.h"
 #include "bench/pair_measurement.h"
 #include "bench/ranks_main.h"
 #include "bench/recorded_ranks.h"
@@ -119,6 +120,7 @@ void check(const StepOptions& options) {
   check_model(options);
   if (options.check == Check::kBackend)
     static_cast<void>(choose_backend(options.place.backend, {}));
+  if (options.check == Check::kModel) std::cout << size_in_json(*make_model_for(options)) << "\n";
 }
 
 int run_as_launched(const StepOptions& options, int& argc, char**& argv) {

@@ -179,7 +179,8 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
       "list the models and their sizes, a workload file's too where --model is one, and end");
   app.add_flag("--check{options}", flags.check,
                "say what is wrong with the command line, if anything is, and end; with "
-               "--check=backend also where this machine has no such back end");
+               "--check=backend also where this machine has no such back end; --check=model "
+               "prints the model's size as JSON");
   app.add_flag("--verify", flags.verify,
                "instead of timing: train some steps and compare with single");
   app.add_option(

@@ -26,7 +26,8 @@ namespace tandem::bench {
 namespace {
 
 constexpr std::array kChecks{Choice<Check>{"options", Check::kOptions},
-                             Choice<Check>{"backend", Check::kBackend}};
+                             Choice<Check>{"backend", Check::kBackend},
+                             Choice<Check>{"model", Check::kModel}};
 
 // Keeps every product of it with a width or a number of devices within 64 bits.
 constexpr std::int64_t kMostSamples = std::int64_t{1} << 32;

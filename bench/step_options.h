@@ -36,8 +36,9 @@ struct PeakRequest {
   double gflops = 0;         // else as given; 0: not given
 };
 
-// What --check looks at: the command line alone, or whether this machine has the back end as well.
-enum class Check { kOptions, kBackend };
+// What --check looks at: the command line alone, or whether this machine has the back end as well;
+// or it says what the model is.
+enum class Check { kOptions, kBackend, kModel };
 
 struct StepOptions {
   Variant variant{};

@@ -50,7 +50,7 @@ TEST(Information, EveryCellIsInOneGroup) {
 TEST(Information, GroupsAreTakenWhole_AndNoneAfterOneThatDoesNotFit) {
   const std::vector<CellGroup> groups{{0, 1}, {2, 3}, {4}};
   const std::vector<int> launches{2, 2, 2, 0, 1};
-  const LaunchTimes times(5, Seconds{1});
+  const LaunchTimes times(std::vector<Seconds>(5, Seconds{1}));
   EXPECT_TRUE(within(Seconds{3.5}, groups, launches, times).empty());
   EXPECT_EQ(within(Seconds{5.5}, groups, launches, times), (std::vector<CellGroup>{{0, 1}}));
   EXPECT_EQ(within(Seconds{7}, groups, launches, times), groups);
@@ -58,15 +58,16 @@ TEST(Information, GroupsAreTakenWhole_AndNoneAfterOneThatDoesNotFit) {
             (std::vector<CellGroup>{{2, 3}, {4}}));
 }
 
-TEST(LaunchTimes, AreACellsOwn_ThenThoseOfAll_ThenWhatIsExpected) {
-  LaunchTimes times(3, Seconds{2});
+TEST(LaunchTimes, AreACellsOwn_ThenWhatIsExpectedAsLaunchesCorrectIt) {
+  LaunchTimes times({Seconds{2}, Seconds{2}, Seconds{10}});
   EXPECT_DOUBLE_EQ(times.of(0).count(), 2);
+  EXPECT_DOUBLE_EQ(times.of(2).count(), 10);
   times.add(0, Seconds{4});
   times.add(0, Seconds{6});
   times.add(1, Seconds{8});
   EXPECT_DOUBLE_EQ(times.of(0).count(), 5);
-  EXPECT_DOUBLE_EQ(times.of(2).count(), 6);
-  EXPECT_DOUBLE_EQ(times.total({1, 0, 2}).count(), 17);
+  EXPECT_DOUBLE_EQ(times.of(2).count(), 30);  // launches took 18 s in place of 6
+  EXPECT_DOUBLE_EQ(times.total({1, 0, 2}).count(), 65);
 }
 
 }  // namespace

@@ -269,7 +269,7 @@ case_dry_run() {
 
 case_list() {
   expect 0 "$tandem" run --list
-  [ "$(grep -c '^[a-z-]*: .' out)" = 13 ] || die "not every sweep is described"
+  [ "$(grep -c '^[a-z-]*: .' out)" = 14 ] || die "not every sweep is described"
   for name in $(cut -d: -f1 out); do
     expect 0 "$tandem" run "$name" --dry-run --devices 8 --oversubscribe --step-bench "$fake"
   done

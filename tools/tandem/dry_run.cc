@@ -27,7 +27,7 @@ std::string line(const DryRun& run, std::size_t cell) {
 
 std::string head(const DryRun& run) {
   const int launches = std::accumulate(run.launches.begin(), run.launches.end(), 0);
-  return fmt::format("{}, {} to go, about {} (longer where steps are slow)\n",
+  return fmt::format("{}, {} to go, about {} (a guess by the models' sizes; launches correct it)\n",
                      cells_text(run.cells.size()), launches_text(launches),
                      short_time(run.times.total(run.launches)));
 }

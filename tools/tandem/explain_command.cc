@@ -13,6 +13,7 @@
 #include "reports/explanation_text.h"
 #include "reports/notes.h"
 #include "reports/report.h"
+#include "tools/tandem/expected_time.h"
 #include "tools/tandem/explain_definition.h"
 #include "tools/tandem/explain_task.h"
 #include "tools/tandem/measuring.h"
@@ -100,12 +101,15 @@ SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
   const bool was_unfinished = folder.is_unfinished();
   folder.mark_unfinished();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
-  SweepRunner runner({.cells = task.cells,
-                      .launches = task.launches,
-                      .limit = limit,
-                      .stop_at = std::nullopt,
-                      .expected_launch = expected_time(task.settings.min_time)},
-                     launcher, journal, interrupts);
+  const SampleTime samples{.min_time = task.settings.min_time,
+                           .min_samples = task.settings.min_samples};
+  SweepRunner runner(
+      {.cells = task.cells,
+       .launches = task.launches,
+       .limit = limit,
+       .stop_at = std::nullopt,
+       .expected = expected_times(task.cells, samples, options.backend, launcher, interrupts)},
+      launcher, journal, interrupts);
   return run_and_plan(runner, task, journal, folder, was_unfinished);
 }
 

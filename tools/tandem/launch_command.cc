@@ -31,6 +31,18 @@ bool is_removed(std::string_view variable) {
                      [&](std::string_view prefix) { return variable.starts_with(prefix); });
 }
 
+const char* flag_of(Check check) {
+  switch (check) {
+    case Check::kBackend:
+      return "--check=backend";
+    case Check::kModel:
+      return "--check=model";
+    case Check::kOptions:
+      break;
+  }
+  return "--check";
+}
+
 }  // namespace
 
 bool has_preset_link(const results::Cell& cell) {
@@ -61,7 +73,7 @@ std::vector<std::string> check_command(const results::Cell& cell, const LaunchSe
                                        Check check) {
   std::vector<std::string> command;
   add_cell(command, cell, settings);
-  command.emplace_back(check == Check::kBackend ? "--check=backend" : "--check");
+  command.emplace_back(flag_of(check));
   return command;
 }
 

@@ -41,8 +41,9 @@ struct LaunchSettings {
                                                       const LaunchSettings& settings,
                                                       const std::filesystem::path& record);
 
-// What step_bench looks at where it measures nothing: its options, or this machine's back end too.
-enum class Check { kOptions, kBackend };
+// What step_bench looks at where it measures nothing: its options, or this machine's back end too,
+// or what the model is.
+enum class Check { kOptions, kBackend, kModel };
 
 // step_bench's command line that only reads the cell's options: at once, here, and by one process.
 [[nodiscard]] std::vector<std::string> check_command(const results::Cell& cell,

@@ -3,15 +3,7 @@
 
 #include <numeric>
 
-#include "common/base/units.h"
-
 namespace tandem::cli {
-namespace {
-
-constexpr Seconds kStartAndEnd{1.0};  // of processes under mpirun on a machine that is not busy
-constexpr Seconds kWarmUp{0.2};       // step_bench's default
-
-}  // namespace
 
 Seconds time_of(const results::LaunchRecord& record) {
   const std::vector<double>& samples = record.step_seconds;
@@ -19,20 +11,16 @@ Seconds time_of(const results::LaunchRecord& record) {
                                 std::accumulate(samples.begin(), samples.end(), 0.0)};
 }
 
-Seconds expected_time(const std::string& min_time) {
-  return kStartAndEnd + kWarmUp + Seconds{parse_duration(min_time, "min_time")};
-}
-
 void LaunchTimes::add(std::size_t cell, Seconds time) {
-  for (Mean* mean : {&all_, &by_cell_[cell]}) {
-    mean->sum += time;
-    ++mean->count;
-  }
+  by_cell_[cell].sum += time;
+  ++by_cell_[cell].count;
+  taken_ += time;
+  foreseen_ += expected_[cell];
 }
 
 Seconds LaunchTimes::of(std::size_t cell) const {
   if (by_cell_[cell].count > 0) return by_cell_[cell].value();
-  return all_.count > 0 ? all_.value() : expected_;
+  return foreseen_ > Seconds{0} ? expected_[cell] * (taken_ / foreseen_) : expected_[cell];
 }
 
 Seconds LaunchTimes::total(const std::vector<int>& launches) const {

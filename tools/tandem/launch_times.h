@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -10,19 +10,19 @@
 
 namespace tandem::cli {
 
+// Starting and ending processes under mpirun on a machine that is not busy.
+constexpr Seconds kStartAndEnd{1.0};
+
 // Of a launch that measured: from its samples and what was discarded before them, with an allowance
 // for starting and ending its processes.
 [[nodiscard]] Seconds time_of(const results::LaunchRecord& record);
 
-// Before anything was measured: starting, warm-up and the samples that `min_time` asks for, a text
-// as "500ms". Steps so slow that `min_samples` of them take longer are not foreseen.
-[[nodiscard]] Seconds expected_time(const std::string& min_time);
-
-// How long launches take, by cell: a cell's own mean, that of all where it has none yet, and what
-// was expected before the first launch.
+// How long launches take, by cell: a cell's own mean, and where it has none yet, what was expected
+// of it, times what launches so far took over what was expected of them.
 class LaunchTimes {
  public:
-  LaunchTimes(std::size_t cells, Seconds expected) : expected_(expected), by_cell_(cells) {}
+  explicit LaunchTimes(std::vector<Seconds> expected)
+      : expected_(std::move(expected)), by_cell_(expected_.size()) {}
 
   void add(std::size_t cell, Seconds time);
 
@@ -37,8 +37,9 @@ class LaunchTimes {
     [[nodiscard]] Seconds value() const { return sum / count; }
   };
 
-  Seconds expected_;
-  Mean all_;
+  std::vector<Seconds> expected_;
+  Seconds taken_{0};     // by all launches so far
+  Seconds foreseen_{0};  // for them
   std::vector<Mean> by_cell_;
 };
 

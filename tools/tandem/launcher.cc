@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -122,6 +123,19 @@ std::string explained(const ChildResult& child, const std::string& failure,
   return reason.empty() ? failure : reason;
 }
 
+// Of the last line that is an object, for a notice may precede it.
+ModelWork model_work_in(const std::filesystem::path& log) {
+  ModelWork size;
+  std::ifstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object()) continue;
+    size = {.flops_per_sample = json.value("flops_per_sample", 0.0),
+            .parameters = json.value("parameters", 0.0)};
+  }
+  return size;
+}
+
 LaunchScratch::Kind kind_of(const LaunchSite& site, const results::Cell& cell) {
   if (site.is_elsewhere()) return LaunchScratch::Kind::kSeveralNodes;
   return cell.launch == "processes" ? LaunchScratch::Kind::kOneNode : LaunchScratch::Kind::kProcess;
@@ -206,17 +220,31 @@ ChildResult Launcher::run_in(const results::Cell& cell, const std::vector<std::s
   return child;
 }
 
+ChildResult Launcher::ask(const results::Cell& cell, Check check,
+                          const std::filesystem::path& log) const {
+  return run_child({.arguments = check_command(cell, settings_, check),
+                    .environment = launch_environment(),
+                    .log = log,
+                    .timeout = timeout_},
+                   interrupts_);
+}
+
 // Whatever else goes wrong is the launch's to tell.
 std::string Launcher::refusal_of(const results::Cell& cell, Check check) const {
   const std::filesystem::path log = logs_ / (file_name(cell, 0) + ".check.log");
-  const ChildResult child = run_child({.arguments = check_command(cell, settings_, check),
-                                       .environment = launch_environment(),
-                                       .log = log,
-                                       .timeout = timeout_},
-                                      interrupts_);
+  const ChildResult child = ask(cell, check, log);
   results::remove_all(log);
   const bool is_refused = child.end == End::kExited && child.code == kUsageExit;
   return is_refused ? reason_in(child.stderr_text) : "";
+}
+
+ModelWork Launcher::work_of(const results::Cell& cell) const {
+  const std::filesystem::path log = logs_ / (file_name(cell, 0) + ".model.log");
+  const ChildResult child = ask(cell, Check::kModel, log);
+  ModelWork size;
+  if (child.end == End::kExited && child.code == 0) size = model_work_in(log);
+  results::remove_all(log);
+  return size;
 }
 
 std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch,

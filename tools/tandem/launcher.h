@@ -24,6 +24,12 @@ struct LaunchOutcome {
   bool unreachable = false;
 };
 
+// A model's floating-point operations for a sample, forward and backward, and trained numbers.
+struct ModelWork {
+  double flops_per_sample = 0;
+  double parameters = 0;
+};
+
 // Runs launches of cells, each in a fresh process group, and turns whatever happens into a record.
 // A launch leaves its log behind, and where it failed what its ranks' flight records told.
 class Launcher {
@@ -35,11 +41,16 @@ class Launcher {
   // as well; "" where it takes them.
   [[nodiscard]] std::string refusal_of(const results::Cell& cell, Check check) const;
 
+  // What step_bench says of the cell's model; zeros where it says nothing that can be read.
+  [[nodiscard]] ModelWork work_of(const results::Cell& cell) const;
+
   // Nothing where an interrupt cut the launch short: it is as if it had never begun.
   [[nodiscard]] std::optional<LaunchOutcome> run(const results::Cell& cell, int launch,
                                                  const Yardsticks& yardsticks = {}) const;
 
  private:
+  [[nodiscard]] ChildResult ask(const results::Cell& cell, Check check,
+                                const std::filesystem::path& log) const;
   [[nodiscard]] ChildResult run_in(const results::Cell& cell,
                                    const std::vector<std::string>& command,
                                    const std::filesystem::path& log) const;

@@ -16,6 +16,7 @@
 #include "reports/report.h"
 #include "tools/tandem/budget.h"
 #include "tools/tandem/dry_run.h"
+#include "tools/tandem/expected_time.h"
 #include "tools/tandem/measuring.h"
 #include "tools/tandem/option_check.h"
 #include "tools/tandem/output_folder.h"
@@ -50,7 +51,7 @@ Task task_of(const RunOptions& options) {
                          .cores = core_limit(backend, options.oversubscribe),
                          .oversubscribe = options.oversubscribe},
                .stop_at = std::nullopt,
-               .expected_launch = expected_time(task.sweep.min_time),
+               .expected = {},
                .model_series = task.sweep.model_series};
   return task;
 }
@@ -141,6 +142,12 @@ LaunchSettings settings_of(const Task& task, const RunOptions& options) {
           .comm_timeout = checked_comm_timeout(options.comm_timeout)};
 }
 
+std::vector<Seconds> expected_by(const Launcher& launcher, const Interrupts& interrupts,
+                                 const Task& task, const RunOptions& options) {
+  const SampleTime samples{.min_time = task.sweep.min_time, .min_samples = task.sweep.min_samples};
+  return expected_times(task.plan.cells, samples, options.backend, launcher, interrupts);
+}
+
 int list() {
   for (const auto& [name, description] : list_sweeps(sweep_folders())) {
     fmt::print("{}: {}\n", name, description);
@@ -200,7 +207,7 @@ int dry_run(const RunOptions& options) {
   const std::size_t cells = task.plan.cells.size();
   DryRun run{.cells = task.plan.cells,
              .launches = std::vector<int>(cells, task.plan.launches),
-             .times = LaunchTimes(cells, task.plan.expected_launch),
+             .times = LaunchTimes(expected_by(launcher, interrupts, task, options)),
              .dropped = by_reason(task.planned.dropped),
              .left_out = task.sweep.left_out};
   for (std::size_t i = 0; i < cells; ++i) {
@@ -234,6 +241,7 @@ int measure(const RunOptions& options) {
   check_same_sweep(journal.found().sweep, info, folder.journal());
   folder.mark_unfinished();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
+  task.plan.expected = expected_by(launcher, interrupts, task, options);
   SweepRunner runner(std::move(task.plan), launcher, journal, interrupts);
   const SweepEnd end = run_or_withdraw(runner, folder);
   say_dropped(info.dropped);

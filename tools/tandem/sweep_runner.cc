@@ -35,7 +35,7 @@ SweepRunner::SweepRunner(Plan plan, const Launcher& launcher, results::Journal& 
       journal_(journal),
       interrupts_(interrupts),
       states_(plan_.cells.size()),
-      times_(plan_.cells.size(), plan_.expected_launch) {
+      times_(plan_.expected) {
   for (std::size_t i = 0; i < states_.size(); ++i) states_[i].name = plan_.cells[i].name();
   take_over(journal_.found().launches);
 }

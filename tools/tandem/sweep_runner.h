@@ -29,7 +29,8 @@ class SweepRunner {
     DeviceLimit limit{};  // a cell beyond it is skipped
     // No launch starts later, and the most informative cells that fit are measured first.
     std::optional<TimePoint> stop_at;
-    Seconds expected_launch{2};  // before anything was measured
+    // Of a launch of each cell, before anything was measured.
+    std::vector<Seconds> expected;
     // Of which one that is out of memory rules out those after it.
     std::vector<std::vector<std::string>> model_series{};
   };
