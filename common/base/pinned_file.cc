@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/base/pinned_file.h"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <system_error>
-
 #include "common/base/checksum.h"
 #include "common/base/error.h"
+#include "common/base/input_file.h"
 
 namespace tandem {
 namespace {
 
 constexpr std::string_view kSuffix = ".json";
+
+// A layer takes up to 1 KB, measured at some batches: these are tens of thousands.
+constexpr Bytes kMost = mib(64);
 
 }  // namespace
 
@@ -26,15 +25,8 @@ std::optional<PinnedFile> pinned_file(std::string_view name) {
 }
 
 std::string text_of(const PinnedFile& file, std::string_view read) {
-  std::error_code unknown;  // asked before it is opened, which waits for who writes into a pipe
-  if (!std::filesystem::is_regular_file(file.path, unknown)) {
-    fail(ErrorKind::kUsage, "{}: there is no file {}; check the path", read, file.path);
-  }
-  std::ifstream stream(file.path, std::ios::binary);
-  if (!stream.is_open()) {
-    fail(ErrorKind::kUsage, "{}: {} cannot be read; check its rights", read, file.path);
-  }
-  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  const std::string begins = fmt::format("{}: ", read);
+  std::string text = read_whole({.path = file.path, .begins = begins, .most = kMost});
   if (!file.checksum.empty() && file.checksum != checksum_of(text)) {
     fail(ErrorKind::kUsage,
          "{}: the checksum of {} is {}, not {}: the file was changed since; measure what it holds "

@@ -19,8 +19,8 @@ struct PinnedFile {
 // The file that `name` names; nothing where it is no file's.
 [[nodiscard]] std::optional<PinnedFile> pinned_file(std::string_view name);
 
-// Its text. Usage errors, which begin with what is `read`, where there is no such file, or its
-// checksum is another one.
+// Its text. Usage errors, which begin with what is `read`, as read_whole has them, where it is
+// larger than 64 MiB, and where its checksum is another one.
 [[nodiscard]] std::string text_of(const PinnedFile& file, std::string_view read);
 
 // A file's name, below `folder` where it is relative, with the checksum of what lies there now; any

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "common/base/error.h"
+#include "common/base/json_text.h"
 #include "common/kernels/precision.h"
 #include "common/model/json_cursor.h"
 
@@ -258,10 +258,8 @@ void check_version(const JsonCursor& document) {
 }  // namespace
 
 Workload parse_workload(std::string_view text, const std::string& source) {
-  const auto json = JsonCursor::Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) {
-    fail(ErrorKind::kUsage, "{}: it is not valid JSON; is the file cut off?", source);
-  }
+  check_json(text, source);
+  const auto json = JsonCursor::Json::parse(text);
   const JsonCursor document(json, source);
   if (json.is_object() && !json.contains("tandem_workload")) {
     document.complain("key 'tandem_workload' is missing: it is no workload file");

@@ -9,6 +9,7 @@
 
 #include "common/base/error.h"
 #include "tools/tandem/budget.h"
+#include "tools/tandem/plan.h"
 #include "tools/tandem/sweep_files.h"
 
 namespace tandem::cli {
@@ -78,10 +79,48 @@ TEST(Sweep, WrongValues_AreNamed) {
   EXPECT_NE(message_of(with("\"name\": \"test\"", "\"name\": \"test\", \"min_time\": \"5\""))
                 .find("min_time"),
             std::string::npos);
-  EXPECT_NE(message_of(with("\"name\": \"test\"", "\"name\": \"test\", \"launches\": 1001"))
-                .find("'launches' is above 1000"),
-            std::string::npos);
   EXPECT_NE(message_of("[]"), "");
+}
+
+TEST(Sweep, WhatWouldNeverEnd_IsRefused) {
+  const auto refused = [](const std::string& key, const std::string& why) {
+    const std::string message =
+        message_of(with("\"name\": \"test\"", "\"name\": \"test\", " + key));
+    return message.find(why) != std::string::npos;
+  };
+  EXPECT_TRUE(refused("\"launches\": 1001", "'launches' is above 1000"));
+  EXPECT_TRUE(refused("\"min_samples\": 100001", "'min_samples' is above 100000"));
+  EXPECT_TRUE(refused("\"min_time\": \"3601s\"", "'min_time' is above 3600s"));
+  EXPECT_FALSE(refused("\"min_time\": \"3600s\", \"min_samples\": 100000", "above"));
+}
+
+// As many as that cannot be planned, or read, in any time.
+TEST(Sweep, MoreThanAnySweepNeeds_IsRefused) {
+  const auto list = [](int count, const auto& element) {
+    std::string text;
+    for (int i = 1; i <= count; ++i) text += (i > 1 ? ", " : "[") + element(i);
+    return text + "]";
+  };
+  const auto number = [](int i) { return std::to_string(i); };
+  const std::string values = list(200, number);
+  EXPECT_NE(message_of(with("[64, 512]", list(10'001, number))).find("more than 10000 workloads"),
+            std::string::npos);
+  EXPECT_NE(message_of(with("[1, 2]", list(100'002, [](int) { return std::string("1"); })))
+                .find("'devices' is too long"),
+            std::string::npos);
+  EXPECT_NE(
+      message_of(with("\"devices\"", "\"axes\": {\"compress\": " + values +
+                                         ", \"first-bucket-mb\": " + values + "}, \"devices\""))
+          .find("more than 10000 combinations"),
+      std::string::npos);
+  Sweep large = parse_sweep(with("[64, 512]", list(9'000, number)), "test.json");
+  large.devices.push_back(3);
+  try {
+    static_cast<void>(plan_cells(large, "auto"));
+    FAIL() << "a sweep of 108012 cells was planned";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("more than 100000 cells"), std::string::npos);
+  }
 }
 
 TEST(Sweep, BrokenSyntax_IsNamedByLineAndColumn) {
@@ -92,7 +131,10 @@ TEST(Sweep, BrokenSyntax_IsNamedByLineAndColumn) {
   EXPECT_TRUE(ends_in("", "line 1, column 1"));
   EXPECT_TRUE(ends_in("{\"name\": \"t\",\n \"devices\": [1,,2]}", "line 2, column 16"));
   EXPECT_TRUE(ends_in("{\"name\": \"t\",\n\n}", "line 3, column 1"));
-  EXPECT_NE(message_of("{\"devices\": 1e999}").find("out of range"), std::string::npos);
+  EXPECT_NE(message_of(with("\"name\": \"test\"", "\"name\": \"test\", \"name\": \"t\""))
+                .find("key \"name\" stands twice in one object, again in line 2"),
+            std::string::npos);
+  EXPECT_TRUE(ends_in("{\"devices\": 1e999}", "line 1, column 17: a number is out of range"));
 }
 
 TEST(Sweep, Precision_IsAnAxisOfWorkloads) {

@@ -23,7 +23,7 @@ std::vector<int> named_devices(const std::string& name, const SweepReader& reade
   constexpr std::array<std::string_view, 3> kNames{"all", "1..all", "doubling"};
   if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
     reader.complain(fmt::format("key 'devices' holds {}; it takes numbers from 1, or {}",
-                                SweepJson(name).dump(), fmt::join(kNames, ", ")));
+                                shown(SweepJson(name)), fmt::join(kNames, ", ")));
   }
   if (all == 0) {
     reader.complain(fmt::format(
@@ -38,18 +38,18 @@ std::vector<int> named_devices(const std::string& name, const SweepReader& reade
 int number(const SweepJson& element, const SweepReader& file) {
   constexpr int kMost = 100'000;
   const SweepJson one{{"devices", element}};
-  const int count = SweepReader(one, file.where()).count("devices", 0);
-  if (count > kMost) file.complain(fmt::format("key 'devices' holds {}: too many", count));
-  return count;
+  return SweepReader(one, file.where()).count("devices", 0, kMost);
 }
 
 }  // namespace
 
 std::vector<int> read_devices(const SweepReader& file, int all) {
   const SweepJson& value = file.at("devices");
+  constexpr std::size_t kMostCounts = 100'000;
   std::vector<int> devices;
   bool is_named = false;
   for (const SweepJson& element : value.is_array() ? value : SweepJson::array({value})) {
+    if (devices.size() > kMostCounts) file.complain("key 'devices' is too long; use fewer");
     if (!element.is_string()) {
       devices.push_back(number(element, file));
       continue;

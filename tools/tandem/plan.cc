@@ -48,8 +48,9 @@ class Planner {
   void add(results::Cell cell, Repeated repeated) {
     if (!names_.insert(cell.name()).second) {
       if (repeated == Repeated::kIsFine) return;
-      fail(ErrorKind::kUsage, "the sweep asks for {} twice; remove the repeated entry",
-           cell.name());
+      constexpr int kLongest = 200;
+      fail(ErrorKind::kUsage, "the sweep asks for {:.{}} twice; remove the repeated entry",
+           cell.name(), kLongest);
     }
     std::string reason = why_dropped(cell, sweep_);
     if (reason.empty()) {
@@ -94,6 +95,17 @@ void add_cells(Planner& planner, const Sweep& sweep, const Workload& workload,
   for (const int count : devices) add_at(count);
 }
 
+// Ten times what resuming and reports are made for.
+void check_size(const Sweep& sweep) {
+  constexpr std::size_t kMost = 100'000;
+  const std::size_t rows = sweep.workloads.size() * sweep.strategies.size();
+  if (rows == 0 || sweep.devices.size() <= kMost / rows) return;
+  fail(ErrorKind::kUsage,
+       "the sweep has more than {} cells, of {} workloads, {} strategies and {} counts of devices; "
+       "use several sweeps",
+       kMost, sweep.workloads.size(), sweep.strategies.size(), sweep.devices.size());
+}
+
 // Fisher and Yates, written out: std::shuffle gives another order with another library.
 void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
   for (std::size_t left = order.size(); left > 1; --left) {
@@ -104,6 +116,7 @@ void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
 }  // namespace
 
 PlannedCells plan_cells(const Sweep& sweep, const std::string& backend) {
+  check_size(sweep);
   Planner planner(sweep);
   for (const Workload& workload : sweep.workloads) {
     for (const Strategy& strategy : sweep.strategies) {

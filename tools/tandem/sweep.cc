@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <array>
 
-#include "common/base/error.h"
+#include "common/base/json_text.h"
 #include "common/base/known_names.h"
 #include "common/base/units.h"
-#include "common/results/json_depth.h"
 #include "tools/tandem/constraint_reader.h"
 #include "tools/tandem/device_counts.h"
 #include "tools/tandem/sweep_axes.h"
@@ -19,7 +18,11 @@
 namespace tandem::cli {
 namespace {
 
-constexpr int kMostLaunches = 1000;  // of a cell, as --launches has it
+constexpr int kMostLaunches = 1000;    // of a cell, as --launches has it
+constexpr int kMostSamples = 100'000;  // of a launch, each of which the record keeps
+constexpr Seconds kLongestLaunch{
+    3600};  // six times what a launch has unless its time-out is raised
+constexpr std::size_t kMostWorkloads = 10'000;
 
 std::vector<std::string> precisions_of(const SweepReader& reader) {
   if (!reader.has("precision")) return {kUsualPrecision};
@@ -39,6 +42,10 @@ void add_workloads(const SweepReader& file, Sweep& sweep) {
     for (const std::string& precision : precisions_of(reader)) {
       for (const std::int64_t batch : reader.counts(is_per_device ? "batch_per_device" : "batch")) {
         for (const std::string& model : models) {
+          if (sweep.workloads.size() == kMostWorkloads) {
+            reader.complain(
+                fmt::format("more than {} workloads; use several sweeps", kMostWorkloads));
+          }
           sweep.workloads.push_back({.model = model,
                                      .batch = batch,
                                      .precision = precision,
@@ -53,12 +60,13 @@ void check_strategy(const Strategy& strategy, const SweepReader& reader) {
   constexpr std::array<std::string_view, 6> kStrategies{
       "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"};
   if (std::find(kStrategies.begin(), kStrategies.end(), strategy.strategy) == kStrategies.end()) {
-    reader.complain(fmt::format("strategy '{}' is unknown{}; known are {}", strategy.strategy,
+    reader.complain(fmt::format("strategy {} is unknown{}; known are {}", quoted(strategy.strategy),
                                 did_you_mean(strategy.strategy, kStrategies),
                                 fmt::join(kStrategies, ", ")));
   }
   if (strategy.launch != "threads" && strategy.launch != "processes") {
-    reader.complain("launch '" + strategy.launch + "' is unknown; known are threads, processes");
+    reader.complain(
+        fmt::format("launch {} is unknown; known are threads, processes", quoted(strategy.launch)));
   }
   const bool one_process = strategy.strategy == "dp" || strategy.strategy == "dp-allreduce" ||
                            strategy.strategy == "single";
@@ -89,29 +97,12 @@ Strategy read_strategy(const SweepJson& json, const std::string& where) {
   return strategy;
 }
 
-// Where the syntax breaks, by line and column (in bytes), both from 1.
-SweepJson parse_json(std::string_view text, const std::string& where) {
-  try {
-    return SweepJson::parse(text);
-  } catch (const SweepJson::parse_error& error) {
-    const std::string_view before = text.substr(0, std::max<std::size_t>(error.byte, 1) - 1);
-    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-    const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;
-    fail(ErrorKind::kUsage, "{}: it is not valid JSON, from line {}, column {}; mend it", where,
-         line, column);
-  } catch (const SweepJson::exception&) {
-    fail(ErrorKind::kUsage, "{}: it is not valid JSON: a number is out of range; mend it", where);
-  }
-}
-
 }  // namespace
 
 Sweep parse_sweep(std::string_view text, const std::string& source, int all_devices) {
   const std::string where = "sweep " + source;
-  if (results::nests_too_deep(text)) {
-    fail(ErrorKind::kUsage, "{}: it nests too deep for a sweep; mend it", where);
-  }
-  const SweepJson json = parse_json(text, where);
+  check_json(text, where);
+  const auto json = SweepJson::parse(text);
   const SweepReader reader(json, where);
   reader.allow({"name", "description", "workloads", "devices", "strategies", "axes", "constraints",
                 "launches", "min_time", "min_samples"});
@@ -125,13 +116,12 @@ Sweep parse_sweep(std::string_view text, const std::string& source, int all_devi
   }
   if (reader.has("axes")) sweep.strategies = along_axes(reader, sweep.strategies, sweep.left_out);
   if (reader.has("constraints")) sweep.constraints = read_constraints(reader);
-  sweep.launches = reader.count("launches", sweep.launches);
-  if (sweep.launches > kMostLaunches) {
-    reader.complain(fmt::format("key 'launches' is above {}", kMostLaunches));
-  }
-  sweep.min_samples = reader.count("min_samples", sweep.min_samples);
+  sweep.launches = reader.count("launches", sweep.launches, kMostLaunches);
+  sweep.min_samples = reader.count("min_samples", sweep.min_samples, kMostSamples);
   if (reader.has("min_time")) sweep.min_time = reader.text("min_time");
-  (void)parse_duration(sweep.min_time, where + ", key 'min_time'");
+  if (parse_duration(sweep.min_time, where + ", key 'min_time'") > kLongestLaunch) {
+    reader.complain("key 'min_time' is above 3600s");
+  }
   return sweep;
 }
 

@@ -81,8 +81,11 @@ std::vector<Strategy> along_axes(const SweepReader& sweep, const std::vector<Str
         left_out.push_back(line);
       }
     }
-    found = along(found, option, read_values(axes, option));
-    if (found.size() > kMostStrategies) axes.complain("more than 10000 combinations");
+    const Values values = read_values(axes, option);
+    if (found.size() * values.size() > kMostStrategies) {
+      axes.complain("more than 10000 combinations; use several sweeps");
+    }
+    found = along(found, option, values);
   }
   return found;
 }

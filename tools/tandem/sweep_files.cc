@@ -5,11 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "common/base/error.h"
+#include "common/base/input_file.h"
 #include "common/base/known_names.h"
 #include "common/base/pinned_file.h"
 
@@ -32,16 +31,8 @@ std::vector<fs::path> files_in(const std::vector<fs::path>& folders) {
 }
 
 Sweep load_file(const fs::path& path, int all_devices) {
-  std::error_code unknown;  // asked before it is opened, which waits for who writes into a pipe
-  if (!fs::is_regular_file(path, unknown)) {
-    fail(ErrorKind::kUsage, "reading sweep {}: there is no such file; check the path",
-         path.string());
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file.is_open()) {
-    fail(ErrorKind::kUsage, "reading sweep {}: it cannot be read; check its rights", path.string());
-  }
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // Ten thousand workloads, each in a line of its own, are as many bytes.
+  const std::string text = read_whole({.path = path, .begins = "reading sweep ", .most = mib(1)});
   Sweep sweep = parse_sweep(text, path.string(), all_devices);
   for (Workload& workload : sweep.workloads) {
     workload.model = pinned_name(workload.model, "sweep " + path.string(), path.parent_path());

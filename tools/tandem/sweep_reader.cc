@@ -20,18 +20,13 @@ std::vector<SweepJson> elements(const SweepReader& reader, const char* key) {
   return {value.begin(), value.end()};
 }
 
-// What a file holds, short enough for a line.
-std::string shown(const SweepJson& value) {
-  constexpr std::size_t kMost = 80;
-  const std::string text = value.dump(-1, ' ', true, SweepJson::error_handler_t::replace);
-  return text.size() <= kMost ? text
-                              : fmt::format("{}...", std::string_view(text).substr(0, kMost));
-}
+constexpr std::size_t kLongestText = 1000;
 
 // Texts come to stand in names, commands and errors, all of them lines.
-bool has_control_character(const std::string& text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+bool is_line(const std::string& text) {
+  return text.size() <= kLongestText && std::none_of(text.begin(), text.end(), [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+         });
 }
 
 }  // namespace
@@ -70,8 +65,9 @@ std::vector<std::string> SweepReader::texts(const char* key) const {
     if (!element.is_string() || element.get<std::string>().empty()) {
       complain(fmt::format("key '{}' must be a text that is not empty", key));
     }
-    if (has_control_character(element.get<std::string>())) {
-      complain(fmt::format("key '{}' holds {}: it must be one line", key, shown(element)));
+    if (!is_line(element.get<std::string>())) {
+      complain(fmt::format("key '{}' holds {}: it must be one line, of at most {} bytes", key,
+                           shown(element), kLongestText));
     }
     found.push_back(element.get<std::string>());
   }
@@ -105,10 +101,13 @@ std::vector<std::string> SweepReader::names(const char* key,
   return found;
 }
 
-int SweepReader::count(const char* key, int fallback) const {
+int SweepReader::count(const char* key, int fallback, int most) const {
   if (!has(key)) return fallback;
   const std::vector<std::int64_t> numbers = counts(key);
   if (numbers.size() != 1) complain(fmt::format("key '{}' must be one number", key));
+  if (numbers.front() > most) {
+    complain(fmt::format("key '{}' is above {}", key, most));
+  }
   return static_cast<int>(numbers.front());
 }
 
@@ -124,6 +123,13 @@ std::vector<std::pair<const SweepJson*, std::string>> SweepReader::objects(const
   return found;
 }
 
+std::string shown(const SweepJson& value) {
+  constexpr std::size_t kMost = 80;
+  const std::string text = value.dump(-1, ' ', true, SweepJson::error_handler_t::replace);
+  return text.size() <= kMost ? text
+                              : fmt::format("{}...", std::string_view(text).substr(0, kMost));
+}
+
 std::string quoted(const std::string& name) {
   const std::string text = shown(SweepJson(name));
   return fmt::format("'{}'", std::string_view(text).substr(1, text.size() - 2));
@@ -131,12 +137,15 @@ std::string quoted(const std::string& name) {
 
 std::string option_text(const SweepJson& value, const SweepReader& reader,
                         const std::string& name) {
-  if (value.is_string() && !has_control_character(value.get<std::string>())) {
-    return value.get<std::string>();
+  if (value.is_string()) {
+    if (is_line(value.get<std::string>())) return value.get<std::string>();
+    reader.complain(fmt::format("option {} holds {}: it must be one line, of at most {} bytes",
+                                quoted(name), shown(value), kLongestText));
   }
   if (value.is_boolean()) return value.get<bool>() ? "on" : "off";
-  if (!value.is_number())
+  if (!value.is_number()) {
     reader.complain(fmt::format("option {} must be a text or a number", quoted(name)));
+  }
   return value.dump();
 }
 

@@ -30,7 +30,7 @@ class SweepReader {
   [[nodiscard]] bool has(const char* key) const { return object_.contains(key); }
   [[nodiscard]] const SweepJson& at(const char* key) const;
 
-  // Not empty.
+  // Of 1 to 1000 bytes, in one line.
   [[nodiscard]] std::string text(const char* key) const;
   // One such, or a list of them.
   [[nodiscard]] std::vector<std::string> texts(const char* key) const;
@@ -39,7 +39,8 @@ class SweepReader {
   // A text that is one of `known`, or a list of such.
   [[nodiscard]] std::vector<std::string> names(const char* key,
                                                std::span<const std::string_view> known) const;
-  [[nodiscard]] int count(const char* key, int fallback) const;
+  // A whole number from 1 to `most`.
+  [[nodiscard]] int count(const char* key, int fallback, int most) const;
 
   // The objects of a list, each with where it stands.
   [[nodiscard]] std::vector<std::pair<const SweepJson*, std::string>> objects(
@@ -49,6 +50,9 @@ class SweepReader {
   const SweepJson& object_;
   std::string where_;
 };
+
+// What a file holds, as a line has room for it.
+[[nodiscard]] std::string shown(const SweepJson& value);
 
 // A key or name between quotes, control characters escaped: an error is one line.
 [[nodiscard]] std::string quoted(const std::string& name);
