@@ -4,6 +4,7 @@
 #include "common/base/vector_clones.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -43,10 +44,21 @@ TANDEM_F16C void widen_vectors(std::int64_t count, const Float16* in, float* out
   }
 }
 
-std::int64_t whole_vectors(std::int64_t count) {
-  if (!__builtin_cpu_supports("avx") || !__builtin_cpu_supports("f16c")) return 0;
-  return count - count % kLanes;
+// Not by __builtin_cpu_supports, which does not know the name in every compiler. Asked once: a
+// virtual machine takes long to answer.
+bool has_f16c() {
+  static const bool has = [] {
+    unsigned a = 0;
+    unsigned b = 0;
+    unsigned c = 0;
+    unsigned d = 0;
+    return __builtin_cpu_supports("avx") && __get_cpuid(1, &a, &b, &c, &d) != 0 &&
+           (c & bit_F16C) != 0;
+  }();
+  return has;
 }
+
+std::int64_t whole_vectors(std::int64_t count) { return has_f16c() ? count - count % kLanes : 0; }
 
 #else
 
