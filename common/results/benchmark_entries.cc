@@ -46,42 +46,42 @@ std::map<std::string, Place> places_of(const std::vector<LaunchRecord>& launches
 
 // cpu_time repeats real_time: compare.py wants both, and the CPU time of one thread of many would
 // say nothing. The context states this.
-Json entry(const LaunchRecord& record, Place& place) {
+void write_entry(JsonWriter& writer, const LaunchRecord& record, Place& place) {
   constexpr double kMilliseconds = 1e3;
   const double mean = stats::mean(record.step_seconds);
   const auto batch = static_cast<double>(record.cell.global_batch);
   const std::string name = entry_name(record);
-  Json json{{"name", name},
-            {"family_index", place.family},
-            {"per_family_instance_index", place.instance},
-            {"run_name", name},
-            {"run_type", "iteration"},
-            {"repetitions", place.repetitions},
-            {"repetition_index", place.next_repetition++},
-            {"threads", 1},
-            {"iterations", record.step_seconds.size()},
-            {"real_time", mean * kMilliseconds},
-            {"cpu_time", mean * kMilliseconds},
-            {"time_unit", "ms"},
-            {"median_ms", stats::median(record.step_seconds) * kMilliseconds},
-            {"mad_ms", stats::median_deviation(record.step_seconds) * kMilliseconds},
-            {"p95_ms", stats::percentile(record.step_seconds, 95) * kMilliseconds},
-            {"min_ms", stats::minimum(record.step_seconds) * kMilliseconds},
-            {"max_ms", stats::maximum(record.step_seconds) * kMilliseconds},
-            {"samples_per_second", batch / mean},
-            {"devices", record.cell.devices},
-            {"global_batch", record.cell.global_batch},
-            {"launch_index", record.launch_index},
-            {"oversubscribed", record.oversubscribed ? 1 : 0}};
+  writer.open("", '{');
+  writer.value("name", name);
+  writer.value("family_index", place.family);
+  writer.value("per_family_instance_index", place.instance);
+  writer.value("run_name", name);
+  writer.value("run_type", "iteration");
+  writer.value("repetitions", place.repetitions);
+  writer.value("repetition_index", place.next_repetition++);
+  writer.value("threads", 1);
+  writer.value("iterations", record.step_seconds.size());
+  writer.value("real_time", mean * kMilliseconds);
+  writer.value("cpu_time", mean * kMilliseconds);
+  writer.value("time_unit", "ms");
+  writer.value("median_ms", stats::median(record.step_seconds) * kMilliseconds);
+  writer.value("mad_ms", stats::median_deviation(record.step_seconds) * kMilliseconds);
+  writer.value("p95_ms", stats::percentile(record.step_seconds, 95) * kMilliseconds);
+  writer.value("min_ms", stats::minimum(record.step_seconds) * kMilliseconds);
+  writer.value("max_ms", stats::maximum(record.step_seconds) * kMilliseconds);
+  writer.value("samples_per_second", batch / mean);
+  writer.value("devices", record.cell.devices);
+  writer.value("global_batch", record.cell.global_batch);
+  writer.value("launch_index", record.launch_index);
+  writer.value("oversubscribed", record.oversubscribed ? 1 : 0);
   const std::optional<double> p99 = stats::percentile_99(record.step_seconds);
-  if (p99) json["p99_ms"] = *p99 * kMilliseconds;
-  return json;
+  if (p99) writer.value("p99_ms", *p99 * kMilliseconds);
+  writer.close();
 }
 
 }  // namespace
 
-void for_each_benchmark_entry(const std::vector<LaunchRecord>& launches,
-                              const std::function<void(const Json&)>& take) {
+void write_benchmark_entries(JsonWriter& writer, const std::vector<LaunchRecord>& launches) {
   std::map<std::string, Place> places = places_of(launches);
   // Repetitions of one cell stand together, as the library writes them; launches were interleaved.
   std::vector<std::pair<const LaunchRecord*, Place*>> order;
@@ -92,7 +92,7 @@ void for_each_benchmark_entry(const std::vector<LaunchRecord>& launches,
     return std::tuple(a.second->family, a.second->instance, a.first->launch_index) <
            std::tuple(b.second->family, b.second->instance, b.first->launch_index);
   });
-  for (const auto& [record, place] : order) take(entry(*record, *place));
+  for (const auto& [record, place] : order) write_entry(writer, *record, *place);
 }
 
 }  // namespace tandem::results

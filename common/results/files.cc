@@ -6,8 +6,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "common/base/error.h"
@@ -20,17 +18,38 @@ namespace {
        path.string(), std::strerror(reason));
 }
 
+[[noreturn]] void fail_reading(const std::filesystem::path& path) {
+  fail(ErrorKind::kFailure, "reading {}: {}; check the path", path.string(), std::strerror(errno));
+}
+
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) {
-    fail(ErrorKind::kFailure, "reading {}: {}; check the path", path.string(),
-         errno != 0 ? std::strerror(errno) : "it cannot be read");
+  constexpr std::size_t kPart = 1 << 20;
+  FileReader file(path);
+  std::string text;
+  while (file.append_to(text, kPart)) {
   }
   return text;
+}
+
+FileReader::FileReader(const std::filesystem::path& path)
+    : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (descriptor_ < 0) fail_reading(path);
+}
+
+FileReader::~FileReader() { ::close(descriptor_); }
+
+bool FileReader::append_to(std::string& text, std::size_t bytes) {
+  const std::size_t before = text.size();
+  text.resize(before + bytes);
+  ssize_t found = 0;
+  do {
+    found = ::read(descriptor_, text.data() + before, bytes);
+  } while (found < 0 && errno == EINTR);
+  if (found < 0) fail_reading(path_);
+  text.resize(before + static_cast<std::size_t>(found));
+  return found > 0;
 }
 
 void write_all(int descriptor, std::string_view text, const std::filesystem::path& path) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -10,6 +11,22 @@ namespace tandem::results {
 
 // The whole file. Throws a failure that names the path and the system's reason.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
+
+// A file, from its beginning, in parts. Throws as read_file().
+class FileReader {
+ public:
+  explicit FileReader(const std::filesystem::path& path);
+  ~FileReader();
+  FileReader(const FileReader&) = delete;
+  FileReader& operator=(const FileReader&) = delete;
+
+  // Appends so many bytes, fewer at the end of the file; false where there are none.
+  [[nodiscard]] bool append_to(std::string& text, std::size_t bytes);
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_;
+};
 
 // Writes beside the path, syncs, then renames over it: a reader, or a crash, sees the old text or
 // the new one, never a part.

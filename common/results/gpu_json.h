@@ -2,14 +2,15 @@
 #pragma once
 
 #include "common/results/gpu_record.h"
-#include "common/results/json_values.h"
+#include "common/results/json_reading.h"
+#include "common/results/json_writer.h"
 
 // Private to results, as json_values.h.
 namespace tandem::results {
 
-[[nodiscard]] Json to_json(const GpuRecord& gpu);
-[[nodiscard]] GpuRecord gpu_from(const Json& json);
-[[nodiscard]] Json to_json(const ThreadPlace& thread);
-[[nodiscard]] ThreadPlace thread_from(const Json& json);
+void write(JsonWriter& writer, std::string_view key, const GpuRecord& gpu);
+[[nodiscard]] GpuRecord gpu_from(const JsonValue& json);
+void write(JsonWriter& writer, std::string_view key, const ThreadPlace& thread);
+[[nodiscard]] ThreadPlace thread_from(const JsonValue& json);
 
 }  // namespace tandem::results

@@ -8,13 +8,13 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "common/base/error.h"
 #include "common/results/files.h"
+#include "common/results/record_json.h"
 #include "common/results/record_text.h"
 #include "common/results/schema.h"
 #include "common/results/sweep_json.h"
@@ -28,23 +28,15 @@ std::string header_line(const SweepInfo& sweep) {
                    {"context", to_json(sweep.context)}});
 }
 
-SweepInfo header_from(const Json& json, const std::string& source) {
+SweepInfo header_from(const JsonValue& json, const std::string& source) {
   check_schema_version(value_or(json, "tandem_journal", std::string{}), source);
-  SweepInfo sweep = sweep_from(value_or(json, "sweep", Json::object()));
-  sweep.context = context_from(value_or(json, "context", Json::object()));
+  SweepInfo sweep = object_from(json, "sweep", sweep_from);
+  sweep.context = object_from(json, "context", context_from);
   return sweep;
 }
 
-SweepInfo parse_header(std::string_view line, const std::string& source) {
-  const Json json = parse_json(line, source);
-  return reading(source, "a journal", [&] { return header_from(json, source); });
-}
-
-// Where the launch of a cell stands. By name, for a launch that failed does not know which back end
-// `auto` would have come to.
-using Places = std::map<std::pair<std::string, int>, std::size_t>;
-
-void add_or_replace(std::vector<LaunchRecord>& launches, Places& places, LaunchRecord record) {
+void add_or_replace(JournalContents& contents, LaunchPlaces& places, LaunchRecord record) {
+  std::vector<LaunchRecord>& launches = contents.launches;
   const auto [place, is_new] =
       places.try_emplace({record.cell.name(), record.launch_index}, launches.size());
   if (is_new) {
@@ -54,47 +46,65 @@ void add_or_replace(std::vector<LaunchRecord>& launches, Places& places, LaunchR
   }
 }
 
-}  // namespace
-
-std::optional<JournalContents> read_journal(std::istream& text, const std::string& source) {
-  JournalContents contents;
-  Places places;
+bool read_into(JournalContents& contents, LaunchPlaces& places, std::istream& text,
+               const std::string& source) {
+  ScannedJson json;
   int number = 0;
   for (std::string line; std::getline(text, line) && !text.eof();) {
     const std::string place = fmt::format("{}, line {}", source, ++number);
-    if (number == 1) {
-      contents.sweep = parse_header(line, place);
-    } else {
-      add_or_replace(contents.launches, places, parse_record(line, place));
-    }
+    json.scan(line, place);
+    reading(place, [&] {
+      if (number == 1) {
+        contents.sweep = header_from(json.root(), place);
+      } else {
+        add_or_replace(contents, places, record_from(json.root()));
+      }
+    });
     contents.whole_bytes += line.size() + 1;
   }
-  if (contents.whole_bytes == 0) return std::nullopt;
-  return contents;
+  return contents.whole_bytes > 0;
 }
 
-std::optional<JournalContents> read_journal(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
+bool read_into(JournalContents& contents, LaunchPlaces& places, const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return false;
   std::ifstream file(path, std::ios::binary);
   if (!file.is_open()) {
     fail(ErrorKind::kFailure, "reading {}: it cannot be opened; check its rights", path.string());
   }
-  return read_journal(file, path.string());
+  return read_into(contents, places, file, path.string());
+}
+
+// What `source` holds; nothing where that is nothing whole.
+template <class Source, class... Name>
+std::optional<JournalContents> contents_of(Source& source, const Name&... name) {
+  JournalContents contents;
+  LaunchPlaces places;
+  if (!read_into(contents, places, source, name...)) return std::nullopt;
+  return contents;
+}
+
+}  // namespace
+
+std::optional<JournalContents> read_journal(std::istream& text, const std::string& source) {
+  return contents_of(text, source);
+}
+
+std::optional<JournalContents> read_journal(const std::filesystem::path& path) {
+  return contents_of(path);
 }
 
 Journal::Journal(const std::filesystem::path& path, const SweepInfo& sweep) : path_(path) {
   open();
   try {
-    std::optional<JournalContents> contents = read_journal(path);
-    if (::ftruncate(descriptor_, contents ? static_cast<off_t>(contents->whole_bytes) : 0) != 0) {
+    const bool is_begun = read_into(contents_, places_, path);
+    opened_bytes_ = contents_.whole_bytes;
+    if (::ftruncate(descriptor_, static_cast<off_t>(opened_bytes_)) != 0) {
       fail(ErrorKind::kFailure, "cutting off the torn end of {}: {}", path.string(),
            std::strerror(errno));
     }
-    if (contents) {
-      found_ = *std::move(contents);
-    } else {
+    if (!is_begun) {
       append_line(header_line(sweep));
-      found_.sweep = sweep;
+      contents_.sweep = sweep;
     }
   } catch (...) {
     ::close(descriptor_);
@@ -106,18 +116,23 @@ Journal::~Journal() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void Journal::append(const LaunchRecord& record) { append_line(to_json_line(record)); }
+// What is kept is what the line says, not the record: bytes that are no UTF-8 are replaced in it.
+void Journal::append(const LaunchRecord& record) {
+  const std::string line = to_json_line(record);
+  append_line(line);
+  add_or_replace(contents_, places_, parse_record(line, path_.string()));
+}
 
 void Journal::plan(const std::vector<Addition>& additions) {
   before_plan_ = read_file(path_);
-  found_.sweep.additions = additions;
-  replace(header_line(found_.sweep) + before_plan_->substr(before_plan_->find('\n')));
+  contents_.sweep.additions = additions;
+  replace(header_line(contents_.sweep) + before_plan_->substr(before_plan_->find('\n')));
 }
 
 void Journal::put_back() {
   if (before_plan_) {
     replace(*before_plan_);
-  } else if (::ftruncate(descriptor_, static_cast<off_t>(found_.whole_bytes)) != 0) {
+  } else if (::ftruncate(descriptor_, static_cast<off_t>(opened_bytes_)) != 0) {
     fail(ErrorKind::kFailure, "cutting {} back: {}", path_.string(), std::strerror(errno));
   }
 }
@@ -144,6 +159,7 @@ void Journal::open() {
 
 void Journal::append_line(const std::string& line) {
   write_all(descriptor_, line + "\n", path_);
+  contents_.whole_bytes += line.size() + 1;
   if (::fsync(descriptor_) != 0) {
     fail(ErrorKind::kFailure, "syncing {}: {}", path_.string(), std::strerror(errno));
   }

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/results/launch_record.h"
@@ -20,6 +22,10 @@ struct JournalContents {
   std::vector<LaunchRecord> launches;
   std::uintmax_t whole_bytes = 0;  // without a torn last line
 };
+
+// Where in them the launch of a cell stands. By name, for a launch that failed does not know which
+// back end `auto` would have come to.
+using LaunchPlaces = std::map<std::pair<std::string, int>, std::size_t>;
 
 // Reads a journal: one line that names the sweep, then one per finished launch. A last line
 // without its newline was cut off by a crash and is dropped; a damaged line before it is an error.
@@ -40,8 +46,11 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // As found when it was opened; without what was appended since.
-  [[nodiscard]] const JournalContents& found() const { return found_; }
+  // As a reader would have it: what was found when it was opened, and what was appended since.
+  [[nodiscard]] const JournalContents& contents() const { return contents_; }
+
+  // The same, without a copy; nothing is appended any more.
+  [[nodiscard]] JournalContents take_contents() { return std::move(contents_); }
 
   void append(const LaunchRecord& record);
 
@@ -49,7 +58,7 @@ class Journal {
   // written anew, the others stay as they are. A crash leaves the old journal or the new one.
   void plan(const std::vector<Addition>& additions);
 
-  // Undoes whatever was written since it was opened.
+  // Undoes whatever was written since it was opened; contents() are of no use then.
   void put_back();
 
  private:
@@ -59,7 +68,9 @@ class Journal {
 
   std::filesystem::path path_;
   int descriptor_ = -1;
-  JournalContents found_;
+  JournalContents contents_;
+  LaunchPlaces places_;
+  std::uintmax_t opened_bytes_ = 0;
   std::optional<std::string> before_plan_;  // the whole text
 };
 

@@ -25,8 +25,10 @@ std::string shown(const Json& json) {
   return text;
 }
 
-void fail_value(const char* field, const Json& value) {
-  fail(ErrorKind::kFailure, "field '{}' is {}, which is no value for it", field, shown(value));
+std::string shown_json(std::string_view text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) json = std::string(text);  // a number beyond all that there are
+  return shown(json);
 }
 
 Json parse_json(std::string_view text, std::string_view source) {
@@ -45,12 +47,6 @@ double finite(double value, std::string_view field) {
     fail(ErrorKind::kLogic, "writing results: {} is {}; a result must be finite", field, value);
   }
   return value;
-}
-
-const Json& required(const Json& object, const char* field) {
-  const auto found = object.find(field);
-  if (found == object.end()) fail(ErrorKind::kFailure, "field '{}' is missing", field);
-  return *found;
 }
 
 }  // namespace tandem::results

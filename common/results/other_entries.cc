@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/results/files.h"
+#include "common/results/json_reading.h"
 #include "common/results/json_values.h"
 
 namespace tandem::results {
@@ -21,24 +22,26 @@ constexpr std::array<std::string_view, 8> kNoFigures{
 }  // namespace
 
 std::string OtherEntry::name() const {
-  return value_or(parse_json(json, source), "name", std::string());
+  return value_or(ScannedJson(json, source).root(), "name", std::string());
 }
 
 std::string OtherEntry::error() const {
-  return value_or(parse_json(json, source), "error_message", std::string());
+  return value_or(ScannedJson(json, source).root(), "error_message", std::string());
 }
 
 std::string OtherEntry::time_unit() const {
-  return value_or(parse_json(json, source), "time_unit", std::string());
+  return value_or(ScannedJson(json, source).root(), "time_unit", std::string());
 }
 
 std::vector<std::pair<std::string, double>> OtherEntry::figures() const {
   std::vector<std::pair<std::string, double>> found;
-  const Json entry = parse_json(json, source);
-  for (const auto& [key, value] : entry.items()) {
+  const ScannedJson entry(json, source);
+  entry.root().for_each([&found](const JsonValue& member) {
+    const std::string key = member.key();
     const bool is_figure = std::find(kNoFigures.begin(), kNoFigures.end(), key) == kNoFigures.end();
-    if (is_figure && value.is_number()) found.emplace_back(key, value.get<double>());
-  }
+    double value = 0;
+    if (is_figure && member.get(value)) found.emplace_back(key, value);
+  });
   return found;
 }
 

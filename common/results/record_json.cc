@@ -8,19 +8,24 @@
 #include <vector>
 
 #include "common/results/gpu_json.h"
-#include "common/results/json_lists.h"
+#include "common/results/json_writer.h"
 
 namespace tandem::results {
 namespace {
 
-Json to_json(const Cell& cell) {
-  return Json{{"strategy", cell.strategy}, {"launch", cell.launch},
-              {"model", cell.model},       {"backend", cell.backend},
-              {"devices", cell.devices},   {"global_batch", cell.global_batch},
-              {"options", cell.options}};
+void write(JsonWriter& writer, std::string_view key, const Cell& cell) {
+  writer.open(key, '{');
+  writer.value("strategy", cell.strategy);
+  writer.value("launch", cell.launch);
+  writer.value("model", cell.model);
+  writer.value("backend", cell.backend);
+  writer.value("devices", cell.devices);
+  writer.value("global_batch", cell.global_batch);
+  writer.value("options", cell.options);
+  writer.close();
 }
 
-Cell cell_from(const Json& json) {
+Cell cell_from(const JsonValue& json) {
   Cell cell;
   cell.strategy = required_value<std::string>(json, "strategy");
   cell.launch = required_value<std::string>(json, "launch");
@@ -42,15 +47,16 @@ Status status_from(const std::string& text) {
        shown(Json(text)));
 }
 
-Json to_json(const DevicePhases& phases) {
-  Json means = Json::object();
-  for (const auto& [name, seconds] : phases.mean_seconds) means[name] = finite(seconds, name);
-  return Json{{"device", phases.device},
-              {"mean_seconds", means},
-              {"span_seconds", finite(phases.span_seconds, "span_seconds")}};
+void write(JsonWriter& writer, std::string_view key, const DevicePhases& phases) {
+  for (const auto& [name, seconds] : phases.mean_seconds) (void)finite(seconds, name);
+  writer.open(key, '{');
+  writer.value("device", phases.device);
+  writer.value("mean_seconds", phases.mean_seconds);
+  writer.finite_value("span_seconds", phases.span_seconds);
+  writer.close();
 }
 
-DevicePhases phases_from(const Json& json) {
+DevicePhases phases_from(const JsonValue& json) {
   DevicePhases phases;
   phases.device = value_or(json, "device", phases.device);
   phases.mean_seconds = value_or(json, "mean_seconds", phases.mean_seconds);
@@ -58,43 +64,46 @@ DevicePhases phases_from(const Json& json) {
   return phases;
 }
 
-Json to_json(const CollectiveRecord& collective) {
-  Json means = Json::array();
-  for (const double seconds : collective.mean_seconds) {
-    means.push_back(finite(seconds, "collectives"));
-  }
-  return Json{{"bytes", collective.bytes},
-              {"mean_seconds", means},
-              {"least_seconds", finite(collective.least_seconds, "least_seconds")}};
+void write(JsonWriter& writer, std::string_view key, const CollectiveRecord& collective) {
+  for (const double seconds : collective.mean_seconds) (void)finite(seconds, "collectives");
+  writer.open(key, '{');
+  writer.value("bytes", collective.bytes);
+  writer.value("mean_seconds", collective.mean_seconds);
+  writer.finite_value("least_seconds", collective.least_seconds);
+  writer.close();
 }
 
-CollectiveRecord collective_from(const Json& json) {
+CollectiveRecord collective_from(const JsonValue& json) {
   return {.bytes = value_or<std::int64_t>(json, "bytes", 0),
           .mean_seconds = value_or(json, "mean_seconds", std::vector<double>{}),
           .least_seconds = value_or(json, "least_seconds", 0.0)};
 }
 
-Json to_json(const DeviceMemory& memory) {
-  return Json{{"device", memory.device},
-              {"capacity_bytes", memory.capacity_bytes},
-              {"peak_bytes", memory.peak_bytes}};
+void write(JsonWriter& writer, std::string_view key, const DeviceMemory& memory) {
+  writer.open(key, '{');
+  writer.value("device", memory.device);
+  writer.value("capacity_bytes", memory.capacity_bytes);
+  writer.value("peak_bytes", memory.peak_bytes);
+  writer.close();
 }
 
-DeviceMemory memory_from(const Json& json) {
+DeviceMemory memory_from(const JsonValue& json) {
   return {.device = value_or(json, "device", 0),
           .capacity_bytes = value_or<std::int64_t>(json, "capacity_bytes", 0),
           .peak_bytes = value_or<std::int64_t>(json, "peak_bytes", 0)};
 }
 
-Json to_json(const ModelFacts& model) {
-  return Json{{"parameters", model.parameters},
-              {"parameter_bytes", model.parameter_bytes},
-              {"flops_per_sample", finite(model.flops_per_sample, "flops_per_sample")},
-              {"operations_per_step", model.operations_per_step},
-              {"optimizer_bytes_per_step", model.optimizer_bytes_per_step}};
+void write(JsonWriter& writer, std::string_view key, const ModelFacts& model) {
+  writer.open(key, '{');
+  writer.value("parameters", model.parameters);
+  writer.value("parameter_bytes", model.parameter_bytes);
+  writer.finite_value("flops_per_sample", model.flops_per_sample);
+  writer.value("operations_per_step", model.operations_per_step);
+  writer.value("optimizer_bytes_per_step", model.optimizer_bytes_per_step);
+  writer.close();
 }
 
-ModelFacts model_from(const Json& json) {
+ModelFacts model_from(const JsonValue& json) {
   return {.parameters = value_or<std::int64_t>(json, "parameters", 0),
           .parameter_bytes = value_or<std::int64_t>(json, "parameter_bytes", 0),
           .flops_per_sample = value_or(json, "flops_per_sample", 0.0),
@@ -102,44 +111,27 @@ ModelFacts model_from(const Json& json) {
           .optimizer_bytes_per_step = value_or<std::int64_t>(json, "optimizer_bytes_per_step", 0)};
 }
 
-Json samples_to_json(const std::vector<double>& seconds) {
-  Json list = Json::array();
-  for (const double value : seconds) list.push_back(finite(value, "step_seconds"));
-  return list;
+void write(JsonWriter& writer, std::string_view key, const MachineFacts& machine) {
+  writer.open(key, '{');
+  writer.value("host_name", machine.host_name);
+  writer.value("hosts", machine.hosts);
+  writer.value("cpu_model", machine.cpu_model);
+  writer.value("cores", machine.cores);
+  writer.value("memory_bytes", machine.memory_bytes);
+  writer.value("bound_cores", machine.bound_cores);
+  writer.value("page_bytes", machine.page_bytes);
+  writer.finite_value("ping_pong_ns", machine.ping_pong_ns);
+  writer.value("kernel", machine.kernel);
+  writer.value("libraries", machine.libraries);
+  writer.value("variables", machine.variables);
+  writer.value("numa_nodes", machine.numa_nodes);
+  writer.value("huge_pages", machine.huge_pages);
+  writer.value("container", machine.container);
+  writer.value("slurm_job", machine.slurm_job);
+  writer.close();
 }
 
-// A measured launch without positive samples would turn into NaN or infinity further on.
-void check_samples(const LaunchRecord& record) {
-  if (record.status != Status::kOk) return;
-  if (record.step_seconds.empty()) fail(ErrorKind::kFailure, "a launch is ok, but has no samples");
-  for (const double seconds : record.step_seconds) {
-    if (!(seconds > 0) || !std::isfinite(seconds)) {
-      fail(ErrorKind::kFailure, "field 'step_seconds' holds {}, which is no duration", seconds);
-    }
-  }
-}
-
-}  // namespace
-
-Json to_json(const MachineFacts& machine) {
-  return Json{{"host_name", machine.host_name},
-              {"hosts", machine.hosts},
-              {"cpu_model", machine.cpu_model},
-              {"cores", machine.cores},
-              {"memory_bytes", machine.memory_bytes},
-              {"bound_cores", machine.bound_cores},
-              {"page_bytes", machine.page_bytes},
-              {"ping_pong_ns", finite(machine.ping_pong_ns, "ping_pong_ns")},
-              {"kernel", machine.kernel},
-              {"libraries", machine.libraries},
-              {"variables", machine.variables},
-              {"numa_nodes", machine.numa_nodes},
-              {"huge_pages", machine.huge_pages},
-              {"container", machine.container},
-              {"slurm_job", machine.slurm_job}};
-}
-
-MachineFacts machine_from(const Json& json) {
+MachineFacts machine_from(const JsonValue& json) {
   MachineFacts machine;
   machine.host_name = value_or(json, "host_name", machine.host_name);
   machine.hosts = value_or(json, "hosts", machine.hosts);
@@ -159,48 +151,73 @@ MachineFacts machine_from(const Json& json) {
   return machine;
 }
 
-Json to_json(const LaunchRecord& record) {
-  return Json{
-      {"cell", to_json(record.cell)},
-      {"status", to_string(record.status)},
-      {"reason", record.reason},
-      {"stderr_tail", record.stderr_tail},
-      {"launch_index", record.launch_index},
-      {"mode", record.mode},
-      {"precision", record.precision},
-      {"oversubscribed", record.oversubscribed},
-      {"warnings", record.warnings},
-      {"modelled", record.modelled},
-      {"planted", record.planted},
-      {"devices_used", record.devices_used},
-      {"dispatches_per_step", finite(record.dispatches_per_step, "dispatches_per_step")},
-      {"link_lateness_seconds", finite(record.link_lateness_seconds, "link_lateness_seconds")},
-      {"link_overshoot_seconds", finite(record.link_overshoot_seconds, "link_overshoot_seconds")},
-      {"barrier_skew_seconds", finite(record.barrier_skew_seconds, "barrier_skew_seconds")},
-      {"barrier_skew_uncertainty_seconds",
-       finite(record.barrier_skew_uncertainty_seconds, "barrier_skew_uncertainty_seconds")},
-      {"core_gflops", finite(record.core_gflops, "core_gflops")},
-      {"peak_gflops", finite(record.peak_gflops, "peak_gflops")},
-      {"first_step_seconds", finite(record.first_step_seconds, "first_step_seconds")},
-      {"warmup_steps", record.warmup_steps},
-      {"warmup_seconds", finite(record.warmup_seconds, "warmup_seconds")},
-      {"step_seconds", samples_to_json(record.step_seconds)},
-      {"phases", list_to_json(record.phases, to_json)},
-      {"critical", to_json(record.critical)},
-      {"remainder_seconds", finite(record.remainder_seconds, "remainder_seconds")},
-      {"least_exposed_seconds", finite(record.least_exposed_seconds, "least_exposed_seconds")},
-      {"least_compute_seconds", finite(record.least_compute_seconds, "least_compute_seconds")},
-      {"collectives", list_to_json(record.collectives, to_json)},
-      {"memory", list_to_json(record.memory, to_json)},
-      {"gpus", list_to_json(record.gpus, to_json)},
-      {"threads", list_to_json(record.threads, to_json)},
-      {"resolved", record.resolved},
-      {"bucket_bytes", record.bucket_bytes},
-      {"model", to_json(record.model)},
-      {"machine", to_json(record.machine)}};
+void check_finite(const LaunchRecord& record) {
+  for (const double value : record.step_seconds) (void)finite(value, "step_seconds");
 }
 
-LaunchRecord record_from(const Json& json) {
+template <class T>
+void write_list(JsonWriter& writer, std::string_view key, const std::vector<T>& values) {
+  writer.open(key, '[');
+  for (const T& value : values) write(writer, "", value);
+  writer.close();
+}
+
+// A measured launch without positive samples would turn into NaN or infinity further on.
+void check_samples(const LaunchRecord& record) {
+  if (record.status != Status::kOk) return;
+  if (record.step_seconds.empty()) fail(ErrorKind::kFailure, "a launch is ok, but has no samples");
+  for (const double seconds : record.step_seconds) {
+    if (!(seconds > 0) || !std::isfinite(seconds)) {
+      fail(ErrorKind::kFailure, "field 'step_seconds' holds {}, which is no duration", seconds);
+    }
+  }
+}
+
+}  // namespace
+
+void write(JsonWriter& writer, std::string_view key, const LaunchRecord& record) {
+  check_finite(record);
+  writer.open(key, '{');
+  write(writer, "cell", record.cell);
+  writer.value("status", to_string(record.status));
+  writer.value("reason", record.reason);
+  writer.value("stderr_tail", record.stderr_tail);
+  writer.value("launch_index", record.launch_index);
+  writer.value("mode", record.mode);
+  writer.value("precision", record.precision);
+  writer.value("oversubscribed", record.oversubscribed);
+  writer.value("warnings", record.warnings);
+  writer.value("modelled", record.modelled);
+  writer.value("planted", record.planted);
+  writer.value("devices_used", record.devices_used);
+  writer.finite_value("dispatches_per_step", record.dispatches_per_step);
+  writer.finite_value("link_lateness_seconds", record.link_lateness_seconds);
+  writer.finite_value("link_overshoot_seconds", record.link_overshoot_seconds);
+  writer.finite_value("barrier_skew_seconds", record.barrier_skew_seconds);
+  writer.finite_value("barrier_skew_uncertainty_seconds", record.barrier_skew_uncertainty_seconds);
+  writer.finite_value("core_gflops", record.core_gflops);
+  writer.finite_value("peak_gflops", record.peak_gflops);
+  writer.finite_value("first_step_seconds", record.first_step_seconds);
+  writer.value("warmup_steps", record.warmup_steps);
+  writer.finite_value("warmup_seconds", record.warmup_seconds);
+  writer.value("step_seconds", record.step_seconds);
+  write_list(writer, "phases", record.phases);
+  write(writer, "critical", record.critical);
+  writer.finite_value("remainder_seconds", record.remainder_seconds);
+  writer.finite_value("least_exposed_seconds", record.least_exposed_seconds);
+  writer.finite_value("least_compute_seconds", record.least_compute_seconds);
+  write_list(writer, "collectives", record.collectives);
+  write_list(writer, "memory", record.memory);
+  write_list(writer, "gpus", record.gpus);
+  write_list(writer, "threads", record.threads);
+  writer.value("resolved", record.resolved);
+  writer.value("bucket_bytes", record.bucket_bytes);
+  write(writer, "model", record.model);
+  write(writer, "machine", record.machine);
+  writer.close();
+}
+
+LaunchRecord record_from(const JsonValue& json) {
   LaunchRecord record;
   record.cell = cell_from(required(json, "cell"));
   record.status = status_from(required_value<std::string>(json, "status"));
@@ -231,7 +248,7 @@ LaunchRecord record_from(const Json& json) {
   record.step_seconds = value_or(json, "step_seconds", record.step_seconds);
   record.phases = list_from<DevicePhases>(json, "phases", phases_from);
   record.remainder_seconds = value_or(json, "remainder_seconds", record.remainder_seconds);
-  record.critical = phases_from(value_or(json, "critical", Json::object()));
+  record.critical = object_from(json, "critical", phases_from);
   record.least_exposed_seconds =
       value_or(json, "least_exposed_seconds", record.least_exposed_seconds);
   record.least_compute_seconds =
@@ -242,8 +259,8 @@ LaunchRecord record_from(const Json& json) {
   record.threads = list_from<ThreadPlace>(json, "threads", thread_from);
   record.resolved = value_or(json, "resolved", record.resolved);
   record.bucket_bytes = value_or(json, "bucket_bytes", record.bucket_bytes);
-  record.model = model_from(value_or(json, "model", Json::object()));
-  record.machine = machine_from(value_or(json, "machine", Json::object()));
+  record.model = object_from(json, "model", model_from);
+  record.machine = object_from(json, "machine", machine_from);
   check_samples(record);
   return record;
 }

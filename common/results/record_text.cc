@@ -9,26 +9,36 @@ namespace tandem::results {
 namespace {
 
 template <class T>
-T parse(std::string_view text, std::string_view source, T (*from)(const Json&)) {
-  const Json json = parse_json(text, source);
-  return reading(source, "a launch record", [&] { return from(json); });
+T parse(std::string_view text, std::string_view source, T (*from)(const JsonValue&)) {
+  const ScannedJson json(text, source);
+  return reading(source, [&] { return from(json.root()); });
+}
+
+template <class T>
+std::string line(const T& value) {
+  std::string text;
+  const TextSink sink = [&text](std::string_view part) { text += part; };
+  JsonWriter writer(JsonWriter::Layout::kLine, sink);
+  write(writer, "", value);
+  writer.finish();
+  return text;
 }
 
 }  // namespace
 
-std::string to_json_line(const LaunchRecord& record) { return dump(to_json(record)); }
+std::string to_json_line(const LaunchRecord& record) { return line(record); }
 
 LaunchRecord parse_record(std::string_view text, std::string_view source) {
   return parse(text, source, record_from);
 }
 
-std::string to_json_line(const GpuRecord& gpu) { return dump(to_json(gpu)); }
+std::string to_json_line(const GpuRecord& gpu) { return line(gpu); }
 
 GpuRecord parse_gpu(std::string_view text, std::string_view source) {
   return parse(text, source, gpu_from);
 }
 
-std::string to_json_line(const ThreadPlace& thread) { return dump(to_json(thread)); }
+std::string to_json_line(const ThreadPlace& thread) { return line(thread); }
 
 ThreadPlace parse_thread(std::string_view text, std::string_view source) {
   return parse(text, source, thread_from);

@@ -32,11 +32,21 @@ Json to_json(const Context::Cache& cache) {
               {"num_sharing", cache.num_sharing}};
 }
 
-Context::Cache cache_from(const Json& json) {
+Context::Cache cache_from(const JsonValue& json) {
   return {.type = value_or(json, "type", std::string{}),
           .level = value_or(json, "level", 0),
-          .size = value_or(json, "size", 0LL),
+          .size = value_or<long long>(json, "size", 0),
           .num_sharing = value_or(json, "num_sharing", 0)};
+}
+
+DroppedCells dropped_from(const JsonValue& json) {
+  return {.reason = value_or(json, "reason", std::string{}),
+          .cells = value_or(json, "cells", std::vector<std::string>{})};
+}
+
+Addition addition_from(const JsonValue& json) {
+  return {.cells = value_or(json, "cells", std::vector<std::string>{}),
+          .launches_per_cell = value_or(json, "launches_per_cell", 0)};
 }
 
 }  // namespace
@@ -57,7 +67,7 @@ Json to_json(const Context& context) {
   return json;
 }
 
-Context context_from(const Json& json) {
+Context context_from(const JsonValue& json) {
   Context context;
   context.date = value_or(json, "date", context.date);
   context.host_name = value_or(json, "host_name", context.host_name);
@@ -65,14 +75,13 @@ Context context_from(const Json& json) {
   context.num_cpus = value_or(json, "num_cpus", context.num_cpus);
   context.mhz_per_cpu = value_or(json, "mhz_per_cpu", context.mhz_per_cpu);
   context.cpu_scaling_enabled = value_or(json, "cpu_scaling_enabled", context.cpu_scaling_enabled);
-  for (const Json& cache : value_or(json, "caches", Json::array())) {
-    context.caches.push_back(cache_from(cache));
-  }
+  context.caches = list_from<Context::Cache>(json, "caches", cache_from);
   context.load_avg = value_or(json, "load_avg", context.load_avg);
   context.library_build_type = value_or(json, "library_build_type", context.library_build_type);
-  for (const auto& [key, value] : json.items()) {
-    if (!is_library_key(key) && value.is_string()) context.custom[key] = value;
-  }
+  json.for_each([&context](const JsonValue& member) {
+    std::string text;
+    if (!is_library_key(member.key()) && member.get(text)) context.custom[member.key()] = text;
+  });
   return context;
 }
 
@@ -94,20 +103,14 @@ Json to_json(const SweepInfo& sweep) {
               {"additions", additions}};
 }
 
-SweepInfo sweep_from(const Json& json) {
+SweepInfo sweep_from(const JsonValue& json) {
   SweepInfo sweep;
   sweep.name = value_or(json, "name", sweep.name);
   sweep.definition = value_or(json, "definition", sweep.definition);
   sweep.planned_cells = value_or(json, "planned_cells", 0);
   sweep.launches_per_cell = value_or(json, "launches_per_cell", 0);
-  for (const Json& cells : value_or(json, "dropped", Json::array())) {
-    sweep.dropped.push_back({.reason = value_or(cells, "reason", std::string{}),
-                             .cells = value_or(cells, "cells", std::vector<std::string>{})});
-  }
-  for (const Json& addition : value_or(json, "additions", Json::array())) {
-    sweep.additions.push_back({.cells = value_or(addition, "cells", std::vector<std::string>{}),
-                               .launches_per_cell = value_or(addition, "launches_per_cell", 0)});
-  }
+  sweep.dropped = list_from<DroppedCells>(json, "dropped", dropped_from);
+  sweep.additions = list_from<Addition>(json, "additions", addition_from);
   return sweep;
 }
 

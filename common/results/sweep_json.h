@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "common/results/json_reading.h"
 #include "common/results/json_values.h"
 #include "common/results/sweep_info.h"
 
@@ -8,10 +9,10 @@
 namespace tandem::results {
 
 [[nodiscard]] Json to_json(const Context& context);
-[[nodiscard]] Context context_from(const Json& json);
+[[nodiscard]] Context context_from(const JsonValue& json);
 
 // Without the context, which has a place of its own in a document.
 [[nodiscard]] Json to_json(const SweepInfo& sweep);
-[[nodiscard]] SweepInfo sweep_from(const Json& json);
+[[nodiscard]] SweepInfo sweep_from(const JsonValue& json);
 
 }  // namespace tandem::results

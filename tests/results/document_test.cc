@@ -189,6 +189,30 @@ TEST(Document, NewerMajorVersion_IsRefusedInOneLine) {
   EXPECT_EQ(message.find('\n'), std::string::npos);
 }
 
+// A library may sort keys: launches then come before the version that says what they mean.
+TEST(Document, NewerMajorVersion_ComesBeforeWhatItsLaunchesLack) {
+  nlohmann::json json = written();
+  json["tandem"]["schema_version"] = "2.0.0";
+  json["tandem"]["launches"][0].erase("cell");
+  EXPECT_NE(message_of(json.dump()).find("2.0.0 is newer"), std::string::npos);
+  json["tandem"]["schema_version"] = "1.0.0";
+  EXPECT_NE(message_of(json.dump()).find("'cell' is missing"), std::string::npos);
+  EXPECT_NE(message_of(json.dump() + "x").find("not valid JSON"), std::string::npos);
+}
+
+// More than one part of it is in memory.
+TEST(Document, LongFile_IsReadWhole) {
+  const ScratchFolder scratch;
+  Document document = sample_document();
+  for (int index = 2; index < 1000; ++index) {
+    document.launches.push_back(document.launches.front());
+    document.launches.back().launch_index = index;
+  }
+  document.launches[500].stderr_tail.assign(3U << 20, '"');
+  write_document(scratch / "results.json", document);
+  EXPECT_EQ(to_json_text(read_document(scratch / "results.json")), to_json_text(document));
+}
+
 TEST(Document, NewerMinorVersion_WithUnknownFields_IsRead) {
   nlohmann::json json = written();
   json["tandem"]["schema_version"] = "1.9.0";

@@ -37,10 +37,32 @@ TEST(Journal, AppendedLaunches_AreFoundAgain) {
     journal.append(launch(1));
   }
   const Journal again(folder / "journal.jsonl", sample_sweep());
-  ASSERT_EQ(again.found().launches.size(), 2U);
-  EXPECT_EQ(again.found().launches[1].launch_index, 1);
-  EXPECT_EQ(again.found().sweep.definition, sample_sweep().definition);
-  EXPECT_EQ(again.found().sweep.context.custom, sample_sweep().context.custom);
+  ASSERT_EQ(again.contents().launches.size(), 2U);
+  EXPECT_EQ(again.contents().launches[1].launch_index, 1);
+  EXPECT_EQ(again.contents().sweep.definition, sample_sweep().definition);
+  EXPECT_EQ(again.contents().sweep.context.custom, sample_sweep().context.custom);
+}
+
+// What `tandem run` reports from is what a later reader would.
+TEST(Journal, Contents_AreThoseOfItsFile) {
+  const ScratchFolder folder;
+  { Journal(folder / "journal.jsonl", sample_sweep()).append(launch(0)); }
+  Journal journal(folder / "journal.jsonl", sample_sweep());
+  LaunchRecord failed = launch(1);
+  failed.status = Status::kFailed;
+  failed.step_seconds.clear();
+  failed.stderr_tail = "bad \xff byte";
+  journal.append(failed);
+  journal.append(launch(2));
+  journal.append(launch(0));
+  const auto read = read_journal(folder / "journal.jsonl");
+  const JournalContents contents = journal.take_contents();
+  EXPECT_EQ(contents.whole_bytes, read->whole_bytes);
+  ASSERT_EQ(contents.launches.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(to_json_line(contents.launches[i]), to_json_line(read->launches.at(i)));
+    EXPECT_EQ(contents.launches[i].stderr_tail, read->launches.at(i).stderr_tail);
+  }
 }
 
 TEST(Journal, TornLastLine_IsDroppedAndOverwritten) {
@@ -49,7 +71,7 @@ TEST(Journal, TornLastLine_IsDroppedAndOverwritten) {
   append_text(folder / "journal.jsonl", R"({"cell": {"strat)");
   {
     Journal journal(folder / "journal.jsonl", sample_sweep());
-    EXPECT_EQ(journal.found().launches.size(), 1U);
+    EXPECT_EQ(journal.contents().launches.size(), 1U);
     journal.append(launch(1));
   }
   EXPECT_EQ(read_journal(folder / "journal.jsonl")->launches.size(), 2U);
@@ -66,7 +88,12 @@ TEST(Journal, DamageBeforeTheLastLine_IsAnError) {
   const ScratchFolder folder;
   { Journal(folder / "journal.jsonl", sample_sweep()).append(launch(0)); }
   append_text(folder / "journal.jsonl", "damage\n");
-  EXPECT_THROW((void)read_journal(folder / "journal.jsonl"), Error);
+  try {
+    (void)read_journal(folder / "journal.jsonl");
+    ADD_FAILURE() << "it was read";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string_view(error.what()).find("journal.jsonl, line 3"), std::string_view::npos);
+  }
 }
 
 TEST(Journal, SamePairTwice_TheLaterCounts) {
@@ -101,7 +128,7 @@ TEST(Journal, OfTenThousandCells_HoldsEachOnce) {
   for (int batch = 1; batch <= 10'000; ++batch) add(batch, Status::kOk);
   append_text(folder / "journal.jsonl", lines);
   const Journal journal(folder / "journal.jsonl", sample_sweep());
-  const std::vector<LaunchRecord>& launches = journal.found().launches;
+  const std::vector<LaunchRecord>& launches = journal.contents().launches;
   ASSERT_EQ(launches.size(), 10'000U);
   for (std::size_t i = 0; i < launches.size(); ++i) {
     ASSERT_EQ(launches[i].cell.global_batch, static_cast<std::int64_t>(i) + 1);

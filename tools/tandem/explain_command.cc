@@ -58,8 +58,8 @@ void check_one_site(const ExplainTask& task, const LaunchSite& site) {
 SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Journal& journal,
                       const OutputFolder& folder, bool was_unfinished) {
   if (!task.source.is_given) return run_or_withdraw(runner, folder);
-  const std::size_t before = journal.found().sweep.additions.size();
-  const std::vector<results::Addition> after = with_missing_rungs(task, journal.found().sweep);
+  const std::size_t before = journal.contents().sweep.additions.size();
+  const std::vector<results::Addition> after = with_missing_rungs(task, journal.contents().sweep);
   if (after.size() > before) journal.plan(after);
   try {
     return runner.run();
@@ -97,7 +97,7 @@ SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
   const OutputFolder folder(task.source.folder);
   const Interrupts interrupts;
   results::Journal journal(folder.journal(), asked);
-  if (!task.source.is_given) check_same_sweep(journal.found().sweep, asked, folder.journal());
+  if (!task.source.is_given) check_same_sweep(journal.contents().sweep, asked, folder.journal());
   const bool was_unfinished = folder.is_unfinished();
   folder.mark_unfinished();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
@@ -115,9 +115,9 @@ SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
 
 results::Document document_of(const ExplainTask& task, const OutputFolder& folder) {
   if (!task.source.has_journal) return *task.source.document;
-  const auto journal = results::read_journal(folder.journal());
+  auto journal = results::read_journal(folder.journal());
   if (!journal) fail(ErrorKind::kFailure, "reading {}: it is gone", folder.journal().string());
-  return {.sweep = journal->sweep, .launches = journal->launches};
+  return {.sweep = std::move(journal->sweep), .launches = std::move(journal->launches)};
 }
 
 int exit_code(const ExplainTask& task, const results::Document& document, SweepEnd end) {

@@ -119,11 +119,9 @@ void check_fits(const SweepRunner::Plan& plan) {
        plan.limit.cores);
 }
 
-int finish(const OutputFolder& folder, SweepEnd end) {
-  auto journal = results::read_journal(folder.journal());
-  if (!journal) fail(ErrorKind::kFailure, "reading {}: it is gone", folder.journal().string());
+int finish(const OutputFolder& folder, results::JournalContents journal, SweepEnd end) {
   const reports::Report report = reports::make_report(
-      {.sweep = std::move(journal->sweep), .launches = std::move(journal->launches)});
+      {.sweep = std::move(journal.sweep), .launches = std::move(journal.launches)});
   folder.write(report);
   if (end == SweepEnd::kComplete) folder.mark_finished();
   fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
@@ -238,7 +236,7 @@ int measure(const RunOptions& options) {
 
   const Interrupts interrupts;
   results::Journal journal(folder.journal(), info);
-  check_same_sweep(journal.found().sweep, info, folder.journal());
+  check_same_sweep(journal.contents().sweep, info, folder.journal());
   folder.mark_unfinished();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
   task.plan.expected = expected_by(launcher, interrupts, task, options);
@@ -246,7 +244,7 @@ int measure(const RunOptions& options) {
   const SweepEnd end = run_or_withdraw(runner, folder);
   say_dropped(info.dropped);
   say_end(end, options, runner.left_out());
-  return finish(folder, end);
+  return finish(folder, journal.take_contents(), end);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ SweepRunner::SweepRunner(Plan plan, const Launcher& launcher, results::Journal& 
       states_(plan_.cells.size()),
       times_(plan_.expected) {
   for (std::size_t i = 0; i < states_.size(); ++i) states_[i].name = plan_.cells[i].name();
-  take_over(journal_.found().launches);
+  take_over(journal_.contents().launches);
 }
 
 // A resumed sweep: what measured or was skipped stays, what failed is tried again, for the user

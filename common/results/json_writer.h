@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/results/files.h"
+#include "common/results/json_values.h"
+
+// Private to results.
+namespace tandem::results {
+
+// Writes JSON a piece at a time, as the library's dump() would have it, byte for byte: of many
+// launches a tree would need several times the memory of the text, and most of the time. An
+// element of a list has no key: "".
+class JsonWriter {
+ public:
+  enum class Layout { kLine, kPretty };  // indented by two
+
+  // Hands over the text in parts. `sink` has to outlive it.
+  JsonWriter(Layout layout, const TextSink& sink) : layout_(layout), sink_(sink) {}
+
+  void open(std::string_view key, char bracket);
+  void close();
+
+  void value(std::string_view key, bool value);
+  void value(std::string_view key, double value);  // null where it is not finite
+  void value(std::string_view key, std::string_view value);
+  void value(std::string_view key, const std::string& value) {
+    this->value(key, std::string_view(value));
+  }
+  void value(std::string_view key, const char* value) { this->value(key, std::string_view(value)); }
+
+  template <std::integral T>
+  void value(std::string_view key, T value) {
+    char digits[24];
+    begin(key);
+    text_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+  }
+
+  template <class T>
+  void value(std::string_view key, const std::vector<T>& values) {
+    open(key, '[');
+    for (const T& element : values) value("", element);
+    close();
+  }
+
+  template <class T>
+  void value(std::string_view key, const std::map<std::string, T>& values) {
+    open(key, '{');
+    for (const auto& [name, element] : values) member(name, element);
+    close();
+  }
+
+  void tree(std::string_view key, const Json& json);
+
+  // A logic error that names `key` where the number is not finite.
+  void finite_value(std::string_view key, double number) { value(key, finite(number, key)); }
+
+  // Hands over what is left, a newline after it where it is `kPretty`.
+  void finish();
+
+ private:
+  // A key that may need escapes.
+  template <class T>
+  void member(const std::string& name, const T& element) {
+    begin("");
+    append_text(name);
+    text_ += layout_ == Layout::kPretty ? ": " : ":";
+    after_key_ = true;
+    value("", element);
+  }
+
+  void begin(std::string_view key);
+  void append_text(std::string_view text);
+  void new_line();
+  void flush();
+
+  Layout layout_;
+  const TextSink& sink_;
+  std::string text_;     // not handed over yet
+  std::string closing_;  // brackets that are open, the innermost last
+  bool is_empty_ = true;
+  bool after_key_ = false;
+};
+
+}  // namespace tandem::results

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/results/json_reading.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/results/json_stream.h"
+
+namespace tandem::results {
+namespace {
+
+bool is_json(std::string_view text) {
+  try {
+    const ScannedJson json(text, "text");
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Texts that are JSON, and texts that miss being so by little.
+std::vector<std::string> texts() {
+  std::vector<std::string> found{"null",
+                                 " true ",
+                                 "false",
+                                 "tru",
+                                 "nulll",
+                                 "0",
+                                 "-0",
+                                 "01",
+                                 "-",
+                                 "1.",
+                                 ".5",
+                                 "1.5e",
+                                 "1e+9",
+                                 "1e-9",
+                                 "+1",
+                                 "0x1",
+                                 "1 2",
+                                 "[]",
+                                 "[1,]",
+                                 "[,1]",
+                                 "[1 2]",
+                                 "[1",
+                                 "]",
+                                 "{}",
+                                 "{\"a\":1}",
+                                 "{\"a\" : 1 , \"b\" : [ ] }",
+                                 "{\"a\"}",
+                                 "{\"a\":}",
+                                 "{\"a\":1,}",
+                                 "{1:2}",
+                                 "{'a':1}",
+                                 "\"",
+                                 "\"a",
+                                 "\"a\"b",
+                                 "\"\\\"\"",
+                                 "\"\\",
+                                 "\"\\x\"",
+                                 "\"\\u12\"",
+                                 "\"\\u12g4\"",
+                                 "\"\\u00e9\"",
+                                 "\"\\ud83d\\ude00\"",
+                                 "\"\\ud83d\"",
+                                 "\"\\ud83dx\"",
+                                 "\"\\ude00\"",
+                                 "\"\\ud83d\\ud83d\"",
+                                 "\"\t\"",
+                                 "\"\x7f\"",
+                                 "\"\xc3\xa9\"",
+                                 "\"\xc3\"",
+                                 "\"\xc0\x80\"",
+                                 "\"\xe0\x80\x80\"",
+                                 "\"\xed\xa0\x80\"",
+                                 "\"\xe2\x82\xac\"",
+                                 "\"\xf0\x9f\x98\x80\"",
+                                 "\"\xf4\x90\x80\x80\"",
+                                 "\"\xff\"",
+                                 "",
+                                 " ",
+                                 "\v1",
+                                 "[1,\n\t2\r]",
+                                 "{\"a\":{\"b\":[{\"c\":null}]}}",
+                                 "[\"\\/\\b\\f\"]"};
+  const std::string whole = R"({"a": [1, -2.5e3, "x\n"], "b": {"c": true, "d": null}})";
+  for (std::size_t size = 0; size < whole.size(); ++size) found.push_back(whole.substr(0, size));
+  return found;
+}
+
+TEST(ScannedJson, TakesWhatTheLibraryTakes) {
+  for (const std::string& text : texts()) {
+    EXPECT_EQ(is_json(text), nlohmann::json::accept(text)) << text;
+  }
+}
+
+TEST(ScannedJson, Nests64Deep_AndNoDeeper) {
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  EXPECT_TRUE(is_json(nested(64)));
+  EXPECT_FALSE(is_json(nested(65)));
+  EXPECT_FALSE(is_json(std::string(1'000'000, '[')));
+}
+
+TEST(JsonValue, TextsHaveNoEscapesLeft) {
+  for (const std::string text : {R"("a\"\\\/\b\f\n\r\tz")", R"("\u0041\u00e9\u20ac\ud83d\ude00")",
+                                 R"("")", R"("plain")", "\"\xe2\x82\xac\""}) {
+    std::string value;
+    EXPECT_TRUE(ScannedJson(text, "text").root().get(value));
+    EXPECT_EQ(value, nlohmann::json::parse(text).get<std::string>());
+  }
+}
+
+template <class T>
+std::optional<T> read(std::string_view text) {
+  T value{};
+  const ScannedJson json(text, "text");
+  return json.root().get(value) ? std::optional(value) : std::nullopt;
+}
+
+TEST(JsonValue, NumbersAreTakenExactly_OrNotAtAll) {
+  EXPECT_EQ(read<int>("-7"), -7);
+  EXPECT_EQ(read<int>("1.5"), std::nullopt);
+  EXPECT_EQ(read<int>("1e3"), std::nullopt);
+  EXPECT_EQ(read<int>("2147483648"), std::nullopt);
+  EXPECT_EQ(read<std::int64_t>("2147483648"), 2147483648);
+  EXPECT_EQ(read<int>("\"7\""), std::nullopt);
+  EXPECT_EQ(read<int>("true"), std::nullopt);
+  EXPECT_EQ(read<double>("7"), 7);
+  EXPECT_EQ(read<double>("0.30000000000000004"), 0.1 + 0.2);
+  EXPECT_EQ(read<double>("1e-999"), 0);
+  EXPECT_EQ(read<double>("1e999"), std::nullopt);
+  EXPECT_EQ(read<double>("null"), std::nullopt);
+  EXPECT_EQ(read<bool>("false"), false);
+  EXPECT_EQ(read<bool>("0"), std::nullopt);
+  EXPECT_EQ(read<std::vector<int>>("[1, 2.5]"), std::nullopt);
+  EXPECT_EQ(read<std::vector<int>>("{\"a\": 1}"), std::nullopt);
+}
+
+TEST(JsonValue, MembersAreFoundByTheirPlainKey) {
+  const std::string text = R"({"x": {"b": 1}, "\u0062": {"k\n": 2, "m": 3}})";
+  const ScannedJson json(text, "text");
+  const std::optional<JsonValue> found = json.root().find("b");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->raw(), R"({"k\n": 2, "m": 3})");
+  std::map<std::string, int> members;
+  EXPECT_TRUE(found->get(members));
+  EXPECT_EQ(members, (std::map<std::string, int>{{"k\n", 2}, {"m", 3}}));
+  EXPECT_FALSE(json.root().find("m"));
+  EXPECT_FALSE(ScannedJson("[1]", "text").root().find("m"));
+}
+
+std::string message_of(void (*act)()) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(JsonValue, OfAnotherType_IsShownWithItsField) {
+  EXPECT_EQ(message_of([] {
+              const ScannedJson json("{\"n\": [1,\n 1e999]}", "text");
+              (void)value_or(json.root(), "n", 0);
+            }),
+            R"(field 'n' is "[1,\n 1e999]", which is no value for it)");
+  EXPECT_EQ(message_of([] { (void)required_value<int>(ScannedJson("{}", "text").root(), "n"); }),
+            "field 'n' is missing");
+}
+
+// What walking through `text` comes by, where it arrives in parts of `size` bytes.
+std::string walked(std::string_view text, std::size_t size) {
+  const TextParts parts = [&](std::string& to, std::size_t) {
+    const std::string_view part = text.substr(0, size);
+    text.remove_prefix(part.size());
+    to += part;
+    return !part.empty();
+  };
+  std::string found;
+  JsonStream stream(parts, "text");
+  stream.members([&](const std::string& key) {
+    found += key + "=";
+    if (stream.is_at('[')) {
+      stream.elements([&] { found += std::string(stream.value().raw()) + ";"; });
+    } else {
+      found += stream.value().raw();
+    }
+  });
+  stream.expect_end();
+  return found;
+}
+
+TEST(JsonStream, FindsTheSame_HoweverTheTextArrives) {
+  const std::string text =
+      " {\"a\" : 12 , \"list\":[ ], \"more\":[1.5 "
+      ",{\"b\":[true]},\"\\ud83d\\ude00\"]\n,\"z\":null} ";
+  const std::string expected = "a=12list=more=1.5;{\"b\":[true]};\"\\ud83d\\ude00\";z=null";
+  for (std::size_t size = 1; size <= text.size(); ++size) {
+    EXPECT_EQ(walked(text, size), expected) << size;
+    EXPECT_EQ(walked("\xef\xbb\xbf" + text, size), expected) << size;
+    EXPECT_EQ(walked("{}", size), "");
+  }
+}
+
+TEST(JsonStream, RefusesTheSame_HoweverTheTextArrives) {
+  const std::string whole = R"({"a":12,"list":[1,"x"],"z":null})";
+  std::vector<std::string> wrong{whole + "x",      whole + "{}", R"({"a":1,})",
+                                 R"({"a":[1,]})",  R"({"a" 1})", R"({1:1})",
+                                 R"({"a":[1 2]})", "[]",         ""};
+  for (std::size_t size = 0; size < whole.size(); ++size) wrong.push_back(whole.substr(0, size));
+  for (const std::string& text : wrong) {
+    for (const std::size_t size : {std::size_t{1}, std::size_t{7}, text.size() + 1}) {
+      EXPECT_THROW((void)walked(text, size), Error) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem::results
