@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "common/base/check.h"
 
@@ -56,18 +57,44 @@ double student_t_two_sided(double t, double degrees) {
   return incomplete_beta(degrees / 2, 0.5, degrees / sum, t * t / sum);
 }
 
-double student_t_critical(double confidence, double degrees) {
-  TANDEM_CHECK(confidence > 0 && confidence < 1, "confidence is {}", confidence);
-  TANDEM_CHECK(degrees > 0, "degrees of freedom are {}", degrees);
-  const double outside = 1 - confidence;
-  double low = 0;
-  double high = 1;
-  while (student_t_two_sided(high, degrees) > outside) high *= 2;
+namespace {
+
+// The density at t over both sides.
+double student_t_density(double t, double degrees) {
+  const double log_scale = std::lgamma((degrees + 1) / 2) - std::lgamma(degrees / 2) -
+                           std::log(degrees * std::numbers::pi) / 2;
+  return 2 * std::exp(log_scale - (degrees + 1) / 2 * std::log1p(t / degrees * t));
+}
+
+double bisected(double low, double high, double outside, double degrees) {
   for (;;) {
     const double middle = low + (high - low) / 2;
     if (middle <= low || middle >= high) return high;
     (student_t_two_sided(middle, degrees) > outside ? low : high) = middle;
   }
+}
+
+}  // namespace
+
+// By Newton's method from below, which does not pass the value that is looked for, since the
+// two-sided probability is convex; its error after a step is about the square of that step.
+double student_t_critical(double confidence, double degrees) {
+  constexpr double kLastStep = 1e-8;  // relative
+  constexpr int kMostSteps = 20;
+  TANDEM_CHECK(confidence > 0 && confidence < 1, "confidence is {}", confidence);
+  TANDEM_CHECK(degrees > 0, "degrees of freedom are {}", degrees);
+  const double outside = 1 - confidence;
+  double low = 0;
+  double high = 1;
+  for (; student_t_two_sided(high, degrees) > outside; high *= 2) low = high;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const double excess = student_t_two_sided(low, degrees) - outside;
+    const double next = low + excess / student_t_density(low, degrees);
+    if (!(next > low && next < high)) break;
+    if (next - low < kLastStep * next) return next;
+    low = next;
+  }
+  return bisected(low, high, outside, degrees);
 }
 
 }  // namespace tandem::stats
