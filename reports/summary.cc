@@ -25,9 +25,11 @@ auto order_of(const CellSummary& summary) {
   const results::Cell& cell = summary.cell;
   const auto rank =
       std::find(kStrategies.begin(), kStrategies.end(), cell.strategy) - kStrategies.begin();
-  return std::tuple(cell.backend, cell.model, cell.global_batch, cell.devices, rank, cell.strategy,
-                    // threads before processes
-                    cell.launch == "processes", cell.options, summary.mode);
+  const bool in_processes = cell.launch == "processes";  // threads before processes
+  const auto texts = [](const auto&... text) { return std::tuple<decltype(text)...>(text...); };
+  return std::tuple_cat(texts(cell.backend, cell.model),
+                        std::tuple(cell.global_batch, cell.devices, rank), texts(cell.strategy),
+                        std::tuple(in_processes), texts(cell.options, summary.mode));
 }
 
 void add_once(std::vector<std::string>& list, const std::string& text) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -37,31 +36,32 @@ void check_same_machine(const Document& first, const Document& next, const std::
        source, b.cores, b.cpu_model, a.cores, a.cpu_model);
 }
 
-// What no two launches share: times down to the nanosecond. The launch's number is not part of it,
-// for merging numbers launches anew.
-using Fingerprint = std::tuple<std::string, std::string, double, double, std::vector<double>>;
-
-std::set<Fingerprint> fingerprints(const Document& document) {
-  std::set<Fingerprint> found;
-  for (const results::LaunchRecord& record : document.launches) {
-    if (record.status != results::Status::kOk) continue;
-    found.emplace(record.cell.name(), record.mode, record.first_step_seconds, record.warmup_seconds,
-                  record.step_seconds);
+// By what no two launches share: times down to the nanosecond. The launch's number is not part of
+// it, for merging numbers launches anew.
+struct ByTimes {
+  static auto key(const results::LaunchRecord& record) {
+    const results::Cell& cell = record.cell;
+    return std::tie(record.first_step_seconds, record.warmup_seconds, record.step_seconds,
+                    record.mode, cell.strategy, cell.launch, cell.model, cell.devices,
+                    cell.global_batch, cell.options);
   }
-  return found;
-}
+  bool operator()(const results::LaunchRecord* a, const results::LaunchRecord* b) const {
+    return key(*a) < key(*b);
+  }
+};
 
 // A launch that counts twice makes intervals narrower than they are.
 void check_distinct(const std::vector<std::string>& sources,
                     const std::vector<Document>& documents) {
   if (documents.size() < 2) return;
-  std::map<Fingerprint, std::size_t> first_in;
+  std::map<const results::LaunchRecord*, std::size_t, ByTimes> first_in;
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    for (const Fingerprint& launch : fingerprints(documents[i])) {
-      const auto [place, is_new] = first_in.try_emplace(launch, i);
-      if (is_new) continue;
-      fail(ErrorKind::kUsage, "{} and {} hold the same launches: give each once",
-           sources[place->second], sources[i]);
+    for (const results::LaunchRecord& record : documents[i].launches) {
+      if (record.status != results::Status::kOk) continue;
+      const std::size_t first = first_in.try_emplace(&record, i).first->second;
+      if (first == i) continue;
+      fail(ErrorKind::kUsage, "{} and {} hold the same launches: give each once", sources[first],
+           sources[i]);
     }
   }
 }
