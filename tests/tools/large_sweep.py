@@ -7,9 +7,11 @@
 Journals are made up: each launch is one of reports/samples/quick-2-cores, of the same strategy and devices, with the
 cell, the launch's number and times of its own. Nothing is launched: every launch of the sweep is in the journal. Prints
 a line per command: seconds of wall clock, seconds of the processor (all threads, system included), most resident memory
-(MB are 10^6 bytes), and how much it wrote. Standard library only. Exit status: 0 measured, 1 failed, 2 wrong usage.
+(MB are 10^6 bytes), and how much it wrote. That a report of results.json, or a merge of two, is that of the journals is
+checked. Standard library only. Exit status: 0 measured, 1 failed, 2 wrong usage.
 """
 import argparse
+import filecmp
 import json
 import math
 import os
@@ -145,6 +147,10 @@ class Bench:
         for journal in journals.values():
             journal.close()
 
+    def check_same(self, a, b):
+        if not filecmp.cmp(self.folder / a / "results.json", self.folder / b / "results.json", shallow=False):
+            raise Failure(f"{a}/results.json is not {b}/results.json")
+
     def show(self, what, arguments, out=None, allowed=(0,)):
         seconds, processor, memory = self.run(arguments, allowed)
         written = sum(path.stat().st_size for path in (self.folder / out).glob("[!j]*.*")) if out else 0
@@ -162,11 +168,14 @@ def measure(bench):
     bench.show("resume, nothing left to run", bench.resume("a"), "a")
     bench.show("report, of the journal", ["report", path["a"]], "a")
     bench.show("report, of results.json", ["report", document["a"], f"--out={bench.folder / 'c'}"], "c")
+    bench.check_same("a", "c")
     for half in ("half0", "half1"):
         bench.run(["report", path[half]])
     merged = f"--out={bench.folder / 'merged'}"
     bench.show("merge, of two journals with half of the launches each", ["report", path["half0"], path["half1"], merged], "merged")
+    os.rename(bench.folder / "merged", bench.folder / "of_journals")
     bench.show("merge, of their results.json", ["report", document["half0"], document["half1"], merged], "merged")
+    bench.check_same("of_journals", "merged")
     bench.run(["report", path["b"]])
     bench.show("compare, two journals", ["compare", path["a"], path["b"]], allowed=(0, 1))
     bench.show("compare, their results.json", ["compare", document["a"], document["b"]], allowed=(0, 1))
