@@ -102,10 +102,93 @@ def library_block():
     return nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, dropout=0.0), torch.rand(4, 5, 16)
 
 
+def no_parameters():
+    return nn.ReLU(), torch.rand(2, 3)
+
+
+def frozen():
+    return nn.Linear(3, 2).requires_grad_(False), torch.rand(2, 3)
+
+
+class Sum(nn.Linear):
+    def forward(self, x):
+        return super().forward(x).sum()
+
+
+def one_number():
+    return Sum(3, 2), torch.rand(2, 3)
+
+
+class Named(nn.Linear):
+    def forward(self, x):
+        return {"logits": super().forward(x)}
+
+
+def named():
+    return Named(3, 2), torch.rand(2, 3)
+
+
+class Untracked(nn.Linear):
+    def forward(self, x):
+        with torch.no_grad():
+            return super().forward(x)
+
+
+def untracked():
+    return Untracked(3, 2), torch.rand(2, 3)
+
+
+def no_samples():
+    return nn.Linear(3, 2), torch.rand(0, 3)
+
+
+def misfit():
+    return nn.Linear(3, 2), torch.rand(2, 4)
+
+
+def normalised():
+    return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), torch.rand(4, 3)
+
+
+def half():
+    return nn.Linear(3, 2).bfloat16(), torch.rand(2, 3).bfloat16()
+
+
+def no_module():
+    return None
+
+
+def throws():
+    raise RuntimeError("own words\\nand more")
+
+
 def unused():
     net = Net()
     net.more = nn.Linear(2, 2)
     return net, torch.rand(2, 3, 8, 8)
+"""
+
+# In one process, since torch takes seconds to be imported.
+SEVERAL_EXPORTS = """
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import json
+import pathlib
+import sys
+
+tool = pathlib.Path(sys.argv[1])
+calls = json.loads(sys.argv[2])
+sys.path.insert(0, str(tool.parent))
+loader = importlib.machinery.SourceFileLoader("export_workload", str(tool))
+module = importlib.util.module_from_spec(importlib.util.spec_from_loader("export_workload", loader))
+loader.exec_module(module)
+for sys.argv[1:] in calls:
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        status = module.main()
+    print(json.dumps([status, said.getvalue()]))
 """
 
 
@@ -118,7 +201,7 @@ class ExportTest(unittest.TestCase):
         self.out = pathlib.Path(self.folder.name) / "own.json"
 
     def run_export(self, *arguments):
-        return subprocess.run([PYTHON, "-B", TOOLS / "torch" / "export_workload", *arguments, f"--out={self.out}"],
+        return subprocess.run([PYTHON, "-B", TOOLS / "torch" / "export_workload", f"--out={self.out}", *arguments],
                               capture_output=True, text=True, check=False)
 
     def export(self, *arguments):
@@ -211,14 +294,41 @@ class ExportTest(unittest.TestCase):
         self.out = calibrated
         self.accept("--batch=2", "--check")
 
+    def refuse(self, expected, cases):
+        calls = json.dumps([[f"--out={self.out}", *arguments] for arguments, _ in cases])
+        done = subprocess.run([PYTHON, "-B", "-c", SEVERAL_EXPORTS, TOOLS / "torch" / "export_workload", calls],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ends = [json.loads(line) for line in done.stdout.splitlines()]
+        for (arguments, expectation), (status, said) in zip(cases, ends, strict=True):
+            self.assertEqual(status, expected, f"{arguments}: {said}")
+            self.assertIn(expectation, said)
+            self.assertEqual(len(said.splitlines()), 1, said)
+
+    def test_exit_status_is_the_refusals(self):
+        done = self.run_export("own")
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
+
+    def test_wrong_command_lines_are_usage_errors(self):
+        self.refuse(2, ((["own"], "names no function"), ([f"{self.own}:nothing"], "check the name"),
+                        (["no_such.py:make"], "there is no file no_such.py"), (["no.such:make"], "there is no module no.such"),
+                        ([f"{self.own}:alone"], "give its --shape"),
+                        ([f"{self.own}:alone", "--shape=4,x"], "--shape=4,x: use whole numbers"),
+                        ([f"{self.own}:make", "--shape=4"], "an example batch of its own"),
+                        ([f"{self.own}:make", "--mesure=4"], "--mesure=4; --help says"),
+                        ([f"{self.own}:make", "--out=/no/such/own.json"], "there is no such folder")))
+
     def test_what_cannot_be_exported_is_said(self):
-        for arguments, said in (((f"{self.own}:alone",), "give its --shape"), ((f"{self.own}:nothing",), "check the name"),
-                                ((f"{self.own}:unused",), "more.bias gets no gradient"), (("own",), "names no function"),
-                                ((f"{self.own}:alone", "--shape=4,x"), "--shape=4,x: use whole numbers")):
-            done = self.run_export(*arguments)
-            self.assertEqual(done.returncode, 1, arguments)
-            self.assertIn(said, done.stderr)
-            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        functions = (("unused", "more.bias gets no gradient"), ("no_parameters", "has no parameters"),
+                     ("frozen", "has frozen parameters alone"), ("one_number", "is one number"), ("named", "returns a dict"),
+                     ("untracked", "has no gradient"), ("no_samples", "is empty, of (0, 3)"),
+                     ("misfit", "with a batch of (2, 4): RuntimeError"), ("no_module", "but a NoneType"),
+                     ("throws", "own words; mend the function"))
+        self.refuse(1, [([f"{self.own}:{function}"], said) for function, said in functions])
+
+    def test_what_cannot_be_timed_is_said(self):
+        self.refuse(1, (([f"{self.own}:normalised", "--measure=1,2"], "leave 1 out of --measure"),
+                        ([f"{self.own}:half", "--measure=2"], "is torch.bfloat16 on cpu")))
 
 
 if __name__ == "__main__":

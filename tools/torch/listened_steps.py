@@ -7,6 +7,8 @@ import statistics
 import time
 import types
 
+from export_failures import Failure  # beside this file
+
 WARM_UP = 3  # steps
 LEAST_SAMPLES = 7
 SECONDS = 0.5  # of samples at each batch
@@ -198,7 +200,19 @@ def saved_ear(torch, module, watch):
 
 
 def first_of(torch, outputs):
-    return outputs if torch.is_tensor(outputs) else outputs[0]
+    first = outputs
+    if not torch.is_tensor(outputs):
+        try:
+            first = outputs[0]
+        except (TypeError, LookupError):
+            first = None
+    if not torch.is_tensor(first):
+        raise Failure(f"the module returns a {type(outputs).__name__}, and no tensor as its first element: return the output "
+                      "alone, or first in a tuple")
+    if not first.requires_grad:
+        raise Failure("the module's output has no gradient: make it of its parameters by differentiable operations, and not "
+                      "under torch.no_grad()")
+    return first
 
 
 def count(torch, example, watch):

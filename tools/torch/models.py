@@ -251,7 +251,9 @@ def build(name, layout="channels-last"):
         return resnet(name, layout)
     if name in MLP_WIDTHS:
         return mlp(MLP_WIDTHS[name])
-    layers, width = name.removeprefix("mlp:").split("x")
+    layers, _, width = name.removeprefix("mlp:").partition("x")
+    if not layers.isdigit() or not width.isdigit():
+        raise ValueError(f"no model is called '{name}'")
     return mlp([int(width)] * (int(layers) + 1))
 
 
