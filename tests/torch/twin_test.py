@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's side of a sweep, tools/torch/step_twin: what it starts from, trains, measures and says.
+
+    twin_test.py CASE TOOLS WRITE_STEPS MPIEXEC
+
+With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none
+of them has torch.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CASE, TOOLS, WRITE_STEPS, MPIEXEC = sys.argv[1], pathlib.Path(sys.argv[2]), *sys.argv[3:5]
+HERE = pathlib.Path(__file__).resolve().parent
+CANDIDATES = [os.environ["TANDEM_TORCH_PYTHON"]] if "TANDEM_TORCH_PYTHON" in os.environ else [sys.executable, "/usr/bin/python3"]
+NEEDS_NO_TORCH = ("samples", "bad_input")
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+MODELS = {"mlp-tiny": 16, "gpt2-nano": 4, "resnet-tiny": 16}
+sys.path.insert(0, str(TOOLS / "torch"))
+
+
+def has_torch(python):
+    return shutil.which(python) and subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0
+
+
+PYTHON = sys.executable if CASE in NEEDS_NO_TORCH else next(filter(has_torch, CANDIDATES), None)
+
+
+def run(*command, ranks=1):
+    before = [MPIEXEC, "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] if ranks > 1 else []
+    return subprocess.run([*before, *map(str, command)], capture_output=True, text=True, check=False, timeout=200,
+                          env=os.environ | ROOT)
+
+
+def twin(*arguments, ranks=1):
+    return run(PYTHON, "-B", TOOLS / "torch" / "step_twin", *arguments, ranks=ranks)
+
+
+class Steps(unittest.TestCase):
+    def agree(self, strategy, model, devices, optimizer="sgd", more=()):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "steps"
+            done = run(WRITE_STEPS, f"--strategy={strategy}", f"--model={model}", f"--batch={MODELS[model]}", "--backend=host",
+                       f"--devices={devices}", f"--optimizer={optimizer}", f"--record={path}", "--oversubscribe", ranks=devices)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = run(PYTHON, "-B", HERE / "twin_steps.py", TOOLS, path, strategy, model, MODELS[model], devices, optimizer,
+                       *more, ranks=devices)
+        print(model, strategy, done.stdout.strip())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+
+class Case_generator(unittest.TestCase):
+    def test_words_are_philox_of_one_block_after_the_other(self):
+        code = """if True:
+            import sys; sys.path.insert(0, sys.argv[1])
+            from twin import generator
+            def word(seed, index):
+                mask = 0xFFFFFFFF
+                words, key = [index // 4 & mask, index // 4 >> 32, 0, 0], [seed & mask, seed >> 32]
+                for _ in range(10):
+                    one, other = 0xD2511F53 * words[0], 0xCD9E8D57 * words[2]
+                    words = [other >> 32 ^ words[1] ^ key[0], other & mask, one >> 32 ^ words[3] ^ key[1], one & mask]
+                    key = [key[0] + 0x9E3779B9 & mask, key[1] + 0xBB67AE85 & mask]
+                return words[index % 4]
+            seed = 0x1234567890abcdef
+            for first in (0, 1, 7, 4 * generator.BLOCKS - 3, 2**34 - 3):
+                expected = [word(seed, first + i) for i in range(23)]
+                found = [bits for _, piece in generator.random_bits(seed, first, 23) for bits in piece.tolist()]
+                assert found == expected, first
+                exact = [((bits >> 8) - 2**23) * 2.0**-23 * 0.25 for bits in expected]
+                assert generator.uniform(seed, first, 23, 0.25).tolist() == exact, first
+                assert generator.classes(seed, first, 23, 50257).tolist() == [bits * 50257 >> 32 for bits in expected]
+        """
+        done = run(PYTHON, "-B", "-c", code, TOOLS / "torch")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Case_weights_and_batch(Steps):
+    def test_first_weights_are_the_same_bits(self):
+        for model in MODELS:
+            self.assertRegex(self.agree("single", model, 1, more=["first"]), "tensors alike")
+
+
+class Case_single(Steps):
+    def test_steps_agree(self):
+        for model in MODELS:
+            self.agree("single", model, 1)
+
+    def test_steps_of_adam_agree(self):
+        for optimizer in ("adam", "adamw"):
+            self.agree("single", "mlp-tiny", 1, optimizer)
+
+    def test_another_batch_is_seen(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "steps"
+            run(WRITE_STEPS, "--model=mlp-tiny", "--batch=8", "--backend=host", f"--record={path}")
+            done = run(PYTHON, "-B", HERE / "twin_steps.py", TOOLS, path, "single", "mlp-tiny", 16, 1, "sgd")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, "^worst ")
+
+
+class Case_ddp(Steps):
+    def test_steps_of_two_ranks_agree(self):
+        for model in MODELS:
+            self.agree("ddp", model, 2)
+
+
+class Case_record(unittest.TestCase):
+    def record(self, *arguments, ranks=1):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "record.json"
+            done = twin("--model=mlp-tiny", "--backend=host", "--min-time=20ms", "--oversubscribe", f"--record={path}",
+                        *arguments, ranks=ranks)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(path.read_text())
+
+    def test_single_is_one_device_on_one_core(self):
+        record = self.record("--batch=8")
+        self.assertEqual(record["status"], "ok")
+        self.assertRegex(record["cell"]["options"]["implementation"], r"^torch-[0-9]+\.[0-9]+")
+        self.assertGreaterEqual(len(record["step_seconds"]), 10)
+        self.assertEqual(len(record["machine"]["bound_cores"]), 1)
+        self.assertEqual(set(record["critical"]["mean_seconds"]), {"forward", "loss", "backward", "update", "zero_grad"})
+        self.assertEqual(record["resolved"]["threads"], "1")
+
+    def test_ranks_of_ddp_and_independent_are_measured_together(self):
+        for strategy, phase in (("ddp", "backward_and_comm"), ("independent", "backward")):
+            record = self.record("--batch=8", f"--strategy={strategy}", "--devices=2", ranks=2)
+            self.assertEqual(len(record["phases"]), 2)
+            self.assertEqual(len(record["machine"]["bound_cores"]), 2)
+            self.assertIn(phase, record["critical"]["mean_seconds"])
+            mean = sum(record["step_seconds"]) / len(record["step_seconds"])
+            whole = record["critical"]["span_seconds"] + record["remainder_seconds"]
+            self.assertAlmostEqual(whole / mean, 1, places=6)
+
+    def test_what_torch_lacks_is_a_reason_and_no_figure(self):
+        for arguments, reason in ((["--strategy=dp", "--devices=2"], "between GPUs"), (["--model=padded"], "no model 'padded'")):
+            record = self.record("--batch=8", *arguments)
+            self.assertEqual(record["status"], "skipped")
+            self.assertIn(reason, record["reason"])
+
+    def test_variables_that_change_kernels_are_taken_away_and_named(self):
+        os.environ["OPENBLAS_CORETYPE"] = "Haswell"
+        record = self.record("--batch=8")
+        del os.environ["OPENBLAS_CORETYPE"]
+        self.assertIn("OPENBLAS_CORETYPE", record["warnings"][0])
+
+
+class Case_samples(unittest.TestCase):
+    class Ranks:
+        """Two ranks, the other of which starts and ends so much later, in nanoseconds."""
+
+        def __init__(self, start, end):
+            self.start, self.end, self.barriers = start, end, 0
+
+        def barrier(self):
+            self.barriers += 1
+
+        def gather(self, numbers):
+            return [numbers, [numbers[0] + self.start, numbers[1] + self.end, *numbers[2:]]]
+
+    class Step:
+        phases = ["forward"]
+
+        def step(self, clock):
+            clock.mark("forward")
+
+        def synchronize(self):
+            pass
+
+    def test_a_sample_is_from_the_last_start_to_the_last_end(self):
+        from twin import sampling
+
+        late = self.Ranks(2 * 10**9, 5 * 10**9)
+        seconds, by_rank = sampling.Sampler(self.Step(), late).sample()
+        self.assertAlmostEqual(seconds, 3, places=2)
+        self.assertAlmostEqual(by_rank[1][0] - by_rank[0][0], 3, places=2)
+        self.assertEqual(late.barriers, 1)
+        early = self.Ranks(-(10**9), -(10**9))
+        self.assertLess(sampling.Sampler(self.Step(), early).sample()[0], 0.5)
+
+    def test_the_warm_up_ends_with_both_limits(self):
+        from twin import sampling
+
+        slow = sampling.Sampler(self.Step(), self.Ranks(0, 10**9))
+        first, steps, total, later = slow.warm_up(5, 0.2)
+        self.assertEqual(steps, 5)
+        self.assertAlmostEqual(total, 5, places=1)
+        self.assertAlmostEqual(first, later, places=2)
+        self.assertEqual(slow.warm_up(1, 6.5)[1], 7)
+
+    def test_samples_fill_the_time_and_are_enough(self):
+        from twin.sampling import sample_count
+
+        self.assertEqual(sample_count(10, 0.5, 0.1), 10)
+        self.assertEqual(sample_count(10, 0.5, 0.01), 50)
+
+
+class Case_bad_input(unittest.TestCase):
+    def test_each_mistake_is_one_line_and_status_2(self):
+        for arguments, says in ((["--batch=0"], "no number from 1"), ([], "--batch"), (["--batch=8", "--strategy=fsdp"], "fsdp"),
+                                (["--batch=8", "--devices=3", "--strategy=ddp"], "3 devices do not divide a batch of 8"),
+                                (["--batch=8", "--grads=views"], "options of ddp"),
+                                (["--batch=8", "--strategy=ddp", "--launch=threads"], "runs as processes"),
+                                (["--batch=8", "--devices=2"], "single is one device"),
+                                (["--batch=8", "--min-time=5"], "no duration"),
+                                (["--batch=8", "--strategy=ddp", "--bucket-mb=all"], "whole MiB"),
+                                (["--batch=8", "--compress=bf16"], "compress")):
+            done = twin("--check", *arguments)
+            self.assertEqual(done.returncode, 2, (arguments, done.stderr))
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertRegex(done.stderr, "^step_twin: ")
+            self.assertIn(says, done.stderr)
+
+    def test_a_check_of_what_there_is_says_nothing(self):
+        done = twin("--check", "--batch=8", "--strategy=ddp", "--devices=2", "--grads=views")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+
+if __name__ == "__main__":
+    if not PYTHON:
+        print(f"skipped: no torch in {' or '.join(CANDIDATES)}; TANDEM_TORCH_PYTHON names another")
+        sys.exit(77)
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(globals()[f"Case_{CASE}"])
+    sys.exit(not unittest.TextTestRunner().run(suite).wasSuccessful())

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// write_steps STEP_BENCH-OPTION... --record=FILE: some training steps of a strategy of processes or
+// of one device, as rank 0 sees them, for comparison with another implementation. FILE begins with
+// one line, "steps NUMBER" and then NAME COUNT of each parameter; floats follow: of each step all
+// weights that it begins with, the loss of the rank's own share, and all gradients that the
+// optimizer saw; then the weights after the last step.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "bench/clean_environment.h"
+#include "bench/job.h"
+#include "bench/ranks_main.h"
+#include "bench/shards.h"
+#include "bench/step_options.h"
+#include "bench/strategy_factory.h"
+#include "bench/workloads/workload_source.h"
+#include "common/model/tensor_values.h"
+#include "common/parallel/local_batch.h"
+#include "common/parallel/replica.h"
+#include "common/runtime/copy.h"
+#include "common/runtime/read_back.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr int kSteps = 3;
+
+class File {
+ public:
+  File(const std::string& path, const Model& model) : file_(path, std::ios::binary) {
+    file_ << "steps " << kSteps;
+    for (const ParameterLayout::Segment& segment : model.layout().segments()) {
+      file_ << ' ' << segment.name << ' ' << segment.count;
+    }
+    file_ << '\n';
+  }
+
+  void add(const std::vector<float>& values) {
+    file_.write(reinterpret_cast<const char*>(values.data()),
+                static_cast<std::streamsize>(values.size() * sizeof(float)));
+  }
+  void add(const TensorValues& tensors) {
+    for (const std::vector<float>& values : tensors) add(values);
+  }
+  void close() {
+    file_.close();
+    if (!file_) fail(ErrorKind::kFailure, "writing steps: the file could not be written");
+  }
+
+ private:
+  std::ofstream file_;
+};
+
+// The loss of this rank's share, by the same replica that strategies train.
+class OwnLoss {
+ public:
+  OwnLoss(Place& place, const StepOptions& options, const Model& model)
+      : piece_(shards_of(options).at(static_cast<std::size_t>(place.communicator->rank()))),
+        batch_(*place.platform, *place.device, model, piece_, options.variant.training),
+        loss_(place.device->allocate(bytes_of<float>(1))),
+        replica_(*place.device, model, piece_.count, options.variant.training) {}
+
+  std::vector<float> at(const TensorList& weights) {
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      enqueue_copy(replica_.stream(), replica_.parameters().tensors[i],
+                   Span<const float>(weights[i]));
+    }
+    batch_.load(replica_.stream(), interpreter_);
+    replica_.forward(batch_.inputs(), interpreter_);
+    replica_.compute_loss(batch_.targets(), loss_->as<float>(), interpreter_);
+    replica_.stream().synchronize();
+    return read_back<float>(replica_.device(), loss_->as<float>());
+  }
+
+ private:
+  const Piece piece_;
+  Interpreter interpreter_{Nanoseconds{0}};
+  LocalBatch batch_;
+  const std::unique_ptr<Buffer> loss_;
+  Replica replica_;
+};
+
+int write(const StepOptions& options, Bootstrap& bootstrap) {
+  Place place = open_place(bootstrap, options.place);
+  const auto model = make_model_for(options);
+  const auto strategy =
+      make_strategy_together(bootstrap, place, options.place.launch, *model, options.variant);
+  OwnLoss loss(place, options, *model);
+  const bool writes = bootstrap.rank() == 0;
+  File file(writes ? options.record_file : "/dev/null", *model);
+  for (int step = 0; step < kSteps; ++step) {
+    file.add(values_of(*place.platform, strategy->weights()));
+    file.add(loss.at(strategy->weights()));
+    strategy->step();
+    strategy->synchronize();
+    file.add(values_of(*place.platform, strategy->gradients()));
+  }
+  file.add(values_of(*place.platform, strategy->weights()));
+  file.close();
+  return 0;
+}
+
+}  // namespace
+}  // namespace tandem::bench
+
+int main(int argc, char** argv) {
+  using namespace tandem::bench;
+  restart_in_clean_environment(argv);
+  const auto options = parse_step_options(argc, argv);
+  if (!options) return 0;
+  return run_ranks_main({.program = "write_steps"}, argc, argv,
+                        [&](tandem::Bootstrap& bootstrap) { return write(*options, bootstrap); });
+}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a rank runs: which one it is, on which core, and how it meets the others. Works before torch is imported, so that
+torch's threads inherit the core."""
+import os
+import pathlib
+import tempfile
+import typing
+
+# Thread counts and kernel choices that would favour or cripple either side: the prefixes of launch_command.cc.
+REMOVED = ("OMP_", "GOMP_", "KMP_", "OPENBLAS_", "MKL_", "DNNL_", "ONEDNN_")
+LAUNCHERS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"))
+
+
+class UsageError(Exception):
+    """What was asked for cannot be had: exit status 2."""
+
+
+class Place(typing.NamedTuple):
+    rank: int
+    ranks: int
+    cores: list  # OS numbers of those that this job may use, one hardware thread of each
+    core: int  # this rank's; -1: bound to none
+    is_oversubscribed: bool = False
+
+
+def started_ranks():
+    """(rank, ranks) as the launcher has it; (0, 1) without one."""
+    for rank, ranks in LAUNCHERS:
+        if rank in os.environ and ranks in os.environ:
+            return int(os.environ[rank]), int(os.environ[ranks])
+    return 0, 1
+
+
+def remove_variables():
+    """Takes the variables away that change kernels or threads, and names them."""
+    removed = sorted(name for name in os.environ if name.startswith(REMOVED))
+    for name in removed:
+        del os.environ[name]
+    return removed
+
+
+def siblings(cpu):
+    """The hardware threads of its core, as the system writes them; its own number where it does not tell."""
+    try:
+        return pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text(encoding="ascii")
+    except OSError:
+        return str(cpu)
+
+
+def allowed_cores():
+    """The first allowed hardware thread of each core, ascending."""
+    first = {}
+    for cpu in sorted(os.sched_getaffinity(0)):
+        first.setdefault(siblings(cpu), cpu)
+    return list(first.values())
+
+
+def find(devices, is_on_cores, may_share):
+    """This rank's place; on cores each device is one, to which its process is bound as step_bench's are."""
+    rank, ranks = started_ranks()
+    cores = allowed_cores()
+    if not is_on_cores:
+        return Place(rank, ranks, cores, -1)
+    is_oversubscribed = devices > len(cores)
+    if is_oversubscribed and not may_share:
+        raise UsageError(f"{devices} devices, but only {len(cores)} cores to run on; --oversubscribe measures all the same")
+    core = cores[rank % len(cores)]
+    os.sched_setaffinity(0, {core})
+    return Place(rank, ranks, cores, core, is_oversubscribed)
+
+
+def meeting_point():
+    """A file that all ranks of this job name, and no other job: in the launch's own temporary folder where the runner gives
+    it one. One node only."""
+    job = os.environ.get("PMIX_NAMESPACE") or "-".join(os.environ.get(f"SLURM_{part}", str(os.getppid()))
+                                                       for part in ("JOB_ID", "STEP_ID"))
+    return pathlib.Path(tempfile.gettempdir()) / f"tandem-twin.{job}"

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The record of a launch in the form in which `tandem run` takes it: common/results/launch_record.h, a line of JSON."""
+import json
+import os
+import pathlib
+import platform
+import socket
+import statistics
+
+# As common/results/named_variables.cc has them; nothing else of the environment leaves the machine.
+NAMED = ("NCCL_", "OMPI_MCA_", "CUDA_")
+SECRET = ("TOKEN", "SECRET", "PASSW", "CREDENTIAL", "KEY", "PRIVATE", "://")
+
+
+def text_of(path):
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def cpu_model():
+    for line in text_of("/proc/cpuinfo").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return f"{platform.machine()} CPU"
+
+
+def variables():
+    named = {name: value for name, value in os.environ.items() if name.startswith(NAMED)}
+    return {name: "(redacted)" if any(word in f"{name} {value}".upper() for word in SECRET) else value
+            for name, value in named.items()}
+
+
+def blas_of(torch):
+    """What multiplies matrices on the CPU: "BLAS_INFO=mkl, oneDNN, AVX512"."""
+    parts = [part.strip() for part in torch.__config__.show().replace("\n", ",").split(",")]
+    found = [part for part in parts if part.startswith("BLAS_INFO=")][:1]
+    found += [part.lstrip("- ") for part in parts if part.startswith(("- Intel(R) MKL-DNN", "- Intel(R) oneAPI Math"))]
+    capability = getattr(torch.backends, "cpu", None)
+    if capability is not None and hasattr(capability, "get_cpu_capability"):
+        found.append(capability.get_cpu_capability())
+    return ", ".join(found)
+
+
+def machine(torch, place, cores):
+    """`cores`: of each device that is one."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    libraries = {"torch": torch.__version__, "python": platform.python_version(), "torch CPU kernels": blas_of(torch)}
+    if torch.cuda.is_available():
+        libraries["torch CUDA"] = str(torch.version.cuda)
+        if torch.distributed.is_nccl_available():
+            libraries["torch NCCL"] = ".".join(map(str, torch.cuda.nccl.version()))
+    return {"host_name": socket.gethostname(), "cpu_model": cpu_model(), "cores": len(place.cores),
+            "memory_bytes": os.sysconf("SC_PHYS_PAGES") * page, "bound_cores": cores, "page_bytes": page,
+            "kernel": f"{platform.system()} {platform.release()}", "libraries": libraries, "variables": variables()}
+
+
+def cell(options):
+    return {"strategy": options.strategy, "launch": options.launch, "model": options.model, "backend": options.backend,
+            "devices": options.devices, "global_batch": options.batch, "options": options.named}
+
+
+def mean_phases(samples, rank):
+    """Of a rank over all samples; None: of each sample's slowest one."""
+    chosen = [max(by_rank, key=lambda one: one[0]) if rank is None else by_rank[rank] for _, by_rank in samples]
+    names = chosen[0][1]
+    return {"device": -1 if rank is None else rank,
+            "mean_seconds": {name: statistics.fmean(phases[name] for _, phases in chosen) for name in names},
+            "span_seconds": statistics.fmean(sum(phases.values()) for _, phases in chosen)}
+
+
+def phases(samples):
+    if not samples[0][1][0][1]:
+        return {}
+    critical = mean_phases(samples, None)
+    step = statistics.fmean(seconds for seconds, _ in samples)
+    return {"phases": [mean_phases(samples, rank) for rank in range(len(samples[0][1]))], "critical": critical,
+            "remainder_seconds": step - critical["span_seconds"]}
+
+
+def skipped(options, reason):
+    return {"cell": cell(options), "status": "skipped", "reason": reason}
+
+
+def measured(options, found):
+    first, steps, seconds, _ = found.warmup
+    return {"cell": cell(options), "status": "ok", "mode": "synchronous", "precision": options.precision,
+            "oversubscribed": found.place.is_oversubscribed, "devices_used": options.devices,
+            "warnings": found.warnings, "first_step_seconds": first, "warmup_steps": steps, "warmup_seconds": seconds,
+            "step_seconds": [step for step, _ in found.samples], **phases(found.samples), "resolved": found.resolved,
+            "model": {"parameters": found.parameters, "parameter_bytes": 4 * found.parameters},
+            "machine": found.machine}
+
+
+def write(path, record):
+    """In one piece or not at all."""
+    scratch = pathlib.Path(f"{path}.part")
+    scratch.write_text(json.dumps(record, allow_nan=False) + "\n", encoding="utf-8")
+    scratch.replace(path)

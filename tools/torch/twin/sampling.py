@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples as step_bench takes them: bench/sampler.cc.
+
+Barrier (untimed), then the step and a wait for the device on every rank. Ranks of one node read one monotonic clock: a
+sample is from the last rank's start to the last rank's end.
+"""
+import math
+import time
+
+MOST_SAMPLES = 1_000_000
+
+
+class Clock:
+    """Marks where a step is in which phase, by the host's clock."""
+
+    def __init__(self):
+        self.phases = {}
+        self.last = 0
+
+    def start(self):
+        self.phases = {}
+        self.last = time.monotonic_ns()
+        return self.last
+
+    def mark(self, phase):
+        now = time.monotonic_ns()
+        self.phases[phase] = self.phases.get(phase, 0) + now - self.last
+        self.last = now
+
+
+class Sampler:
+    def __init__(self, strategy, ranks):
+        self.strategy, self.ranks, self.clock = strategy, ranks, Clock()
+
+    def sample(self):
+        """(seconds of the step, [(seconds, phases by name in seconds) by rank])."""
+        self.ranks.barrier()
+        start = self.clock.start()
+        self.strategy.step(self.clock)
+        self.strategy.synchronize()
+        end = time.monotonic_ns()
+        names = self.strategy.phases
+        all_of_them = self.ranks.gather([start, end, *(self.clock.phases.get(name, 0) for name in names)])
+        whole = max(theirs[1] for theirs in all_of_them) - max(theirs[0] for theirs in all_of_them)
+        by_rank = [((theirs[1] - theirs[0]) * 1e-9, dict(zip(names, (part * 1e-9 for part in theirs[2:]))))
+                   for theirs in all_of_them]
+        return whole * 1e-9, by_rank
+
+    def warm_up(self, least_steps, least_seconds):
+        """Discarded: (seconds of the first step, steps, seconds, mean seconds of the later half)."""
+        first = total = self.sample()[0]
+        later, steps = [], 1
+        while not later or steps < least_steps or total < least_seconds:
+            later.append(self.sample()[0])
+            total += later[-1]
+            steps += 1
+        half = later[len(later) // 2:]
+        return first, steps, total, sum(half) / len(half)
+
+
+def sample_count(min_samples, min_seconds, per_sample):
+    return max(min_samples, math.ceil(min(min_seconds / per_sample, MOST_SAMPLES)))
