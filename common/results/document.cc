@@ -6,7 +6,7 @@
 
 #include "common/results/benchmark_entries.h"
 #include "common/results/files.h"
-#include "common/results/json_stream.h"
+#include "common/results/json_parts.h"
 #include "common/results/json_writer.h"
 #include "common/results/record_json.h"
 #include "common/results/schema.h"
@@ -40,16 +40,13 @@ void write_to(const TextSink& sink, const Document& document) {
 // end: a text that is no JSON comes first, then a schema that may mean something else by it.
 class DocumentReader {
  public:
-  DocumentReader(const TextParts& parts, std::string_view source)
-      : source_(source), stream_(parts, source) {}
+  explicit DocumentReader(std::string_view source) : source_(source) {}
 
-  Document read() {
-    if (stream_.is_at('{')) {
-      stream_.members([this](const std::string& key) { take(key); });
-    } else {
-      (void)stream_.value();
-    }
-    stream_.expect_end();
+  Document read(const TextParts& text) {
+    read_parts(
+        text, source_,
+        {.enters = [this](std::string_view path, JsonKind kind) { return enters(path, kind); },
+         .take = [this](std::string_view path, const JsonValue& value) { take(path, value); }});
     if (!is_from_tandem_) {
       fail(ErrorKind::kFailure, "it has no key 'tandem'; give a results.json that tandem wrote");
     }
@@ -60,36 +57,21 @@ class DocumentReader {
   }
 
  private:
-  void take(const std::string& key) {
-    if (key == "tandem") {
-      take_tandem();
-    } else if (key == "benchmarks" && stream_.is_at('[')) {
-      stream_.elements([this] { take_entry(stream_.value()); });
-    } else {
-      const JsonValue value = stream_.value();
-      if (key == "context") complain_later([&] { context_ = context_from(value); });
-    }
+  bool enters(std::string_view path, JsonKind kind) {
+    is_from_tandem_ |= path == "/tandem";
+    if (kind == JsonKind::kList) return path == "/benchmarks" || path == "/tandem/launches";
+    return path.empty() || path == "/tandem";
   }
 
-  void take_tandem() {
-    is_from_tandem_ = true;
-    if (stream_.is_at('{')) {
-      stream_.members([this](const std::string& key) { take_of_tandem(key); });
-    } else {
-      (void)stream_.value();
-    }
-  }
-
-  void take_of_tandem(const std::string& key) {
-    if (key == "launches" && stream_.is_at('[')) {
-      stream_.elements([this] { take_launch(stream_.value()); });
-      return;
-    }
-    const JsonValue value = stream_.value();
-    if (key == "schema_version" && !value.get(schema_version_)) schema_version_.clear();
+  void take(std::string_view path, const JsonValue& value) {
+    is_from_tandem_ |= path == "/tandem";
+    if (path == "/tandem/launches/") return take_launch(value);
+    if (path == "/benchmarks/") return take_entry(value);
+    if (path == "/tandem/schema_version" && !value.get(schema_version_)) schema_version_.clear();
     complain_later([&] {
-      if (key == "launches") fail_value(key, value);
-      if (key == "sweep") document_.sweep = sweep_from(value);
+      if (path == "/context") context_ = context_from(value);
+      if (path == "/tandem/launches") fail_value("launches", value);
+      if (path == "/tandem/sweep") document_.sweep = sweep_from(value);
     });
   }
 
@@ -101,8 +83,7 @@ class DocumentReader {
     complain_later([&] {
       const std::string measured_by = value_or(entry, "tandem_source", std::string());
       if (measured_by.empty()) return;
-      const std::string json = dump(parse_json(entry.raw(), source_));
-      document_.others.push_back({.source = measured_by, .json = json});
+      document_.others.push_back({.source = measured_by, .json = dump(entry.tree())});
     });
   }
 
@@ -117,7 +98,6 @@ class DocumentReader {
   }
 
   std::string_view source_;
-  JsonStream stream_;
   Document document_;
   Context context_;
   std::string schema_version_;
@@ -126,7 +106,7 @@ class DocumentReader {
 };
 
 Document read_from(const TextParts& parts, std::string_view source) {
-  return reading(source, [&] { return DocumentReader(parts, source).read(); });
+  return reading(source, [&] { return DocumentReader(source).read(parts); });
 }
 
 }  // namespace

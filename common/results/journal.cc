@@ -14,6 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/results/files.h"
+#include "common/results/json_parts.h"
 #include "common/results/record_json.h"
 #include "common/results/record_text.h"
 #include "common/results/schema.h"

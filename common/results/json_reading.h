@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <charconv>
+#include <concepts>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "common/results/json_scan.h"
+#include "common/results/json_nodes.h"
+#include "common/results/json_values.h"
 
-// Private to results: fields of a scanned JSON text as values of a type.
+// Private to results: fields of a JSON value as values of a type.
 namespace tandem::results {
 
-// A value of a ScannedJson, which it borrows.
+// A value of some JsonNodes, which it borrows.
 class JsonValue {
  public:
-  JsonValue(const std::vector<JsonNode>& nodes, std::size_t place)
-      : nodes_(&nodes), place_(place) {}
+  JsonValue(const JsonNodes& nodes, std::size_t place) : nodes_(&nodes), place_(place) {}
 
   [[nodiscard]] JsonKind kind() const { return node().kind; }
 
   // As a member of an object.
-  [[nodiscard]] std::string key() const;
+  [[nodiscard]] std::string key() const { return std::string(view(node().key)); }
 
-  // As it stands in the text, quotes included.
-  [[nodiscard]] std::string_view raw() const;
+  // It and whatever it holds, as the library has it.
+  [[nodiscard]] Json tree() const;
 
   // The member of an object; nothing where there is none, or this is none.
   [[nodiscard]] std::optional<JsonValue> find(std::string_view key) const;
@@ -37,7 +37,7 @@ class JsonValue {
   template <class Take>
   void for_each(Take take) const {
     if (kind() != JsonKind::kList && kind() != JsonKind::kObject) return;
-    for (std::size_t at = place_ + 1; at < node().next; at = (*nodes_)[at].next) {
+    for (std::size_t at = place_ + 1; at < node().next; at = nodes_->list[at].next) {
       take(JsonValue(*nodes_, at));
     }
   }
@@ -47,11 +47,10 @@ class JsonValue {
   [[nodiscard]] bool get(double& value) const;
   [[nodiscard]] bool get(std::string& value) const;
 
-  template <class T>
-  [[nodiscard]] std::enable_if_t<std::is_integral_v<T>, bool> get(T& value) const {
-    const std::string_view text = node().text;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return kind() == JsonKind::kNumber && error == std::errc{} && end == text.data() + text.size();
+  template <std::integral T>
+  [[nodiscard]] bool get(T& value) const {
+    if (kind() == JsonKind::kInteger) return narrow(node().integer, value);
+    return kind() == JsonKind::kNatural && narrow(node().natural, value);
   }
 
   template <class T>
@@ -74,34 +73,20 @@ class JsonValue {
   }
 
  private:
-  [[nodiscard]] const JsonNode& node() const { return (*nodes_)[place_]; }
-
-  const std::vector<JsonNode>* nodes_;
-  std::size_t place_;
-};
-
-// A whole text, which it borrows. Scanning one after the other takes no new memory.
-class ScannedJson {
- public:
-  ScannedJson() = default;
-  // Throws a failure that names `source` where the text is not one value.
-  ScannedJson(std::string_view text, std::string_view source) { scan(text, source); }
-
-  void scan(std::string_view text, std::string_view source);
-
-  // Of the value that the text begins with; `end` as scan_json() has it.
-  [[nodiscard]] JsonScan scan_first(std::string_view text, int depth, std::size_t& end) {
-    return scan_json(text, depth, nodes_, end);
+  template <class From, class To>
+  static bool narrow(From from, To& to) {
+    to = static_cast<To>(from);
+    return std::in_range<To>(from);
   }
 
-  [[nodiscard]] JsonValue root() const { return {nodes_, 0}; }
+  [[nodiscard]] const JsonNode& node() const { return nodes_->list[place_]; }
+  [[nodiscard]] std::string_view view(JsonNode::Text text) const {
+    return std::string_view(nodes_->texts).substr(text.begin, text.size);
+  }
 
- private:
-  std::vector<JsonNode> nodes_;
+  const JsonNodes* nodes_;
+  std::size_t place_;
 };
-
-// Says that the text is no JSON, or nests too deep.
-[[noreturn]] void fail_scan(JsonScan scan, std::string_view source);
 
 [[noreturn]] void fail_value(std::string_view field, const JsonValue& value);
 

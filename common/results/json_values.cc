@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/results/json_depth.h"
-
 namespace tandem::results {
 
 std::string dump(const Json& json) {
@@ -23,23 +21,6 @@ std::string shown(const Json& json) {
   std::replace(text.begin(), text.end(), '\x7f', '?');
   if (text.size() > kMost) text.replace(kMost, std::string::npos, "...");
   return text;
-}
-
-std::string shown_json(std::string_view text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) json = std::string(text);  // a number beyond all that there are
-  return shown(json);
-}
-
-Json parse_json(std::string_view text, std::string_view source) {
-  if (nests_too_deep(text)) {
-    fail(ErrorKind::kFailure, "reading {}: it nests too deep for a result; is it one?", source);
-  }
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) {
-    fail(ErrorKind::kFailure, "reading {}: it is not valid JSON; is the file cut off?", source);
-  }
-  return json;
 }
 
 double finite(double value, std::string_view field) {

@@ -19,9 +19,6 @@ using Json = nlohmann::ordered_json;
 // The same, cut to what an error has room for.
 [[nodiscard]] std::string shown(const Json& json);
 
-// Of a value as it stands in a text.
-[[nodiscard]] std::string shown_json(std::string_view text);
-
 // What `read` returns; its errors name `source`.
 template <class Read>
 [[nodiscard]] auto reading(std::string_view source, Read read) {
@@ -33,9 +30,6 @@ template <class Read>
     fail(ErrorKind::kFailure, "reading {}: {}", source, reason);
   }
 }
-
-// Parses text; the error names `source`.
-[[nodiscard]] Json parse_json(std::string_view text, std::string_view source);
 
 // The number, or a logic error that names `field`.
 [[nodiscard]] double finite(double value, std::string_view field);

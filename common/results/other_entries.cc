@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/results/files.h"
-#include "common/results/json_reading.h"
+#include "common/results/json_parts.h"
 #include "common/results/json_values.h"
 
 namespace tandem::results {

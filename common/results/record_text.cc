@@ -3,6 +3,7 @@
 
 #include "common/results/files.h"
 #include "common/results/gpu_json.h"
+#include "common/results/json_parts.h"
 #include "common/results/record_json.h"
 
 namespace tandem::results {

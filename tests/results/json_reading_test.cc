@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/results/json_reading.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/results/json_stream.h"
+#include "common/results/json_parts.h"
 
 namespace tandem::results {
 namespace {
@@ -137,7 +138,6 @@ TEST(JsonValue, NumbersAreTakenExactly_OrNotAtAll) {
   EXPECT_EQ(read<double>("7"), 7);
   EXPECT_EQ(read<double>("0.30000000000000004"), 0.1 + 0.2);
   EXPECT_EQ(read<double>("1e-999"), 0);
-  EXPECT_EQ(read<double>("1e999"), std::nullopt);
   EXPECT_EQ(read<double>("null"), std::nullopt);
   EXPECT_EQ(read<bool>("false"), false);
   EXPECT_EQ(read<bool>("0"), std::nullopt);
@@ -150,7 +150,7 @@ TEST(JsonValue, MembersAreFoundByTheirPlainKey) {
   const ScannedJson json(text, "text");
   const std::optional<JsonValue> found = json.root().find("b");
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->raw(), R"({"k\n": 2, "m": 3})");
+  EXPECT_EQ(found->tree(), Json::parse(R"({"k\n": 2, "m": 3})"));
   std::map<std::string, int> members;
   EXPECT_TRUE(found->get(members));
   EXPECT_EQ(members, (std::map<std::string, int>{{"k\n", 2}, {"m", 3}}));
@@ -169,15 +169,18 @@ std::string message_of(void (*act)()) {
 
 TEST(JsonValue, OfAnotherType_IsShownWithItsField) {
   EXPECT_EQ(message_of([] {
-              const ScannedJson json("{\"n\": [1,\n 1e999]}", "text");
+              const ScannedJson json("{\"n\": [1,\n 2.5]}", "text");
               (void)value_or(json.root(), "n", 0);
             }),
-            R"(field 'n' is "[1,\n 1e999]", which is no value for it)");
+            "field 'n' is [1,2.5], which is no value for it");
   EXPECT_EQ(message_of([] { (void)required_value<int>(ScannedJson("{}", "text").root(), "n"); }),
             "field 'n' is missing");
+  EXPECT_EQ(message_of([] { const ScannedJson json("[1e999]", "text"); }),
+            R"(reading text: "1e999" is beyond all numbers; is it damaged?)");
 }
 
-// What walking through `text` comes by, where it arrives in parts of `size` bytes.
+// What reading `text` comes by, where it arrives in parts of `size` bytes and the lists of the
+// outermost object are entered.
 std::string walked(std::string_view text, std::size_t size) {
   const TextParts parts = [&](std::string& to, std::size_t) {
     const std::string_view part = text.substr(0, size);
@@ -186,36 +189,38 @@ std::string walked(std::string_view text, std::size_t size) {
     return !part.empty();
   };
   std::string found;
-  JsonStream stream(parts, "text");
-  stream.members([&](const std::string& key) {
-    found += key + "=";
-    if (stream.is_at('[')) {
-      stream.elements([&] { found += std::string(stream.value().raw()) + ";"; });
-    } else {
-      found += stream.value().raw();
-    }
-  });
-  stream.expect_end();
+  read_parts(parts, "text",
+             {.enters =
+                  [&](std::string_view path, JsonKind kind) {
+                    found += fmt::format("[{}]", path);
+                    return path.empty() || (kind == JsonKind::kList && path.rfind('/') == 0);
+                  },
+              .take =
+                  [&](std::string_view path, const JsonValue& value) {
+                    found += fmt::format("{}={};", path, value.tree().dump());
+                  }});
   return found;
 }
 
-TEST(JsonStream, FindsTheSame_HoweverTheTextArrives) {
+TEST(JsonParts, AreTheSame_HoweverTheTextArrives) {
   const std::string text =
       " {\"a\" : 12 , \"list\":[ ], \"more\":[1.5 "
-      ",{\"b\":[true]},\"\\ud83d\\ude00\"]\n,\"z\":null} ";
-  const std::string expected = "a=12list=more=1.5;{\"b\":[true]};\"\\ud83d\\ude00\";z=null";
+      ",{\"b\":[true]},\"\\ud83d\\ude00\"]\n,\"o\":{\"p\":[-1]},\"z\":null} ";
+  const std::string expected =
+      "[]/a=12;[/list][/more]/more/=1.5;[/more/]/more/={\"b\":[true]};/more/=\"\xf0\x9f\x98\x80\";"
+      "[/o]/o={\"p\":[-1]};/z=null;";
   for (std::size_t size = 1; size <= text.size(); ++size) {
     EXPECT_EQ(walked(text, size), expected) << size;
     EXPECT_EQ(walked("\xef\xbb\xbf" + text, size), expected) << size;
-    EXPECT_EQ(walked("{}", size), "");
+    EXPECT_EQ(walked("{}", size), "[]");
+    EXPECT_EQ(walked("7", size), "=7;");
   }
 }
 
-TEST(JsonStream, RefusesTheSame_HoweverTheTextArrives) {
+TEST(JsonParts, RefuseTheSame_HoweverTheTextArrives) {
   const std::string whole = R"({"a":12,"list":[1,"x"],"z":null})";
-  std::vector<std::string> wrong{whole + "x",      whole + "{}", R"({"a":1,})",
-                                 R"({"a":[1,]})",  R"({"a" 1})", R"({1:1})",
-                                 R"({"a":[1 2]})", "[]",         ""};
+  std::vector<std::string> wrong{whole + "x",  whole + "{}", R"({"a":1,})",   R"({"a":[1,]})",
+                                 R"({"a" 1})", R"({1:1})",   R"({"a":[1 2]})"};
   for (std::size_t size = 0; size < whole.size(); ++size) wrong.push_back(whole.substr(0, size));
   for (const std::string& text : wrong) {
     for (const std::size_t size : {std::size_t{1}, std::size_t{7}, text.size() + 1}) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// Private to results: what a JSON value holds, as a list in the text's order. A tree of a document
+// of many launches takes ten times the memory of its text, and most of the time of reading it;
+// these lists are filled one value after the other, in the same memory.
+namespace tandem::results {
+
+enum class JsonKind : std::uint8_t {
+  kNull,
+  kBoolean,
+  kInteger,  // below 0
+  kNatural,
+  kReal,
+  kText,
+  kList,
+  kObject
+};
+
+struct JsonNode {
+  // A place in JsonNodes::texts.
+  struct Text {
+    std::size_t begin = 0;
+    std::size_t size = 0;
+  };
+
+  JsonKind kind = JsonKind::kNull;
+  std::size_t next = 0;  // place of the first node that is not within this one
+  Text key{};            // of a member of an object
+  Text text{};           // kText
+  double real = 0;       // kReal
+  std::int64_t integer = 0;
+  std::uint64_t natural = 0;  // of kBoolean 0 or 1
+};
+
+struct JsonNodes {
+  std::vector<JsonNode> list;
+  std::string texts;
+};
+
+}  // namespace tandem::results
