@@ -10,6 +10,7 @@
 #include "common/stats/weighted_sum.h"
 #include "reports/figure_text.h"
 #include "reports/format.h"
+#include "reports/implementation.h"
 #include "reports/measured_ladder.h"
 #include "reports/modelled.h"
 
@@ -80,7 +81,11 @@ void add_parts(std::vector<std::string>& row, const DdpCost& cost, Text text) {
 
 std::string remarks(const DdpCost& cost) {
   std::vector<std::string> marks = marks_of(*cost.ddp);
-  if (!cost.parts) marks.emplace_back("no parts: phases were not timed");
+  if (!implementation_of(cost.ddp->cell).empty()) {
+    marks.emplace_back("no parts: torch does not tell backward from its collectives");
+  } else if (!cost.parts) {
+    marks.emplace_back("no parts: phases were not timed");
+  }
   return join(marks, ", ");
 }
 
@@ -105,11 +110,13 @@ std::vector<DdpCost> ddp_costs(const Summary& summary) {
     if (cell.cell.strategy != "ddp" || cell.launches == 0) continue;
     const CellSummary* independent = independent_of(cell, summary);
     if (independent == nullptr) continue;
-    costs.push_back({.ddp = &cell,
-                     .independent = independent,
-                     .share = stats::ratio_of_medians(independent->medians, cell.medians),
-                     .missing = stats::difference_of_means(means_of(cell), means_of(*independent)),
-                     .parts = own_costs(cell.measured, independent->measured)});
+    const bool is_own = implementation_of(cell.cell).empty();
+    costs.push_back(
+        {.ddp = &cell,
+         .independent = independent,
+         .share = stats::ratio_of_medians(independent->medians, cell.medians),
+         .missing = stats::difference_of_means(means_of(cell), means_of(*independent)),
+         .parts = is_own ? own_costs(cell.measured, independent->measured) : std::nullopt});
   }
   return costs;
 }

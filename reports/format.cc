@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reports/gpu_notes.h"
+#include "reports/implementation.h"
 #include "reports/transfers.h"
 #include "reports/unsteady.h"
 
@@ -108,9 +109,13 @@ std::string interval_words(const stats::Estimate& ratio) {
 
 std::string strategy_label(const results::Cell& cell) {
   const std::string usual = cell.strategy.starts_with("ddp") ? "processes" : "threads";
-  std::string label = cell.strategy;
+  const std::string implementation = implementation_of(cell);
+  std::string label = implementation.empty() ? "" : implementation + " ";
+  label += cell.strategy;
   if (cell.strategy == "independent" || cell.launch != usual) label += " (" + cell.launch + ")";
-  for (const auto& [option, value] : cell.options) label += ", " + option + "=" + value;
+  for (const auto& [option, value] : cell.options) {
+    if (option != kImplementation) label += ", " + option + "=" + value;
+  }
   return label;
 }
 

@@ -12,6 +12,7 @@
 #include "reports/format.h"
 #include "reports/other_figures.h"
 #include "reports/page_data.h"
+#include "reports/twin_table.h"
 #include "reports/two_by_two.h"
 
 namespace tandem::reports {
@@ -125,6 +126,10 @@ std::string cost_section(const Summary& summary) {
   return section(kDdpCostTitle, kDdpCostNote, table_html(ddp_cost_table(summary)));
 }
 
+std::string twin_section(const Summary& summary) {
+  return section(kTwinTitle, kTwinNote, table_html(twin_table(summary)));
+}
+
 // A model may have a hundred buckets: they are folded away.
 std::string collectives_section(const Summary& summary) {
   const std::string table = table_html(collective_table(summary));
@@ -216,7 +221,8 @@ std::string to_html(const Report& report) {
       "<noscript><p class=\"hint\">The charts need JavaScript; all their figures are in the "
       "tables.</p></noscript>\n";
   html += forest_section(report.summary) + corners_section(report.summary);
-  html += cost_section(report.summary) + chart_sections(report, groups);
+  html +=
+      twin_section(report.summary) + cost_section(report.summary) + chart_sections(report, groups);
   html += collectives_section(report.summary);
   html += section("All cells", "A dash is a figure that does not exist; the remarks say why.",
                   table_html(cell_table(report.summary)));

@@ -7,6 +7,7 @@
 #include "reports/collectives.h"
 #include "reports/ddp_cost.h"
 #include "reports/other_figures.h"
+#include "reports/twin_table.h"
 #include "reports/two_by_two.h"
 
 namespace tandem::reports {
@@ -45,6 +46,7 @@ std::string to_markdown(const Report& report) {
   return "# " + escape_markdown(verdict.subject) + "\n\n**" + escape_markdown(verdict.overall) +
          "**\n\n" + list(verdict.workloads) + section("Beside it", list(verdict.notes)) +
          section("Cells", table_or_nothing(cell_table(report.summary))) +
+         section(std::string(kTwinTitle), table_and_note(twin_table(report.summary), kTwinNote)) +
          section("ddp against dp", table_or_nothing(comparison_table(report.summary))) +
          section(
              "Algorithm against launch: median step and ratios of launch medians [95 %]",

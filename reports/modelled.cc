@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reports/format.h"
+#include "reports/implementation.h"
 
 namespace tandem::reports {
 namespace {
@@ -56,8 +57,9 @@ bool is_plain(const results::Cell& cell) {
 }
 
 bool same_question(const results::Cell& a, const results::Cell& b) {
-  constexpr std::array<std::string_view, 7> kQuestions{
-      "input", "optimizer", "seed", "link", "dispatch-cost", "interpreter-lock", "plant"};
+  constexpr std::array<std::string_view, 8> kQuestions{
+      "input",         "optimizer",        "seed",         "link", "plant",
+      "dispatch-cost", "interpreter-lock", kImplementation};
   if (precision_of(a) != precision_of(b) || is_replayed(a) != is_replayed(b)) return false;
   return std::all_of(kQuestions.begin(), kQuestions.end(), [&](std::string_view option) {
     return value_of(a, option) == value_of(b, option);

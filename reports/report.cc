@@ -14,6 +14,7 @@
 #include "reports/format.h"
 #include "reports/gpu_facts.h"
 #include "reports/subject.h"
+#include "reports/twin_table.h"
 #include "reports/two_by_two.h"
 
 namespace tandem::reports {
@@ -148,6 +149,7 @@ Facts machine_lines(const Report& report) {
 std::string to_terminal(const Report& report) {
   const Summary& summary = report.summary;
   return to_text(brief_cell_table(summary)) + "\n" +
+         block(kTwinTitle, twin_table(summary), kTwinNote) +
          block("", two_by_two_table(summary), two_by_two_note(summary)) +
          block(kDdpCostTitle, brief_ddp_cost_table(summary), kDdpCostNote) +
          block("Gradient collectives", collective_table(summary), kCollectivesNote) +

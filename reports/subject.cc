@@ -6,18 +6,24 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "reports/format.h"
+#include "reports/implementation.h"
 
 namespace tandem::reports {
 
 results::MachineFacts machine_of(const results::Document& document) {
   results::MachineFacts machine;
+  std::map<std::string, std::string> others;  // libraries that another implementation has beside
   for (const results::LaunchRecord& record : document.launches) {
-    const bool measured = record.status == results::Status::kOk;
-    if (measured && record.machine.cores > machine.cores) machine = record.machine;
+    if (record.status != results::Status::kOk) continue;
+    const bool is_own = implementation_of(record.cell).empty();
+    if (is_own && record.machine.cores > machine.cores) machine = record.machine;
+    if (!is_own) others.merge(std::map(record.machine.libraries));
   }
+  machine.libraries.merge(others);
   return machine;
 }
 

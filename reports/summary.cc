@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/stats/summary.h"
+#include "reports/implementation.h"
 #include "reports/modelled.h"
 #include "reports/phases.h"
 
@@ -97,8 +98,9 @@ CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
   return summary;
 }
 
-// `single` on the same workload, in the same precision, with the same optimizer and on the same
-// models, replayed where the cell is; one without options where there is a choice.
+// `single` of the same implementation on the same workload, in the same precision, with the same
+// optimizer and on the same models, replayed where the cell is; one without options where there is
+// a choice.
 const CellSummary* baseline_of(const CellSummary& summary, const std::vector<CellSummary>& cells) {
   const CellSummary* best = nullptr;
   for (const CellSummary& other : of_same_workload(cells, summary.cell)) {
@@ -107,6 +109,7 @@ const CellSummary* baseline_of(const CellSummary& summary, const std::vector<Cel
         other.planted != summary.planted ||
         precision_of(other.cell) != precision_of(summary.cell) ||
         is_replayed(other.cell) != is_replayed(summary.cell) ||
+        implementation_of(other.cell) != implementation_of(summary.cell) ||
         !updates_alike(other.cell, summary.cell)) {
       continue;
     }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "reports/format.h"
+#include "reports/implementation.h"
 #include "reports/modelled.h"
 #include "reports/notes.h"
 #include "reports/subject.h"
@@ -163,8 +164,9 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
     const std::vector<const Comparison*> pairs = at_most_devices(summary, workload);
     for (const Comparison* pair : pairs) {
       text.workloads.push_back(sentence(*pair));
-      // Modelled figures never decide beside measured ones.
-      const bool counts = pair->dp->modelled.empty() || !any_measured;
+      // Modelled figures never decide beside measured ones, nor do another implementation's.
+      const bool counts = (pair->dp->modelled.empty() || !any_measured) &&
+                          implementation_of(pair->dp->cell).empty();
       if (pair->dp->cell.devices > 1 && counts) count(total, *pair);
     }
     if (pairs.empty()) {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/twin_table.h"
+
+#include <gtest/gtest.h>
+
+#include "reports/ddp_cost.h"
+#include "reports/format.h"
+#include "reports/implementation.h"
+#include "reports/subject.h"
+#include "reports/verdict.h"
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+// What is added after this is torch's.
+void as_torch(Synthetic& synthetic, std::size_t from) {
+  auto& launches = synthetic.document().launches;
+  for (std::size_t i = from; i < launches.size(); ++i) {
+    launches[i].cell.options[kImplementation] = "torch-9.9.9";
+    launches[i].machine.libraries["torch"] = "9.9.9";
+  }
+}
+
+// Ours: 80 ms alone, 100 ms wrapped on one device, 50 ms on two; torch's 120, 180 and 90 ms.
+Synthetic both() {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08, 0.08}).add("ddp", 1, {0.1, 0.1}).add("ddp", 2, {0.05, 0.05});
+  synthetic.document().launches.front().machine.libraries["kernels"] = "ours";
+  const std::size_t ours = synthetic.document().launches.size();
+  synthetic.add("single", 1, {0.12, 0.12}).add("ddp", 1, {0.18, 0.18}).add("ddp", 2, {0.09, 0.09});
+  as_torch(synthetic, ours);
+  return synthetic;
+}
+
+TEST(Twins, AreTheSameCellOfBothSides) {
+  Synthetic synthetic = both();
+  const Summary summary = summarize(synthetic.document());
+  const std::vector<Twins> twins = twins_of(summary);
+  ASSERT_EQ(twins.size(), 3U);
+  for (const Twins& pair : twins) {
+    EXPECT_EQ(own_cell(pair.theirs->cell), pair.ours->cell);
+    const double expected = pair.ours->cell.devices == 2        ? 1.8
+                            : pair.ours->cell.strategy == "ddp" ? 1.8
+                                                                : 1.5;
+    EXPECT_NEAR(pair.speed.center, expected, 1e-12);
+  }
+}
+
+TEST(Twins, WithoutTheirCounterpart_AreNone) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08}).add("ddp", 2, {0.05});
+  as_torch(synthetic, 1);
+  const Summary summary = summarize(synthetic.document());
+  EXPECT_TRUE(twins_of(summary).empty());
+}
+
+TEST(WrapperCosts, AreOverSingleOfTheSameImplementation) {
+  Synthetic synthetic = both();
+  const Summary summary = summarize(synthetic.document());
+  const std::vector<WrapperCost> costs = wrapper_costs(summary);
+  ASSERT_EQ(costs.size(), 2U);
+  for (const WrapperCost& cost : costs) {
+    const bool is_own = implementation_of(cost.wrapped->cell).empty();
+    EXPECT_EQ(implementation_of(cost.single->cell), implementation_of(cost.wrapped->cell));
+    EXPECT_NEAR(cost.ratio.center, is_own ? 1.25 : 1.5, 1e-12);
+  }
+}
+
+TEST(TwinTable, WithoutAnotherImplementation_HasNoRows) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08, 0.08}).add("ddp", 1, {0.1, 0.1});
+  EXPECT_TRUE(twin_table(summarize(synthetic.document())).rows.empty());
+}
+
+TEST(Summary, SpeedupsAreOverSingleOfTheSameImplementation) {
+  Synthetic synthetic = both();
+  for (const CellSummary& cell : summarize(synthetic.document()).cells) {
+    if (cell.cell.strategy != "ddp" || cell.cell.devices != 2) continue;
+    const bool is_own = implementation_of(cell.cell).empty();
+    ASSERT_TRUE(cell.speedup);
+    EXPECT_NEAR(cell.speedup->center, is_own ? 1.6 : 0.12 / 0.09, 1e-12);
+  }
+}
+
+TEST(Verdict, ComparesDpAndDdpOfOneImplementation) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.06}).add("ddp", 2, {0.05, 0.05});
+  synthetic.add("dp", 2, {0.1, 0.1}).add("ddp", 2, {0.2, 0.2});
+  as_torch(synthetic, 4);
+  const Summary summary = summarize(synthetic.document());
+  ASSERT_EQ(summary.comparisons.size(), 2U);
+  const VerdictText text = verdict(synthetic.document(), summary);
+  EXPECT_EQ(text.overall.find("ddp is faster than dp in the one comparison"), 0U) << text.overall;
+}
+
+TEST(MachineOf, HasOurFacts_AndTheLibrariesOfBoth) {
+  Synthetic synthetic = both();
+  const auto libraries = machine_of(synthetic.document()).libraries;
+  EXPECT_EQ(libraries.at("kernels"), "ours");
+  EXPECT_EQ(libraries.at("torch"), "9.9.9");
+}
+
+TEST(StrategyLabel, BeginsWithTheImplementation) {
+  Synthetic synthetic;
+  synthetic.add("ddp", 2, {0.05});
+  results::Cell cell = synthetic.document().launches.front().cell;
+  cell.options = {{"grads", "views"}, {kImplementation, "torch-9.9.9"}};
+  EXPECT_EQ(strategy_label(cell), "torch-9.9.9 ddp, grads=views");
+}
+
+}  // namespace
+}  // namespace tandem::reports
