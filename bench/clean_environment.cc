@@ -14,8 +14,8 @@ namespace tandem::bench {
 namespace {
 
 bool changes_the_measurement(std::string_view variable) {
-  constexpr std::array<std::string_view, 7> kPrefixes{"BENCHMARK_", "OMP_",  "GOMP_",  "KMP_",
-                                                      "OPENBLAS_",  "DNNL_", "ONEDNN_"};
+  constexpr std::array<std::string_view, 8> kPrefixes{"BENCHMARK_", "OMP_", "GOMP_", "KMP_",
+                                                      "OPENBLAS_",  "MKL_", "DNNL_", "ONEDNN_"};
   for (const std::string_view prefix : kPrefixes) {
     if (variable.starts_with(prefix)) return true;
   }

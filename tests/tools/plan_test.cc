@@ -114,7 +114,7 @@ std::set<int> devices_of(const std::vector<results::Cell>& cells) {
 
 TEST(Plan, EveryShippedSweep_HasItsNameAndADescription_AndMakesSense) {
   const auto list = list_sweeps({test::build_folder() / "share/tandem/sweeps"});
-  EXPECT_EQ(list.size(), 14U);
+  EXPECT_EQ(list.size(), 15U);
   for (const auto& [name, description] : list) {
     EXPECT_EQ(shipped(name).name, name);
     EXPECT_FALSE(description.empty()) << name;

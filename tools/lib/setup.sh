@@ -17,7 +17,7 @@ clean_environment() {
   local variable
   while read -r variable; do
     case $variable in
-      OMP_* | GOMP_* | KMP_* | OPENBLAS_* | DNNL_* | ONEDNN_* | BENCHMARK_* | \
+      OMP_* | GOMP_* | KMP_* | OPENBLAS_* | MKL_* | DNNL_* | ONEDNN_* | BENCHMARK_* | \
         LIBRARY_PATH | GTEST_* | CTEST_*)
         unset "$variable" ;;
     esac

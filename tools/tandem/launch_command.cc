@@ -10,13 +10,16 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/check.h"
+#include "reports/implementation.h"
+
 namespace tandem::cli {
 namespace {
 
 // Thread counts, kernel choices and flag twins of the benchmark library, whatever the shell
 // exports. The same prefixes as in tools/lib/setup.sh.
-constexpr std::array<std::string_view, 7> kRemoved{"OMP_",  "GOMP_",   "KMP_",      "OPENBLAS_",
-                                                   "DNNL_", "ONEDNN_", "BENCHMARK_"};
+constexpr std::array<std::string_view, 8> kRemoved{"OMP_", "GOMP_", "KMP_",    "OPENBLAS_",
+                                                   "MKL_", "DNNL_", "ONEDNN_", "BENCHMARK_"};
 
 // Open MPI's daemons on several nodes probe connections that are silent, and give up a node that
 // does not answer after 5 + 3 x 2 s: long before ranks do, whose end could not be told to it. Open
@@ -52,10 +55,24 @@ bool has_preset_link(const results::Cell& cell) {
 
 namespace {
 
-// What step_bench is told of a cell.
+bool is_of_torch(const results::Cell& cell) { return !reports::implementation_of(cell).empty(); }
+
+// Started under this program's own name of it: what torch is called may change between two runs.
+void add_torch(std::vector<std::string>& command, const LaunchSettings& settings) {
+  TANDEM_CHECK(settings.torch, "a cell of torch's, and no torch");
+  command.push_back(settings.torch->python);
+  command.emplace_back("-B");
+  command.push_back(settings.torch->script.string());
+}
+
+// What step_bench, or the cell's implementation, is told of a cell.
 void add_cell(std::vector<std::string>& command, const results::Cell& cell,
               const LaunchSettings& settings) {
-  command.push_back(settings.step_bench.string());
+  if (is_of_torch(cell)) {
+    add_torch(command, settings);
+  } else {
+    command.push_back(settings.step_bench.string());
+  }
   command.push_back("--strategy=" + cell.strategy);
   command.push_back("--launch=" + cell.launch);
   command.push_back("--model=" + cell.model);
@@ -65,6 +82,26 @@ void add_cell(std::vector<std::string>& command, const results::Cell& cell,
   command.push_back("--min-time=" + settings.min_time);
   command.push_back(fmt::format("--min-samples={}", settings.min_samples));
   for (const auto& [name, value] : cell.options) command.push_back("--" + name + "=" + value);
+}
+
+void add_yardsticks(std::vector<std::string>& command, const results::Cell& cell,
+                    const Yardsticks& yardsticks) {
+  if (yardsticks.core_gflops > 0 && has_preset_link(cell)) {
+    command.push_back(fmt::format("--core-gflops={}", yardsticks.core_gflops));
+  }
+  if (!yardsticks.peak_gflops.empty() && !cell.options.contains("peak-gflops")) {
+    command.push_back("--peak-gflops=" + yardsticks.peak_gflops);
+  }
+}
+
+void add_failing(std::vector<std::string>& command, const results::Cell& cell,
+                 const LaunchSettings& settings) {
+  if (!settings.comm_timeout.empty() && !cell.options.contains("comm-timeout")) {
+    command.push_back("--comm-timeout=" + settings.comm_timeout);
+  }
+  if (!settings.flight_folder.empty()) {
+    command.push_back("--flight-dir=" + settings.flight_folder.string());
+  }
 }
 
 }  // namespace
@@ -81,20 +118,9 @@ std::vector<std::string> launch_command(const results::Cell& cell, const LaunchS
                                         const std::filesystem::path& record) {
   std::vector<std::string> command = launcher_words(settings.site, cell, settings.oversubscribe);
   add_cell(command, cell, settings);
-  const Yardsticks& yardsticks = settings.yardsticks;
-  if (yardsticks.core_gflops > 0 && has_preset_link(cell)) {
-    command.push_back(fmt::format("--core-gflops={}", yardsticks.core_gflops));
-  }
-  if (!yardsticks.peak_gflops.empty() && !cell.options.contains("peak-gflops")) {
-    command.push_back("--peak-gflops=" + yardsticks.peak_gflops);
-  }
+  if (!is_of_torch(cell)) add_yardsticks(command, cell, settings.yardsticks);
   command.push_back("--record=" + record.string());
-  if (!settings.comm_timeout.empty() && !cell.options.contains("comm-timeout")) {
-    command.push_back("--comm-timeout=" + settings.comm_timeout);
-  }
-  if (!settings.flight_folder.empty()) {
-    command.push_back("--flight-dir=" + settings.flight_folder.string());
-  }
+  if (!is_of_torch(cell)) add_failing(command, cell, settings);
   if (settings.oversubscribe) command.emplace_back("--oversubscribe");
   return command;
 }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/results/launch_record.h"
 #include "tools/tandem/launch_site.h"
 #include "tools/tandem/sweep.h"
+#include "tools/tandem/torch_twin.h"
 
 namespace tandem::cli {
 
@@ -29,6 +31,7 @@ struct LaunchSettings {
   // Of the launch: where its ranks keep their flight records; empty: nowhere.
   std::filesystem::path flight_folder{};
   Yardsticks yardsticks{};
+  std::optional<TorchTwin> torch{};  // for cells of its implementation
 };
 
 // A link beside a GPU's speed, "pcie4@a100-fp32": it is scaled to the speed of one core.
@@ -36,7 +39,8 @@ struct LaunchSettings {
 
 // step_bench's command line for one launch of a cell: run directly where one process holds all
 // devices and the site is this machine, else under the site's launcher, whose binding is off in
-// favour of step_bench's own.
+// favour of step_bench's own. Of a cell of another implementation, that one's program, which
+// measures no yardsticks and keeps no flight records.
 [[nodiscard]] std::vector<std::string> launch_command(const results::Cell& cell,
                                                       const LaunchSettings& settings,
                                                       const std::filesystem::path& record);

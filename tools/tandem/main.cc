@@ -50,6 +50,12 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
       ->check(CLI::Range(1, 100000));
   run->add_option("--launches", options.launches, "Launches per cell instead of the sweep's")
       ->check(CLI::Range(1, 1000));
+  run->add_option(
+         "--with-torch", options.torch_python,
+         "PyTorch's own single, independent, ddp and, between GPUs, dp beside ours, by the "
+         "python that has torch; default: python3 in PATH")
+      ->expected(0, 1)
+      ->each([&options](const std::string&) { options.with_torch = true; });
   run->add_option("--budget", options.budget,
                   "Take the most informative cells that fit into this time, such as 30m, and start "
                   "no launch after it");
@@ -113,8 +119,10 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
   explain->add_option("--precision", options.precision, "fp32, tf32 or bf16, on all rungs")
       ->capture_default_str();
   explain->add_option("--link", options.link, "All rungs on a modelled link, such as 20us:1GBps");
-  explain->add_option("--dispatch-cost", options.dispatch_cost,
-                      "Beside it a modelled chart: an interpreter's cost per call, such as 8us");
+  explain->add_option(
+      "--dispatch-cost", options.dispatch_cost,
+      "Beside it a modelled chart: an interpreter's cost per call, such as 8us; auto: "
+      "that of torch here, measured");
   explain->add_flag("--interpreter-lock", options.interpreter_lock,
                     "In that chart also the lock that threads share");
   explain->add_option("--plant", options.plant,

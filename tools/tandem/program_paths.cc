@@ -15,6 +15,10 @@ std::vector<std::filesystem::path> sweep_folders() {
   return {program_folder().parent_path() / "share/tandem/sweeps", TANDEM_SWEEP_FOLDER};
 }
 
+std::vector<std::filesystem::path> torch_folders() {
+  return {program_folder().parent_path() / "share/tandem/torch", TANDEM_TORCH_FOLDER};
+}
+
 std::filesystem::path find_step_bench(const std::filesystem::path& given) {
   const std::filesystem::path path =
       given.empty() ? program_folder() / "step_bench" : std::filesystem::absolute(given);

@@ -24,6 +24,7 @@
 #include "tools/tandem/sweep.h"
 #include "tools/tandem/sweep_files.h"
 #include "tools/tandem/sweep_runner.h"
+#include "tools/tandem/torch_twin.h"
 
 namespace tandem::cli {
 namespace {
@@ -34,6 +35,7 @@ struct Task {
   LaunchSite site;
   PlannedCells planned;
   SweepRunner::Plan plan;
+  std::optional<TorchTwin> torch;
 };
 
 Task task_of(const RunOptions& options) {
@@ -45,6 +47,8 @@ Task task_of(const RunOptions& options) {
   if (options.launches > 0) task.sweep.launches = options.launches;
   task.planned = plan_cells(task.sweep, backend);
   drop_for_backend(task.planned, is_on_host(backend));
+  if (options.with_torch) task.torch = find_torch_twin(options.torch_python, task.site);
+  if (task.torch) add_torch_cells(task.planned, task.torch->name, is_on_host(backend));
   task.plan = {.cells = task.planned.cells,
                .launches = task.sweep.launches,
                .limit = {.site = task.site,
@@ -62,7 +66,8 @@ results::SweepInfo sweep_info(const Task& task, const RunOptions& options) {
   info.name = sweep.name;
   info.definition = definition_of(sweep, {.backend = options.backend,
                                           .oversubscribe = options.oversubscribe,
-                                          .site = text_of(task.site)});
+                                          .site = text_of(task.site),
+                                          .torch = task.torch ? task.torch->name : ""});
   info.planned_cells = static_cast<int>(task.plan.cells.size());
   info.launches_per_cell = sweep.launches;
   info.dropped = by_reason(task.planned.dropped);
@@ -132,12 +137,14 @@ int finish(const OutputFolder& folder, results::JournalContents journal, SweepEn
 }
 
 LaunchSettings settings_of(const Task& task, const RunOptions& options) {
-  return {.step_bench = find_step_bench(options.step_bench),
-          .min_time = task.sweep.min_time,
-          .min_samples = task.sweep.min_samples,
-          .oversubscribe = options.oversubscribe,
-          .site = task.site,
-          .comm_timeout = checked_comm_timeout(options.comm_timeout)};
+  LaunchSettings settings{.step_bench = find_step_bench(options.step_bench),
+                          .min_time = task.sweep.min_time,
+                          .min_samples = task.sweep.min_samples,
+                          .oversubscribe = options.oversubscribe,
+                          .site = task.site,
+                          .comm_timeout = checked_comm_timeout(options.comm_timeout)};
+  settings.torch = task.torch;
+  return settings;
 }
 
 std::vector<Seconds> expected_by(const Launcher& launcher, const Interrupts& interrupts,

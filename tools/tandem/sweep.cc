@@ -151,6 +151,7 @@ std::string definition_of(const Sweep& sweep, const SweepPlace& place) {
                        {"oversubscribe", place.oversubscribe}};
   if (!sweep.constraints.empty()) definition["constraints"] = to_json(sweep.constraints);
   if (!place.site.empty()) definition["site"] = place.site;
+  if (!place.torch.empty()) definition["torch"] = place.torch;
   return definition.dump();
 }
 

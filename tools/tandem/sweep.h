@@ -59,7 +59,8 @@ struct Sweep {
 struct SweepPlace {
   std::string backend;
   bool oversubscribe = false;
-  std::string site{};  // text_of(LaunchSite)
+  std::string site{};   // text_of(LaunchSite)
+  std::string torch{};  // what PyTorch's cells are called; empty: there are none
 };
 [[nodiscard]] std::string definition_of(const Sweep& sweep, const SweepPlace& place);
 

@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/stats/summary.h"
+#include "reports/implementation.h"
 #include "reports/modelled.h"
 #include "tools/tandem/information.h"
 #include "tools/tandem/option_check.h"
@@ -17,6 +18,7 @@
 namespace tandem::cli {
 namespace {
 
+using reports::implementation_of;
 using reports::precision_of;
 using results::LaunchRecord;
 using results::Status;
@@ -73,6 +75,7 @@ void SweepRunner::adopt_speeds(const LaunchRecord& record) {
 // Ranks would wait for the one that measures: where a precision has cells of one process, those do.
 Yardsticks SweepRunner::yardsticks_for(const results::Cell& cell) const {
   Yardsticks yardsticks{.core_gflops = core_gflops_};
+  if (!implementation_of(cell).empty()) return {};
   const std::string precision = precision_of(cell);
   const auto known = peaks_.find(precision);
   if (known != peaks_.end()) {
@@ -81,7 +84,8 @@ Yardsticks SweepRunner::yardsticks_for(const results::Cell& cell) const {
   }
   const bool others_can =
       std::any_of(plan_.cells.begin(), plan_.cells.end(), [&](const results::Cell& other) {
-        return other.launch == "threads" && precision_of(other) == precision;
+        return other.launch == "threads" && precision_of(other) == precision &&
+               implementation_of(other).empty();
       });
   if (cell.launch == "threads" || !others_can) yardsticks.peak_gflops = "measured";
   return yardsticks;
