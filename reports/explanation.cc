@@ -95,6 +95,22 @@ void add_modelled(Explanation& explanation, const MeasuredLadder& ladder) {
   }
 }
 
+// From another implementation's strategy to Tandem's, in two steps that sum to the difference: what
+// the same share of the batch takes longer alone, and what is left.
+void add_theirs(Explanation& explanation, const MeasuredLadder& ladder, Rung theirs, Rung ours,
+                const std::string& name) {
+  if (ladder.find(theirs) == nullptr) return;
+  const Weights whole = minus(theirs, ours);
+  const Weights kernels = minus(Rung::kTheirSingle, Rung::kOwnSingle);
+  Weights rest = whole;
+  add(rest, kernels, -1);
+  explanation.theirs.push_back({.cause = name + ", all of it", .figure = ladder.sum(whole)});
+  explanation.theirs.push_back(
+      {.cause = "kernels: single against single, on one share", .figure = ladder.sum(kernels)});
+  explanation.theirs.push_back({.cause = "interpreter: what is left, of wrapper and collectives",
+                                .figure = ladder.sum(rest)});
+}
+
 std::vector<PeakMemory> memory_of(const MeasuredLadder& ladder) {
   std::vector<PeakMemory> peaks;
   std::vector<Rung> shown{kLadder.begin(), kLadder.end()};
@@ -195,6 +211,8 @@ Explanation explain(const results::Document& document, const GapQuestion& questi
   explanation.own_cost = ladder.sum(minus(Rung::kStockDdp, Rung::kIndependent));
   explanation.own_costs = own_costs_of_ddp(ladder);
   add_modelled(explanation, ladder);
+  add_theirs(explanation, ladder, Rung::kTheirDdp, Rung::kStockDdp, "ddp");
+  add_theirs(explanation, ladder, Rung::kTheirDp, Rung::kDp, "dp");
   explanation.memory = memory_of(ladder);
   const results::Document own = ladder_document(document, ladder, launches);
   const Summary summary = summarize(own);

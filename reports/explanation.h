@@ -55,6 +55,8 @@ struct Explanation {
   Figure own_cost;                  // ddp as torch has it minus independent processes
   std::vector<Effect> own_costs;    // its parts; they sum to it
   std::vector<Effect> modelled;     // effects of dispatch cost and lock: time that they add
+  // Where another implementation is asked about: what its ddp, and dp, take more than Tandem's.
+  std::vector<Effect> theirs;
   std::vector<std::pair<std::string, double>> dispatches;  // per step, by label
   std::vector<PeakMemory> memory;
   std::vector<std::string> notes;

@@ -182,6 +182,27 @@ Section modelled_section(const Explanation& explanation) {
   return section;
 }
 
+// Kernels hold the interpreter of one device's step as well: torch's calls on a CPU return when the
+// kernel has ended, so that nothing of either hides behind the other.
+Section theirs_section(const Explanation& explanation) {
+  const GapQuestion& question = explanation.question;
+  Section section =
+      effects_section(fmt::format("From {} to Tandem, the same algorithm", question.implementation),
+                      explanation.theirs, "takes more, ms [95 %]");
+  section.lines.emplace_back(
+      "The steps sum to the difference. On a CPU the one of kernels holds what the interpreter "
+      "takes "
+      "of a single device's step too, for calls return when their kernels have ended.");
+  if (!explanation.modelled.empty()) {
+    section.lines.push_back(
+        fmt::format("The interpreter as modelled above: {} ms in ddp; it runs ahead of the "
+                    "kernels, so that only "
+                    "what they do not hide is left.",
+                    milliseconds_text(explanation.modelled.at(1).figure)));
+  }
+  return section;
+}
+
 // What each rung is, so that any of them can be run by hand.
 Section cells_section(const Explanation& explanation) {
   Section section{.title = "The rungs as measured", .lines = {}, .table = {}};
@@ -225,6 +246,7 @@ std::vector<Section> sections_of(const Explanation& explanation) {
   sections.push_back(range_section(explanation));
   sections.push_back(own_cost_section(explanation));
   if (!explanation.modelled.empty()) sections.push_back(modelled_section(explanation));
+  if (!explanation.theirs.empty()) sections.push_back(theirs_section(explanation));
   if (!explanation.memory.empty()) sections.push_back(memory_section(explanation));
   sections.push_back(cells_section(explanation));
   if (!explanation.notes.empty()) {

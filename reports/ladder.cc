@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "reports/implementation.h"
+
 namespace tandem::reports {
 namespace {
 
@@ -13,6 +15,7 @@ struct Definition {
   const char* label;
   const char* strategy;
   Options options;
+  bool is_one_share = false;  // of the batch, on one device
 };
 
 bool in_processes(const Definition& definition) {
@@ -96,14 +99,26 @@ void add_modelled(std::vector<Definition>& definitions, const GapQuestion& quest
   definitions.push_back({Rung::kDpLock, "dp with the interpreter lock", "dp", locked});
 }
 
+void add_theirs(std::vector<Definition>& definitions, const GapQuestion& question) {
+  if (question.implementation.empty()) return;
+  const Options theirs{{kImplementation, question.implementation}};
+  definitions.push_back({Rung::kTheirDdp, "their ddp", "ddp", theirs});
+  if (question.implementation_has_dp) {
+    definitions.push_back({Rung::kTheirDp, "their dp", "dp", theirs});
+  }
+  definitions.push_back({Rung::kTheirSingle, "their single, a share", "single", theirs, true});
+  definitions.push_back({Rung::kOwnSingle, "single, a share", "single", {}, true});
+}
+
 results::Cell cell_of(const Definition& definition, const GapQuestion& question) {
-  results::Cell cell{.strategy = definition.strategy,
-                     .launch = in_processes(definition) ? "processes" : "threads",
-                     .model = question.model,
-                     .backend = question.backend,
-                     .devices = question.devices,
-                     .global_batch = question.batch,
-                     .options = definition.options};
+  results::Cell cell{
+      .strategy = definition.strategy,
+      .launch = in_processes(definition) ? "processes" : "threads",
+      .model = question.model,
+      .backend = question.backend,
+      .devices = definition.is_one_share ? 1 : question.devices,
+      .global_batch = question.batch / (definition.is_one_share ? question.devices : 1),
+      .options = definition.options};
   // Not over "scatter": that rung is about where the batch comes from.
   if (question.input != "host") cell.options.try_emplace("input", question.input);
   if (question.precision != "fp32") cell.options["precision"] = question.precision;
@@ -117,6 +132,7 @@ results::Cell cell_of(const Definition& definition, const GapQuestion& question)
 std::vector<RungCell> ladder_cells(const GapQuestion& question) {
   std::vector<Definition> definitions = measured_definitions();
   add_modelled(definitions, question);
+  add_theirs(definitions, question);
   std::vector<RungCell> cells;
   for (const Definition& definition : definitions) {
     cells.push_back({.rung = definition.rung,

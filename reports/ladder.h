@@ -24,6 +24,9 @@ struct GapQuestion {
   bool interpreter_lock = false;  // also in that chart
   // A delay as a check: on device 0 of every rung that has the phase, once per step; empty: none.
   std::string plant;
+  // Whose ddp is held against Tandem's, such as "torch-2.15.0"; empty: nobody's.
+  std::string implementation{};
+  bool implementation_has_dp = false;  // and dp as well: torch's is between GPUs
 };
 
 // The cells that an explanation needs. The first nine, in this order, are the ladder.
@@ -54,6 +57,11 @@ enum class Rung {
   kDpDispatch,
   kDdpDispatch,
   kDpLock,
+  // Another implementation's, and on one device's share of the batch both sides' single.
+  kTheirDdp,
+  kTheirDp,
+  kTheirSingle,
+  kOwnSingle,
 };
 
 inline constexpr std::array kLadder{

@@ -46,6 +46,37 @@ case_causes() {
   [ ! -e result/unfinished ] || die "marked unfinished"
 }
 
+# with_torch COST: a python whose torch takes 1 ms more alone and 3 ms more in ddp, and so much for a call
+with_torch() {
+  cat >python <<SH
+#!/bin/sh
+case \$3 in
+  --name) echo torch-9.9.9; exit 0 ;;
+  --dispatch-cost) echo $1; exit 0 ;;
+esac
+shift 2
+FAKE_COSTS="onelaunch=1100 copies=3900" exec "$fake" "\$@"
+SH
+  chmod +x python
+}
+
+# Two steps from torch's ddp to ours; the modelled interpreter takes torch's measured cost, once measured.
+case_torch() {
+  with_torch 7.25us
+  expect 0 explain --out result --with-torch="$folder/python" --dispatch-cost=auto
+  grep -q '^From torch-9.9.9 to Tandem' out || die "no section"
+  grep -q '^ddp, all of it .* 3.000 \[3.000 .. 3.000\]' out || die "not the whole difference"
+  grep -q '^kernels: single against single.* 1.000 \[1.000 .. 1.000\]' out || die "not the kernels"
+  grep -q '^interpreter: what is left.* 2.000 \[2.000 .. 2.000\]' out || die "not the interpreter"
+  grep -q 'an interpreter that takes 7.25us per dispatched call' out || die "not torch's cost"
+  [ "$(launches result)" = 50 ] || die "not 25 rungs x 2 launches"
+  with_torch 8.5us
+  expect 0 explain --out result --with-torch="$folder/python" --dispatch-cost=auto
+  [ "$(launches result)" = 50 ] || die "measured again at another cost"
+  expect 2 explain --out other --dispatch-cost=auto
+  one_line 'it is measured with torch'
+}
+
 case_planted() {
   # A cause is in its own step, with its size, and in no other.
   FAKE_COSTS="input=777" expect 0 explain --out result

@@ -84,12 +84,13 @@ SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
   check_one_site(task, limit.site);
   check_room(task, limit);
   const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
-  const LaunchSettings settings{.step_bench = find_step_bench(options.step_bench),
-                                .min_time = task.settings.min_time,
-                                .min_samples = task.settings.min_samples,
-                                .oversubscribe = task.settings.oversubscribe,
-                                .site = limit.site,
-                                .comm_timeout = checked_comm_timeout(options.comm_timeout)};
+  LaunchSettings settings{.step_bench = find_step_bench(options.step_bench),
+                          .min_time = task.settings.min_time,
+                          .min_samples = task.settings.min_samples,
+                          .oversubscribe = task.settings.oversubscribe,
+                          .site = limit.site,
+                          .comm_timeout = checked_comm_timeout(options.comm_timeout)};
+  settings.torch = task.torch;
   const results::SweepInfo asked = own_sweep(task);
   if (task.source.is_given) {
     check_same_machine(task.source.document->sweep, asked.context, task.source.folder);

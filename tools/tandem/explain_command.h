@@ -18,11 +18,13 @@ struct ExplainOptions {
   std::string input = "host";
   std::string precision = "fp32";
   std::string link;
-  std::string dispatch_cost;
+  std::string dispatch_cost;  // "auto": torch's own, measured here
   bool interpreter_lock = false;
-  std::string plant;     // of step_bench, given to every rung; empty: none
-  std::string backend;   // empty: as FILE was measured, else auto
-  std::string min_time;  // empty: as FILE was measured, else 500ms
+  bool with_torch = false;   // PyTorch's ddp and single beside, from `torch_python`
+  std::string torch_python;  // empty: python3 in PATH
+  std::string plant;         // of step_bench, given to every rung; empty: none
+  std::string backend;       // empty: as FILE was measured, else auto
+  std::string min_time;      // empty: as FILE was measured, else 500ms
   bool oversubscribe = false;
   std::string launch_timeout = "10m";
   SiteOptions site{};

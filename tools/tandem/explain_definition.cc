@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/error.h"
+#include "tools/tandem/measuring.h"
 #include "tools/tandem/plan.h"
 #include "tools/tandem/sweep.h"
+#include "tools/tandem/torch_twin.h"
 
 namespace tandem::cli {
 namespace {
@@ -23,6 +25,9 @@ Json to_json(const reports::GapQuestion& question) {
             {"interpreter_lock", question.interpreter_lock},
             {"plant", question.plant}};
   if (question.precision != kUsualPrecision) json["precision"] = question.precision;
+  if (question.implementation.empty()) return json;
+  json["implementation"] = question.implementation;
+  json["implementation_has_dp"] = question.implementation_has_dp;
   return json;
 }
 
@@ -36,7 +41,9 @@ reports::GapQuestion question_from(const Json& json, const std::string& backend)
           .link = json.at("link").get<std::string>(),
           .dispatch_cost = json.at("dispatch_cost").get<std::string>(),
           .interpreter_lock = json.at("interpreter_lock").get<bool>(),
-          .plant = json.at("plant").get<std::string>()};
+          .plant = json.at("plant").get<std::string>(),
+          .implementation = json.value("implementation", ""),
+          .implementation_has_dp = json.value("implementation_has_dp", false)};
 }
 
 MeasuringSettings settings_from(const Json& json) {
@@ -59,10 +66,11 @@ PlannedBefore read(Json json, const std::string& source) {
   json.erase("backend");
   json.erase("oversubscribe");
   json.erase("site");
-  for (const results::Cell& cell :
-       cells_of(parse_sweep(json.dump(), source), planned.settings.backend)) {
-    planned.cells.insert(cell.name());
-  }
+  const std::string torch = json.value("torch", "");
+  json.erase("torch");
+  PlannedCells cells = plan_cells(parse_sweep(json.dump(), source), planned.settings.backend);
+  if (!torch.empty()) add_torch_cells(cells, torch, is_on_host(planned.settings.backend));
+  for (const results::Cell& cell : cells.cells) planned.cells.insert(cell.name());
   return planned;
 }
 
@@ -77,6 +85,14 @@ PlannedBefore planned_by(const std::string& definition, const std::string& sourc
          "reading {}: its first line does not say what was planned; was it written by tandem run?",
          source);
   }
+}
+
+std::string dispatch_cost_in(const std::string& definition, const std::string& implementation) {
+  const Json json = Json::parse(definition, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("explain")) return "";
+  const Json& question = json.at("explain");
+  if (!question.is_object() || question.value("implementation", "") != implementation) return "";
+  return question.value("dispatch_cost", "");
 }
 
 std::string definition_of(const reports::GapQuestion& question, int launches,

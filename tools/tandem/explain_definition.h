@@ -26,6 +26,10 @@ struct PlannedBefore {
 // Throws a failure that names `source` where it is neither.
 [[nodiscard]] PlannedBefore planned_by(const std::string& definition, const std::string& source);
 
+// The dispatch cost of an explanation that asked about this implementation; else empty.
+[[nodiscard]] std::string dispatch_cost_in(const std::string& definition,
+                                           const std::string& implementation);
+
 // Everything that decides what an explanation of its own measures, as canonical JSON.
 [[nodiscard]] std::string definition_of(const reports::GapQuestion& question, int launches,
                                         const MeasuringSettings& settings);

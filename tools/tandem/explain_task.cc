@@ -18,6 +18,8 @@ namespace {
 using results::LaunchRecord;
 using results::Status;
 
+constexpr const char* kMeasured = "auto";  // of --dispatch-cost
+
 void check_question(const ExplainOptions& options) {
   if (options.batch < 1) {
     fail(ErrorKind::kUsage, "--batch: {} holds no sample; use 1 or more", options.batch);
@@ -47,7 +49,7 @@ void check_models(const ExplainOptions& options) {
     fail(ErrorKind::kUsage, "--precision: '{}' is unknown; known are {}", options.precision,
          fmt::join(kPrecisions, ", "));
   }
-  if (!options.dispatch_cost.empty())
+  if (!options.dispatch_cost.empty() && options.dispatch_cost != kMeasured)
     (void)parse_duration(options.dispatch_cost, "--dispatch-cost");
   if (options.interpreter_lock && options.dispatch_cost.empty()) {
     fail(ErrorKind::kUsage,
@@ -62,6 +64,35 @@ MeasuringSettings settings_of(const ExplainOptions& options, MeasuringSettings s
   if (options.oversubscribe) settings.oversubscribe = true;
   (void)parse_duration(settings.min_time, "--min-time");
   return settings;
+}
+
+// One that an explanation in the same folder has measured is kept: two would be two charts.
+std::string measured_dispatch_cost(const ExplainTask& task) {
+  if (!task.torch) {
+    fail(
+        ErrorKind::kUsage,
+        "--dispatch-cost=auto: it is measured with torch; add --with-torch, or give a cost such as "
+        "8us");
+  }
+  if (task.source.document) {
+    const std::string& definition = task.source.document->sweep.definition;
+    const std::string before = dispatch_cost_in(definition, task.torch->name);
+    if (!before.empty()) return before;
+  }
+  return dispatch_cost_of(*task.torch);
+}
+
+void add_torch(ExplainTask& task, const ExplainOptions& options) {
+  if (options.with_torch) {
+    task.torch = find_torch_twin(options.torch_python, checked_site(options.site));
+  }
+  if (task.torch) {
+    task.question.implementation = task.torch->name;
+    task.question.implementation_has_dp = !is_on_host(task.settings.backend);
+  }
+  if (options.dispatch_cost == kMeasured) {
+    task.question.dispatch_cost = measured_dispatch_cost(task);
+  }
 }
 
 // Rungs on a CPU and rungs on GPUs make no ladder.
@@ -107,6 +138,7 @@ ExplainTask task_of(const ExplainOptions& options) {
   task.settings = settings_of(options, before.settings);
   if (!task.source.is_given) task.settings.site = text_of(checked_site(options.site));
   task.question.backend = task.settings.backend;
+  add_torch(task, options);
   for (const reports::RungCell& rung : reports::ladder_cells(task.question)) {
     task.cells.push_back(rung.cell);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "tools/tandem/explain_command.h"
 #include "tools/tandem/explain_definition.h"
 #include "tools/tandem/explain_source.h"
+#include "tools/tandem/torch_twin.h"
 
 namespace tandem::cli {
 
@@ -21,6 +23,7 @@ struct ExplainTask {
   ExplainSource source;
   std::set<std::string> planned;  // cells of the journal's own sweep
   std::vector<results::Cell> cells;
+  std::optional<TorchTwin> torch{};
 };
 
 // Reads what there is. Throws usage errors: of options, of FILE, and where rungs were measured on

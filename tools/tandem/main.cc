@@ -123,6 +123,12 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
       "--dispatch-cost", options.dispatch_cost,
       "Beside it a modelled chart: an interpreter's cost per call, such as 8us; auto: "
       "that of torch here, measured");
+  explain
+      ->add_option("--with-torch", options.torch_python,
+                   "Two steps more, from PyTorch's own ddp to ours, by the python that has torch; "
+                   "default: python3 in PATH")
+      ->expected(0, 1)
+      ->each([&options](const std::string&) { options.with_torch = true; });
   explain->add_flag("--interpreter-lock", options.interpreter_lock,
                     "In that chart also the lock that threads share");
   explain->add_option("--plant", options.plant,
