@@ -92,6 +92,10 @@ case_torch_missing() {
   expect 0 run --with-torch="$folder/python"
   [ "$(grep -c '^without torch: ' err)" = 1 ] || die "it does not say so once"
   [ "$(launches)" = 15 ] || die "the sweep did not go on"
+  mkdir bin && ln -s "$folder/python" bin/python3
+  rm -r result
+  PATH=$folder/bin:$PATH expect 0 run --with-torch
+  grep -q '^without torch: python3 has none' err || die "without a name it is not python3"
   expect 2 run --with-torch="$folder/no-such-python"
   one_line "there is no program '.*no-such-python'"
 }

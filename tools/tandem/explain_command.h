@@ -20,11 +20,10 @@ struct ExplainOptions {
   std::string link;
   std::string dispatch_cost;  // "auto": torch's own, measured here
   bool interpreter_lock = false;
-  bool with_torch = false;   // PyTorch's ddp and single beside, from `torch_python`
-  std::string torch_python;  // empty: python3 in PATH
-  std::string plant;         // of step_bench, given to every rung; empty: none
-  std::string backend;       // empty: as FILE was measured, else auto
-  std::string min_time;      // empty: as FILE was measured, else 500ms
+  std::string torch;     // a python: PyTorch beside; empty: without
+  std::string plant;     // of step_bench, given to every rung; empty: none
+  std::string backend;   // empty: as FILE was measured, else auto
+  std::string min_time;  // empty: as FILE was measured, else 500ms
   bool oversubscribe = false;
   std::string launch_timeout = "10m";
   SiteOptions site{};

@@ -83,8 +83,8 @@ std::string measured_dispatch_cost(const ExplainTask& task) {
 }
 
 void add_torch(ExplainTask& task, const ExplainOptions& options) {
-  if (options.with_torch) {
-    task.torch = find_torch_twin(options.torch_python, checked_site(options.site));
+  if (!options.torch.empty()) {
+    task.torch = find_torch_twin(options.torch, checked_site(options.site));
   }
   if (task.torch) {
     task.question.implementation = task.torch->name;

@@ -50,12 +50,9 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
       ->check(CLI::Range(1, 100000));
   run->add_option("--launches", options.launches, "Launches per cell instead of the sweep's")
       ->check(CLI::Range(1, 1000));
-  run->add_option(
-         "--with-torch", options.torch_python,
-         "PyTorch's own single, independent, ddp and, between GPUs, dp beside ours, by the "
-         "python that has torch; default: python3 in PATH")
-      ->expected(0, 1)
-      ->each([&options](const std::string&) { options.with_torch = true; });
+  run->add_flag("--with-torch{python3}", options.torch,
+                "PyTorch's own single, independent, ddp and, between GPUs, dp beside ours, by the "
+                "python3 in PATH or --with-torch=PYTHON");
   run->add_option("--budget", options.budget,
                   "Take the most informative cells that fit into this time, such as 30m, and start "
                   "no launch after it");
@@ -123,12 +120,9 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
       "--dispatch-cost", options.dispatch_cost,
       "Beside it a modelled chart: an interpreter's cost per call, such as 8us; auto: "
       "that of torch here, measured");
-  explain
-      ->add_option("--with-torch", options.torch_python,
-                   "Two steps more, from PyTorch's own ddp to ours, by the python that has torch; "
-                   "default: python3 in PATH")
-      ->expected(0, 1)
-      ->each([&options](const std::string&) { options.with_torch = true; });
+  explain->add_flag("--with-torch{python3}", options.torch,
+                    "Two steps more, from PyTorch's own ddp to ours, by the python3 in PATH or "
+                    "--with-torch=PYTHON");
   explain->add_flag("--interpreter-lock", options.interpreter_lock,
                     "In that chart also the lock that threads share");
   explain->add_option("--plant", options.plant,

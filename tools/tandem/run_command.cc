@@ -47,7 +47,7 @@ Task task_of(const RunOptions& options) {
   if (options.launches > 0) task.sweep.launches = options.launches;
   task.planned = plan_cells(task.sweep, backend);
   drop_for_backend(task.planned, is_on_host(backend));
-  if (options.with_torch) task.torch = find_torch_twin(options.torch_python, task.site);
+  if (!options.torch.empty()) task.torch = find_torch_twin(options.torch, task.site);
   if (task.torch) add_torch_cells(task.planned, task.torch->name, is_on_host(backend));
   task.plan = {.cells = task.planned.cells,
                .launches = task.sweep.launches,

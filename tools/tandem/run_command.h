@@ -10,13 +10,12 @@ namespace tandem::cli {
 struct RunOptions {
   std::string sweep;
   std::string out;
-  int devices = 0;           // what "all" in the sweep means; 0: what is found here
-  bool list = false;         // name the sweeps, and end
-  bool dry_run = false;      // say what would be measured, and end
-  bool with_torch = false;   // PyTorch's cells beside, from `torch_python`
-  std::string torch_python;  // empty: python3 in PATH
-  int launches = 0;          // 0: as the sweep says
-  std::string budget;        // empty: none
+  int devices = 0;       // what "all" in the sweep means; 0: what is found here
+  bool list = false;     // name the sweeps, and end
+  bool dry_run = false;  // say what would be measured, and end
+  std::string torch;     // a python: PyTorch beside; empty: without
+  int launches = 0;      // 0: as the sweep says
+  std::string budget;    // empty: none
   bool oversubscribe = false;
   std::string backend = "auto";
   std::string step_bench;  // empty: beside this program

@@ -20,6 +20,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kOptions{"input", "optimizer", "precision", "seed"};
 constexpr std::array<std::string_view, 3> kOptionsOfDdp{"grads", "bucket-mb", "static-graph"};
 
+constexpr const char* kUsualPython = "python3";
+
 template <std::size_t kCount>
 bool is_one_of(const std::array<std::string_view, kCount>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -62,8 +64,7 @@ void say_without(const std::string& why) {
 }  // namespace
 
 std::optional<TorchTwin> find_torch_twin(const std::string& python, const LaunchSite& site) {
-  TorchTwin twin{
-      .python = python.empty() ? "python3" : python, .script = find_script(), .name = {}};
+  TorchTwin twin{.python = python, .script = find_script(), .name = {}};
   if (site.is_elsewhere()) {
     say_without("its side runs on this machine alone");
     return std::nullopt;
@@ -72,7 +73,7 @@ std::optional<TorchTwin> find_torch_twin(const std::string& python, const Launch
   if (twin.name.starts_with("torch-")) return twin;
   const bool is_there =
       !output_of(fmt::format("command -v {}", quoted_for_shell(twin.python))).empty();
-  if (!is_there && !python.empty()) {
+  if (!is_there && python != kUsualPython) {
     fail(ErrorKind::kUsage, "--with-torch: there is no program '{}'; name a python that has torch",
          python);
   }

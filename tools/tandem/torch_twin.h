@@ -17,9 +17,9 @@ struct TorchTwin {
   std::string name;              // "torch-2.15.0": the cells' implementation
 };
 
-// The value of --with-torch: "" is the python3 in PATH. Nothing, with one line on stderr that says
+// `python` is the value of --with-torch, not empty. Nothing, with one line on stderr that says
 // why, where it has no torch or launches would run elsewhere than on this machine: a sweep goes on
-// without. Throws a usage error where a python was named that cannot be started.
+// without. Throws a usage error where there is no such program, but for the usual "python3".
 [[nodiscard]] std::optional<TorchTwin> find_torch_twin(const std::string& python,
                                                        const LaunchSite& site);
 
