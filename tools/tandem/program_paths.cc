@@ -16,7 +16,7 @@ std::vector<std::filesystem::path> sweep_folders() {
 }
 
 std::vector<std::filesystem::path> torch_folders() {
-  return {program_folder().parent_path() / "share/tandem/torch", TANDEM_TORCH_FOLDER};
+  return {program_folder().parent_path() / "tools/torch", TANDEM_TORCH_FOLDER};
 }
 
 std::filesystem::path find_step_bench(const std::filesystem::path& given) {

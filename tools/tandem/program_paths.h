@@ -13,7 +13,7 @@ namespace tandem::cli {
 // source tree that it was built from.
 [[nodiscard]] std::vector<std::filesystem::path> sweep_folders();
 
-// Where PyTorch's side is: beside the program (../share/tandem/torch), then in that source tree.
+// Where PyTorch's side is: beside the program (../tools/torch), then in that source tree.
 [[nodiscard]] std::vector<std::filesystem::path> torch_folders();
 
 // `given`, or step_bench in the program's folder where that is empty. Throws a usage error where
