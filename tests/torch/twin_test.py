@@ -220,8 +220,9 @@ class Case_bad_input(unittest.TestCase):
             self.assertIn(says, done.stderr)
 
     def test_a_check_of_what_there_is_says_nothing(self):
-        done = twin("--check", "--batch=8", "--strategy=ddp", "--devices=2", "--grads=views")
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        for check in ("--check", "--check=backend", "--check=model"):
+            done = twin(check, "--batch=8", "--strategy=ddp", "--devices=2", "--grads=views")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
 
 if __name__ == "__main__":
