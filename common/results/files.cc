@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "common/base/error.h"
+#include "common/base/input_file.h"
 
 namespace tandem::results {
 namespace {
@@ -24,6 +25,11 @@ namespace {
 
 }  // namespace
 
+void check_file(const std::filesystem::path& path) {
+  // Ten times 10,000 cells of 6 launches each, the most that Tandem is made for.
+  check_input({.path = path, .begins = "reading ", .most = gib(4), .kind = ErrorKind::kFailure});
+}
+
 std::string read_file(const std::filesystem::path& path) {
   constexpr std::size_t kPart = 1 << 20;
   FileReader file(path);
@@ -33,8 +39,9 @@ std::string read_file(const std::filesystem::path& path) {
   return text;
 }
 
-FileReader::FileReader(const std::filesystem::path& path)
-    : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+FileReader::FileReader(const std::filesystem::path& path) : path_(path) {
+  check_file(path);
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) fail_reading(path);
 }
 

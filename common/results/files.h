@@ -9,7 +9,11 @@
 
 namespace tandem::results {
 
-// The whole file. Throws a failure that names the path and the system's reason.
+// Throws a failure that names the path and what is wrong, where it is no file of a disk, such as a
+// pipe, which would be waited for, and where it is larger than any results: than 4 GiB.
+void check_file(const std::filesystem::path& path);
+
+// The whole file. Fails as check_file() does, and with the system's reason.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
 // A file, from its beginning, in parts. Throws as read_file().
@@ -25,7 +29,7 @@ class FileReader {
 
  private:
   std::filesystem::path path_;
-  int descriptor_;
+  int descriptor_ = -1;
 };
 
 // Writes beside the path, syncs, then renames over it: a reader, or a crash, sees the old text or

@@ -2,6 +2,7 @@
 #include "common/results/document.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -129,6 +130,16 @@ TEST(Document, Text_IsWhatTheLibraryWouldWrite) {
   EXPECT_EQ(text, to_json_text(document));
   EXPECT_EQ(to_json_text({.sweep = sample_sweep(), .launches = {}}),
             as_the_library(to_json_text({.sweep = sample_sweep(), .launches = {}})));
+}
+
+TEST(Document, WhatIsNoFile_IsRefusedAtOnce) {
+  const ScratchFolder scratch;
+  const std::filesystem::path path = scratch / "results.json";
+  ASSERT_EQ(::mkfifo(path.c_str(), S_IRUSR | S_IWUSR), 0);
+  EXPECT_THROW((void)read_document(path), Error);
+  EXPECT_THROW((void)read_benchmarks(path), Error);
+  EXPECT_THROW((void)read_document("/dev/zero"), Error);
+  EXPECT_THROW((void)read_document(path.parent_path()), Error);
 }
 
 // What a program wrote with --benchmark_out.

@@ -2,6 +2,7 @@
 #include "common/results/journal.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -27,6 +28,25 @@ void append_text(const std::filesystem::path& path, const std::string& text) {
 TEST(Journal, AbsentFile_HoldsNothing) {
   const ScratchFolder folder;
   EXPECT_FALSE(read_journal(folder / "journal.jsonl"));
+}
+
+// Nor is it waited for until somebody reads or writes it.
+TEST(Journal, Pipe_IsNeitherReadNorWritten) {
+  const ScratchFolder scratch;
+  const std::filesystem::path path = scratch / "journal.jsonl";
+  ASSERT_EQ(::mkfifo(path.c_str(), S_IRUSR | S_IWUSR), 0);
+  for (const bool writes : {false, true}) {
+    try {
+      if (writes) {
+        const Journal journal(path, {});
+      } else {
+        (void)read_journal(path);
+      }
+      FAIL() << "a pipe was taken for a journal";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("journal.jsonl: it is a pipe"), std::string::npos);
+    }
+  }
 }
 
 TEST(Journal, AppendedLaunches_AreFoundAgain) {
