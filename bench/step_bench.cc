@@ -19,6 +19,7 @@
 #include "bench/step_watch.h"
 #include "bench/strategy_factory.h"
 #include "bench/verification.h"
+#include "bench/workloads/replay_duration.h"
 #include "bench/workloads/workload_source.h"
 #include "common/comm/agreement.h"
 #include "common/results/record_text.h"
@@ -77,6 +78,9 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   if (!options.workload_file.empty()) {
     write_workload(place, options);
     return 0;
+  }
+  if (const auto workload = read_workload(options.model)) {
+    check_duration(bootstrap, place, options, *workload);
   }
   const auto model = make_model_for(options);
   check_runs_on(*model, place.platform->backend());

@@ -42,6 +42,14 @@ std::int64_t rows_at(const std::vector<std::int64_t>& batches,
                       part * static_cast<double>(rows[high] - rows[low]));
 }
 
+double flops_of(const Workload& workload, const LayerPass& pass, std::int64_t batch) {
+  if (!workload.timing) return pass.flops.value_or(0) * static_cast<double>(batch);
+  TANDEM_CHECK(pass.products.has_value(), "{} is not calibrated", workload.name);
+  const std::int64_t rows = rows_at(workload.timing->batches, pass.products->rows, batch);
+  const auto width = static_cast<double>(pass.products->width);
+  return 2 * static_cast<double>(rows) * width * width;
+}
+
 ReplayPass pass_of(const Workload& workload, const LayerPass& pass, std::int64_t others,
                    std::int64_t batch) {
   const std::int64_t products = std::max<std::int64_t>(pass.operations - others, 0);
@@ -72,6 +80,15 @@ std::int64_t product_width(double flops) {
     width *= 2;
   }
   return width;
+}
+
+double planned_flops(const Workload& workload, std::int64_t batch) {
+  check_batch(workload, batch);
+  double flops = 0;
+  for (const WorkloadLayer& layer : workload.layers) {
+    flops += flops_of(workload, layer.forward, batch) + flops_of(workload, layer.backward, batch);
+  }
+  return flops;
 }
 
 std::int64_t other_operations(const Workload& workload, std::size_t layer) {

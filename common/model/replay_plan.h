@@ -40,6 +40,9 @@ inline constexpr std::int64_t kMostProductRows = 8192;
 // A usage error where the workload is measured, and not with batches on either side of this one.
 void check_batch(const Workload& workload, std::int64_t batch);
 
+// FLOPs of the products of forward and backward, before they are planned. Throws as check_batch.
+[[nodiscard]] double planned_flops(const Workload& workload, std::int64_t batch);
+
 // By layer. Of a pass given by FLOPs, products of so many per sample; of a measured one, its
 // calibrated products, between two batches in proportion. Throws as check_batch; a logic error
 // where products are not calibrated yet.

@@ -17,10 +17,14 @@ namespace {
 // Bounds that keep products of a batch with a width, and sums over layers, within 64 bits.
 constexpr std::int64_t kWidest = std::int64_t{1} << 30;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
-constexpr std::int64_t kMostOperations = 1'000'000;
-constexpr double kMostFlops = 1e18;
-constexpr double kLongest = 3600;      // seconds
-constexpr int kMostClasses = 1 << 24;  // floats hold ids below it exactly
+constexpr std::int64_t kMostOperations = 1'000'000;  // calls included: seconds to dispatch
+// Of a sample: backward through all of a model of 2e10 parameters, which 150 GB hold, on 8192
+// tokens.
+constexpr double kMostFlops = 1e15;
+constexpr double kLongest = 600;  // seconds: a launch of a sweep has no more
+constexpr std::int64_t kMostRows = kMostOperations * 8192;  // as many products of a replay
+constexpr double kMostProductFlops = 3e18;  // 600 s at twice the speed of the fastest GPU
+constexpr int kMostClasses = 1 << 24;       // floats hold ids below it exactly
 
 template <class Cursors>
 void check_count(const JsonCursor& list, const Cursors& elements, std::size_t most) {
@@ -113,7 +117,15 @@ CalibratedProducts products_of(const JsonCursor& json, std::size_t batches) {
     json.at("rows").complain(
         fmt::format("{} numbers for {} batches: give one for each", rows.size(), batches));
   }
-  for (const JsonCursor& count : rows) products.rows.push_back(count.whole(0, kMostElements));
+  const auto width = static_cast<double>(products.width);
+  for (const JsonCursor& count : rows) {
+    products.rows.push_back(count.whole(0, kMostRows));
+    const double flops = 2 * static_cast<double>(products.rows.back()) * width * width;
+    if (flops > kMostProductFlops) {
+      count.complain(
+          fmt::format("products of {:g} FLOPs: use at most {:g}", flops, kMostProductFlops));
+    }
+  }
   return products;
 }
 
@@ -150,6 +162,7 @@ LayerNames read_layers(const JsonCursor& document, Workload& workload) {
   const auto layers = list.elements();
   check_count(list, layers, 100'000);
   LayerNames names;
+  std::int64_t operations = 0;
   for (const JsonCursor& json : layers) {
     json.allow({"name", "forward", "backward", "activation_bytes", "calls"});
     WorkloadLayer layer{.name = json.at("name").text()};
@@ -161,6 +174,8 @@ LayerNames read_layers(const JsonCursor& document, Workload& workload) {
     layer.activation_bytes = json.at("activation_bytes").whole(0, kMostElements);
     const auto calls = json.find("calls");
     layer.calls = calls ? calls->whole(0, kMostOperations) : layer.forward.operations;
+    operations += layer.forward.operations + layer.backward.operations + layer.calls;
+    if (operations > kMostOperations) json.complain("too many operations and calls: use fewer");
     workload.layers.push_back(std::move(layer));
   }
   return names;

@@ -28,6 +28,17 @@ TEST(ReplayPlanTest, ProductsHaveTheFlops_AndAreAsManyAsOperationsAreLeft) {
   EXPECT_EQ(rows_of(plan[1].forward), 0) << "of a layer without FLOPs";
 }
 
+TEST(ReplayPlanTest, PlannedFlops_AreThoseOfTheProducts) {
+  EXPECT_DOUBLE_EQ(planned_flops(test::workload("by-flops"), 64), 150000 * 64);
+  double flops = 0;
+  for (const ReplayLayer& layer : plan_replay(test::workload("measured"), 4)) {
+    for (const ReplayPass* pass : {&layer.forward, &layer.backward}) {
+      flops += 2.0 * static_cast<double>(rows_of(*pass) * pass->width * pass->width);
+    }
+  }
+  EXPECT_DOUBLE_EQ(planned_flops(test::workload("measured"), 4), flops);
+}
+
 TEST(ReplayPlanTest, MeasuredPass_LiesBetweenItsBatchesInProportion) {
   const Workload workload = test::workload("measured");
   EXPECT_EQ(rows_of(plan_replay(workload, 4)[1].forward), 9);
