@@ -15,6 +15,7 @@ namespace tandem {
 namespace {
 
 constexpr std::size_t kLongestText = 200;
+constexpr std::size_t kMostElements = 100'000;
 
 // What stands there, cut where it is long.
 std::string shown(const nlohmann::ordered_json& value) {
@@ -66,6 +67,9 @@ std::optional<JsonCursor> JsonCursor::find(const char* key) const {
 std::vector<JsonCursor> JsonCursor::elements() const {
   if (!value_->is_array()) {
     complain(fmt::format("{} stands where a list has to be", shown(*value_)));
+  }
+  if (value_->size() > kMostElements) {
+    complain(fmt::format("a list of {}: use {} or fewer", value_->size(), kMostElements));
   }
   std::vector<JsonCursor> all;
   for (const Json& element : *value_) {

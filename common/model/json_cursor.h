@@ -30,7 +30,7 @@ class JsonCursor {
   [[nodiscard]] JsonCursor at(const char* key) const;
   [[nodiscard]] std::optional<JsonCursor> find(const char* key) const;
 
-  // Of a list, in order.
+  // Of a list of at most 100,000, in order.
   [[nodiscard]] std::vector<JsonCursor> elements() const;
 
   // A text that is not empty, of printable characters, of at most 200 bytes.

@@ -26,12 +26,10 @@ constexpr std::int64_t kMostRows = kMostOperations * 8192;  // as many products 
 constexpr double kMostProductFlops = 3e18;  // 600 s at twice the speed of the fastest GPU
 constexpr int kMostClasses = 1 << 24;       // floats hold ids below it exactly
 
-template <class Cursors>
-void check_count(const JsonCursor& list, const Cursors& elements, std::size_t most) {
+std::vector<JsonCursor> elements_of(const JsonCursor& list) {
+  std::vector<JsonCursor> elements = list.elements();
   if (elements.empty()) list.complain("the list is empty: give one element or more");
-  if (elements.size() > most) {
-    list.complain(fmt::format("a list of {}: use {} or fewer", elements.size(), most));
-  }
+  return elements;
 }
 
 Shape shape_of(const JsonCursor& list) {
@@ -97,8 +95,8 @@ void read_timing(const JsonCursor& document, Workload& workload) {
         .complain(fmt::format("unknown precision '{}': use fp32, tf32 or bf16", timing.precision));
   }
   const JsonCursor list = measured->at("batches");
-  const auto batches = list.elements();
-  check_count(list, batches, 64);
+  const auto batches = elements_of(list);
+  if (batches.size() > 64) list.complain("more than 64 batches: use fewer");
   for (const JsonCursor& batch : batches) {
     timing.batches.push_back(batch.whole(1, std::int64_t{1} << 32));
     const std::size_t count = timing.batches.size();
@@ -159,8 +157,7 @@ using LayerNames = std::map<std::string, std::size_t>;
 
 LayerNames read_layers(const JsonCursor& document, Workload& workload) {
   const JsonCursor list = document.at("layers");
-  const auto layers = list.elements();
-  check_count(list, layers, 100'000);
+  const auto layers = elements_of(list);
   LayerNames names;
   std::int64_t operations = 0;
   for (const JsonCursor& json : layers) {
@@ -217,8 +214,7 @@ void check_registered(const JsonCursor& list, const Workload& workload, std::siz
 
 void read_tensors(const JsonCursor& document, const LayerNames& layers, Workload& workload) {
   const JsonCursor list = document.at("tensors");
-  const auto tensors = list.elements();
-  check_count(list, tensors, 100'000);
+  const auto tensors = elements_of(list);
   std::set<std::string> names;
   std::int64_t elements = 0;
   std::size_t registered = 0;

@@ -152,6 +152,18 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{kMeasured, "[1e-6, 2e-6, 4e-6]", "[1e-6, null, 4e-6]",
                 "layers[0].forward.seconds[1]: null: use a number"}));
 
+TEST(WorkloadFileTest, ListsThatNoModelHas_AreRefused) {
+  std::string zeros = "[0";
+  for (int i = 0; i < 100'000; ++i) zeros += ",0";
+  for (const char* list : {"\"layers\": ", "\"tensors\": ", "\"buffers\": "}) {
+    std::string text = workload_text("by-flops");
+    const std::size_t from = text.find(list) + std::string(list).size();
+    text.replace(from, text.find("\n  ]", from) + 4 - from, zeros + "]");
+    const Error error = error_of([&] { static_cast<void>(parse_workload(text, "own.json")); });
+    EXPECT_TRUE(mentions(error, "a list of 100001: use 100000 or fewer")) << error.what();
+  }
+}
+
 TEST(WorkloadFileTest, AnyPrefixOfAFile_IsAUsageError) {
   const std::string text = workload_text("measured");
   const std::size_t end = text.find_last_of('}');
