@@ -74,15 +74,11 @@ double bisected(double low, double high, double outside, double degrees) {
   }
 }
 
-}  // namespace
-
 // By Newton's method from below, which does not pass the value that is looked for, since the
 // two-sided probability is convex; its error after a step is about the square of that step.
-double student_t_critical(double confidence, double degrees) {
+double critical(double confidence, double degrees) {
   constexpr double kLastStep = 1e-8;  // relative
   constexpr int kMostSteps = 20;
-  TANDEM_CHECK(confidence > 0 && confidence < 1, "confidence is {}", confidence);
-  TANDEM_CHECK(degrees > 0, "degrees of freedom are {}", degrees);
   const double outside = 1 - confidence;
   double low = 0;
   double high = 1;
@@ -95,6 +91,24 @@ double student_t_critical(double confidence, double degrees) {
     low = next;
   }
   return bisected(low, high, outside, degrees);
+}
+
+}  // namespace
+
+// Cells have as many launches each: the same value is asked for thousands of times in a row.
+double student_t_critical(double confidence, double degrees) {
+  struct Found {
+    double confidence = 0;
+    double degrees = 0;
+    double value = 0;
+  };
+  thread_local Found last;
+  TANDEM_CHECK(confidence > 0 && confidence < 1, "confidence is {}", confidence);
+  TANDEM_CHECK(degrees > 0, "degrees of freedom are {}", degrees);
+  if (confidence != last.confidence || degrees != last.degrees) {
+    last = {confidence, degrees, critical(confidence, degrees)};
+  }
+  return last.value;
 }
 
 }  // namespace tandem::stats
