@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "common/stats/summary.h"
@@ -26,9 +27,11 @@ std::string entry_name(const LaunchRecord& record) {
   return record.mode == "synchronous" ? name : name + "/mode:" + record.mode;
 }
 
-std::map<std::string, Place> places_of(const std::vector<LaunchRecord>& launches) {
+using Places = std::map<std::string, Place>;
+
+Places places_of(const std::vector<LaunchRecord>& launches) {
   std::map<std::pair<std::string, std::string>, std::pair<int, int>> families;  // index, instances
-  std::map<std::string, Place> places;
+  Places places;
   for (const LaunchRecord& record : launches) {
     if (record.status != Status::kOk) continue;
     const auto [place, is_new] = places.try_emplace(entry_name(record));
@@ -46,11 +49,11 @@ std::map<std::string, Place> places_of(const std::vector<LaunchRecord>& launches
 
 // cpu_time repeats real_time: compare.py wants both, and the CPU time of one thread of many would
 // say nothing. The context states this.
-void write_entry(JsonWriter& writer, const LaunchRecord& record, Place& place) {
+void write_entry(JsonWriter& writer, const LaunchRecord& record, const std::string& name,
+                 Place& place) {
   constexpr double kMilliseconds = 1e3;
   const double mean = stats::mean(record.step_seconds);
   const auto batch = static_cast<double>(record.cell.global_batch);
-  const std::string name = entry_name(record);
   writer.open("", '{');
   writer.value("name", name);
   writer.value("family_index", place.family);
@@ -82,17 +85,22 @@ void write_entry(JsonWriter& writer, const LaunchRecord& record, Place& place) {
 }  // namespace
 
 void write_benchmark_entries(JsonWriter& writer, const std::vector<LaunchRecord>& launches) {
-  std::map<std::string, Place> places = places_of(launches);
+  Places places = places_of(launches);
   // Repetitions of one cell stand together, as the library writes them; launches were interleaved.
-  std::vector<std::pair<const LaunchRecord*, Place*>> order;
+  std::vector<std::pair<const LaunchRecord*, Places::value_type*>> order;
   for (const LaunchRecord& record : launches) {
-    if (record.status == Status::kOk) order.emplace_back(&record, &places.at(entry_name(record)));
+    if (record.status != Status::kOk) continue;
+    order.emplace_back(&record, &*places.find(entry_name(record)));
   }
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.second->family, a.second->instance, a.first->launch_index) <
-           std::tuple(b.second->family, b.second->instance, b.first->launch_index);
-  });
-  for (const auto& [record, place] : order) write_entry(writer, *record, *place);
+  const auto key = [](const auto& entry) {
+    const Place& place = entry.second->second;
+    return std::tuple(place.family, place.instance, entry.first->launch_index);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  for (const auto& [record, entry] : order) {
+    write_entry(writer, *record, entry->first, entry->second);
+  }
 }
 
 }  // namespace tandem::results
