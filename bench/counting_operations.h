@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "bench/operation_flops.h"
+#include "common/kernels/each_operation.h"
 #include "common/kernels/image_operands.h"
 #include "common/kernels/operands.h"
 
@@ -43,63 +44,22 @@ struct OperationCount {
   }
 };
 
-class CountingImageOperations final : public ImageOperations {
+// `count` outlives it.
+class CountingOperations final : public EachOperation<CountingOperations> {
  public:
-  explicit CountingImageOperations(OperationCount& count) : count_(count) {}
+  explicit CountingOperations(OperationCount& count) : count_(count) {}
 
-  void enqueue(Stream& /*stream*/, const ConvolutionForward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const ConvolutionBackwardInput& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const ConvolutionBackwardWeight& op) override {
+  template <class Op>
+  void take(Stream& /*stream*/, const Op& op) {
     count_.note(op);
   }
-  void enqueue(Stream& /*stream*/, const BatchNormForward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const BatchNormBackward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const MaxPoolForward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const MaxPoolBackward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const AveragePoolForward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const AveragePoolBackward& op) override { count_.note(op); }
+  void take(Stream& /*stream*/, const SgdUpdate& op) { count_.note_update(op); }
+  void take(Stream& /*stream*/, const AdamUpdate& op) { count_.note_update(op); }
+
+  [[nodiscard]] ImageOperations* images() override { return this; }
 
  private:
   OperationCount& count_;
-};
-
-// `count` outlives it, and the one above.
-class CountingOperations final : public Operations {
- public:
-  explicit CountingOperations(OperationCount& count) : count_(count), images_(count) {}
-
-  void enqueue(Stream& /*stream*/, const LinearForward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const LinearBackwardInput& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const LinearBackwardWeight& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const ReluBackward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const GeluBackward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const EmbeddingForward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const EmbeddingBackward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const LayerNormForward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const LayerNormBackward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const AttentionForward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const AttentionBackward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const MseLoss& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const MseLossBackward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const CrossEntropyLoss& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const CrossEntropyLossBackward& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const WeightedSum& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const SgdUpdate& op) override { count_.note_update(op); }
-  void enqueue(Stream& /*stream*/, const AdamUpdate& op) override { count_.note_update(op); }
-  void enqueue(Stream& /*stream*/, const FillRandom& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const Fill& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const Scale& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const Add& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const AddScalar& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const Subtract& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const Convert& op) override { count_.note(op); }
-  void enqueue(Stream& /*stream*/, const Orthogonalise& op) override { count_.note(op); }
-
-  [[nodiscard]] ImageOperations* images() override { return &images_; }
-
- private:
-  OperationCount& count_;
-  CountingImageOperations images_;
 };
 
 }  // namespace tandem::bench
