@@ -204,7 +204,7 @@ std::string benchmark_name(const StepOptions& options, Backend backend) {
 results::Cell cell_of(const StepOptions& options, Backend backend) {
   return {.strategy = to_string(options.variant.strategy),
           .launch = to_string(options.place.launch),
-          .model = options.model,
+          .model = name_in_results(options.model),
           .backend = to_string(backend),
           .devices = options.place.devices,
           .global_batch = options.variant.training.global_batch,

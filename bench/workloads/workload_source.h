@@ -14,8 +14,8 @@
 
 namespace tandem::bench {
 
-// What a cell's model is called: of a file the path with its checksum (pinned_file.h), so that
-// results of different files never mix; a name stays as it is. Throws usage errors.
+// Of a file its path with its checksum (pinned_file.h), so that results of different files never
+// mix; a name stays as it is. Throws usage errors.
 [[nodiscard]] std::string with_checksum(const std::string& model);
 
 // The file's workload; nothing for a name. Usage errors where it does not hold one.

@@ -44,4 +44,11 @@ std::string pinned_name(const std::string& name, std::string_view read,
   return fmt::format("{}#{}", file->path, checksum_of(text_of(*file, read)));
 }
 
+std::string name_in_results(const std::string& pinned) {
+  const auto file = pinned_file(pinned);
+  if (!file || file->checksum.empty()) return pinned;
+  const std::filesystem::path path = file->path;
+  return fmt::format("{}#{}", path.filename().string(), file->checksum);
+}
+
 }  // namespace tandem

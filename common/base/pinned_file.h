@@ -28,4 +28,8 @@ struct PinnedFile {
 [[nodiscard]] std::string pinned_name(const std::string& name, std::string_view read,
                                       const std::filesystem::path& folder = {});
 
+// What results call it: a pinned file without its folder, so that it is the same one wherever it
+// lies and whoever measures it from where; any other name as it is.
+[[nodiscard]] std::string name_in_results(const std::string& pinned);
+
 }  // namespace tandem

@@ -16,7 +16,7 @@ namespace tandem::results {
 struct Cell {
   std::string strategy;  // "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"
   std::string launch;    // "threads" or "processes"
-  std::string model;     // as given to --model
+  std::string model;     // as given to --model; of a file name_in_results (base/pinned_file.h)
   std::string backend;   // "host" or "cuda"
   int devices = 1;
   std::int64_t global_batch = 0;               // samples per step over all devices

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/pinned_file.h"
 #include "common/results/gpu_json.h"
 #include "common/results/json_writer.h"
 
@@ -29,7 +30,8 @@ Cell cell_from(const JsonValue& json) {
   Cell cell;
   cell.strategy = required_value<std::string>(json, "strategy");
   cell.launch = required_value<std::string>(json, "launch");
-  cell.model = required_value<std::string>(json, "model");
+  // Records of before this name have a file's folder in it.
+  cell.model = name_in_results(required_value<std::string>(json, "model"));
   cell.backend = required_value<std::string>(json, "backend");
   cell.devices = required_value<int>(json, "devices");
   cell.global_batch = required_value<std::int64_t>(json, "global_batch");

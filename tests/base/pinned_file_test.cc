@@ -75,6 +75,14 @@ TEST_F(PinnedFileTest, Pinned_ReadsWhatItWas_AndRefusesWhatItBecame) {
   }
 }
 
+TEST_F(PinnedFileTest, Results_CallItTheSame_WhereverItLies) {
+  const std::string name = name_in_results(pinned());
+  EXPECT_EQ(name, "own.json#" + checksum_of("{}"));
+  EXPECT_EQ(name_in_results(name), name);
+  EXPECT_EQ(name_in_results("mlp-small"), "mlp-small");
+  EXPECT_EQ(name_in_results("a/b"), "a/b");
+}
+
 TEST_F(PinnedFileTest, AbsentFile_IsAUsageError) {
   EXPECT_THROW(static_cast<void>(pinned_name("no-such.json", "test")), Error);
 }

@@ -102,6 +102,14 @@ TEST(RecordText, OlderRecord_HasNothingBesideItsTimes) {
   EXPECT_TRUE(read.resolved.empty());
 }
 
+TEST(RecordText, OlderRecordOfAFile_IsNamedWithoutItsFolder) {
+  const LaunchRecord read = parse_record(
+      R"({"cell": {"strategy": "dp", "launch": "threads", "model": "a/b/own.json#12", "backend": "host",
+          "devices": 2, "global_batch": 64}, "status": "skipped"})",
+      "text");
+  EXPECT_EQ(read.cell.model, "own.json#12");
+}
+
 TEST(RecordText, Line_HoldsNoNewline) {
   LaunchRecord record = full_record();
   record.stderr_tail = "first\nsecond\n";

@@ -57,6 +57,16 @@ TEST(CheckCommand, HasTheCellsOptions_AndNeedsNoLauncher) {
   EXPECT_EQ(words(Check::kBackend), words(Check::kOptions) + "=backend");
 }
 
+TEST(LaunchCommand, ModelThatIsAFile_IsGivenWhereItLies) {
+  LaunchSettings settings = kSettings;
+  settings.model_files = {{"own.json#12", "models/own.json#12"}};
+  results::Cell cell;
+  cell.launch = "threads";
+  cell.model = "own.json#12";
+  const auto command = launch_command(cell, settings, "/out/r.json");
+  EXPECT_NE(std::find(command.begin(), command.end(), "--model=models/own.json#12"), command.end());
+}
+
 TEST(LaunchCommand, CoreSpeed_IsGivenToPresetLinksAlone) {
   LaunchSettings settings = kSettings;
   settings.yardsticks.core_gflops = 95.5;

@@ -320,10 +320,33 @@ class SweepOfAFile : public testing::Test {
 
 TEST_F(SweepOfAFile, Workload_LiesBesideIt_AndIsNamedWithItsChecksum) {
   std::ofstream(folder_ / "own.json") << "{}";
-  const std::string first = load().workloads.back().model;
-  EXPECT_TRUE(first.starts_with((folder_ / "own.json#").string())) << first;
+  const Sweep sweep = load();
+  const std::string first = sweep.workloads.back().model;
+  EXPECT_TRUE(first.starts_with("own.json#")) << first;
+  EXPECT_EQ(sweep.model_files, (ModelFiles{{first, (folder_ / first).string()}}));
   std::ofstream(folder_ / "own.json") << "[]";
   EXPECT_NE(load().workloads.back().model, first) << "another file, another cell";
+}
+
+TEST_F(SweepOfAFile, SameFileInAnotherFolder_IsTheSameDefinition) {
+  const auto definition_in = [&](const std::filesystem::path& folder) {
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "own.json") << "{}";
+    std::ofstream(folder / "sweep.json") << with("\"mlp-base\"", "\"own.json\"");
+    return definition_of(load_sweep((folder / "sweep.json").string(), {}), {"auto", false});
+  };
+  EXPECT_EQ(definition_in(folder_), definition_in(folder_ / "elsewhere"));
+}
+
+TEST_F(SweepOfAFile, SeriesAndConstraints_NameItAsItsCellsDo) {
+  std::ofstream(folder_ / "own.json") << "{}";
+  std::ofstream(folder_ / "sweep.json") << R"({"name": "t", "devices": 1, "strategies": ["dp"],
+      "workloads": [{"model": ["mlp-base", "own.json"], "batch": 1}],
+      "constraints": [{"drop": {"model": "own.json"}, "reason": "r"}]})";
+  const Sweep sweep = load();
+  const std::string model = sweep.workloads.back().model;
+  EXPECT_EQ(sweep.model_series.at(0).back(), model);
+  EXPECT_EQ(sweep.constraints.at(0).when.at(0).any_of, std::vector<std::string>{model});
 }
 
 TEST_F(SweepOfAFile, WorkloadThatIsNotThere_IsSaidBeforeAnythingRuns) {

@@ -89,7 +89,8 @@ SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
                           .min_samples = task.settings.min_samples,
                           .oversubscribe = task.settings.oversubscribe,
                           .site = limit.site,
-                          .comm_timeout = checked_comm_timeout(options.comm_timeout)};
+                          .comm_timeout = checked_comm_timeout(options.comm_timeout),
+                          .model_files = task.model_files};
   settings.torch = task.torch;
   const results::SweepInfo asked = own_sweep(task);
   if (task.source.is_given) {

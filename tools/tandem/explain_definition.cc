@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/error.h"
+#include "common/base/pinned_file.h"
 #include "tools/tandem/measuring.h"
 #include "tools/tandem/plan.h"
 #include "tools/tandem/sweep.h"
@@ -32,7 +33,7 @@ Json to_json(const reports::GapQuestion& question) {
 }
 
 reports::GapQuestion question_from(const Json& json, const std::string& backend) {
-  return {.model = json.at("model").get<std::string>(),
+  return {.model = name_in_results(json.at("model").get<std::string>()),
           .batch = json.at("batch").get<std::int64_t>(),
           .devices = json.at("devices").get<int>(),
           .backend = backend,
@@ -68,7 +69,10 @@ PlannedBefore read(Json json, const std::string& source) {
   json.erase("site");
   const std::string torch = json.value("torch", "");
   json.erase("torch");
-  PlannedCells cells = plan_cells(parse_sweep(json.dump(), source), planned.settings.backend);
+  Sweep sweep = parse_sweep(json.dump(), source);
+  // Journals of before this name have a file's folder in it.
+  for (Workload& workload : sweep.workloads) workload.model = name_in_results(workload.model);
+  PlannedCells cells = plan_cells(sweep, planned.settings.backend);
   if (!torch.empty()) add_torch_cells(cells, torch, is_on_host(planned.settings.backend));
   for (const results::Cell& cell : cells.cells) planned.cells.insert(cell.name());
   return planned;

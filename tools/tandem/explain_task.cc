@@ -10,7 +10,6 @@
 #include "common/base/pinned_file.h"
 #include "common/base/units.h"
 #include "tools/tandem/measuring.h"
-#include "tools/tandem/sweep.h"
 
 namespace tandem::cli {
 namespace {
@@ -115,7 +114,8 @@ void check_one_backend(const ExplainTask& task) {
 ExplainTask task_of(const ExplainOptions& options) {
   check_question(options);
   check_models(options);
-  ExplainTask task{.question = {.model = pinned_name(options.model, "--model"),
+  const std::string model = pinned_name(options.model, "--model");
+  ExplainTask task{.question = {.model = name_in_results(model),
                                 .batch = options.batch,
                                 .devices = options.devices,
                                 .backend = {},
@@ -129,7 +129,8 @@ ExplainTask task_of(const ExplainOptions& options) {
                    .settings = {},
                    .source = find_source(options.source, options.out),
                    .planned = {},
-                   .cells = {}};
+                   .cells = {},
+                   .model_files = {{name_in_results(model), model}}};
   PlannedBefore before;
   if (task.source.is_given) {
     before = planned_by(task.source.document->sweep.definition, task.source.folder.string());

@@ -11,6 +11,7 @@
 #include "tools/tandem/explain_command.h"
 #include "tools/tandem/explain_definition.h"
 #include "tools/tandem/explain_source.h"
+#include "tools/tandem/sweep.h"
 #include "tools/tandem/torch_twin.h"
 
 namespace tandem::cli {
@@ -24,6 +25,7 @@ struct ExplainTask {
   std::set<std::string> planned;  // cells of the journal's own sweep
   std::vector<results::Cell> cells;
   std::optional<TorchTwin> torch{};
+  ModelFiles model_files;  // of the question
 };
 
 // Reads what there is. Throws usage errors: of options, of FILE, and where rungs were measured on

@@ -75,7 +75,8 @@ void add_cell(std::vector<std::string>& command, const results::Cell& cell,
   }
   command.push_back("--strategy=" + cell.strategy);
   command.push_back("--launch=" + cell.launch);
-  command.push_back("--model=" + cell.model);
+  const auto file = settings.model_files.find(cell.model);
+  command.push_back("--model=" + (file == settings.model_files.end() ? cell.model : file->second));
   command.push_back(fmt::format("--batch={}", cell.global_batch));
   command.push_back(fmt::format("--devices={}", cell.devices));
   command.push_back("--backend=" + cell.backend);

@@ -28,6 +28,7 @@ struct LaunchSettings {
   bool oversubscribe = false;
   LaunchSite site{};
   std::string comm_timeout{};  // of step_bench, as given, for cells without one; empty: its default
+  ModelFiles model_files{};    // of all cells
   // Of the launch: where its ranks keep their flight records; empty: nowhere.
   std::filesystem::path flight_folder{};
   Yardsticks yardsticks{};

@@ -142,7 +142,8 @@ LaunchSettings settings_of(const Task& task, const RunOptions& options) {
                           .min_samples = task.sweep.min_samples,
                           .oversubscribe = options.oversubscribe,
                           .site = task.site,
-                          .comm_timeout = checked_comm_timeout(options.comm_timeout)};
+                          .comm_timeout = checked_comm_timeout(options.comm_timeout),
+                          .model_files = task.sweep.model_files};
   settings.torch = task.torch;
   return settings;
 }

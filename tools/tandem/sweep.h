@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 3> kPrecisions{"fp32", "tf32", "bf
 inline constexpr const char* kUsualPrecision = "fp32";
 
 struct Workload {
-  std::string model;       // as step_bench's --model takes it; of load_sweep with its checksum
+  std::string model;       // as cells have it; a file's before load_sweep as it is written
   std::int64_t batch = 0;  // samples per step over all devices, or of each
   std::string precision = kUsualPrecision;
   bool is_per_device = false;  // the batch
@@ -28,6 +28,10 @@ struct Strategy {
   std::string launch;    // "threads" or "processes"
   std::map<std::string, std::string> options;  // further options of step_bench, by name
 };
+
+// Where models that are files lie, with their checksums, as step_bench's --model takes them: by the
+// model that cells have.
+using ModelFiles = std::map<std::string, std::string>;
 
 // The axes of a sweep: every strategy at every device count on every workload, but for what its
 // constraints drop.
@@ -41,6 +45,7 @@ struct Sweep {
   // Models given as a list, the smallest first: what is out of memory with one is not tried with
   // those after it.
   std::vector<std::vector<std::string>> model_series{};
+  ModelFiles model_files{};             // of load_sweep
   std::vector<std::string> left_out{};  // axes that a strategy does not have, a line each
   int launches = 6;
   std::string min_time = "500ms";  // of samples per launch, after warm-up

@@ -30,13 +30,30 @@ std::vector<fs::path> files_in(const std::vector<fs::path>& folders) {
   return files;
 }
 
+// Models that are files get the names that cells have.
+void find_model_files(Sweep& sweep, const std::string& read, const fs::path& folder) {
+  const auto find = [&](std::string& model) {
+    const std::string pinned = pinned_name(model, read, folder);
+    model = name_in_results(pinned);
+    if (pinned_file(pinned)) sweep.model_files[model] = pinned;
+  };
+  for (Workload& workload : sweep.workloads) find(workload.model);
+  for (std::vector<std::string>& series : sweep.model_series) {
+    for (std::string& model : series) find(model);
+  }
+  for (Constraint& constraint : sweep.constraints) {
+    for (Condition& condition : constraint.when) {
+      if (condition.key != "model") continue;
+      for (std::string& model : condition.any_of) find(model);
+    }
+  }
+}
+
 Sweep load_file(const fs::path& path, int all_devices) {
   // Ten thousand workloads, each in a line of its own, are as many bytes.
   const std::string text = read_whole({.path = path, .begins = "reading sweep ", .most = mib(1)});
   Sweep sweep = parse_sweep(text, path.string(), all_devices);
-  for (Workload& workload : sweep.workloads) {
-    workload.model = pinned_name(workload.model, "sweep " + path.string(), path.parent_path());
-  }
+  find_model_files(sweep, "sweep " + path.string(), path.parent_path());
   return sweep;
 }
 
