@@ -29,6 +29,8 @@ GpuReading reading_of(const nvml::GpuState& state) {
 GpuRecord record_of(const WatchedDevice& device, const nvml::GpuFacts& facts) {
   return {.device = device.device,
           .hardware = device.hardware,
+          .name = facts.name,
+          .memory_bytes = facts.memory_bytes,
           .pci = pci_address_of(device.hardware),
           .numa_node = facts.near_node,
           .driver = facts.driver,

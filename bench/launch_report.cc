@@ -8,6 +8,7 @@
 #include "bench/shards.h"
 #include "common/base/pinned_file.h"
 #include "common/base/units.h"
+#include "common/comm/mpi_bootstrap.h"
 #include "common/comm/ping_pong.h"
 #include "common/kernels/library_version.h"
 #include "common/results/machine_facts.h"
@@ -149,6 +150,12 @@ std::vector<std::string> modelled_in(const StepOptions& options, const Place& pl
   return modelled;
 }
 
+// "NVIDIA H200" of "NVIDIA H200 (GPU 0)".
+std::string model_of(const Device& gpu) {
+  const std::string name = gpu.name();
+  return name.substr(0, name.rfind(" (GPU "));
+}
+
 results::LaunchRecord common_record(const StepOptions& options, const Place& place,
                                     const Model& model, const results::MachineFacts& machine) {
   results::LaunchRecord record;
@@ -218,6 +225,8 @@ results::MachineFacts machine_of(const Place& place) {
   if (on_cores) facts.bound_cores = place.cores;
   if (place.nodes.nodes() > 1) facts.hosts = place.nodes.hosts;
   facts.libraries["kernels"] = kernel_library_version(place.platform->backend());
+  facts.libraries["mpi"] = mpi_library_version();
+  if (!on_cores) facts.libraries["device"] = model_of(*place.device);
   if (!place.nccl.empty()) facts.libraries["nccl"] = place.nccl;
   if (!place.transport.why.empty()) facts.libraries["transport"] = place.transport.why;
   if (on_cores && place.communicator->rank() == 0 && first_two_share_a_node(place)) {

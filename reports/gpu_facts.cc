@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "common/base/units.h"
 #include "reports/format.h"
 
 namespace tandem::reports {
@@ -23,6 +24,30 @@ const LaunchRecord* largest_launch(const results::Document& document) {
     if (largest == nullptr || launch.gpus.size() > largest->gpus.size()) largest = &launch;
   }
   return largest;
+}
+
+// "0 1: NVIDIA H200, 140 GiB"; GPUs of one kind stand together.
+std::string kinds_text(const LaunchRecord& launch) {
+  std::map<std::string, std::vector<std::string>> kinds;
+  for (const GpuRecord& gpu : launch.gpus) {
+    if (gpu.name.empty()) continue;
+    const std::string memory =
+        gpu.memory_bytes ? ", " + to_string(Bytes{*gpu.memory_bytes}) : std::string();
+    kinds[gpu.name + memory].push_back(std::to_string(gpu.device));
+  }
+  std::vector<std::string> groups;
+  for (const auto& [kind, of] : kinds) {
+    groups.push_back(kinds.size() == 1 ? kind : fmt::format("{}: {}", join(of, " "), kind));
+  }
+  return join(groups, "; ");
+}
+
+// Of the device that tells any: all have one driver.
+std::string driver_of(const LaunchRecord& launch) {
+  for (const GpuRecord& gpu : launch.gpus) {
+    if (!gpu.driver.empty()) return gpu.driver;
+  }
+  return "";
 }
 
 std::string places_text(const LaunchRecord& launch) {
@@ -98,6 +123,8 @@ std::vector<std::pair<std::string, std::string>> gpu_facts(const results::Docume
   const auto add = [&facts](const std::string& name, const std::string& value) {
     if (!value.empty()) facts.emplace_back(name, value);
   };
+  add("GPU", kinds_text(*launch));
+  add("driver", driver_of(*launch));
   add("GPUs by device", places_text(*launch));
   add("between GPUs", matrix_text(*launch));
   add("CPUs of threads that drive a forward pass, by device", threads_text(*launch));

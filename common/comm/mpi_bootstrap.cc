@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -148,6 +149,14 @@ std::vector<int> ranks_of_world() {
 }
 
 }  // namespace
+
+std::string mpi_library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "";
+  const std::string whole(text.data());
+  return whole.substr(0, whole.find_first_of(",\n"));
+}
 
 MpiSession::MpiSession(int& argc, char**& argv, Patience patience)
     : patience_(std::move(patience)) {

@@ -10,6 +10,10 @@
 
 namespace tandem {
 
+// "Open MPI v4.1.4": the library that this process has, in its own words up to the first comma or
+// line end. Also where MPI was never started.
+[[nodiscard]] std::string mpi_library_version();
+
 // MPI from start to end of main: made before anything that may use it, destroyed last. Without a
 // launcher it is a world of one. At most one per process.
 //

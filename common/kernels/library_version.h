@@ -11,7 +11,8 @@ namespace tandem {
 // for the record of a measurement: "oneDNN 2.6.3, avx512_core_bf16".
 [[nodiscard]] std::string kernel_library_version();
 
-// The same of a back end: on CUDA "cuBLASLt 13.1.0, cuDNN 9.19.0", the latter where it can be had.
+// The same of a back end: on CUDA "CUDA 13.1, cuBLASLt 13.1.0, cuDNN 9.19.0": the runtime, and the
+// last where it can be had.
 [[nodiscard]] std::string kernel_library_version(Backend backend);
 
 }  // namespace tandem

@@ -57,9 +57,11 @@ void write(JsonWriter& writer, std::string_view key, const GpuRecord& gpu) {
   writer.open(key, '{');
   writer.value("device", gpu.device);
   writer.value("hardware", gpu.hardware);
+  writer.value("name", gpu.name);
   writer.value("pci", gpu.pci);
   writer.value("driver", gpu.driver);
   writer.value("compute_mode", gpu.compute_mode);
+  write_if_any(writer, "memory_bytes", gpu.memory_bytes);
   write_if_any(writer, "numa_node", gpu.numa_node);
   write_if_any(writer, "mig", gpu.mig);
   write_if_any(writer, "nvlinks", gpu.nvlinks);
@@ -77,6 +79,8 @@ void write(JsonWriter& writer, std::string_view key, const GpuRecord& gpu) {
 GpuRecord gpu_from(const JsonValue& json) {
   return {.device = value_or(json, "device", 0),
           .hardware = value_or(json, "hardware", std::string()),
+          .name = value_or(json, "name", std::string()),
+          .memory_bytes = value_if_any<std::int64_t>(json, "memory_bytes"),
           .pci = value_or(json, "pci", std::string()),
           .numa_node = value_if_any<int>(json, "numa_node"),
           .driver = value_or(json, "driver", std::string()),

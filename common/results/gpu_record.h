@@ -3,6 +3,7 @@
 // What a launch tells of its GPUs, and of where its threads ran.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,14 +31,16 @@ struct GpuPeer {
 
 // The GPU that a device lies on. Absent and empty: the driver did not tell.
 struct GpuRecord {
-  int device = 0;                // over the whole job
-  std::string hardware;          // PCI address and UUID
-  std::string pci;               // address
-  std::optional<int> numa_node;  // of host memory, the nearest
-  std::string driver;            // version
-  std::string compute_mode;      // "default", "prohibited", "exclusive process"
-  std::optional<bool> mig;       // divided into instances
-  std::optional<int> nvlinks;    // active ones
+  int device = 0;                            // over the whole job
+  std::string hardware;                      // PCI address and UUID
+  std::string name;                          // "NVIDIA H200"
+  std::optional<std::int64_t> memory_bytes;  // all that it has
+  std::string pci;                           // address
+  std::optional<int> numa_node;              // of host memory, the nearest
+  std::string driver;                        // version
+  std::string compute_mode;                  // "default", "prohibited", "exclusive process"
+  std::optional<bool> mig;                   // divided into instances
+  std::optional<int> nvlinks;                // active ones
   std::optional<int> processes;  // that compute on it, when measuring began; own ones among them
   std::vector<GpuPeer> peers;    // of the same node, by device
   GpuReading before;             // after the warm-up, while the last of its work may still run

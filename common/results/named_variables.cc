@@ -13,13 +13,21 @@ constexpr std::array<std::string_view, 4> kPrefixes{"NCCL_", "OMPI_MCA_", "OMP_"
 // failed.
 constexpr std::array<std::string_view, 3> kNames{"OMPI_COMM_WORLD_SIZE", "OPENBLAS_CORETYPE",
                                                  "DNNL_MAX_CPU_ISA"};
+// Not settings: what mpirun tells its ranks of itself, with addresses and a key of the session.
+constexpr std::array<std::string_view, 2> kSession{"OMPI_MCA_orte_", "OMPI_MCA_ess"};
 constexpr std::array<std::string_view, 8> kSecretWords{
     "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "APIKEY", "API_KEY", "ACCESS_KEY", "PRIVATE"};
 
-bool is_named(std::string_view name) {
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
-         std::any_of(kPrefixes.begin(), kPrefixes.end(),
+template <class Prefixes>
+bool starts_with_any(std::string_view name, const Prefixes& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+bool is_named(std::string_view name) {
+  if (starts_with_any(name, kSession)) return false;
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+         starts_with_any(name, kPrefixes);
 }
 
 bool has_credentials(std::string_view value) {

@@ -38,6 +38,8 @@ TEST_F(GpuWatchTest, ReadsBeforeAndAfter) {
   const results::GpuRecord& record = watch.records().front();
   EXPECT_EQ(record.device, 3);
   EXPECT_EQ(record.hardware, hardware_);
+  EXPECT_EQ(record.name, "NVIDIA H200");
+  EXPECT_EQ(record.memory_bytes, 150'754'820'096);
   EXPECT_EQ(record.before.sm_mhz, 1980);
   EXPECT_TRUE(record.before.slowed_by.empty());
   EXPECT_EQ(record.after.sm_mhz, 1410);

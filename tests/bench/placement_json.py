@@ -51,6 +51,8 @@ def check(record, stderr, case, allowed):
         assert cpus(record, device, "backward") == expected, record["threads"]
         gpu = record["gpus"][device]
         assert gpu["pci"] == f"00000000:1{device}:00.0" and gpu["numa_node"] == 0, gpu
+        kind = record["machine"]["libraries"]["device"]
+        assert kind and "(GPU" not in kind, kind
         assert gpu["peers"] == [{"device": 1 - device, "path": "NUMA node", "peer_access": True}], gpu
         assert list(gpu["held_down_ms"]) == ["power cap"] and gpu["held_down_ms"]["power cap"] > 0, gpu
     assert "power cap held its clocks down for" in stderr, stderr

@@ -169,13 +169,13 @@ TEST_F(CudaImagesOnStandIn, CudnnThatDoesNotStart_IsAnErrorThatNamesGpuAndCall) 
 
 TEST_F(CudaImagesOnStandIn, WithoutTheLibrary_ThereAreNone_AndTheReasonIsTold) {
   EXPECT_EQ(cuda::lack_of_cuda_images(), "");
-  EXPECT_EQ(cuda::cuda_library_version(), "cuBLASLt 13.1.0, cuDNN 9.19.0");
+  EXPECT_TRUE(cuda::cuda_library_version().ends_with(", cuBLASLt 13.1.0, cuDNN 9.19.0"));
   ASSERT_TRUE(take(Precision::kFp32));
   stand_in::cudnn().trouble = "libcudnn.so.9 does not load";
   EXPECT_EQ(operations().images(), nullptr);
   EXPECT_EQ(cuda::lack_of_cuda_images(),
             "on GPUs convolutions are cuDNN's, and libcudnn.so.9 does not load");
-  EXPECT_EQ(cuda::cuda_library_version(), "cuBLASLt 13.1.0");
+  EXPECT_TRUE(cuda::cuda_library_version().ends_with(", cuBLASLt 13.1.0"));
 }
 
 TEST(CudnnLibrary, ThatIsNotThere_SaysWhatToInstall) {

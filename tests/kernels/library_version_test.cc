@@ -18,7 +18,8 @@ TEST(KernelLibraryVersion, OnCuda_IsTheModules) {
   const LoadedCudaModule loaded = load_cuda_module();
   if (loaded.module == nullptr) GTEST_SKIP() << loaded.trouble.detail;
   EXPECT_THAT(kernel_library_version(Backend::kCuda),
-              ::testing::MatchesRegex("cuBLASLt [0-9]+\\.[0-9]+\\.[0-9]+(, cuDNN [0-9.]+)?"));
+              ::testing::MatchesRegex(
+                  "CUDA [0-9]+\\.[0-9]+, cuBLASLt [0-9]+\\.[0-9]+\\.[0-9]+(, cuDNN [0-9.]+)?"));
 }
 
 }  // namespace

@@ -119,6 +119,21 @@ TEST(GpuFacts, WhatHoldsForEveryPair_IsSaidOnce) {
   EXPECT_EQ(facts[0].second, "each two: 1 NVLink, peer access");
 }
 
+TEST(GpuFacts, Kind_Memory_AndDriver_AreNamed) {
+  results::Document document = two_launches([](results::LaunchRecord& launch) {
+    results::GpuRecord gpu = launch.gpus.front();
+    gpu.name = "NVIDIA H200";
+    gpu.memory_bytes = std::int64_t{141} << 30;
+    gpu.driver = "580.65.06";
+    results::GpuRecord other = gpu;
+    other.device = 1;
+    launch.gpus = {gpu, other};
+  });
+  const std::pair<std::string, std::string> kind{"GPU", "NVIDIA H200, 141.0 GiB"};
+  const std::pair<std::string, std::string> driver{"driver", "580.65.06"};
+  EXPECT_THAT(gpu_facts(document), ElementsAre(kind, driver));
+}
+
 TEST(GpuFacts, OfTheHost_AreNone) {
   EXPECT_TRUE(gpu_facts(Synthetic().add("dp", 2, {0.01}).document()).empty());
 }

@@ -101,7 +101,7 @@ TEST(Document, Names_DoNotDependOnTheNumberOfIterations) {
 TEST(Document, Tandem_IsTheOnlyFurtherKey_AndKeepsFailures) {
   const nlohmann::json json = written();
   EXPECT_EQ(json.size(), 3U);
-  EXPECT_EQ(json["tandem"]["schema_version"], "1.5.0");
+  EXPECT_EQ(json["tandem"]["schema_version"], "1.6.0");
   EXPECT_EQ(json["tandem"]["launches"].size(), 3U);
   EXPECT_EQ(json["tandem"]["launches"][2]["status"], "failed");
 }
@@ -258,6 +258,8 @@ TEST(NamedVariables, AreThoseThatChangeFigures_WithoutSecrets) {
   const char* const environment[] = {
       "NCCL_DEBUG=INFO",
       "OMPI_MCA_btl=vader,self",
+      "OMPI_MCA_orte_precondition_transports=6af35d0eb97fd936-60a738b162d7e6f3",
+      "OMPI_MCA_ess_base_jobid=1380646913",
       "OMP_PLACES=cores",
       "CUDA_VISIBLE_DEVICES=GPU-8932f937-d72c-4106-c12f-20bd9faed9f6",
       "CUDA_API_TOKEN=abc",

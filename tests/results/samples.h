@@ -46,6 +46,8 @@ inline LaunchRecord full_record() {
   record.gpus = {
       {.device = 1,
        .hardware = "00000000:3B:00.0 GPU-5f0e",
+       .name = "NVIDIA H200",
+       .memory_bytes = 150754820096,
        .pci = "00000000:3B:00.0",
        .numa_node = 1,
        .driver = "580.65.06",

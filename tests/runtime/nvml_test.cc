@@ -31,6 +31,8 @@ TEST_F(NvmlTest, Facts_AreWhatTheDriverTells) {
   const auto facts = Nvml::open(api_)->facts(kAddress);
   ASSERT_TRUE(facts);
   EXPECT_EQ(facts->driver, "580.65.06");
+  EXPECT_EQ(facts->name, "NVIDIA H200");
+  EXPECT_EQ(facts->memory_bytes, 150'754'820'096);
   EXPECT_EQ(facts->mig, true);
   EXPECT_EQ(facts->compute_mode, "exclusive process");
   EXPECT_EQ(facts->nvlinks, 17);

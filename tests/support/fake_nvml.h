@@ -15,6 +15,7 @@ namespace tandem::nvml::testing {
 // What a GPU tells; the tests change it.
 struct FakeGpu {
   unsigned sm_mhz = 1980;
+  unsigned long long memory_bytes = 150'754'820'096;
   unsigned memory_mhz = 2619;
   unsigned milliwatts = 412500;
   unsigned celsius = 61;
@@ -70,6 +71,14 @@ inline Api fake_api() {
     const std::string wanted = address;
     if (wanted != kAddress && wanted != kPeerAddress) return kNotFound;
     *gpu = wanted == kAddress ? &fake : &fake_peer;
+    return kSuccess;
+  };
+  api.name = [](DeviceRef, char* text, unsigned length) {
+    std::strncpy(text, "NVIDIA H200", length);
+    return kSuccess;
+  };
+  api.memory = [](DeviceRef gpu, Memory* memory) {
+    memory->total = gpu_at(gpu).memory_bytes;
     return kSuccess;
   };
   api.clock = [](DeviceRef gpu, unsigned type, unsigned* mhz) {

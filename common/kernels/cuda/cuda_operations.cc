@@ -264,6 +264,17 @@ std::unique_ptr<Operations> make_cuda_operations(Device& device, Precision preci
   return std::make_unique<CudaOperations>(cuda_device(device), precision);
 }
 
+namespace {
+
+// Of 13010: "13.1".
+std::string runtime_version() {
+  int version = 0;
+  static_cast<void>(cudaRuntimeGetVersion(&version));  // fails for no pointer only
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+}  // namespace
+
 std::string cuda_library_version() {
   const auto part = [](libraryPropertyType which) {
     int value = 0;
@@ -271,8 +282,8 @@ std::string cuda_library_version() {
     return value;
   };
   const std::string images = cuda_image_library_version();
-  return fmt::format("cuBLASLt {}.{}.{}{}{}", part(MAJOR_VERSION), part(MINOR_VERSION),
-                     part(PATCH_LEVEL), images.empty() ? "" : ", ", images);
+  return fmt::format("CUDA {}, cuBLASLt {}.{}.{}{}{}", runtime_version(), part(MAJOR_VERSION),
+                     part(MINOR_VERSION), part(PATCH_LEVEL), images.empty() ? "" : ", ", images);
 }
 
 }  // namespace tandem::cuda

@@ -76,7 +76,7 @@ class CudaOperations final : public Operations {
 // What the module exports for make_operations (operations.h): `device` is a CUDA device.
 [[nodiscard]] std::unique_ptr<Operations> make_cuda_operations(Device& device, Precision precision);
 
-// "cuBLASLt 13.1.0, cuDNN 9.19.0", the latter where it can be had.
+// "CUDA 13.1, cuBLASLt 13.1.0, cuDNN 9.19.0", the last where it can be had.
 [[nodiscard]] std::string cuda_library_version();
 
 }  // namespace tandem::cuda

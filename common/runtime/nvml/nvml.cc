@@ -10,6 +10,7 @@ namespace {
 
 // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
 constexpr unsigned kDriverVersionLength = 80;
+constexpr unsigned kNameLength = 96;     // NVML_DEVICE_NAME_V2_BUFFER_SIZE
 constexpr unsigned kAffinityWords = 64;  // 4096 processors
 constexpr unsigned kBitsPerWord = 8 * sizeof(unsigned long);
 
@@ -37,6 +38,18 @@ std::string driver_version(const Api& api) {
     return "";
   }
   return text.c_str();  // up to the end of the text
+}
+
+std::string name_of(const Api& api, DeviceRef gpu) {
+  std::string text(kNameLength, '\0');
+  if (api.name == nullptr || api.name(gpu, text.data(), kNameLength) != kSuccess) return "";
+  return text.c_str();
+}
+
+std::optional<std::int64_t> memory_of(const Api& api, DeviceRef gpu) {
+  const auto memory = told<Memory>(api.memory, gpu);
+  if (!memory) return std::nullopt;
+  return static_cast<std::int64_t>(memory->total);
 }
 
 std::optional<bool> divided(const Api& api, DeviceRef gpu) {
@@ -141,6 +154,8 @@ std::optional<GpuFacts> Nvml::facts(const std::string& pci_address) const {
   const auto gpu = find(pci_address);
   if (!gpu) return std::nullopt;
   return GpuFacts{.driver = driver_version(api_),
+                  .name = name_of(api_, *gpu),
+                  .memory_bytes = memory_of(api_, *gpu),
                   .mig = divided(api_, *gpu),
                   .compute_mode = compute_mode(api_, *gpu),
                   .nvlinks = active_nvlinks(api_, *gpu),

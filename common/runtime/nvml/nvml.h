@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,11 +15,13 @@ namespace tandem::nvml {
 
 // What stays as it is during a launch. Absent and empty: the driver does not tell.
 struct GpuFacts {
-  std::string driver;            // version
-  std::optional<bool> mig;       // divided into instances, of which a device may be one
-  std::string compute_mode;      // "default", "prohibited" or "exclusive process"
-  std::optional<int> nvlinks;    // active ones; none on a GPU that has no such links
-  std::vector<int> near_cores;   // OS numbers of the CPUs on its side of the machine
+  std::string driver;                        // version
+  std::string name;                          // "NVIDIA H200"
+  std::optional<std::int64_t> memory_bytes;  // all that it has
+  std::optional<bool> mig;                   // divided into instances, of which a device may be one
+  std::string compute_mode;                  // "default", "prohibited" or "exclusive process"
+  std::optional<int> nvlinks;                // active ones; none on a GPU that has no such links
+  std::vector<int> near_cores;               // OS numbers of the CPUs on its side of the machine
   std::optional<int> near_node;  // the NUMA node of host memory that is nearest, by OS number
   std::optional<int> processes;  // that compute on it, this one among them where it does
 

@@ -21,6 +21,8 @@ std::unique_ptr<const Api> load_api() {
   find(library, "nvmlShutdown", api->shutdown);
   find(library, "nvmlSystemGetDriverVersion", api->driver_version);
   find(library, "nvmlDeviceGetHandleByPciBusId_v2", api->by_pci_address);
+  find(library, "nvmlDeviceGetName", api->name);
+  find(library, "nvmlDeviceGetMemoryInfo", api->memory);
   find(library, "nvmlDeviceGetClockInfo", api->clock);
   find(library, "nvmlDeviceGetPowerUsage", api->power);
   find(library, "nvmlDeviceGetTemperature", api->temperature);

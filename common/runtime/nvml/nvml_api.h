@@ -56,12 +56,21 @@ struct FieldValue {
 };
 inline constexpr int kUnsigned64 = 3;  // nvmlValueType_t
 
+// nvmlMemory_t, in bytes
+struct Memory {
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+
 // Functions that a driver may lack are null: what they tell is then not known.
 struct Api {
   Result (*init)() = nullptr;                                       // nvmlInit_v2
   Result (*shutdown)() = nullptr;                                   // nvmlShutdown
   Result (*driver_version)(char* text, unsigned length) = nullptr;  // nvmlSystemGetDriverVersion
   Result (*by_pci_address)(const char* address, DeviceRef*) = nullptr;  // ...GetHandleByPciBusId_v2
+  Result (*name)(DeviceRef, char* text, unsigned length) = nullptr;     // ...GetName
+  Result (*memory)(DeviceRef, Memory*) = nullptr;                       // ...GetMemoryInfo
   Result (*clock)(DeviceRef, unsigned type, unsigned* mhz) = nullptr;   // ...GetClockInfo
   Result (*power)(DeviceRef, unsigned* milliwatts) = nullptr;           // ...GetPowerUsage
   Result (*temperature)(DeviceRef, unsigned sensor, unsigned* celsius) = nullptr;
