@@ -28,6 +28,7 @@ void write_to(const TextSink& sink, const Document& document) {
   writer.open("tandem", '{');
   writer.value("schema_version", kSchemaVersion);
   writer.tree("sweep", to_json(document.sweep));
+  writer.tree("machine", machine_to_json(document.sweep));
   writer.open("launches", '[');
   for (const LaunchRecord& record : document.launches) write(writer, "", record);
   writer.close();
@@ -53,6 +54,7 @@ class DocumentReader {
     check_schema_version(schema_version_, source_);
     if (complaint_) std::rethrow_exception(complaint_);
     document_.sweep.context = std::move(context_);
+    document_.sweep.links = std::move(links_);
     return std::move(document_);
   }
 
@@ -72,6 +74,7 @@ class DocumentReader {
       if (path == "/context") context_ = context_from(value);
       if (path == "/tandem/launches") fail_value("launches", value);
       if (path == "/tandem/sweep") document_.sweep = sweep_from(value);
+      if (path == "/tandem/machine") links_ = links_of_machine(value);
     });
   }
 
@@ -99,6 +102,7 @@ class DocumentReader {
 
   std::string_view source_;
   Document document_;
+  std::optional<LinkMatrix> links_;
   Context context_;
   std::string schema_version_;
   bool is_from_tandem_ = false;

@@ -26,13 +26,15 @@ namespace {
 std::string header_line(const SweepInfo& sweep) {
   return dump(Json{{"tandem_journal", kSchemaVersion},
                    {"sweep", to_json(sweep)},
-                   {"context", to_json(sweep.context)}});
+                   {"context", to_json(sweep.context)},
+                   {"machine", machine_to_json(sweep)}});
 }
 
 SweepInfo header_from(const JsonValue& json, const std::string& source) {
   check_schema_version(value_or(json, "tandem_journal", std::string{}), source);
   SweepInfo sweep = object_from(json, "sweep", sweep_from);
   sweep.context = object_from(json, "context", context_from);
+  sweep.links = object_from(json, "machine", links_of_machine);
   return sweep;
 }
 
@@ -129,6 +131,12 @@ void Journal::plan(const std::vector<Addition>& additions) {
   before_plan_ = read_file(path_);
   contents_.sweep.additions = additions;
   replace(header_line(contents_.sweep) + before_plan_->substr(before_plan_->find('\n')));
+}
+
+void Journal::note_links(const LinkMatrix& links) {
+  const std::string text = read_file(path_);
+  contents_.sweep.links = links;
+  replace(header_line(contents_.sweep) + text.substr(text.find('\n')));
 }
 
 void Journal::put_back() {

@@ -58,6 +58,9 @@ class Journal {
   // written anew, the others stay as they are. A crash leaves the old journal or the new one.
   void plan(const std::vector<Addition>& additions);
 
+  // Writes the first line anew with these, as plan() does. Not after it, nor beside put_back().
+  void note_links(const LinkMatrix& links);
+
   // Undoes whatever was written since it was opened; contents() are of no use then.
   void put_back();
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/results/context.h"
+#include "common/results/link_matrix.h"
 
 namespace tandem::results {
 
@@ -27,8 +29,9 @@ struct SweepInfo {
   int planned_cells = 0;
   int launches_per_cell = 0;
   std::vector<DroppedCells> dropped{};
-  std::vector<Addition> additions;  // in the order in which they were planned
-  Context context;                  // of the machine and the moment of the sweep's start
+  std::vector<Addition> additions;    // in the order in which they were planned
+  Context context;                    // of the machine and the moment of the sweep's start
+  std::optional<LinkMatrix> links{};  // absent: not asked for, or not yet
 };
 
 }  // namespace tandem::results

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/results/link_json.h"
+
 namespace tandem::results {
 namespace {
 
@@ -112,6 +114,17 @@ SweepInfo sweep_from(const JsonValue& json) {
   sweep.dropped = list_from<DroppedCells>(json, "dropped", dropped_from);
   sweep.additions = list_from<Addition>(json, "additions", addition_from);
   return sweep;
+}
+
+Json machine_to_json(const SweepInfo& sweep) {
+  Json json = Json::object();
+  if (sweep.links) json["links"] = to_json(*sweep.links);
+  return json;
+}
+
+std::optional<LinkMatrix> links_of_machine(const JsonValue& json) {
+  if (!json.find("links")) return std::nullopt;
+  return object_from(json, "links", links_from);
 }
 
 }  // namespace tandem::results

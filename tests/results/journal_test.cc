@@ -179,6 +179,23 @@ TEST(Journal, PlannedCells_AreInItsFirstLine_AndLaunchesStay) {
   EXPECT_EQ(contents->sweep.additions[0].launches_per_cell, 4);
 }
 
+TEST(Journal, Links_AreInItsFirstLine_AndLaunchesStay) {
+  const ScratchFolder folder;
+  SweepInfo sweep = sample_sweep();
+  const LinkMatrix links = *sweep.links;
+  sweep.links.reset();
+  { Journal(folder / "journal.jsonl", sweep).append(launch(0)); }
+  {
+    Journal journal(folder / "journal.jsonl", sweep);
+    EXPECT_FALSE(journal.contents().sweep.links);
+    journal.note_links(links);
+    journal.append(launch(1));
+  }
+  const auto contents = read_journal(folder / "journal.jsonl");
+  EXPECT_EQ(contents->launches.size(), 2U);
+  EXPECT_EQ(contents->sweep.links, links);
+}
+
 TEST(Journal, PutBack_LeavesItAsItWas) {
   const ScratchFolder folder;
   { Journal(folder / "journal.jsonl", sample_sweep()).append(launch(0)); }

@@ -79,7 +79,7 @@ sweep() {
   local folder=$out/sweeps/$1
   mkdir -p "$folder"
   "sweep_$1" >"$folder.json"
-  command=("$programs/bin/tandem" run "$folder.json" --out "$folder" "--backend=$backend" "${@:2}")
+  command=("$programs/bin/tandem" run "$folder.json" --out "$folder" "--backend=$backend" --no-links "${@:2}")
   judge=judge_sweep
 }
 

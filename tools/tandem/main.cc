@@ -59,6 +59,9 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   run->add_flag("--oversubscribe", options.oversubscribe,
                 "Allow more devices than cores; results carry the mark");
   run->add_option("--backend", options.backend, "auto, host or cuda")->capture_default_str();
+  run->add_flag("--no-links", options.no_links,
+                "Do not find out, once per --out and in seconds, how fast copies between "
+                "devices are");
   add_site(*run, options.site);
   run->add_option("--launch-timeout", options.launch_timeout, "Give up on a launch after this time")
       ->capture_default_str();

@@ -17,6 +17,7 @@
 #include "tools/tandem/budget.h"
 #include "tools/tandem/dry_run.h"
 #include "tools/tandem/expected_time.h"
+#include "tools/tandem/link_measurement.h"
 #include "tools/tandem/measuring.h"
 #include "tools/tandem/option_check.h"
 #include "tools/tandem/output_folder.h"
@@ -33,6 +34,7 @@ namespace {
 struct Task {
   Sweep sweep;
   LaunchSite site;
+  std::string backend;
   PlannedCells planned;
   SweepRunner::Plan plan;
   std::optional<TorchTwin> torch;
@@ -41,6 +43,7 @@ struct Task {
 Task task_of(const RunOptions& options) {
   Task task;
   const std::string backend = checked_backend(options.backend);
+  task.backend = backend;
   task.site = checked_site(options.site);
   task.sweep =
       load_sweep(options.sweep, sweep_folders(), all_devices(options.devices, backend, task.site));
@@ -102,13 +105,6 @@ void say_end(SweepEnd end, const RunOptions& options, const std::vector<std::str
   }
 }
 
-void say_dropped(const std::vector<results::DroppedCells>& dropped) {
-  for (const results::DroppedCells& cells : dropped) {
-    fmt::print(stderr, "not measured: {} cell{}: {}\n", cells.cells.size(),
-               cells.cells.size() == 1 ? "" : "s", cells.reason);
-  }
-}
-
 // A sweep of which every cell would be skipped.
 void check_fits(const SweepRunner::Plan& plan) {
   const bool fits = std::any_of(plan.cells.begin(), plan.cells.end(),
@@ -152,6 +148,33 @@ std::vector<Seconds> expected_by(const Launcher& launcher, const Interrupts& int
                                  const Task& task, const RunOptions& options) {
   const SampleTime samples{.min_time = task.sweep.min_time, .min_samples = task.sweep.min_samples};
   return expected_times(task.plan.cells, samples, options.backend, launcher, interrupts);
+}
+
+// Devices that the sweep has at once in one process; larger cells are skipped.
+int most_devices(const SweepRunner::Plan& plan) {
+  int most = 1;
+  for (const results::Cell& cell : plan.cells) {
+    results::Cell together = cell;
+    together.launch = "threads";
+    if (!why_too_large(plan.limit, together)) most = std::max(most, cell.devices);
+  }
+  return most;
+}
+
+// Once per folder; one that failed is tried again, for the user may have mended the cause.
+void note_links(results::Journal& journal, int devices, const Task& task,
+                const LaunchSettings& settings, const OutputFolder& folder,
+                const Interrupts& interrupts) {
+  const auto& known = journal.contents().sweep.links;
+  if (known && known->reason.empty()) return;
+  const auto links = measure_links({.copy_bench = settings.step_bench.parent_path() / "copy_bench",
+                                    .logs = folder.logs(),
+                                    .site = task.site,
+                                    .backend = task.backend,
+                                    .devices = devices,
+                                    .oversubscribe = settings.oversubscribe},
+                                   interrupts);
+  if (links) journal.note_links(*links);
 }
 
 int list() {
@@ -222,6 +245,10 @@ int dry_run(const RunOptions& options) {
     run.launches[i] = 0;
     run.left_out.push_back(fmt::format("skipped: {}: {}", run.cells[i].name(), *reason));
   }
+  if (!task.site.is_elsewhere() && !run.cells.empty()) {
+    const std::string refusal = launcher.refusal_of(run.cells.front(), Check::kBackend);
+    if (!refusal.empty()) run.left_out.push_back("this machine would refuse it: " + refusal);
+  }
   take_over(run, task, options);
   fmt::print("{}", options.budget.empty()
                        ? to_text(run)
@@ -239,6 +266,7 @@ int measure(const RunOptions& options) {
   check_fits(task.plan);
   const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
   const LaunchSettings settings = settings_of(task, options);
+  const int devices = most_devices(task.plan);
   const OutputFolder folder(options.out);
   const results::SweepInfo info = sweep_info(task, options);
 
@@ -246,11 +274,15 @@ int measure(const RunOptions& options) {
   results::Journal journal(folder.journal(), info);
   check_same_sweep(journal.contents().sweep, info, folder.journal());
   folder.mark_unfinished();
+  const auto find_links = [&] { note_links(journal, devices, task, settings, folder, interrupts); };
+  const bool has_links = !options.no_links;
+  if (has_links && !task.site.is_elsewhere()) find_links();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
   task.plan.expected = expected_by(launcher, interrupts, task, options);
   SweepRunner runner(std::move(task.plan), launcher, journal, interrupts);
   const SweepEnd end = run_or_withdraw(runner, folder);
-  say_dropped(info.dropped);
+  // Whether other machines can be reached at all the first launch has told.
+  if (has_links && task.site.is_elsewhere() && end == SweepEnd::kComplete) find_links();
   say_end(end, options, runner.left_out());
   return finish(folder, journal.take_contents(), end);
 }

@@ -17,6 +17,7 @@ struct RunOptions {
   int launches = 0;      // 0: as the sweep says
   std::string budget;    // empty: none
   bool oversubscribe = false;
+  bool no_links = false;  // leave what crosses between devices unmeasured
   std::string backend = "auto";
   std::string step_bench;  // empty: beside this program
   std::string launch_timeout = "10m";

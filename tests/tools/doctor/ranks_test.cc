@@ -95,19 +95,28 @@ TEST(DoctorPeers, APairThatIsSlowerThanTheOthers_IsNamed) {
                     Level::kWarning, "bandwidth", "cuda:0 to cuda:2: 20.0 GB/s"));
 }
 
+TEST(DoctorPeers, SmallCopies_TellTheLatency_AndNoBandwidth) {
+  const CopyRun copies = copies_of({{"cuda:0", "cuda:1", 0.0004, 9.5, 4},
+                                    {"cuda:1", "cuda:0", 0.0004, 8.5, 4},
+                                    {"cuda:0", "cuda:1", 200, 335, 64 << 20}});
+  const Findings findings = judge_peers({}, copies);
+  EXPECT_TRUE(finds(findings, Level::kOk, "latency", "of 4 B between GPUs: 8.5 to 9.5 us"));
+  EXPECT_TRUE(finds(findings, Level::kOk, "bandwidth", "200.0 to 200.0 GB/s"));
+}
+
 TEST(DoctorPeers, CopiesThatArriveWrong_AreAProblem) {
   EXPECT_TRUE(finds(judge_peers({}, {run_of(End::kFailed, "element 7 is 0 and not 3"), {}}),
                     Level::kProblem, "bandwidth", "element 7 is 0"));
 }
 
 TEST(DoctorPeers, SpeedsAreReadFromTheDocument) {
-  const auto speeds = parse_copies(R"({"context": {}, "benchmarks": [
-      {"name": "copy/from:cuda:0/to:pinned/bytes:67108864", "GBps": 21.5},
+  const auto speeds = cli::parse_copies(R"({"context": {}, "benchmarks": [
+      {"name": "copy/from:cuda:0/to:pinned/bytes:67108864", "GBps": 21.5, "p50_us": 3121.4},
       {"name": "copy/from:cuda:0/to:cuda:1/bytes:67108864", "error_occurred": true},
       {"name": "other", "GBps": 1}]})");
-  EXPECT_EQ(speeds, (std::vector<CopySpeed>{{"cuda:0", "pinned", 21.5}}));
-  EXPECT_THROW(static_cast<void>(parse_copies("[]")), Error);
-  EXPECT_THROW(static_cast<void>(parse_copies("")), Error);
+  EXPECT_EQ(speeds, (std::vector<CopySpeed>{{"cuda:0", "pinned", 21.5, 3121.4, 64 << 20}}));
+  EXPECT_THROW(static_cast<void>(cli::parse_copies("[]")), Error);
+  EXPECT_THROW(static_cast<void>(cli::parse_copies("")), Error);
 }
 
 }  // namespace

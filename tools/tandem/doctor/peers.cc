@@ -5,31 +5,23 @@
 
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
-#include "common/base/error.h"
 #include "common/stats/summary.h"
 
 namespace tandem::doctor {
 namespace {
 
-constexpr double kSlow = 0.5;  // of the median of its kind
+constexpr double kSlow = 0.5;       // of the median of its kind
+constexpr std::int64_t kSmall = 4;  // bytes of a copy that tells the latency
 
 bool is_gpu(const std::string& endpoint) { return endpoint.starts_with("cuda:"); }
-
-// "copy/from:cuda:0/to:pinned/bytes:67108864": its two ends; empty where it has another form.
-CopySpeed ends_of(const std::string& name) {
-  const std::size_t from = name.find("/from:");
-  const std::size_t to = name.find("/to:");
-  const std::size_t bytes = name.find("/bytes:");
-  if (from == std::string::npos || to == std::string::npos || bytes == std::string::npos) return {};
-  return {.from = name.substr(from + 6, to - from - 6), .to = name.substr(to + 4, bytes - to - 4)};
-}
 
 std::vector<CopySpeed> chosen(const std::vector<CopySpeed>& all, bool from_gpu, bool to_gpu) {
   std::vector<CopySpeed> found;
   for (const CopySpeed& speed : all) {
-    if (speed.from == speed.to || speed.from == "pageable" || speed.to == "pageable") continue;
+    if (speed.bytes == kSmall || speed.from == speed.to || speed.from == "pageable" ||
+        speed.to == "pageable")
+      continue;
     if (is_gpu(speed.from) == from_gpu && is_gpu(speed.to) == to_gpu) found.push_back(speed);
   }
   return found;
@@ -57,6 +49,19 @@ void judge_kind(const std::vector<CopySpeed>& speeds, const std::string& kind,
                               stats::minimum(values), stats::maximum(values), median)));
 }
 
+void judge_latency(const std::vector<CopySpeed>& copies, Findings& findings) {
+  std::vector<double> times;
+  for (const CopySpeed& copy : copies) {
+    const bool is_between = is_gpu(copy.from) && is_gpu(copy.to) && copy.from != copy.to;
+    if (copy.bytes == kSmall && is_between) times.push_back(copy.median_us);
+  }
+  if (times.empty()) return;
+  findings.push_back(ok("latency", fmt::format("copies of {} B between GPUs: {:.1f} to {:.1f} us, "
+                                               "median {:.1f}",
+                                               kSmall, stats::minimum(times), stats::maximum(times),
+                                               stats::median(times))));
+}
+
 void judge_access(const std::vector<results::GpuRecord>& gpus, Findings& findings) {
   const std::string subject = "peer access";
   const std::size_t before = findings.size();
@@ -82,34 +87,17 @@ void judge_access(const std::vector<results::GpuRecord>& gpus, Findings& finding
 
 }  // namespace
 
-std::vector<CopySpeed> parse_copies(const std::string& text) {
-  const auto document = nlohmann::json::parse(text, nullptr, false);
-  if (!document.is_object() || !document.contains("benchmarks") ||
-      !document["benchmarks"].is_array()) {
-    fail(ErrorKind::kFailure, "reading copy_bench's document: it is none of Google Benchmark's");
-  }
-  std::vector<CopySpeed> speeds;
-  for (const auto& entry : document["benchmarks"]) {
-    if (!entry.is_object() || !entry.contains("GBps") || !entry["GBps"].is_number()) continue;
-    CopySpeed speed = ends_of(entry.value("name", ""));
-    if (speed.from.empty()) continue;
-    speed.gigabytes_per_second = entry["GBps"].get<double>();
-    speeds.push_back(speed);
-  }
-  return speeds;
-}
-
 CopyRun run_copies(const Programs& programs, int devices) {
   const std::filesystem::path out = programs.file("copies.json");
   CopyRun copies{
-      .run = programs.run(
-          "copy_bench",
-          {"--backend=cuda", fmt::format("--devices={}", devices), "--sizes=64MiB", "--ways=one",
-           "--samples=5", "--benchmark_filter=-pageable", "--benchmark_out=" + out.string()}),
+      .run = programs.run("copy_bench",
+                          {"--backend=cuda", fmt::format("--devices={}", devices),
+                           fmt::format("--sizes={}B,64MiB", kSmall), "--ways=one", "--samples=5",
+                           "--benchmark_filter=-pageable", "--benchmark_out=" + out.string()}),
       .speeds = {}};
   if (!copies.run.is_done()) return copies;
   std::ifstream file(out);
-  copies.speeds = parse_copies({std::istreambuf_iterator<char>(file), {}});
+  copies.speeds = cli::parse_copies({std::istreambuf_iterator<char>(file), {}});
   return copies;
 }
 
@@ -132,6 +120,7 @@ Findings judge_peers(const std::vector<results::GpuRecord>& gpus, const CopyRun&
   judge_kind(chosen(copies.speeds, true, false), "from GPUs",
              "see nvidia-smi -q: the PCIe link may have fewer lanes or an older generation",
              findings);
+  judge_latency(copies.speeds, findings);
   return findings;
 }
 

@@ -8,26 +8,18 @@
 #include <vector>
 
 #include "common/results/gpu_record.h"
+#include "tools/tandem/copy_speeds.h"
 #include "tools/tandem/doctor/finding.h"
 #include "tools/tandem/doctor/program_run.h"
 
 namespace tandem::doctor {
 
-struct CopySpeed {
-  std::string from{};  // "cuda:0", "pinned", ...
-  std::string to{};
-  double gigabytes_per_second = 0;  // 10^9 bytes, of the median copy of 64 MiB
-
-  bool operator==(const CopySpeed&) const = default;
-};
+using cli::CopySpeed;
 
 struct CopyRun {
   ProgramRun run{};
   std::vector<CopySpeed> speeds{};
 };
-
-// The entries of copy_bench's document that were measured. Throws a failure where it is none.
-[[nodiscard]] std::vector<CopySpeed> parse_copies(const std::string& document);
 
 [[nodiscard]] CopyRun run_copies(const Programs& programs, int devices);
 
