@@ -19,6 +19,12 @@ std::vector<std::string> point_columns(const results::Cell& cell) {
   return {cell.model, std::to_string(cell.global_batch), std::to_string(cell.devices)};
 }
 
+// A dash would pass for a figure that has no meaning here.
+std::string speedup_text(const CellSummary& summary) {
+  if (summary.cell.strategy == "single") return kNone;
+  return summary.speedup ? ratio_text(*summary.speedup) : "no baseline";
+}
+
 std::string efficiency_text(const CellSummary& summary) {
   const std::optional<stats::Estimate> efficiency = summary.efficiency();
   if (!efficiency || summary.cell.devices == 1) return kNone;
@@ -53,8 +59,8 @@ std::vector<std::string> cell_row(const CellSummary& summary) {
   }
   row.insert(row.end(),
              {std::to_string(summary.launches), duration_text(summary.median_step),
-              rate_text(summary.throughput), summary.speedup ? ratio_text(*summary.speedup) : kNone,
-              efficiency_text(summary), flops_text(summary), join(marks_of(summary), ", ")});
+              rate_text(summary.throughput), speedup_text(summary), efficiency_text(summary),
+              flops_text(summary), join(marks_of(summary), ", ")});
   return row;
 }
 
@@ -68,10 +74,15 @@ std::vector<std::string> brief_row(const CellSummary& summary) {
   }
   stats::Estimate rate = summary.throughput;
   if (!is_unbounded(rate)) rate = {.center = rate.center, .interval = std::nullopt, .launches = 0};
-  row.insert(row.end(), {duration_text(summary.median_step), rate_text(rate),
-                         summary.speedup ? ratio_text(*summary.speedup) : kNone,
+  row.insert(row.end(), {duration_text(summary.median_step), rate_text(rate), speedup_text(summary),
                          join(marks_of(summary), ", ")});
   return row;
+}
+
+// Beside what was measured a model must not look like it.
+std::string verdict_text(const Comparison& pair) {
+  const std::string verdict(to_string(pair.ddp_verdict));
+  return pair.dp->modelled.empty() ? verdict : verdict + " (modelled: " + pair.dp->modelled + ")";
 }
 
 std::vector<std::string> phase_names(const Summary& summary) {
@@ -137,7 +148,7 @@ Table comparison_table(const Summary& summary) {
     std::vector<std::string> row = point_columns(pair.dp->cell);
     row.insert(row.end(), {strategy_label(pair.dp->cell), strategy_label(pair.ddp->cell),
                            ratio_text(pair.ddp_speed), std::to_string(pair.ddp_speed.launches),
-                           std::string(to_string(pair.ddp_verdict))});
+                           verdict_text(pair)});
     table.rows.push_back(row);
   }
   return table;

@@ -10,6 +10,7 @@
 
 #include "reports/collectives.h"
 #include "reports/ddp_cost.h"
+#include "reports/dropped.h"
 #include "reports/format.h"
 #include "reports/modelled.h"
 
@@ -113,6 +114,12 @@ std::string options_text(const results::Cell& cell) {
   return join(parts, " ");
 }
 
+// "none" where there ought to be one; empty of single, and of what was not measured.
+std::string baseline_text(const CellSummary& summary) {
+  if (summary.speedup) return "single";
+  return summary.launches > 0 && summary.cell.strategy != "single" ? "none" : "";
+}
+
 std::vector<std::string> cell_fields(const CellSummary& summary) {
   const results::Cell& cell = summary.cell;
   const bool measured = summary.launches > 0;
@@ -133,16 +140,29 @@ std::vector<std::string> cell_fields(const CellSummary& summary) {
   add_estimate(fields, measured ? &summary.median_step : nullptr);
   add_estimate(fields, measured ? &summary.mean_step : nullptr);
   add_estimate(fields, measured ? &summary.throughput : nullptr);
-  fields.emplace_back(summary.speedup ? "single" : "");
+  fields.emplace_back(baseline_text(summary));
   add_estimate(fields, summary.speedup ? &*summary.speedup : nullptr);
   fields.push_back(summary.speedup ? fmt::format("{}", summary.efficiency()->center) : "");
   fields.push_back(summary.phases.empty() ? "" : fmt::format("{}", summary.remainder_share()));
   return fields;
 }
 
+// As many fields as the others have: what was not measured has no figures.
+std::string dropped_row(const std::string& name, const std::string& reason) {
+  CellSummary dropped;
+  dropped.cell = cell_named(name);
+  std::vector<std::string> fields = cell_fields(dropped);
+  constexpr std::size_t kStatus = 8;
+  fields[kStatus] = "dropped";
+  fields[kStatus + 1] = reason;
+  fields.resize(static_cast<std::size_t>(std::ranges::count(kHeader, ',')) + 1);
+  for (std::string& field : fields) field = csv_field(field);
+  return join(fields, ",") + "\n";
+}
+
 }  // namespace
 
-std::string to_csv(const Summary& summary) {
+std::string to_csv(const Summary& summary, const std::vector<results::DroppedCells>& dropped) {
   const std::vector<DdpCost> costs = ddp_costs(summary);
   const std::vector<CollectiveTimes> collectives = collective_times(summary);
   std::string text{kHeader};
@@ -156,6 +176,9 @@ std::string to_csv(const Summary& summary) {
     add_late_columns(fields, cell);
     for (std::string& field : fields) field = csv_field(field);
     text += join(fields, ",") + "\n";
+  }
+  for (const results::DroppedCells& group : dropped) {
+    for (const std::string& name : group.cells) text += dropped_row(name, group.reason);
   }
   return text;
 }

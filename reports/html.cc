@@ -8,8 +8,10 @@
 #include "reports/cell_table.h"
 #include "reports/collectives.h"
 #include "reports/ddp_cost.h"
+#include "reports/dropped.h"
 #include "reports/embedded.h"
 #include "reports/format.h"
+#include "reports/link_table.h"
 #include "reports/other_figures.h"
 #include "reports/page_data.h"
 #include "reports/twin_table.h"
@@ -53,7 +55,8 @@ std::string table_html(const Table& table) {
   html += "</tr></thead>\n<tbody>\n";
   const std::vector<std::string>* above = nullptr;
   for (const std::vector<std::string>& row : table.rows) {
-    const bool is_new = above != nullptr && ((*above)[0] != row[0] || (*above)[1] != row[1]);
+    const bool is_new =
+        above != nullptr && ((*above)[0] != row[0] || (row.size() > 1 && (*above)[1] != row[1]));
     html += is_new ? "<tr class=\"group\">" : "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
       html += cell_html(row[i], table.columns[i].align, "td");
@@ -79,7 +82,13 @@ std::string curves(const std::vector<ChartGroup>& groups) {
     if (groups[i].has_speedups()) {
       html += canvas("speedup", i, "Speed-up over devices, " + groups[i].title);
     }
-    html += "</div></div>\n";
+    html += "</div>";
+    if (!groups[i].has_speedups()) {
+      html +=
+          "<p class=\"hint\">No baseline: single was not measured here, so that there is no "
+          "speed-up.</p>";
+    }
+    html += "</div>\n";
   }
   return html;
 }
@@ -100,6 +109,12 @@ std::string machine_html(const Report& report) {
     html += "<dt>" + escape_html(name) + "</dt><dd>" + escape_html(value) + "</dd>\n";
   }
   return html + "</dl></div>\n";
+}
+
+std::string links_section(const results::SweepInfo& sweep) {
+  if (!sweep.links) return "";
+  const std::string note = "<p class=\"hint\">" + escape_html(link_note(*sweep.links)) + "</p>\n";
+  return section(kLinksTitle, "", table_html(link_table(*sweep.links)) + note);
 }
 
 std::string forest(const Summary& summary) {
@@ -145,7 +160,8 @@ std::string chart_sections(const Report& report, const std::vector<ChartGroup>& 
                  "/ own median step, both at the same global batch. Whiskers are 95 % intervals "
                  "over launches, with an arrow where one leaves the frame. A hollow point has "
                  "none: a single launch, or launches that scatter so much that the interval is "
-                 "unbounded. Lines join measured device counts and say nothing in between.",
+                 "unbounded; a cross stands for an efficiency above 100 %. Lines join measured "
+                 "device counts and say nothing in between.",
                  curves(groups)) +
          section("Why: where the step goes",
                  "Mean time per phase on the critical device (dp: the root; ddp: slowest rank). "
@@ -226,9 +242,12 @@ std::string to_html(const Report& report) {
   html += collectives_section(report.summary);
   html += section("All cells", "A dash is a figure that does not exist; the remarks say why.",
                   table_html(cell_table(report.summary)));
+  html += section(kDroppedTitle, "Cells that the sweep names and that were left out, and why.",
+                  table_html(dropped_table(report.document.sweep)));
   html += section(kOtherFiguresTitle, "Entries of other programs, each from a run of its own.",
                   table_html(other_figures_table(report.document)));
   html += section("Machine", "As the launches saw it.", machine_html(report));
+  html += links_section(report.document.sweep);
   html += section("Method", "",
                   "<div class=\"panel\">" + list("method", method_lines(report)) + "</div>");
   html +=

@@ -6,6 +6,8 @@
 #include "reports/cell_table.h"
 #include "reports/collectives.h"
 #include "reports/ddp_cost.h"
+#include "reports/dropped.h"
+#include "reports/link_table.h"
 #include "reports/other_figures.h"
 #include "reports/twin_table.h"
 #include "reports/two_by_two.h"
@@ -37,6 +39,13 @@ std::string gradient_collectives(const Summary& summary) {
   return table.empty() ? "" : table + "\n" + to_markdown(bucket_table(summary));
 }
 
+std::string links_section(const results::SweepInfo& sweep) {
+  if (!sweep.links) return "";
+  const std::string table = table_or_nothing(link_table(*sweep.links));
+  return section(std::string(kLinksTitle), table + (table.empty() ? "" : "\n") +
+                                               escape_markdown(link_note(*sweep.links)) + "\n");
+}
+
 }  // namespace
 
 std::string to_markdown(const Report& report) {
@@ -46,6 +55,8 @@ std::string to_markdown(const Report& report) {
   return "# " + escape_markdown(verdict.subject) + "\n\n**" + escape_markdown(verdict.overall) +
          "**\n\n" + list(verdict.workloads) + section("Beside it", list(verdict.notes)) +
          section("Cells", table_or_nothing(cell_table(report.summary))) +
+         section(std::string(kDroppedTitle),
+                 table_or_nothing(dropped_table(report.document.sweep))) +
          section(std::string(kTwinTitle), table_and_note(twin_table(report.summary), kTwinNote)) +
          section("ddp against dp", table_or_nothing(comparison_table(report.summary))) +
          section(
@@ -58,7 +69,8 @@ std::string to_markdown(const Report& report) {
          section("Gradient collectives", gradient_collectives(report.summary)) +
          section(std::string(kOtherFiguresTitle),
                  table_or_nothing(other_figures_table(report.document))) +
-         section("Machine", list(machine)) + section("Method", list(method_lines(report)));
+         section("Machine", list(machine)) + links_section(report.document.sweep) +
+         section("Method", list(method_lines(report)));
 }
 
 }  // namespace tandem::reports

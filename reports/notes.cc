@@ -105,6 +105,19 @@ bool any_measured(const Summary& summary, Predicate predicate) {
                      [&](const CellSummary& cell) { return cell.launches > 0 && predicate(cell); });
 }
 
+// Speed-ups and efficiencies that are not there.
+void add_baselines(std::vector<std::string>& lines, const Summary& summary) {
+  const auto lacking =
+      std::count_if(summary.cells.begin(), summary.cells.end(), [](const CellSummary& cell) {
+        return cell.launches > 0 && cell.cell.strategy != "single" && !cell.speedup;
+      });
+  if (lacking == 0) return;
+  lines.push_back(fmt::format(
+      "no baseline: single was not measured with the model, batch and options of {}: no speed-up "
+      "and no efficiency there",
+      count_text(lacking, "cell")));
+}
+
 // What the marks beside figures mean.
 void add_marks(std::vector<std::string>& lines, const results::Document& document,
                const Summary& summary) {
@@ -155,9 +168,13 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
                     missing, launches_planned(document.sweep)));
   }
   add_load(lines, document.sweep.context);
+  if (document.sweep.links && !document.sweep.links->reason.empty()) {
+    lines.push_back("copies between devices were not measured: " + document.sweep.links->reason);
+  }
   add_reasons(lines, summary, Status::kFailed);
   add_reasons(lines, summary, Status::kSkipped);
   add_marks(lines, document, summary);
+  add_baselines(lines, summary);
   add_planted(lines, summary);
   for (std::string& line : gpu_notes(document)) lines.push_back(std::move(line));
   for (std::string& line : unsteady_notes(summary)) lines.push_back(std::move(line));

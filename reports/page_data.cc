@@ -28,6 +28,7 @@ Json triple(const stats::Estimate& estimate) {
 Json point(const CellSummary& cell) {
   Json json{{"devices", cell.cell.devices}, {"throughput", triple(cell.throughput)}};
   if (cell.speedup) json["speedup"] = triple(*cell.speedup);
+  if (cell.efficiency_above_one()) json["flag"] = "efficiency above 100 %";
   return json;
 }
 
@@ -109,6 +110,7 @@ Json comparison_json(const Comparison& pair) {
   if (!cell.options.empty() || !pair.ddp->cell.options.empty()) {
     label += fmt::format(" ({} / {})", strategy_label(pair.ddp->cell), strategy_label(cell));
   }
+  if (!pair.dp->modelled.empty()) label += ", modelled: " + pair.dp->modelled;
   const Json figures = triple(pair.ddp_speed);
   return Json{{"label", label},
               {"center", figures[0]},

@@ -11,6 +11,7 @@
 #include "reports/cell_table.h"
 #include "reports/collectives.h"
 #include "reports/ddp_cost.h"
+#include "reports/dropped.h"
 #include "reports/format.h"
 #include "reports/gpu_facts.h"
 #include "reports/subject.h"
@@ -92,6 +93,12 @@ std::string block(std::string_view heading, const Table& table, std::string_view
   return fmt::format("{}{}{}\n\n", title, to_text(table), note);
 }
 
+std::string dropped_text(const results::SweepInfo& sweep) {
+  std::string text;
+  for (const std::string& line : dropped_lines(sweep)) text += line + "\n";
+  return text;
+}
+
 }  // namespace
 
 Report make_report(results::Document document) {
@@ -153,7 +160,7 @@ std::string to_terminal(const Report& report) {
          block("", two_by_two_table(summary), two_by_two_note(summary)) +
          block(kDdpCostTitle, brief_ddp_cost_table(summary), kDdpCostNote) +
          block("Gradient collectives", collective_table(summary), kCollectivesNote) +
-         to_text(report.verdict);
+         to_text(report.verdict) + dropped_text(report.document.sweep);
 }
 
 }  // namespace tandem::reports

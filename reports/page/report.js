@@ -120,10 +120,11 @@
       const points = series.points.filter((point) => point[figure]).map(function (point) {
         const [center, low, high, unbounded] = point[figure];
         return { x: group.devices.indexOf(point.devices) + offset, y: center, yLow: low, yHigh: high,
-                 unbounded: unbounded !== undefined, devices: point.devices };
+                 unbounded: unbounded !== undefined, devices: point.devices, flag: point.flag };
       });
       const style = look(series);
       return Object.assign(style, hollow(style.borderColor, points.map((point) => point.yLow)), { label: series.label, data: points, borderWidth: 1.5,
+                                           pointStyle: points.map((point) => point.flag ? "crossRot" : style.pointStyle),
                                            showLine: points.length > 1, pointRadius: 4.5, pointHoverRadius: 6 });
     });
   }
@@ -150,7 +151,8 @@
         scales: { x: places(group), y: axis(label, { beginAtZero: true, suggestedMax: 1.05 * Math.min(top, whisker) }) },
         plugins: { legend: legend(), tooltip: { callbacks: {
           label: (item) => item.dataset.label + " on " + item.raw.devices + ": " +
-              (item.raw.yLow === undefined ? number(item.raw.y) : withInterval(item.raw.y, item.raw.yLow, item.raw.yHigh, item.raw.unbounded)) } } },
+              (item.raw.yLow === undefined ? number(item.raw.y) : withInterval(item.raw.y, item.raw.yLow, item.raw.yHigh, item.raw.unbounded)) +
+              (item.raw.flag ? ": " + item.raw.flag : "") } } },
       },
       plugins: [whiskers],
     });

@@ -296,6 +296,8 @@ case_dry_run() {
   grep -q '^  dp/threads/mlp-tiny/devices:2/batch:64: 3 launches, 4s$' out || die "a cell is missing"
   grep -q '^not measured: 1 cell: single is one device$' out || die "dropped without a word"
   [ ! -e result ] || die "something was written"
+  FAKE_NO_BACKEND=1 expect 0 run --dry-run --backend=cuda
+  grep -q '^this machine would refuse it: .*no NVIDIA GPU in this machine$' out || die "the back end it lacks is not told of"
   expect 0 run --dry-run --budget 8s
   sed '/^left out/,$d' out >taken
   [ "$(grep -c '^  ' taken)" = 2 ] && grep -q '^  ddp/threads/mlp-tiny/devices:2' taken || die "not the most informative"
@@ -304,7 +306,7 @@ case_dry_run() {
   grep -q 'Left out, wholly or in part, 5 cells: single/threads' err || die "does not say what was left out"
   rm -r result
   expect 0 run
-  grep -q '^not measured: 1 cell: single is one device$' err || die "dropped without a word"
+  grep -q '^not measured: 1 cell: single is one device$' out || die "dropped without a word"
   grep -q 'ms so far' err || grep -q 'ms a step so far' err || die "no figure of the cell"
   grep -q '"dropped": \[' result/results.json || die "the document does not tell what was dropped"
   expect 0 run --dry-run
@@ -323,6 +325,39 @@ case_list() {
   one_line "did you mean 'quick'?"
   expect 2 "$tandem" run --out result
   one_line 'which sweep is missing'
+}
+
+# What crosses between devices is found out once per folder, by copy_bench beside step_bench.
+case_links() {
+  sweep 64
+  mkdir programs
+  ln -s "$fake" programs/step_bench
+  cat >programs/copy_bench <<'FAKE'
+#!/bin/sh
+echo "$*" >>copies
+[ -z "${FAKE_LINKS:-}" ] || { echo "copy_bench: $FAKE_LINKS" >&2; exit 1; }
+echo '{"benchmarks": [{"name": "copy/from:host:0/to:host:1/bytes:4", "GBps": 0.1, "p50_us": 3.25},
+ {"name": "copy/from:host:0/to:host:1/bytes:16777216", "GBps": 12.5, "p50_us": 1300}]}' >"${7#*=}"
+FAKE
+  chmod +x programs/copy_bench
+  fake=$folder/programs/step_bench
+  expect 0 run --backend host --dry-run
+  [ ! -e copies ] || die "a dry run measures"
+  FAKE_LINKS="a copy left wrong elements" expect 0 run --backend host
+  grep -q '! copies between devices were not measured: copy_bench: a copy left wrong elements' out || die "no reason"
+  grep -q 'Not measured: copy.*bench: a copy left' result/report.md || die "no reason in the report"
+  expect 0 run --backend host
+  grep -q -- '--devices=2 ' copies || die "not between the sweep's devices"
+  grep -q '| host:0 | 12.5 (3.2 us) |' result/report.md || die "no matrix in the report"
+  grep -q '"gigabytes_per_second": 12.5' result/results.json || die "no matrix in the results"
+  sed -i '$d' result/journal.jsonl
+  expect 0 run --backend host
+  [ "$(wc -l <copies)" = 2 ] || die "not once, and once more after a failure"
+  expect 0 "$tandem" report result
+  grep -q '12.5 (3.2 us)' result/report.html || die "the matrix is gone"
+  rm -r result
+  expect 0 run --backend host --no-links
+  [ "$(wc -l <copies)" = 2 ] && ! grep -q 'Copies between devices' result/report.md || die "measured though left out"
 }
 
 case_unwritable() {

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a sweep found out before it measured, and what it left out, in every form of a report.
+#include <gmock/gmock.h>
+
+#include "reports/csv.h"
+#include "reports/dropped.h"
+#include "reports/html.h"
+#include "reports/link_table.h"
+#include "reports/markdown.h"
+#include "reports/page_data.h"
+#include "reports/report.h"
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+results::LinkMatrix links() {
+  return {
+      .devices = 2,
+      .of_devices = 4,
+      .copy_bytes = 16 << 20,
+      .latency_bytes = 4,
+      .samples = 11,
+      .links = {{.from = "host:0", .to = "host:1", .gigabytes_per_second = 10.46, .latency_us = 4},
+                {.from = "host:1", .to = "host:0", .gigabytes_per_second = 9.5}}};
+}
+
+Report report_of(Synthetic synthetic) { return make_report(synthetic.document()); }
+
+Report with_links(const results::LinkMatrix& matrix) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.061});
+  synthetic.document().sweep.links = matrix;
+  return report_of(synthetic);
+}
+
+TEST(Links, AreATableOfEndsByEnds) {
+  const Table table = link_table(links());
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_THAT(table.rows[0], ElementsAre("host:0", "10.5 (4.0 us)", "-"));
+  EXPECT_THAT(table.rows[1], ElementsAre("host:1", "-", "9.5"));
+}
+
+TEST(Links, OfTheHost_SayThatTheirDevicesAreLogical) {
+  EXPECT_THAT(link_note(links()), HasSubstr("copies of 16.0 MiB"));
+  EXPECT_THAT(link_note(links()), HasSubstr("The first 2 of 4 devices."));
+  EXPECT_THAT(link_note(links()), HasSubstr("says nothing of GPUs"));
+  results::LinkMatrix gpus = links();
+  for (results::Link& link : gpus.links) link.from.replace(0, 4, "cuda");
+  EXPECT_THAT(link_note(gpus), Not(HasSubstr("logical")));
+}
+
+TEST(Links, StandInMarkdownAndPage_OrSayWhyNot) {
+  for (const std::string& text : {to_markdown(with_links(links())), to_html(with_links(links()))}) {
+    EXPECT_THAT(text, HasSubstr("10.5 (4.0 us)"));
+    EXPECT_THAT(text, HasSubstr("Medians of 11 copies"));
+  }
+  const Report failed = with_links({.reason = "copy_bench: no <room>"});
+  EXPECT_THAT(to_html(failed), HasSubstr("Not measured: copy_bench: no &lt;room&gt;"));
+  EXPECT_THAT(to_markdown(failed), HasSubstr("Not measured: copy\\_bench: no "));
+  EXPECT_THAT(to_markdown(report_of(Synthetic())), Not(HasSubstr("Copies between devices")));
+}
+
+Report with_dropped() {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.061});
+  synthetic.document().sweep.dropped = {
+      {.reason = "single is one device, <always>",
+       .cells = {"single/threads/a/b.json/devices:4/batch:8/link:20us:1GBps/input:device"}}};
+  return report_of(synthetic);
+}
+
+TEST(Dropped, Cells_StandInEveryForm_WithTheReason) {
+  const std::string name = "single/threads/a/b.json/devices:4/batch:8/link:20us:1GBps/input:device";
+  EXPECT_THAT(to_html(with_dropped()), HasSubstr("single is one device, &lt;always&gt;"));
+  EXPECT_THAT(to_html(with_dropped()), HasSubstr(name));
+  EXPECT_THAT(to_markdown(with_dropped()), HasSubstr("single is one device, "));
+  EXPECT_THAT(to_markdown(with_dropped()), HasSubstr(name));
+  EXPECT_THAT(to_terminal(with_dropped()),
+              HasSubstr("not measured: 1 cell: single is one device, <always>\n"));
+  const Report report = with_dropped();
+  EXPECT_THAT(to_csv(report.summary, report.document.sweep.dropped),
+              HasSubstr("\na/b.json,8,4,single,threads,,,input=device link=20us:1GBps,dropped,"
+                        "\"single is one device, <always>\","));
+}
+
+TEST(Dropped, RowsOfTheCsv_HaveAsManyFieldsAsTheOthers) {
+  const Report report = with_dropped();
+  const std::string csv = to_csv(report.summary, {{.reason = "no", .cells = {"odd"}}});
+  const std::string last = csv.substr(csv.rfind('\n', csv.size() - 2) + 1);
+  const std::string header = csv.substr(0, csv.find('\n'));
+  EXPECT_EQ(std::ranges::count(last, ','), std::ranges::count(header, ','));
+  EXPECT_THAT(last, HasSubstr("odd,0,"));
+}
+
+// On two devices more than twice as fast, by more than launches scatter.
+Report above_one() {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08, 0.0801, 0.0802}).add("ddp", 2, {0.02, 0.0201, 0.0202});
+  return report_of(synthetic);
+}
+
+TEST(Flags, EfficiencyAbove100_StandsInEveryForm) {
+  const Report report = above_one();
+  const std::string mark = "efficiency above 100 %";
+  EXPECT_THAT(to_markdown(report), HasSubstr(mark));
+  EXPECT_THAT(to_html(report), HasSubstr(mark));
+  EXPECT_THAT(to_terminal(report), HasSubstr(mark));
+  EXPECT_THAT(to_csv(report.summary), HasSubstr(mark));
+  EXPECT_THAT(page_data(report.summary, chart_groups(report.summary)),
+              HasSubstr("\"flag\":\"" + mark));
+}
+
+Report without_single() {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.061});
+  return report_of(synthetic);
+}
+
+TEST(Flags, AMissingBaseline_StandsInEveryForm) {
+  const Report report = without_single();
+  EXPECT_THAT(to_markdown(report), HasSubstr("| no baseline |"));
+  EXPECT_THAT(to_terminal(report), HasSubstr("no baseline"));
+  EXPECT_THAT(to_csv(report.summary), HasSubstr(",none,,,,"));
+  const std::string html = to_html(report);
+  EXPECT_THAT(html, HasSubstr("No baseline: single was not measured here"));
+  EXPECT_THAT(html, Not(HasSubstr("id=\"speedup-0\"")));
+  for (const std::string& text : {to_markdown(report), to_terminal(report), html}) {
+    EXPECT_THAT(text, HasSubstr("no speed-up and no efficiency there"));
+  }
+  EXPECT_THAT(to_markdown(above_one()), Not(HasSubstr("no baseline")));
+}
+
+Report modelled_beside_measured() {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.06, 0.061}).add("ddp", 2, {0.05, 0.051});
+  const std::size_t measured = synthetic.document().launches.size();
+  synthetic.add("dp", 2, {0.16, 0.161}).add("ddp", 2, {0.15, 0.151});
+  auto& launches = synthetic.document().launches;
+  for (std::size_t i = measured; i < launches.size(); ++i) {
+    launches[i].cell.options["link"] = "20us:1GBps";
+  }
+  return report_of(synthetic);
+}
+
+TEST(Flags, AModelledLinkBesideAMeasuredOne_StandsInEveryForm) {
+  const Report report = modelled_beside_measured();
+  const std::string mark = "modelled: link 20us:1GBps";
+  EXPECT_THAT(to_markdown(report), HasSubstr("(" + mark + ") |"));
+  EXPECT_THAT(to_html(report), HasSubstr("(" + mark + ")</td>"));
+  EXPECT_THAT(to_terminal(report), HasSubstr(mark));
+  EXPECT_THAT(to_csv(report.summary), HasSubstr("," + mark + ","));
+  const std::string data = page_data(report.summary, chart_groups(report.summary));
+  EXPECT_THAT(data, HasSubstr("link=20us:1GBps), " + mark + "\""));  // of the comparison
+  EXPECT_EQ(chart_groups(report.summary).size(), 2U);
+}
+
+}  // namespace
+}  // namespace tandem::reports
