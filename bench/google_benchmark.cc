@@ -105,7 +105,13 @@ std::unique_ptr<benchmark::BenchmarkReporter> make_file_reporter(BenchmarkFlags 
 }
 
 void check_writable(const std::string& path, const std::string& flag) {
-  if (std::ofstream(path, std::ios::app)) return;
+  std::error_code unknown;
+  const bool was_there = std::filesystem::exists(path, unknown);
+  if (std::ofstream(path, std::ios::app)) {
+    // An empty one, of a program that is interrupted, would pass for what it was to hold.
+    if (!was_there) std::filesystem::remove(path, unknown);
+    return;
+  }
   fail(ErrorKind::kUsage,
        "{}: '{}' cannot be written: choose a file in a folder that you may write", flag, path);
 }

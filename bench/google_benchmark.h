@@ -66,7 +66,7 @@ void check_written(const BenchmarkFlags& flags);
 // Throws a usage error where `path` is something that a new file is not to take the place of.
 void check_replaceable(const std::string& path, const std::string& flag);
 
-// Throws a usage error that names `flag` where `path` cannot be written.
+// Throws a usage error that names `flag` where `path` cannot be written. Leaves no new file behind.
 void check_writable(const std::string& path, const std::string& flag);
 
 }  // namespace tandem::bench

@@ -7,17 +7,27 @@
 #include <string>
 #include <vector>
 
+#include "bench/step_list.h"
 #include "common/base/error.h"
 
 namespace tandem::bench {
 namespace {
 
+std::string strategies_of(const StepOptions& options) {
+  std::string names;
+  for (const StepOptions& one : each_listed(options)) {
+    if (!names.empty()) names += ',';
+    names += to_string(one.variant.strategy);
+  }
+  return names;
+}
+
 // A line per option that decides what a rank does, always in the same order.
 std::string text_of(const StepOptions& options) {
   std::string text = fmt::format(
       "--devices={}\n--strategy={}\n--launch={}\n--model={}\n--batch={}\n--seed={}\n",
-      options.place.devices, to_string(options.variant.strategy), to_string(options.place.launch),
-      options.model, options.variant.training.global_batch, options.variant.training.seed);
+      options.place.devices, strategies_of(options), to_string(options.place.launch), options.model,
+      options.variant.training.global_batch, options.variant.training.seed);
   text += fmt::format("--free-running={}\n--min-time={}\n--min-samples={}\n", options.free_running,
                       tandem::to_string(Seconds(options.min_time)), options.min_samples);
   text += fmt::format("--warmup-time={}\n--warmup-steps={}\n",

@@ -4,10 +4,12 @@
 // same samples, and rank 0 reports.
 #include <iostream>
 #include <memory>
+#include <vector>
 
 #include "bench/achieved_flops.h"
 #include "bench/clean_environment.h"
 #include "bench/google_benchmark.h"
+#include "bench/interrupt_notice.h"
 #include "bench/job.h"
 #include "bench/launch_report.h"
 #include "bench/model_table.h"
@@ -15,6 +17,7 @@
 #include "bench/ranks_main.h"
 #include "bench/recorded_ranks.h"
 #include "bench/same_options.h"
+#include "bench/step_list.h"
 #include "bench/step_measurements.h"
 #include "bench/step_watch.h"
 #include "bench/strategy_factory.h"
@@ -54,9 +57,12 @@ std::unique_ptr<GoogleBenchmark> open_outputs(const StepOptions& options, Bootst
 
 // True where the names are all that is wanted; they are listed then. Throws where none is selected.
 bool name_only(GoogleBenchmark& driver, const StepOptions& options, const Place& place) {
-  const std::string name = benchmark_name(options, place.platform->backend());
-  if (!driver.leaves_out(name)) return false;
-  driver.add(name, 1, benchmark::kMillisecond, {});
+  std::vector<std::string> names;
+  for (const StepOptions& one : each_listed(options)) {
+    names.push_back(benchmark_name(one, place.platform->backend()));
+    if (!driver.leaves_out(names.back())) return false;
+  }
+  for (const std::string& name : names) driver.add(name, 1, benchmark::kMillisecond, {});
   driver.run();
   return true;
 }
@@ -97,7 +103,9 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
     flight.enter(Stage::kBuild);
     if (name_only(*driver, options, place)) return 0;
     if (options.verify) return report(verify(bootstrap, place, options, *model), bootstrap.rank());
-    if (options.ab_variant) {
+    if (!options.listed.empty()) {
+      measure_listed(*driver, bootstrap, place, each_listed(options), *model);
+    } else if (options.ab_variant) {
       measure_pairs(*driver, place, options, *model);
     } else {
       Measurement measured = measure_step(*driver, bootstrap, place, options, *model);
@@ -146,6 +154,7 @@ int run_as_launched(const StepOptions& options, int& argc, char**& argv) {
 int main(int argc, char** argv) {
   using namespace tandem::bench;
   restart_in_clean_environment(argv);
+  tell_of_interrupt("step_bench");
   return run_main("step_bench", [&] {
     const auto options = parse_step_options(argc, argv);
     if (!options) return 0;

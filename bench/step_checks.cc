@@ -50,6 +50,10 @@ void check_writing(const CLI::App& app, const StepFlags& flags, StrategyKind str
           fmt::format("--write-workload measures layers on one device, and --strategy={} is more: "
                       "leave it out",
                       flags.strategy));
+  require(flags.write_workload.ends_with(".json"),
+          fmt::format("--write-workload={0}: --model knows workload files by their ending: write "
+                      "{0}.json",
+                      flags.write_workload));
   for (const char* flag : {"--record", "--min-time", "--min-samples", "--peak-gflops", "--verify",
                            "--ab", "--free-running", "--cuda-graph"}) {
     require(app.count(flag) == 0,

@@ -25,7 +25,10 @@ void declare_cell(CLI::App& app, StepFlags& flags) {
          "gpt2-124m:64 (samples of 64 tokens); --models lists all; or a workload file, such "
          "as own.json (WORKLOADS.md)")
       ->capture_default_str();
-  app.add_option("--batch", flags.batch, "samples per step over all devices");
+  app.add_option("--batch", flags.batch,
+                 "samples per step over all devices; without this and --batch-per-device all "
+                 "strategies that run as this was started are timed, with 64 per device "
+                 "(--benchmark_list_tests names them, --benchmark_filter chooses)");
   app.add_option("--batch-per-device", flags.batch_per_device,
                  "samples per step and device; this or --batch");
   app.add_option("--devices", flags.devices,

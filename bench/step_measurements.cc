@@ -2,12 +2,14 @@
 #include "bench/step_measurements.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "bench/abort_on_error.h"
 #include "bench/achieved_flops.h"
 #include "bench/gpu_watch.h"
 #include "bench/launch_report.h"
 #include "bench/link_account.h"
+#include "bench/step_checks.h"
 #include "bench/strategy_factory.h"
 #include "common/stats/summary.h"
 
@@ -44,56 +46,122 @@ const Device* own_device(const Place& place, const StepOptions& options) {
   return options.place.launch == Launch::kProcesses ? place.device : nullptr;
 }
 
+// A benchmark of a strategy, which outlives it: warmed up here, timed when the driver runs.
+class StepBenchmark {
+ public:
+  // Collective.
+  StepBenchmark(Place& place, const StepOptions& options, const Model& model, Strategy& strategy)
+      : place_(place),
+        options_(options),
+        model_(model),
+        strategy_(strategy),
+        sampler_(strategy, *place.communicator, steps_per_sample(), clocks_of(place)),
+        link_(*place.platform) {
+    Communicator& ranks = *place.communicator;
+    found_.warmup = sampler_.warm_up(options.warmup_steps, options.warmup_time);
+    found_.warnings = strategy.warnings();
+    const auto of_precision =
+        precision_warning(place.platform->backend(), options.variant.training.precision);
+    if (of_precision) found_.warnings.push_back(*of_precision);
+    found_.resolved = strategy.settled_options();
+    if (ranks.rank() == 0) warn(found_.warnings);
+    found_.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy.devices_used()));
+    if (clocks_of(place) == Clocks::kApart) found_.barrier_skew = measure_barrier_skew(ranks);
+  }
+
+  // `steps` are discarded before each repetition's samples: others may have run meanwhile.
+  void add_to(GoogleBenchmark& driver, int steps) {
+    samples_ = sample_count(options_, found_.warmup);
+    const std::string name = benchmark_name(options_, place_.platform->backend());
+    driver.add(name, samples_, benchmark::kMillisecond, [this, steps](benchmark::State& state) {
+      if (steps > 0) static_cast<void>(sampler_.warm_up(steps, Nanoseconds{0}));
+      measure(state);
+    });
+  }
+
+  // What the driver's run left. Collective.
+  [[nodiscard]] Measurement gathered(Bootstrap& bootstrap) {
+    found_.phases = books_.gather_phases(bootstrap);
+    found_.collectives = books_.gather_collectives(bootstrap);
+    found_.bucket_sizes = strategy_.bucket_sizes();
+    found_.memory = gather_memory(bootstrap, *place_.platform, own_device(place_, options_));
+    return found_;
+  }
+
+ private:
+  [[nodiscard]] int steps_per_sample() const { return std::max(1, options_.free_running); }
+
+  void measure(benchmark::State& state) {
+    Communicator& ranks = *place_.communicator;
+    const std::int64_t calls_before = strategy_.dispatches();
+    found_.step_seconds.clear();  // of the repetition before
+    link_.leave_out();
+    for ([[maybe_unused]] auto iteration : state) {
+      found_.step_seconds.push_back(sampler_.sample().count());
+      state.SetIterationTime(found_.step_seconds.back());
+      link_.add_sample();
+      books_.add_sample(strategy_);
+    }
+    const double steps = static_cast<double>(samples_) * steps_per_sample();
+    const auto calls = static_cast<double>(strategy_.dispatches() - calls_before);
+    found_.dispatches_per_step = sum_over_ranks(ranks, calls) / steps;
+    found_.lateness_seconds = link_.mean_lateness(ranks, steps);
+    found_.overshoot_seconds = link_.largest_overshoot(ranks);
+    check_lateness(found_.lateness_seconds, stats::mean(found_.step_seconds));
+    set_counters(state, options_, model_, found_);
+  }
+
+  Place& place_;
+  const StepOptions& options_;
+  const Model& model_;
+  Strategy& strategy_;
+  Sampler sampler_;
+  LinkAccount link_;
+  Books books_;
+  Measurement found_;
+  int samples_ = 0;
+};
+
 Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
                     const StepOptions& options, const Model& model, Strategy& strategy) {
-  Communicator& ranks = *place.communicator;
-  const int steps_per_sample = std::max(1, options.free_running);
-  Sampler sampler(strategy, ranks, steps_per_sample, clocks_of(place));
-  Measurement measured;
-  measured.warmup = sampler.warm_up(options.warmup_steps, options.warmup_time);
-  measured.warnings = strategy.warnings();
-  const auto of_precision =
-      precision_warning(place.platform->backend(), options.variant.training.precision);
-  if (of_precision) measured.warnings.push_back(*of_precision);
-  measured.resolved = strategy.settled_options();
-  if (ranks.rank() == 0) warn(measured.warnings);
-  measured.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy.devices_used()));
-  if (clocks_of(place) == Clocks::kApart) measured.barrier_skew = measure_barrier_skew(ranks);
-  const int samples = sample_count(options, measured.warmup);
+  StepBenchmark benchmark(place, options, model, strategy);
   add_context(place, options);
-  const std::string name = benchmark_name(options, place.platform->backend());
-  Books books;
-  LinkAccount link(*place.platform);
-  const auto body = [&](benchmark::State& state) {
-    const std::int64_t calls_before = strategy.dispatches();
-    measured.step_seconds.clear();  // of the repetition before
-    link.leave_out();
-    for ([[maybe_unused]] auto iteration : state) {
-      measured.step_seconds.push_back(sampler.sample().count());
-      state.SetIterationTime(measured.step_seconds.back());
-      link.add_sample();
-      books.add_sample(strategy);
-    }
-    const double steps = static_cast<double>(samples) * steps_per_sample;
-    const auto calls = static_cast<double>(strategy.dispatches() - calls_before);
-    measured.dispatches_per_step = sum_over_ranks(ranks, calls) / steps;
-    measured.lateness_seconds = link.mean_lateness(ranks, steps);
-    measured.overshoot_seconds = link.largest_overshoot(ranks);
-    check_lateness(measured.lateness_seconds, stats::mean(measured.step_seconds));
-    set_counters(state, options, model, measured);
-  };
-  driver.add(name, samples, benchmark::kMillisecond, body);
+  benchmark.add_to(driver, 0);
   GpuWatch gpus(bootstrap, place, options.place.launch);
   gpus.before_samples();
   driver.run();
   gpus.after_samples();
-  measured.phases = books.gather_phases(bootstrap);
-  measured.collectives = books.gather_collectives(bootstrap);
-  measured.bucket_sizes = strategy.bucket_sizes();
+  Measurement measured = benchmark.gathered(bootstrap);
   measured.gpus = gpus.gather(bootstrap);
-  if (ranks.rank() == 0) warn(slowdown_warnings(measured.gpus));
-  measured.memory = gather_memory(bootstrap, *place.platform, own_device(place, options));
+  if (place.communicator->rank() == 0) warn(slowdown_warnings(measured.gpus));
   return measured;
+}
+
+using Strategies = std::vector<std::unique_ptr<Strategy>>;
+
+// Null where the filter leaves it out.
+Strategies make_listed(const GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                       const std::vector<StepOptions>& all, const Model& model) {
+  Strategies strategies;
+  for (const StepOptions& options : all) {
+    const bool left_out = driver.leaves_out(benchmark_name(options, place.platform->backend()));
+    strategies.push_back(left_out ? nullptr
+                                  : make_strategy_together(bootstrap, place, options.place.launch,
+                                                           model, options.variant));
+  }
+  return strategies;
+}
+
+void measure_all(GoogleBenchmark& driver, Place& place, const std::vector<StepOptions>& all,
+                 const Model& model, const Strategies& strategies) {
+  std::vector<std::unique_ptr<StepBenchmark>> benchmarks;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!strategies[i]) continue;
+    benchmarks.push_back(std::make_unique<StepBenchmark>(place, all[i], model, *strategies[i]));
+    benchmarks.back()->add_to(driver, kLeastWarmupSteps);
+  }
+  add_context(place, all.front());
+  driver.run();
 }
 
 }  // namespace
@@ -105,6 +173,14 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& p
   return aborting_on_error(
       place.farewell, [&] { abort(place); },
       [&] { return measure(driver, bootstrap, place, options, model, *strategy); });
+}
+
+void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                    const std::vector<StepOptions>& all, const Model& model) {
+  const Strategies strategies = make_listed(driver, bootstrap, place, all, model);
+  aborting_on_error(
+      place.farewell, [&] { abort(place); },
+      [&] { measure_all(driver, place, all, model, strategies); });
 }
 
 }  // namespace tandem::bench

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "bench/google_benchmark.h"
 #include "bench/job.h"
 #include "bench/measurement.h"
@@ -13,5 +15,10 @@ namespace tandem::bench {
 // Collective.
 [[nodiscard]] Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
                                        const StepOptions& options, const Model& model);
+
+// The same of several strategies of one job, one after another, all of them held at once; those
+// that the filter leaves out are not made. Collective.
+void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                    const std::vector<StepOptions>& all, const Model& model);
 
 }  // namespace tandem::bench

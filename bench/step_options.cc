@@ -16,6 +16,7 @@
 #include "bench/replay_checks.h"
 #include "bench/step_checks.h"
 #include "bench/step_flags.h"
+#include "bench/step_list.h"
 #include "bench/workloads/workload_source.h"
 #include "common/base/error.h"
 #include "common/base/numbers.h"
@@ -361,6 +362,34 @@ void take_devices(const CLI::App& app, StepFlags& flags) {
   if (launch_of(flags, strategy) == Launch::kProcesses) flags.devices = announced_ranks();
 }
 
+StepOptions one_options(const CLI::App& app, StepFlags flags) {
+  take_devices(app, flags);
+  return options_of(app, flags);
+}
+
+// Of those, the ones that take all the options given; where none does, the last one's reason.
+StepOptions listed_options(const CLI::App& app, const StepFlags& flags) {
+  std::optional<StepOptions> options;
+  std::vector<StrategyKind> listed;
+  std::optional<Error> refusal;
+  for (const std::string& strategy : strategies_to_list(app, flags)) {
+    StepFlags own = flags;
+    own.strategy = strategy;
+    own.batch_per_device = kListedBatch;
+    if (strategy == "independent" && announced_ranks() > 1) own.launch = "processes";
+    try {
+      const StepOptions found = one_options(app, own);
+      listed.push_back(found.variant.strategy);
+      if (!options) options = found;
+    } catch (const Error& error) {
+      refusal.emplace(error);
+    }
+  }
+  if (!options) throw Error(*refusal);
+  if (listed.size() > 1) options->listed = listed;
+  return *options;
+}
+
 void check_repetitions(const StepOptions& options) {
   if (options.ab_variant) {
     refuse_repetitions(options.benchmark,
@@ -390,9 +419,9 @@ std::optional<StepOptions> parse_step_options(int argc, const char* const* argv)
     return std::nullopt;
   }
   take_times(app, benchmark_flags, flags);
-  take_devices(app, flags);
-  StepOptions options = options_of(app, flags);
-  const int ranks = options.place.launch == Launch::kProcesses ? flags.devices : 1;
+  StepOptions options =
+      names_no_cell(app, flags) ? listed_options(app, flags) : one_options(app, flags);
+  const int ranks = options.place.launch == Launch::kProcesses ? options.place.devices : 1;
   options.benchmark = read_benchmark_flags("step_bench", benchmark_flags, ranks);
   check_repetitions(options);
   options.benchmark.says_context = options.record_file.empty();  // the record says it

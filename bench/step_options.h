@@ -43,6 +43,8 @@ enum class Check { kOptions, kBackend, kModel };
 struct StepOptions {
   Variant variant{};
   PlaceOptions place{};
+  // All that are timed, one after another, where no cell is named; else variant's alone, and empty.
+  std::vector<StrategyKind> listed{};
   std::string model = "mlp-small";  // a file's with its checksum: workloads/workload_source.h
 
   int free_running = 0;  // steps per sample without barrier or wait; 0: one step, synchronous

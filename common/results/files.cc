@@ -15,7 +15,7 @@ namespace tandem::results {
 namespace {
 
 [[noreturn]] void fail_writing(const std::filesystem::path& path, int reason = errno) {
-  fail(ErrorKind::kFailure, "writing {}: {}; free some space or choose another --out",
+  fail(ErrorKind::kFailure, "writing {}: {}; free some space or choose another place",
        path.string(), std::strerror(reason));
 }
 

@@ -7,6 +7,8 @@
 import csv
 import io
 import json
+import pathlib
+import signal
 import subprocess
 import sys
 
@@ -60,6 +62,38 @@ def check_output(command, scratch):
     assert all(line["time_unit"] == "s" for line in written), written
 
 
+def check_list(command, strategies):
+    """Without a batch there is a list of strategies, all with the same batch and devices."""
+    listed = run(command, "--benchmark_list_tests").stdout.split()
+    assert [name.split("/")[0] for name in listed] == strategies, listed
+    assert len({name.split("/", 2)[2] for name in listed}) == 1, listed
+    shown = {entry["name"]: entry for entry in entries(command)}
+    assert list(shown) == listed, shown
+    assert all(entry["samples_per_second"] > 0 and entry["operations_per_step"] > 0 for entry in shown.values()), shown
+    last = listed[-1]
+    assert [entry["name"] for entry in entries(command, f"--benchmark_filter=^{last}$")] == [last]
+
+
+def check_refused(command, reason, *flags):
+    ended = subprocess.run(command + list(flags), check=False, capture_output=True, text=True)
+    said = [line for line in ended.stderr.splitlines() if line.startswith("step_bench: ")]
+    assert ended.returncode == 2 and len(said) == 1 and reason in said[0], ended
+
+
+def check_interrupt(command, scratch):
+    """A line says what an interrupt did; where nothing came to be written no empty file stays."""
+    with subprocess.Popen([*command, "--benchmark_min_time=600"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          text=True) as process:
+        said = process.stderr.readline()  # the first of the context
+        process.send_signal(signal.SIGINT)
+        said += process.stderr.read()
+    assert process.returncode == -signal.SIGINT, (process.returncode, said)
+    assert said.endswith("step_bench: interrupted: what was measured is lost; start it again\n"), said
+    record = pathlib.Path(scratch) / "nothing.json"
+    check_refused(command, "no benchmark has such a name", f"--record={record}", "--benchmark_filter=nothing")
+    assert not record.exists()
+
+
 def main():
     mpirun, programs, scratch = sys.argv[1:]
     ranks = [mpirun, "--oversubscribe", "--bind-to", "none", "-np", "2"]
@@ -76,6 +110,21 @@ def main():
     check_repetitions(ranks + step, "batch:8", scratch)
     check_repetitions(ranks + collective, "ping_pong", scratch)
     check_repetitions(ranks + collective, "bytes:1024/fp32/in_place", scratch)
+    listed = [f"{programs}/step_bench", "--model=mlp-tiny", "--benchmark_min_time=0.001",
+              "--benchmark_min_warmup_time=0.001", *host]
+    check_list(ranks + listed, ["independent", "ddp-replicate", "ddp"])
+    check_list(listed + ["--devices=2"], ["independent", "dp", "dp-allreduce"])
+    check_list(listed, ["single", "independent", "dp", "dp-allreduce"])
+    check_list(ranks + listed + ["--bucket-mb=1"], ["ddp"])
+    check_names(ranks + listed, "ddp/processes/mlp-tiny/devices:2/batch:128")
+    check_output(ranks + listed, scratch)
+    check_repetitions(ranks + listed, "ddp-replicate/.*", scratch)
+    check_refused(ranks + listed, "each would draw an order of its own", "--benchmark_enable_random_interleaving")
+    check_refused(listed, "give a batch of at least 1", "--verify")
+    check_refused(listed, "no benchmark has such a name", "--benchmark_filter=ddp")
+    alone = [f"{programs}/step_bench", "--model=mlp-tiny", "--batch=8", "--backend=host"]
+    check_refused(alone, "write x.txt.json", "--write-workload=x.txt")
+    check_interrupt(alone, scratch)
     kernel = [f"{programs}/kernel_bench", "--backend=host", "--benchmark_min_time=0.001"]
     check_output(kernel + ["--benchmark_filter=scale/count:65536|empty"], scratch)
 
