@@ -50,11 +50,15 @@ class CountingOperations final : public EachOperation<CountingOperations> {
   explicit CountingOperations(OperationCount& count) : count_(count) {}
 
   template <class Op>
-  void take(Stream& /*stream*/, const Op& op) {
+  void take(Stream& /*stream*/, const Op& op, const char* /*name*/) {
     count_.note(op);
   }
-  void take(Stream& /*stream*/, const SgdUpdate& op) { count_.note_update(op); }
-  void take(Stream& /*stream*/, const AdamUpdate& op) { count_.note_update(op); }
+  void take(Stream& /*stream*/, const SgdUpdate& op, const char* /*name*/) {
+    count_.note_update(op);
+  }
+  void take(Stream& /*stream*/, const AdamUpdate& op, const char* /*name*/) {
+    count_.note_update(op);
+  }
 
   [[nodiscard]] ImageOperations* images() override { return this; }
 

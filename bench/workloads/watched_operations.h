@@ -26,59 +26,39 @@ class OperationWatcher {
 
 // A device's operations, of each of which a watcher is told before it is enqueued. Narrow copies of
 // parameters count as what they are copies of. Both outlive this.
-class WatchedOperations final : public EachOperation<WatchedOperations> {
+class WatchedOperations final : public EachOperationHandedOn<WatchedOperations> {
  public:
   WatchedOperations(Operations& operations, OperationWatcher& watcher)
-      : operations_(operations), watcher_(watcher) {}
+      : EachOperationHandedOn(operations), watcher_(watcher) {}
 
   template <class Op>
-  void take(Stream& stream, const Op& op) {
-    note_copy(op);
+  void take(Stream& stream, const Op& op, const char* /*name*/) {
     watcher_.before(stream, {.parameter = original(parameter_of(op)),
                              .flops = static_cast<double>(flops_of(op))});
-    if constexpr (ImageOperation<Op>) {
-      operations_.images()->enqueue(stream, op);
-    } else {
-      operations_.enqueue(stream, op);
-    }
-  }
-
-  [[nodiscard]] ImageOperations* images() override {
-    return operations_.images() == nullptr ? nullptr : this;
+    note(op);
+    hand_on(stream, op);
   }
 
  private:
-  // Of forward's operations.
   template <class Op>
-  [[nodiscard]] static const void* parameter_of(const Op& /*op*/) {
+  static const void* parameter_of(const Op& /*op*/) {
     return nullptr;
   }
-  [[nodiscard]] static const void* parameter_of(const LinearForward& op) {
-    return op.weight.data();
-  }
-  [[nodiscard]] static const void* parameter_of(const EmbeddingForward& op) {
-    return op.tokens.data();
-  }
-  [[nodiscard]] static const void* parameter_of(const LayerNormForward& op) {
-    return op.gain.data();
-  }
-  [[nodiscard]] static const void* parameter_of(const ConvolutionForward& op) {
-    return op.weight.data();
-  }
-  [[nodiscard]] static const void* parameter_of(const BatchNormForward& op) {
-    return op.gain.data();
-  }
+  static const void* parameter_of(const LinearForward& op) { return op.weight.data(); }
+  static const void* parameter_of(const EmbeddingForward& op) { return op.tokens.data(); }
+  static const void* parameter_of(const LayerNormForward& op) { return op.gain.data(); }
+  static const void* parameter_of(const ConvolutionForward& op) { return op.weight.data(); }
+  static const void* parameter_of(const BatchNormForward& op) { return op.gain.data(); }
 
   template <class Op>
-  void note_copy(const Op& /*op*/) {}
-  void note_copy(const Convert& op) { copies_[op.out.data()] = op.in.data(); }
+  void note(const Op& /*op*/) {}
+  void note(const Convert& op) { copies_[op.out.data()] = op.in.data(); }
 
   [[nodiscard]] const void* original(const void* parameter) const {
     const auto copy = copies_.find(parameter);
     return copy == copies_.end() ? parameter : copy->second;
   }
 
-  Operations& operations_;
   OperationWatcher& watcher_;
   std::map<const void*, const void*> copies_;  // of what
 };

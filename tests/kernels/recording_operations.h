@@ -14,9 +14,9 @@ class RecordingOperations final : public EachOperation<RecordingOperations> {
   std::vector<AdamUpdate> adam;
 
   template <class Op>
-  void take(Stream& /*stream*/, const Op& /*op*/) {}
-  void take(Stream& /*stream*/, const SgdUpdate& op) { sgd.push_back(op); }
-  void take(Stream& /*stream*/, const AdamUpdate& op) { adam.push_back(op); }
+  void take(Stream& /*stream*/, const Op& /*op*/, const char* /*name*/) {}
+  void take(Stream& /*stream*/, const SgdUpdate& op, const char* /*name*/) { sgd.push_back(op); }
+  void take(Stream& /*stream*/, const AdamUpdate& op, const char* /*name*/) { adam.push_back(op); }
 };
 
 }  // namespace tandem
