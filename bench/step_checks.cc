@@ -185,6 +185,17 @@ void check_counts(const StepFlags& flags) {
   require(!(flags.verify && !flags.ab.empty()), "--verify and --ab are two runs: give one of them");
 }
 
+void check_profiled(const CLI::App& app, const StepFlags& flags) {
+  if (app.count("--profile-steps") == 0) return;
+  require(flags.profile_steps >= 1, "--profile-steps: use 1 or more");
+  for (const char* flag : {"--record", "--verify", "--ab", "--write-workload"}) {
+    require(app.count(flag) == 0,
+            fmt::format("--profile-steps and {}: a profiled launch is slower than it is, and its "
+                        "times are nobody's figures: give one of them",
+                        flag));
+  }
+}
+
 void check_pair(const StepFlags& flags, StrategyKind a, StrategyKind b, Launch launch) {
   const std::string option = flags.ab.substr(0, flags.ab.find('='));
   require(has_option(a, option),

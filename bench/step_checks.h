@@ -37,6 +37,9 @@ inline constexpr int kLeastWarmupSteps = 3;
 
 void check_counts(const StepFlags& flags);
 
+// What is profiled takes longer than it says: its times are not kept.
+void check_profiled(const CLI::App& app, const StepFlags& flags);
+
 // Both sides of a pair, `a` and with the change of --ab `b`, run in one process, on the devices of
 // one `launch`.
 void check_pair(const StepFlags& flags, StrategyKind a, StrategyKind b, Launch launch);

@@ -173,6 +173,10 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
       ->capture_default_str();
   app.add_option("--warmup-steps", flags.warmup_steps, "and at least so many steps (3 or more)")
       ->capture_default_str();
+  app.add_option("--profile-steps", flags.profile_steps,
+                 "what a profiler captures: so many steps behind the warm-up, by cudaProfilerStart "
+                 "and cudaProfilerStop in every rank and as the NVTX range capture@tandem; see "
+                 "tandem profile");
   app.add_option("--record", flags.record, "write the launch's full record to this file");
   app.add_option("--write-workload", flags.write_workload,
                  "instead of timing steps: measure the model layer by layer, with --batch and down "

@@ -71,6 +71,7 @@ struct StepFlags {
   bool verify = false;
   std::string check;  // empty: not asked for
   bool models = false;
+  int profile_steps = 0;
   std::string ab;
   int pairs = 200;
 };

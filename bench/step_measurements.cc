@@ -9,6 +9,7 @@
 #include "bench/gpu_watch.h"
 #include "bench/launch_report.h"
 #include "bench/link_account.h"
+#include "bench/profiled_samples.h"
 #include "bench/step_checks.h"
 #include "bench/strategy_factory.h"
 #include "common/stats/summary.h"
@@ -56,9 +57,12 @@ class StepBenchmark {
         model_(model),
         strategy_(strategy),
         sampler_(strategy, *place.communicator, steps_per_sample(), clocks_of(place)),
+        profiled_(options.ranges, profiler_switch(place.platform->backend()),
+                  options.profiled_samples),
         link_(*place.platform) {
     Communicator& ranks = *place.communicator;
-    found_.warmup = sampler_.warm_up(options.warmup_steps, options.warmup_time);
+    profiled_.warm_up(
+        [&] { found_.warmup = sampler_.warm_up(options.warmup_steps, options.warmup_time); });
     found_.warnings = strategy.warnings();
     const auto of_precision =
         precision_warning(place.platform->backend(), options.variant.training.precision);
@@ -97,7 +101,7 @@ class StepBenchmark {
     found_.step_seconds.clear();  // of the repetition before
     link_.leave_out();
     for ([[maybe_unused]] auto iteration : state) {
-      found_.step_seconds.push_back(sampler_.sample().count());
+      profiled_.sample([&] { found_.step_seconds.push_back(sampler_.sample().count()); });
       state.SetIterationTime(found_.step_seconds.back());
       link_.add_sample();
       books_.add_sample(strategy_);
@@ -116,6 +120,7 @@ class StepBenchmark {
   const Model& model_;
   Strategy& strategy_;
   Sampler sampler_;
+  ProfiledSamples profiled_;
   LinkAccount link_;
   Books books_;
   Measurement found_;

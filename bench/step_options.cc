@@ -300,6 +300,13 @@ std::map<std::string, std::string> named_options(const StepFlags& flags) {
   return named;
 }
 
+// A profiler sees whole samples, and there are as many at least.
+void set_profiled(const StepFlags& flags, StepOptions& options) {
+  const int steps_per_sample = std::max(1, flags.free_running);
+  options.profiled_samples = (flags.profile_steps + steps_per_sample - 1) / steps_per_sample;
+  options.min_samples = std::max(options.min_samples, options.profiled_samples);
+}
+
 StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   StepOptions options;
   options.variant = variant_of(flags);
@@ -308,6 +315,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   check_reducer(flags);
   check_watching(flags);
   check_counts(flags);
+  check_profiled(app, flags);
   options.place = place_of(flags, options.variant.strategy);
   check_replay(flags, options.variant, options.place.launch);
   options.place.control = options.variant.reducer.kind == ReducerKind::kHorovod;
@@ -327,6 +335,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   options.planted = flags.plant;
   options.named = named_options(flags);
   options.flight_dir = flags.failure.flight_dir;
+  set_profiled(flags, options);
   options.check_numerics = choose("--check-numerics", flags.check_numerics, kOnOff);
   if (!flags.fault.empty()) {
     options.fault = parse_fault(flags.fault, flags.devices);

@@ -12,6 +12,7 @@
 #include "bench/strategy_kind.h"
 #include "common/parallel/reducer_options.h"
 #include "common/parallel/training_options.h"
+#include "common/trace/nvtx.h"
 #include "dp/dp_all_reduce.h"
 #include "dp/options.h"
 
@@ -66,7 +67,9 @@ struct StepOptions {
   std::string planted;                       // as given; empty: none
   std::string flight_dir;                    // empty: no flight recorder
   bool check_numerics = false;
-  std::optional<Fault> fault;  // none but to see a job fail
+  int profiled_samples = 0;              // that a profiler is to capture
+  const nvtx::Domain* ranges = nullptr;  // of this process; StepWatch's
+  std::optional<Fault> fault;            // none but to see a job fail
   BenchmarkFlags benchmark;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/step_watch.h"
 
+#include <iostream>
+
 #include "common/comm/transport_registry.h"
 
 namespace tandem::bench {
@@ -27,12 +29,28 @@ void StepWatch::come_late() const {
   if (fault_) fault_->come_late(deadline_);
 }
 
+void StepWatch::watch_for_profilers(StepOptions& options, const Place& place) {
+  const bool on_host = place.platform->backend() == Backend::kHost;
+  if (options.profiled_samples > 0 && on_host && place.communicator->rank() == 0) {
+    std::cerr << "--profile-steps: the host back end has no CUDA profiler to start and stop; the "
+                 "NVTX range capture@tandem holds the steps\n";
+  }
+  if (!nvtx_.is_watched()) return;
+  options.ranges = &nvtx_;
+  ranges_ = std::make_unique<NvtxObserver>(
+      nvtx_, rank_ ? NvtxObserver::Enqueuers::kOneThread : NvtxObserver::Enqueuers::kSeveral);
+}
+
 void StepWatch::attach(StepOptions& options, Place& place, const Model& model) {
+  watch_for_profilers(options, place);
   if (options.check_numerics) {
     numerics_ = std::make_unique<NumericsCheck>(*place.platform, model.layout(), rank_);
   }
-  // In this order: what is planted happens before it is looked for.
-  std::vector<StepObserver*> observers{&threads_};
+  // In this order: ranges hold what others enqueue, and what is planted happens before it is looked
+  // for.
+  std::vector<StepObserver*> observers;
+  if (options.ranges != nullptr) observers.push_back(ranges_.get());
+  observers.push_back(&threads_);
   if (flight_.is_kept()) observers.push_back(&flight_);
   if (fault_) observers.push_back(fault_.get());
   if (numerics_) observers.push_back(numerics_.get());

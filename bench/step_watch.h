@@ -12,11 +12,13 @@
 #include "bench/thread_places.h"
 #include "common/comm/bootstrap.h"
 #include "common/model/model.h"
+#include "common/trace/nvtx_observer.h"
 
 namespace tandem::bench {
 
 // All that looks on while step_bench steps, put where the options say: the flight recorder, the
-// check of numerics, a planted fault; and where its threads run. Outlives the strategies.
+// check of numerics, a planted fault, a profiler's ranges; and where its threads run. Outlives the
+// strategies.
 class StepWatch {
  public:
   // Makes `options` tell the communicators' observers; `flight` outlives this.
@@ -37,12 +39,15 @@ class StepWatch {
   void check_fault_met() const;
 
  private:
+  void watch_for_profilers(StepOptions& options, const Place& place);
   void watch_threads(Variant& variant);
 
   FlightLog& flight_;
   const std::optional<int> rank_;  // of this process; none where its devices are ranks
   const Nanoseconds deadline_;
   ThreadPlaces threads_;
+  const nvtx::Domain nvtx_;
+  std::unique_ptr<NvtxObserver> ranges_;  // where a tool watches
   std::unique_ptr<PlantedFault> fault_;
   std::unique_ptr<NumericsCheck> numerics_;
 };

@@ -43,7 +43,7 @@ BucketReducer::BucketReducer(Replica& replica, const ParameterLayout& layout,
       hook_(std::move(hook)),
       divisor_(communicator.size()),
       backward_done_(replica.device().make_event()),
-      timer_(replica.device(), replica.timer().timing()) {
+      timer_(replica.device(), replica.timer().options()) {
   if (options.grads == GradsMode::kCopy) own_gradients_ = make_arena(replica.device(), layout);
   comm_ = replica.device().make_stream(StreamPriority::kHigh);
   build(plan_one_bucket(layout));
@@ -132,8 +132,8 @@ void BucketReducer::gradient_ready(int segment) {
 
 void BucketReducer::add_to_bucket(int segment) {
   if (own_gradients_ || (!hook_ && !collective_averages())) divide_into_bucket(segment);
-  Bucket& bucket = *buckets_[places_[static_cast<std::size_t>(segment)].bucket];
-  if (--bucket.missing == 0) mark_filled(bucket);
+  const std::size_t index = places_[static_cast<std::size_t>(segment)].bucket;
+  if (--buckets_[index]->missing == 0) mark_filled(index);
 }
 
 // One pass that copies and divides, as torch does it; in place for views. A hook divides itself.
@@ -147,8 +147,9 @@ void BucketReducer::divide_into_bucket(int segment) {
   replica_.timer().begin(replica_.stream(), Phase::kBackward);
 }
 
-void BucketReducer::mark_filled(Bucket& bucket) {
-  replica_.stream().record(*bucket.filled);
+void BucketReducer::mark_filled(std::size_t index) {
+  timer_.ready(replica_.stream(), index);
+  replica_.stream().record(*buckets_[index]->filled);
   if (!reduces_after_backward()) launch_ready();
 }
 
@@ -168,7 +169,7 @@ void BucketReducer::launch(std::size_t index) {
     communicator_.all_reduce(*comm_, bucket.values(),
                              collective_averages() ? ReduceOp::kAverage : ReduceOp::kSum);
   }
-  timer_.end(*comm_);
+  timer_.end(*comm_, index);
   comm_->record(*bucket.reduced);
 }
 

@@ -70,7 +70,7 @@ class BucketReducer final : public GradientReducer {
   [[nodiscard]] bool collective_averages() const;
   void add_to_bucket(int segment);
   void divide_into_bucket(int segment);
-  void mark_filled(Bucket& bucket);
+  void mark_filled(std::size_t index);
   void launch_ready();
   void launch(std::size_t index);
   void copy_out(const Bucket& bucket);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/parallel/replica.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/runtime/copy.h"
@@ -40,6 +41,14 @@ std::unique_ptr<Operations> operations_for(const Model& model, Device& device,
   return make_operations(device, precision);
 }
 
+std::unique_ptr<ObservedOperations> observed_where_wanted(
+    Operations& operations, Device& device, const ObservedOperations::Parameters& parameters,
+    const std::vector<StepObserver*>& observers) {
+  const bool wanted = std::ranges::any_of(observers, &StepObserver::wants_operations);
+  if (!wanted) return nullptr;
+  return std::make_unique<ObservedOperations>(operations, device, parameters, observers);
+}
+
 }  // namespace
 
 Replica::Replica(Device& device, const Model& model, std::int64_t batch,
@@ -55,6 +64,8 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
       operations_(operations_for(model, device, options.precision)),
       parameters_(std::move(parameters)),
       weights_(as_const(parameters_.tensors)),
+      observed_(
+          observed_where_wanted(*operations_, device, {model.layout(), weights_}, observers_)),
       buffers_(make_arena(device, model.buffers())),
       state_{.buffers = buffers_.tensors},
       activations_(model.make_activations(device, batch, options.precision)),
@@ -78,31 +89,34 @@ void Replica::enqueue_rehearsal(Span<const float> input, const TensorList& gradi
   enqueue_zero(*stream_, parameters_.flat);
   ModuleState state{.buffers = buffers_.tensors};
   IgnoreGradients nobody;
-  model_.forward(on(), weights_, state, input, *activations_);
+  const Executor unobserved{*operations_, *stream_};
+  model_.forward(unobserved, weights_, state, input, *activations_);
   enqueue_zero(*stream_, output_gradient());
-  model_.backward(on(), weights_, input, *activations_, gradients, nobody);
+  model_.backward(unobserved, weights_, input, *activations_, gradients, nobody);
   for (const Span<float>& gradient : gradients) enqueue_zero(*stream_, gradient);
   enqueue_zero(*stream_, buffers_.flat);
   stream_->synchronize();
 }
 
 void Replica::initialise(std::uint64_t seed, Distribution distribution) {
-  model_.initialise(on(), parameters_.tensors, seed, distribution);
-  model_.initialise_buffers(on(), buffers_.tensors);
+  const Executor unobserved{*operations_, *stream_};
+  model_.initialise(unobserved, parameters_.tensors, seed, distribution);
+  model_.initialise_buffers(unobserved, buffers_.tensors);
 }
 
 void Replica::forward(Span<const float> input, Interpreter& interpreter) {
-  model_.forward({*operations_, *stream_, &interpreter}, weights_, state_, input, *activations_);
+  model_.forward({operations(), *stream_, &interpreter}, weights_, state_, input, *activations_);
 }
 
 void Replica::compute_loss(Span<const float> targets, Span<float> loss, Interpreter& interpreter) {
   dispatch(interpreter, *stream_);
   enqueue_loss(
-      *operations_, *stream_, model_.objective(),
+      operations(), *stream_, model_.objective(),
       {.prediction = output(), .target = targets, .gradient = output_gradient(), .loss = loss});
 }
 
 void Replica::backward(Span<const float> input, const TensorList& gradients, GradientSink& sink) {
+  if (observed_) observed_->set_gradients(gradients);
   ObservedGradients observed({device_, *stream_}, observers_, gradients, sink);
   model_.backward(on(), weights_, input, *activations_, gradients, observed);
 }

@@ -7,6 +7,7 @@
 
 #include "common/model/model.h"
 #include "common/parallel/arena.h"
+#include "common/parallel/observed_operations.h"
 #include "common/parallel/training_options.h"
 
 namespace tandem {
@@ -24,7 +25,9 @@ class Replica {
 
   [[nodiscard]] Device& device() { return device_; }
   [[nodiscard]] Stream& stream() { return *stream_; }
-  [[nodiscard]] Operations& operations() { return *operations_; }
+  [[nodiscard]] Operations& operations() {
+    return observed_ ? static_cast<Operations&>(*observed_) : *operations_;
+  }
   // Operations::means().
   [[nodiscard]] std::map<std::string, std::string> means() const { return operations_->means(); }
   [[nodiscard]] PhaseTimer& timer() { return timer_; }
@@ -49,7 +52,7 @@ class Replica {
   void backward(Span<const float> input, const TensorList& gradients, GradientSink& sink);
 
  private:
-  [[nodiscard]] Executor on() { return {*operations_, *stream_}; }
+  [[nodiscard]] Executor on() { return {operations(), *stream_}; }
   void enqueue_rehearsal(Span<const float> input, const TensorList& gradients);
 
   Device& device_;
@@ -59,6 +62,7 @@ class Replica {
   const std::unique_ptr<Operations> operations_;
   const Arena parameters_;
   const ConstTensorList weights_;
+  const std::unique_ptr<ObservedOperations> observed_;  // where some observer wants them
   const Arena buffers_;
   ModuleState state_;
   const std::unique_ptr<Activations> activations_;

@@ -3,8 +3,17 @@
 
 namespace tandem {
 
+void CollectiveTimer::ready(Stream& compute, std::size_t index) {
+  for (StepObserver* const observer : options_.observers) {
+    observer->bucket_ready(device_, compute, index);
+  }
+}
+
 void CollectiveTimer::begin(Stream& stream, std::size_t index, Bytes size) {
-  if (timing_ == PhaseTiming::kOff) return;
+  for (StepObserver* const observer : options_.observers) {
+    observer->collective_begins(device_, stream, index);
+  }
+  if (options_.timing == PhaseTiming::kOff) return;
   Mark& mark = marks_.next([this] {
     return Mark{device_.make_timed_event(), device_.make_timed_event()};
   });
@@ -13,9 +22,11 @@ void CollectiveTimer::begin(Stream& stream, std::size_t index, Bytes size) {
   stream.record(*mark.start);
 }
 
-void CollectiveTimer::end(Stream& stream) {
-  if (timing_ == PhaseTiming::kOff) return;
-  stream.record(*marks_.latest().end);
+void CollectiveTimer::end(Stream& stream, std::size_t index) {
+  if (options_.timing == PhaseTiming::kOn) stream.record(*marks_.latest().end);
+  for (StepObserver* const observer : options_.observers) {
+    observer->collective_ends(device_, stream, index);
+  }
 }
 
 std::vector<CollectiveTimes> CollectiveTimer::collect() {

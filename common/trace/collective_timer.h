@@ -20,15 +20,20 @@ struct CollectiveTimes {
 };
 
 // Marks on a communication stream where each collective of a step begins and ends, which the phases
-// of the compute stream do not tell. Events in stream order, as those of PhaseTimer. One thread at
-// a time.
+// of the compute stream do not tell. Events in stream order, as those of PhaseTimer; observers are
+// told as well, whatever the timing. One thread at a time.
 class CollectiveTimer final : public CaptureObserver {
  public:
-  CollectiveTimer(Device& device, PhaseTiming timing) : device_(device), timing_(timing) {}
+  // Of the options, a planted delay is not its own.
+  CollectiveTimer(Device& device, const PhaseOptions& options)
+      : device_(device), options_(options) {}
+
+  // From here on `compute`, all that collective `index` combines is there. Only observers ask.
+  void ready(Stream& compute, std::size_t index);
 
   // Around what is enqueued as the step's collective `index`, of `size` bytes.
   void begin(Stream& stream, std::size_t index, Bytes size);
-  void end(Stream& stream);
+  void end(Stream& stream, std::size_t index);
 
   // By index, since the last call; of replays the latest. Forgets them. Synchronise the stream
   // first.
@@ -48,7 +53,7 @@ class CollectiveTimer final : public CaptureObserver {
   };
 
   Device& device_;
-  const PhaseTiming timing_;
+  const PhaseOptions options_;
   MarkLog<Mark> marks_;
 };
 

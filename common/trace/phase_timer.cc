@@ -52,6 +52,10 @@ void PhaseTimer::capture_ends() {
   marks_.end_capture();
 }
 
+void PhaseTimer::replay_begins(Stream& stream) {
+  for (StepObserver* const observer : options_.observers) observer->replay_begins(device_, stream);
+}
+
 void PhaseTimer::replay_ends(Stream& stream) {
   marks_.note_replay();
   tell_of_end(stream);

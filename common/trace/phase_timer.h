@@ -53,7 +53,7 @@ class PhaseTimer final : public CaptureObserver {
   // The step's last phase ends here.
   void end_step(Stream& stream);
 
-  [[nodiscard]] PhaseTiming timing() const { return options_.timing; }
+  [[nodiscard]] const PhaseOptions& options() const { return options_; }
 
   // Forgets the step that was begun and will not be ended. Synchronise the stream first.
   void abandon_step();
@@ -62,11 +62,11 @@ class PhaseTimer final : public CaptureObserver {
   // stream first.
   [[nodiscard]] PhaseTimes collect();
 
-  // Observers are told of a captured step's phases once, while it is captured, and of the end of
-  // each replay: what they do on the host in its phases is not done again.
+  // Observers are told of a captured step's phases once, while it is captured, and of the start and
+  // the end of each replay: what they do on the host in its phases is not done again.
   void capture_begins() override;
   void capture_ends() override;
-  void replay_begins(Stream&) override {}
+  void replay_begins(Stream& stream) override;
   void replay_ends(Stream& stream) override;
 
  private:

@@ -8,11 +8,14 @@
 #include "common/runtime/cuda/cuda_probe.h"
 #include "common/runtime/cuda/cuda_stream.h"
 #include "common/runtime/cuda/own_kernels.h"
+#include "common/runtime/cuda_profiling.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/memory_node.h"
 #include "tests/runtime/memory_policy.h"
 #include "tests/runtime/stand_in_cudart.h"
 #include "tests/runtime/work_contract.h"
+
+extern "C" const tandem::CudaProfiling* tandem_cuda_profiling();  // the module's entry
 
 namespace tandem::testing {
 namespace {
@@ -52,6 +55,19 @@ TEST_F(CudaOnStandIn, FailedCall_NamesCallGpuAndReason_AndIsForgotten) {
       << error.what();
   EXPECT_EQ(stand_in::last_error(), cudaSuccess);
   EXPECT_NO_THROW(s->synchronize());  // nothing was lost
+}
+
+TEST_F(CudaOnStandIn, Profilers_AreToldOnce_OrTheReasonIs) {
+  const CudaProfiling& profiling = *tandem_cuda_profiling();
+  profiling.start();
+  profiling.stop();
+  EXPECT_EQ(stand_in::calls("cudaProfilerStart"), 1);
+  EXPECT_EQ(stand_in::calls("cudaProfilerStop"), 1);
+  stand_in::fail_next("cudaProfilerStart", cudaErrorNotSupported);
+  const Error error = error_of([&] { profiling.start(); });
+  EXPECT_TRUE(mentions(error, "cudaProfilerStart(): cudaErrorNotSupported")) << error.what();
+  const auto s = stream(0);
+  EXPECT_EQ(profiling.native_stream(*s), cuda::cuda_stream(*s).get());
 }
 
 TEST_F(CudaOnStandIn, LostGpu_FailsAllItsStreamsForGood_AndNoOthers) {

@@ -15,7 +15,7 @@ class CollectiveTimerTest : public testing::Test {
   void collective(CollectiveTimer& timer, std::size_t index, Nanoseconds duration) {
     timer.begin(*stream_, index, kib(static_cast<std::int64_t>(index) + 1));
     stream_->delay(duration);
-    timer.end(*stream_);
+    timer.end(*stream_, index);
   }
 
   const std::unique_ptr<Platform> platform_ = host_devices(1);
@@ -24,7 +24,7 @@ class CollectiveTimerTest : public testing::Test {
 };
 
 TEST_F(CollectiveTimerTest, Times_AreSummedByIndex_AndForgotten) {
-  CollectiveTimer timer(device_, PhaseTiming::kOn);
+  CollectiveTimer timer(device_, {});
   for (int round = 0; round < 2; ++round) {
     for (int step = 0; step < 3; ++step) {
       collective(timer, 0, milliseconds(1));
@@ -42,7 +42,7 @@ TEST_F(CollectiveTimerTest, Times_AreSummedByIndex_AndForgotten) {
 }
 
 TEST_F(CollectiveTimerTest, Off_KeepsNothing) {
-  CollectiveTimer timer(device_, PhaseTiming::kOff);
+  CollectiveTimer timer(device_, {.timing = PhaseTiming::kOff});
   collective(timer, 0, Nanoseconds{0});
   stream_->synchronize();
   EXPECT_TRUE(timer.collect().empty());

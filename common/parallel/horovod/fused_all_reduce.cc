@@ -16,7 +16,7 @@ FusedAllReduce::FusedAllReduce(Device& device, Communicator& communicator,
     : communicator_(communicator),
       gradients_(gradients),
       operations_(make_operations(device)),
-      timer_(device, options.timing),
+      timer_(device, options.phases),
       stream_(device.make_stream(StreamPriority::kHigh)) {
   if (options.buffer > Bytes{0}) buffer_ = communicator.allocate(options.buffer);
   if (options.predivide_factor == 1) return;
@@ -59,7 +59,7 @@ void FusedAllReduce::enqueue(const FusedGroup& group, const EventList& ready, st
       in_place ? gradient(group.slots.front()) : buffer_->as<float>(floats_in(group.extent));
   communicator_.all_reduce(*stream_, values, op_);
   for (const auto& slot : group.slots) move(place_of(slot), gradient(slot), factor_out_);
-  timer_.end(*stream_);
+  timer_.end(*stream_, index);
 }
 
 }  // namespace tandem::horovod

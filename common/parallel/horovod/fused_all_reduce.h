@@ -26,7 +26,7 @@ class FusedAllReduce {
   struct Options {
     Bytes buffer;  // 0: there will be no group of several
     double predivide_factor = 1;
-    PhaseTiming timing = PhaseTiming::kOn;
+    PhaseOptions phases{};
   };
 
   // Collective. `gradients` by tensor; all outlive this.

@@ -44,7 +44,7 @@ HorovodReducer::HorovodReducer(Platform& platform, Replica& replica, const Param
       fused_(replica.device(), data, gradients_.tensors,
              {.buffer = buffer_size(layout, options.fusion_threshold),
               .predivide_factor = options.predivide_factor,
-              .timing = replica.timer().timing()}) {
+              .phases = replica.timer().options()}) {
   TANDEM_CHECK(control.size() == data.size() && control.rank() == data.rank(),
                "rank {} of {} for control, {} of {} for data", control.rank(), control.size(),
                data.rank(), data.size());

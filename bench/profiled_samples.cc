@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/profiled_samples.h"
+
+#include <utility>
+
+#include "common/runtime/cuda_profiling.h"
+
+namespace tandem::bench {
+using nvtx::Category;
+
+ProfilerSwitch profiler_switch(Backend backend) {
+  if (backend != Backend::kCuda) return {};
+  const CudaProfiling* const cuda = find_cuda_profiling();
+  if (cuda == nullptr) return {};  // nor is there a back end
+  return {.start = cuda->start, .stop = cuda->stop};
+}
+
+ProfiledSamples::ProfiledSamples(const nvtx::Domain* domain, ProfilerSwitch profiler, int samples)
+    : domain_(domain), switch_(std::move(profiler)), captured_(samples) {}
+
+void ProfiledSamples::begin_capture() {
+  if (switch_.start) switch_.start();
+  if (domain_ == nullptr) return;
+  domain_->push(Category::kHarness, domain_->name("capture"), captured_);
+}
+
+void ProfiledSamples::end_capture() {
+  if (domain_ != nullptr) domain_->pop();
+  if (switch_.stop) switch_.stop();
+}
+
+void ProfiledSamples::warm_up(const std::function<void()>& work) {
+  const nvtx::ScopedRange whole(domain_, Category::kHarness, "warm_up", 0);
+  work();
+}
+
+void ProfiledSamples::sample(const std::function<void()>& work) {
+  if (taken_ == 0 && captured_ > 0) begin_capture();
+  ++taken_;
+  {
+    const nvtx::ScopedRange whole(domain_, Category::kHarness, "sample", taken_);
+    work();
+  }
+  if (taken_ == captured_) end_capture();
+}
+
+}  // namespace tandem::bench

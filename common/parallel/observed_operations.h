@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/kernels/each_operation.h"
+#include "common/model/parameter_layout.h"
+#include "common/trace/step_observer.h"
+
+namespace tandem {
+
+// A replica's operations, around each of which observers are told what it is and whose: an
+// operation on a layer's parameters, on narrow copies of them or on their gradients is the layer's,
+// by the parameters' name without its last part. All others are nobody's: attention, activations'
+// gradients, losses, and an optimizer's on all parameters at once.
+class ObservedOperations final : public EachOperationHandedOn<ObservedOperations> {
+ public:
+  struct Parameters {
+    const ParameterLayout& layout;
+    const ConstTensorList& tensors;  // by segment
+  };
+
+  // All outlive this.
+  ObservedOperations(Operations& operations, Device& device, const Parameters& parameters,
+                     const std::vector<StepObserver*>& observers);
+
+  // Where backward makes gradients from now on, by segment: they move when buckets are rebuilt.
+  void set_gradients(const TensorList& gradients);
+
+  template <class Op>
+  void take(Stream& stream, const Op& op, const char* name) {
+    const EnqueuedOperation told{.name = name, .layer = layer_of(parameter_of(op))};
+    for (StepObserver* const observer : observers_) {
+      observer->operation_begins(device_, stream, told);
+    }
+    hand_on(stream, op);
+    note(op);
+    for (StepObserver* const observer : observers_) observer->operation_ends(device_, stream);
+  }
+
+ private:
+  // The parameter, its copy or its gradient.
+  template <class Op>
+  static const void* parameter_of(const Op& /*op*/) {
+    return nullptr;
+  }
+  static const void* parameter_of(const LinearForward& op) { return op.weight.data(); }
+  static const void* parameter_of(const LinearBackwardInput& op) { return op.weight.data(); }
+  static const void* parameter_of(const LinearBackwardWeight& op) { return op.dweight.data(); }
+  static const void* parameter_of(const EmbeddingForward& op) { return op.tokens.data(); }
+  static const void* parameter_of(const EmbeddingBackward& op) { return op.dtokens.data(); }
+  static const void* parameter_of(const LayerNormForward& op) { return op.gain.data(); }
+  static const void* parameter_of(const LayerNormBackward& op) { return op.gain.data(); }
+  static const void* parameter_of(const ConvolutionForward& op) { return op.weight.data(); }
+  static const void* parameter_of(const ConvolutionBackwardInput& op) { return op.weight.data(); }
+  static const void* parameter_of(const ConvolutionBackwardWeight& op) { return op.dweight.data(); }
+  static const void* parameter_of(const BatchNormForward& op) { return op.gain.data(); }
+  static const void* parameter_of(const BatchNormBackward& op) { return op.gain.data(); }
+
+  template <class Op>
+  void note(const Op& /*op*/) {}
+  // A narrow copy is as much its layer's as the parameter.
+  void note(const Convert& op);
+
+  [[nodiscard]] std::string_view layer_of(const void* parameter) const;
+
+  Device& device_;
+  const std::vector<StepObserver*>& observers_;
+  std::vector<std::string> layers_;               // by segment
+  std::map<const void*, std::size_t> segments_;   // of parameters and their copies
+  std::map<const void*, std::size_t> gradients_;  // the same of gradients
+};
+
+}  // namespace tandem

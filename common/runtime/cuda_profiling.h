@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What profilers are told through CUDA, as an entry of the CUDA module of its own.
+#pragma once
+
+#include "common/runtime/stream.h"
+
+namespace tandem {
+
+struct CudaProfiling {
+  // cudaProfilerStart and cudaProfilerStop: of this process, on all its GPUs. Both throw a failure
+  // with CUDA's reason; without a profiler they do nothing.
+  void (*start)();
+  void (*stop)();
+  // A CUDA stream's cudaStream_t.
+  void* (*native_stream)(Stream& stream);
+};
+
+// The module's exported symbol for it: `const CudaProfiling* tandem_cuda_profiling()`.
+inline constexpr const char* kCudaProfilingEntry = "tandem_cuda_profiling";
+
+// Of this process's CUDA module; null where there is none.
+[[nodiscard]] const CudaProfiling* find_cuda_profiling();
+
+}  // namespace tandem

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/trace/nvtx_observer.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/runtime/cuda_profiling.h"
+#include "common/runtime/host/host_stream.h"
+
+namespace tandem {
+namespace {
+
+using nvtx::Category;
+
+bool is_host(const Stream& stream) { return stream.device().backend == Backend::kHost; }
+
+// Runs `task` where the stream's work runs, on the host, or else here. A duration of nothing: an
+// operation would be waited for by a modelled link.
+template <class Task>
+void at(Stream& stream, Task task) {
+  if (!is_host(stream)) return task();
+  host::host_stream(stream).enqueue_due([task = std::move(task)](TimePoint ready) {
+    task();
+    return ready;
+  });
+}
+
+// Of the calling thread, once.
+void name_thread(const nvtx::Domain& domain, const std::string& name) {
+  thread_local bool is_named = false;
+  if (!std::exchange(is_named, true)) domain.name_this_thread(name);
+}
+
+}  // namespace
+
+// Ranges as they are enqueued. The reducer's threads may call beside the one that steps.
+class NvtxObserver::PerDevice {
+ public:
+  PerDevice(const nvtx::Domain& domain, int index, Enqueuers enqueuers)
+      : domain_(domain), index_(index), enqueuers_(enqueuers), step_name_(domain.name("step")) {}
+
+  void begin(Stream& stream, const std::string& phase) {
+    const std::lock_guard lock(mutex_);
+    name_stream(stream, "worker");
+    if (depth_ == 0) open(stream, step_name_);
+    if (depth_ == 2) close(stream);
+    open(stream, name(phase));
+  }
+
+  void end_step(Stream& stream) {
+    const std::lock_guard lock(mutex_);
+    while (depth_ > 0) close(stream);
+    ++step_;
+  }
+
+  void bucket_ready(Stream& stream, std::size_t index) {
+    const std::lock_guard lock(mutex_);
+    start_bucket(stream, index);
+  }
+
+  void begin_collective(Stream& stream, std::size_t index) {
+    const std::lock_guard lock(mutex_);
+    name_stream(stream, "comm");
+    if (!buckets_.contains(index)) start_bucket(stream, index);  // nobody said that it is ready
+    push(stream, Category::kBucket, name("collective"), static_cast<std::int64_t>(index));
+  }
+
+  void end_collective(Stream& stream, std::size_t index) {
+    const std::lock_guard lock(mutex_);
+    at(stream, [&domain = domain_, range = buckets_.at(index)] {
+      domain.pop();
+      domain.end(*range);
+    });
+    buckets_.erase(index);
+  }
+
+  void begin_operation(Stream& stream, const EnqueuedOperation& operation) {
+    const std::lock_guard lock(mutex_);
+    const std::string_view text = operation.layer.empty() ? operation.name : operation.layer;
+    push(stream, Category::kKernelGroup, name(text), step_);
+  }
+
+  void end_operation(Stream& stream) { pop(stream); }
+
+ private:
+  [[nodiscard]] nvtx::Name name(std::string_view text) {
+    const auto known = names_.find(text);
+    if (known != names_.end()) return known->second;
+    return names_.emplace(text, domain_.name(std::string(text))).first->second;
+  }
+
+  [[nodiscard]] bool nests(const Stream& stream) const {
+    return is_host(stream) || enqueuers_ == Enqueuers::kOneThread;
+  }
+
+  void push(Stream& stream, Category category, nvtx::Name name, std::int64_t payload) const {
+    at(stream,
+       [&domain = domain_, category, name, payload] { domain.push(category, name, payload); });
+  }
+  void pop(Stream& stream) const {
+    at(stream, [&domain = domain_] { domain.pop(); });
+  }
+
+  // A step, or a phase within it.
+  void open(Stream& stream, nvtx::Name name) {
+    ++depth_;
+    if (nests(stream)) return push(stream, Category::kPhase, name, step_);
+    started_.push_back(domain_.start(Category::kPhase, name, step_));
+  }
+
+  void close(Stream& stream) {
+    --depth_;
+    if (nests(stream)) return pop(stream);
+    domain_.end(started_.back());
+    started_.pop_back();
+  }
+
+  // The collective ends it, elsewhere but after this in stream order.
+  void start_bucket(Stream& stream, std::size_t index) {
+    const auto range = std::make_shared<nvtx::RangeId>(0);
+    const nvtx::Name bucket = name(fmt::format("bucket {}", index));
+    buckets_[index] = range;
+    at(stream, [&domain = domain_, range, bucket, step = step_] {
+      *range = domain.start(Category::kBucket, bucket, step);
+    });
+  }
+
+  // A host stream is the thread that works for it.
+  void name_stream(Stream& stream, const char* role) {
+    const std::string name = fmt::format("device {} {}", index_, role);
+    if (!is_host(stream)) return name_cuda_stream(stream, name);
+    at(stream, [&domain = domain_, name] { name_thread(domain, name); });
+  }
+
+  void name_cuda_stream(Stream& stream, const std::string& name) {
+    if (cuda_ == nullptr) cuda_ = find_cuda_profiling();
+    if (cuda_ == nullptr) return;  // a stream of another kind
+    void* const native = cuda_->native_stream(stream);
+    if (named_streams_.insert(native).second) domain_.name_cuda_stream(native, name);
+  }
+
+  const nvtx::Domain& domain_;
+  const int index_;
+  const Enqueuers enqueuers_;
+  const nvtx::Name step_name_;
+  std::mutex mutex_;  // of what follows
+  std::map<std::string, nvtx::Name, std::less<>> names_;
+  const CudaProfiling* cuda_ = nullptr;  // once a GPU's stream is met
+  std::set<void*> named_streams_;        // of CUDA
+  std::int64_t step_ = 1;
+  int depth_ = 0;                       // 0: between steps; 1: in a step; 2: in a phase
+  std::vector<nvtx::RangeId> started_;  // where they do not nest: as many as depth_
+  std::map<std::size_t, std::shared_ptr<nvtx::RangeId>> buckets_;  // whose collective is to end
+};
+
+NvtxObserver::NvtxObserver(const nvtx::Domain& domain, Enqueuers enqueuers)
+    : domain_(domain), enqueuers_(enqueuers) {}
+
+NvtxObserver::~NvtxObserver() = default;
+
+NvtxObserver::PerDevice& NvtxObserver::of(const Device& device) {
+  const std::lock_guard lock(mutex_);
+  auto& found = devices_[device.id().index];
+  if (!found) found = std::make_unique<PerDevice>(domain_, device.id().index, enqueuers_);
+  return *found;
+}
+
+void NvtxObserver::phase_begins(Device& device, Stream& stream, Phase phase) {
+  of(device).begin(stream, std::string(name_of(phase)));
+}
+
+void NvtxObserver::replay_begins(Device& device, Stream& stream) {
+  of(device).begin(stream, "replay");
+}
+
+void NvtxObserver::step_ends(Device& device, Stream& stream) { of(device).end_step(stream); }
+
+void NvtxObserver::bucket_ready(Device& device, Stream& stream, std::size_t index) {
+  of(device).bucket_ready(stream, index);
+}
+
+void NvtxObserver::collective_begins(Device& device, Stream& stream, std::size_t index) {
+  of(device).begin_collective(stream, index);
+}
+
+void NvtxObserver::collective_ends(Device& device, Stream& stream, std::size_t index) {
+  of(device).end_collective(stream, index);
+}
+
+void NvtxObserver::operation_begins(Device& device, Stream& stream,
+                                    const EnqueuedOperation& operation) {
+  of(device).begin_operation(stream, operation);
+}
+
+void NvtxObserver::operation_ends(Device& device, Stream& stream) {
+  of(device).end_operation(stream);
+}
+
+}  // namespace tandem
