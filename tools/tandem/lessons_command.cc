@@ -2,10 +2,7 @@
 #include "tools/tandem/lessons_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include "common/base/error.h"
@@ -17,21 +14,6 @@
 
 namespace tandem::cli {
 namespace {
-
-bool is_program(const std::filesystem::path& path) {
-  return ::access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path);
-}
-
-bool is_in_path(const char* name) {
-  const char* const folders = std::getenv("PATH");
-  std::string left = folders == nullptr ? "" : folders;
-  while (!left.empty()) {
-    const std::size_t end = std::min(left.find(':'), left.size());
-    if (end > 0 && is_program(std::filesystem::path(left.substr(0, end)) / name)) return true;
-    left.erase(0, end + 1);
-  }
-  return false;
-}
 
 std::string find_lessons(const std::string& given) {
   const std::filesystem::path path =

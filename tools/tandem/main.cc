@@ -11,6 +11,7 @@
 #include "tools/tandem/doctor/doctor_command.h"
 #include "tools/tandem/explain_command.h"
 #include "tools/tandem/lessons_command.h"
+#include "tools/tandem/profile_command.h"
 #include "tools/tandem/report_command.h"
 #include "tools/tandem/run_command.h"
 
@@ -20,6 +21,7 @@ using tandem::cli::CompareOptions;
 using tandem::cli::DoctorOptions;
 using tandem::cli::ExplainOptions;
 using tandem::cli::LessonsOptions;
+using tandem::cli::ProfileOptions;
 using tandem::cli::ReportOptions;
 using tandem::cli::RunOptions;
 using tandem::cli::SiteOptions;
@@ -173,6 +175,36 @@ CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
   return doctor;
 }
 
+CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
+  CLI::App* profile = app.add_subcommand(
+      "profile",
+      "Run step_bench under Nsight Systems (nsys) or Nsight Compute (ncu), a report per rank of "
+      "some steady steps. Options that are not named here are step_bench's.");
+  profile->allow_extras();
+  profile->add_option("TOOL", options.tool, "nsys or ncu")->required();
+  profile->add_option("--strategy", options.strategy, "As step_bench takes it")
+      ->capture_default_str();
+  profile->add_option("--launch", options.launch, "As step_bench takes it");
+  profile->add_option("--devices", options.devices, "Devices")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+  profile->add_option("--backend", options.backend, "auto, host or cuda")->capture_default_str();
+  profile->add_option("--steps", options.steps, "Steps to capture, behind the warm-up")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+  profile->add_flag("--osrt", options.osrt, "nsys: calls of the operating system as well");
+  profile->add_option("--phase", options.phases, "ncu: only kernels of this phase, such as forward")
+      ->allow_extra_args(false);
+  profile->add_option("--out", options.out, "Folder for the reports; default: out/profile-N");
+  profile->add_flag("--dry-run", options.dry_run, "Print the command line, and end");
+  profile->add_flag("--oversubscribe", options.oversubscribe,
+                    "Allow more devices than cores or GPUs");
+  add_site(*profile, options.site);
+  profile->add_option("--step-bench", options.step_bench,
+                      "Program that is profiled, for tests; default: step_bench beside tandem");
+  return profile;
+}
+
 // CLI11's own codes run from 100: to a shell, and to us, they are all usage errors.
 int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
@@ -211,6 +243,8 @@ int main(int count, char** arguments) {
   const CLI::App* doctor = add_doctor(app, doctor_options);
   const CLI::App* explain = add_explain(app, explain_options);
   const CLI::App* compare = add_compare(app, compare_options);
+  ProfileOptions profile_options;
+  const CLI::App* profile = add_profile(app, profile_options);
   if (const std::string wrong = unknown_command(app, count, arguments); !wrong.empty()) {
     fmt::print(stderr, "tandem: {}\n", wrong);
     return kUsageExit;
@@ -219,6 +253,10 @@ int main(int count, char** arguments) {
     app.parse(count, arguments);
     if (explain->parsed()) return tandem::cli::explain_gap(explain_options);
     if (compare->parsed()) return tandem::cli::compare_runs(compare_options);
+    if (profile->parsed()) {
+      profile_options.rest = profile->remaining();
+      return tandem::cli::run_profile(profile_options);
+    }
     if (doctor->parsed()) return tandem::cli::run_doctor(doctor_options);
     if (lessons->parsed()) return tandem::cli::run_lessons(lessons_options);
     return run->parsed() ? tandem::cli::run_sweep(run_options)

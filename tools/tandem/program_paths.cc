@@ -3,9 +3,28 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
 #include "common/base/error.h"
 
 namespace tandem::cli {
+
+bool is_program(const std::filesystem::path& path) {
+  return ::access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path);
+}
+
+bool is_in_path(const std::string& name) {
+  const char* const folders = std::getenv("PATH");
+  std::string left = folders == nullptr ? "" : folders;
+  while (!left.empty()) {
+    const std::size_t end = std::min(left.find(':'), left.size());
+    if (end > 0 && is_program(std::filesystem::path(left.substr(0, end)) / name)) return true;
+    left.erase(0, end + 1);
+  }
+  return false;
+}
 
 std::filesystem::path program_folder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
@@ -22,7 +41,7 @@ std::vector<std::filesystem::path> torch_folders() {
 std::filesystem::path find_step_bench(const std::filesystem::path& given) {
   const std::filesystem::path path =
       given.empty() ? program_folder() / "step_bench" : std::filesystem::absolute(given);
-  if (::access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path)) return path;
+  if (is_program(path)) return path;
   fail(ErrorKind::kUsage, "looking for {}: there is no such program; {}", path.string(),
        given.empty() ? "build the target step_bench" : "check --step-bench");
 }

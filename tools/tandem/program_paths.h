@@ -2,9 +2,16 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace tandem::cli {
+
+// Whether this user may run it; a folder is no program.
+[[nodiscard]] bool is_program(const std::filesystem::path& path);
+
+// Whether some folder of PATH has a program of this name.
+[[nodiscard]] bool is_in_path(const std::string& name);
 
 // The folder that this program was started from, whatever PATH and the working directory are.
 [[nodiscard]] std::filesystem::path program_folder();

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tandem profile on stand-ins for nsys and ncu.
+
+    profile_test.py TANDEM RECORDER
+
+RECORDER: tests/trace/nvtx_recorder.cc, or empty in a build without NVTX.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TANDEM, RECORDER = sys.argv[1:3]
+FAKE = Path(__file__).resolve().parent / "fake_nsight"
+SMALL = ["--model=mlp-tiny", "--batch=8", "--devices=2", "--oversubscribe", "--steps=2"]
+
+
+class ProfileTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.out = self.folder / "reports"
+        self.tools = self.folder / "bin"
+        self.tools.mkdir()
+
+    def install(self, *tools):
+        for tool in tools:
+            (self.tools / tool).symlink_to(FAKE)
+
+    def profile(self, *words, path=None):
+        environment = dict(os.environ, PATH=path or f"{self.tools}:{os.environ['PATH']}",
+                           FAKE_NSIGHT_RECORDER=RECORDER)
+        return subprocess.run([TANDEM, "profile", *words, f"--out={self.out}"], env=environment, capture_output=True,
+                              text=True, timeout=100, cwd=self.folder)
+
+    def pretended(self):
+        """A step_bench of a node with GPUs, which says how it was called."""
+        program = self.folder / "step_bench"
+        program.write_text('#!/bin/sh\necho "called: $*"\n')
+        program.chmod(0o755)
+        return f"--step-bench={program}"
+
+    def reports(self, ending):
+        return sorted(file.name for file in self.out.glob(f"*{ending}"))
+
+    @unittest.skipUnless(RECORDER, "this build has no NVTX")
+    def test_nsys_of_ddp_captures_each_rank(self):
+        self.install("nsys")
+        done = self.profile("nsys", "--strategy=ddp", "--backend=host", *SMALL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.reports(".nsys-rep"), ["rank0.nsys-rep", "rank1.nsys-rep"])
+        self.assertEqual(self.reports(".csv"),
+                         [f"rank{rank}_{table}.csv" for rank in (0, 1) for table in ("mpi_event_sum", "nvtx_sum")])
+        self.assertIn(str(self.out / "rank1.nsys-rep"), done.stdout)
+        self.assertIn("open them with nsys-ui", done.stdout)
+
+    @unittest.skipUnless(RECORDER, "this build has no NVTX")
+    def test_nsys_of_dp_is_one_report(self):
+        self.install("nsys")
+        done = self.profile("nsys", "--strategy=dp", "--backend=host", *SMALL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.reports(".nsys-rep"), ["process.nsys-rep"])
+
+    def test_gpus_are_captured_by_cudas_switch(self):
+        self.install("nsys")
+        done = self.profile("nsys", "--strategy=dp", "--backend=cuda", self.pretended(), *SMALL, "--osrt")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        called = (self.out / "process.nsys-rep").read_text()
+        self.assertIn("--backend=cuda --profile-steps=2", called)
+        self.assertIn("--model=mlp-tiny --batch=8", called)
+
+    def test_ncu_writes_a_report_per_rank(self):
+        self.install("ncu")
+        done = self.profile("ncu", "--strategy=ddp", "--backend=cuda", self.pretended(), *SMALL, "--phase=forward")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.reports(".ncu-rep"), ["rank0.ncu-rep", "rank1.ncu-rep"])
+
+    def test_dry_run_prints_the_command_and_runs_nothing(self):
+        done = self.profile("nsys", "--strategy=ddp", "--backend=cuda", self.pretended(), *SMALL, "--dry-run",
+                            "--cuda-graph=on")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 1)
+        self.assertIn("--cuda-graph-trace=node", done.stdout)
+        self.assertIn("rank%q{OMPI_COMM_WORLD_RANK}", done.stdout)
+        self.assertFalse(self.out.exists())
+
+    def test_missing_profiler_is_one_line(self):
+        for tool, product in (("nsys", "Nsight Systems"), ("ncu", "Nsight Compute")):
+            done = self.profile(tool, "--backend=cuda", self.pretended(), *SMALL, path=str(self.tools))
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+            self.assertIn(f"there is no program {tool} in PATH: install {product}", done.stderr)
+
+    def test_wrong_options_are_refused_before_anything_runs(self):
+        self.install("nsys", "ncu")
+        for words, said in ((("ncu", "--backend=host"), "the host back end has none"),
+                            (("gdb",), "'gdb' is no profiler: use nsys or ncu"),
+                            (("nsys", "--phase=forward"), "--phase is an option of ncu"),
+                            (("ncu", "--osrt"), "--osrt is an option of nsys"),
+                            (("nsys", "--backend=host", "--speed=high"), "--speed=high"),
+                            (("nsys", "--backend=host", "--record=r.json"), "--profile-steps and --record")):
+            done = self.profile(*words, *SMALL)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertFalse(self.out.exists())
+
+    def test_missing_report_is_a_failure(self):
+        self.install("nsys")
+        silent = self.tools / "nsys"
+        silent.unlink()
+        silent.write_text("#!/bin/sh\nexit 0\n")
+        silent.chmod(0o755)
+        done = self.profile("nsys", "--strategy=dp", "--backend=cuda", self.pretended(), *SMALL)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("0 of 1 reports are in", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/profile_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "common/base/error.h"
+#include "tools/tandem/interrupts.h"
+#include "tools/tandem/launch_command.h"
+#include "tools/tandem/nvidia_device.h"
+#include "tools/tandem/profiler_words.h"
+#include "tools/tandem/program_paths.h"
+#include "tools/tandem/relay.h"
+
+namespace tandem::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// out/profile-1, or the next number that is free.
+fs::path new_folder() {
+  for (int number = 1;; ++number) {
+    fs::path folder = fs::path("out") / fmt::format("profile-{}", number);
+    if (!fs::exists(folder)) return folder;
+  }
+}
+
+std::string launch_of(const ProfileOptions& options) {
+  if (!options.launch.empty()) return options.launch;
+  return options.strategy == "ddp" || options.strategy == "ddp-replicate" ? "processes" : "threads";
+}
+
+// By the rule of step_bench's auto, which says why where the GPU is unusable.
+std::string backend_of(const ProfileOptions& options) {
+  if (options.backend != "auto") return options.backend;
+  return has_nvidia_device() ? "cuda" : "host";
+}
+
+bool is_nsys(const ProfileOptions& options) { return options.tool == "nsys"; }
+
+void check(const ProfileOptions& options, const ProfiledJob& job) {
+  if (!is_nsys(options) && options.tool != "ncu") {
+    fail(ErrorKind::kUsage, "profile: '{}' is no profiler: use nsys or ncu", options.tool);
+  }
+  if (!is_nsys(options) && options.osrt) {
+    fail(ErrorKind::kUsage, "--osrt is an option of nsys and does nothing with ncu: leave it out");
+  }
+  if (is_nsys(options) && !options.phases.empty()) {
+    fail(ErrorKind::kUsage, "--phase is an option of ncu; nsys records all phases: leave it out");
+  }
+  if (!is_nsys(options) && job.cell.backend == "host") {
+    fail(ErrorKind::kUsage,
+         "profile ncu: Nsight Compute looks into kernels of GPUs, and the host back end has none: "
+         "use a node with an NVIDIA GPU and --backend=cuda, or tandem profile nsys");
+  }
+}
+
+ProfiledJob job_of(const ProfileOptions& options) {
+  ProfiledJob job;
+  job.cell.strategy = options.strategy;
+  job.cell.launch = launch_of(options);
+  job.cell.devices = options.devices;
+  job.cell.backend = backend_of(options);
+  job.options = options.rest;
+  job.oversubscribe = options.oversubscribe;
+  job.steps = options.steps;
+  check(options, job);
+  job.site = checked_site(options.site);
+  job.step_bench = find_step_bench(options.step_bench);
+  // Ranks on other nodes may start elsewhere.
+  job.out = fs::absolute(options.out.empty() ? new_folder() : fs::path(options.out));
+  return job;
+}
+
+void check_installed(const std::string& tool) {
+  if (is_in_path(tool)) return;
+  fail(ErrorKind::kUsage,
+       "profile {0}: there is no program {0} in PATH: install {1} of NVIDIA's (in the CUDA "
+       "toolkit's bin folder, or a package of its own), or run what --dry-run prints where it is",
+       tool, tool == "nsys" ? "Nsight Systems" : "Nsight Compute");
+}
+
+int run(const std::vector<std::string>& command, const Interrupts& interrupts) {
+  return run_relayed({command, launch_environment()}, interrupts);
+}
+
+// Before a profiler has started: what is wrong is then the only thing that is said.
+int check_options(const ProfiledJob& job, const Interrupts& interrupts) {
+  std::vector<std::string> command{job.step_bench.string(),
+                                   "--strategy=" + job.cell.strategy,
+                                   "--launch=" + job.cell.launch,
+                                   fmt::format("--devices={}", job.cell.devices),
+                                   fmt::format("--profile-steps={}", job.steps),
+                                   "--check"};
+  command.insert(command.end(), job.options.begin(), job.options.end());
+  return run(command, interrupts);
+}
+
+std::vector<fs::path> reports_in(const fs::path& folder, const std::string& ending) {
+  std::vector<fs::path> reports;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ending) reports.push_back(entry.path());
+  }
+  std::sort(reports.begin(), reports.end());
+  return reports;
+}
+
+void say_where(const ProfiledJob& job, const std::vector<fs::path>& reports,
+               const std::string& viewer) {
+  for (const fs::path& report : reports) fmt::print("{}\n", report.string());
+  if (static_cast<int>(reports.size()) < report_count(job)) {
+    fail(ErrorKind::kFailure,
+         "profile: {} of {} reports are in {}: see above for what the profiler said of the others; "
+         "on several nodes --out has to be a folder that all share",
+         reports.size(), report_count(job), job.out.string());
+  }
+  fmt::print("open them with {}\n", viewer);
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail(ErrorKind::kUsage, "--out: making {}: {}", folder.string(), error.message());
+}
+
+int run_nsys(const ProfileOptions& options, const ProfiledJob& job, const Interrupts& interrupts) {
+  const int status = run(nsys_command(job, options.osrt), interrupts);
+  if (status != 0) return status;
+  const std::vector<fs::path> reports = reports_in(job.out, ".nsys-rep");
+  for (const fs::path& report : reports) {
+    if (run(nsys_stats_command(job, report), interrupts) == 0) continue;
+    fmt::print(stderr, "profile nsys: no tables of {}: see above; the report itself is whole\n",
+               report.string());
+  }
+  say_where(job, reports, "nsys-ui, all ranks of a run at once; tables are beside them as .csv");
+  return 0;
+}
+
+int run_ncu(const ProfileOptions& options, const ProfiledJob& job, const Interrupts& interrupts) {
+  const int status = run(ncu_command(job, options.phases), interrupts);
+  if (status == 0) say_where(job, reports_in(job.out, ".ncu-rep"), "ncu-ui");
+  return status;
+}
+
+}  // namespace
+
+int run_profile(const ProfileOptions& options) {
+  const ProfiledJob job = job_of(options);
+  if (options.dry_run) {
+    fmt::print("{}\n", as_typed(is_nsys(options) ? nsys_command(job, options.osrt)
+                                                 : ncu_command(job, options.phases)));
+    return 0;
+  }
+  check_installed(options.tool);
+  const Interrupts interrupts;
+  if (const int status = check_options(job, interrupts); status != 0) return status;
+  make_folder(job.out);
+  return is_nsys(options) ? run_nsys(options, job, interrupts) : run_ncu(options, job, interrupts);
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command lines of Nsight Systems and Nsight Compute for a job of step_bench.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/results/launch_record.h"
+#include "tools/tandem/launch_site.h"
+
+namespace tandem::cli {
+
+// What is to be profiled.
+struct ProfiledJob {
+  results::Cell cell;  // of which strategy, launch, devices and backend ("host" or "cuda") count
+  LaunchSite site{};
+  std::filesystem::path step_bench;
+  std::vector<std::string> options{};  // of step_bench besides, as given
+  bool oversubscribe = false;
+  int steps = 10;             // captured, of each rank, behind the warm-up
+  std::filesystem::path out;  // folder of the reports
+};
+
+// Under the site's launcher, nsys in each rank: CUDA, NVTX and, of processes, MPI, with `osrt`
+// calls of the operating system too; no sampling. Captures what lies between cudaProfilerStart and
+// Stop; on the host, where nobody calls them, the NVTX range that is there in their stead. Of CUDA
+// graphs every node. A report per rank, named by its number.
+[[nodiscard]] std::vector<std::string> nsys_command(const ProfiledJob& job, bool osrt);
+
+// The same of ncu: kernels of these phases, none: of whole steps. Those of NCCL are left out, since
+// they wait for other ranks, which a kernel that is replayed alone does for ever; clocks are left
+// as they are.
+[[nodiscard]] std::vector<std::string> ncu_command(const ProfiledJob& job,
+                                                   const std::vector<std::string>& phases);
+
+// Tables of a report of nsys as CSV files beside it.
+[[nodiscard]] std::vector<std::string> nsys_stats_command(const ProfiledJob& job,
+                                                          const std::filesystem::path& report);
+
+// How many reports there will be.
+[[nodiscard]] int report_count(const ProfiledJob& job);
+
+// As one would type it into a shell.
+[[nodiscard]] std::string as_typed(const std::vector<std::string>& command);
+
+}  // namespace tandem::cli
