@@ -8,10 +8,8 @@
 namespace tandem::reports {
 
 // The report as one page that loads nothing: styles, charts and figures are inside. The verdict
-// comes first and, like the tables, needs no script.
+// comes first and, like the tables, needs no script. Tables are cut at some hundred rows and step
+// times are thinned, which the page says where it does; the files beside it have all.
 [[nodiscard]] std::string to_html(const Report& report);
-
-// Text as HTML: markup characters and quotes escaped.
-[[nodiscard]] std::string escape_html(const std::string& text);
 
 }  // namespace tandem::reports

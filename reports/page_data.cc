@@ -1,126 +1,168 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The page's data, kept short since there may be ten thousand cells:
+//   texts: [string]; a number that stands for a text is its place here
+//   cells: [{m: model, p: parameters, b: batch, d: devices, s: strategy, l: label, c: conditions,
+//            o: modelled, g: flag?, n: launches, k: samples, t, u, e, w: [centre, low, high, "unbounded"?],
+//            x: as these, i, j: samples per second,
+//            f: [milliseconds by phase], y: [peak MiB by device], v: [[milliseconds] by launch]}]
+//     t throughput, u speed-up, e efficiency, w and x efficiency and speed-up of weak
+//     scaling; i and j throughput of an ideal device count, of single's on the same batch and on
+//     one device's share of it; what is absent is left out; an interval that does not exist is
+//     null, null
+//   phases: names in the order of a step, the remainder last
+//   pairs: [{label, center, low, high, verdict}], ddp's speed over dp's
+//   buckets: [{title, points: [{cap, mib, step: [centre, low, high]}]}]
+//   wires: [{label, modelled, points: [{bytes, busbw}]}], of collectives
 #include "reports/page_data.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <tuple>
+#include <string>
 
+#include "reports/baseline.h"
+#include "reports/device_memory.h"
 #include "reports/format.h"
 #include "reports/modelled.h"
+#include "reports/page_lists.h"
 #include "reports/phases.h"
+#include "reports/weak_scaling.h"
 
 namespace tandem::reports {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// Centre, low and high end; "unbounded" after them tells why there are no ends.
-Json triple(const stats::Estimate& estimate) {
-  if (is_unbounded(estimate)) return Json::array({estimate.center, nullptr, nullptr, "unbounded"});
-  if (!estimate.interval) return Json::array({estimate.center, nullptr, nullptr});
-  return Json::array({estimate.center, estimate.interval->low, estimate.interval->high});
-}
-
-Json point(const CellSummary& cell) {
-  Json json{{"devices", cell.cell.devices}, {"throughput", triple(cell.throughput)}};
-  if (cell.speedup) json["speedup"] = triple(*cell.speedup);
-  if (cell.efficiency_above_one()) json["flag"] = "efficiency above 100 %";
-  return json;
-}
-
-// A curve per strategy, launch and options.
-Json series_of(const ChartGroup& group) {
-  Json list = Json::array();
-  std::map<std::string, std::size_t> places;
-  for (const CellSummary* cell : group.cells) {
-    const std::string label = strategy_label(cell->cell);
-    const auto [place, is_new] = places.try_emplace(label, list.size());
-    if (is_new) {
-      list.push_back(Json{{"label", label},
-                          {"strategy", cell->cell.strategy},
-                          {"launch", cell->cell.launch},
-                          {"points", Json::array()}});
-    }
-    list[place->second]["points"].push_back(point(*cell));
+class Texts {
+ public:
+  std::size_t place(const std::string& text) {
+    const auto [found, is_new] = places_.try_emplace(text, list_.size());
+    if (is_new) list_.push_back(text);
+    return found->second;
   }
-  return list;
+  [[nodiscard]] const std::vector<std::string>& list() const { return list_; }
+
+ private:
+  std::map<std::string, std::size_t> places_;
+  std::vector<std::string> list_;
+};
+
+std::string strategy_of(const results::Cell& cell) {
+  return cell.strategy == "independent" ? cell.strategy + "-" + cell.launch : cell.strategy;
 }
 
-std::vector<std::string> phase_names(const ChartGroup& group) {
+std::vector<std::string> phase_names(const Summary& summary) {
   std::set<std::string> names;
-  for (const CellSummary* cell : group.cells) {
-    for (const PhaseMean& phase : cell->phases) names.insert(phase.name);
+  for (const CellSummary& cell : summary.cells) {
+    for (const PhaseMean& phase : cell.phases) names.insert(phase.name);
   }
   return in_step_order({names.begin(), names.end()});
 }
 
-double milliseconds(const CellSummary& cell, const std::string& name) {
-  for (const PhaseMean& phase : cell.phases) {
-    if (phase.name == name) return phase.seconds * 1e3;
-  }
-  return 0;
-}
-
-Json phases_of(const ChartGroup& group) {
-  std::vector<std::string> names = phase_names(group);
-  Json labels = Json::array();
-  Json rows = Json::array();
+// By name; a stacked bar has no room for a negative remainder, which the table shows.
+Json phases_of(const CellSummary& cell, const std::vector<std::string>& names) {
+  Json list = Json::array();
   for (const std::string& name : names) {
-    Json row = Json::array();
-    for (const CellSummary* cell : group.cells) {
-      if (!cell->phases.empty()) row.push_back(milliseconds(*cell, name));
+    double seconds = 0;
+    for (const PhaseMean& phase : cell.phases) {
+      if (phase.name == name) seconds = phase.seconds;
     }
-    rows.push_back(row);
+    list.push_back(brief(seconds * 1e3));
   }
-  Json remainders = Json::array();
-  for (const CellSummary* cell : group.cells) {
-    if (cell->phases.empty()) continue;
-    labels.push_back(fmt::format("{} on {}", strategy_label(cell->cell), cell->cell.devices));
-    // A stacked bar has no room for a negative one; the table shows it.
-    remainders.push_back(std::max(0.0, cell->remainder_seconds * 1e3));
-  }
-  names.emplace_back("remainder");
-  rows.push_back(remainders);
-  return Json{{"labels", labels}, {"names", names}, {"milliseconds", rows}};
+  list.push_back(brief(std::max(0.0, cell.remainder_seconds * 1e3)));
+  return list;
 }
 
-Json group_json(const ChartGroup& group) {
-  std::set<int> devices;
-  Json json{{"title", group.title}};
-  for (const CellSummary* cell : group.cells) {
-    devices.insert(cell->cell.devices);
-    if (cell->cell.strategy == "single" && is_plain(cell->cell)) {
-      json["single_throughput"] = cell->throughput.center;
+// Every k-th sample of each launch, the least k that keeps to the limit.
+Json samples_of(const CellSummary& cell, std::size_t limit) {
+  const auto all = static_cast<std::size_t>(cell.samples);
+  const std::size_t stride = std::max<std::size_t>(1, (all + limit - 1) / limit);
+  Json launches = Json::array();
+  for (const results::LaunchRecord* record : cell.measured) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < record->step_seconds.size(); i += stride) {
+      list.push_back(brief(record->step_seconds[i] * 1e3));
     }
+    launches.push_back(std::move(list));
   }
-  json["devices"] = devices;
-  json["series"] = series_of(group);
-  if (group.has_phases()) json["phases"] = phases_of(group);
+  return launches;
+}
+
+std::size_t count_of(const Json& launches) {
+  std::size_t count = 0;
+  for (const Json& launch : launches) count += launch.size();
+  return count;
+}
+
+// What the cell's devices would do if each were as fast as `single` with this batch.
+void add_ideal(Json& json, const char* name, const CellSummary& cell, std::int64_t batch,
+               const Summary& summary) {
+  const CellSummary* one = cell.cell.strategy == "single" && batch == cell.cell.global_batch
+                               ? &cell
+                               : baseline_of(cell, batch, summary.cells);
+  if (one != nullptr) json[name] = brief(one->throughput.center * cell.cell.devices);
+}
+
+void add_weak(Json& json, const CellSummary& cell, const std::optional<stats::Estimate>& weak) {
+  if (!weak) return;
+  json["w"] = triple(*weak);
+  json["x"] = triple(*weak, cell.cell.devices);
+}
+
+Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases) {
+  Json json{{"n", cell.launches}, {"k", cell.samples}, {"t", triple(cell.throughput)}};
+  if (cell.speedup) json["u"] = triple(*cell.speedup);
+  if (cell.efficiency_above_one()) json["g"] = "efficiency above 100 %";
+  if (const auto efficiency = cell.efficiency()) json["e"] = triple(*efficiency);
+  if (!cell.phases.empty()) json["f"] = phases_of(cell, phases);
+  Json peaks = Json::array();
+  for (const std::int64_t bytes : peak_memory(cell)) {
+    peaks.push_back(brief(static_cast<double>(bytes) / (1 << 20)));
+  }
+  if (!peaks.empty()) json["y"] = std::move(peaks);
   return json;
 }
 
-Json comparison_json(const Comparison& pair) {
-  const results::Cell& cell = pair.dp->cell;
-  std::string label = fmt::format("{}, batch {}, {}", cell.model, cell.global_batch,
-                                  count_text(cell.devices, "device"));
-  if (!cell.options.empty() || !pair.ddp->cell.options.empty()) {
-    label += fmt::format(" ({} / {})", strategy_label(pair.ddp->cell), strategy_label(cell));
+Json place_of(const CellSummary& cell, Texts& texts) {
+  return Json{{"m", texts.place(cell.cell.model)},
+              {"p", cell.measured.front()->model.parameters},
+              {"b", cell.cell.global_batch},
+              {"d", cell.cell.devices},
+              {"s", texts.place(strategy_of(cell.cell))},
+              {"l", texts.place(strategy_label(cell.cell))},
+              {"c", texts.place(conditions_of(cell))},
+              {"o", cell.modelled.empty() ? 0 : 1}};
+}
+
+Json cells_json(const Summary& summary, const std::vector<std::string>& phases, Texts& texts,
+                const PageLimits& limits, PageData& told) {
+  const std::vector<std::optional<stats::Estimate>> weak = weak_efficiencies(summary);
+  Json list = Json::array();
+  for (std::size_t i = 0; i < summary.cells.size(); ++i) {
+    const CellSummary& cell = summary.cells[i];
+    if (cell.launches == 0) continue;
+    Json json = place_of(cell, texts);
+    json.update(figures_of(cell, phases));
+    add_weak(json, cell, weak[i]);
+    add_ideal(json, "i", cell, cell.cell.global_batch, summary);
+    if (cell.cell.global_batch % cell.cell.devices == 0) {
+      add_ideal(json, "j", cell, cell.cell.global_batch / cell.cell.devices, summary);
+    }
+    told.samples += static_cast<std::size_t>(cell.samples);
+    Json samples = samples_of(cell, limits.samples_of_cell);
+    const std::size_t count = count_of(samples);
+    if (told.shown_samples + count <= limits.samples) {
+      told.shown_samples += count;
+      ++told.cells_with_samples;
+      json["v"] = std::move(samples);
+    }
+    list.push_back(std::move(json));
   }
-  if (!pair.dp->modelled.empty()) label += ", modelled: " + pair.dp->modelled;
-  const Json figures = triple(pair.ddp_speed);
-  return Json{{"label", label},
-              {"center", figures[0]},
-              {"low", figures[1]},
-              {"high", figures[2]},
-              {"verdict", to_string(pair.ddp_verdict)}};
+  return list;
 }
 
 std::string without_angle_brackets(const std::string& json) {
   std::string safe;
+  safe.reserve(json.size());
   for (const char c : json) {
     if (c == '<') {
       safe += "\\u003c";
@@ -133,47 +175,31 @@ std::string without_angle_brackets(const std::string& json) {
 
 }  // namespace
 
-bool ChartGroup::has_speedups() const {
-  return std::any_of(cells.begin(), cells.end(),
-                     [](const CellSummary* cell) { return cell->speedup.has_value(); });
+std::string conditions_of(const CellSummary& cell) {
+  std::string text = precision_of(cell.cell) + ", " + cell.mode;
+  if (cell.cell.backend != "host") text += ", " + cell.cell.backend;
+  if (cell.oversubscribed) text += ", oversubscribed";
+  if (!cell.planted.empty()) text += ", planted: " + cell.planted;
+  if (!cell.modelled.empty()) text += ", modelled: " + cell.modelled;
+  return text;
 }
 
-bool ChartGroup::has_phases() const {
-  return std::any_of(cells.begin(), cells.end(),
-                     [](const CellSummary* cell) { return !cell->phases.empty(); });
-}
-
-std::vector<ChartGroup> chart_groups(const Summary& summary) {
-  std::vector<ChartGroup> groups;
-  std::map<
-      std::tuple<std::string, std::string, std::int64_t, std::string, std::string, std::string>,
-      std::size_t>
-      places;
-  for (const CellSummary& cell : summary.cells) {
-    if (cell.launches == 0) continue;
-    const auto [place, is_new] =
-        places.try_emplace(std::tuple(cell.cell.backend, cell.cell.model, cell.cell.global_batch,
-                                      precision_of(cell.cell), cell.mode, cell.modelled),
-                           groups.size());
-    if (is_new) {
-      std::string title = fmt::format("{}, batch {}", cell.cell.model, cell.cell.global_batch);
-      title += precision_suffix(cell.cell);
-      if (cell.mode != "synchronous") title += ", " + cell.mode;
-      if (!cell.modelled.empty()) title += ", modelled: " + cell.modelled;
-      groups.push_back({.title = title, .cells = {}});
-    }
-    groups[place->second].cells.push_back(&cell);
-  }
-  return groups;
-}
-
-std::string page_data(const Summary& summary, const std::vector<ChartGroup>& groups) {
-  Json json{{"groups", Json::array()}, {"comparisons", Json::array()}};
-  for (const ChartGroup& group : groups) json["groups"].push_back(group_json(group));
-  for (const Comparison& pair : summary.comparisons) {
-    json["comparisons"].push_back(comparison_json(pair));
-  }
-  return without_angle_brackets(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+PageData page_data(const Report& report, const PageLimits& limits) {
+  PageData data;
+  std::vector<std::string> phases = phase_names(report.summary);
+  Texts texts;
+  Json cells = cells_json(report.summary, phases, texts, limits, data);
+  phases.emplace_back("remainder");
+  const Json json{{"texts", texts.list()},
+                  {"phases", phases},
+                  {"cells", std::move(cells)},
+                  {"pairs", pairs_json(report.summary, limits.comparisons)},
+                  {"buckets", buckets_json(report.summary)},
+                  {"wires", wires_json(report)}};
+  data.comparisons = report.summary.comparisons.size();
+  data.shown_comparisons = std::min(data.comparisons, limits.comparisons);
+  data.json = without_angle_brackets(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return data;
 }
 
 }  // namespace tandem::reports

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/stats/summary.h"
-#include "reports/implementation.h"
+#include "reports/baseline.h"
 #include "reports/modelled.h"
 #include "reports/phases.h"
 
@@ -98,30 +98,10 @@ CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
   return summary;
 }
 
-// `single` of the same implementation on the same workload, in the same precision, with the same
-// optimizer and on the same models, replayed where the cell is; one without options where there is
-// a choice.
-const CellSummary* baseline_of(const CellSummary& summary, const std::vector<CellSummary>& cells) {
-  const CellSummary* best = nullptr;
-  for (const CellSummary& other : of_same_workload(cells, summary.cell)) {
-    if (other.cell.strategy != "single" || other.launches == 0) continue;
-    if (other.mode != summary.mode || other.modelled != summary.modelled ||
-        other.planted != summary.planted ||
-        precision_of(other.cell) != precision_of(summary.cell) ||
-        is_replayed(other.cell) != is_replayed(summary.cell) ||
-        implementation_of(other.cell) != implementation_of(summary.cell) ||
-        !updates_alike(other.cell, summary.cell)) {
-      continue;
-    }
-    if (best == nullptr || is_plain(other.cell)) best = &other;
-  }
-  return best;
-}
-
 void fill_speedups(std::vector<CellSummary>& cells) {
   for (CellSummary& summary : cells) {
     if (summary.launches == 0 || summary.cell.strategy == "single") continue;
-    const CellSummary* baseline = baseline_of(summary, cells);
+    const CellSummary* baseline = baseline_of(summary, summary.cell.global_batch, cells);
     if (baseline == nullptr) continue;
     summary.speedup = stats::ratio_of_medians(baseline->medians, summary.medians);
   }

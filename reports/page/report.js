@@ -1,160 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the charts of the page from the JSON beside it. Text reaches the page through the canvas
-// and textContent alone.
+// The page's other charts, and the first drawing of all.
 "use strict";
 
 (function () {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const charts = [];
+  const { data, cells, element, colour, number, axis, legend } = tandem;
+  const most = (values) => values.reduce((a, b) => (b > a ? b : a));
 
-  function colour(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  function options(scales, tooltip, more) {
+    return Object.assign({ responsive: true, maintainAspectRatio: false, animation: false, scales: scales,
+                           plugins: { legend: legend(), tooltip: { callbacks: { label: tooltip } } } }, more);
   }
 
-  // A strategy keeps its colour and its mark in all charts; variants of one share the colour and
-  // are told apart by their dashes.
-  const marks = { single: "circle", dp: "rectRot", ddp: "triangle",
-                  "dp-allreduce": "crossRot", "ddp-replicate": "cross", "independent-threads": "rect",
-                  "independent-processes": "rectRounded" };
-  function look(series) {
-    const launch = series.strategy === "independent" ? "-" + series.launch : "";
-    const variant = series.label.split(",").length - 1;
-    const ink = colour(series.strategy + launch) || colour("ink");
-    return { borderColor: ink, backgroundColor: ink, pointStyle: marks[series.strategy + launch] || "star",
-             borderDash: variant === 0 ? [] : [6, 2 + 2 * variant] };
+  function height(id, pixels) { element(id).parentNode.style.height = pixels + "px"; }
+
+  // A label of an axis must leave room for the chart: in two lines where there is little.
+  function short(text, width) {
+    const room = Math.max(18, Math.floor(width / 14));
+    const cut = (part) => (part.length > room ? part.slice(0, room - 3) + "..." : part);
+    if (width >= 560) return cut(text);
+    const comma = text.search(/, | \(| on /);
+    return comma < 0 ? cut(text) : [cut(text.slice(0, comma + (text[comma] === "," ? 1 : 0))), cut(text.slice(comma).replace(/^, | /, ""))];
   }
 
-  // Whiskers for points that carry yLow and yHigh, or xLow and xHigh. One that is too long for the
-  // axis ends at the frame in an arrow. Points without an interval are drawn hollow by hollow().
-  const whiskers = {
-    id: "whiskers",
-    beforeDatasetsDraw(chart) {
-      const context = chart.ctx;
-      const frame = chart.chartArea;
-      chart.data.datasets.forEach(function (dataset, index) {
-        if (!chart.isDatasetVisible(index)) return;
-        chart.getDatasetMeta(index).data.forEach(function (element, at) {
-          const point = dataset.data[at];
-          const across = point.xLow !== undefined && point.xLow !== null;
-          const along = point.yLow !== undefined && point.yLow !== null;
-          if (!across && !along) return;
-          const scale = across ? chart.scales.x : chart.scales.y;
-          const from = scale.getPixelForValue(across ? point.xLow : point.yLow);
-          const to = scale.getPixelForValue(across ? point.xHigh : point.yHigh);
-          const cap = 4;
-          context.save();
-          context.beginPath();
-          context.rect(frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top);
-          context.clip();
-          context.strokeStyle = Array.isArray(dataset.borderColor) ? dataset.borderColor[at] : dataset.borderColor;
-          context.lineWidth = 1.5;
-          context.beginPath();
-          if (across) {
-            context.moveTo(from, element.y); context.lineTo(to, element.y);
-            for (const x of [from, to]) {
-              const edge = Math.min(Math.max(x, frame.left), frame.right);
-              const back = edge === x ? 0 : x < edge ? 6 : -6;
-              context.moveTo(edge + back, element.y - cap); context.lineTo(edge, back ? element.y : element.y + cap);
-              if (back) context.lineTo(edge + back, element.y + cap);
-            }
-          } else {
-            context.moveTo(element.x, from); context.lineTo(element.x, to);
-            for (const y of [from, to]) {
-              const edge = Math.min(Math.max(y, frame.top), frame.bottom);
-              const back = edge === y ? 0 : y < edge ? 6 : -6;
-              context.moveTo(element.x - cap, edge + back); context.lineTo(back ? element.x : element.x + cap, edge);
-              if (back) context.lineTo(element.x + cap, edge + back);
-            }
-          }
-          context.stroke();
-          context.restore();
-        });
+  // A chart whose cells are chosen by fields; `config` makes it of those that are left.
+  function chosen(id, from, names, preferred, config) {
+    if (!element(id) || from.length === 0) return;
+    const state = {};
+    tandem.drawers.push(function redraw() {
+      tandem.rebuild(id, function (into) {
+        const left = tandem.choose(into, from, names, state, preferred, redraw);
+        const made = config(left, into, state, redraw);
+        tandem.draw(id, made.config, made.words);
       });
-    },
-  };
-
-  function number(value) {
-    const digits = Math.abs(value) >= 1000 ? 0 : Math.abs(value) >= 100 ? 1 : 2;
-    return value.toLocaleString("en-US", { maximumFractionDigits: digits });
-  }
-
-  function withInterval(value, low, high, unbounded) {
-    return low === null || low === undefined ? number(value) + (unbounded ? " (interval unbounded)" : " (no interval)")
-                                             : number(value) + " [" + number(low) + " .. " + number(high) + "]";
-  }
-
-  // A point without an interval must not look like one that is exact.
-  function hollow(inks, lows) {
-    return { pointBorderColor: inks, pointBorderWidth: 2,
-             pointBackgroundColor: lows.map((low, at) => low === null ? colour("panel") : Array.isArray(inks) ? inks[at] : inks) };
-  }
-
-  function title(text) {
-    return { display: true, text: text, color: colour("soft") };
-  }
-
-  function axis(text, more) {
-    return Object.assign({ title: title(text), grid: { color: colour("grid"), borderColor: colour("line") },
-                           ticks: { color: colour("soft") } }, more);
-  }
-
-  function legend() {
-    return { position: "bottom", labels: { color: colour("ink"), usePointStyle: true, boxWidth: 7, boxHeight: 7, padding: 12 } };
-  }
-
-  // Device counts stand side by side by their place in the list; series are set off a little, so
-  // that whiskers do not hide each other.
-  function places(group) {
-    return axis("devices", {
-      type: "linear", min: -0.4, max: group.devices.length - 0.6,
-      grid: { display: false, borderColor: colour("line") },
-      afterBuildTicks(scale) { scale.ticks = group.devices.map((_, at) => ({ value: at })); },
-      ticks: { color: colour("soft"), callback: (value) => String(group.devices[value]) },
-    });
-  }
-
-  function seriesOf(group, figure) {
-    const shown = group.series.filter((series) => series.points.some((point) => point[figure]));
-    return shown.map(function (series, index) {
-      const offset = (index - (shown.length - 1) / 2) * 0.05;
-      const points = series.points.filter((point) => point[figure]).map(function (point) {
-        const [center, low, high, unbounded] = point[figure];
-        return { x: group.devices.indexOf(point.devices) + offset, y: center, yLow: low, yHigh: high,
-                 unbounded: unbounded !== undefined, devices: point.devices, flag: point.flag };
-      });
-      const style = look(series);
-      return Object.assign(style, hollow(style.borderColor, points.map((point) => point.yLow)), { label: series.label, data: points, borderWidth: 1.5,
-                                           pointStyle: points.map((point) => point.flag ? "crossRot" : style.pointStyle),
-                                           showLine: points.length > 1, pointRadius: 4.5, pointHoverRadius: 6 });
-    });
-  }
-
-  // What a perfect division of `single` would give: a reference, drawn as one.
-  function reference(group, one) {
-    if (one === undefined || group.devices.length < 2) return [];
-    return [{ label: "linear from single (not measured)", pointRadius: 0, pointHoverRadius: 0, pointHitRadius: 0,
-              pointStyle: "line", borderColor: colour("soft"), backgroundColor: colour("soft"), borderDash: [3, 4],
-              borderWidth: 1, showLine: true,
-              data: group.devices.map((count, at) => ({ x: at, y: one * count, devices: count })) }];
-  }
-
-  function overDevices(canvas, group, figure, label, one) {
-    const shown = seriesOf(group, figure);
-    const points = shown.flatMap((series) => series.data);
-    const top = 1.6 * Math.max(...points.map((point) => point.y));
-    const whisker = Math.max(...points.map((point) => point.yHigh || 0));
-    return new Chart(canvas, {
-      type: "scatter",
-      data: { datasets: shown.concat(reference(group, one)) },
-      options: {
-        responsive: true, maintainAspectRatio: false, animation: false,
-        scales: { x: places(group), y: axis(label, { beginAtZero: true, suggestedMax: 1.05 * Math.min(top, whisker) }) },
-        plugins: { legend: legend(), tooltip: { callbacks: {
-          label: (item) => item.dataset.label + " on " + item.raw.devices + ": " +
-              (item.raw.yLow === undefined ? number(item.raw.y) : withInterval(item.raw.y, item.raw.yLow, item.raw.yHigh, item.raw.unbounded)) +
-              (item.raw.flag ? ": " + item.raw.flag : "") } } },
-      },
-      plugins: [whiskers],
     });
   }
 
@@ -166,94 +43,189 @@
     idle: "#d9a7b0", remainder: "#555b66",
   };
 
-  function phases(canvas, group) {
-    const bars = group.phases;
-    canvas.parentNode.style.height = 90 + 30 * bars.labels.length + "px";
-    return new Chart(canvas, {
-      type: "bar",
-      data: { labels: bars.labels,
-              datasets: bars.names.map((name, at) => ({ label: name, data: bars.milliseconds[at], borderWidth: 0,
-                                                        backgroundColor: phaseColours[name] || colour("soft") })) },
-      options: {
-        indexAxis: "y", responsive: true, maintainAspectRatio: false, animation: false,
-        scales: { x: axis("mean ms per step, critical device", { stacked: true }),
-                  y: axis("", { stacked: true, title: { display: false }, grid: { display: false, borderColor: colour("line") },
-                                ticks: { color: colour("ink") } }) },
-        plugins: { legend: legend(),
-                   tooltip: { callbacks: { label: (item) => item.dataset.label + ": " + item.raw.toFixed(3) + " ms" } } },
-      },
+  function bars(id, labels, datasets, title, unit) {
+    height(id, 110 + 32 * labels.length + 8 * datasets.length);
+    const width = element(id).parentNode.clientWidth;
+    return { type: "bar", data: { labels: labels, datasets: datasets },
+             options: options({ x: axis(title, { stacked: unit !== "MiB", beginAtZero: true }),
+                                y: axis("", { stacked: unit !== "MiB", grid: { display: false, borderColor: colour("line") },
+                                              ticks: { color: colour("ink"), autoSkip: false, callback: (at) => short(labels[at], width) } }) },
+                              (item) => item.dataset.label + ": " + number(item.raw) + " " + unit, { indexAxis: "y" }) };
+  }
+
+  function name(cell) { return cell.label + " on " + cell.devices + (cell.modelled ? " (modelled)" : ""); }
+
+  chosen("phase-chart", cells.filter((cell) => cell.phases), ["model", "batch", "conditions"], {}, function (left, into, state, redraw) {
+    into.append(tandem.check("as shares of the step", "shares", state.shares === true, function (is_on) { state.shares = is_on; redraw(); }));
+    const sums = left.map((cell) => cell.phases.reduce((a, b) => a + b, 0));
+    const value = (cell, at, row) => (state.shares ? 100 * cell.phases[at] / sums[row] : cell.phases[at]);
+    const used = data.phases.map((_, at) => at).filter((at) => left.some((cell) => cell.phases[at] > 0));
+    const sets = used.map((at) => ({ label: data.phases[at], data: left.map((cell, row) => value(cell, at, row)), borderWidth: 0,
+                                     backgroundColor: phaseColours[data.phases[at]] || colour("soft") }));
+    const unit = state.shares ? "%" : "ms";
+    return { config: bars("phase-chart", left.map(name), sets, state.shares ? "share of the mean step, %" : "mean ms per step, critical device", unit),
+             words: left.map((cell) => name(cell) + ": " + used.map((at) => data.phases[at] + " " + number(cell.phases[at]) + " ms").join(", ")).join("; ") };
+  });
+
+  chosen("memory-chart", cells.filter((cell) => cell.memory), ["model", "batch", "devices", "conditions"], { devices: most }, function (left) {
+    const count = Math.min(16, Math.max(...left.map((cell) => cell.memory.length)));
+    const sets = [];
+    for (let device = 0; device < count; ++device) {
+      sets.push({ label: "device " + device, data: left.map((cell) => cell.memory[device] ?? null),
+                  backgroundColor: device === 0 ? colour("independent-processes") : colour("single") + (device % 2 ? "" : "a0"), borderWidth: 0 });
+    }
+    return { config: bars("memory-chart", left.map(name), sets, "peak MiB", "MiB"),
+             words: left.map((cell) => name(cell) + ": " + cell.memory.map((mib, at) => "device " + at + " " + number(mib) + " MiB").join(", ")).join("; ") };
+  });
+
+  chosen("sample-chart", cells.filter((cell) => cell.steps), ["model", "batch", "devices", "label", "conditions"],
+         { devices: most, label: (values) => (values.includes("ddp") ? "ddp" : values[0]) }, function (left) {
+    const cell = left[0];
+    const points = cell.steps.flatMap((list, launch) => list.map((ms, at) => ({ x: launch + 1 - 0.4 + 0.8 * (at + 0.5) / list.length, y: ms })));
+    const launches = cell.steps.map((_, at) => at + 1);
+    const ink = colour(cell.strategy) || colour("ink");
+    return { config: { type: "scatter",
+                       data: { datasets: [{ label: name(cell), data: points, backgroundColor: ink + "99", borderColor: ink, borderWidth: 0, pointRadius: 2.2 }] },
+                       options: options({ x: axis("launch", Object.assign({ min: 0.4, max: launches.length + 0.6 }, tandem.ticksAt(launches))),
+                                          y: axis("ms", {}) }, (item) => number(item.raw.y) + " ms") },
+             words: name(cell) + ": " + points.length + " step times of " + launches.length + " launches, from " +
+                 number(Math.min(...points.map((point) => point.y))) + " to " + number(Math.max(...points.map((point) => point.y))) + " ms" };
+  });
+
+  // A chart of lists that come with the data, one of which, or all, are shown.
+  function listed(id, lists, label, config) {
+    if (!element(id) || lists.length === 0) return;
+    let shown = 0;
+    tandem.drawers.push(function redraw() {
+      tandem.rebuild(id, function (into) {
+        const choices = lists.map((list, at) => ({ value: String(at), text: list[label] }));
+        into.append(tandem.select("of", "of", choices, String(shown), function (value) { shown = Number(value); redraw(); }));
+        const made = config(lists[shown]);
+        tandem.draw(id, made.config, made.words);
+      });
     });
   }
+
+  // Lines from the low to the high end of each point's interval, along x or y.
+  function whiskers(along) {
+    return { id: "whiskers", beforeDatasetsDraw(chart) {
+      const { ctx: context, chartArea: frame } = chart;
+      const scale = chart.scales[along];
+      const [least, last] = along === "x" ? [frame.left, frame.right] : [frame.top, frame.bottom];
+      const at = (value) => Math.min(last, Math.max(least, scale.getPixelForValue(value)));
+      context.save();
+      context.lineWidth = 1.5;
+      chart.getDatasetMeta(0).data.forEach(function (place, index) {
+        const set = chart.data.datasets[0];
+        const point = set.data[index];
+        if (typeof point.low !== "number") return;
+        context.strokeStyle = Array.isArray(set.borderColor) ? set.borderColor[index] : set.borderColor;
+        context.beginPath();
+        for (const end of [point.low, point.high]) {
+          // No cap at the frame: the interval goes on beyond it.
+          const cap = at(end) === scale.getPixelForValue(end) ? 4 : 0;
+          if (along === "x") { context.moveTo(place.x, place.y); context.lineTo(at(end), place.y); context.moveTo(at(end), place.y - cap); context.lineTo(at(end), place.y + cap); }
+          else { context.moveTo(place.x, place.y); context.lineTo(place.x, at(end)); context.moveTo(place.x - cap, at(end)); context.lineTo(place.x + cap, at(end)); }
+        }
+        context.stroke();
+      });
+      context.restore();
+    } };
+  }
+
+  const ends = (point) => (point.low === null ? " (no interval)" : " [" + number(point.low) + " .. " + number(point.high) + "]");
+
+  listed("bucket-chart", data.buckets, "title", function (curve) {
+    const points = curve.points.map((point, at) => ({ x: at, y: point.step[0], low: point.step[1], high: point.step[2] }));
+    const cap = (at) => (curve.points[at] ? curve.points[at].cap + (curve.points[at].cap === "25" ? " (default)" : "") : "");
+    const places = tandem.ticksAt(points.map((point) => point.x));
+    places.ticks.callback = cap;
+    return { config: { type: "scatter",
+                       data: { datasets: [{ label: curve.title, data: points, borderColor: colour("ddp"), backgroundColor: colour("ddp"), showLine: true, borderWidth: 1.5, pointRadius: 5 }] },
+                       options: options({ x: axis("bucket cap, MiB", Object.assign({ min: -0.4, max: points.length - 0.6 }, places)), y: axis("median step, ms", { grace: "8%", suggestedMin: Math.min(...points.map((point) => point.low ?? point.y)), suggestedMax: Math.max(...points.map((point) => point.high ?? point.y)) }) },
+                                        (item) => cap(item.raw.x) + ": " + number(item.raw.y) + " ms" + ends(item.raw)),
+                       plugins: [whiskers("y")] },
+             words: curve.title + ": " + points.map((point) => cap(point.x) + " " + number(point.y) + " ms" + ends(point)).join(", ") };
+  });
+
+  // Twelve curves are what an eye can tell apart.
+  function wires() {
+    const id = "wire-chart";
+    if (!element(id) || data.wires.length === 0) return;
+    const shown = data.wires.slice(0, 12);
+    const hues = ["ddp", "independent-threads", "dp", "independent-processes", "dp-allreduce", "ddp-replicate"];
+    const styles = ["triangle", "rect", "circle", "rectRot", "star", "crossRot"];
+    const sets = shown.map(function (wire, at) {
+      const ink = colour(hues[at % hues.length]);
+      return { label: wire.label + (wire.modelled ? " (modelled)" : ""), data: wire.points.map((point) => ({ x: point.bytes / (1 << 20), y: point.busbw })),
+               borderColor: ink, backgroundColor: wire.modelled ? colour("panel") : ink, pointStyle: styles[Math.floor(at / hues.length + at) % styles.length], pointRadius: 5, borderWidth: 1.5 };
+    });
+    element(id + "-note").textContent = shown.length < data.wires.length ? "The first " + shown.length + " of " + data.wires.length + " cells." : "";
+    tandem.draw(id, { type: "scatter", data: { datasets: sets },
+                      options: options({ x: axis("MiB of gradients in the message", { type: "logarithmic", ticks: { color: colour("soft"), callback: (value) => number(value), maxTicksLimit: 8 } }),
+                                         y: axis("busbw, GB/s", { beginAtZero: true, grace: "8%" }) },
+                                       (item) => item.dataset.label + ": " + number(item.raw.x) + " MiB at " + number(item.raw.y) + " GB/s") },
+                "Bus bandwidth of " + sets.map((set) => set.label + ": " + set.data.map((point) => number(point.x) + " MiB " + number(point.y) + " GB/s").join(", ")).join("; "));
+  }
+  tandem.drawers.push(wires);
 
   const verdictColours = { faster: "ddp", slower: "dp", "not resolved": "single" };
 
   // The line at 1, where neither is faster.
-  const parity = {
-    id: "parity",
-    beforeDatasetsDraw(chart) {
-      const x = chart.scales.x.getPixelForValue(1);
-      const context = chart.ctx;
-      context.save();
-      context.strokeStyle = colour("ink");
-      context.lineWidth = 1;
-      context.setLineDash([4, 3]);
-      context.beginPath();
-      context.moveTo(x, chart.chartArea.top);
-      context.lineTo(x, chart.chartArea.bottom);
-      context.stroke();
-      context.restore();
-    },
-  };
+  const parity = { id: "parity", beforeDatasetsDraw(chart) {
+    const { ctx: context, chartArea: frame } = chart;
+    const x = chart.scales.x.getPixelForValue(1);
+    context.save();
+    context.strokeStyle = colour("ink");
+    context.setLineDash([4, 3]);
+    context.beginPath();
+    context.moveTo(x, frame.top);
+    context.lineTo(x, frame.bottom);
+    context.stroke();
+    context.restore();
+  } };
 
-  function forest(canvas, rows) {
-    canvas.parentNode.style.height = 64 + 30 * rows.length + "px";
-    const inks = rows.map((row) => colour(verdictColours[row.verdict]));
-    const ends = rows.flatMap((row) => [row.low === null ? row.center : row.low, row.high === null ? row.center : row.high, 1]);
-    // Very wide intervals must not flatten the rest: the axis ends at half and twice the centres.
+  // Very wide intervals must not flatten the rest: the axis ends at half and twice the centres.
+  function span(rows) {
+    const all = rows.flatMap((row) => [row.low ?? row.center, row.high ?? row.center, 1]);
     const centers = rows.map((row) => row.center).concat(1);
-    const from = Math.max(Math.min(...ends), 0.5 * Math.min(...centers));
-    const to = Math.min(Math.max(...ends), 2 * Math.max(...centers));
-    const step = [0.02, 0.05, 0.1, 0.2, 0.5].find((width) => to - from < 12 * width) || 2;
-    const low = Math.max(0, Math.floor(from / step - 0.1) * step);
-    const high = Math.ceil(to / step + 0.1) * step;
-    return new Chart(canvas, {
-      type: "scatter",
-      data: { datasets: [{ data: rows.map((row, at) => ({ x: row.center, y: at, xLow: row.low, xHigh: row.high })),
-                           borderColor: inks, backgroundColor: inks,
-                           ...hollow(inks, rows.map((row) => row.low)), pointRadius: 5, pointHoverRadius: 6 }] },
-      options: {
-        responsive: true, maintainAspectRatio: false, animation: false,
-        scales: {
-          x: axis("dp faster  \u25c0  speed of ddp / speed of dp  \u25b6  ddp faster",
-                  { min: low, max: high,
-                    ticks: { color: colour("soft"), stepSize: step, autoSkip: false, callback: (value) => value.toFixed(2) + "x" } }),
-          y: { reverse: true, min: -0.6, max: rows.length - 0.4, grid: { display: false, borderColor: colour("line") },
-               afterBuildTicks(scale) { scale.ticks = rows.map((_, at) => ({ value: at })); },
-               ticks: { color: colour("ink"), callback: (value) => rows[value].label } },
-        },
-        plugins: { legend: { display: false }, tooltip: { callbacks: {
-          label: (item) => withInterval(item.raw.x, item.raw.xLow, item.raw.xHigh) + ": ddp is " + rows[item.dataIndex].verdict } } },
-      },
-      plugins: [parity, whiskers],
-    });
+    const from = Math.max(Math.min(...all), 0.5 * Math.min(...centers));
+    const to = Math.min(Math.max(...all), 2 * Math.max(...centers));
+    const step = [0.02, 0.05, 0.1, 0.2, 0.5].find((width) => to - from < 10 * width) || 2;
+    return { low: Math.max(0, Math.floor(from / step - 0.1) * step), high: Math.ceil(to / step + 0.1) * step, step: step };
   }
 
-  function canvas(id) { return document.getElementById(id); }
+  tandem.drawers.push(function forest() {
+    const rows = data.pairs;
+    if (!element("forest") || rows.length === 0) return;
+    height("forest", 84 + (element("forest").parentNode.clientWidth < 560 ? 40 : 30) * rows.length);
+    const narrow = element("forest").parentNode.clientWidth < 560;
+    const width = element("forest").parentNode.clientWidth;
+    const inks = rows.map((row) => colour(verdictColours[row.verdict]));
+    const { low, high, step } = span(rows);
+    const x = axis(narrow ? "\u25c0 dp faster | ddp faster \u25b6" : "dp faster  \u25c0  speed of ddp / speed of dp  \u25b6  ddp faster",
+                   { min: low, max: high, ticks: { color: colour("soft"), stepSize: step, autoSkip: narrow, maxRotation: 0, callback: (value) => value.toFixed(2) + "x" } });
+    const y = { reverse: true, min: -0.6, max: rows.length - 0.4, grid: { display: false, borderColor: colour("line") },
+                afterBuildTicks(scale) { scale.ticks = rows.map((_, at) => ({ value: at })); },
+                ticks: { color: colour("ink"), autoSkip: false, callback: (value) => short(rows[value] ? rows[value].label : "", width) } };
+    const config = { type: "scatter",
+                     data: { datasets: [{ label: "speed of ddp / dp", data: rows.map((row, at) => ({ x: row.center, y: at, low: row.low, high: row.high })), borderColor: inks, backgroundColor: inks,
+                                          pointBackgroundColor: rows.map((row, at) => (row.low === null ? colour("panel") : inks[at])), pointRadius: 5, pointHoverRadius: 6, borderWidth: 2 }] },
+                     options: options({ x: x, y: y }, (item) => rows[item.dataIndex].label + ": " + number(item.raw.x) + "x" + ends(item.raw) + ", ddp is " + rows[item.dataIndex].verdict),
+                     plugins: [parity, whiskers("x")] };
+    config.options.plugins.legend = { display: false };
+    tandem.draw("forest", config, rows.map((row) => row.label + ": " + number(row.center) + ends(row) + ", ddp is " + row.verdict).join("; "));
+  });
 
-  function draw() {
-    while (charts.length > 0) charts.pop().destroy();
+  function draw_all() {
     Chart.defaults.font.family = "system-ui, sans-serif";
     Chart.defaults.font.size = 12;
-    if (data.comparisons.length > 0) charts.push(forest(canvas("forest"), data.comparisons));
-    data.groups.forEach(function (group, at) {
-      charts.push(overDevices(canvas("throughput-" + at), group, "throughput", "samples per second", group.single_throughput));
-      if (canvas("speedup-" + at)) {
-        charts.push(overDevices(canvas("speedup-" + at), group, "speedup", "speed-up against single", 1));
-      }
-      if (canvas("phases-" + at)) charts.push(phases(canvas("phases-" + at), group));
-    });
+    for (const drawer of tandem.drawers) drawer();
   }
 
-  draw();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  draw_all();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw_all);
+  // Paper is white: charts are drawn for it, and again for the screen.
+  addEventListener("beforeprint", function () { document.documentElement.classList.add("paper"); draw_all(); });
+  addEventListener("afterprint", function () { document.documentElement.classList.remove("paper"); draw_all(); });
 })();

@@ -89,6 +89,10 @@ class InstallDeps(unittest.TestCase):
         self.assertGreater(set(self.packages("--tests")), set(self.packages()))
         self.assertNotIn("libgtest-dev", self.packages())
 
+    def test_browser_is_installed_on_request_alone(self):
+        self.assertIn("chromium", self.packages("--browser"))
+        self.assertNotIn("chromium", self.packages("--tests"))
+
     def test_unknown_argument_is_a_usage_error(self):
         result = run(ROOT / "tools/install-deps", "--prnt")
         self.assertEqual(result.returncode, 2)

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "reports/explanation.h"
+#include "reports/explanation_sections.h"
+#include "reports/report.h"
+
+namespace tandem::reports {
+
+// The gap at each point of the comparisons where every rung of the ladder was measured: at most
+// four, those on the most devices. `tandem explain` measures what is missing.
+[[nodiscard]] std::vector<Explanation> explained_points(const Report& report);
+
+}  // namespace tandem::reports

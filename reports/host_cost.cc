@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/host_cost.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "reports/format.h"
+#include "reports/point_columns.h"
+
+namespace tandem::reports {
+
+Table mode_table(const Summary& summary) {
+  Table table = table_of_points(
+      {"mean step, synchronous [95 %]", "mean step, free-running [95 %]", "saved by not waiting"});
+  std::map<std::pair<std::string, std::string>, const CellSummary*> synchronous;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches > 0 && cell.mode == "synchronous") {
+      synchronous[{cell.cell.backend, cell.cell.name()}] = &cell;
+    }
+  }
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches == 0 || cell.mode != "free-running") continue;
+    const auto found = synchronous.find({cell.cell.backend, cell.cell.name()});
+    if (found == synchronous.end()) continue;
+    const stats::Estimate& waiting = found->second->mean_step;
+    std::vector<std::string> row = point_fields(cell);
+    row.insert(row.end(),
+               {duration_text(waiting), duration_text(cell.mean_step),
+                fmt::format("{:.1f} %", 100 * (1 - cell.mean_step.center / waiting.center))});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace tandem::reports

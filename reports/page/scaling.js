@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scaling curves: one chart, whose controls choose figure, axis and cells.
+"use strict";
+
+(function () {
+  const id = "scaling-chart";
+  if (!tandem.element(id)) return;
+  const state = { figure: "throughput", over: "devices", logX: false, logY: false };
+  const hidden = new Set();  // labels of series
+
+  const figures = { throughput: "samples per second", speedup: "speed-up against single", efficiency: "efficiency against single" };
+  // Over what, by which fields the cells of one chart are alike, and what an x is.
+  const axes = {
+    devices: { text: "devices, batch shared out (strong)", names: ["model", "batch", "conditions"], x: (cell) => cell.devices, title: "devices" },
+    weak: { text: "devices, same batch per device (weak)", names: ["model", "share", "conditions"], x: (cell) => cell.devices, title: "devices" },
+    batch: { text: "batch", names: ["model", "devices", "conditions"], x: (cell) => cell.batch, title: "samples per step over all devices" },
+    size: { text: "model size", names: ["batch", "devices", "conditions"], x: (cell) => cell.parameters / 1e6, title: "million parameters" },
+  };
+  // The most devices, and the workload with the most of them, tell most.
+  const most = (values) => values.reduce((a, b) => (b > a ? b : a));
+  function widest(field) {
+    return function (values, cells) {
+      const counts = new Map();
+      for (const cell of cells) {
+        const key = tandem.fields[field].of(cell);
+        counts.set(key, (counts.get(key) || new Set()).add(state.over === "batch" ? cell.batch : cell.devices));
+      }
+      return values.reduce((a, b) => (counts.get(b).size > counts.get(a).size ? b : a));
+    };
+  }
+  const preferred = { model: widest("model"), batch: widest("batch"), share: widest("share"), devices: most };
+
+  function figureOf(cell) {
+    if (state.figure === "throughput") return cell.throughput;
+    if (state.over === "weak") return state.figure === "speedup" ? cell.weakSpeedup : cell.weakEfficiency;
+    return state.figure === "speedup" ? cell.speedup : cell.efficiency;
+  }
+
+  function idealOf(cell) {
+    const strong = state.over !== "weak";
+    if (state.figure === "throughput") return strong ? cell.ideal : cell.weakIdeal;
+    if ((strong ? cell.ideal : cell.weakIdeal) === undefined) return undefined;
+    return state.figure === "speedup" ? cell.devices : 1;
+  }
+
+  function seriesOf(cells) {
+    const x = axes[state.over].x;
+    return tandem.distinct(cells.map((cell) => cell.label)).map(function (label) {
+      const own = cells.filter((cell) => cell.label === label && figureOf(cell)).sort((a, b) => x(a) - x(b));
+      const points = own.map(function (cell) {
+        const [center, low, high, unbounded] = figureOf(cell);
+        return { x: x(cell), y: center, yLow: low, yHigh: high, unbounded: unbounded !== undefined, cell: cell };
+      });
+      return { label: label, own: own, points: points };
+    }).filter((series) => series.points.length > 0);
+  }
+
+  function name(series) {
+    const first = series.own[0];
+    return series.label + (first.strategy.startsWith("independent") ? ", the bound" : "") + (first.modelled ? " (modelled)" : "");
+  }
+
+  function dataset(series) {
+    const style = tandem.look(series.own[0]);
+    return Object.assign(style, tandem.hollow(style.borderColor, series.points, series.own[0].modelled), {
+      label: name(series), data: series.points,
+      pointStyle: series.points.map((point) => point.cell.flag ? "cross" : style.pointStyle), showLine: series.points.length > 1, pointRadius: 4.5, pointHoverRadius: 6.5,
+      tension: 0, hidden: hidden.has(series.label) });
+  }
+
+  function ideal(cells) {
+    const points = new Map();
+    for (const cell of cells) {
+      const y = idealOf(cell);
+      if (y !== undefined) points.set(axes[state.over].x(cell), y);
+    }
+    if (points.size < 1) return [];
+    const list = Array.from(points, ([x, y]) => ({ x: x, y: y })).sort((a, b) => a.x - b.x);
+    const ink = tandem.colour("soft");
+    return [{ label: "ideal (not measured)", data: list, showLine: true, pointRadius: list.length === 1 ? 3 : 0, pointHitRadius: 0,
+              pointStyle: "line", borderColor: ink, backgroundColor: ink, borderDash: [1, 4], borderWidth: 2, tension: 0 }];
+  }
+
+  // The interval of a series as a band between its lower and upper ends; where one end is beyond
+  // the frame, so is the band. A whisker on each point tells the ends apart.
+  const bands = {
+    id: "bands",
+    beforeDatasetsDraw(chart) {
+      const { ctx: context, chartArea: frame, scales } = chart;
+      const at = (value) => scales.y.getPixelForValue(state.logY ? Math.max(value, scales.y.min) : value);
+      context.save();
+      context.beginPath();
+      context.rect(frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top);
+      context.clip();
+      chart.data.datasets.forEach(function (set, index) {
+        if (!chart.isDatasetVisible(index)) return;
+        const ends = set.data.filter((point) => typeof point.yLow === "number");
+        context.fillStyle = set.borderColor;
+        context.strokeStyle = set.borderColor;
+        context.globalAlpha = 0.14;
+        context.beginPath();
+        ends.forEach((point) => context.lineTo(scales.x.getPixelForValue(point.x), at(point.yHigh)));
+        ends.slice().reverse().forEach((point) => context.lineTo(scales.x.getPixelForValue(point.x), at(point.yLow)));
+        if (ends.length > 1) context.fill();
+        context.globalAlpha = 0.9;
+        context.lineWidth = 1.2;
+        for (const point of ends) {
+          const x = scales.x.getPixelForValue(point.x);
+          context.beginPath();
+          context.moveTo(x, at(point.yLow)); context.lineTo(x, at(point.yHigh));
+          for (const end of [point.yLow, point.yHigh]) { context.moveTo(x - 4, at(end)); context.lineTo(x + 4, at(end)); }
+          context.stroke();
+        }
+      });
+      context.restore();
+    },
+  };
+
+  // Room for the points, and for intervals that are no wider than half of them.
+  function top(series) {
+    const points = series.flatMap((one) => one.points);
+    const highest = Math.max(0, ...points.map((point) => point.y));
+    return 1.05 * Math.min(1.6 * highest, Math.max(highest, ...points.map((point) => point.yHigh || 0)));
+  }
+
+  function scales(series) {
+    const xs = tandem.distinct(series.flatMap((one) => one.points.map((point) => point.x))).sort((a, b) => a - b);
+    const from = xs[0];
+    const to = xs[xs.length - 1];
+    const room = from === to ? 0.5 * from : state.logX ? 0 : 0.06 * (to - from);
+    const x = { type: state.logX ? "logarithmic" : "linear", offset: false,
+                min: state.logX ? from / 1.15 : from - room, max: state.logX ? to * 1.15 : to + room };
+    const y = state.logY ? { type: "logarithmic" } : { type: "linear", beginAtZero: true, suggestedMax: top(series) };
+    if (state.figure === "efficiency") y.ticks = { color: tandem.colour("soft"), callback: (value) => tandem.number(100 * value) + " %" };
+    return { x: tandem.axis(axes[state.over].title, Object.assign(x, tandem.ticksAt(xs))), y: tandem.axis(figures[state.figure], y) };
+  }
+
+  function tooltip(item) {
+    const cell = item.raw.cell;
+    if (!cell) return item.dataset.label + ": " + tandem.number(item.raw.y);
+    return item.dataset.label + ": " + tandem.withInterval(item.raw) + ", " + cell.launches + " launches, " + cell.samples + " samples" + (cell.flag ? ": " + cell.flag : "");
+  }
+
+  function switches(into) {
+    const texts = (names) => Object.entries(names).map(([value, text]) => ({ value: value, text: text.text || text }));
+    into.append(tandem.select("figure", "figure", texts(figures), state.figure, function (value) { state.figure = value; redraw(); }));
+    into.append(tandem.select("over", "over", texts(axes), state.over, function (value) {
+      state.over = value;
+      state.logX = value === "batch" || value === "size";
+      for (const field of axes[value].names) delete state[field];
+      redraw();
+    }));
+  }
+
+  function strategies(into, series) {
+    const group = document.createElement("fieldset");
+    const legend = document.createElement("legend");
+    legend.textContent = "strategies";
+    group.append(legend);
+    for (const one of series) {
+      group.append(tandem.check(name(one), "show " + one.label, !hidden.has(one.label), function (is_on) {
+        if (is_on) hidden.delete(one.label); else hidden.add(one.label);
+        redraw();
+      }));
+    }
+    into.append(group);
+  }
+
+  function redraw() {
+    tandem.rebuild(id, function (into) {
+      switches(into);
+      const whole = tandem.cells.filter((cell) => state.over !== "weak" || Number.isInteger(cell.batch / cell.devices));
+      const cells = tandem.choose(into, whole, axes[state.over].names, state, preferred, redraw);
+      const series = seriesOf(cells);
+      into.append(tandem.check("log x", "log-x", state.logX, function (is_on) { state.logX = is_on; redraw(); }),
+                  tandem.check("log y", "log-y", state.logY, function (is_on) { state.logY = is_on; redraw(); }));
+      strategies(into, series);
+      show(cells, series);
+    });
+  }
+
+  function show(cells, series) {
+    const note = tandem.element(id + "-note");
+    note.textContent = series.length === 0 ? "Nothing measured has this figure: `single` at the same batch is its baseline." : "";
+    const words = figures[state.figure] + " over " + axes[state.over].text + ": " +
+        series.map((one) => name(one) + " " + one.points.map((point) => tandem.number(point.x) + ": " + tandem.withInterval(point)).join(", ")).join("; ");
+    tandem.draw(id, series.length === 0 ? null : {
+      type: "scatter",
+      data: { datasets: series.map(dataset).concat(ideal(cells)) },
+      options: { responsive: true, maintainAspectRatio: false, animation: false, scales: scales(series),
+                 plugins: { legend: Object.assign(tandem.legend(), { onClick: () => {} }), tooltip: { callbacks: { label: tooltip } } } },
+      plugins: [bands],
+    }, words);
+  }
+
+  tandem.drawers.push(redraw);
+})();

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/page_sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/advice.h"
+#include "reports/break_even.h"
+#include "reports/bucket_curve.h"
+#include "reports/cell_table.h"
+#include "reports/collectives.h"
+#include "reports/ddp_cost.h"
+#include "reports/device_memory.h"
+#include "reports/explained_points.h"
+#include "reports/host_cost.h"
+#include "reports/html_parts.h"
+#include "reports/published.h"
+#include "reports/twin_table.h"
+#include "reports/two_by_two.h"
+
+namespace tandem::reports {
+namespace {
+
+std::string paragraph(const std::string& text) {
+  return text.empty() ? "" : "<p class=\"hint\">" + escape_html(text) + "</p>\n";
+}
+
+bool any_cell(const Summary& summary) {
+  return std::any_of(summary.cells.begin(), summary.cells.end(),
+                     [](const CellSummary& cell) { return cell.launches > 0; });
+}
+
+// Two choices at one point, and the ratios of either.
+std::string corners(const Summary& summary) {
+  const std::string table = table_html(two_by_two_table(summary), "Algorithm against launch");
+  if (table.empty()) return "";
+  return block_html(
+      "corners", "Algorithm against launch",
+      "Median steps where the weights are sent and gradients summed on device 0 at "
+      "every step, and where they are all-reduced, each in threads of one process and "
+      "in a process per device; ratios of launch medians with 95 % intervals, above 1 "
+      "where what is named first is faster.",
+      table + paragraph(two_by_two_note(summary)));
+}
+
+std::string explained(const Report& report) {
+  std::string html;
+  for (const Explanation& explanation : explained_points(report)) {
+    std::string body;
+    for (const Section& section : sections_of(explanation)) {
+      if (section.table.rows.empty() && section.lines.empty()) continue;
+      body += "<h4>" + escape_html(section.title) + "</h4>\n";
+      for (const std::string& line : section.lines) body += paragraph(line);
+      body += table_html(section.table, "From dp to ddp");
+    }
+    html += fmt::format("<details open><summary>{}, batch {}, {} devices</summary>\n{}</details>\n",
+                        escape_html(explanation.question.model), explanation.question.batch,
+                        explanation.question.devices, body);
+  }
+  return block_html("ladder", "From dp to ddp, cause by cause",
+                    "Each rung differs from the one above by one cause. Steps are differences of "
+                    "means over interleaved launches; one whose interval holds 0 is not resolved.",
+                    html);
+}
+
+std::string phases_block(const Summary& summary) {
+  const std::string table = table_html(phase_table(summary), "Mean time per phase");
+  if (table.empty()) return "";
+  return block_html("phases", "Where the step goes",
+                    "Mean time per phase on the critical device (dp: the root; ddp: slowest rank). "
+                    "Blue and grey are work that one device has too: blue forward, loss and "
+                    "backward, grey input and the update of the parameters. Warm colours and "
+                    "violet are what parallelism adds; the darkest grey is the remainder, time of "
+                    "the step that is in no phase.",
+                    chart_html("phase-chart", "Mean time per phase, stacked, by strategy") +
+                        "<details><summary>As a table</summary>\n" + table + "</details>\n");
+}
+
+std::string costs_block(const Summary& summary) {
+  return block_html("costs", kDdpCostTitle, kDdpCostNote,
+                    table_html(ddp_cost_table(summary), "What ddp costs"));
+}
+
+std::string twin_block(const Summary& summary) {
+  return block_html("twin", kTwinTitle, kTwinNote, table_html(twin_table(summary), kTwinTitle));
+}
+
+std::string forest_block(const PageData& data) {
+  if (data.comparisons == 0) return "";
+  std::string html = chart_html("forest", "Speed of ddp over speed of dp, with intervals");
+  if (data.shown_comparisons < data.comparisons) {
+    html += fmt::format(
+        "<p class=\"hint cut\">The chart has {} of {} comparisons, those on the "
+        "most devices.</p>\n",
+        data.shown_comparisons, data.comparisons);
+  }
+  return html;
+}
+
+// A model may have a hundred buckets: they are folded away.
+std::string collectives_block(const Summary& summary) {
+  const std::string table = table_html(collective_table(summary), "Gradient collectives");
+  if (table.empty()) return "";
+  return block_html(
+      "collectives", "Gradient collectives", kCollectivesNote,
+      chart_html("wire-chart", "Bus bandwidth over message size, a point per bucket") + table +
+          "<details><summary>Each bucket</summary>\n" +
+          table_html(bucket_table(summary), "Each bucket") + "</details>\n");
+}
+
+std::string memory_block(const Summary& summary) {
+  const std::string table = table_html(memory_table(summary), "Peak memory per device");
+  if (table.empty()) return "";
+  return block_html("memory", "Memory per device",
+                    "Peak bytes that a device held, the most over launches.",
+                    chart_html("memory-chart", "Peak memory per device, by strategy") +
+                        "<details><summary>As a table</summary>\n" + table + "</details>\n");
+}
+
+std::string buckets_block(const Summary& summary) {
+  if (bucket_curves(summary).empty()) return "";
+  return block_html("buckets", "Bucket size",
+                    "Median step over the cap of a gradient bucket (--bucket-mb, MiB), other "
+                    "options equal, with 95 % intervals; the right-most point may be one bucket "
+                    "for all gradients.",
+                    chart_html("bucket-chart", "Median step over bucket size"));
+}
+
+std::string samples_block(const PageData& data) {
+  if (data.shown_samples == 0) return "";
+  std::string hint =
+      "A point per timed step, in the order in which they ran, launch beside launch: two clouds "
+      "are "
+      "two modes, a slope is drift.";
+  if (data.shown_samples < data.samples) {
+    hint += fmt::format(
+        " This page holds {} of {} step times, evenly taken from {} cells; "
+        "results.json has all.",
+        data.shown_samples, data.samples, data.cells_with_samples);
+  }
+  return block_html("samples", "Every step", hint,
+                    chart_html("sample-chart", "Step time of each sample, by launch"));
+}
+
+std::string without_baseline(const Summary& summary) {
+  const bool any_speedup =
+      std::any_of(summary.cells.begin(), summary.cells.end(),
+                  [](const CellSummary& cell) { return cell.speedup.has_value(); });
+  if (any_speedup) return "";
+  return paragraph("No baseline: single was not measured here, so that there is no speed-up.");
+}
+
+}  // namespace
+
+std::string advice_section(const Report& report) {
+  const std::vector<Advice> list = advice(report.summary);
+  std::string items;
+  for (const Advice& item : list) {
+    items += fmt::format("<li>{} <a href=\"#{}\">evidence</a></li>\n", escape_html(item.text),
+                         item.evidence);
+  }
+  return section_html("advice", "What to do", "",
+                      items.empty() ? "" : "<ul class=\"advice\">\n" + items + "</ul>\n");
+}
+
+std::string scaling_section(const Report& report) {
+  if (!any_cell(report.summary)) return "";
+  return section_html(
+      "scaling", "Scaling",
+      "Samples per second = global batch / mean step; speed-up = median step of single / own "
+      "median step at the same global batch; efficiency = speed-up / devices. With the same batch "
+      "per device (weak scaling): efficiency = median step of single on one device's share / own "
+      "median step, speed-up = that x devices. Bands are 95 % intervals over launches; a hollow "
+      "point has none: a single launch, or launches that scatter so much that the interval is "
+      "unbounded. Lines join measured points and say nothing in between. Dotted: the ideal, not "
+      "measured. Dashed and hollow with \"modelled\" in the name: holds times that were not "
+      "measured. A plus sign: an efficiency above 100 %, likely of a wrong baseline.",
+      without_baseline(report.summary) +
+          chart_html("scaling-chart", "Scaling curves of all strategies"));
+}
+
+std::string gap_section(const Report& report) {
+  const Summary& summary = report.summary;
+  return section_html("gap", "The gap", "",
+                      explained(report) + phases_block(summary) + costs_block(summary) +
+                          corners(summary) + twin_block(summary));
+}
+
+std::string map_section(const Report& report, const PageData& data) {
+  std::string maps;
+  for (const WinMap& map : win_maps(report.summary)) maps += map_html(map);
+  if (maps.empty()) {
+    return section_html("map", "Break-even map", "",
+                        "<p>dp and ddp were not both measured at any point.</p>\n");
+  }
+  return section_html(
+      "map", "Break-even map",
+      "Who is faster over model (by parameters) and batch, and by what factor of speed, with the "
+      "95 % interval of ddp's speed over dp's below. Undecided: the interval holds 1.",
+      maps + forest_block(data) + "<details><summary>The comparisons as a table</summary>\n" +
+          table_html(comparison_table(report.summary), "ddp against dp") + "</details>\n");
+}
+
+std::string detail_section(const Report& report, const PageData& data) {
+  const Summary& summary = report.summary;
+  return section_html(
+      "details", "Behind the steps", "",
+      memory_block(summary) + buckets_block(summary) + collectives_block(summary) +
+          samples_block(data) +
+          block_html("modes", "Synchronous against free-running",
+                     "A synchronous step ends with a wait of the host; free-running steps follow "
+                     "each other without. Their difference is what the wait costs.",
+                     table_html(mode_table(summary), "Synchronous against free-running")));
+}
+
+std::string published_section(const Report& report) {
+  return section_html("normal", "Is this normal?",
+                      "Figures that others published, beside the same of these results where they "
+                      "are comparable; other models and other machines, so an order of magnitude "
+                      "and no more.",
+                      table_html(published_table(report), "Published figures"));
+}
+
+}  // namespace tandem::reports

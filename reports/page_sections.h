@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to the page: its sections, each as HTML, empty where the results have nothing for it.
+#pragma once
+
+#include <string>
+
+#include "reports/page_data.h"
+#include "reports/report.h"
+
+namespace tandem::reports {
+
+[[nodiscard]] std::string verdict_section(const Report& report);
+[[nodiscard]] std::string advice_section(const Report& report);
+[[nodiscard]] std::string scaling_section(const Report& report);
+[[nodiscard]] std::string gap_section(const Report& report);
+[[nodiscard]] std::string map_section(const Report& report, const PageData& data);
+[[nodiscard]] std::string detail_section(const Report& report, const PageData& data);
+[[nodiscard]] std::string published_section(const Report& report);
+[[nodiscard]] std::string trust_section(const Report& report);
+
+}  // namespace tandem::reports

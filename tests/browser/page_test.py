@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a real document in a headless Chromium: page_test.py TANDEM SAMPLE.json [TEST...].
+
+What is drawn is read back from the charts and held against the document.
+"""
+import statistics
+import sys
+import tempfile
+import unittest
+
+import chromium
+import documents
+import probes
+from probes import change, points
+
+TANDEM, SAMPLE = sys.argv[1:3]
+
+
+class Sample(unittest.TestCase):
+    """The committed sample's page, and the sample itself to hold it against."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.document = documents.read(SAMPLE)
+        cls.path = documents.page(TANDEM, documents.bucket_caps(cls.document), cls.folder.name)
+        cls.browser = chromium.Page()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.browser.resize(1400)
+        self.browser.dark(False)
+        self.browser.open(self.path)
+
+    def launches(self, **cell):
+        return [one for one in self.document["tandem"]["launches"]
+                if all(one["cell"][name] == value for name, value in cell.items())]
+
+    def test_loads_without_complaint_or_request(self):
+        self.assertEqual(self.browser.complaints(), [])
+        self.assertEqual(self.browser.requests(), [self.path.resolve().as_uri()])
+
+    def test_each_canvas_is_a_chart_that_says_what_it_shows(self):
+        canvases = self.browser.evaluate("Array.from(document.querySelectorAll('canvas'), (one) => one.id)")
+        self.assertEqual(sorted(canvases), sorted(self.browser.evaluate("Object.keys(tandem.charts)")))
+        self.assertEqual(len(canvases), 7)
+        for canvas in canvases:
+            words = self.browser.evaluate(f"document.getElementById('{canvas}').getAttribute('aria-label')")
+            self.assertRegex(words, r"\d", canvas)
+
+    def test_throughput_is_the_documents(self):
+        change(self.browser, "scaling-chart", "model", "mlp-base")
+        drawn = {one["label"]: one["data"] for one in points(self.browser, "scaling-chart")}
+        for strategy in ("dp", "ddp"):
+            for devices in (1, 2):
+                means = [statistics.mean(one["step_seconds"])
+                         for one in self.launches(strategy=strategy, model="mlp-base", devices=devices)]
+                point = next(point for point in drawn[strategy] if point["x"] == devices)
+                self.assertAlmostEqual(point["y"] / (64 / statistics.mean(means)), 1, places=4)
+
+    def test_speedup_is_the_documents(self):
+        change(self.browser, "scaling-chart", "model", "mlp-base")
+        change(self.browser, "scaling-chart", "figure", "speedup")
+        drawn = {one["label"]: one["data"] for one in points(self.browser, "scaling-chart")}
+
+        def median(strategy, devices):
+            return statistics.geometric_mean(statistics.median(one["step_seconds"])
+                                             for one in self.launches(strategy=strategy, model="mlp-base", devices=devices))
+        self.assertNotIn("single", drawn)
+        self.assertEqual([point["y"] for point in drawn["ideal (not measured)"]], [1, 2])
+        point = next(point for point in drawn["ddp"] if point["x"] == 2)
+        self.assertAlmostEqual(point["y"] / (median("single", 1) / median("ddp", 2)), 1, places=4)
+        change(self.browser, "scaling-chart", "figure", "efficiency")
+        half = next(one for one in points(self.browser, "scaling-chart") if one["label"] == "ddp")["data"][1]
+        self.assertAlmostEqual(2 * half["y"] / point["y"], 1, places=4)
+
+    def test_filters_choose_cells(self):
+        change(self.browser, "scaling-chart", "model", "mlp-small")
+        change(self.browser, "scaling-chart", "batch", "64")
+        before = points(self.browser, "scaling-chart")
+        change(self.browser, "scaling-chart", "batch", "512")
+        after = points(self.browser, "scaling-chart")
+        self.assertEqual({one["label"] for one in before}, {one["label"] for one in after})
+        self.assertNotEqual(before, after)
+        change(self.browser, "scaling-chart", "show dp", None)
+        self.assertEqual({one["label"] for one in after} - {one["label"] for one in points(self.browser, "scaling-chart")}, {"dp"})
+
+    def test_switches_change_the_axes(self):
+        kind = "tandem.charts['scaling-chart'].scales.%s.type"
+        self.assertEqual(self.browser.evaluate(kind % "y"), "linear")
+        change(self.browser, "scaling-chart", "log-y", None)
+        self.assertEqual(self.browser.evaluate(kind % "y"), "logarithmic")
+        self.assertEqual(self.browser.evaluate(kind % "x"), "linear")
+        change(self.browser, "scaling-chart", "over", "batch")
+        self.assertEqual(self.browser.evaluate(kind % "x"), "logarithmic")
+        change(self.browser, "scaling-chart", "model", "mlp-small")
+        ddp = next(one for one in points(self.browser, "scaling-chart") if one["label"] == "ddp")
+        self.assertEqual([point["x"] for point in ddp["data"]], [64, 512])
+        change(self.browser, "scaling-chart", "over", "size")
+        self.assertEqual(self.browser.complaints(), [])
+
+    def test_phases_sum_to_the_step(self):
+        change(self.browser, "phase-chart", "model", "mlp-base")
+        sets = points(self.browser, "phase-chart")
+        labels = self.browser.evaluate("tandem.charts['phase-chart'].data.labels")
+        row = labels.index("dp on 2")
+        step = statistics.mean(statistics.mean(one["step_seconds"])
+                               for one in self.launches(strategy="dp", model="mlp-base", devices=2))
+        self.assertAlmostEqual(sum(one["data"][row] for one in sets) / (1e3 * step), 1, places=3)
+        change(self.browser, "phase-chart", "shares", None)
+        self.assertAlmostEqual(sum(one["data"][row] for one in points(self.browser, "phase-chart")), 100, places=6)
+
+    def test_every_step_is_drawn(self):
+        change(self.browser, "sample-chart", "model", "mlp-base")
+        change(self.browser, "sample-chart", "devices", "2")
+        change(self.browser, "sample-chart", "label", "dp")
+        drawn = sorted(point["y"] for point in points(self.browser, "sample-chart")[0]["data"])
+        steps = sorted(1e3 * seconds for one in self.launches(strategy="dp", model="mlp-base", devices=2)
+                       for seconds in one["step_seconds"])
+        self.assertEqual(len(drawn), len(steps))
+        for one, other in zip(drawn, steps):
+            self.assertAlmostEqual(one / other, 1, places=4)
+
+    def test_memory_collectives_and_buckets_are_the_documents(self):
+        change(self.browser, "memory-chart", "model", "mlp-base")
+        labels = self.browser.evaluate("tandem.charts['memory-chart'].data.labels")
+        peaks = [max(one["memory"][device]["peak_bytes"] for one in self.launches(strategy="dp", model="mlp-base", devices=2))
+                 for device in (0, 1)]
+        drawn = [one["data"][labels.index("dp on 2")] for one in points(self.browser, "memory-chart")]
+        for one, other in zip(drawn, peaks):
+            self.assertAlmostEqual(one / (other / 2**20), 1, places=4)
+        wire = next(one for one in points(self.browser, "wire-chart") if one["label"] == "mlp-base, batch 64, ddp on 2")
+        self.assertEqual(len(wire["data"]), 4)
+        caps = points(self.browser, "bucket-chart")[0]["data"]
+        self.assertEqual(len(caps), 3)
+        self.assertAlmostEqual(caps[0]["y"] / caps[1]["y"], 1.2, places=4)
+
+    def test_forest_has_every_comparison(self):
+        self.assertEqual(len(points(self.browser, "forest")[0]["data"]), 6)
+
+    def test_nothing_overflows_in_light_and_dark(self):
+        for width in probes.WIDTHS:
+            for is_dark in (False, True):
+                with self.subTest(width=width, dark=is_dark):
+                    self.browser.resize(width)
+                    self.browser.dark(is_dark)
+                    self.browser.open(self.path)
+                    self.assertEqual(self.browser.evaluate(probes.OVERFLOWING), [])
+                    self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
+
+    def test_text_has_contrast(self):
+        for is_dark in (False, True):
+            with self.subTest(dark=is_dark):
+                self.browser.dark(is_dark)
+                self.browser.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+                self.assertEqual(self.browser.evaluate(probes.FAINT), [])
+
+    def test_headings_are_in_order(self):
+        levels = self.browser.evaluate("Array.from(document.querySelectorAll('h1,h2,h3,h4'), (one) => Number(one.tagName[1]))")
+        self.assertEqual(levels.count(1), 1)
+        self.assertEqual(levels[0], 1)
+        for above, below in zip(levels, levels[1:]):
+            self.assertLessEqual(below, above + 1)
+
+    def test_controls_have_labels_and_tables_headers(self):
+        self.assertEqual(self.browser.evaluate(
+            "Array.from(document.querySelectorAll('select,input')).filter((one) => !one.labels[0] || !one.labels[0].textContent.trim()).length"), 0)
+        self.assertEqual(self.browser.evaluate(
+            "Array.from(document.querySelectorAll('table')).filter((one) => !one.caption || one.querySelector('th:not([scope])')).length"), 0)
+        self.assertEqual(self.browser.evaluate("document.querySelectorAll('[id]').length"),
+                         self.browser.evaluate("new Set(Array.from(document.querySelectorAll('[id]'), (one) => one.id)).size"))
+
+    def test_focus_follows_the_page_and_shows(self):
+        last = -1
+        for _ in range(25):
+            self.browser.press("Tab")
+            place, outline = self.browser.evaluate("""(function () {
+              const all = Array.from(document.querySelectorAll('*'));
+              return [all.indexOf(document.activeElement), getComputedStyle(document.activeElement).outlineStyle]; })()""")
+            self.assertGreater(place, last)
+            self.assertNotEqual(outline, "none")
+            last = place
+
+    def test_redrawing_keeps_the_focus(self):
+        self.browser.evaluate("document.querySelector('#scaling-chart-controls [name=figure]').focus()")
+        change(self.browser, "scaling-chart", "figure", "speedup")
+        self.assertEqual(self.browser.evaluate("document.activeElement.name + document.activeElement.value"), "figurespeedup")
+
+    def test_links_lead_somewhere(self):
+        self.assertEqual(self.browser.evaluate(
+            "Array.from(document.querySelectorAll('a')).filter((one) => !document.getElementById(one.hash.slice(1))).length"), 0)
+
+
+if __name__ == "__main__":
+    probes.run()

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "reports/embedded.h"
+#include "reports/html.h"
+#include "reports/html_parts.h"
+#include "reports/page_data.h"
+#include "reports/published.h"
+#include "tests/reports/cost_samples.h"
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Synthetic some() {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08, 0.081}).add("dp", 2, {0.06, 0.061});
+  return synthetic.add("ddp", 2, {0.05, 0.051});
+}
+
+nlohmann::json data_of(Synthetic synthetic, const PageLimits& limits = {}) {
+  return nlohmann::json::parse(page_data(make_report(synthetic.document()), limits).json);
+}
+
+TEST(PageData, HoldsEachCellsFigures) {
+  const nlohmann::json data = data_of(some());
+  ASSERT_EQ(data["cells"].size(), 3U);
+  const nlohmann::json& ddp = data["cells"][2];
+  EXPECT_EQ(data["texts"][ddp["l"].get<std::size_t>()], "ddp");
+  EXPECT_EQ(ddp["d"], 2);
+  EXPECT_EQ(ddp["n"], 2);
+  EXPECT_NEAR(ddp["t"][0].get<double>(), 64 / 0.0505, 0.01);
+  EXPECT_NEAR(ddp["u"][0].get<double>(), 1.594, 1e-3);
+  EXPECT_NEAR(ddp["e"][0].get<double>(), 0.797, 1e-3);
+  EXPECT_NEAR(ddp["i"].get<double>(), 2 * 64 / 0.0805, 0.01);
+  EXPECT_FALSE(ddp.contains("w"));  // single was not measured at batch 32
+}
+
+TEST(PageData, ThinsSamples_EvenlyFromEachLaunch) {
+  Synthetic synthetic = some();
+  for (auto& record : synthetic.document().launches) record.step_seconds.assign(100, 0.05);
+  const nlohmann::json data = data_of(synthetic, {.samples = 1000, .samples_of_cell = 50});
+  for (const nlohmann::json& cell : data["cells"]) {
+    ASSERT_EQ(cell["v"].size(), 2U);
+    EXPECT_EQ(cell["v"][0].size(), 25U);
+    EXPECT_EQ(cell["v"][1].size(), 25U);
+  }
+}
+
+TEST(PageData, BeyondItsLimits_LeavesOut_AndCounts) {
+  Synthetic synthetic = some();
+  synthetic.add("dp", 1, {0.06, 0.061}).add("ddp", 1, {0.05, 0.051});
+  const PageData data = page_data(make_report(synthetic.document()),
+                                  {.samples = 12, .samples_of_cell = 50, .comparisons = 1});
+  EXPECT_EQ(data.samples, 30U);
+  EXPECT_EQ(data.shown_samples, 12U);
+  EXPECT_EQ(data.cells_with_samples, 2U);
+  EXPECT_EQ(data.comparisons, 2U);
+  EXPECT_EQ(data.shown_comparisons, 1U);
+  EXPECT_THAT(data.json, HasSubstr("2 devices\",\"center\""));  // the most devices stay
+}
+
+TEST(PageData, CollectivesOfOtherPrograms_AreCurves) {
+  Synthetic synthetic = some();
+  for (const char* bytes : {"4096", "8192"}) {
+    synthetic.document().others.push_back(
+        {.source = "wires",
+         .json = R"({"name": "all_reduce/bytes:)" + std::string(bytes) +
+                 R"(/x", "real_time": 2.5, "time_unit": "us", "busbw_GBps": 3.5})"});
+  }
+  const nlohmann::json wires = data_of(synthetic)["wires"];
+  ASSERT_EQ(wires.size(), 1U);
+  EXPECT_EQ(wires[0]["points"].size(), 2U);
+  EXPECT_EQ(wires[0]["points"][1]["bytes"], 8192);
+  EXPECT_EQ(wires[0]["points"][1]["busbw"], 3.5);
+}
+
+std::string page_of(Synthetic synthetic) {
+  std::string html = to_html(make_report(synthetic.document()));
+  html.erase(html.find(chart_js()), chart_js().size());
+  return html;
+}
+
+TEST(Page, SectionsStandInTheirOrder) {
+  const std::string html = page_of(with_collectives());
+  std::size_t last = html.find("<header>");
+  for (const char* id : {"advice", "scaling", "gap", "map", "details", "normal", "trust"}) {
+    const std::size_t place = html.find("<section id=\"" + std::string(id) + "\"");
+    ASSERT_NE(place, std::string::npos) << id;
+    EXPECT_GT(place, last) << id;
+    last = place;
+  }
+}
+
+TEST(Page, Links_LeadToPlacesThatAreThere) {
+  for (const std::string& html : {page_of(some()), page_of(with_collectives())}) {
+    for (std::size_t at = html.find("href=\"#"); at != std::string::npos;
+         at = html.find("href=\"#", at + 1)) {
+      const std::size_t begin = at + 7;
+      const std::string id = html.substr(begin, html.find('"', begin) - begin);
+      EXPECT_THAT(html, HasSubstr("id=\"" + id + "\""));
+    }
+  }
+}
+
+TEST(Page, UndecidedCells_SaySo) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.02, 0.03}).add("ddp", 2, {0.03, 0.02});
+  EXPECT_THAT(page_of(synthetic), HasSubstr("<td class=\"open\">undecided 1.00x"));
+}
+
+TEST(Page, LongTables_AreCut_AndSaySo) {
+  Table table{.columns = {{"a"}, {"b"}}, .rows = {}};
+  table.rows.assign(kMostRows, {"x", "y"});
+  EXPECT_THAT(table_html(table, "T"), Not(HasSubstr("rows; report.md")));
+  table.rows.push_back({"last", "y"});
+  EXPECT_THAT(table_html(table, "T"), HasSubstr("The first 300 of 301 rows"));
+  EXPECT_THAT(table_html(table, "T"), Not(HasSubstr("last")));
+}
+
+TEST(Page, LongText_IsCut_WholeEntities) {
+  const std::string html = escape_html(std::string(1'000'000, '<'));
+  EXPECT_LT(html.size(), 20'000U);
+  EXPECT_TRUE(html.ends_with("&lt; ... (1000000 bytes)"));
+}
+
+TEST(Published, WithoutGpus_IsNotComparable_AndNamesItsSources) {
+  Synthetic synthetic = some();
+  const Table table = published_table(make_report(synthetic.document()));
+  ASSERT_FALSE(table.rows.empty());
+  for (const auto& row : table.rows) {
+    EXPECT_FALSE(row[3].empty());
+    EXPECT_EQ(row[4], "not comparable: no GPU was measured");
+  }
+}
+
+TEST(Published, OnGpus_ShowsTheSameFigureOfTheseResults) {
+  Synthetic synthetic = some();
+  for (auto& record : synthetic.document().launches) record.cell.backend = "cuda";
+  const Table table = published_table(make_report(synthetic.document()));
+  const auto row = std::find_if(table.rows.begin(), table.rows.end(),
+                                [](const auto& one) { return one[0] == "speed of ddp over dp"; });
+  ASSERT_NE(row, table.rows.end());
+  EXPECT_EQ((*row)[4], "1.20x to 1.20x");
+  EXPECT_EQ(table.rows.front()[4], "not measured");
+}
+
+}  // namespace
+}  // namespace tandem::reports
