@@ -3,8 +3,8 @@
 // The page's data, kept short since there may be ten thousand cells:
 //   texts: [string]; a number that stands for a text is its place here
 //   cells: [{m: model, p: parameters, b: batch, d: devices, s: strategy, l: label, c: conditions,
-//            o: modelled, g: flag?, n: launches, k: samples, t, u, e, w: [centre, low, high, "unbounded"?],
-//            x: as these, i, j: samples per second,
+//            o: modelled, g: flag, n: launches, k: samples,
+//            t, u, e, w, x: [centre, low, high, "unbounded"?], i, j: samples per second,
 //            f: [milliseconds by phase], y: [peak MiB by device], v: [[milliseconds] by launch]}]
 //     t throughput, u speed-up, e efficiency, w and x efficiency and speed-up of weak
 //     scaling; i and j throughput of an ideal device count, of single's on the same batch and on
