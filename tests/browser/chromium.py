@@ -85,7 +85,8 @@ class Page:
     """A file, opened in a browser of its own; `events` holds what the page did since."""
 
     def __init__(self, width=1400, height=1000):
-        self.folder = tempfile.TemporaryDirectory(prefix="tandem_page_")
+        # The browser's helpers may still write there when it has ended.
+        self.folder = tempfile.TemporaryDirectory(prefix="tandem_page_", ignore_cleanup_errors=True)
         self.process = subprocess.Popen(
             [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
              "--disable-background-networking", "--disable-component-update", "--remote-debugging-port=0",
@@ -93,6 +94,7 @@ class Page:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.events = []
         self.count = 0
+        self.socket = None
         try:
             self._connect()
             self.resize(width, height)
@@ -195,6 +197,8 @@ class Page:
         pathlib.Path(path).write_bytes(base64.b64decode(shot["data"]))
 
     def close(self):
+        if self.socket:
+            self.socket.socket.close()
         self.process.terminate()
         try:
             self.process.wait(timeout=20)
