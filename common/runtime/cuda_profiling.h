@@ -16,8 +16,8 @@ struct CudaProfiling {
   void* (*native_stream)(Stream& stream);
 };
 
-// The module's exported symbol for it: `const CudaProfiling* tandem_cuda_profiling()`.
-inline constexpr const char* kCudaProfilingEntry = "tandem_cuda_profiling";
+// The module's exported symbol for it: `const CudaProfiling* tandem_cuda_profiling_module()`.
+inline constexpr const char* kCudaProfilingEntry = "tandem_cuda_profiling_module";
 
 // Of this process's CUDA module; null where there is none.
 [[nodiscard]] const CudaProfiling* find_cuda_profiling();

@@ -15,7 +15,7 @@
 #include "tests/runtime/stand_in_cudart.h"
 #include "tests/runtime/work_contract.h"
 
-extern "C" const tandem::CudaProfiling* tandem_cuda_profiling();  // the module's entry
+extern "C" const tandem::CudaProfiling* tandem_cuda_profiling_module();  // the module's entry
 
 namespace tandem::testing {
 namespace {
@@ -58,14 +58,14 @@ TEST_F(CudaOnStandIn, FailedCall_NamesCallGpuAndReason_AndIsForgotten) {
 }
 
 TEST_F(CudaOnStandIn, Profilers_AreToldOnce_OrTheReasonIs) {
-  const CudaProfiling& profiling = *tandem_cuda_profiling();
+  const CudaProfiling& profiling = *tandem_cuda_profiling_module();
   profiling.start();
   profiling.stop();
   EXPECT_EQ(stand_in::calls("cudaProfilerStart"), 1);
   EXPECT_EQ(stand_in::calls("cudaProfilerStop"), 1);
-  stand_in::fail_next("cudaProfilerStart", cudaErrorNotSupported);
+  stand_in::fail_next("cudaProfilerStart", cudaErrorInvalidValue);
   const Error error = error_of([&] { profiling.start(); });
-  EXPECT_TRUE(mentions(error, "cudaProfilerStart(): cudaErrorNotSupported")) << error.what();
+  EXPECT_TRUE(mentions(error, "cudaProfilerStart(): cudaErrorInvalidValue")) << error.what();
   const auto s = stream(0);
   EXPECT_EQ(profiling.native_stream(*s), cuda::cuda_stream(*s).get());
 }

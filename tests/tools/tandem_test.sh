@@ -71,7 +71,7 @@ case_torch() {
   with_torch torch-9.9.9
   export FAKE_COUNT=$folder/count
   expect 0 run --with-torch="$folder/python"
-  grep -q 'not measured: 2 cells: torch.s DataParallel is between GPUs' err || die "dp on a CPU is not told"
+  grep -q 'not measured: 2 cells: torch.s DataParallel is between GPUs' out || die "dp on a CPU is not told"
   [ "$(launches)" = 24 ] || die "not (5 + 3) cells x 3 launches"
   head -8 count | grep -q -- --implementation=torch-9.9.9 || die "not interleaved"
   if grep -- --implementation count | grep -q -e --peak-gflops -e --flight-dir; then die "torch was asked for what it does not do"; fi
@@ -317,7 +317,7 @@ case_dry_run() {
 
 case_list() {
   expect 0 "$tandem" run --list
-  [ "$(grep -c '^[a-z-]*: .' out)" = 14 ] || die "not every sweep is described"
+  [ "$(grep -c '^[a-z-]*: .' out)" = 15 ] || die "not every sweep is described"
   for name in $(cut -d: -f1 out); do
     expect 0 "$tandem" run "$name" --dry-run --devices 8 --oversubscribe --step-bench "$fake"
   done
@@ -375,7 +375,7 @@ case_bad_input() {
   expect 2 run
   one_line "unknown key 'device'"
   expect 2 "$tandem" run no-such-sweep --out result --step-bench "$fake"
-  one_line "sweep 'no-such-sweep' is unknown; known are batch, buckets, ddp, full, link, model-size, node, overheads, overlap, quick, repeat, scaling, seeds, two-by-two"
+  one_line "sweep 'no-such-sweep' is unknown; known are batch, buckets, ddp, full, link, model-size, node, overheads, overlap, quick, repeat, scaling, seeds, torch, two-by-two"
   expect 2 "$tandem" run ./absent.json --out result --step-bench "$fake"
   one_line 'no such file'
   sweep 0

@@ -75,7 +75,8 @@ void OutputFolder::write(const reports::Report& report) const {
   // As much to write as all the others together: beside them where a thread can be had.
   std::future<void> document =
       std::async([&] { results::write_document(path_ / "results.json", report.document); });
-  results::replace_file(path_ / "cells.csv", reports::to_csv(report.summary, report.document.sweep.dropped));
+  results::replace_file(path_ / "cells.csv",
+                        reports::to_csv(report.summary, report.document.sweep.dropped));
   results::replace_file(path_ / "report.md", reports::to_markdown(report));
   results::replace_file(page(), reports::to_html(report));
   document.get();

@@ -26,6 +26,6 @@ constexpr tandem::CudaProfiling kProfiling{&start, &stop, &native_stream};
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const tandem::CudaProfiling*
-tandem_cuda_profiling() {
+tandem_cuda_profiling_module() {
   return &kProfiling;
 }
