@@ -14,6 +14,7 @@
 #include "reports/bucket_curve.h"
 #include "reports/device_memory.h"
 #include "reports/format.h"
+#include "reports/implementation.h"
 #include "reports/modelled.h"
 
 namespace tandem::reports {
@@ -68,7 +69,7 @@ std::vector<const Comparison*> largest(const Summary& summary) {
       by_workload;
   for (const Comparison& pair : summary.comparisons) {
     const results::Cell& cell = pair.dp->cell;
-    if (cell.devices < 2) continue;
+    if (cell.devices < 2 || !implementation_of(cell).empty()) continue;
     const Comparison*& found = by_workload[{pair.dp->modelled, cell.model, cell.global_batch,
                                             cell.backend, precision_of(cell), pair.dp->mode}];
     if (found == nullptr || cell.devices > found->dp->cell.devices) found = &pair;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "reports/format.h"
+#include "reports/implementation.h"
 #include "reports/modelled.h"
 
 namespace tandem::reports {
@@ -20,7 +21,9 @@ using stats::Verdict;
 // Of what must not share a map, but for the devices.
 std::string conditions_of(const Comparison& pair) {
   std::string text = precision_suffix(pair.dp->cell);
+  if (pair.dp->cell.backend != "host") text += ", " + pair.dp->cell.backend;
   if (pair.dp->mode != "synchronous") text += ", " + pair.dp->mode;
+  if (!pair.dp->planted.empty()) text += ", planted: " + pair.dp->planted;
   if (!pair.dp->modelled.empty()) text += ", modelled: " + pair.dp->modelled;
   if (pair.dp->oversubscribed || pair.ddp->oversubscribed) text += ", oversubscribed";
   if (!is_plain(pair.dp->cell) || !is_plain(pair.ddp->cell)) {
@@ -108,7 +111,8 @@ std::vector<const Comparison*> counted(const Summary& summary) {
       [](const auto& pair) { return on_several_devices(pair) && pair.dp->modelled.empty(); });
   std::vector<const Comparison*> found;
   for (const Comparison& pair : summary.comparisons) {
-    const bool counts = pair.dp->modelled.empty() || !any_measured;
+    const bool counts =
+        (pair.dp->modelled.empty() || !any_measured) && implementation_of(pair.dp->cell).empty();
     if (on_several_devices(pair) && counts) found.push_back(&pair);
   }
   return found;

@@ -10,6 +10,16 @@
 #include "reports/point_columns.h"
 
 namespace tandem::reports {
+namespace {
+
+// A synchronous cell and the free-running one beside it have the same.
+std::pair<std::string, std::string> place_of(const CellSummary& summary) {
+  results::Cell cell = summary.cell;
+  cell.options.erase("free-running");
+  return {cell.backend, cell.name()};
+}
+
+}  // namespace
 
 Table mode_table(const Summary& summary) {
   Table table = table_of_points(
@@ -17,12 +27,12 @@ Table mode_table(const Summary& summary) {
   std::map<std::pair<std::string, std::string>, const CellSummary*> synchronous;
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches > 0 && cell.mode == "synchronous") {
-      synchronous[{cell.cell.backend, cell.cell.name()}] = &cell;
+      synchronous[place_of(cell)] = &cell;
     }
   }
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches == 0 || cell.mode != "free-running") continue;
-    const auto found = synchronous.find({cell.cell.backend, cell.cell.name()});
+    const auto found = synchronous.find(place_of(cell));
     if (found == synchronous.end()) continue;
     const stats::Estimate& waiting = found->second->mean_step;
     std::vector<std::string> row = point_fields(cell);

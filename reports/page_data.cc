@@ -24,6 +24,7 @@
 #include "reports/baseline.h"
 #include "reports/device_memory.h"
 #include "reports/format.h"
+#include "reports/implementation.h"
 #include "reports/modelled.h"
 #include "reports/page_lists.h"
 #include "reports/phases.h"
@@ -96,6 +97,7 @@ std::size_t count_of(const Json& launches) {
 // What the cell's devices would do if each were as fast as `single` with this batch.
 void add_ideal(Json& json, const char* name, const CellSummary& cell, std::int64_t batch,
                const Summary& summary) {
+  if (!implementation_of(cell.cell).empty()) return;  // the line is that of Tandem's single
   const CellSummary* one = cell.cell.strategy == "single" && batch == cell.cell.global_batch
                                ? &cell
                                : baseline_of(cell, batch, summary.cells);

@@ -28,7 +28,7 @@ Seconds expected_time(const results::Cell& cell, const ModelWork& size, const Sa
                       bool is_host) {
   const double flops = size.flops_per_sample * static_cast<double>(cell.global_batch);
   const Seconds step{flops / cell.devices / (is_host ? kFlopsOfCore : kFlopsOfGpu)};
-  return kStartAndEnd + Seconds{size.parameters / kParametersPerSecond} +
+  return start_and_end(cell) + Seconds{size.parameters / kParametersPerSecond} +
          std::max(kWarmUp, kWarmUpSteps * step) +
          std::max(Seconds{parse_duration(samples.min_time, "min_time")},
                   samples.min_samples * step);

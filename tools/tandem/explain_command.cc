@@ -105,13 +105,13 @@ SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
   const SampleTime samples{.min_time = task.settings.min_time,
                            .min_samples = task.settings.min_samples};
-  SweepRunner runner(
-      {.cells = task.cells,
-       .launches = task.launches,
-       .limit = limit,
-       .stop_at = std::nullopt,
-       .expected = expected_times(task.cells, samples, options.backend, launcher, interrupts)},
-      launcher, journal, interrupts);
+  SweepRunner runner({.cells = task.cells,
+                      .launches = task.launches,
+                      .limit = limit,
+                      .stop_at = std::nullopt,
+                      .expected = expected_times(task.cells, samples, task.settings.backend,
+                                                 launcher, interrupts)},
+                     launcher, journal, interrupts);
   return run_and_plan(runner, task, journal, folder, was_unfinished);
 }
 

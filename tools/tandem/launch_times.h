@@ -10,8 +10,9 @@
 
 namespace tandem::cli {
 
-// Starting and ending processes under mpirun on a machine that is not busy.
-constexpr Seconds kStartAndEnd{1.0};
+// Starting and ending processes under mpirun on a machine that is not busy; importing torch, where
+// it is torch's cell, takes a few seconds more.
+[[nodiscard]] Seconds start_and_end(const results::Cell& cell);
 
 // Of a launch that measured: from its samples and what was discarded before them, with an allowance
 // for starting and ending its processes.

@@ -93,6 +93,7 @@ int check_options(const ProfiledJob& job, const Interrupts& interrupts) {
                                    "--strategy=" + job.cell.strategy,
                                    "--launch=" + job.cell.launch,
                                    fmt::format("--devices={}", job.cell.devices),
+                                   "--backend=" + job.cell.backend,
                                    fmt::format("--profile-steps={}", job.steps),
                                    "--check"};
   command.insert(command.end(), job.options.begin(), job.options.end());

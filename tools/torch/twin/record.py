@@ -9,6 +9,8 @@ import statistics
 
 # As common/results/named_variables.cc has them; nothing else of the environment leaves the machine.
 NAMED = ("NCCL_", "OMPI_MCA_", "CUDA_")
+# Not settings: what mpirun tells its ranks of itself, with addresses and a key of the session.
+SESSION = ("OMPI_MCA_orte_", "OMPI_MCA_ess")
 SECRET = ("TOKEN", "SECRET", "PASSW", "CREDENTIAL", "KEY", "PRIVATE", "://")
 
 
@@ -27,7 +29,8 @@ def cpu_model():
 
 
 def variables():
-    named = {name: value for name, value in os.environ.items() if name.startswith(NAMED)}
+    named = {name: value for name, value in os.environ.items()
+             if name.startswith(NAMED) and not name.startswith(SESSION)}
     return {name: "(redacted)" if any(word in f"{name} {value}".upper() for word in SECRET) else value
             for name, value in named.items()}
 
