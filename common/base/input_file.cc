@@ -39,31 +39,6 @@ std::string_view sort_of(fs::file_type type) {
   }
 }
 
-// Closed where this ends.
-class Descriptor {
- public:
-  // Not to wait, should the file have become a pipe since it was looked at.
-  explicit Descriptor(const InputFile& file)
-      : descriptor_(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (descriptor_ < 0) complain_of_reading(file);
-  }
-  ~Descriptor() { ::close(descriptor_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  // Bytes read, 0 at the end.
-  std::size_t read(const InputFile& file, char* to, std::size_t most) const {
-    for (;;) {
-      const ssize_t count = ::read(descriptor_, to, most);
-      if (count >= 0) return static_cast<std::size_t>(count);
-      if (errno != EINTR) complain_of_reading(file);
-    }
-  }
-
- private:
-  int descriptor_;
-};
-
 }  // namespace
 
 void check_input(const InputFile& file) {
@@ -83,22 +58,40 @@ void check_input(const InputFile& file) {
   }
 }
 
-std::string read_whole(const InputFile& file) {
+InputReader::InputReader(const InputFile& file) : file_(file) {
   check_input(file);
-  const Descriptor descriptor(file);
+  // Not to wait, should the file have become a pipe since it was looked at.
+  descriptor_ = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor_ < 0) complain_of_reading(file);
+}
+
+InputReader::~InputReader() { ::close(descriptor_); }
+
+bool InputReader::append_to(std::string& text, std::size_t bytes) {
+  const std::size_t before = text.size();
+  text.resize(before + bytes);
+  ssize_t count = 0;
+  do {
+    count = ::read(descriptor_, text.data() + before, bytes);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) complain_of_reading(file_);
+  text.resize(before + static_cast<std::size_t>(count));
+  so_far_.value += count;
+  if (so_far_ > file_.most) complain_of_size(file_, so_far_);
+  return count > 0;
+}
+
+std::string read_whole(const InputFile& file) {
+  InputReader reader(file);
   constexpr std::size_t kPart = 1 << 20;
   std::error_code unknown;
   const std::uintmax_t size = fs::file_size(file.path, unknown);
   std::string text;
   if (!unknown) text.reserve(static_cast<std::size_t>(size) + kPart);
-  for (;;) {  // to the end, wherever it is: a file of /proc has no size
-    const std::size_t before = text.size();
-    text.resize(before + kPart);
-    text.resize(before + descriptor.read(file, text.data() + before, kPart));
-    if (text.size() == before) return text;
-    const Bytes so_far{static_cast<std::int64_t>(text.size())};
-    if (so_far > file.most) complain_of_size(file, so_far);
+  while (
+      reader.append_to(text, kPart)) {  // to the end, wherever it is: a file of /proc has no size
   }
+  return text;
 }
 
 }  // namespace tandem

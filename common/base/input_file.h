@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -22,7 +23,26 @@ struct InputFile {
 // would be waited for, and some devices never end), and where it is larger than `most`.
 void check_input(const InputFile& file);
 
-// Its text. Throws as check_input, before anything is read, and where reading fails.
+// Such a file, from its beginning, in parts.
+class InputReader {
+ public:
+  // Throws as check_input, and where the file cannot be opened.
+  explicit InputReader(const InputFile& file);
+  ~InputReader();
+  InputReader(const InputReader&) = delete;
+  InputReader& operator=(const InputReader&) = delete;
+
+  // Appends at most so many bytes, at least one before the end of the file; false at it. Throws
+  // where reading fails, and where there turn out to be more bytes than `most`.
+  [[nodiscard]] bool append_to(std::string& text, std::size_t bytes);
+
+ private:
+  InputFile file_;
+  int descriptor_ = -1;
+  Bytes so_far_{0};
+};
+
+// Its text. Throws as check_input, before anything is read, and as InputReader.
 [[nodiscard]] std::string read_whole(const InputFile& file);
 
 }  // namespace tandem

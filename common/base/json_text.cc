@@ -3,40 +3,33 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/json_iterator.h"
 
 namespace tandem {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kMostKeys = 1000;  // of one object
 
-// Goes through a text, and leaves with its owner where it is: how far the parser has read.
-class Pace {
+// What is left of a text.
+class Rest {
  public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
+  explicit Rest(std::string_view text) : text_(text) {}
 
-  explicit Pace(const char*& at) : at_(&at) {}
-  reference operator*() const { return **at_; }
-  Pace& operator++() {
-    ++*at_;
-    return *this;
-  }
-  bool operator==(const Pace& other) const { return *at_ == *other.at_; }
+  [[nodiscard]] bool is_over() const { return at_ == text_.size(); }
+  [[nodiscard]] const char& front() const { return text_[at_]; }
+  void advance() { ++at_; }
+  [[nodiscard]] std::string_view read() const { return text_.substr(0, at_); }
 
  private:
-  const char** at_;
+  std::string_view text_;
+  std::size_t at_ = 0;
 };
 
 // A key as an error has room for it, in one line.
@@ -50,11 +43,11 @@ std::string shown(const std::string& key) {
 // What the parser meets, in order.
 class Checker final : public nlohmann::json_sax<Json> {
  public:
-  Checker(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+  Checker(std::string_view text, const std::string& source)
+      : text_(text), source_(source), rest_(text) {}
 
   void check() {
-    const char* end = text_.data() + text_.size();
-    static_cast<void>(Json::sax_parse(Pace(at_), Pace(end), this));
+    static_cast<void>(Json::sax_parse(JsonIterator(&rest_), JsonIterator<Rest>(), this));
   }
 
   bool null() override { return true; }
@@ -74,21 +67,21 @@ class Checker final : public nlohmann::json_sax<Json> {
     if (!keys.insert(key).second) {
       fail(ErrorKind::kUsage,
            "{}: key {} stands twice in one object, again in line {}: give it once", source_,
-           shown(key), line_of(read()));
+           shown(key), line_of(rest_.read()));
     }
     if (keys.size() <= kMostKeys) return true;
     fail(ErrorKind::kUsage,
          "{}: an object with more than {} keys, in line {}: no such file needs it", source_,
-         kMostKeys, line_of(read()));
+         kMostKeys, line_of(rest_.read()));
   }
 
   bool parse_error(std::size_t count, const std::string&,
                    const nlohmann::detail::exception& error) override {
-    constexpr int kOutOfRange = 406;  // the library's
     const std::string_view before = text_.substr(0, std::max<std::size_t>(count, 1) - 1);
     const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;
     fail(ErrorKind::kUsage, "{}: it is not valid JSON, from line {}, column {}{}; mend it", source_,
-         line_of(before), column, error.id == kOutOfRange ? ": a number is out of range" : "");
+         line_of(before), column,
+         error.id == kJsonNumberOutOfRange ? ": a number is out of range" : "");
   }
 
  private:
@@ -96,16 +89,13 @@ class Checker final : public nlohmann::json_sax<Json> {
 
   bool open() {
     keys_.emplace_back();
-    if (keys_.size() <= kDeepest) return true;
+    if (keys_.size() <= kDeepestJson) return true;
     fail(ErrorKind::kUsage, "{}: it nests deeper than {}, in line {}: no such file needs it",
-         source_, kDeepest, line_of(read()));
+         source_, kDeepestJson, line_of(rest_.read()));
   }
   bool close() {
     keys_.pop_back();
     return true;
-  }
-  [[nodiscard]] std::string_view read() const {
-    return text_.substr(0, static_cast<std::size_t>(at_ - text_.data()));
   }
   [[nodiscard]] static std::ptrdiff_t line_of(std::string_view before) {
     return std::count(before.begin(), before.end(), '\n') + 1;
@@ -113,7 +103,7 @@ class Checker final : public nlohmann::json_sax<Json> {
 
   std::string_view text_;
   const std::string& source_;
-  const char* at_ = text_.data();
+  Rest rest_;
   std::vector<Keys> keys_;  // of each open bracket; of a list none
 };
 

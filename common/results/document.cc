@@ -134,7 +134,7 @@ void write_document(const std::filesystem::path& path, const Document& document)
 }
 
 Document read_document(const std::filesystem::path& path) {
-  FileReader file(path);
+  InputReader file(results_file(path));
   const TextParts parts = [&file](std::string& to, std::size_t bytes) {
     return file.append_to(to, bytes);
   };

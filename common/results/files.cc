@@ -9,7 +9,6 @@
 #include <system_error>
 
 #include "common/base/error.h"
-#include "common/base/input_file.h"
 
 namespace tandem::results {
 namespace {
@@ -19,45 +18,14 @@ namespace {
        path.string(), std::strerror(reason));
 }
 
-[[noreturn]] void fail_reading(const std::filesystem::path& path) {
-  fail(ErrorKind::kFailure, "reading {}: {}; check the path", path.string(), std::strerror(errno));
-}
-
 }  // namespace
 
-void check_file(const std::filesystem::path& path) {
+InputFile results_file(const std::filesystem::path& path) {
   // Ten times 10,000 cells of 6 launches each, the most that Tandem is made for.
-  check_input({.path = path, .begins = "reading ", .most = gib(4), .kind = ErrorKind::kFailure});
+  return {.path = path, .begins = "reading ", .most = gib(4), .kind = ErrorKind::kFailure};
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  constexpr std::size_t kPart = 1 << 20;
-  FileReader file(path);
-  std::string text;
-  while (file.append_to(text, kPart)) {
-  }
-  return text;
-}
-
-FileReader::FileReader(const std::filesystem::path& path) : path_(path) {
-  check_file(path);
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) fail_reading(path);
-}
-
-FileReader::~FileReader() { ::close(descriptor_); }
-
-bool FileReader::append_to(std::string& text, std::size_t bytes) {
-  const std::size_t before = text.size();
-  text.resize(before + bytes);
-  ssize_t found = 0;
-  do {
-    found = ::read(descriptor_, text.data() + before, bytes);
-  } while (found < 0 && errno == EINTR);
-  if (found < 0) fail_reading(path_);
-  text.resize(before + static_cast<std::size_t>(found));
-  return found > 0;
-}
+std::string read_file(const std::filesystem::path& path) { return read_whole(results_file(path)); }
 
 void write_all(int descriptor, std::string_view text, const std::filesystem::path& path) {
   while (!text.empty()) {

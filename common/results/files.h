@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include "common/base/input_file.h"
+
 namespace tandem::results {
 
-// Throws a failure that names the path and what is wrong, where it is no file of a disk, such as a
-// pipe, which would be waited for, and where it is larger than any results: than 4 GiB.
-void check_file(const std::filesystem::path& path);
+// A file of results, to be read: errors are failures that name the path. At most 4 GiB, more than
+// any results are.
+[[nodiscard]] InputFile results_file(const std::filesystem::path& path);
 
-// The whole file. Fails as check_file() does, and with the system's reason.
+// The whole file; throws as read_whole().
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
-
-// A file, from its beginning, in parts. Throws as read_file().
-class FileReader {
- public:
-  explicit FileReader(const std::filesystem::path& path);
-  ~FileReader();
-  FileReader(const FileReader&) = delete;
-  FileReader& operator=(const FileReader&) = delete;
-
-  // Appends so many bytes, fewer at the end of the file; false where there are none.
-  [[nodiscard]] bool append_to(std::string& text, std::size_t bytes);
-
- private:
-  std::filesystem::path path_;
-  int descriptor_ = -1;
-};
 
 // Writes beside the path, syncs, then renames over it: a reader, or a crash, sees the old text or
 // the new one, never a part.

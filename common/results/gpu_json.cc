@@ -53,7 +53,6 @@ GpuPeer peer_from(const JsonValue& json) {
 }  // namespace
 
 void write(JsonWriter& writer, std::string_view key, const GpuRecord& gpu) {
-  for (const auto& [cause, ms] : gpu.held_down_ms) (void)finite(ms, "held_down_ms");
   writer.open(key, '{');
   writer.value("device", gpu.device);
   writer.value("hardware", gpu.hardware);
@@ -66,13 +65,11 @@ void write(JsonWriter& writer, std::string_view key, const GpuRecord& gpu) {
   write_if_any(writer, "mig", gpu.mig);
   write_if_any(writer, "nvlinks", gpu.nvlinks);
   write_if_any(writer, "processes", gpu.processes);
-  writer.open("peers", '[');
-  for (const GpuPeer& peer : gpu.peers) write(writer, "", peer);
-  writer.close();
+  write_list(writer, "peers", gpu.peers, write);
   write(writer, "before", gpu.before);
   write(writer, "after", gpu.after);
   write_if_told(writer, "watched_ms", gpu.watched_ms);
-  writer.value("held_down_ms", gpu.held_down_ms);
+  writer.finite_value("held_down_ms", gpu.held_down_ms);
   writer.close();
 }
 

@@ -70,7 +70,7 @@ bool read_into(JournalContents& contents, LaunchPlaces& places, std::istream& te
 
 bool read_into(JournalContents& contents, LaunchPlaces& places, const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return false;
-  check_file(path);
+  check_input(results_file(path));
   std::ifstream file(path, std::ios::binary);
   if (!file.is_open()) {
     fail(ErrorKind::kFailure, "reading {}: it cannot be opened; check its rights", path.string());
@@ -156,7 +156,7 @@ void Journal::replace(const std::string& text) {
 // Leaves no descriptor open where it throws.
 void Journal::open() {
   std::error_code unknown;
-  if (std::filesystem::exists(path_, unknown)) check_file(path_);
+  if (std::filesystem::exists(path_, unknown)) check_input(results_file(path_));
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (descriptor_ < 0) {
     fail(ErrorKind::kUsage, "opening {}: {}; choose an --out that can be written to",

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/results/json_parts.h"
 
-#include <iterator>
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/json_iterator.h"
 
 namespace tandem::results {
 namespace {
-
-constexpr std::size_t kMostDepth = 64;
 
 // Collects what the library's parser meets.
 class Collector final : public nlohmann::json_sax<nlohmann::json> {
@@ -52,8 +50,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
 
   bool parse_error(std::size_t /*place*/, const std::string& token,
                    const nlohmann::detail::exception& error) override {
-    constexpr int kOutOfRange = 406;  // the library's
-    if (error.id == kOutOfRange) {
+    if (error.id == kJsonNumberOutOfRange) {
       fail(ErrorKind::kFailure, "reading {}: {} is beyond all numbers; is it damaged?", source_,
            shown(Json(token)));
     }
@@ -102,7 +99,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool open(JsonKind kind) {
-    if (entered_.size() + open_.size() == kMostDepth) {
+    if (entered_.size() + open_.size() == kDeepestJson) {
       fail(ErrorKind::kFailure, "reading {}: it nests too deep for a result; is it one?", source_);
     }
     if (open_.empty() && parts_.enters && parts_.enters(path(), kind)) {
@@ -162,29 +159,6 @@ class PartedText {
   std::size_t at_ = 0;
 };
 
-// Over a text that it borrows; without one, the end of any.
-class PartedTextIterator {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  explicit PartedTextIterator(PartedText* text = nullptr) : text_(text) {}
-  reference operator*() const { return text_->front(); }
-  PartedTextIterator& operator++() {
-    text_->advance();
-    return *this;
-  }
-  bool operator==(const PartedTextIterator& other) const { return is_end() == other.is_end(); }
-
- private:
-  [[nodiscard]] bool is_end() const { return text_ == nullptr || text_->is_over(); }
-
-  PartedText* text_;
-};
-
 }  // namespace
 
 void ScannedJson::scan(std::string_view text, std::string_view source) {
@@ -201,7 +175,7 @@ void read_parts(const TextParts& text, std::string_view source, const JsonParts&
   JsonNodes nodes;
   PartedText left(text);
   Collector collector(nodes, source, parts);
-  (void)nlohmann::json::sax_parse(PartedTextIterator(&left), PartedTextIterator(), &collector);
+  (void)nlohmann::json::sax_parse(JsonIterator(&left), JsonIterator<PartedText>(), &collector);
 }
 
 }  // namespace tandem::results

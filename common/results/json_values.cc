@@ -10,10 +10,6 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string dump_pretty(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 std::string shown(const Json& json) {
   constexpr std::size_t kMost = 80;
   // Control characters, which JSON does not escape all, and what is no UTF-8 come as \\u....

@@ -14,7 +14,6 @@ using Json = nlohmann::ordered_json;
 
 // One line, invalid UTF-8 replaced: stderr of a crashed child may hold anything.
 [[nodiscard]] std::string dump(const Json& json);
-[[nodiscard]] std::string dump_pretty(const Json& json);
 
 // The same, cut to what an error has room for.
 [[nodiscard]] std::string shown(const Json& json);

@@ -64,6 +64,16 @@ void JsonWriter::tree(std::string_view key, const Json& json) {
   }
 }
 
+void JsonWriter::finite_value(std::string_view key, const std::vector<double>& numbers) {
+  for (const double number : numbers) (void)finite(number, key);
+  value(key, numbers);
+}
+
+void JsonWriter::finite_value(std::string_view key, const std::map<std::string, double>& numbers) {
+  for (const auto& [name, number] : numbers) (void)finite(number, name);
+  value(key, numbers);
+}
+
 void JsonWriter::finish() {
   if (layout_ == Layout::kPretty) text_ += '\n';
   flush();

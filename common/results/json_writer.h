@@ -61,6 +61,10 @@ class JsonWriter {
   // A logic error that names `key` where the number is not finite.
   void finite_value(std::string_view key, double number) { value(key, finite(number, key)); }
 
+  // The same for each number of these.
+  void finite_value(std::string_view key, const std::vector<double>& numbers);
+  void finite_value(std::string_view key, const std::map<std::string, double>& numbers);
+
   // Hands over what is left, a newline after it where it is `kPretty`.
   void finish();
 
@@ -87,5 +91,13 @@ class JsonWriter {
   bool is_empty_ = true;
   bool after_key_ = false;
 };
+
+template <class T>
+void write_list(JsonWriter& writer, std::string_view key, const std::vector<T>& values,
+                void (*write)(JsonWriter&, std::string_view, const T&)) {
+  writer.open(key, '[');
+  for (const T& value : values) write(writer, "", value);
+  writer.close();
+}
 
 }  // namespace tandem::results

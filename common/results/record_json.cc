@@ -50,10 +50,9 @@ Status status_from(const std::string& text) {
 }
 
 void write(JsonWriter& writer, std::string_view key, const DevicePhases& phases) {
-  for (const auto& [name, seconds] : phases.mean_seconds) (void)finite(seconds, name);
   writer.open(key, '{');
   writer.value("device", phases.device);
-  writer.value("mean_seconds", phases.mean_seconds);
+  writer.finite_value("mean_seconds", phases.mean_seconds);
   writer.finite_value("span_seconds", phases.span_seconds);
   writer.close();
 }
@@ -67,10 +66,9 @@ DevicePhases phases_from(const JsonValue& json) {
 }
 
 void write(JsonWriter& writer, std::string_view key, const CollectiveRecord& collective) {
-  for (const double seconds : collective.mean_seconds) (void)finite(seconds, "collectives");
   writer.open(key, '{');
   writer.value("bytes", collective.bytes);
-  writer.value("mean_seconds", collective.mean_seconds);
+  writer.finite_value("mean_seconds", collective.mean_seconds);
   writer.finite_value("least_seconds", collective.least_seconds);
   writer.close();
 }
@@ -153,17 +151,6 @@ MachineFacts machine_from(const JsonValue& json) {
   return machine;
 }
 
-void check_finite(const LaunchRecord& record) {
-  for (const double value : record.step_seconds) (void)finite(value, "step_seconds");
-}
-
-template <class T>
-void write_list(JsonWriter& writer, std::string_view key, const std::vector<T>& values) {
-  writer.open(key, '[');
-  for (const T& value : values) write(writer, "", value);
-  writer.close();
-}
-
 // A measured launch without positive samples would turn into NaN or infinity further on.
 void check_samples(const LaunchRecord& record) {
   if (record.status != Status::kOk) return;
@@ -178,7 +165,6 @@ void check_samples(const LaunchRecord& record) {
 }  // namespace
 
 void write(JsonWriter& writer, std::string_view key, const LaunchRecord& record) {
-  check_finite(record);
   writer.open(key, '{');
   write(writer, "cell", record.cell);
   writer.value("status", to_string(record.status));
@@ -202,16 +188,16 @@ void write(JsonWriter& writer, std::string_view key, const LaunchRecord& record)
   writer.finite_value("first_step_seconds", record.first_step_seconds);
   writer.value("warmup_steps", record.warmup_steps);
   writer.finite_value("warmup_seconds", record.warmup_seconds);
-  writer.value("step_seconds", record.step_seconds);
-  write_list(writer, "phases", record.phases);
+  writer.finite_value("step_seconds", record.step_seconds);
+  write_list(writer, "phases", record.phases, write);
   write(writer, "critical", record.critical);
   writer.finite_value("remainder_seconds", record.remainder_seconds);
   writer.finite_value("least_exposed_seconds", record.least_exposed_seconds);
   writer.finite_value("least_compute_seconds", record.least_compute_seconds);
-  write_list(writer, "collectives", record.collectives);
-  write_list(writer, "memory", record.memory);
-  write_list(writer, "gpus", record.gpus);
-  write_list(writer, "threads", record.threads);
+  write_list(writer, "collectives", record.collectives, write);
+  write_list(writer, "memory", record.memory, write);
+  write_list(writer, "gpus", record.gpus, write);
+  write_list(writer, "threads", record.threads, write);
   writer.value("resolved", record.resolved);
   writer.value("bucket_bytes", record.bucket_bytes);
   write(writer, "model", record.model);
