@@ -59,11 +59,15 @@ Table table_of(const DocumentChange& changes) {
 std::string method_line(const DocumentChange& changes) {
   if (changes.confidence == 0)
     return "No cell has two launches on both sides: nothing is judged.\n";
+  const std::string runs = changes.rule.between_runs > 0
+                               ? fmt::format(", and hold a scatter of {:g} % between runs",
+                                             100 * changes.rule.between_runs)
+                               : "";
   return fmt::format(
       "Ratios of launch medians; above 1 B is slower. The intervals hold together with 95 %, each "
-      "with {:.4g} %. SAME: within {:g} % either way. UNSURE: too wide to tell; more launches "
+      "with {:.4g} %{}. SAME: within {:g} % either way. UNSURE: too wide to tell; more launches "
       "narrow it.\n",
-      100 * changes.confidence, 100 * changes.threshold);
+      100 * changes.confidence, runs, 100 * changes.rule.threshold);
 }
 
 std::string counts_line(const DocumentChange& changes) {
@@ -120,8 +124,10 @@ std::string to_json(const DocumentChange& changes) {
   for (const Change change : kChanges)
     counts[std::string(to_string(change))] = changes.count(change);
   Json cells = Json::array();
-  for (const CellChange& cell : changes.cells) cells.push_back(cell_json(cell, changes.threshold));
-  const Json json{{"threshold", changes.threshold},
+  for (const CellChange& cell : changes.cells)
+    cells.push_back(cell_json(cell, changes.rule.threshold));
+  const Json json{{"threshold", changes.rule.threshold},
+                  {"between_runs", changes.rule.between_runs},
                   {"confidence_together", stats::kConfidence},
                   {"confidence_of_each", changes.confidence},
                   {"counts", counts},

@@ -56,18 +56,20 @@ void add_marks(CellChange& cell) {
   }
 }
 
-void judge(CellChange& cell, double confidence, double threshold) {
-  cell.time_ratio = stats::ratio_by_t(cell.after->medians, cell.before->medians, confidence);
+void judge(CellChange& cell, double confidence, const ChangeRule& rule) {
+  cell.time_ratio =
+      stats::ratio_by_t(cell.after->medians, cell.before->medians, confidence, rule.between_runs);
   cell.rank_ratio = stats::hodges_lehmann_ratio(cell.after->medians, cell.before->medians);
   cell.rank_p = stats::mann_whitney(cell.after->medians, cell.before->medians).p;
-  cell.change = stats::judge_change(cell.time_ratio, threshold);
+  cell.change = stats::judge_change(cell.time_ratio, rule.threshold);
   const bool is_change =
       cell.change == stats::Change::kSlower || cell.change == stats::Change::kFaster;
-  if (is_change && stats::is_beyond(cell.time_ratio, threshold)) {
-    cell.remarks.push_back(fmt::format("by more than {:g} %", 100 * threshold));
+  if (is_change && stats::is_beyond(cell.time_ratio, rule.threshold)) {
+    cell.remarks.push_back(fmt::format("by more than {:g} %", 100 * rule.threshold));
   }
-  // What so many comparisons at once need of a p, as the intervals do.
-  if (cell.change == stats::Change::kUnsure && cell.rank_p < 1 - confidence) {
+  // What so many comparisons at once need of a p, as the intervals do. Ranks know nothing of runs.
+  if (cell.change == stats::Change::kUnsure && rule.between_runs == 0 &&
+      cell.rank_p < 1 - confidence) {
     cell.remarks.push_back(
         fmt::format("wild launches widen the interval: by ranks {}", ratio_text(cell.rank_ratio)));
   }
@@ -109,9 +111,9 @@ int DocumentChange::count(stats::Change change) const {
 
 DocumentChange compare_documents(const results::Document& before, const Summary& before_summary,
                                  const results::Document& after, const Summary& after_summary,
-                                 double threshold) {
+                                 const ChangeRule& rule) {
   DocumentChange result;
-  result.threshold = threshold;
+  result.rule = rule;
   result.cells = common_cells(before_summary, after_summary);
   const auto compared = std::count_if(result.cells.begin(), result.cells.end(), can_be_told);
   if (compared > 0) {
@@ -119,7 +121,7 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
   }
   for (CellChange& cell : result.cells) {
     if (can_be_told(cell)) {
-      judge(cell, result.confidence, threshold);
+      judge(cell, result.confidence, rule);
     } else {
       leave_unsure(cell);
     }

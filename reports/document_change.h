@@ -22,9 +22,15 @@ struct CellChange {
   std::vector<std::string> remarks;
 };
 
+// What two documents are judged by, as shares: 0.03 is 3 %.
+struct ChangeRule {
+  double threshold = 0.03;  // below it a change does not matter
+  double between_runs = 0;  // standard deviation between runs as a whole (stats::ratio_by_t)
+};
+
 // Two documents, cell by cell. Points into their summaries.
 struct DocumentChange {
-  double threshold = 0;   // 0.03: 3 %
+  ChangeRule rule;
   double confidence = 0;  // of each interval, so that all hold together at 95 %; 0: there is none
   std::vector<CellChange> cells;   // in the order of the summaries
   std::vector<std::string> notes;  // what differs besides, and what was not compared
@@ -39,6 +45,7 @@ struct DocumentChange {
 [[nodiscard]] DocumentChange compare_documents(const results::Document& before,
                                                const Summary& before_summary,
                                                const results::Document& after,
-                                               const Summary& after_summary, double threshold);
+                                               const Summary& after_summary,
+                                               const ChangeRule& rule);
 
 }  // namespace tandem::reports

@@ -8,6 +8,7 @@
 
 #include "common/stats/bootstrap.h"
 #include "common/stats/logs.h"
+#include "common/stats/normal.h"
 #include "common/stats/student_t.h"
 #include "common/stats/summary.h"
 
@@ -19,43 +20,55 @@ double squared_error(const std::vector<double>& values) {
   return sample_variance(values) / static_cast<double>(values.size());
 }
 
+// Of a difference of two means: the parts of its squared standard error.
+struct Errors {
+  double first;
+  double n1;
+  double second;
+  double n2;
+  double known;  // the variance of whatever the launches do not show
+
+  [[nodiscard]] double sum() const { return first + second + known; }
+};
+
 // Welch and Satterthwaite; where neither scatters, the pooled degrees of freedom (any will do: the
-// interval is a point).
-double degrees_of_freedom(double error1, double n1, double error2, double n2) {
-  const double sum = error1 + error2;
-  if (sum == 0) return n1 + n2 - 2;
+// interval is a point, or of what is known).
+double degrees_of_freedom(const Errors& errors) {
+  if (errors.first + errors.second == 0) return errors.n1 + errors.n2 - 2;
   // Shares of the sum, since the squares of tiny errors would underflow.
-  const double share1 = error1 / sum;
-  const double share2 = error2 / sum;
-  return 1 / (share1 * share1 / (n1 - 1) + share2 * share2 / (n2 - 1));
+  const double share1 = errors.first / errors.sum();
+  const double share2 = errors.second / errors.sum();
+  return 1 / (share1 * share1 / (errors.n1 - 1) + share2 * share2 / (errors.n2 - 1));
 }
 
 // What the standard error is multiplied with.
-using Critical = double (*)(double confidence, double error1, double n1, double error2, double n2);
+using Critical = double (*)(double confidence, const Errors& errors);
 
-double welch(double confidence, double error1, double n1, double error2, double n2) {
-  return student_t_critical(confidence, degrees_of_freedom(error1, n1, error2, n2));
+double welch(double confidence, const Errors& errors) {
+  return student_t_critical(confidence, degrees_of_freedom(errors));
 }
 
-double cochran(double confidence, double error1, double n1, double error2, double n2) {
-  const double sum = error1 + error2;
-  if (sum == 0) return 0;
-  return error1 / sum * student_t_critical(confidence, n1 - 1) +
-         error2 / sum * student_t_critical(confidence, n2 - 1);
+double cochran(double confidence, const Errors& errors) {
+  if (errors.sum() == 0) return 0;
+  return (errors.first * student_t_critical(confidence, errors.n1 - 1) +
+          errors.second * student_t_critical(confidence, errors.n2 - 1) +
+          errors.known * normal_quantile((1 + confidence) / 2)) /
+         errors.sum();
 }
 
 // Of the means of logs.
 Estimate difference_by(Critical critical, const std::vector<double>& top,
-                       const std::vector<double>& bottom, double confidence) {
+                       const std::vector<double>& bottom, double confidence, double known) {
   Estimate difference{.center = mean(top) - mean(bottom),
                       .interval = std::nullopt,
                       .launches = static_cast<int>(std::min(top.size(), bottom.size()))};
   if (difference.launches >= 2) {
-    const double error1 = squared_error(top);
-    const double error2 = squared_error(bottom);
-    const double half = critical(confidence, error1, static_cast<double>(top.size()), error2,
-                                 static_cast<double>(bottom.size())) *
-                        std::sqrt(error1 + error2);
+    const Errors errors{.first = squared_error(top),
+                        .n1 = static_cast<double>(top.size()),
+                        .second = squared_error(bottom),
+                        .n2 = static_cast<double>(bottom.size()),
+                        .known = known};
+    const double half = critical(confidence, errors) * std::sqrt(errors.sum());
     difference.interval = Interval{difference.center - half, difference.center + half};
   }
   return difference;
@@ -66,7 +79,7 @@ Estimate difference_by(Critical critical, const std::vector<double>& top,
 Estimate ratio_of_medians(std::span<const double> numerator, std::span<const double> denominator) {
   const std::vector<double> top = logs(numerator);
   const std::vector<double> bottom = logs(denominator);
-  Estimate difference = difference_by(welch, top, bottom, kConfidence);
+  Estimate difference = difference_by(welch, top, bottom, kConfidence, 0);
   if (difference.launches >= kFewestForBootstrap) {
     difference.interval = bootstrap_difference(top, bottom);
   }
@@ -74,11 +87,12 @@ Estimate ratio_of_medians(std::span<const double> numerator, std::span<const dou
 }
 
 Estimate ratio_by_t(std::span<const double> numerator, std::span<const double> denominator,
-                    double confidence) {
+                    double confidence, double between_runs) {
   const std::size_t fewer = std::min(numerator.size(), denominator.size());
   const std::size_t more = std::max(numerator.size(), denominator.size());
   const Critical critical = 4 * fewer < 3 * more ? cochran : welch;
-  return exponential(difference_by(critical, logs(numerator), logs(denominator), confidence));
+  return exponential(difference_by(critical, logs(numerator), logs(denominator), confidence,
+                                   2 * between_runs * between_runs));
 }
 
 std::string_view to_string(Verdict verdict) {

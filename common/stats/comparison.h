@@ -24,8 +24,11 @@ namespace tandem::stats {
 // 3 times as often as it says with 20 launches against 4), so that where one side has fewer than
 // three quarters of the other's the critical value is Cochran's, who weights both sides' own:
 // (e1^2 t(n1 - 1) + e2^2 t(n2 - 1)) / e^2 (Cochran and Cox, Experimental Designs, section 4.14).
+// `between_runs` is the standard deviation of the logs, known from elsewhere, by which a whole run
+// is off, which its own launches cannot tell: 2 between_runs^2 joins e^2, as of a normal variable.
 [[nodiscard]] Estimate ratio_by_t(std::span<const double> numerator,
-                                  std::span<const double> denominator, double confidence);
+                                  std::span<const double> denominator, double confidence,
+                                  double between_runs = 0);
 
 enum class Verdict { kFaster, kSlower, kNotResolved };
 

@@ -20,12 +20,12 @@ using testing::IsEmpty;
 
 // Both documents with their summaries, which the changes point into.
 struct Compared {
-  Compared(results::Document a, results::Document b, double threshold = 0.03)
+  Compared(results::Document a, results::Document b, const ChangeRule& rule = {})
       : before(std::move(a)),
         after(std::move(b)),
         before_summary(summarize(before)),
         after_summary(summarize(after)),
-        changes(compare_documents(before, before_summary, after, after_summary, threshold)) {}
+        changes(compare_documents(before, before_summary, after, after_summary, rule)) {}
 
   results::Document before;
   results::Document after;
@@ -72,9 +72,17 @@ TEST(DocumentChange, IntervalsAreThoseOfAllCellsTogether) {
   EXPECT_DOUBLE_EQ(pair.changes.cells[0].time_ratio.interval->high, alone.interval->high);
 }
 
+TEST(DocumentChange, ScatterBetweenRuns_WidensIntervals_AndIsTold) {
+  const Compared pair(document(1), document(1.05), {.between_runs = 0.03});
+  EXPECT_EQ(pair.changes.cells[0].change, Change::kUnsure);
+  EXPECT_THAT(pair.changes.cells[0].remarks, IsEmpty());  // ranks do not know of it
+  EXPECT_THAT(to_text(pair.changes), HasSubstr("hold a scatter of 3 % between runs"));
+  EXPECT_THAT(to_json(pair.changes), HasSubstr("\"between_runs\": 0.03"));
+}
+
 TEST(DocumentChange, WithinTheThreshold_IsTheSame_AndBeyondSaysSo) {
   EXPECT_EQ(Compared(document(1), document(1.005)).changes.cells[0].change, Change::kSame);
-  const Compared strict(document(1), document(1.05), 0.01);
+  const Compared strict(document(1), document(1.05), {.threshold = 0.01});
   EXPECT_EQ(strict.changes.cells[0].change, Change::kSlower);
   EXPECT_THAT(strict.changes.cells[0].remarks, Contains("by more than 1 %"));
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "common/stats/normal.h"
 #include "common/stats/student_t.h"
 
 namespace tandem::stats {
@@ -35,6 +36,26 @@ TEST(Comparison, Ratio_IsTheSameReadBackwards) {
   const Estimate backward = ratio_of_medians(b, a);
   EXPECT_NEAR(forward.center * backward.center, 1, 1e-12);
   EXPECT_NEAR(forward.interval->low * backward.interval->high, 1, 1e-12);
+}
+
+TEST(Comparison, ScatterBetweenRuns_JoinsTheErrorAsAKnownOne) {
+  // As above, with 2 * 0.5^2 beside errors of 1/3 and 1/4.
+  const Estimate ratio = ratio_by_t(exponentials({2, 3, 4}), exponentials({1, 2}), 0.95, 0.5);
+  const double error = 1.0 / 3 + 0.25 + 0.5;
+  const double known = student_t_critical(0.95, 1) * 0.25 + student_t_critical(0.95, 2) / 3 +
+                       normal_quantile(0.975) * 0.5;  // Cochran's, since 2 is below 3/4 of 3
+  ASSERT_TRUE(ratio.interval);
+  EXPECT_NEAR(std::log(ratio.interval->high), 1.5 + known / std::sqrt(error), 1e-12);
+  EXPECT_NEAR(std::log(ratio.interval->low), 1.5 - known / std::sqrt(error), 1e-12);
+}
+
+TEST(Comparison, ScatterBetweenRuns_AddsItsOwnDegreesOfFreedom) {
+  const Estimate ratio = ratio_by_t(exponentials({1, 2, 3}), exponentials({1, 2, 3}), 0.95, 0.5);
+  const double error = 2.0 / 3 + 0.5;
+  const double degrees = error * error / (2 * (1.0 / 9) / 2);
+  const double half = student_t_critical(0.95, degrees) * std::sqrt(error);
+  ASSERT_TRUE(ratio.interval);
+  EXPECT_NEAR(std::log(ratio.interval->high), half, 1e-12);
 }
 
 TEST(Comparison, Judge_WholeIntervalOnOneSide_IsResolved) {

@@ -84,6 +84,16 @@ def case_threshold(program):
         expect(run.returncode == 2 and run.stderr.count("\n") == 1, run, f"a threshold of '{wrong}' was taken")
 
 
+def case_between_runs(program):
+    source = random.Random(5)
+    documents = document(source, sigma=0.001), document(source, {cell: 1.05 for cell in CELLS}, sigma=0.001)
+    run = program.compare(*documents, "--between-runs=3%")
+    expect(run.returncode == 0 and "12 UNSURE" in run.stdout, run, "5 % is within what runs differ by at 3 %")
+    expect("a scatter of 3 % between runs" in run.stdout, run, "the scatter is not told")
+    run = program.compare(*documents, "--between-runs=3")
+    expect(run.returncode == 2 and "--between-runs is '3'" in run.stderr, run, "a scatter without its % was taken")
+
+
 def case_false_alarms(program):
     """Of 40 pairs of the same program one alarm is expected, and four are seen once in 50 such tests."""
     source = random.Random(3)

@@ -24,12 +24,18 @@ if sys.argv[1] == "run":
         sys.exit("tandem: no such sweep")
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "speed").exists():
-        (folder / "speed").write_text(str(speeds.pop(0)))
+        speed = speeds.pop(0)
+        (folder / "speed").write_text(str(speed))
+        launches = [{"status": "ok", "cell": {"model": "m"}, "mode": "synchronous", "step_seconds": [2 ** (speed + k)]}
+                    for k in (-1, 1)]
+        (folder / "results.json").write_text(json.dumps({"tandem": {"launches": launches}}))
         (here / "speeds.json").write_text(json.dumps(speeds + [0]))
     sys.exit(0)
 before, after = (float((pathlib.Path(folder) / "speed").read_text()) for folder in sys.argv[2:4])
 verdict = "SLOWER" if after < before else "FASTER" if after > before else "SAME"
 options = dict(word[2:].split("=", 1) for word in sys.argv[4:])
+if options["between-runs"] == "50%":
+    verdict = "UNSURE"
 cells = [{"name": "dp", "verdict": verdict}, {"name": "ddp", "verdict": "UNSURE"}]
 pathlib.Path(options["json"]).write_text(json.dumps({"cells": cells}))
 sys.exit(verdict == "SLOWER")
@@ -56,7 +62,7 @@ class RepeatedSweepsTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.splitlines()[:4],
                          ["01 02: nothing", "02 03: dp FASTER", "03 04: nothing", "04 05: dp SLOWER"])
-        self.assertIn("5 sweeps of 2 cells, threshold 3%: a change seen between neighbours in 2 of 4 documents, 50.0 %",
+        self.assertIn("5 sweeps of 2 cells, threshold 3%, 0% between runs: a change seen between neighbours in 2 of 4 documents, 50.0 %",
                       done.stdout)
         self.assertIn("in 6 of all 10 pairs", done.stdout)
 
@@ -68,6 +74,19 @@ class RepeatedSweepsTest(unittest.TestCase):
         # scipy.stats.binomtest(1, 10).proportion_ci(): 0.0025 to 0.4450.
         done = self.repeat([1] * 10 + [2], "--times=11")
         self.assertIn("1 of 10 documents, 10.0 % (95 % interval 0.3 % to 44.5 %)", done.stdout)
+
+    def test_the_scatter_is_what_launches_do_not_explain(self):
+        # Logs to the base 2: each run's launches lie 1 below and above its speed, so that s^2/n is 1; runs differ by 4.
+        # sqrt(16/2 - 1) log(2) = 183.4 %; where all runs are alike, nothing is left.
+        done = self.repeat([1, 5, 1], "--times=3")
+        self.assertIn("between neighbours beyond what launches explain: 183.4 % in the middle of 1 cells", done.stdout)
+
+    def test_runs_that_are_alike_do_not_scatter(self):
+        self.assertIn("explain: 0.0 % in the middle", self.repeat([1, 1, 1], "--times=3").stdout)
+
+    def test_compare_is_told_the_scatter(self):
+        done = self.repeat([1, 2, 1], "--times=3", "--between-runs=50%")
+        self.assertIn("50% between runs: a change seen between neighbours in 0 of 2 documents", done.stdout)
 
     def test_what_is_there_is_not_measured_again(self):
         self.repeat([1, 1], "--times=2")

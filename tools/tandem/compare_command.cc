@@ -30,13 +30,15 @@ void print_heading(const char* letter, const std::string& source, const Document
 }
 
 int compare(const CompareOptions& options) {
-  const double threshold = threshold_from(options.threshold);
+  const reports::ChangeRule rule{
+      .threshold = percentage_from(options.threshold, "--threshold"),
+      .between_runs = percentage_from(options.between_runs, "--between-runs")};
   const Document before = load_document(options.before);
   const Document after = load_document(options.after);
   const Summary before_summary = reports::summarize(before);
   const Summary after_summary = reports::summarize(after);
   const DocumentChange changes =
-      reports::compare_documents(before, before_summary, after, after_summary, threshold);
+      reports::compare_documents(before, before_summary, after, after_summary, rule);
   if (changes.cells.empty()) {
     fail(ErrorKind::kUsage,
          "comparing {} with {}: no cell was measured in both; give two runs of one sweep",
@@ -51,14 +53,14 @@ int compare(const CompareOptions& options) {
 
 }  // namespace
 
-double threshold_from(const std::string& text) {
+double percentage_from(const std::string& text, std::string_view option) {
   constexpr double kMost = 100;
   double percent = -1;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, percent);
   const bool is_percentage = error == std::errc{} && std::string_view(rest, end) == "%";
   if (!is_percentage || !(percent >= 0 && percent <= kMost)) {
-    fail(ErrorKind::kUsage, "--threshold is '{}': give a percentage from 0% to 100%, such as 3%",
+    fail(ErrorKind::kUsage, "{} is '{}': give a percentage from 0% to 100%, such as 3%", option,
          text);
   }
   return percent / 100;

@@ -97,6 +97,11 @@ CLI::App* add_compare(CLI::App& app, CompareOptions& options) {
   compare->add_option("B", options.after, "The same: after")->required();
   compare->add_option("--threshold", options.threshold, "A change below it does not matter")
       ->capture_default_str();
+  compare
+      ->add_option("--between-runs", options.between_runs,
+                   "Standard deviation between runs as a whole on this machine, which widens every "
+                   "interval; tools/repeated_sweeps measures it")
+      ->capture_default_str();
   compare->add_option("--json", options.json, "File to write all of it to as JSON");
   return compare;
 }
