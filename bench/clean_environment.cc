@@ -3,27 +3,14 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "common/base/removed_variables.h"
+
 namespace tandem::bench {
-namespace {
-
-bool changes_the_measurement(std::string_view variable) {
-  constexpr std::array<std::string_view, 8> kPrefixes{"BENCHMARK_", "OMP_", "GOMP_", "KMP_",
-                                                      "OPENBLAS_",  "MKL_", "DNNL_", "ONEDNN_"};
-  for (const std::string_view prefix : kPrefixes) {
-    if (variable.starts_with(prefix)) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 void restart_in_clean_environment(char** argv) {
   std::vector<char*> kept;
   std::string ignored;

@@ -8,6 +8,7 @@
 #include "bench/gpu_binding.h"
 #include "bench/gpu_share.h"
 #include "bench/node_share.h"
+#include "bench/root_value.h"
 #include "common/base/error.h"
 #include "common/comm/agreement.h"
 #include "common/comm/launcher.h"
@@ -43,7 +44,7 @@ double core_gflops(Bootstrap& bootstrap, const PlaceOptions& options, int core) 
   if (!options.link->is_preset()) return 0;
   if (options.core_gflops > 0) return options.core_gflops;
   const double mine = bootstrap.rank() == 0 ? measured_core_flops(core) * 1e-9 : 0;
-  return std::stod(broadcast(bootstrap, fmt::format("{:.17g}", mine), 0));
+  return root_value(bootstrap, mine);
 }
 
 ModelledLink open_link(Bootstrap& bootstrap, const PlaceOptions& options, const NodeLayout& nodes,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bench/root_value.h"
 #include "bench/shards.h"
 #include "bench/strategy_factory.h"
 #include "bench/training_agreement.h"
@@ -100,12 +101,9 @@ TrainedValues train_reference(Place& place, const Model& model, const StepOption
 
 // Rank 0's finding, on all ranks.
 Disagreement agreed(Bootstrap& bootstrap, const Disagreement& found) {
-  const auto from_root = [&](double value) {
-    return std::stod(broadcast(bootstrap, fmt::format("{:.17g}", value), 0));
-  };
-  return {.element = from_root(found.element),
-          .distance = from_root(found.distance),
-          .projection = from_root(found.projection)};
+  return {.element = root_value(bootstrap, found.element),
+          .distance = root_value(bootstrap, found.distance),
+          .projection = root_value(bootstrap, found.projection)};
 }
 
 Verification judge(const StepOptions& options, const Model& model, Backend backend,

@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <string>
-
 #include "bench/core_speed.h"
+#include "bench/root_value.h"
 #include "bench/shards.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
@@ -31,8 +30,9 @@ double flops_of_a_step(const StepOptions& options, const Workload& workload) {
 }
 
 double core_speed(Bootstrap& bootstrap, const Place& place) {
+  if (place.core_gflops > 0) return place.core_gflops * 1e9;
   const double mine = bootstrap.rank() == 0 ? measured_core_flops(place.cores.front()) : 0;
-  return std::stod(broadcast(bootstrap, fmt::format("{:.17g}", mine), 0));
+  return root_value(bootstrap, mine);
 }
 
 }  // namespace

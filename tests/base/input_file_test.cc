@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "tests/support/errors.h"
+#include "tests/support/scratch_folder.h"
 
 namespace tandem {
 namespace {
@@ -19,13 +20,6 @@ using test::error_of;
 using test::mentions;
 
 class InputFileTest : public testing::Test {
- public:
-  InputFileTest()
-      : folder_(fs::temp_directory_path() / ("input_file_test." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~InputFileTest() override { fs::remove_all(folder_); }
-
  protected:
   [[nodiscard]] InputFile file(const std::string& name, Bytes most = kib(64)) const {
     return {.path = folder_ / name, .begins = "reading ", .most = most};
@@ -45,7 +39,7 @@ class InputFileTest : public testing::Test {
     }
   }
 
-  const fs::path folder_;
+  const test::ScratchFolder folder_;
 };
 
 TEST_F(InputFileTest, AFile_IsReadWhole_WhateverItHolds) {

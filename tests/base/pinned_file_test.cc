@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <fstream>
@@ -11,26 +10,21 @@
 #include "common/base/checksum.h"
 #include "common/base/error.h"
 #include "common/base/known_names.h"
+#include "tests/support/scratch_folder.h"
 
 namespace tandem {
 namespace {
 
 class PinnedFileTest : public testing::Test {
  public:
-  PinnedFileTest()
-      : folder_(std::filesystem::temp_directory_path() /
-                ("pinned_file_test." + std::to_string(getpid()))) {
-    std::filesystem::create_directories(folder_);
-    write("{}");
-  }
-  ~PinnedFileTest() override { std::filesystem::remove_all(folder_); }
+  PinnedFileTest() { write("{}"); }
 
   void write(const std::string& text) const { std::ofstream(folder_ / "own.json") << text; }
-  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
-  [[nodiscard]] std::string pinned() const { return pinned_name("own.json", "test", folder_); }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
+  [[nodiscard]] std::string pinned() const { return pinned_name("own.json", "test", folder()); }
 
  private:
-  const std::filesystem::path folder_;
+  const test::ScratchFolder folder_;
 };
 
 TEST(ChecksumTest, IsThatOfFnv1a) {

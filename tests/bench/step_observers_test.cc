@@ -14,9 +14,9 @@
 #include "common/flight/flight_record.h"
 #include "common/runtime/host/cores.h"
 #include "dp/dp_all_reduce.h"
-#include "tests/results/scratch_folder.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/training.h"
 
 namespace tandem::bench {
@@ -94,7 +94,7 @@ TEST_F(StepObserversTest, ThreadPlaces_AreOfTheFirstSteps) {
 }
 
 TEST_F(StepObserversTest, FlightLog_FollowsEachDevice) {
-  const results::ScratchFolder folder;
+  const test::ScratchFolder folder;
   FlightLog flight(folder / "", {.count = kDevices, .world = kDevices});
   const auto trained = strategy({&flight}, &flight);
   for (int step = 0; step < 3; ++step) trained->step();
@@ -111,7 +111,7 @@ TEST_F(StepObserversTest, FlightLog_FollowsEachDevice) {
 }
 
 TEST_F(StepObserversTest, FlightLog_KeepsWhatEndedTheRank) {
-  const results::ScratchFolder folder;
+  const test::ScratchFolder folder;
   FlightLog flight(folder / "", {.first = 2, .world = 3});
   flight.enter(Stage::kBuild);
   flight.failed(Error(PeerFailure{.kind = PeerFailure::Kind::kWaited}, "rank 2 waited in vain"));

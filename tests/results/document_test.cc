@@ -14,10 +14,12 @@
 #include "common/results/machine_facts.h"
 #include "common/results/named_variables.h"
 #include "tests/results/samples.h"
-#include "tests/results/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace tandem::results {
 namespace {
+
+using test::ScratchFolder;
 
 Document sample_document() {
   Document document{.sweep = sample_sweep(), .launches = {}};

@@ -10,10 +10,12 @@
 #include "common/results/files.h"
 #include "common/results/record_text.h"
 #include "tests/results/samples.h"
-#include "tests/results/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace tandem::results {
 namespace {
+
+using test::ScratchFolder;
 
 LaunchRecord launch(int index) {
   LaunchRecord record = full_record();

@@ -8,12 +8,13 @@
 #include <fstream>
 #include <string>
 
-#include "tests/results/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace tandem::results {
 namespace {
 
 namespace fs = std::filesystem;
+using test::ScratchFolder;
 
 // A /sys/devices/system/cpu of its own.
 class PhysicalCores : public ::testing::Test {

@@ -8,10 +8,12 @@
 #include "common/base/error.h"
 #include "common/results/files.h"
 #include "tests/results/samples.h"
-#include "tests/results/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace tandem::results {
 namespace {
+
+using test::ScratchFolder;
 
 std::string message_of(const std::string& text) {
   try {

@@ -8,24 +8,17 @@ With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. E
 none of them has torch 2.0 or newer.
 """
 import json
-import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
 TOOLS, STEP_BENCH = (pathlib.Path(argument) for argument in sys.argv[1:3])
-CANDIDATES = [os.environ["TANDEM_TORCH_PYTHON"]] if "TANDEM_TORCH_PYTHON" in os.environ else [sys.executable, "/usr/bin/python3"]
-QUESTION = "import sys, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import torch_python  # beside the tests
 
-
-def has_torch(python):
-    return shutil.which(python) and subprocess.run([python, "-c", QUESTION], capture_output=True, check=False).returncode == 0
-
-
-PYTHON = next(filter(has_torch, CANDIDATES), None)
+PYTHON = torch_python.find("import sys, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)")
 
 OWN = """
 import os
@@ -333,6 +326,6 @@ class ExportTest(unittest.TestCase):
 
 if __name__ == "__main__":
     if PYTHON is None:
-        print(f"skipped: none of {', '.join(CANDIDATES)} has torch 2.0 or newer")
+        print(f"skipped: none of {', '.join(torch_python.TRIED)} has torch 2.0 or newer")
         sys.exit(77)
     unittest.main(argv=sys.argv[:1])

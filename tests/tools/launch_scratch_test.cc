@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "tests/results/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace tandem::cli {
 namespace {
@@ -64,7 +64,7 @@ TEST(LaunchScratch, SegmentOfARankThatWasKilled_GoesWithIt) {
 }
 
 TEST(WhatTheDeadLeft, Goes_AndNothingElse) {
-  const results::ScratchFolder folder;
+  const test::ScratchFolder folder;
   const auto make = [&](const std::string& name) {
     std::ofstream(folder / name.c_str()) << "content";
     return folder / name.c_str();

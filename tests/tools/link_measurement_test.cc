@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/scratch_folder.h"
+
 namespace tandem::cli {
 namespace {
 
@@ -16,18 +18,15 @@ namespace fs = std::filesystem;
 class FakeCopies {
  public:
   explicit FakeCopies(const std::string& script) {
-    std::string name = (fs::temp_directory_path() / "tandem-links-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
     std::ofstream(request().copy_bench) << "#!/bin/sh\nout=${7#*=}\n" << script << "\n";
     fs::permissions(request().copy_bench, fs::perms::owner_all);
   }
-  ~FakeCopies() { fs::remove_all(folder_); }
-  FakeCopies(const FakeCopies&) = delete;
-  FakeCopies& operator=(const FakeCopies&) = delete;
 
   [[nodiscard]] LinkRequest request() const {
-    return {.copy_bench = folder_ / "copy_bench", .logs = folder_, .backend = "host", .devices = 2};
+    return {.copy_bench = folder_ / "copy_bench",
+            .logs = folder_.path(),
+            .backend = "host",
+            .devices = 2};
   }
   [[nodiscard]] results::LinkMatrix measured() const {
     const Interrupts interrupts;
@@ -36,7 +35,7 @@ class FakeCopies {
   [[nodiscard]] bool left_figures() const { return fs::exists(folder_ / "links.json"); }
 
  private:
-  fs::path folder_;
+  test::ScratchFolder folder_;
 };
 
 TEST(LinkMeasurement, FiguresOfBothSizes_AreOneLink) {

@@ -7,23 +7,17 @@
 With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where
 none of them has torch.
 """
-import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
 TOOLS, GOLDEN = (pathlib.Path(argument) for argument in sys.argv[1:3])
-CANDIDATES = [os.environ["TANDEM_TORCH_PYTHON"]] if "TANDEM_TORCH_PYTHON" in os.environ else [sys.executable, "/usr/bin/python3"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import torch_python  # beside the tests
 
-
-def has_torch(python):
-    return shutil.which(python) and subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0
-
-
-PYTHON = next(filter(has_torch, CANDIDATES), None)
+PYTHON = torch_python.find()
 
 
 def make_golden(*arguments):
@@ -58,6 +52,6 @@ class MakeGoldenTest(unittest.TestCase):
 
 if __name__ == "__main__":
     if not PYTHON:
-        print(f"skipped: no torch in {' or '.join(CANDIDATES)}; TANDEM_TORCH_PYTHON names another")
+        print(f"skipped: no torch in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another")
         sys.exit(77)
     unittest.main(argv=sys.argv[:1])

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/results/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace tandem::cli {
 namespace {
@@ -24,7 +24,7 @@ class NvidiaDevice : public ::testing::Test {
   [[nodiscard]] fs::path root() const { return folder_ / "root"; }
 
  private:
-  results::ScratchFolder folder_;
+  test::ScratchFolder folder_;
 };
 
 TEST_F(NvidiaDevice, ControlFiles_AreNoDevice) {

@@ -2,12 +2,12 @@
 #include "tools/tandem/sweep.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "common/base/error.h"
+#include "tests/support/scratch_folder.h"
 #include "tools/tandem/budget.h"
 #include "tools/tandem/plan.h"
 #include "tools/tandem/sweep_files.h"
@@ -305,17 +305,11 @@ TEST(Budget, TakesMinutesAndHours) {
 
 class SweepOfAFile : public testing::Test {
  public:
-  SweepOfAFile()
-      : folder_(std::filesystem::temp_directory_path() /
-                ("sweep_test." + std::to_string(getpid()))) {
-    std::filesystem::create_directories(folder_);
-    std::ofstream(folder_ / "sweep.json") << with("\"mlp-base\"", "\"own.json\"");
-  }
-  ~SweepOfAFile() override { std::filesystem::remove_all(folder_); }
+  SweepOfAFile() { std::ofstream(folder_ / "sweep.json") << with("\"mlp-base\"", "\"own.json\""); }
 
  protected:
   [[nodiscard]] Sweep load() const { return load_sweep((folder_ / "sweep.json").string(), {}); }
-  const std::filesystem::path folder_;
+  const test::ScratchFolder folder_;
 };
 
 TEST_F(SweepOfAFile, Workload_LiesBesideIt_AndIsNamedWithItsChecksum) {

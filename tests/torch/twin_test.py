@@ -10,7 +10,6 @@ of them has torch.
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,18 +17,13 @@ import unittest
 
 CASE, TOOLS, WRITE_STEPS, MPIEXEC = sys.argv[1], pathlib.Path(sys.argv[2]), *sys.argv[3:5]
 HERE = pathlib.Path(__file__).resolve().parent
-CANDIDATES = [os.environ["TANDEM_TORCH_PYTHON"]] if "TANDEM_TORCH_PYTHON" in os.environ else [sys.executable, "/usr/bin/python3"]
 NEEDS_NO_TORCH = ("samples", "bad_input")
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 MODELS = {"mlp-tiny": 16, "gpt2-nano": 4, "resnet-tiny": 16}
-sys.path.insert(0, str(TOOLS / "torch"))
+sys.path[:0] = [str(TOOLS / "torch"), str(HERE.parent / "support")]
+import torch_python  # beside the tests
 
-
-def has_torch(python):
-    return shutil.which(python) and subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0
-
-
-PYTHON = sys.executable if CASE in NEEDS_NO_TORCH else next(filter(has_torch, CANDIDATES), None)
+PYTHON = sys.executable if CASE in NEEDS_NO_TORCH else torch_python.find()
 
 
 def run(*command, ranks=1):
@@ -227,7 +221,7 @@ class Case_bad_input(unittest.TestCase):
 
 if __name__ == "__main__":
     if not PYTHON:
-        print(f"skipped: no torch in {' or '.join(CANDIDATES)}; TANDEM_TORCH_PYTHON names another")
+        print(f"skipped: no torch in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another")
         sys.exit(77)
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(globals()[f"Case_{CASE}"])
     sys.exit(not unittest.TextTestRunner().run(suite).wasSuccessful())

@@ -15,4 +15,10 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
+std::string quoted_for_shell(const std::string& word) {
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 }  // namespace tandem::cli

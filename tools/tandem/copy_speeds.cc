@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/copy_speeds.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -27,6 +29,16 @@ double number_in(const nlohmann::json& entry, const char* key) {
 }
 
 }  // namespace
+
+std::vector<std::string> copy_words(const CopyRequest& request) {
+  return {"--backend=" + request.backend,
+          fmt::format("--devices={}", request.devices),
+          fmt::format("--sizes={}B,{}MiB", kLatencyBytes, request.bytes >> 20),
+          "--ways=one",
+          fmt::format("--samples={}", request.samples),
+          "--benchmark_filter=-pageable",
+          "--benchmark_out=" + request.out.string()};
+}
 
 std::vector<CopySpeed> parse_copies(const std::string& text) {
   const auto document = nlohmann::json::parse(text, nullptr, false);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,20 @@ struct CopySpeed {
 
   bool operator==(const CopySpeed&) const = default;
 };
+
+// Of the copy whose time is the latency of a link.
+inline constexpr std::int64_t kLatencyBytes = 4;
+
+struct CopyRequest {
+  std::string backend;
+  int devices = 0;
+  std::int64_t bytes = 0;  // MiB in whole, beside kLatencyBytes
+  int samples = 0;
+  std::filesystem::path out;
+};
+
+// copy_bench's arguments for copies one way between all devices and pinned memory.
+[[nodiscard]] std::vector<std::string> copy_words(const CopyRequest& request);
 
 // The entries of copy_bench's document that were measured. Throws a failure where it is none.
 [[nodiscard]] std::vector<CopySpeed> parse_copies(const std::string& document);

@@ -37,12 +37,13 @@ Seconds expected_time(const results::Cell& cell, const ModelWork& size, const Sa
 std::vector<Seconds> expected_times(const std::vector<results::Cell>& cells,
                                     const SampleTime& samples, const std::string& backend,
                                     const Launcher& launcher, const Interrupts& interrupts) {
+  const bool is_host = is_on_host(backend);
   std::map<std::string, ModelWork> sizes;
   std::vector<Seconds> times;
   for (const results::Cell& cell : cells) {
     const auto [size, is_new] = sizes.try_emplace(cell.model);
     if (is_new && !interrupts.requested()) size->second = launcher.work_of(cell);
-    times.push_back(expected_time(cell, size->second, samples, is_on_host(backend)));
+    times.push_back(expected_time(cell, size->second, samples, is_host));
   }
   return times;
 }

@@ -71,7 +71,12 @@ SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Jou
   }
 }
 
-SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
+struct Explained {
+  SweepEnd end;
+  results::Document document;
+};
+
+Explained measure(const ExplainTask& task, const ExplainOptions& options) {
   if (!task.source.has_journal) {
     fail(ErrorKind::kUsage,
          "reading {}: {} launches are missing and there is no journal.jsonl to measure them into; "
@@ -112,14 +117,9 @@ SweepEnd measure(const ExplainTask& task, const ExplainOptions& options) {
                       .expected = expected_times(task.cells, samples, task.settings.backend,
                                                  launcher, interrupts)},
                      launcher, journal, interrupts);
-  return run_and_plan(runner, task, journal, folder, was_unfinished);
-}
-
-results::Document document_of(const ExplainTask& task, const OutputFolder& folder) {
-  if (!task.source.has_journal) return *task.source.document;
-  auto journal = results::read_journal(folder.journal());
-  if (!journal) fail(ErrorKind::kFailure, "reading {}: it is gone", folder.journal().string());
-  return {.sweep = std::move(journal->sweep), .launches = std::move(journal->launches)};
+  const SweepEnd end = run_and_plan(runner, task, journal, folder, was_unfinished);
+  results::JournalContents contents = journal.take_contents();
+  return {end, {.sweep = std::move(contents.sweep), .launches = std::move(contents.launches)}};
 }
 
 int exit_code(const ExplainTask& task, const results::Document& document, SweepEnd end) {
@@ -131,9 +131,9 @@ int exit_code(const ExplainTask& task, const results::Document& document, SweepE
   return any_with(Status::kFailed, own) || !any_with(Status::kOk, own) ? 1 : 0;
 }
 
-int finish(const ExplainTask& task, SweepEnd end) {
+int finish(const ExplainTask& task, const Explained& explained) {
   const OutputFolder folder(task.source.folder);
-  const results::Document document = document_of(task, folder);
+  const auto& [end, document] = explained;
   const reports::Explanation explanation = reports::explain(document, task.question, task.launches);
   const reports::Report report = reports::make_report(document);
   if (task.source.has_journal) folder.write(report);
@@ -150,10 +150,9 @@ int finish(const ExplainTask& task, SweepEnd end) {
 
 int explain_gap(const ExplainOptions& options) {
   check_not_a_rank("explain");
-  const ExplainTask task = task_of(options);
-  const int missing = launches_missing(task);
-  const SweepEnd end = missing > 0 ? measure(task, options) : SweepEnd::kComplete;
-  return finish(task, end);
+  ExplainTask task = task_of(options);
+  if (launches_missing(task) > 0) return finish(task, measure(task, options));
+  return finish(task, {SweepEnd::kComplete, std::move(*task.source.document)});
 }
 
 }  // namespace tandem::cli

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/explain_source.h"
 
+#include <utility>
+
 #include "common/base/error.h"
 #include "common/results/journal.h"
+#include "tools/tandem/output_folder.h"
 
 namespace tandem::cli {
 namespace {
@@ -26,18 +29,10 @@ fs::path folder_of(const fs::path& file) {
 }
 
 std::optional<results::Document> from_journal(const fs::path& path) {
-  const auto journal = results::read_journal(path);
+  auto journal = results::read_journal(path);
   if (!journal) return std::nullopt;
-  return results::Document{.sweep = journal->sweep, .launches = journal->launches};
-}
-
-// out/explain-1, or the next number that is free.
-fs::path new_folder() {
-  for (int number = 1;; ++number) {
-    const fs::path folder = fs::path("out") / fmt::format("explain-{}", number);
-    std::error_code unreadable;  // then whoever writes into it says so
-    if (!fs::exists(folder, unreadable)) return folder;
-  }
+  return results::Document{.sweep = std::move(journal->sweep),
+                           .launches = std::move(journal->launches)};
 }
 
 }  // namespace
@@ -49,7 +44,7 @@ ExplainSource find_source(const std::string& file, const std::string& out) {
          "its own, not both");
   }
   if (file.empty()) {
-    const fs::path folder = out.empty() ? new_folder() : fs::path(out);
+    const fs::path folder = out.empty() ? new_folder("explain") : fs::path(out);
     return {.folder = folder,
             .is_given = false,
             .has_journal = true,

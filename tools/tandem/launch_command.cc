@@ -11,15 +11,11 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/removed_variables.h"
 #include "reports/implementation.h"
 
 namespace tandem::cli {
 namespace {
-
-// Thread counts, kernel choices and flag twins of the benchmark library, whatever the shell
-// exports. The same prefixes as in tools/lib/setup.sh.
-constexpr std::array<std::string_view, 8> kRemoved{"OMP_", "GOMP_", "KMP_",    "OPENBLAS_",
-                                                   "MKL_", "DNNL_", "ONEDNN_", "BENCHMARK_"};
 
 // Open MPI's daemons on several nodes probe connections that are silent, and give up a node that
 // does not answer after 5 + 3 x 2 s: long before ranks do, whose end could not be told to it. Open
@@ -28,11 +24,6 @@ constexpr std::array<std::pair<const char*, int>, 3> kNoticeLostNodes{
     {{"OMPI_MCA_oob_tcp_keepalive_time", 5},
      {"OMPI_MCA_oob_tcp_keepalive_intvl", 2},
      {"OMPI_MCA_oob_tcp_keepalive_probes", 3}}};
-
-bool is_removed(std::string_view variable) {
-  return std::any_of(kRemoved.begin(), kRemoved.end(),
-                     [&](std::string_view prefix) { return variable.starts_with(prefix); });
-}
 
 const char* flag_of(Check check) {
   switch (check) {
@@ -119,7 +110,7 @@ std::vector<std::string> launch_command(const results::Cell& cell, const LaunchS
                                         const std::filesystem::path& record) {
   std::vector<std::string> command = launcher_words(settings.site, cell, settings.oversubscribe);
   add_cell(command, cell, settings);
-  if (!is_of_torch(cell)) add_yardsticks(command, cell, settings.yardsticks);
+  add_yardsticks(command, cell, settings.yardsticks);
   command.push_back("--record=" + record.string());
   if (!is_of_torch(cell)) add_failing(command, cell, settings);
   if (settings.oversubscribe) command.emplace_back("--oversubscribe");
@@ -129,7 +120,7 @@ std::vector<std::string> launch_command(const results::Cell& cell, const LaunchS
 std::vector<std::string> launch_environment() {
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!is_removed(*variable)) environment.emplace_back(*variable);
+    if (!changes_the_measurement(*variable)) environment.emplace_back(*variable);
   }
   for (const auto& [name, seconds] : kNoticeLostNodes) {
     if (std::getenv(name) == nullptr) environment.push_back(fmt::format("{}={}", name, seconds));

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/link_measurement.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstring>
 #include <system_error>
 
 #include "common/base/error.h"
 #include "common/results/files.h"
 #include "tools/tandem/child_process.h"
+#include "tools/tandem/child_reason.h"
 #include "tools/tandem/launch_command.h"
 #include "tools/tandem/measuring.h"
-#include "tools/tandem/signal_name.h"
-#include "tools/tandem/stderr_reason.h"
 
 namespace tandem::cli {
 namespace {
@@ -23,32 +19,11 @@ using results::LinkMatrix;
 // Pairs grow with the square: 64 of eight devices take seconds.
 constexpr int kMostDevices = 8;
 constexpr int kSamples = 11;
-constexpr std::int64_t kLatencyBytes = 4;
 constexpr std::chrono::seconds kDeadline{60};
 
 // Larger ones on GPUs, where the cost of a call would show in the bandwidth otherwise.
 std::int64_t copy_bytes(const std::string& backend) {
   return std::int64_t{is_on_host(backend) ? 16 : 64} << 20;
-}
-
-std::string reason_of(const ChildResult& result) {
-  switch (result.end) {
-    case ChildResult::End::kExited: {
-      const std::string said = reason_in(result.stderr_text);
-      return said.empty()
-                 ? fmt::format("copy_bench ended with status {} and said nothing", result.code)
-                 : said;
-    }
-    case ChildResult::End::kSignalled:
-      return "copy_bench was ended by " + signal_name(result.code);
-    case ChildResult::End::kTimedOut:
-      return fmt::format("copy_bench did not end within {} s", kDeadline.count());
-    case ChildResult::End::kNotStarted:
-      return fmt::format("copy_bench cannot be started: {}", std::strerror(result.code));
-    case ChildResult::End::kInterrupted:
-      break;
-  }
-  return "copy_bench was interrupted";
 }
 
 results::Link& link_of(std::vector<results::Link>& links, const CopySpeed& copy) {
@@ -90,14 +65,12 @@ std::vector<std::string> link_command(const LinkRequest& request,
   cell.devices = std::min(request.devices, kMostDevices);
   std::vector<std::string> command = launcher_words(request.site, cell, request.oversubscribe);
   command.push_back(request.copy_bench.string());
-  command.push_back("--backend=" + request.backend);
-  command.push_back(fmt::format("--devices={}", cell.devices));
-  command.push_back(
-      fmt::format("--sizes={}B,{}MiB", kLatencyBytes, copy_bytes(request.backend) >> 20));
-  command.emplace_back("--ways=one");
-  command.push_back(fmt::format("--samples={}", kSamples));
-  command.emplace_back("--benchmark_filter=-pageable");
-  command.push_back("--benchmark_out=" + out.string());
+  const std::vector<std::string> words = copy_words({.backend = request.backend,
+                                                     .devices = cell.devices,
+                                                     .bytes = copy_bytes(request.backend),
+                                                     .samples = kSamples,
+                                                     .out = out});
+  command.insert(command.end(), words.begin(), words.end());
   if (request.oversubscribe) command.emplace_back("--oversubscribe");
   return command;
 }
@@ -117,7 +90,7 @@ std::optional<LinkMatrix> measure_links(const LinkRequest& request, const Interr
                     .samples = kSamples,
                     .oversubscribed = request.oversubscribe};
   if (result.end != ChildResult::End::kExited || result.code != 0) {
-    matrix.reason = reason_of(result);
+    matrix.reason = reason_of(result, "copy_bench", kDeadline);
   } else {
     read_links(out, matrix);
   }

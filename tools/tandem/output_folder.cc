@@ -28,6 +28,14 @@ std::filesystem::path absolute_folder(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::filesystem::path new_folder(std::string_view name) {
+  for (int number = 1;; ++number) {
+    const std::filesystem::path folder =
+        std::filesystem::path("out") / fmt::format("{}-{}", name, number);
+    if (!is_there(folder)) return folder;  // unreadable: whoever writes into it says so
+  }
+}
+
 OutputFolder::OutputFolder(const std::filesystem::path& path)
     : path_(absolute_folder(path)),
       is_new_(!is_there(path_)),

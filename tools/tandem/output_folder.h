@@ -2,11 +2,15 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "reports/report.h"
 
 namespace tandem::cli {
+
+// out/explain-1, or the next number that is free, of "explain". Makes nothing.
+[[nodiscard]] std::filesystem::path new_folder(std::string_view name);
 
 // The folder that --out names. Throws a usage error where it cannot be made, a failure where it
 // cannot be written to; both are found out before anything is measured.

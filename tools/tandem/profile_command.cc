@@ -11,6 +11,7 @@
 #include "tools/tandem/interrupts.h"
 #include "tools/tandem/launch_command.h"
 #include "tools/tandem/nvidia_device.h"
+#include "tools/tandem/output_folder.h"
 #include "tools/tandem/profiler_words.h"
 #include "tools/tandem/program_paths.h"
 #include "tools/tandem/relay.h"
@@ -19,14 +20,6 @@ namespace tandem::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// out/profile-1, or the next number that is free.
-fs::path new_folder() {
-  for (int number = 1;; ++number) {
-    fs::path folder = fs::path("out") / fmt::format("profile-{}", number);
-    if (!fs::exists(folder)) return folder;
-  }
-}
 
 std::string launch_of(const ProfileOptions& options) {
   if (!options.launch.empty()) return options.launch;
@@ -71,7 +64,7 @@ ProfiledJob job_of(const ProfileOptions& options) {
   job.site = checked_site(options.site);
   job.step_bench = find_step_bench(options.step_bench);
   // Ranks on other nodes may start elsewhere.
-  job.out = fs::absolute(options.out.empty() ? new_folder() : fs::path(options.out));
+  job.out = fs::absolute(options.out.empty() ? new_folder("profile") : fs::path(options.out));
   return job;
 }
 

@@ -8,6 +8,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "tools/tandem/command_output.h"
+
 namespace tandem::cli {
 namespace {
 
@@ -121,13 +123,7 @@ std::string as_typed(const Words& command) {
       return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
     });
     if (!line.empty()) line += ' ';
-    if (plain) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += '\'';
+    line += plain ? word : quoted_for_shell(word);
   }
   return line;
 }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <system_error>
 
 #include "common/base/error.h"
@@ -32,10 +33,12 @@ std::vector<fs::path> files_in(const std::vector<fs::path>& folders) {
 
 // Models that are files get the names that cells have.
 void find_model_files(Sweep& sweep, const std::string& read, const fs::path& folder) {
+  std::map<std::string, std::string> pinned;  // by the name as given: each file is read once
   const auto find = [&](std::string& model) {
-    const std::string pinned = pinned_name(model, read, folder);
-    model = name_in_results(pinned);
-    if (pinned_file(pinned)) sweep.model_files[model] = pinned;
+    const auto [place, is_new] = pinned.try_emplace(model);
+    if (is_new) place->second = pinned_name(model, read, folder);
+    model = name_in_results(place->second);
+    if (pinned_file(place->second)) sweep.model_files[model] = place->second;
   };
   for (Workload& workload : sweep.workloads) find(workload.model);
   for (std::vector<std::string>& series : sweep.model_series) {

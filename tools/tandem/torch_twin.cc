@@ -42,12 +42,6 @@ std::filesystem::path find_script() {
        "built; keep tools/torch there");
 }
 
-std::string quoted_for_shell(const std::string& word) {
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 // Its one line, "" where it fails.
 std::string answer_of(const TorchTwin& twin, const std::string& question) {
   std::string answer =
@@ -72,7 +66,7 @@ std::optional<TorchTwin> find_torch_twin(const std::string& python, const Launch
   twin.name = answer_of(twin, "--name");
   if (twin.name.starts_with("torch-")) return twin;
   const bool is_there =
-      !output_of(fmt::format("command -v {}", quoted_for_shell(twin.python))).empty();
+      python.find('/') == std::string::npos ? is_in_path(python) : is_program(python);
   if (!is_there && python != kUsualPython) {
     fail(ErrorKind::kUsage, "--with-torch: there is no program '{}'; name a python that has torch",
          python);

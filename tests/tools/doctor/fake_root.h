@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/results/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace tandem::doctor {
 
@@ -20,7 +20,7 @@ class FakeRoot {
   [[nodiscard]] std::filesystem::path root() const { return folder_ / "root"; }
 
  private:
-  results::ScratchFolder folder_;
+  test::ScratchFolder folder_;
 };
 
 }  // namespace tandem::doctor

@@ -3,23 +3,22 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
-
+#include "common/results/files.h"
 #include "common/stats/summary.h"
 
 namespace tandem::doctor {
 namespace {
 
-constexpr double kSlow = 0.5;       // of the median of its kind
-constexpr std::int64_t kSmall = 4;  // bytes of a copy that tells the latency
+using cli::kLatencyBytes;
+
+constexpr double kSlow = 0.5;  // of the median of its kind
 
 bool is_gpu(const std::string& endpoint) { return endpoint.starts_with("cuda:"); }
 
 std::vector<CopySpeed> chosen(const std::vector<CopySpeed>& all, bool from_gpu, bool to_gpu) {
   std::vector<CopySpeed> found;
   for (const CopySpeed& speed : all) {
-    if (speed.bytes == kSmall || speed.from == speed.to || speed.from == "pageable" ||
+    if (speed.bytes == kLatencyBytes || speed.from == speed.to || speed.from == "pageable" ||
         speed.to == "pageable")
       continue;
     if (is_gpu(speed.from) == from_gpu && is_gpu(speed.to) == to_gpu) found.push_back(speed);
@@ -53,13 +52,13 @@ void judge_latency(const std::vector<CopySpeed>& copies, Findings& findings) {
   std::vector<double> times;
   for (const CopySpeed& copy : copies) {
     const bool is_between = is_gpu(copy.from) && is_gpu(copy.to) && copy.from != copy.to;
-    if (copy.bytes == kSmall && is_between) times.push_back(copy.median_us);
+    if (copy.bytes == kLatencyBytes && is_between) times.push_back(copy.median_us);
   }
   if (times.empty()) return;
   findings.push_back(ok("latency", fmt::format("copies of {} B between GPUs: {:.1f} to {:.1f} us, "
                                                "median {:.1f}",
-                                               kSmall, stats::minimum(times), stats::maximum(times),
-                                               stats::median(times))));
+                                               kLatencyBytes, stats::minimum(times),
+                                               stats::maximum(times), stats::median(times))));
 }
 
 void judge_access(const std::vector<results::GpuRecord>& gpus, Findings& findings) {
@@ -89,15 +88,14 @@ void judge_access(const std::vector<results::GpuRecord>& gpus, Findings& finding
 
 CopyRun run_copies(const Programs& programs, int devices) {
   const std::filesystem::path out = programs.file("copies.json");
-  CopyRun copies{
-      .run = programs.run("copy_bench",
-                          {"--backend=cuda", fmt::format("--devices={}", devices),
-                           fmt::format("--sizes={}B,64MiB", kSmall), "--ways=one", "--samples=5",
-                           "--benchmark_filter=-pageable", "--benchmark_out=" + out.string()}),
-      .speeds = {}};
+  CopyRun copies{.run = programs.run("copy_bench", cli::copy_words({.backend = "cuda",
+                                                                    .devices = devices,
+                                                                    .bytes = 64 << 20,
+                                                                    .samples = 5,
+                                                                    .out = out})),
+                 .speeds = {}};
   if (!copies.run.is_done()) return copies;
-  std::ifstream file(out);
-  copies.speeds = cli::parse_copies({std::istreambuf_iterator<char>(file), {}});
+  copies.speeds = cli::parse_copies(results::read_file(out));
   return copies;
 }
 

@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "common/base/error.h"
 #include "tools/tandem/child_process.h"
+#include "tools/tandem/child_reason.h"
 #include "tools/tandem/launch_command.h"
-#include "tools/tandem/signal_name.h"
-#include "tools/tandem/stderr_reason.h"
 
 namespace tandem::doctor {
 namespace {
@@ -22,37 +20,28 @@ using End = ProgramRun::End;
 // Seconds are the rule; a GPU that is opened for the first time may take half a minute.
 constexpr std::chrono::seconds kDeadline{90};
 
-std::string reason_of(const cli::ChildResult& result) {
-  std::string reason = cli::reason_in(result.stderr_text);
-  if (!reason.empty()) return reason;
-  return fmt::format("it ended with status {} and said nothing", result.code);
+End end_of(const cli::ChildResult& result) {
+  switch (result.end) {
+    case cli::ChildResult::End::kExited:
+      return result.code == 0 ? End::kDone : End::kFailed;
+    case cli::ChildResult::End::kTimedOut:
+      return End::kTimedOut;
+    case cli::ChildResult::End::kInterrupted:
+      return End::kInterrupted;
+    case cli::ChildResult::End::kNotStarted:
+      return End::kNotStarted;
+    case cli::ChildResult::End::kSignalled:
+      break;
+  }
+  return End::kFailed;
 }
 
 ProgramRun run_of(const cli::ChildResult& result) {
-  ProgramRun run{.end = End::kFailed,
+  ProgramRun run{.end = end_of(result),
                  .reason = {},
                  .stderr_text = result.stderr_text,
                  .seconds = result.duration.count()};
-  switch (result.end) {
-    case cli::ChildResult::End::kExited:
-      if (result.code == 0) run.end = End::kDone;
-      if (result.code != 0) run.reason = reason_of(result);
-      break;
-    case cli::ChildResult::End::kSignalled:
-      run.reason = "it was ended by " + cli::signal_name(result.code);
-      break;
-    case cli::ChildResult::End::kTimedOut:
-      run.end = End::kTimedOut;
-      run.reason = fmt::format("it did not end within {} s", kDeadline.count());
-      break;
-    case cli::ChildResult::End::kInterrupted:
-      run.end = End::kInterrupted;
-      break;
-    case cli::ChildResult::End::kNotStarted:
-      run.end = End::kNotStarted;
-      run.reason = std::strerror(result.code);
-      break;
-  }
+  if (!run.is_done()) run.reason = cli::reason_of(result, "it", kDeadline);
   return run;
 }
 

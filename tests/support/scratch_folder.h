@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-namespace tandem::results {
+namespace tandem::test {
 
 // A folder of its own, removed with its contents.
 class ScratchFolder {
@@ -21,10 +21,13 @@ class ScratchFolder {
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
-  [[nodiscard]] std::filesystem::path operator/(const char* name) const { return path_ / name; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const {
+    return path_ / name;
+  }
 
  private:
   std::filesystem::path path_;
 };
 
-}  // namespace tandem::results
+}  // namespace tandem::test

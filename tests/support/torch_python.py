@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python whose torch tests are run with."""
+import os
+import shutil
+import subprocess
+import sys
+
+
+TRIED = [os.environ["TANDEM_TORCH_PYTHON"]] if "TANDEM_TORCH_PYTHON" in os.environ else [sys.executable, "/usr/bin/python3"]
+
+
+def find(question="import torch"):
+    """The first of them that answers `question` with status 0; None where none does."""
+    for python in TRIED:
+        if not shutil.which(python):
+            continue
+        if subprocess.run([python, "-c", question], capture_output=True, check=False).returncode == 0:
+            return python
+    return None
