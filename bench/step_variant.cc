@@ -11,6 +11,7 @@
 #include "bench/bucket_limits.h"
 #include "bench/choices.h"
 #include "bench/comma_list.h"
+#include "bench/step_checks.h"
 #include "common/base/error.h"
 #include "common/base/numbers.h"
 #include "common/base/units.h"

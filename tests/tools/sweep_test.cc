@@ -329,7 +329,7 @@ TEST_F(SweepOfAFile, SameFileInAnotherFolder_IsTheSameDefinition) {
     std::ofstream(folder / "sweep.json") << with("\"mlp-base\"", "\"own.json\"");
     return definition_of(load_sweep((folder / "sweep.json").string(), {}), {"auto", false});
   };
-  EXPECT_EQ(definition_in(folder_), definition_in(folder_ / "elsewhere"));
+  EXPECT_EQ(definition_in(folder_.path()), definition_in(folder_ / "elsewhere"));
 }
 
 TEST_F(SweepOfAFile, SeriesAndConstraints_NameItAsItsCellsDo) {

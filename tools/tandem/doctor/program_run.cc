@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "common/base/error.h"
@@ -42,6 +43,7 @@ ProgramRun run_of(const cli::ChildResult& result) {
                  .stderr_text = result.stderr_text,
                  .seconds = result.duration.count()};
   if (!run.is_done()) run.reason = cli::reason_of(result, "it", kDeadline);
+  if (run.end == End::kNotStarted) run.reason = std::strerror(result.code);
   return run;
 }
 
