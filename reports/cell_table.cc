@@ -28,12 +28,7 @@ std::string speedup_text(const CellSummary& summary) {
 std::string efficiency_text(const CellSummary& summary) {
   const std::optional<stats::Estimate> efficiency = summary.efficiency();
   if (!efficiency || summary.cell.devices == 1) return kNone;
-  std::string text = fmt::format("{:.0f} %", 100 * efficiency->center);
-  if (efficiency->interval) {
-    text += fmt::format(" [{:.0f} .. {:.0f}]", 100 * efficiency->interval->low,
-                        100 * efficiency->interval->high);
-  }
-  return text + (summary.efficiency_above_one() ? " (!)" : "");
+  return whole_percent_text(*efficiency) + (summary.efficiency_above_one() ? " (!)" : "");
 }
 
 // "41.2 (58 %)": achieved, and of the measured peak.

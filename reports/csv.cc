@@ -9,16 +9,18 @@
 #include <vector>
 
 #include "reports/collectives.h"
+#include "reports/csv_text.h"
 #include "reports/ddp_cost.h"
+#include "reports/device_memory.h"
 #include "reports/dropped.h"
 #include "reports/format.h"
 #include "reports/modelled.h"
+#include "reports/phases.h"
 
 namespace tandem::reports {
 namespace {
 
-constexpr std::string_view kHeader =
-    "model,global_batch,devices,strategy,launch,backend,mode,options,"
+constexpr std::string_view kFigureColumns =
     "status,reason,marks,launches,failed_launches,samples,"
     "median_step_s,median_step_low_s,median_step_high_s,"
     "mean_step_s,mean_step_low_s,mean_step_high_s,"
@@ -33,20 +35,22 @@ constexpr std::string_view kHeader =
     "exposed_s,exposed_low_s,exposed_high_s,"
     "hidden_share,hidden_share_low,hidden_share_high,"
     "precision,device_gflops,peak_gflops,peak_share,"
-    "efficiency_low,efficiency_high,drift,modes,steps_in_modes\n";
+    "efficiency_low,efficiency_high,drift,modes,steps_in_modes,"
+    "weak_efficiency,weak_efficiency_low,weak_efficiency_high,"
+    "peak_device0_bytes,peak_others_bytes,remainder_s";
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string doubled;
-  for (const char c : text) doubled.append(c == '"' ? 2U : 1U, c);
-  return fmt::format("\"{}\"", doubled);
+// Phases have fixed names; what goes by another one is summed up in the last column.
+std::string header() {
+  std::string text = fmt::format("{},{}", kCellColumns, kFigureColumns);
+  for (const std::string_view phase : step_phases()) text += fmt::format(",phase_{}_s", phase);
+  return text + ",phases_of_other_names_s\n";
 }
 
 void add_estimate(std::vector<std::string>& fields, const stats::Estimate* estimate) {
-  fields.push_back(estimate != nullptr ? fmt::format("{}", estimate->center) : "");
+  fields.push_back(estimate != nullptr ? csv_figure(estimate->center) : "");
   const bool known = estimate != nullptr && estimate->interval;
   const auto end = [](double value) {
-    return value >= 0 && std::isfinite(value) ? fmt::format("{}", value) : std::string();
+    return value >= 0 && std::isfinite(value) ? csv_figure(value) : std::string();
   };
   fields.push_back(known ? end(estimate->interval->low) : "");
   fields.push_back(known ? end(estimate->interval->high) : "");
@@ -55,9 +59,9 @@ void add_estimate(std::vector<std::string>& fields, const stats::Estimate* estim
 // Of a difference or a share, either end of which may be below zero.
 void add_signed(std::vector<std::string>& fields, const stats::Estimate* estimate) {
   const bool known = estimate != nullptr && estimate->interval;
-  fields.push_back(estimate != nullptr ? fmt::format("{}", estimate->center) : "");
-  fields.push_back(known ? fmt::format("{}", estimate->interval->low) : "");
-  fields.push_back(known ? fmt::format("{}", estimate->interval->high) : "");
+  fields.push_back(estimate != nullptr ? csv_figure(estimate->center) : "");
+  fields.push_back(known ? csv_figure(estimate->interval->low) : "");
+  fields.push_back(known ? csv_figure(estimate->interval->high) : "");
 }
 
 void add_cost(std::vector<std::string>& fields, const DdpCost* cost) {
@@ -82,7 +86,7 @@ void add_collectives(std::vector<std::string>& fields, const CollectiveTimes* ti
 
 void add_flops(std::vector<std::string>& fields, const CellSummary& summary) {
   const auto text = [](std::optional<double> value) {
-    return value ? fmt::format("{}", *value) : std::string();
+    return value ? csv_figure(*value) : std::string();
   };
   fields.push_back(precision_of(summary.cell));
   fields.push_back(text(summary.device_gflops()));
@@ -94,24 +98,45 @@ void add_flops(std::vector<std::string>& fields, const CellSummary& summary) {
 void add_late_columns(std::vector<std::string>& fields, const CellSummary& summary) {
   const std::optional<stats::Estimate> efficiency = summary.efficiency();
   const bool known = efficiency && efficiency->interval;
-  fields.push_back(known ? fmt::format("{}", efficiency->interval->low) : "");
-  fields.push_back(known ? fmt::format("{}", efficiency->interval->high) : "");
+  fields.push_back(known ? csv_figure(efficiency->interval->low) : "");
+  fields.push_back(known ? csv_figure(efficiency->interval->high) : "");
   const Unsteadiness& found = summary.unsteadiness;
-  fields.push_back(found.drift ? fmt::format("{}", found.drift->change) : "");
-  fields.push_back(found.modes ? fmt::format("{};{}", found.modes->low, found.modes->high) : "");
+  fields.push_back(found.drift ? csv_figure(found.drift->change) : "");
+  fields.push_back(found.modes ? csv_figure(found.modes->low) + ";" + csv_figure(found.modes->high)
+                               : "");
   fields.push_back(std::to_string(found.launches_in_modes));
+}
+
+// The root's, and the most of the others.
+void add_memory(std::vector<std::string>& fields, const CellSummary& summary) {
+  const std::vector<std::int64_t> peaks = peak_memory(summary);
+  fields.push_back(peaks.empty() ? "" : std::to_string(peaks.front()));
+  fields.push_back(
+      peaks.size() < 2 ? "" : std::to_string(*std::max_element(peaks.begin() + 1, peaks.end())));
+}
+
+// Empty where the cell does not have the phase.
+void add_phases(std::vector<std::string>& fields, const CellSummary& summary) {
+  const std::span<const std::string_view> names = step_phases();
+  std::vector<std::string> times(names.size());
+  double others = 0;
+  for (const PhaseMean& phase : summary.phases) {
+    const auto found = std::find(names.begin(), names.end(), phase.name);
+    if (found == names.end()) {
+      others += phase.seconds;
+    } else {
+      times[static_cast<std::size_t>(found - names.begin())] = csv_figure(phase.seconds);
+    }
+  }
+  fields.push_back(summary.phases.empty() ? "" : csv_figure(summary.remainder_seconds));
+  fields.insert(fields.end(), times.begin(), times.end());
+  fields.push_back(others == 0 ? "" : csv_figure(others));
 }
 
 template <class Found, class IsOf>
 const Found* find_of(const std::vector<Found>& list, IsOf is_of) {
   const auto found = std::find_if(list.begin(), list.end(), is_of);
   return found == list.end() ? nullptr : &*found;
-}
-
-std::string options_text(const results::Cell& cell) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : cell.options) parts.push_back(name + "=" + value);
-  return join(parts, " ");
 }
 
 // "none" where there ought to be one; empty of single, and of what was not measured.
@@ -121,29 +146,19 @@ std::string baseline_text(const CellSummary& summary) {
 }
 
 std::vector<std::string> cell_fields(const CellSummary& summary) {
-  const results::Cell& cell = summary.cell;
   const bool measured = summary.launches > 0;
-  std::vector<std::string> fields{cell.model,
-                                  std::to_string(cell.global_batch),
-                                  std::to_string(cell.devices),
-                                  cell.strategy,
-                                  cell.launch,
-                                  cell.backend,
-                                  summary.mode,
-                                  options_text(cell),
-                                  std::string(to_string(summary.status)),
-                                  summary.reason,
-                                  join(marks_of(summary), "; "),
-                                  std::to_string(summary.launches),
-                                  std::to_string(summary.failed_launches),
-                                  std::to_string(summary.samples)};
+  std::vector<std::string> fields = cell_columns(summary);
+  fields.insert(fields.end(),
+                {std::string(to_string(summary.status)), summary.reason,
+                 join(marks_of(summary), "; "), std::to_string(summary.launches),
+                 std::to_string(summary.failed_launches), std::to_string(summary.samples)});
   add_estimate(fields, measured ? &summary.median_step : nullptr);
   add_estimate(fields, measured ? &summary.mean_step : nullptr);
   add_estimate(fields, measured ? &summary.throughput : nullptr);
   fields.emplace_back(baseline_text(summary));
   add_estimate(fields, summary.speedup ? &*summary.speedup : nullptr);
-  fields.push_back(summary.speedup ? fmt::format("{}", summary.efficiency()->center) : "");
-  fields.push_back(summary.phases.empty() ? "" : fmt::format("{}", summary.remainder_share()));
+  fields.push_back(summary.speedup ? csv_figure(summary.efficiency()->center) : "");
+  fields.push_back(summary.phases.empty() ? "" : csv_figure(summary.remainder_share()));
   return fields;
 }
 
@@ -155,9 +170,8 @@ std::string dropped_row(const std::string& name, const std::string& reason) {
   constexpr std::size_t kStatus = 8;
   fields[kStatus] = "dropped";
   fields[kStatus + 1] = reason;
-  fields.resize(static_cast<std::size_t>(std::ranges::count(kHeader, ',')) + 1);
-  for (std::string& field : fields) field = csv_field(field);
-  return join(fields, ",") + "\n";
+  fields.resize(static_cast<std::size_t>(std::ranges::count(header(), ',')) + 1);
+  return csv_row(fields);
 }
 
 }  // namespace
@@ -165,7 +179,7 @@ std::string dropped_row(const std::string& name, const std::string& reason) {
 std::string to_csv(const Summary& summary, const std::vector<results::DroppedCells>& dropped) {
   const std::vector<DdpCost> costs = ddp_costs(summary);
   const std::vector<CollectiveTimes> collectives = collective_times(summary);
-  std::string text{kHeader};
+  std::string text = header();
   for (const CellSummary& cell : summary.cells) {
     std::vector<std::string> fields = cell_fields(cell);
     add_cost(fields, find_of(costs, [&](const DdpCost& cost) { return cost.ddp == &cell; }));
@@ -174,8 +188,10 @@ std::string to_csv(const Summary& summary, const std::vector<results::DroppedCel
                     }));
     add_flops(fields, cell);
     add_late_columns(fields, cell);
-    for (std::string& field : fields) field = csv_field(field);
-    text += join(fields, ",") + "\n";
+    add_estimate(fields, cell.weak_efficiency ? &*cell.weak_efficiency : nullptr);
+    add_memory(fields, cell);
+    add_phases(fields, cell);
+    text += csv_row(fields);
   }
   for (const results::DroppedCells& group : dropped) {
     for (const std::string& name : group.cells) text += dropped_row(name, group.reason);

@@ -94,6 +94,15 @@ std::string ratio_text(const stats::Estimate& ratio) {
   return text;
 }
 
+std::string whole_percent_text(const stats::Estimate& share) {
+  std::string text = fmt::format("{:.0f} %", 100 * share.center);
+  if (share.interval) {
+    text +=
+        fmt::format(" [{:.0f} .. {:.0f}]", 100 * share.interval->low, 100 * share.interval->high);
+  }
+  return text;
+}
+
 std::string factor_text(double ratio) { return factor(ratio, 2) + "x"; }
 
 bool is_unbounded(const stats::Estimate& estimate) {

@@ -19,6 +19,9 @@ namespace tandem::reports {
 // "1.12x [1.08 .. 1.16]"; what is beyond a factor of a thousand reads ">1000" or "<0.001".
 [[nodiscard]] std::string ratio_text(const stats::Estimate& ratio);
 
+// "78 % [76 .. 80]", of a share.
+[[nodiscard]] std::string whole_percent_text(const stats::Estimate& share);
+
 // "1.12x": the centre alone.
 [[nodiscard]] std::string factor_text(double ratio);
 

@@ -28,7 +28,6 @@
 #include "reports/modelled.h"
 #include "reports/page_lists.h"
 #include "reports/phases.h"
-#include "reports/weak_scaling.h"
 
 namespace tandem::reports {
 namespace {
@@ -104,10 +103,10 @@ void add_ideal(Json& json, const char* name, const CellSummary& cell, std::int64
   if (one != nullptr) json[name] = brief(one->throughput.center * cell.cell.devices);
 }
 
-void add_weak(Json& json, const CellSummary& cell, const std::optional<stats::Estimate>& weak) {
-  if (!weak) return;
-  json["w"] = triple(*weak);
-  json["x"] = triple(*weak, cell.cell.devices);
+void add_weak(Json& json, const CellSummary& cell) {
+  if (!cell.weak_efficiency) return;
+  json["w"] = triple(*cell.weak_efficiency);
+  json["x"] = triple(*cell.weak_efficiency, cell.cell.devices);
 }
 
 Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases) {
@@ -137,14 +136,12 @@ Json place_of(const CellSummary& cell, Texts& texts) {
 
 Json cells_json(const Summary& summary, const std::vector<std::string>& phases, Texts& texts,
                 const PageLimits& limits, PageData& told) {
-  const std::vector<std::optional<stats::Estimate>> weak = weak_efficiencies(summary);
   Json list = Json::array();
-  for (std::size_t i = 0; i < summary.cells.size(); ++i) {
-    const CellSummary& cell = summary.cells[i];
+  for (const CellSummary& cell : summary.cells) {
     if (cell.launches == 0) continue;
     Json json = place_of(cell, texts);
     json.update(figures_of(cell, phases));
-    add_weak(json, cell, weak[i]);
+    add_weak(json, cell);
     add_ideal(json, "i", cell, cell.cell.global_batch, summary);
     if (cell.cell.global_batch % cell.cell.devices == 0) {
       add_ideal(json, "j", cell, cell.cell.global_batch / cell.cell.devices, summary);

@@ -49,6 +49,8 @@ double phase_seconds(const results::DevicePhases& device, const std::string& nam
   return found == device.mean_seconds.end() ? 0 : found->second;
 }
 
+std::span<const std::string_view> step_phases() { return kStepOrder; }
+
 std::vector<std::string> in_step_order(std::vector<std::string> names) {
   std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
     return std::pair(place_of(a), a) < std::pair(place_of(b), b);

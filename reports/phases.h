@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "reports/summary.h"
@@ -22,6 +24,9 @@ namespace tandem::reports {
 // Mean phase times of the critical device over the launches, in the order of a step.
 [[nodiscard]] std::vector<PhaseMean> mean_phases(
     const std::vector<const results::LaunchRecord*>& launches);
+
+// Their names, in the order of a step.
+[[nodiscard]] std::span<const std::string_view> step_phases();
 
 // Puts phase names into the order of a step; unknown names come last.
 [[nodiscard]] std::vector<std::string> in_step_order(std::vector<std::string> names);

@@ -11,7 +11,6 @@
 #include "reports/collectives.h"
 #include "reports/format.h"
 #include "reports/implementation.h"
-#include "reports/weak_scaling.h"
 
 namespace tandem::reports {
 namespace {
@@ -72,12 +71,11 @@ struct Range {
 };
 
 Range weak_range(const Summary& summary) {
-  const std::vector<std::optional<stats::Estimate>> weak = weak_efficiencies(summary);
   Range range;
-  for (std::size_t i = 0; i < weak.size(); ++i) {
-    const CellSummary& cell = summary.cells[i];
-    if (!weak[i] || !counts(cell) || cell.cell.strategy != "ddp" || cell.cell.devices < 2) continue;
-    range.add(weak[i]->center);
+  for (const CellSummary& cell : summary.cells) {
+    if (!cell.weak_efficiency || !counts(cell)) continue;
+    if (cell.cell.strategy != "ddp" || cell.cell.devices < 2) continue;
+    range.add(cell.weak_efficiency->center);
   }
   return range;
 }

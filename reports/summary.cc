@@ -98,12 +98,20 @@ CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
   return summary;
 }
 
+std::optional<stats::Estimate> against_single(const CellSummary& summary, std::int64_t batch,
+                                              const std::vector<CellSummary>& cells) {
+  const CellSummary* baseline = baseline_of(summary, batch, cells);
+  if (baseline == nullptr) return std::nullopt;
+  return stats::ratio_of_medians(baseline->medians, summary.medians);
+}
+
 void fill_speedups(std::vector<CellSummary>& cells) {
   for (CellSummary& summary : cells) {
     if (summary.launches == 0 || summary.cell.strategy == "single") continue;
-    const CellSummary* baseline = baseline_of(summary, summary.cell.global_batch, cells);
-    if (baseline == nullptr) continue;
-    summary.speedup = stats::ratio_of_medians(baseline->medians, summary.medians);
+    const results::Cell& cell = summary.cell;
+    summary.speedup = against_single(summary, cell.global_batch, cells);
+    if (cell.global_batch % cell.devices != 0) continue;
+    summary.weak_efficiency = against_single(summary, cell.global_batch / cell.devices, cells);
   }
 }
 

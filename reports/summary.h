@@ -49,10 +49,14 @@ struct CellSummary {
   stats::Estimate mean_step;               // seconds
   stats::Estimate throughput;              // samples per second: batch / mean step
   std::optional<stats::Estimate> speedup;  // median of `single` / own; same model and batch
-  std::vector<PhaseMean> phases;           // means per step of the critical device
-  double remainder_seconds = 0;            // mean of step minus that sample's slowest device
-  double flops_per_sample = 0;             // of the model's products; 0: not told
-  double peak_gflops = 0;  // measured, of one device in the cell's precision; 0: none
+  // Of weak scaling: median of `single` on the batch that one device has here (batch / devices) /
+  // own. Absent for single, where devices do not divide the batch, and where that `single` was not
+  // measured in the same mode and precision, with the same optimizer and models.
+  std::optional<stats::Estimate> weak_efficiency;
+  std::vector<PhaseMean> phases;  // means per step of the critical device
+  double remainder_seconds = 0;   // mean of step minus that sample's slowest device
+  double flops_per_sample = 0;    // of the model's products; 0: not told
+  double peak_gflops = 0;         // measured, of one device in the cell's precision; 0: none
 
   // Speed-up per device against `single`; absent where that was not measured.
   [[nodiscard]] std::optional<stats::Estimate> efficiency() const;

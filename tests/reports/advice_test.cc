@@ -100,15 +100,19 @@ TEST(WeakScaling, IsAgainstSingle_OnOneDevicesShare) {
   synthetic.add("single", 1, {0.040, 0.040}, 32).add("single", 1, {0.080, 0.080}, 64);
   synthetic.add("ddp", 2, {0.050, 0.050}, 64).add("ddp", 2, {0.050, 0.050}, 63);
   const Summary summary = summarize(synthetic.document());
-  const auto weak = weak_efficiencies(summary);
-  ASSERT_EQ(weak.size(), summary.cells.size());
-  for (std::size_t i = 0; i < weak.size(); ++i) {
-    const results::Cell& cell = summary.cells[i].cell;
-    EXPECT_EQ(weak[i].has_value(), cell.strategy == "ddp" && cell.global_batch == 64);
-    if (weak[i].has_value()) {
-      EXPECT_NEAR(weak[i]->center, 0.8, 1e-12);
+  for (const CellSummary& summed : summary.cells) {
+    const results::Cell& cell = summed.cell;
+    const std::optional<stats::Estimate>& weak = summed.weak_efficiency;
+    EXPECT_EQ(weak.has_value(), cell.strategy == "ddp" && cell.global_batch == 64);
+    if (weak.has_value()) {
+      EXPECT_NEAR(weak->center, 0.8, 1e-12);
     }
   }
+  const Table table = weak_table(summary);
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.rows[0][4], "32");
+  EXPECT_EQ(table.rows[0][5], "80 % [80 .. 80]");
+  EXPECT_EQ(table.rows[0][6], "1.60x [1.60 .. 1.60]");
 }
 
 TEST(DeviceMemory, PeakIsTheMostOverLaunches) {

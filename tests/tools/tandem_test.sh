@@ -24,7 +24,7 @@ launches() { grep -c '"launch_index"' result/journal.jsonl; }
 case_happy() {
   sweep 64 processes
   expect 0 run
-  for file in journal.jsonl results.json report.html report.md cells.csv; do
+  for file in journal.jsonl results.json report.html report.md cells.csv comparisons.csv samples.csv; do
     [ -s result/$file ] || die "$file is missing"
   done
   [ "$(tail -1 out)" = "$folder/result/report.html" ] || die "the last line is not the page"
@@ -436,7 +436,7 @@ case_report() {
   expect 2 "$tandem" report absent --out again
   one_line 'no such file or folder'
   expect 0 "$tandem" report result --out again
-  for file in results.json report.html report.md cells.csv; do
+  for file in results.json report.html report.md cells.csv comparisons.csv samples.csv; do
     cmp -s result/$file again/$file || die "$file differs when reported again"
   done
   expect 0 "$tandem" report again/results.json --out third

@@ -76,7 +76,7 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
 
 CLI::App* add_report(CLI::App& app, ReportOptions& options) {
   CLI::App* report = app.add_subcommand(
-      "report", "Write results.json, report.html, report.md and cells.csv from finished launches.");
+      "report", "Write results.json, report.html, report.md and *.csv from finished launches.");
   report->add_option("SOURCE", options.sources, "Folders of tandem run, journals or results.json")
       ->required();
   report

@@ -8,9 +8,11 @@
 #include "common/base/error.h"
 #include "common/results/document.h"
 #include "common/results/files.h"
+#include "reports/comparisons_csv.h"
 #include "reports/csv.h"
 #include "reports/html.h"
 #include "reports/markdown.h"
+#include "reports/samples_csv.h"
 
 namespace tandem::cli {
 namespace {
@@ -80,14 +82,21 @@ void OutputFolder::withdraw() const {
 }
 
 void OutputFolder::write(const reports::Report& report) const {
-  // As much to write as all the others together: beside them where a thread can be had.
+  // The most of what there is to write: beside the others where threads can be had.
   std::future<void> document =
       std::async([&] { results::write_document(path_ / "results.json", report.document); });
+  std::future<void> samples = std::async([&] {
+    results::replace_file(path_ / "samples.csv", [&](const results::TextSink& sink) {
+      reports::write_samples_csv(sink, report.summary);
+    });
+  });
   results::replace_file(path_ / "cells.csv",
                         reports::to_csv(report.summary, report.document.sweep.dropped));
+  results::replace_file(path_ / "comparisons.csv", reports::to_comparisons_csv(report.summary));
   results::replace_file(path_ / "report.md", reports::to_markdown(report));
   results::replace_file(page(), reports::to_html(report));
   document.get();
+  samples.get();
 }
 
 }  // namespace tandem::cli

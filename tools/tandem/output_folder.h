@@ -34,7 +34,7 @@ class OutputFolder {
   // where it is new. Leaves a folder that held a journal before as it is.
   void withdraw() const;
 
-  // results.json, report.html, report.md, cells.csv.
+  // results.json, report.html, report.md, cells.csv, comparisons.csv, samples.csv.
   void write(const reports::Report& report) const;
 
  private:

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "reports/summary.h"
+
+namespace tandem::reports {
+
+// One tidy table: a row per point at which dp and ddp are compared: what is compared, then median
+// steps, the ratio of speeds with its interval, and what ddp is. Figures as in cells.csv.
+[[nodiscard]] std::string to_comparisons_csv(const Summary& summary);
+
+}  // namespace tandem::reports
