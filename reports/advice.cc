@@ -9,13 +9,16 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
+#include "common/base/error.h"
 #include "reports/break_even.h"
 #include "reports/bucket_curve.h"
 #include "reports/device_memory.h"
 #include "reports/format.h"
 #include "reports/implementation.h"
 #include "reports/modelled.h"
+#include "reports/section_words.h"
 
 namespace tandem::reports {
 namespace {
@@ -148,7 +151,7 @@ void add_idle_devices(std::vector<Advice>& list, const Summary& summary) {
                                 "devices) samples until none is left. Use a batch that the devices "
                                 "divide.",
                                 point_of(cell), cell.devices_used),
-                    "trust"});
+                    "cells"});
   }
 }
 
@@ -169,6 +172,19 @@ void add_root_memory(std::vector<Advice>& list, const std::vector<const Comparis
 }
 
 }  // namespace
+
+std::string_view evidence_title(const Advice& advice) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kTitles{
+      {{"phases", kPhasesTitle},
+       {"buckets", kBucketsTitle},
+       {"cells", kCellsTitle},
+       {"memory", kMemoryTitle},
+       {"map", kMapTitle}}};
+  for (const auto& [id, title] : kTitles) {
+    if (id == advice.evidence) return title;
+  }
+  fail(ErrorKind::kLogic, "advice rests on '{}', which has no title", advice.evidence);
+}
 
 std::vector<Advice> advice(const Summary& summary) {
   std::vector<Advice> list;

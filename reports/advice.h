@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/summary.h"
@@ -11,8 +12,11 @@ namespace tandem::reports {
 // Something to do, or to know before doing it.
 struct Advice {
   std::string text;
-  std::string evidence;  // the section of the page that shows it: "phases", "buckets", ...
+  std::string evidence;  // the part of the page that shows it: "phases", "buckets", "cells", ...
 };
+
+// The title of that section, which is the Markdown's too.
+[[nodiscard]] std::string_view evidence_title(const Advice& advice);
 
 // What these results advise, most workloads first at their largest device count: what limits dp and
 // ddp, what ddp's copies cost, the best bucket size, devices without work, the root's memory, and

@@ -152,6 +152,29 @@ std::string winner_text(const Comparison& pair) {
   return "undecided " + factor_text(pair.ddp_speed.center);
 }
 
+std::string speed_interval(const Comparison& pair) {
+  if (!pair.ddp_speed.interval) return "";
+  return fmt::format("{:.2f} .. {:.2f}", pair.ddp_speed.interval->low,
+                     pair.ddp_speed.interval->high);
+}
+
+Table map_table(const WinMap& map) {
+  Table table{.columns = {{"model"}}, .rows = {}};
+  for (const std::int64_t batch : map.batches) {
+    table.columns.push_back({fmt::format("batch {}", batch), Table::Align::kRight});
+  }
+  for (std::size_t row = 0; row < map.models.size(); ++row) {
+    std::vector<std::string> fields{map.models[row]};
+    for (const Comparison* pair : map.pairs[row]) {
+      const std::string interval = pair == nullptr ? "" : speed_interval(*pair);
+      fields.push_back(pair == nullptr ? "-" : winner_text(*pair));
+      if (!interval.empty()) fields.back() += " [" + interval + "]";
+    }
+    table.rows.push_back(std::move(fields));
+  }
+  return table;
+}
+
 std::string tested_range(const Summary& summary) {
   std::set<std::int64_t> batches;
   std::set<std::int64_t> devices;

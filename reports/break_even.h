@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/summary.h"
+#include "reports/table.h"
 
 namespace tandem::reports {
 
@@ -29,6 +30,12 @@ struct WinMap {
 // What stands in a cell: "ddp 1.47x", "dp 1.12x", "undecided 1.01x"; the factor is that of the
 // winner's speed, undecided: ddp's over dp's.
 [[nodiscard]] std::string winner_text(const Comparison& pair);
+
+// "1.43 .. 1.51", the interval of ddp's speed over dp's; empty where there is none.
+[[nodiscard]] std::string speed_interval(const Comparison& pair);
+
+// A row per model, a column per batch, in each cell the winner and that interval.
+[[nodiscard]] Table map_table(const WinMap& map);
 
 // Where the winner changes within the tested range, along the batch and along the devices, a
 // sentence each; where it does not, that it does not. A change is told only between two points

@@ -80,4 +80,24 @@ std::vector<BucketCurve> bucket_curves(const Summary& summary) {
   return found;
 }
 
+Table bucket_curve_table(const Summary& summary) {
+  using enum Table::Align;
+  Table table{.columns = {{"cells that differ in this alone", kLeft},
+                          {"bucket cap, MiB", kRight},
+                          {"launches", kRight},
+                          {"median step [95 %]", kRight},
+                          {"remarks", kLeft}},
+              .rows = {}};
+  for (const BucketCurve& curve : bucket_curves(summary)) {
+    for (const BucketCurve::Point& point : curve.points) {
+      std::vector<std::string> remarks;
+      if (&point == &curve.best()) remarks.emplace_back("the least");
+      if (&point == curve.usual()) remarks.emplace_back("the default");
+      table.rows.push_back({curve.title, point.cap, std::to_string(point.cell->launches),
+                            duration_text(point.cell->median_step), join(remarks, ", ")});
+    }
+  }
+  return table;
+}
+
 }  // namespace tandem::reports

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reports/summary.h"
+#include "reports/table.h"
 
 namespace tandem::reports {
 
@@ -29,5 +30,8 @@ struct BucketCurve {
 
 // Points into the summary.
 [[nodiscard]] std::vector<BucketCurve> bucket_curves(const Summary& summary);
+
+// A row per point of each curve: what ddp was run on, the cap, launches and median step.
+[[nodiscard]] Table bucket_curve_table(const Summary& summary);
 
 }  // namespace tandem::reports

@@ -38,10 +38,11 @@ bool has_ladder(const GapQuestion& question, const std::set<std::string>& names)
 
 }  // namespace
 
-std::vector<Explanation> explained_points(const Report& report) {
-  const std::set<std::string> names = measured_names(report.summary);
+std::vector<Explanation> explained_points(const results::Document& document,
+                                          const Summary& summary) {
+  const std::set<std::string> names = measured_names(summary);
   std::vector<const CellSummary*> points;
-  for (const Comparison& pair : report.summary.comparisons) {
+  for (const Comparison& pair : summary.comparisons) {
     const CellSummary& dp = *pair.dp;
     if (dp.cell.devices < 2 || !is_plain(dp.cell) || !is_plain(pair.ddp->cell)) continue;
     if (has_ladder(question_of(dp), names)) points.push_back(&dp);
@@ -51,7 +52,7 @@ std::vector<Explanation> explained_points(const Report& report) {
   points.resize(std::min(points.size(), kMostPoints));
   std::vector<Explanation> found;
   for (const CellSummary* point : points) {
-    found.push_back(explain(report.document, question_of(*point), point->launches));
+    found.push_back(explain(document, question_of(*point), point->launches));
   }
   return found;
 }

@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "reports/explanation.h"
-#include "reports/explanation_sections.h"
-#include "reports/report.h"
+#include "reports/summary.h"
 
 namespace tandem::reports {
 
 // The gap at each point of the comparisons where every rung of the ladder was measured: at most
 // four, those on the most devices. `tandem explain` measures what is missing.
-[[nodiscard]] std::vector<Explanation> explained_points(const Report& report);
+[[nodiscard]] std::vector<Explanation> explained_points(const results::Document& document,
+                                                        const Summary& summary);
 
 }  // namespace tandem::reports

@@ -46,11 +46,8 @@ std::string shade(const Comparison& pair) {
 
 std::string map_cell(const Comparison* pair) {
   if (pair == nullptr) return "<td class=\"none\">-</td>";
-  std::string interval;
-  if (pair->ddp_speed.interval) {
-    interval = fmt::format("<small>{:.2f} .. {:.2f}</small>", pair->ddp_speed.interval->low,
-                           pair->ddp_speed.interval->high);
-  }
+  std::string interval = speed_interval(*pair);
+  if (!interval.empty()) interval = "<small>" + interval + "</small>";
   return fmt::format("<td class=\"{}\">{}{}</td>", shade(*pair), escape_html(winner_text(*pair)),
                      interval);
 }

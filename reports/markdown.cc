@@ -1,76 +1,182 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/markdown.h"
 
+#include <fmt/format.h>
+
+#include <span>
 #include <string_view>
 
+#include "reports/advice.h"
+#include "reports/break_even.h"
+#include "reports/bucket_curve.h"
 #include "reports/cell_table.h"
 #include "reports/collectives.h"
 #include "reports/ddp_cost.h"
+#include "reports/device_memory.h"
 #include "reports/dropped.h"
+#include "reports/explanation_sections.h"
+#include "reports/host_cost.h"
 #include "reports/link_table.h"
+#include "reports/markdown_parts.h"
 #include "reports/other_figures.h"
+#include "reports/published.h"
+#include "reports/section_words.h"
+#include "reports/trust.h"
 #include "reports/twin_table.h"
 #include "reports/two_by_two.h"
+#include "reports/weak_scaling.h"
 
 namespace tandem::reports {
 namespace {
 
-std::string list(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += "- " + escape_markdown(line) + "\n";
-  return text;
+constexpr int kSection = 2;
+constexpr int kBlock = 3;
+constexpr int kPoint = 4;
+
+// With a title of the third level and what explains it.
+std::string block(std::string_view title, std::string_view hint, const std::string& body) {
+  return headed_markdown(kBlock, title, hinted_markdown(hint, body));
 }
 
-std::string section(const std::string& title, const std::string& body) {
-  return body.empty() ? "" : "\n## " + title + "\n\n" + body;
+std::string verdict_part(const VerdictText& verdict) {
+  std::vector<std::string> sentences = verdict.breaks;
+  for (std::string& line : first_sentences(verdict.workloads)) sentences.push_back(std::move(line));
+  return fmt::format("# {}\n\n**{}**\n", escape_markdown(verdict.subject),
+                     escape_markdown(verdict.overall)) +
+         paragraph_markdown(verdict.tested) + list_markdown(sentences) +
+         headed_markdown(kSection, "Beside it", list_markdown(verdict.notes));
 }
 
-std::string table_or_nothing(const Table& table) {
-  return table.rows.empty() ? "" : to_markdown(table);
+std::string advice_part(const std::vector<Advice>& advice) {
+  std::vector<std::string> lines;
+  for (const Advice& item : advice) {
+    lines.push_back(fmt::format("{} (evidence: {})", item.text, evidence_title(item)));
+  }
+  return headed_markdown(kSection, kAdviceTitle, list_markdown(lines));
 }
 
-std::string table_and_note(const Table& table, std::string_view note) {
-  const std::string text = table_or_nothing(table);
-  return text.empty() ? "" : text + "\n" + escape_markdown(std::string(note)) + "\n";
+std::string scaling_part(const Summary& summary) {
+  const std::string body = block(kCellsTitle, kCellsHint, table_markdown(cell_table(summary))) +
+                           block(kWeakTitle, "", table_markdown(weak_table(summary)));
+  return headed_markdown(kSection, kScalingTitle, hinted_markdown(kScalingHint, body));
 }
 
-std::string gradient_collectives(const Summary& summary) {
-  const std::string table = table_and_note(collective_table(summary), kCollectivesNote);
-  return table.empty() ? "" : table + "\n" + to_markdown(bucket_table(summary));
+std::string section_markdown(const Section& section) {
+  const std::string table = section.table.rows.empty() ? "" : to_markdown(section.table);
+  return fmt::format("\n**{}**\n{}{}{}", escape_markdown(section.title),
+                     list_markdown(section.lines), table.empty() ? "" : "\n", table);
 }
 
-std::string links_section(const results::SweepInfo& sweep) {
+// The answer and the ladder can be seen at once; what is behind them is folded away.
+std::string explained_point(const Explanation& explanation) {
+  const std::vector<Section> sections = sections_of(explanation);
+  constexpr std::size_t kOpen = 2;
+  std::string open;
+  std::string folded;
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    (i < kOpen ? open : folded) += section_markdown(sections[i]);
+  }
+  const GapQuestion& question = explanation.question;
+  return headed_markdown(
+      kPoint,
+      fmt::format("{}, batch {}, {} devices", question.model, question.batch, question.devices),
+      open + folded_markdown("What stands behind the ladder", folded));
+}
+
+std::string gap_part(const Report& report) {
+  const Summary& summary = report.summary;
+  std::string points;
+  for (const Explanation& explanation : report.explanations) {
+    points += explained_point(explanation);
+  }
+  return headed_markdown(
+      kSection, kGapTitle,
+      block(kLadderTitle, kLadderHint, points) +
+          block(kPhasesTitle,
+                std::string(kPhasesHint) + " In milliseconds, and as a share of the mean step.",
+                table_markdown(phase_table(summary))) +
+          block(kDdpCostTitle, "",
+                noted_markdown(table_markdown(ddp_cost_table(summary)), kDdpCostNote)) +
+          block(
+              kCornersTitle, kCornersHint,
+              noted_markdown(table_markdown(two_by_two_table(summary)), two_by_two_note(summary))) +
+          block(kTwinTitle, "", noted_markdown(table_markdown(twin_table(summary)), kTwinNote)));
+}
+
+// As a table, unless it is so wide that nobody could read it.
+std::string map_piece(const WinMap& map) {
+  constexpr std::size_t kMostColumns = 12;
+  if (map.batches.size() > kMostColumns) {
+    return paragraph_markdown(
+        fmt::format("{}: {} batches, too many for columns; they stand in the "
+                    "table below.",
+                    map.title, map.batches.size()));
+  }
+  return fmt::format("\n**{}**\n{}", escape_markdown(map.title), table_markdown(map_table(map)));
+}
+
+std::string map_part(const Summary& summary) {
+  std::string maps;
+  for (const WinMap& map : win_maps(summary)) maps += map_piece(map);
+  if (maps.empty()) {
+    return headed_markdown(kSection, kMapTitle, paragraph_markdown(kNoMap));
+  }
+  return headed_markdown(
+      kSection, kMapTitle,
+      hinted_markdown(kMapHint, maps) +
+          block(kComparisonsTitle, "", table_markdown(comparison_table(summary))));
+}
+
+std::string collectives_block(const Summary& summary) {
+  const std::string table = table_markdown(collective_table(summary));
+  if (table.empty()) return "";
+  return block(kCollectivesTitle, "",
+               noted_markdown(table, kCollectivesNote) + table_markdown(bucket_table(summary)));
+}
+
+std::string details_part(const Summary& summary) {
+  return headed_markdown(
+      kSection, kDetailsTitle,
+      block(kMemoryTitle, kMemoryHint, table_markdown(memory_table(summary))) +
+          block(kBucketsTitle, kBucketsHint, table_markdown(bucket_curve_table(summary))) +
+          collectives_block(summary) +
+          block(kModesTitle, kModesHint, table_markdown(mode_table(summary))));
+}
+
+std::string normal_part(const Report& report) {
+  const std::string table = fmt::format("\n{}", to_markdown(published_table(report)));
+  return headed_markdown(kSection, kNormalTitle,
+                         hinted_markdown(kNormalHint, folded_markdown("Published figures", table)));
+}
+
+std::string links_block(const results::SweepInfo& sweep) {
   if (!sweep.links) return "";
-  const std::string table = table_or_nothing(link_table(*sweep.links));
-  return section(std::string(kLinksTitle), table + (table.empty() ? "" : "\n") +
-                                               escape_markdown(link_note(*sweep.links)) + "\n");
+  return block(
+      kLinksTitle, "",
+      table_markdown(link_table(*sweep.links)) + paragraph_markdown(link_note(*sweep.links)));
+}
+
+std::string trust_part(const Report& report) {
+  const results::SweepInfo& sweep = report.document.sweep;
+  std::vector<std::string> machine;
+  for (const auto& [name, value] : machine_lines(report)) machine.push_back(name + ": " + value);
+  return headed_markdown(
+      kSection, kTrustTitle,
+      list_markdown(trust_lines(report)) +
+          block(kWithoutTitle, "", table_markdown(failures_table(report.summary))) +
+          block(kDroppedTitle, "", table_markdown(dropped_table(sweep))) +
+          block(kOtherFiguresTitle, "", table_markdown(other_figures_table(report.document))) +
+          block(kMachineTitle, "", list_markdown(machine)) + links_block(sweep) +
+          block(kReproduceTitle, kReproduceHint, code_markdown(reproduce_commands(sweep))) +
+          block(kMethodTitle, "", list_markdown(method_lines(report))));
 }
 
 }  // namespace
 
 std::string to_markdown(const Report& report) {
-  const VerdictText& verdict = report.verdict;
-  std::vector<std::string> machine;
-  for (const auto& [name, value] : machine_lines(report)) machine.push_back(name + ": " + value);
-  return "# " + escape_markdown(verdict.subject) + "\n\n**" + escape_markdown(verdict.overall) +
-         "**\n\n" + list(verdict.workloads) + section("Beside it", list(verdict.notes)) +
-         section("Cells", table_or_nothing(cell_table(report.summary))) +
-         section(std::string(kDroppedTitle),
-                 table_or_nothing(dropped_table(report.document.sweep))) +
-         section(std::string(kTwinTitle), table_and_note(twin_table(report.summary), kTwinNote)) +
-         section("ddp against dp", table_or_nothing(comparison_table(report.summary))) +
-         section(
-             "Algorithm against launch: median step and ratios of launch medians [95 %]",
-             table_and_note(two_by_two_table(report.summary), two_by_two_note(report.summary))) +
-         section(std::string(kDdpCostTitle),
-                 table_and_note(ddp_cost_table(report.summary), kDdpCostNote)) +
-         section("Where the step goes: mean ms per phase (share of the mean step)",
-                 table_or_nothing(phase_table(report.summary))) +
-         section("Gradient collectives", gradient_collectives(report.summary)) +
-         section(std::string(kOtherFiguresTitle),
-                 table_or_nothing(other_figures_table(report.document))) +
-         section("Machine", list(machine)) + links_section(report.document.sweep) +
-         section("Method", list(method_lines(report)));
+  return verdict_part(report.verdict) + advice_part(report.advice) + scaling_part(report.summary) +
+         gap_part(report) + map_part(report.summary) + details_part(report.summary) +
+         normal_part(report) + trust_part(report);
 }
 
 }  // namespace tandem::reports

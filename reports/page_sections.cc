@@ -12,12 +12,14 @@
 #include "reports/collectives.h"
 #include "reports/ddp_cost.h"
 #include "reports/device_memory.h"
-#include "reports/explained_points.h"
+#include "reports/explanation_sections.h"
 #include "reports/host_cost.h"
 #include "reports/html_parts.h"
 #include "reports/published.h"
+#include "reports/section_words.h"
 #include "reports/twin_table.h"
 #include "reports/two_by_two.h"
+#include "reports/weak_scaling.h"
 
 namespace tandem::reports {
 namespace {
@@ -33,20 +35,15 @@ bool any_cell(const Summary& summary) {
 
 // Two choices at one point, and the ratios of either.
 std::string corners(const Summary& summary) {
-  const std::string table = table_html(two_by_two_table(summary), "Algorithm against launch");
+  const std::string table = table_html(two_by_two_table(summary), kCornersTitle);
   if (table.empty()) return "";
-  return block_html(
-      "corners", "Algorithm against launch",
-      "Median steps where the weights are sent and gradients summed on device 0 at "
-      "every step, and where they are all-reduced, each in threads of one process and "
-      "in a process per device; ratios of launch medians with 95 % intervals, above 1 "
-      "where what is named first is faster.",
-      table + paragraph(two_by_two_note(summary)));
+  return block_html("corners", kCornersTitle, kCornersHint,
+                    table + paragraph(two_by_two_note(summary)));
 }
 
 std::string explained(const Report& report) {
   std::string html;
-  for (const Explanation& explanation : explained_points(report)) {
+  for (const Explanation& explanation : report.explanations) {
     std::string body;
     for (const Section& section : sections_of(explanation)) {
       if (section.table.rows.empty() && section.lines.empty()) continue;
@@ -58,23 +55,21 @@ std::string explained(const Report& report) {
                         escape_html(explanation.question.model), explanation.question.batch,
                         explanation.question.devices, body);
   }
-  return block_html("ladder", "From dp to ddp, cause by cause",
-                    "Each rung differs from the one above by one cause. Steps are differences of "
-                    "means over interleaved launches; one whose interval holds 0 is not resolved.",
-                    html);
+  return block_html("ladder", kLadderTitle, kLadderHint, html);
 }
 
 std::string phases_block(const Summary& summary) {
   const std::string table = table_html(phase_table(summary), "Mean time per phase");
   if (table.empty()) return "";
-  return block_html("phases", "Where the step goes",
-                    "Mean time per phase on the critical device (dp: the root; ddp: slowest rank). "
-                    "Blue and grey are work that one device has too: blue forward, loss and "
-                    "backward, grey input and the update of the parameters. Warm colours and "
-                    "violet are what parallelism adds; the darkest grey is the remainder, time of "
-                    "the step that is in no phase.",
-                    chart_html("phase-chart", "Mean time per phase, stacked, by strategy") +
-                        "<details><summary>As a table</summary>\n" + table + "</details>\n");
+  return block_html(
+      "phases", kPhasesTitle,
+      std::string(kPhasesHint) +
+          " Blue and grey are work that one device has too: blue forward, loss and "
+          "backward, grey input and the update of the parameters. Warm colours and "
+          "violet are what parallelism adds; the darkest grey is the remainder, time of "
+          "the step that is in no phase.",
+      chart_html("phase-chart", "Mean time per phase, stacked, by strategy") +
+          "<details><summary>As a table</summary>\n" + table + "</details>\n");
 }
 
 std::string costs_block(const Summary& summary) {
@@ -100,10 +95,10 @@ std::string forest_block(const PageData& data) {
 
 // A model may have a hundred buckets: they are folded away.
 std::string collectives_block(const Summary& summary) {
-  const std::string table = table_html(collective_table(summary), "Gradient collectives");
+  const std::string table = table_html(collective_table(summary), kCollectivesTitle);
   if (table.empty()) return "";
   return block_html(
-      "collectives", "Gradient collectives", kCollectivesNote,
+      "collectives", kCollectivesTitle, kCollectivesNote,
       chart_html("wire-chart", "Bus bandwidth over message size, a point per bucket") + table +
           "<details><summary>Each bucket</summary>\n" +
           table_html(bucket_table(summary), "Each bucket") + "</details>\n");
@@ -112,19 +107,19 @@ std::string collectives_block(const Summary& summary) {
 std::string memory_block(const Summary& summary) {
   const std::string table = table_html(memory_table(summary), "Peak memory per device");
   if (table.empty()) return "";
-  return block_html("memory", "Memory per device",
-                    "Peak bytes that a device held, the most over launches.",
+  return block_html("memory", kMemoryTitle, kMemoryHint,
                     chart_html("memory-chart", "Peak memory per device, by strategy") +
                         "<details><summary>As a table</summary>\n" + table + "</details>\n");
 }
 
 std::string buckets_block(const Summary& summary) {
-  if (bucket_curves(summary).empty()) return "";
-  return block_html("buckets", "Bucket size",
-                    "Median step over the cap of a gradient bucket (--bucket-mb, MiB), other "
-                    "options equal, with 95 % intervals; the right-most point may be one bucket "
-                    "for all gradients.",
-                    chart_html("bucket-chart", "Median step over bucket size"));
+  const std::string table = table_html(bucket_curve_table(summary), kBucketsTitle);
+  if (table.empty()) return "";
+  return block_html(
+      "buckets", kBucketsTitle,
+      std::string(kBucketsHint) + " The right-most point may be one bucket for all gradients.",
+      chart_html("bucket-chart", "Median step over bucket size") +
+          "<details><summary>As a table</summary>\n" + table + "</details>\n");
 }
 
 std::string samples_block(const PageData& data) {
@@ -143,6 +138,12 @@ std::string samples_block(const PageData& data) {
                     chart_html("sample-chart", "Step time of each sample, by launch"));
 }
 
+std::string weak_block(const Summary& summary) {
+  const std::string table = table_html(weak_table(summary), kWeakTitle);
+  if (table.empty()) return "";
+  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", kWeakTitle, table);
+}
+
 std::string without_baseline(const Summary& summary) {
   const bool any_speedup =
       std::any_of(summary.cells.begin(), summary.cells.end(),
@@ -154,35 +155,34 @@ std::string without_baseline(const Summary& summary) {
 }  // namespace
 
 std::string advice_section(const Report& report) {
-  const std::vector<Advice> list = advice(report.summary);
   std::string items;
-  for (const Advice& item : list) {
+  for (const Advice& item : report.advice) {
     items += fmt::format("<li>{} <a href=\"#{}\">evidence</a></li>\n", escape_html(item.text),
                          item.evidence);
   }
-  return section_html("advice", "What to do", "",
+  return section_html("advice", kAdviceTitle, "",
                       items.empty() ? "" : "<ul class=\"advice\">\n" + items + "</ul>\n");
 }
 
 std::string scaling_section(const Report& report) {
   if (!any_cell(report.summary)) return "";
   return section_html(
-      "scaling", "Scaling",
-      "Samples per second = global batch / mean step; speed-up = median step of single / own "
-      "median step at the same global batch; efficiency = speed-up / devices. With the same batch "
-      "per device (weak scaling): efficiency = median step of single on one device's share / own "
-      "median step, speed-up = that x devices. Bands are 95 % intervals over launches; a hollow "
-      "point has none: a single launch, or launches that scatter so much that the interval is "
-      "unbounded. Lines join measured points and say nothing in between. Dotted: the ideal, not "
-      "measured. Dashed and hollow with \"modelled\" in the name: holds times that were not "
-      "measured. A plus sign: an efficiency above 100 %, likely of a wrong baseline.",
+      "scaling", kScalingTitle,
+      std::string(kScalingHint) +
+          " Bands are 95 % intervals over launches; a hollow "
+          "point has none: a single launch, or launches that scatter so much that the interval is "
+          "unbounded. Lines join measured points and say nothing in between. Dotted: the ideal, "
+          "not "
+          "measured. Dashed and hollow with \"modelled\" in the name: holds times that were not "
+          "measured. A plus sign: an efficiency above 100 %, likely of a wrong baseline.",
       without_baseline(report.summary) +
-          chart_html("scaling-chart", "Scaling curves of all strategies"));
+          chart_html("scaling-chart", "Scaling curves of all strategies") +
+          weak_block(report.summary));
 }
 
 std::string gap_section(const Report& report) {
   const Summary& summary = report.summary;
-  return section_html("gap", "The gap", "",
+  return section_html("gap", kGapTitle, "",
                       explained(report) + phases_block(summary) + costs_block(summary) +
                           corners(summary) + twin_block(summary));
 }
@@ -191,34 +191,25 @@ std::string map_section(const Report& report, const PageData& data) {
   std::string maps;
   for (const WinMap& map : win_maps(report.summary)) maps += map_html(map);
   if (maps.empty()) {
-    return section_html("map", "Break-even map", "",
-                        "<p>dp and ddp were not both measured at any point.</p>\n");
+    return section_html("map", kMapTitle, "", fmt::format("<p>{}</p>\n", kNoMap));
   }
   return section_html(
-      "map", "Break-even map",
-      "Who is faster over model (by parameters) and batch, and by what factor of speed, with the "
-      "95 % interval of ddp's speed over dp's below. Undecided: the interval holds 1.",
+      "map", kMapTitle, kMapHint,
       maps + forest_block(data) + "<details><summary>The comparisons as a table</summary>\n" +
-          table_html(comparison_table(report.summary), "ddp against dp") + "</details>\n");
+          table_html(comparison_table(report.summary), kComparisonsTitle) + "</details>\n");
 }
 
 std::string detail_section(const Report& report, const PageData& data) {
   const Summary& summary = report.summary;
-  return section_html(
-      "details", "Behind the steps", "",
-      memory_block(summary) + buckets_block(summary) + collectives_block(summary) +
-          samples_block(data) +
-          block_html("modes", "Synchronous against free-running",
-                     "A synchronous step ends with a wait of the host; free-running steps follow "
-                     "each other without. Their difference is what the wait costs.",
-                     table_html(mode_table(summary), "Synchronous against free-running")));
+  return section_html("details", kDetailsTitle, "",
+                      memory_block(summary) + buckets_block(summary) + collectives_block(summary) +
+                          samples_block(data) +
+                          block_html("modes", kModesTitle, kModesHint,
+                                     table_html(mode_table(summary), kModesTitle)));
 }
 
 std::string published_section(const Report& report) {
-  return section_html("normal", "Is this normal?",
-                      "Figures that others published, beside the same of these results where they "
-                      "are comparable; other models and other machines, so an order of magnitude "
-                      "and no more.",
+  return section_html("normal", kNormalTitle, kNormalHint,
                       table_html(published_table(report), "Published figures"));
 }
 

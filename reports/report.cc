@@ -8,15 +8,10 @@
 #include <string_view>
 
 #include "common/base/units.h"
-#include "reports/cell_table.h"
-#include "reports/collectives.h"
-#include "reports/ddp_cost.h"
-#include "reports/dropped.h"
+#include "reports/explained_points.h"
 #include "reports/format.h"
 #include "reports/gpu_facts.h"
 #include "reports/subject.h"
-#include "reports/twin_table.h"
-#include "reports/two_by_two.h"
 
 namespace tandem::reports {
 namespace {
@@ -86,25 +81,15 @@ std::string phases_line(const Summary& summary) {
          "average instead, so that with several ranks they need not add up exactly.";
 }
 
-// A heading, the table and what has to stand below it; nothing where there are no rows.
-std::string block(std::string_view heading, const Table& table, std::string_view note) {
-  if (table.rows.empty()) return "";
-  const std::string title = heading.empty() ? "" : fmt::format("{}\n\n", heading);
-  return fmt::format("{}{}{}\n\n", title, to_text(table), note);
-}
-
-std::string dropped_text(const results::SweepInfo& sweep) {
-  std::string text;
-  for (const std::string& line : dropped_lines(sweep)) text += line + "\n";
-  return text;
-}
-
 }  // namespace
 
 Report make_report(results::Document document) {
-  Report report{.document = std::move(document), .summary = {}, .verdict = {}};
+  Report report;
+  report.document = std::move(document);
   report.summary = summarize(report.document);
   report.verdict = verdict(report.document, report.summary);
+  report.advice = advice(report.summary);
+  report.explanations = explained_points(report.document, report.summary);
   return report;
 }
 
@@ -151,16 +136,6 @@ Facts machine_lines(const Report& report) {
     if (!says_nothing_new(name)) add(facts, readable(name), value);
   }
   return facts;
-}
-
-std::string to_terminal(const Report& report) {
-  const Summary& summary = report.summary;
-  return to_text(brief_cell_table(summary)) + "\n" +
-         block(kTwinTitle, twin_table(summary), kTwinNote) +
-         block("", two_by_two_table(summary), two_by_two_note(summary)) +
-         block(kDdpCostTitle, brief_ddp_cost_table(summary), kDdpCostNote) +
-         block("Gradient collectives", collective_table(summary), kCollectivesNote) +
-         to_text(report.verdict) + dropped_text(report.document.sweep);
 }
 
 }  // namespace tandem::reports

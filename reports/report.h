@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "common/results/document.h"
+#include "reports/advice.h"
+#include "reports/explanation.h"
 #include "reports/summary.h"
 #include "reports/verdict.h"
 
@@ -16,6 +18,8 @@ struct Report {
   results::Document document;
   Summary summary;
   VerdictText verdict;
+  std::vector<Advice> advice;
+  std::vector<Explanation> explanations;  // of points where the whole ladder was measured
 };
 
 [[nodiscard]] Report make_report(results::Document document);
@@ -25,8 +29,5 @@ struct Report {
 
 // The machine's facts, as name and value.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> machine_lines(const Report& report);
-
-// For the terminal: the table, then the verdict.
-[[nodiscard]] std::string to_terminal(const Report& report);
 
 }  // namespace tandem::reports

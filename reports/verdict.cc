@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "reports/break_even.h"
 #include "reports/format.h"
 #include "reports/implementation.h"
 #include "reports/modelled.h"
@@ -153,7 +154,28 @@ std::string overall_text(const Count& total, bool any_comparison) {
       devices, total.ddp, total.dp, total.unresolved);
 }
 
+std::string tested_text(const Summary& summary) {
+  const std::string range = tested_range(summary);
+  return range.empty() ? "" : "Tested: " + range + ".";
+}
+
+std::vector<std::string> breaks_of(const Summary& summary) {
+  std::vector<std::string> breaks = first_sentences(break_even_lines(summary));
+  if (!any_resolved(summary)) breaks.push_back(deciding_sweep(summary));
+  return breaks;
+}
+
 }  // namespace
+
+std::vector<std::string> first_sentences(std::vector<std::string> sentences) {
+  constexpr std::size_t kMost = 12;
+  if (sentences.size() <= kMost) return sentences;
+  const std::string further =
+      fmt::format("{} further workloads stand in the break-even map.", sentences.size() - kMost);
+  sentences.resize(kMost);
+  sentences.push_back(further);
+  return sentences;
+}
 
 VerdictText verdict(const results::Document& document, const Summary& summary) {
   VerdictText text;
@@ -179,13 +201,17 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
   }
   text.overall = overall_text(total, !summary.comparisons.empty());
   if (!any_measured && !summary.comparisons.empty()) text.overall = "Modelled: " + text.overall;
+  text.tested = tested_text(summary);
+  text.breaks = breaks_of(summary);
   text.notes = notes(document, summary);
   return text;
 }
 
 std::string to_text(const VerdictText& verdict) {
   std::string text = verdict.subject + ".\n" + verdict.overall + "\n";
-  for (const std::string& line : verdict.workloads) text += "  - " + line + "\n";
+  if (!verdict.tested.empty()) text += verdict.tested + "\n";
+  for (const std::string& line : verdict.breaks) text += "  - " + line + "\n";
+  for (const std::string& line : first_sentences(verdict.workloads)) text += "  - " + line + "\n";
   for (const std::string& line : verdict.notes) text += "  ! " + line + "\n";
   return text;
 }

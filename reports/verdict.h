@@ -15,6 +15,12 @@ struct VerdictText {
   std::string subject;
   // One sentence over all workloads.
   std::string overall;
+  // The range within which that holds: "Tested: batch 64 to 512, 2 models, 2 devices."; empty
+  // without comparisons on several devices.
+  std::string tested;
+  // Where the winner changes within it, or that it does not; what would decide, where nothing is
+  // decided. A dozen at most, as first_sentences().
+  std::vector<std::string> breaks;
   // A sentence per workload at its largest device count: which is faster, by how much, how sure.
   std::vector<std::string> workloads;
   // What has to be known beside it: unfinished, failed, skipped, oversubscribed, modelled.
@@ -22,6 +28,9 @@ struct VerdictText {
 };
 
 [[nodiscard]] VerdictText verdict(const results::Document& document, const Summary& summary);
+
+// At most a dozen, then how many further ones there are.
+[[nodiscard]] std::vector<std::string> first_sentences(std::vector<std::string> sentences);
 
 // The verdict as lines of plain text.
 [[nodiscard]] std::string to_text(const VerdictText& verdict);

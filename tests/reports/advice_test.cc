@@ -59,7 +59,7 @@ TEST(Advice, NamesTheRootsMemory_WhereItBearsMore) {
 TEST(Advice, NamesDevicesWithoutWork) {
   Synthetic synthetic = with_phases();
   for (auto& record : synthetic.document().launches) record.devices_used = 1;
-  EXPECT_THAT(advice(summarize(synthetic.document())), says("dp uses 1 of them", "trust"));
+  EXPECT_THAT(advice(summarize(synthetic.document())), says("dp uses 1 of them", "cells"));
 }
 
 TEST(Advice, NothingMeasured_NamesASweep) {

@@ -10,6 +10,7 @@
 #include "reports/markdown.h"
 #include "reports/page_data.h"
 #include "reports/report.h"
+#include "reports/terminal.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

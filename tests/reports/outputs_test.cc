@@ -10,6 +10,7 @@
 #include "reports/markdown.h"
 #include "reports/page_data.h"
 #include "reports/report.h"
+#include "reports/terminal.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
 
@@ -190,13 +191,14 @@ TEST(Markdown, CostsAndCollectives_AreSections_WithTheirFormulas) {
   EXPECT_FALSE(has(to_markdown(make_report(full().document())), "Gradient collectives"));
 }
 
-TEST(Terminal, CostsStandBetweenTableAndVerdict) {
+TEST(Terminal, VerdictComesFirst_ThenWhatToDo_ThenTables) {
   Synthetic synthetic = with_collectives();
   const std::string text = to_terminal(make_report(synthetic.document()));
   const std::size_t costs = text.find("What ddp costs against independent processes");
   ASSERT_NE(costs, std::string::npos);
-  EXPECT_LT(text.find("median step"), costs);
-  EXPECT_LT(costs, text.find("CPU only"));
+  EXPECT_TRUE(text.starts_with("CPU only")) << text;
+  EXPECT_LT(text.find("What to do"), text.find("All cells"));
+  EXPECT_LT(text.find("median step [95 %]"), costs);
   EXPECT_FALSE(has(to_terminal(make_report(full().document())), "What ddp costs"));
 }
 

@@ -15,6 +15,7 @@
 #include "common/results/document.h"
 #include "reports/report.h"
 #include "reports/subject.h"
+#include "reports/terminal.h"
 #include "tools/tandem/output_folder.h"
 #include "tools/tandem/source_document.h"
 

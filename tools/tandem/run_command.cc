@@ -14,6 +14,7 @@
 #include "common/results/files.h"
 #include "common/results/journal.h"
 #include "reports/report.h"
+#include "reports/terminal.h"
 #include "tools/tandem/budget.h"
 #include "tools/tandem/dry_run.h"
 #include "tools/tandem/expected_time.h"

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/trust.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/format.h"
+
+namespace tandem::reports {
+namespace {
+
+constexpr double kBooksBar = 0.02;  // remainder above which a cell is flagged
+
+// How far the books close: the remainder's share over cells with phases.
+std::string books_line(const Summary& summary) {
+  int timed = 0;
+  int flagged = 0;
+  double most = 0;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.phases.empty()) continue;
+    ++timed;
+    const double share = std::abs(cell.remainder_share());
+    most = std::max(most, share);
+    if (share > kBooksBar) ++flagged;
+  }
+  if (timed == 0) return "Phases were not timed: nothing tells where the steps go.";
+  return fmt::format(
+      "The books: of {} with phases, {} have more than {:.0f} % of the step in no "
+      "phase; at most {:.1f} %.",
+      count_text(timed, "cell"), flagged, 100 * kBooksBar, 100 * most);
+}
+
+std::string steadiness_line(const Summary& summary) {
+  int measured = 0;
+  int drifting = 0;
+  int in_modes = 0;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches == 0) continue;
+    ++measured;
+    drifting += cell.unsteadiness.drift.has_value() ? 1 : 0;
+    in_modes += cell.unsteadiness.modes || cell.unsteadiness.steps_in_modes() ? 1 : 0;
+  }
+  return fmt::format(
+      "Steadiness: of {}, {} drift over their launches and {} gather around two "
+      "times.",
+      count_text(measured, "measured cell"), drifting, in_modes);
+}
+
+std::string counts_line(const Summary& summary) {
+  int failed = 0;
+  int skipped = 0;
+  for (const CellSummary& cell : summary.cells) {
+    failed += cell.status == results::Status::kFailed ? 1 : 0;
+    skipped += cell.status == results::Status::kSkipped ? 1 : 0;
+  }
+  return fmt::format(
+      "Cells: {} in all, {} failed, {} skipped; the reasons stand in the table "
+      "below.",
+      summary.cells.size(), failed, skipped);
+}
+
+}  // namespace
+
+std::vector<std::string> trust_lines(const Report& report) {
+  const Summary& summary = report.summary;
+  return {counts_line(summary), books_line(summary), steadiness_line(summary)};
+}
+
+Table failures_table(const Summary& summary) {
+  Table table;
+  table.columns = {{"cell", Table::Align::kLeft},
+                   {"outcome", Table::Align::kLeft},
+                   {"reason", Table::Align::kLeft}};
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches > 0) continue;
+    table.rows.push_back({cell.cell.name(), std::string(to_string(cell.status)), cell.reason});
+  }
+  return table;
+}
+
+std::vector<std::string> reproduce_commands(const results::SweepInfo& sweep) {
+  return {fmt::format("tandem run {} --out again", sweep.name),
+          "tandem compare results.json again"};
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why to believe a report: what its page and its Markdown say alike.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/report.h"
+#include "reports/table.h"
+
+namespace tandem::reports {
+
+// A sentence each: how many cells failed or were skipped, how far the books close, how steady the
+// cells are.
+[[nodiscard]] std::vector<std::string> trust_lines(const Report& report);
+
+// A row per cell that has no figure: its name, its outcome and the reason.
+[[nodiscard]] Table failures_table(const Summary& summary);
+
+// The commands that measure the same again, and compare.
+[[nodiscard]] std::vector<std::string> reproduce_commands(const results::SweepInfo& sweep);
+
+}  // namespace tandem::reports

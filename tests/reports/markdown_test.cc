@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/markdown.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reports/advice.h"
+#include "reports/html.h"
+#include "reports/html_parts.h"
+#include "reports/markdown_parts.h"
+#include "reports/trust.h"
+#include "tests/reports/cost_samples.h"
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// With something for every section: two bucket sizes, memory, phases, weak scaling, a cell without
+// a figure.
+Synthetic rich() {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08, 0.081}).add("single", 1, {0.045, 0.046}, 32);
+  synthetic.add("dp", 2, {0.06, 0.061}).add("ddp", 2, {0.055, 0.056}).add("ddp", 2, {0.05, 0.051});
+  for (auto& record : synthetic.document().launches) {
+    const bool is_small = record.cell.strategy == "ddp" && record.step_seconds[0] < 0.052;
+    if (is_small) record.cell.options = {{"bucket-mb", "5"}};
+    if (record.cell.devices == 1) continue;
+    const std::int64_t root = record.cell.strategy == "dp" ? 3 << 20 : 1 << 20;
+    record.memory = {{.device = 0, .capacity_bytes = 0, .peak_bytes = root},
+                     {.device = 1, .capacity_bytes = 0, .peak_bytes = 1 << 20}};
+    record.critical = device(0, {{"forward", 20}, {"reduce", 25}});
+    record.phases = {record.critical};
+  }
+  return synthetic.add_without_time("dp", 4, results::Status::kSkipped, "out of memory");
+}
+
+std::string markdown_of(Synthetic synthetic) {
+  return to_markdown(make_report(synthetic.document()));
+}
+
+TEST(Markdown, HasThePagesSections_InItsOrder) {
+  const std::string text = markdown_of(rich());
+  std::size_t last = 0;
+  for (const char* title : {"What to do", "Scaling", "The gap", "Break-even map",
+                            "Behind the steps", "Is this normal?", "Trust"}) {
+    const std::size_t place = text.find("\n## " + std::string(title) + "\n");
+    ASSERT_NE(place, std::string::npos) << title;
+    EXPECT_GT(place, last) << title;
+    last = place;
+  }
+}
+
+TEST(Markdown, SaysWhatThePageSays) {
+  Synthetic synthetic = rich();
+  const Report report = make_report(synthetic.document());
+  const std::string page = to_html(report);
+  const std::string text = to_markdown(report);
+  std::vector<std::string> sentences = report.verdict.breaks;
+  sentences.push_back(report.verdict.tested);
+  sentences.insert(sentences.end(), report.verdict.workloads.begin(),
+                   report.verdict.workloads.end());
+  for (const Advice& item : report.advice) sentences.push_back(item.text);
+  for (const std::string& line : trust_lines(report)) sentences.push_back(line);
+  ASSERT_GT(sentences.size(), 7U);
+  for (const std::string& sentence : sentences) {
+    EXPECT_THAT(page, HasSubstr(escape_html(sentence)));
+    EXPECT_THAT(text, HasSubstr(escape_markdown(sentence)));
+  }
+}
+
+TEST(Markdown, Advice_NamesHeadingsThatAreThere) {
+  Synthetic synthetic = rich();
+  const Report report = make_report(synthetic.document());
+  const std::string text = to_markdown(report);
+  ASSERT_GE(report.advice.size(), 3U);
+  for (const Advice& item : report.advice) {
+    const std::string title(evidence_title(item));
+    EXPECT_THAT(text, HasSubstr("(evidence: " + title + ")"));
+    EXPECT_THAT(text, HasSubstr("# " + title + "\n"));
+  }
+}
+
+TEST(Markdown, TablesThatThePageDraws_AreThere) {
+  const std::string text = markdown_of(rich());
+  EXPECT_THAT(text, HasSubstr("| mlp-small | ddp 1.09x \\["));  // the map
+  EXPECT_THAT(text, HasSubstr("### With the same batch per device"));
+  EXPECT_THAT(text, HasSubstr("| mlp-small | 64 | 2 | dp | 32 | 75 % \\["));
+  EXPECT_THAT(text, HasSubstr("| 3.0 MiB | 1.0 MiB | 3.00x |"));  // memory
+  EXPECT_THAT(text, HasSubstr("| mlp-small, batch 64, 2 devices, ddp | 5 | 2 | 50.50 ms \\["));
+  EXPECT_THAT(text, HasSubstr("| the least |"));
+  EXPECT_THAT(text, HasSubstr("| the default |"));
+  EXPECT_THAT(text, HasSubstr("NVIDIA/nccl-tests, issue 272"));
+  EXPECT_THAT(text, HasSubstr("| skipped | out of memory |"));
+}
+
+TEST(Markdown, LongTables_AreFolded_AndShortOnesAreNot) {
+  Table table{.columns = {{"a"}}, .rows = {}};
+  table.rows.assign(8, {"x"});
+  EXPECT_THAT(table_markdown(table), Not(HasSubstr("<details>")));
+  table.rows.push_back({"last"});
+  EXPECT_THAT(table_markdown(table), HasSubstr("<details><summary>9 rows</summary>\n\n| a |"));
+  EXPECT_THAT(table_markdown(table), HasSubstr("| last |\n\n</details>\n"));
+}
+
+TEST(Markdown, MapsTooWideForATable_SaySo) {
+  Synthetic synthetic;
+  for (int batch = 2; batch <= 26; batch += 2) {
+    synthetic.add("dp", 2, {0.06, 0.061}, batch).add("ddp", 2, {0.05, 0.051}, batch);
+  }
+  EXPECT_THAT(markdown_of(synthetic), HasSubstr("2 devices: 13 batches, too many for columns"));
+}
+
+TEST(Markdown, NamesCannotBreakOutOfTheirLine) {
+  Synthetic synthetic = rich();
+  synthetic.document().sweep.name = "odd\n```\n# heading";
+  EXPECT_THAT(markdown_of(synthetic),
+              HasSubstr("\n    tandem run odd ``` # heading --out again\n"));
+}
+
+}  // namespace
+}  // namespace tandem::reports
