@@ -84,7 +84,7 @@ void add_load(std::vector<std::string>& lines, const results::Context& before,
 // No two launches take the same times down to the nanosecond, and no comparison with itself says
 // anything.
 void add_shared(std::vector<std::string>& lines, const results::Document& before,
-                const results::Document& after) {
+                const results::Document& after, const DocumentNames& names) {
   const auto times_of = [](const results::LaunchRecord& launch) {
     return std::tuple(launch.cell.name(), launch.first_step_seconds, launch.step_seconds);
   };
@@ -97,12 +97,13 @@ void add_shared(std::vector<std::string>& lines, const results::Document& before
         return launch.status == results::Status::kOk && seen.contains(times_of(launch));
       });
   if (shared == 0) return;
-  lines.push_back(fmt::format("{} both in A and in B: compared with itself, a run never differs",
-                              count_text(shared, "launch") + (shared == 1 ? " is" : " are")));
+  lines.push_back(fmt::format("{} both in {} and in {}: compared with itself, a run never differs",
+                              count_text(shared, "launch") + (shared == 1 ? " is" : " are"),
+                              names.before, names.after));
 }
 
 // "only A measured 7 cells: name, name (B: failed: reason), ... and 2 more"
-void add_lonely(std::vector<std::string>& lines, const char* own, const char* other,
+void add_lonely(std::vector<std::string>& lines, const std::string& own, const std::string& other,
                 const std::vector<const CellSummary*>& cells, const Summary& others) {
   if (cells.empty()) return;
   std::vector<std::string> names;
@@ -125,17 +126,18 @@ void add_lonely(std::vector<std::string>& lines, const char* own, const char* ot
 }  // namespace
 
 std::vector<std::string> change_notes(const results::Document& before,
-                                      const results::Document& after) {
+                                      const results::Document& after, const DocumentNames& names) {
   std::vector<std::string> lines;
   add_differences(lines, "machines differ", machine_facts(before), machine_facts(after));
   add_differences(lines, "software differs", software_facts(before), software_facts(after));
   add_load(lines, before.sweep.context, after.sweep.context);
-  add_shared(lines, before, after);
+  add_shared(lines, before, after, names);
   return lines;
 }
 
 std::vector<std::string> lonely_cells(const Summary& before, const Summary& after,
-                                      const std::vector<CellChange>& common) {
+                                      const std::vector<CellChange>& common,
+                                      const DocumentNames& names) {
   std::set<const CellSummary*> met;
   for (const CellChange& cell : common) met.insert({cell.before, cell.after});
   const auto left_of = [&](const Summary& summary) {
@@ -146,8 +148,8 @@ std::vector<std::string> lonely_cells(const Summary& before, const Summary& afte
     return left;
   };
   std::vector<std::string> lines;
-  add_lonely(lines, "A", "B", left_of(before), after);
-  add_lonely(lines, "B", "A", left_of(after), before);
+  add_lonely(lines, names.before, names.after, left_of(before), after);
+  add_lonely(lines, names.after, names.before, left_of(after), before);
   return lines;
 }
 

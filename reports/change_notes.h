@@ -13,10 +13,12 @@ namespace tandem::reports {
 // machines, their software and variables, the programs, the load at the start; and launches that
 // both hold. A line each.
 [[nodiscard]] std::vector<std::string> change_notes(const results::Document& before,
-                                                    const results::Document& after);
+                                                    const results::Document& after,
+                                                    const DocumentNames& names = {});
 
 // Cells that one document alone measured, with the reason where the other one tells it.
 [[nodiscard]] std::vector<std::string> lonely_cells(const Summary& before, const Summary& after,
-                                                    const std::vector<CellChange>& common);
+                                                    const std::vector<CellChange>& common,
+                                                    const DocumentNames& names = {});
 
 }  // namespace tandem::reports

@@ -19,18 +19,6 @@ using stats::Change;
 
 constexpr std::array kChanges{Change::kSlower, Change::kFaster, Change::kSame, Change::kUnsure};
 
-// To a thousandth, for ends of intervals are held against a threshold of some percent.
-std::string thousandths(const stats::Estimate& ratio) {
-  const auto is_usual = [](double value) { return value >= 0.01 && value < 100; };
-  const bool usual =
-      is_usual(ratio.center) &&
-      (!ratio.interval || (is_usual(ratio.interval->low) && is_usual(ratio.interval->high)));
-  if (!usual) return ratio_text(ratio);
-  if (!ratio.interval) return fmt::format("{:.3f}x", ratio.center);
-  return fmt::format("{:.3f}x [{:.3f} .. {:.3f}]", ratio.center, ratio.interval->low,
-                     ratio.interval->high);
-}
-
 std::vector<std::string> row_of(const CellChange& cell) {
   const results::Cell& what = cell.before->cell;
   return {what.model,
@@ -40,7 +28,7 @@ std::vector<std::string> row_of(const CellChange& cell) {
           duration_text({.center = cell.before->median_step.center, .interval = {}, .launches = 0}),
           duration_text({.center = cell.after->median_step.center, .interval = {}, .launches = 0}),
           fmt::format("{}, {}", cell.before->launches, cell.after->launches),
-          thousandths(cell.time_ratio),
+          change_ratio_text(cell.time_ratio),
           std::string(to_string(cell.change)),
           join(cell.remarks, ", ")};
 }
@@ -54,28 +42,6 @@ Table table_of(const DocumentChange& changes) {
                    {"verdict", Align::kLeft}, {"remarks", Align::kLeft}};
   for (const CellChange& cell : changes.cells) table.rows.push_back(row_of(cell));
   return table;
-}
-
-std::string method_line(const DocumentChange& changes) {
-  if (changes.confidence == 0)
-    return "No cell has two launches on both sides: nothing is judged.\n";
-  const std::string runs = changes.rule.between_runs > 0
-                               ? fmt::format(", and hold a scatter of {:g} % between runs",
-                                             100 * changes.rule.between_runs)
-                               : "";
-  return fmt::format(
-      "Ratios of launch medians; above 1 B is slower. The intervals hold together with 95 %, each "
-      "with {:.4g} %{}. SAME: within {:g} % either way. UNSURE: too wide to tell; more launches "
-      "narrow it.\n",
-      100 * changes.confidence, runs, 100 * changes.rule.threshold);
-}
-
-std::string counts_line(const DocumentChange& changes) {
-  std::vector<std::string> parts;
-  for (const Change change : kChanges) {
-    parts.push_back(fmt::format("{} {}", changes.count(change), to_string(change)));
-  }
-  return fmt::format("{}: {}.", count_text(std::ssize(changes.cells), "cell"), join(parts, ", "));
 }
 
 // JSON has no infinity.
@@ -113,10 +79,41 @@ Json cell_json(const CellChange& cell, double threshold) {
 
 }  // namespace
 
+std::string change_ratio_text(const stats::Estimate& ratio) {
+  const auto is_usual = [](double value) { return value >= 0.01 && value < 100; };
+  const bool usual =
+      is_usual(ratio.center) &&
+      (!ratio.interval || (is_usual(ratio.interval->low) && is_usual(ratio.interval->high)));
+  if (!usual) return ratio_text(ratio);
+  if (!ratio.interval) return fmt::format("{:.3f}x", ratio.center);
+  return fmt::format("{:.3f}x [{:.3f} .. {:.3f}]", ratio.center, ratio.interval->low,
+                     ratio.interval->high);
+}
+
+std::string change_method(const DocumentChange& changes, const DocumentNames& names) {
+  if (changes.confidence == 0) return "No cell has two launches on both sides: nothing is judged.";
+  const double between = changes.rule.between_runs;
+  return fmt::format(
+      "Ratios of launch medians; above 1 {} is slower. The intervals hold together with 95 %, each "
+      "with {:.4g} %{}. SAME: within {:g} % either way. UNSURE: too wide to tell; more launches "
+      "narrow it.",
+      names.after, 100 * changes.confidence,
+      between > 0 ? fmt::format(", and hold a scatter of {:g} % between runs", 100 * between) : "",
+      100 * changes.rule.threshold);
+}
+
+std::string change_counts(const DocumentChange& changes) {
+  std::vector<std::string> parts;
+  for (const Change change : kChanges) {
+    parts.push_back(fmt::format("{} {}", changes.count(change), to_string(change)));
+  }
+  return fmt::format("{}: {}.", count_text(std::ssize(changes.cells), "cell"), join(parts, ", "));
+}
+
 std::string to_text(const DocumentChange& changes) {
-  std::string text = to_text(table_of(changes)) + "\n" + method_line(changes);
+  std::string text = to_text(table_of(changes)) + "\n" + change_method(changes) + "\n";
   for (const std::string& line : changes.notes) text += "  ! " + line + "\n";
-  return text + counts_line(changes) + "\n";
+  return text + change_counts(changes) + "\n";
 }
 
 std::string to_json(const DocumentChange& changes) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "common/stats/comparison.h"
 #include "common/stats/mann_whitney.h"
@@ -15,14 +14,6 @@
 
 namespace tandem::reports {
 namespace {
-
-// What two cells have to share to be the same one. Precision and links are among the options, but
-// for documents that say so of launches alone.
-using Identity = std::tuple<std::string, std::string, std::string, std::string, std::string>;
-
-Identity identity_of(const CellSummary& cell) {
-  return {cell.cell.name(), cell.cell.backend, cell.mode, cell.modelled, cell.planted};
-}
 
 // Of one core, that preset links were scaled to.
 std::set<double> core_speeds(const CellSummary& cell) {
@@ -42,17 +33,17 @@ bool can_be_told(const CellChange& cell) {
 }
 
 // "A: drifts: ..."; without the letter where both documents say the same.
-void add_marks(CellChange& cell) {
+void add_marks(CellChange& cell, const DocumentNames& names) {
   const std::vector<std::string> before = marks_of(*cell.before);
   const std::vector<std::string> after = marks_of(*cell.after);
   const auto holds = [](const std::vector<std::string>& list, const std::string& mark) {
     return std::find(list.begin(), list.end(), mark) != list.end();
   };
   for (const std::string& mark : before) {
-    cell.remarks.push_back(holds(after, mark) ? mark : "A: " + mark);
+    cell.remarks.push_back(holds(after, mark) ? mark : names.before + ": " + mark);
   }
   for (const std::string& mark : after) {
-    if (!holds(before, mark)) cell.remarks.push_back("B: " + mark);
+    if (!holds(before, mark)) cell.remarks.push_back(names.after + ": " + mark);
   }
 }
 
@@ -86,7 +77,7 @@ void leave_unsure(CellChange& cell) {
 }
 
 std::vector<CellChange> common_cells(const Summary& before, const Summary& after) {
-  std::map<Identity, const CellSummary*> found;
+  std::map<CellIdentity, const CellSummary*> found;
   for (const CellSummary& cell : after.cells) {
     if (cell.launches > 0) found.emplace(identity_of(cell), &cell);
   }
@@ -104,6 +95,10 @@ std::vector<CellChange> common_cells(const Summary& before, const Summary& after
 
 }  // namespace
 
+CellIdentity identity_of(const CellSummary& cell) {
+  return {cell.cell.name(), cell.cell.backend, cell.mode, cell.modelled, cell.planted};
+}
+
 int DocumentChange::count(stats::Change change) const {
   return static_cast<int>(std::count_if(
       cells.begin(), cells.end(), [&](const CellChange& cell) { return cell.change == change; }));
@@ -111,7 +106,7 @@ int DocumentChange::count(stats::Change change) const {
 
 DocumentChange compare_documents(const results::Document& before, const Summary& before_summary,
                                  const results::Document& after, const Summary& after_summary,
-                                 const ChangeRule& rule) {
+                                 const ChangeRule& rule, const DocumentNames& names) {
   DocumentChange result;
   result.rule = rule;
   result.cells = common_cells(before_summary, after_summary);
@@ -125,10 +120,10 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
     } else {
       leave_unsure(cell);
     }
-    add_marks(cell);
+    add_marks(cell, names);
   }
-  result.notes = change_notes(before, after);
-  for (std::string& line : lonely_cells(before_summary, after_summary, result.cells)) {
+  result.notes = change_notes(before, after, names);
+  for (std::string& line : lonely_cells(before_summary, after_summary, result.cells, names)) {
     result.notes.push_back(std::move(line));
   }
   return result;

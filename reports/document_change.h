@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "common/results/document.h"
@@ -28,6 +29,18 @@ struct ChangeRule {
   double between_runs = 0;  // standard deviation between runs as a whole (stats::ratio_by_t)
 };
 
+// What notes and remarks call the two documents.
+struct DocumentNames {
+  std::string before = "A";
+  std::string after = "B";
+};
+
+// What two cells have to share to be the same one: name, back end, mode, what is modelled and what
+// is planted. Precision and links are among the options that the name holds, but for documents that
+// say so of launches alone.
+using CellIdentity = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+[[nodiscard]] CellIdentity identity_of(const CellSummary& cell);
+
 // Two documents, cell by cell. Points into their summaries.
 struct DocumentChange {
   ChangeRule rule;
@@ -46,6 +59,7 @@ struct DocumentChange {
                                                const Summary& before_summary,
                                                const results::Document& after,
                                                const Summary& after_summary,
-                                               const ChangeRule& rule);
+                                               const ChangeRule& rule,
+                                               const DocumentNames& names = {});
 
 }  // namespace tandem::reports
