@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "reports/bench_command.h"
 #include "reports/format.h"
+#include "reports/marks_cost.h"
 
 namespace tandem::reports {
 namespace {
@@ -61,11 +64,30 @@ std::string counts_line(const Summary& summary) {
       summary.cells.size(), failed, skipped);
 }
 
+// Timed launches compare no numbers; some look for NaN and infinity.
+std::string numbers_line(const Summary& summary) {
+  const auto searched =
+      std::count_if(summary.cells.begin(), summary.cells.end(), [](const CellSummary& cell) {
+        return cell.launches > 0 && cell.cell.options.contains("check-numerics");
+      });
+  std::string line = "Numbers: ";
+  if (searched > 0) {
+    line += fmt::format("every gradient of {} was searched for NaN and infinity, and none found; ",
+                        count_text(searched, "cell"));
+  }
+  line += "whether strategies compute what one device does was not checked in this run";
+  const std::string command = bench_command(summary);
+  return command.empty() ? line + "." : line + ", do: " + command + " --verify.";
+}
+
 }  // namespace
 
 std::vector<std::string> trust_lines(const Report& report) {
   const Summary& summary = report.summary;
-  return {counts_line(summary), books_line(summary), steadiness_line(summary)};
+  std::vector<std::string> lines{counts_line(summary), books_line(summary),
+                                 steadiness_line(summary), numbers_line(summary)};
+  for (std::string& line : marks_cost_lines(report)) lines.push_back(std::move(line));
+  return lines;
 }
 
 Table failures_table(const Summary& summary) {

@@ -11,8 +11,9 @@
 
 namespace tandem::reports {
 
-// A sentence each: how many cells failed or were skipped, how far the books close, how steady the
-// cells are.
+// A sentence each: cells without a figure, how far the books close, how steady the cells are,
+// whether numbers were checked, and what observing cost. What a document does not tell is said so,
+// with the command that would find out.
 [[nodiscard]] std::vector<std::string> trust_lines(const Report& report);
 
 // A row per cell that has no figure: its name, its outcome and the reason.

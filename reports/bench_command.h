@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "reports/summary.h"
+
+namespace tandem::reports {
+
+// The command line of step_bench for one measured cell: of ddp on the most devices, else of dp,
+// else of whatever was measured; empty where nothing was. Options that say how a launch is timed
+// are left out. Each word is quoted for a shell where it has to be.
+[[nodiscard]] std::string bench_command(const Summary& summary);
+
+}  // namespace tandem::reports

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/trust.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reports/bench_command.h"
+#include "reports/marks_cost.h"
+#include "tests/reports/cost_samples.h"
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::vector<double> kMarked{0.0200, 0.0201, 0.0199, 0.0200, 0.0202, 0.0200};
+
+// ddp with marks, and without them so many times as fast.
+Report observed(double speed) {
+  std::vector<double> bare;
+  for (const double seconds : kMarked) bare.push_back(seconds / speed);
+  Synthetic both;
+  both.add("ddp", 2, kMarked);
+  Synthetic without;
+  without.add("ddp", 2, bare);
+  for (results::LaunchRecord& launch : without.document().launches) {
+    launch.cell.options["phases"] = "off";
+    both.document().launches.push_back(launch);
+  }
+  return make_report(both.document());
+}
+
+Report with_pairs(const std::string& figures) {
+  Synthetic synthetic;
+  synthetic.add("ddp", 2, kMarked);
+  synthetic.document().others.push_back(
+      {.source = "marks",
+       .json = R"({"name": "ab/ddp/processes/mlp-small/devices:2/batch:64/against:phases=off",)" +
+               figures + "}"});
+  return make_report(synthetic.document());
+}
+
+TEST(MarksCost, OfCells_IsTheRatioOfLaunchMedians) {
+  const std::vector<MarksCost> costs = marks_costs(observed(1.05));
+  ASSERT_EQ(costs.size(), 1U);
+  EXPECT_EQ(costs[0].where, "ddp/processes/mlp-small/devices:2/batch:64");
+  EXPECT_NEAR(costs[0].ratio.center, 1.05, 1e-9);
+  ASSERT_TRUE(costs[0].ratio.interval);
+  EXPECT_LT(costs[0].ratio.interval->low, 1.05);
+}
+
+TEST(MarksCost, OfPairs_IsTheInverse_EndsChangePlaces) {
+  const auto costs = marks_costs(with_pairs(R"("ratio": 0.8, "ratio_low": 0.5, "ratio_high": 1)"));
+  ASSERT_EQ(costs.size(), 1U);
+  EXPECT_DOUBLE_EQ(costs[0].ratio.center, 1.25);
+  EXPECT_DOUBLE_EQ(costs[0].ratio.interval->low, 1);
+  EXPECT_DOUBLE_EQ(costs[0].ratio.interval->high, 2);
+}
+
+TEST(MarksCost, IsHeldAgainstTheBar) {
+  EXPECT_THAT(marks_cost_lines(observed(1.05)), ElementsAre(HasSubstr("more than 1 %")));
+  EXPECT_THAT(marks_cost_lines(observed(1.005)), ElementsAre(HasSubstr("is not resolved")));
+  EXPECT_THAT(
+      marks_cost_lines(with_pairs(R"("ratio": 0.999, "ratio_low": 0.997, "ratio_high": 1.001)")),
+      ElementsAre(EndsWith("under 1 %.")));
+  EXPECT_THAT(marks_cost_lines(with_pairs(R"("ratio": 0.999)")),
+              ElementsAre(HasSubstr("too few to tell")));
+}
+
+TEST(MarksCost, OtherOptions_AreNoPair) {
+  Report report = observed(1.05);
+  for (results::LaunchRecord& launch : report.document.launches) {
+    if (launch.cell.options.contains("phases")) launch.cell.options["grads"] = "views";
+  }
+  EXPECT_TRUE(marks_costs(make_report(report.document)).empty());
+}
+
+TEST(MarksCost, WhereNothingTells_NamesTheCommand) {
+  EXPECT_THAT(marks_cost_lines(make_report(with_collectives().document())),
+              ElementsAre(HasSubstr("was not measured in this run, do: mpirun -np")));
+  EXPECT_THAT(marks_cost_lines(make_report(Synthetic().add("dp", 2, kMarked).document())),
+              ElementsAre("Instrumentation: no marks rode on these steps."));
+}
+
+TEST(Trust, NumbersAreNotChecked_AndItNamesTheCommand) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, kMarked).add("ddp", 2, kMarked);
+  const auto lines = trust_lines(make_report(synthetic.document()));
+  EXPECT_THAT(lines,
+              Contains("Numbers: whether strategies compute what one device does was not checked "
+                       "in this run, do: mpirun -np 2 --bind-to none step_bench --strategy=ddp "
+                       "--model=mlp-small --devices=2 --batch=64 --backend=host --verify."));
+}
+
+TEST(Trust, SearchesForNaN_AreTold) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, kMarked);
+  for (auto& launch : synthetic.document().launches) launch.cell.options["check-numerics"] = "on";
+  const auto lines = trust_lines(make_report(synthetic.document()));
+  EXPECT_THAT(lines, Contains(HasSubstr("every gradient of 1 cell was searched")));
+  EXPECT_THAT(lines, Contains(Not(HasSubstr("--check-numerics="))));
+}
+
+TEST(BenchCommand, QuotesWhatAShellWouldTake) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, kMarked);
+  for (auto& launch : synthetic.document().launches) launch.cell.model = "a'; rm -rf b";
+  EXPECT_THAT(bench_command(make_report(synthetic.document()).summary),
+              HasSubstr(R"('--model=a'\''; rm -rf b')"));
+  EXPECT_EQ(bench_command(Summary{}), "");
+}
+
+}  // namespace
+}  // namespace tandem::reports
