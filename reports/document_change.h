@@ -58,8 +58,7 @@ struct DocumentChange {
 [[nodiscard]] DocumentChange compare_documents(const results::Document& before,
                                                const Summary& before_summary,
                                                const results::Document& after,
-                                               const Summary& after_summary,
-                                               const ChangeRule& rule,
+                                               const Summary& after_summary, const ChangeRule& rule,
                                                const DocumentNames& names = {});
 
 }  // namespace tandem::reports

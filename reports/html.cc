@@ -3,14 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "reports/embedded.h"
+#include "reports/format.h"
 #include "reports/html_parts.h"
 #include "reports/page_data.h"
 #include "reports/page_sections.h"
+#include "reports/side_page.h"
 
 namespace tandem::reports {
 namespace {
@@ -22,29 +23,28 @@ constexpr std::string_view kHead =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n";
 
-// Links to the sections that are there.
-std::string contents(const std::string& sections) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSections{
-      {{"advice", "What to do"},
-       {"scaling", "Scaling"},
-       {"gap", "The gap"},
-       {"map", "Break-even map"},
-       {"details", "Behind the steps"},
-       {"normal", "Is this normal?"},
-       {"trust", "Trust"}}};
-  std::string links;
-  for (const auto& [id, title] : kSections) {
-    if (sections.find(fmt::format("<section id=\"{}\"", id)) == std::string::npos) continue;
-    links += fmt::format("<a href=\"#{}\">{}</a>\n", id, title);
-  }
-  return "<nav aria-label=\"Sections\">\n" + links + "</nav>\n";
-}
-
 std::string scripts(const PageData& data) {
   return fmt::format(
       "<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}\n</script>\n"
       "<script>\n{}</script>\n<script>\n{}</script>\n<script>\n{}</script>\n",
       data.json, chart_js(), drawing_js(), scaling_js(), page_js());
+}
+
+// The page around its header and sections.
+std::string page(const std::string& title, const std::string& header, const std::string& sections,
+                 const PageData& data) {
+  std::string html{kHead};
+  html += "<title>" + escape_html(title) + "</title>\n<style>\n";
+  html += page_css();
+  html += "</style>\n</head>\n<body>\n<main>\n" + header + contents_html(sections);
+  html +=
+      "<noscript><p class=\"hint\">The charts need JavaScript; all their figures are in the "
+      "tables.</p></noscript>\n";
+  html += sections +
+          "<footer>Charts by Chart.js (MIT licence), inlined. This page loads nothing.</footer>\n"
+          "</main>\n" +
+          scripts(data) + "</body>\n</html>\n";
+  return html;
 }
 
 }  // namespace
@@ -55,18 +55,17 @@ std::string to_html(const Report& report) {
                                gap_section(report) + map_section(report, data) +
                                detail_section(report, data) + published_section(report) +
                                trust_section(report);
-  std::string html{kHead};
-  html += "<title>dp against ddp: " + escape_html(report.verdict.subject) + "</title>\n<style>\n";
-  html += page_css();
-  html += "</style>\n</head>\n<body>\n<main>\n" + verdict_section(report) + contents(sections);
-  html +=
-      "<noscript><p class=\"hint\">The charts need JavaScript; all their figures are in the "
-      "tables.</p></noscript>\n";
-  html += sections +
-          "<footer>Charts by Chart.js (MIT licence), inlined. This page loads nothing.</footer>\n"
-          "</main>\n" +
-          scripts(data) + "</body>\n</html>\n";
-  return html;
+  return page("dp against ddp: " + report.verdict.subject, verdict_section(report), sections, data);
+}
+
+std::string to_html(const SideBySide& side) {
+  std::vector<PageSource> sources;
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    sources.push_back({.report = &side.reports[i], .letter = letter(i)});
+  }
+  const PageData data = page_data(sources);
+  return page("Side by side: " + join(side.names, ", "), side_header(side),
+              side_sections(side, data), data);
 }
 
 }  // namespace tandem::reports

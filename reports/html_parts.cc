@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 namespace tandem::reports {
 namespace {
@@ -106,7 +108,7 @@ std::string block_html(std::string_view id, std::string_view title, std::string_
                      body);
 }
 
-std::string table_html(const Table& table, std::string_view caption) {
+std::string table_html(const Table& table, std::string_view caption, std::string_view files) {
   if (table.rows.empty()) return "";
   std::string html = fmt::format(
       "<div class=\"panel scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>\n"
@@ -117,11 +119,28 @@ std::string table_html(const Table& table, std::string_view caption) {
   }
   html += "</tr></thead>\n<tbody>\n" + rows_html(table) + "</tbody></table></div>\n";
   if (table.rows.size() > kMostRows) {
-    html += fmt::format(
-        "<p class=\"hint cut\">The first {} of {} rows; report.md and cells.csv have all.</p>\n",
-        kMostRows, table.rows.size());
+    html += fmt::format("<p class=\"hint cut\">The first {} of {} rows; {} all.</p>\n", kMostRows,
+                        table.rows.size(), files);
   }
   return html;
+}
+
+std::string contents_html(const std::string& sections) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSections{
+      {{"side", "Side by side"},
+       {"advice", "What to do"},
+       {"scaling", "Scaling"},
+       {"gap", "The gap"},
+       {"map", "Break-even map"},
+       {"details", "Behind the steps"},
+       {"normal", "Is this normal?"},
+       {"trust", "Trust"}}};
+  std::string links;
+  for (const auto& [id, title] : kSections) {
+    if (sections.find(fmt::format("<section id=\"{}\"", id)) == std::string::npos) continue;
+    links += fmt::format("<a href=\"#{}\">{}</a>\n", id, title);
+  }
+  return "<nav aria-label=\"Sections\">\n" + links + "</nav>\n";
 }
 
 std::string chart_html(std::string_view id, std::string_view label) {

@@ -31,11 +31,15 @@ inline constexpr std::size_t kMostRows = 300;
 [[nodiscard]] std::string block_html(std::string_view id, std::string_view title,
                                      std::string_view hint, const std::string& body);
 
-// At most kMostRows rows, then a line that says how many there are.
-[[nodiscard]] std::string table_html(const Table& table, std::string_view caption);
+// At most kMostRows rows, then a line that says how many there are, and which files have all.
+[[nodiscard]] std::string table_html(const Table& table, std::string_view caption,
+                                     std::string_view files = "report.md and cells.csv have");
 
 // A place for a chart, with the controls that choose what it shows.
 [[nodiscard]] std::string chart_html(std::string_view id, std::string_view label);
+
+// Links to those sections that are in the markup.
+[[nodiscard]] std::string contents_html(const std::string& sections);
 
 // A winner in each cell, by word and figure and by colour.
 [[nodiscard]] std::string map_html(const WinMap& map);

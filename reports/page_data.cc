@@ -2,7 +2,8 @@
 //
 // The page's data, kept short since there may be ten thousand cells:
 //   texts: [string]; a number that stands for a text is its place here
-//   cells: [{m: model, p: parameters, b: batch, d: devices, s: strategy, l: label, c: conditions,
+//   cells: [{q: letter of its document, where there are several, m: model, p: parameters, b: batch,
+//   d: devices, s: strategy, l: label, c: conditions,
 //            o: modelled, g: flag, n: launches, k: samples,
 //            t, u, e, w, x: [centre, low, high, "unbounded"?], i, j: samples per second,
 //            f: [milliseconds by phase], y: [peak MiB by device], v: [[milliseconds] by launch]}]
@@ -12,6 +13,7 @@
 //     null, null
 //   phases: names in the order of a step, the remainder last
 //   pairs: [{label, center, low, high, verdict}], ddp's speed over dp's
+//     of several documents each label and title starts with the document's letter
 //   buckets: [{title, points: [{cap, mib, step: [centre, low, high]}]}]
 //   wires: [{label, modelled, points: [{bytes, busbw}]}], of collectives
 #include "reports/page_data.h"
@@ -50,10 +52,12 @@ std::string strategy_of(const results::Cell& cell) {
   return cell.strategy == "independent" ? cell.strategy + "-" + cell.launch : cell.strategy;
 }
 
-std::vector<std::string> phase_names(const Summary& summary) {
+std::vector<std::string> phase_names(const std::vector<PageSource>& sources) {
   std::set<std::string> names;
-  for (const CellSummary& cell : summary.cells) {
-    for (const PhaseMean& phase : cell.phases) names.insert(phase.name);
+  for (const PageSource& source : sources) {
+    for (const CellSummary& cell : source.report->summary.cells) {
+      for (const PhaseMean& phase : cell.phases) names.insert(phase.name);
+    }
   }
   return in_step_order({names.begin(), names.end()});
 }
@@ -123,23 +127,27 @@ Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases)
   return json;
 }
 
-Json place_of(const CellSummary& cell, Texts& texts) {
-  return Json{{"m", texts.place(cell.cell.model)},
-              {"p", cell.measured.front()->model.parameters},
-              {"b", cell.cell.global_batch},
-              {"d", cell.cell.devices},
-              {"s", texts.place(strategy_of(cell.cell))},
-              {"l", texts.place(strategy_label(cell.cell))},
-              {"c", texts.place(conditions_of(cell))},
-              {"o", cell.modelled.empty() ? 0 : 1}};
+Json place_of(const CellSummary& cell, const std::string& letter, Texts& texts) {
+  Json json = Json::object();
+  if (!letter.empty()) json["q"] = texts.place(letter);
+  json.update(Json{{"m", texts.place(cell.cell.model)},
+                   {"p", cell.measured.front()->model.parameters},
+                   {"b", cell.cell.global_batch},
+                   {"d", cell.cell.devices},
+                   {"s", texts.place(strategy_of(cell.cell))},
+                   {"l", texts.place(strategy_label(cell.cell))},
+                   {"c", texts.place(conditions_of(cell))},
+                   {"o", cell.modelled.empty() ? 0 : 1}});
+  return json;
 }
 
-Json cells_json(const Summary& summary, const std::vector<std::string>& phases, Texts& texts,
-                const PageLimits& limits, PageData& told) {
-  Json list = Json::array();
+// `limits.samples` is of all cells so far together.
+void add_cells(Json& list, const PageSource& source, const std::vector<std::string>& phases,
+               Texts& texts, const PageLimits& limits, PageData& told) {
+  const Summary& summary = source.report->summary;
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches == 0) continue;
-    Json json = place_of(cell, texts);
+    Json json = place_of(cell, source.letter, texts);
     json.update(figures_of(cell, phases));
     add_weak(json, cell);
     add_ideal(json, "i", cell, cell.cell.global_batch, summary);
@@ -156,7 +164,14 @@ Json cells_json(const Summary& summary, const std::vector<std::string>& phases, 
     }
     list.push_back(std::move(json));
   }
-  return list;
+}
+
+// Entries of one document's list, told apart from those of others.
+void append(Json& list, Json entries, const char* key, const std::string& letter) {
+  for (Json& entry : entries) {
+    if (!letter.empty()) entry[key] = letter + ": " + entry[key].get<std::string>();
+    list.push_back(std::move(entry));
+  }
 }
 
 std::string without_angle_brackets(const std::string& json) {
@@ -183,22 +198,37 @@ std::string conditions_of(const CellSummary& cell) {
   return text;
 }
 
-PageData page_data(const Report& report, const PageLimits& limits) {
+PageData page_data(const std::vector<PageSource>& sources, const PageLimits& limits) {
   PageData data;
-  std::vector<std::string> phases = phase_names(report.summary);
+  std::vector<std::string> phases = phase_names(sources);
   Texts texts;
-  Json cells = cells_json(report.summary, phases, texts, limits, data);
+  Json cells = Json::array();
+  Json pairs = Json::array();
+  Json buckets = Json::array();
+  Json wires = Json::array();
+  const std::size_t count = sources.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const PageSource& source = sources[i];
+    PageLimits own = limits;  // so that the first document does not take what is the last one's
+    own.samples = limits.samples * (i + 1) / count;
+    const Summary& summary = source.report->summary;
+    add_cells(cells, source, phases, texts, own, data);
+    append(pairs, pairs_json(summary, limits.comparisons / count), "label", source.letter);
+    append(buckets, buckets_json(summary), "title", source.letter);
+    append(wires, wires_json(*source.report), "label", source.letter);
+    data.comparisons += summary.comparisons.size();
+  }
+  data.shown_comparisons = pairs.size();
   phases.emplace_back("remainder");
-  const Json json{{"texts", texts.list()},
-                  {"phases", phases},
-                  {"cells", std::move(cells)},
-                  {"pairs", pairs_json(report.summary, limits.comparisons)},
-                  {"buckets", buckets_json(report.summary)},
-                  {"wires", wires_json(report)}};
-  data.comparisons = report.summary.comparisons.size();
-  data.shown_comparisons = std::min(data.comparisons, limits.comparisons);
+  const Json json{{"texts", texts.list()},         {"phases", phases},
+                  {"cells", std::move(cells)},     {"pairs", std::move(pairs)},
+                  {"buckets", std::move(buckets)}, {"wires", std::move(wires)}};
   data.json = without_angle_brackets(json.dump(-1, ' ', false, Json::error_handler_t::replace));
   return data;
+}
+
+PageData page_data(const Report& report, const PageLimits& limits) {
+  return page_data(std::vector<PageSource>{{.report = &report, .letter = ""}}, limits);
 }
 
 }  // namespace tandem::reports

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "reports/report.h"
 
@@ -13,6 +14,13 @@ struct PageLimits {
   std::size_t samples = 60'000;        // step times on the whole page
   std::size_t samples_of_cell = 1200;  // evenly taken from its launches
   std::size_t comparisons = 60;        // in the chart of ddp against dp
+};
+
+// A report, and what tells its cells from those of others on the same page; empty where it is
+// alone.
+struct PageSource {
+  const Report* report = nullptr;
+  std::string letter{};
 };
 
 struct PageData {
@@ -29,6 +37,8 @@ struct PageData {
 [[nodiscard]] std::string conditions_of(const CellSummary& cell);
 
 // Every figure that the charts draw, worked out here: the script draws and filters.
+[[nodiscard]] PageData page_data(const std::vector<PageSource>& sources,
+                                 const PageLimits& limits = {});
 [[nodiscard]] PageData page_data(const Report& report, const PageLimits& limits = {});
 
 }  // namespace tandem::reports

@@ -9,6 +9,7 @@
 #include "reports/break_even.h"
 #include "reports/bucket_curve.h"
 #include "reports/cell_table.h"
+#include "reports/charts.h"
 #include "reports/collectives.h"
 #include "reports/ddp_cost.h"
 #include "reports/device_memory.h"
@@ -61,15 +62,7 @@ std::string explained(const Report& report) {
 std::string phases_block(const Summary& summary) {
   const std::string table = table_html(phase_table(summary), "Mean time per phase");
   if (table.empty()) return "";
-  return block_html(
-      "phases", kPhasesTitle,
-      std::string(kPhasesHint) +
-          " Blue and grey are work that one device has too: blue forward, loss and "
-          "backward, grey input and the update of the parameters. Warm colours and "
-          "violet are what parallelism adds; the darkest grey is the remainder, time of "
-          "the step that is in no phase.",
-      chart_html("phase-chart", "Mean time per phase, stacked, by strategy") +
-          "<details><summary>As a table</summary>\n" + table + "</details>\n");
+  return phase_chart("<details><summary>As a table</summary>\n" + table + "</details>\n");
 }
 
 std::string costs_block(const Summary& summary) {
@@ -81,61 +74,24 @@ std::string twin_block(const Summary& summary) {
   return block_html("twin", kTwinTitle, kTwinNote, table_html(twin_table(summary), kTwinTitle));
 }
 
-std::string forest_block(const PageData& data) {
-  if (data.comparisons == 0) return "";
-  std::string html = chart_html("forest", "Speed of ddp over speed of dp, with intervals");
-  if (data.shown_comparisons < data.comparisons) {
-    html += fmt::format(
-        "<p class=\"hint cut\">The chart has {} of {} comparisons, those on the "
-        "most devices.</p>\n",
-        data.shown_comparisons, data.comparisons);
-  }
-  return html;
-}
-
 // A model may have a hundred buckets: they are folded away.
 std::string collectives_block(const Summary& summary) {
   const std::string table = table_html(collective_table(summary), kCollectivesTitle);
   if (table.empty()) return "";
-  return block_html(
-      "collectives", kCollectivesTitle, kCollectivesNote,
-      chart_html("wire-chart", "Bus bandwidth over message size, a point per bucket") + table +
-          "<details><summary>Each bucket</summary>\n" +
-          table_html(bucket_table(summary), "Each bucket") + "</details>\n");
+  return wire_chart(table + "<details><summary>Each bucket</summary>\n" +
+                    table_html(bucket_table(summary), "Each bucket") + "</details>\n");
 }
 
 std::string memory_block(const Summary& summary) {
   const std::string table = table_html(memory_table(summary), "Peak memory per device");
   if (table.empty()) return "";
-  return block_html("memory", kMemoryTitle, kMemoryHint,
-                    chart_html("memory-chart", "Peak memory per device, by strategy") +
-                        "<details><summary>As a table</summary>\n" + table + "</details>\n");
+  return memory_chart("<details><summary>As a table</summary>\n" + table + "</details>\n");
 }
 
 std::string buckets_block(const Summary& summary) {
   const std::string table = table_html(bucket_curve_table(summary), kBucketsTitle);
   if (table.empty()) return "";
-  return block_html(
-      "buckets", kBucketsTitle,
-      std::string(kBucketsHint) + " The right-most point may be one bucket for all gradients.",
-      chart_html("bucket-chart", "Median step over bucket size") +
-          "<details><summary>As a table</summary>\n" + table + "</details>\n");
-}
-
-std::string samples_block(const PageData& data) {
-  if (data.shown_samples == 0) return "";
-  std::string hint =
-      "A point per timed step, in the order in which they ran, launch beside launch: two clouds "
-      "are "
-      "two modes, a slope is drift.";
-  if (data.shown_samples < data.samples) {
-    hint += fmt::format(
-        " This page holds {} of {} step times, evenly taken from {} cells; "
-        "results.json has all.",
-        data.shown_samples, data.samples, data.cells_with_samples);
-  }
-  return block_html("samples", "Every step", hint,
-                    chart_html("sample-chart", "Step time of each sample, by launch"));
+  return bucket_chart("<details><summary>As a table</summary>\n" + table + "</details>\n");
 }
 
 std::string weak_block(const Summary& summary) {
@@ -166,18 +122,7 @@ std::string advice_section(const Report& report) {
 
 std::string scaling_section(const Report& report) {
   if (!any_cell(report.summary)) return "";
-  return section_html(
-      "scaling", kScalingTitle,
-      std::string(kScalingHint) +
-          " Bands are 95 % intervals over launches; a hollow "
-          "point has none: a single launch, or launches that scatter so much that the interval is "
-          "unbounded. Lines join measured points and say nothing in between. Dotted: the ideal, "
-          "not "
-          "measured. Dashed and hollow with \"modelled\" in the name: holds times that were not "
-          "measured. A plus sign: an efficiency above 100 %, likely of a wrong baseline.",
-      without_baseline(report.summary) +
-          chart_html("scaling-chart", "Scaling curves of all strategies") +
-          weak_block(report.summary));
+  return scaling_chart(without_baseline(report.summary), weak_block(report.summary));
 }
 
 std::string gap_section(const Report& report) {
@@ -195,7 +140,7 @@ std::string map_section(const Report& report, const PageData& data) {
   }
   return section_html(
       "map", kMapTitle, kMapHint,
-      maps + forest_block(data) + "<details><summary>The comparisons as a table</summary>\n" +
+      maps + forest_chart(data) + "<details><summary>The comparisons as a table</summary>\n" +
           table_html(comparison_table(report.summary), kComparisonsTitle) + "</details>\n");
 }
 
@@ -203,7 +148,7 @@ std::string detail_section(const Report& report, const PageData& data) {
   const Summary& summary = report.summary;
   return section_html("details", kDetailsTitle, "",
                       memory_block(summary) + buckets_block(summary) + collectives_block(summary) +
-                          samples_block(data) +
+                          sample_chart(data) +
                           block_html("modes", kModesTitle, kModesHint,
                                      table_html(mode_table(summary), kModesTitle)));
 }

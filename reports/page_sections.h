@@ -10,6 +10,7 @@
 
 namespace tandem::reports {
 
+// Hardware and verdict of one report.
 [[nodiscard]] std::string verdict_section(const Report& report);
 [[nodiscard]] std::string advice_section(const Report& report);
 [[nodiscard]] std::string scaling_section(const Report& report);

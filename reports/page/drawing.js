@@ -6,11 +6,14 @@
 const tandem = (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
   const cells = data.cells.map(function (cell) {
-    return { model: data.texts[cell.m], parameters: cell.p, batch: cell.b, devices: cell.d, strategy: data.texts[cell.s],
-             label: data.texts[cell.l], conditions: data.texts[cell.c], modelled: cell.o === 1, launches: cell.n,
+    const source = cell.q === undefined ? "" : data.texts[cell.q];
+    const plain = data.texts[cell.l];
+    return { source: source, plain: plain, model: data.texts[cell.m], parameters: cell.p, batch: cell.b, devices: cell.d, strategy: data.texts[cell.s],
+             label: source ? source + ": " + plain : plain, conditions: data.texts[cell.c], modelled: cell.o === 1, launches: cell.n,
              samples: cell.k, throughput: cell.t, speedup: cell.u, efficiency: cell.e, weakEfficiency: cell.w,
              weakSpeedup: cell.x, ideal: cell.i, weakIdeal: cell.j, phases: cell.f, memory: cell.y, steps: cell.v, flag: cell.g };
   });
+  const sources = distinct(cells.map((cell) => cell.source));  // letters of documents; one, empty, where there is one
   const charts = {};    // by canvas
   const drawers = [];   // each draws one chart anew
 
@@ -33,13 +36,21 @@ const tandem = (function () {
   }
 
   // A strategy keeps its colour and its mark in all charts; variants of one share the colour and
-  // are told apart by their dashes. What is modelled is hollow and finely dashed.
+  // are told apart by their dashes, and so are documents, whose letters stand at the lines' ends.
+  // What is modelled is hollow and finely dashed.
   const marks = { single: "circle", dp: "rectRot", ddp: "triangle", "dp-allreduce": "star", "ddp-replicate": "crossRot",
                   "independent-threads": "rect", "independent-processes": "rectRounded" };
+  const documentDashes = [[], [14, 4], [14, 4, 3, 4], [4, 4], [14, 4, 3, 4, 3, 4], [14, 10]];
+  function dashes(cell) {
+    const variant = cell.plain.split(",").length - 1;
+    const own = documentDashes[sources.indexOf(cell.source) % documentDashes.length];
+    if (cell.modelled) return own.concat([2, 3]);
+    return variant === 0 ? own : own.concat([7, 2 + 2 * variant]);
+  }
+
   function look(cell) {
     const ink = colour(cell.strategy) || colour("ink");
-    const variant = cell.label.split(",").length - 1;
-    const dash = cell.modelled ? [2, 3] : variant === 0 ? [] : [7, 2 + 2 * variant];
+    const dash = dashes(cell);
     return { borderColor: ink, backgroundColor: ink, pointStyle: marks[cell.strategy] || "star", borderDash: dash,
              borderWidth: cell.strategy.startsWith("independent") ? 1 : 2 };
   }
@@ -149,6 +160,6 @@ const tandem = (function () {
     if (same) same.focus();
   }
 
-  return { data, cells, charts, drawers, fields, element, colour, number, withInterval, look, hollow, axis, ticksAt, legend,
+  return { data, cells, sources, charts, drawers, fields, element, colour, number, withInterval, look, hollow, axis, ticksAt, legend,
            distinct, draw, select, check, choose, rebuild };
 })();

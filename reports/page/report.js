@@ -55,7 +55,15 @@
 
   function name(cell) { return cell.label + " on " + cell.devices + (cell.modelled ? " (modelled)" : ""); }
 
-  chosen("phase-chart", cells.filter((cell) => cell.phases), ["model", "batch", "conditions"], {}, function (left, into, state, redraw) {
+  // The same strategy of several documents stands together.
+  function beside(left) {
+    if (tandem.sources.length < 2) return left;
+    const order = tandem.distinct(left.map((cell) => cell.plain + " " + cell.devices));
+    return left.slice().sort((a, b) => order.indexOf(a.plain + " " + a.devices) - order.indexOf(b.plain + " " + b.devices));
+  }
+
+  chosen("phase-chart", cells.filter((cell) => cell.phases), ["model", "batch", "conditions"], {}, function (found, into, state, redraw) {
+    const left = beside(found);
     into.append(tandem.check("as shares of the step", "shares", state.shares === true, function (is_on) { state.shares = is_on; redraw(); }));
     const sums = left.map((cell) => cell.phases.reduce((a, b) => a + b, 0));
     const value = (cell, at, row) => (state.shares ? 100 * cell.phases[at] / sums[row] : cell.phases[at]);
@@ -67,7 +75,8 @@
              words: left.map((cell) => name(cell) + ": " + used.map((at) => data.phases[at] + " " + number(cell.phases[at]) + " ms").join(", ")).join("; ") };
   });
 
-  chosen("memory-chart", cells.filter((cell) => cell.memory), ["model", "batch", "devices", "conditions"], { devices: most }, function (left) {
+  chosen("memory-chart", cells.filter((cell) => cell.memory), ["model", "batch", "devices", "conditions"], { devices: most }, function (found) {
+    const left = beside(found);
     const count = Math.min(16, Math.max(...left.map((cell) => cell.memory.length)));
     const sets = [];
     for (let device = 0; device < count; ++device) {
@@ -79,7 +88,7 @@
   });
 
   chosen("sample-chart", cells.filter((cell) => cell.steps), ["model", "batch", "devices", "label", "conditions"],
-         { devices: most, label: (values) => (values.includes("ddp") ? "ddp" : values[0]) }, function (left) {
+         { devices: most, label: (values) => values.find((value) => value.replace(/^\w+: /, "") === "ddp") || values[0] }, function (left) {
     const cell = left[0];
     const points = cell.steps.flatMap((list, launch) => list.map((ms, at) => ({ x: launch + 1 - 0.4 + 0.8 * (at + 0.5) / list.length, y: ms })));
     const launches = cell.steps.map((_, at) => at + 1);

@@ -6,7 +6,8 @@
   const id = "scaling-chart";
   if (!tandem.element(id)) return;
   const state = { figure: "throughput", over: "devices", logX: false, logY: false };
-  const hidden = new Set();  // labels of series
+  const hidden = new Set();  // strategies, as they are called in every document
+  const away = new Set();    // letters of documents
 
   const figures = { throughput: "samples per second", speedup: "speed-up against single", efficiency: "efficiency against single" };
   // Over what, by which fields the cells of one chart are alike, and what an x is.
@@ -55,17 +56,21 @@
     }).filter((series) => series.points.length > 0);
   }
 
+  function strategy(first) {
+    return first.plain + (first.strategy.startsWith("independent") ? ", the bound" : "") + (first.modelled ? " (modelled)" : "");
+  }
+
   function name(series) {
-    const first = series.own[0];
-    return series.label + (first.strategy.startsWith("independent") ? ", the bound" : "") + (first.modelled ? " (modelled)" : "");
+    const source = series.own[0].source;
+    return (source ? source + ": " : "") + strategy(series.own[0]);
   }
 
   function dataset(series) {
     const style = tandem.look(series.own[0]);
     return Object.assign(style, tandem.hollow(style.borderColor, series.points, series.own[0].modelled), {
-      label: name(series), data: series.points,
+      label: name(series), source: series.own[0].source, data: series.points,
       pointStyle: series.points.map((point) => point.cell.flag ? "cross" : style.pointStyle), showLine: series.points.length > 1, pointRadius: 4.5, pointHoverRadius: 6.5,
-      tension: 0, hidden: hidden.has(series.label) });
+      tension: 0, hidden: hidden.has(series.own[0].plain) });
   }
 
   function ideal(cells) {
@@ -77,9 +82,36 @@
     if (points.size < 1) return [];
     const list = Array.from(points, ([x, y]) => ({ x: x, y: y })).sort((a, b) => a.x - b.x);
     const ink = tandem.colour("soft");
-    return [{ label: "ideal (not measured)", data: list, showLine: true, pointRadius: list.length === 1 ? 3 : 0, pointHitRadius: 0,
+    const source = state.figure === "throughput" ? cells[0].source : "";
+    return [{ label: (source ? source + ": " : "") + "ideal (not measured)", source: source, data: list, showLine: true, pointRadius: list.length === 1 ? 3 : 0, pointHitRadius: 0,
               pointStyle: "line", borderColor: ink, backgroundColor: ink, borderDash: [1, 4], borderWidth: 2, tension: 0 }];
   }
+
+  // Of each document its own single's throughput; shares of the ideal are the same for all.
+  function ideals(cells) {
+    if (state.figure !== "throughput") return ideal(cells);
+    return tandem.distinct(cells.map((cell) => cell.source)).flatMap((source) => ideal(cells.filter((cell) => cell.source === source)));
+  }
+
+  // The letter of its document at the end of each line: not by dashes and colours alone.
+  const letters = {
+    id: "letters",
+    afterDatasetsDraw(chart) {
+      const context = chart.ctx;
+      context.save();
+      context.font = "600 11px system-ui, sans-serif";
+      context.textBaseline = "middle";
+      chart.data.datasets.forEach(function (set, index) {
+        const places = chart.getDatasetMeta(index).data;
+        if (!set.source || !chart.isDatasetVisible(index) || places.length === 0) return;
+        const last = places[places.length - 1];
+        context.fillStyle = set.borderColor;
+        // Lines that end at one place have their letters beside one another.
+        context.fillText(set.source, last.x + 9 + 9 * tandem.sources.indexOf(set.source), last.y);
+      });
+      context.restore();
+    },
+  };
 
   // The interval of a series as a band between its lower and upper ends; where one end is beyond
   // the frame, so is the band. A whisker on each point tells the ends apart.
@@ -157,9 +189,25 @@
     const legend = document.createElement("legend");
     legend.textContent = "strategies";
     group.append(legend);
-    for (const one of series) {
-      group.append(tandem.check(name(one), "show " + one.label, !hidden.has(one.label), function (is_on) {
-        if (is_on) hidden.delete(one.label); else hidden.add(one.label);
+    const shown = new Map(series.map((one) => [one.own[0].plain, one.own[0]]));
+    for (const [plain, first] of shown) {
+      group.append(tandem.check(strategy(first), "show " + plain, !hidden.has(plain), function (is_on) {
+        if (is_on) hidden.delete(plain); else hidden.add(plain);
+        redraw();
+      }));
+    }
+    into.append(group);
+  }
+
+  function documents(into) {
+    if (tandem.sources.length < 2) return;
+    const group = document.createElement("fieldset");
+    const legend = document.createElement("legend");
+    legend.textContent = "documents";
+    group.append(legend);
+    for (const source of tandem.sources) {
+      group.append(tandem.check(source, "document " + source, !away.has(source), function (is_on) {
+        if (is_on) away.delete(source); else away.add(source);
         redraw();
       }));
     }
@@ -170,10 +218,12 @@
     tandem.rebuild(id, function (into) {
       switches(into);
       const whole = tandem.cells.filter((cell) => state.over !== "weak" || Number.isInteger(cell.batch / cell.devices));
-      const cells = tandem.choose(into, whole, axes[state.over].names, state, preferred, redraw);
+      const all = tandem.choose(into, whole, axes[state.over].names, state, preferred, redraw);
+      const cells = all.filter((cell) => !away.has(cell.source));
       const series = seriesOf(cells);
       into.append(tandem.check("log x", "log-x", state.logX, function (is_on) { state.logX = is_on; redraw(); }),
                   tandem.check("log y", "log-y", state.logY, function (is_on) { state.logY = is_on; redraw(); }));
+      documents(into);
       strategies(into, series);
       show(cells, series);
     });
@@ -181,15 +231,15 @@
 
   function show(cells, series) {
     const note = tandem.element(id + "-note");
-    note.textContent = series.length === 0 ? "Nothing measured has this figure: `single` at the same batch is its baseline." : "";
+    note.textContent = away.size === tandem.sources.length ? "No document is chosen." : series.length === 0 ? "Nothing measured has this figure: `single` at the same batch is its baseline." : "";
     const words = figures[state.figure] + " over " + axes[state.over].text + ": " +
         series.map((one) => name(one) + " " + one.points.map((point) => tandem.number(point.x) + ": " + tandem.withInterval(point)).join(", ")).join("; ");
     tandem.draw(id, series.length === 0 ? null : {
       type: "scatter",
-      data: { datasets: series.map(dataset).concat(ideal(cells)) },
+      data: { datasets: series.map(dataset).concat(ideals(cells)) },
       options: { responsive: true, maintainAspectRatio: false, animation: false, scales: scales(series),
                  plugins: { legend: Object.assign(tandem.legend(), { onClick: () => {} }), tooltip: { callbacks: { label: tooltip } } } },
-      plugins: [bands],
+      plugins: [bands, letters],
     }, words);
   }
 

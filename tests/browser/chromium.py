@@ -164,8 +164,10 @@ class Page:
         return answer["result"].get("value")
 
     def press(self, key):
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode={"Tab": 9}[key])
+        code, number = {"Tab": ("Tab", 9), " ": ("Space", 32)}[key]
+        text = {"text": key} if key == " " else {}
+        for kind, more in (("keyDown", text), ("keyUp", {})):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=code, windowsVirtualKeyCode=number, **more)
 
     def complaints(self):
         """Errors, warnings and exceptions that the console showed."""

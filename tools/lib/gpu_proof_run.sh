@@ -220,7 +220,7 @@ write_report() {
   done
   if [ "${#sources[@]}" = 0 ]; then return 0; fi  # a document is one of steps; the summary says where figures lie
   while read -r file; do files+=("--figures=$file"); done < <(measured_figures)
-  if "$programs/bin/tandem" report "${sources[@]}" "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
+  if "$programs/bin/tandem" report "${sources[@]}" --merge "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
   row report device 0 'one document and report of all that was measured' true
   states+=(failed) details+=("$(reason_in "$out/logs/report.log")") seconds+=(0)
 }

@@ -22,6 +22,19 @@ using reports::DocumentChange;
 using reports::Summary;
 using results::Document;
 
+double percentage_from(const std::string& text, std::string_view option) {
+  constexpr double kMost = 100;
+  double percent = -1;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, percent);
+  const bool is_percentage = error == std::errc{} && std::string_view(rest, end) == "%";
+  if (!is_percentage || !(percent >= 0 && percent <= kMost)) {
+    fail(ErrorKind::kUsage, "{} is '{}': give a percentage from 0% to 100%, such as 3%", option,
+         text);
+  }
+  return percent / 100;
+}
+
 void print_heading(const char* letter, const std::string& source, const Document& document,
                    const Summary& summary) {
   const std::string& date = document.sweep.context.date;
@@ -30,9 +43,7 @@ void print_heading(const char* letter, const std::string& source, const Document
 }
 
 int compare(const CompareOptions& options) {
-  const reports::ChangeRule rule{
-      .threshold = percentage_from(options.threshold, "--threshold"),
-      .between_runs = percentage_from(options.between_runs, "--between-runs")};
+  const reports::ChangeRule rule = rule_of(options.rule);
   const Document before = load_document(options.before);
   const Document after = load_document(options.after);
   const Summary before_summary = reports::summarize(before);
@@ -53,17 +64,9 @@ int compare(const CompareOptions& options) {
 
 }  // namespace
 
-double percentage_from(const std::string& text, std::string_view option) {
-  constexpr double kMost = 100;
-  double percent = -1;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, percent);
-  const bool is_percentage = error == std::errc{} && std::string_view(rest, end) == "%";
-  if (!is_percentage || !(percent >= 0 && percent <= kMost)) {
-    fail(ErrorKind::kUsage, "{} is '{}': give a percentage from 0% to 100%, such as 3%", option,
-         text);
-  }
-  return percent / 100;
+reports::ChangeRule rule_of(const RuleOptions& options) {
+  return {.threshold = percentage_from(options.threshold, "--threshold"),
+          .between_runs = percentage_from(options.between_runs, "--between-runs")};
 }
 
 int compare_runs(const CompareOptions& options) {

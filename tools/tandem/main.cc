@@ -74,16 +74,32 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   return run;
 }
 
+void add_rule(CLI::App& app, RuleOptions& options, const std::string& when) {
+  app.add_option("--threshold", options.threshold, when + "a change below it does not matter")
+      ->capture_default_str();
+  app.add_option("--between-runs", options.between_runs,
+                 when +
+                     "the standard deviation between runs as a whole on this machine, which "
+                     "widens every interval; tools/repeated_sweeps measures it")
+      ->capture_default_str();
+}
+
 CLI::App* add_report(CLI::App& app, ReportOptions& options) {
   CLI::App* report = app.add_subcommand(
-      "report", "Write results.json, report.html, report.md and *.csv from finished launches.");
+      "report",
+      "Write results.json, report.html, report.md and *.csv from finished launches; of several "
+      "sources report.html and report.md that have them side by side.");
   report->add_option("SOURCE", options.sources, "Folders of tandem run, journals or results.json")
       ->required();
   report
       ->add_option("--figures", options.figures,
                    "Files that copy_bench and others wrote with --benchmark_out, to be listed too")
       ->allow_extra_args(false);
-  report->add_option("--out", options.out, "Folder for the report; default: that of the source");
+  report->add_option("--out", options.out,
+                     "Folder for the report; default: that of the source, of several out/report-N");
+  report->add_flag("--merge", options.merge,
+                   "Several sources are parts of one run: their launches are taken together");
+  add_rule(*report, options.rule, "Of several sources: ");
   return report;
 }
 
@@ -95,13 +111,7 @@ CLI::App* add_compare(CLI::App& app, CompareOptions& options) {
   compare->add_option("A", options.before, "Folder of tandem run, journal or results.json: before")
       ->required();
   compare->add_option("B", options.after, "The same: after")->required();
-  compare->add_option("--threshold", options.threshold, "A change below it does not matter")
-      ->capture_default_str();
-  compare
-      ->add_option("--between-runs", options.between_runs,
-                   "Standard deviation between runs as a whole on this machine, which widens every "
-                   "interval; tools/repeated_sweeps measures it")
-      ->capture_default_str();
+  add_rule(*compare, options.rule, "");
   compare->add_option("--json", options.json, "File to write all of it to as JSON");
   return compare;
 }

@@ -13,6 +13,7 @@
 #include "reports/html.h"
 #include "reports/markdown.h"
 #include "reports/samples_csv.h"
+#include "reports/side_markdown.h"
 
 namespace tandem::cli {
 namespace {
@@ -97,6 +98,11 @@ void OutputFolder::write(const reports::Report& report) const {
   results::replace_file(page(), reports::to_html(report));
   document.get();
   samples.get();
+}
+
+void OutputFolder::write(const reports::SideBySide& side) const {
+  results::replace_file(path_ / "report.md", reports::to_markdown(side));
+  results::replace_file(page(), reports::to_html(side));
 }
 
 }  // namespace tandem::cli

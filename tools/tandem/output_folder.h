@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reports/report.h"
+#include "reports/side_by_side.h"
 
 namespace tandem::cli {
 
@@ -36,6 +37,8 @@ class OutputFolder {
 
   // results.json, report.html, report.md, cells.csv, comparisons.csv, samples.csv.
   void write(const reports::Report& report) const;
+  // report.html and report.md: what else there is of each document is in its own folder.
+  void write(const reports::SideBySide& side) const;
 
  private:
   [[nodiscard]] std::filesystem::path mark() const { return path_ / "unfinished"; }

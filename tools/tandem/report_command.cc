@@ -14,6 +14,8 @@
 #include "common/base/error.h"
 #include "common/results/document.h"
 #include "reports/report.h"
+#include "reports/side_by_side.h"
+#include "reports/side_markdown.h"
 #include "reports/subject.h"
 #include "reports/terminal.h"
 #include "tools/tandem/output_folder.h"
@@ -67,7 +69,7 @@ void check_distinct(const std::vector<std::string>& sources,
   }
 }
 
-// A merged report in a source's folder would pass for that of the source.
+// A report of several in a source's folder would pass for that of the source.
 void check_overwrites_none(const fs::path& out, const std::vector<std::string>& sources) {
   if (sources.size() < 2) return;
   for (const std::string& source : sources) {
@@ -75,7 +77,7 @@ void check_overwrites_none(const fs::path& out, const std::vector<std::string>& 
     std::error_code absent;  // an --out that is yet to be made
     if (!fs::equivalent(folder, out, absent)) continue;
     fail(ErrorKind::kUsage,
-         "the merged report would overwrite that of {}; choose another folder with --out", source);
+         "the report of all would overwrite that of {}; choose another folder with --out", source);
   }
 }
 
@@ -94,10 +96,15 @@ void merge(Document& into, Document next) {
   into.others.insert(into.others.end(), next.others.begin(), next.others.end());
 }
 
-Document load_all(const std::vector<std::string>& sources) {
+std::vector<Document> load_each(const std::vector<std::string>& sources) {
   std::vector<Document> documents;
   for (const std::string& source : sources) documents.push_back(load_document(source));
   check_distinct(sources, documents);
+  return documents;
+}
+
+Document load_merged(const std::vector<std::string>& sources) {
+  std::vector<Document> documents = load_each(sources);
   for (std::size_t i = 1; i < documents.size(); ++i) {
     check_same_machine(documents.front(), documents[i], sources[i]);
     merge(documents.front(), std::move(documents[i]));
@@ -115,15 +122,47 @@ void add_figures(Document& document, const std::vector<std::string>& files) {
   }
 }
 
+void check_common_cells(const reports::SideBySide& side) {
+  for (std::size_t i = 0; i < side.changes.size(); ++i) {
+    if (!side.changes[i].cells.empty()) continue;
+    fail(ErrorKind::kUsage,
+         "reporting {} beside {}: no cell was measured in both; give runs of one sweep, or parts "
+         "of one run with --merge",
+         side.names[i + 1], side.names.front());
+  }
+}
+
+int write_side_by_side(const ReportOptions& options) {
+  if (!options.figures.empty()) {
+    fail(ErrorKind::kUsage,
+         "--figures belong to one document: report it by itself, or several as one with --merge");
+  }
+  const reports::ChangeRule rule = rule_of(options.rule);
+  const fs::path out = options.out.empty() ? new_folder("report") : fs::path(options.out);
+  check_overwrites_none(out, options.sources);
+  std::vector<Document> documents = load_each(options.sources);
+  std::vector<reports::NamedDocument> named;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    named.push_back({.name = options.sources[i], .document = std::move(documents[i])});
+  }
+  const reports::SideBySide side = reports::side_by_side(std::move(named), rule);
+  check_common_cells(side);
+  const OutputFolder folder(out);
+  folder.write(side);
+  fmt::print("{}\n{}\n", reports::to_terminal(side), folder.page().string());
+  return 0;
+}
+
 }  // namespace
 
 int write_report(const ReportOptions& options) {
+  if (options.sources.size() > 1 && !options.merge) return write_side_by_side(options);
   const fs::path beside = file_in(options.sources.front()).parent_path();
   const fs::path out = !options.out.empty() ? fs::path(options.out)
                        : beside.empty()     ? fs::path(".")
                                             : beside;
   check_overwrites_none(out, options.sources);
-  Document document = load_all(options.sources);
+  Document document = load_merged(options.sources);
   add_figures(document, options.figures);
   const OutputFolder folder(out);
   const reports::Report report = reports::make_report(std::move(document));

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to the page: what it says of several documents.
+#pragma once
+
+#include <string>
+
+#include "reports/page_data.h"
+#include "reports/side_by_side.h"
+
+namespace tandem::reports {
+
+// What changed in a sentence per document, and what speaks against believing it.
+[[nodiscard]] std::string side_header(const SideBySide& side);
+
+// All sections: tables, charts with the curves of all documents, trust.
+[[nodiscard]] std::string side_sections(const SideBySide& side, const PageData& data);
+
+}  // namespace tandem::reports
