@@ -48,7 +48,7 @@ TEST(SideBySide, EachIsJudgedAgainstTheFirst_AsCompareDoes) {
   const Report& first = side.reports[0];
   const Report& second = side.reports[1];
   const DocumentChange alone =
-      compare_documents(first.document, first.summary, second.document, second.summary, 0.03);
+      compare_documents(first.document, first.summary, second.document, second.summary, {});
   ASSERT_EQ(side.changes.size(), 2U);
   EXPECT_EQ(to_json(side.changes[0]), to_json(alone));
   EXPECT_THAT(side_lines(side),

@@ -23,6 +23,7 @@ using tandem::cli::ExplainOptions;
 using tandem::cli::LessonsOptions;
 using tandem::cli::ProfileOptions;
 using tandem::cli::ReportOptions;
+using tandem::cli::RuleOptions;
 using tandem::cli::RunOptions;
 using tandem::cli::SiteOptions;
 
