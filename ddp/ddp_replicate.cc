@@ -134,7 +134,7 @@ void DdpReplicate::scatter() {
                         input_->as<float>(), inputs_, kRootRank);
   if (!root_ || root_->inputs) return;
   dispatch(interpreter_, replica_.stream());
-  enqueue_copy(replica_.stream(), root_->targets->as<float>(), root_->host.targets());
+  replica_.timer().copy(replica_.stream(), root_->targets->as<float>(), root_->host.targets());
   if (input_place_ == InputPlace::kPageable) replica_.stream().synchronize();
 }
 

@@ -56,7 +56,7 @@ void DistributedDataParallel::step() {
 void DistributedDataParallel::enqueue_step() {
   Replica& replica = rank_.replica();
   replica.timer().begin(replica.stream(), Phase::kInput);
-  batch_->load(replica.stream(), interpreter_);
+  batch_->load(replica, interpreter_);
   rank_.train(batch_->inputs(), batch_->targets());
 }
 

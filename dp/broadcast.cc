@@ -3,8 +3,6 @@
 
 #include <bit>
 
-#include "common/runtime/copy.h"
-
 namespace tandem::dp {
 
 std::vector<Chunk> chunks_of(const ParameterLayout& layout, Grouping grouping) {
@@ -44,8 +42,8 @@ Span<const float> CopiedBroadcast::source(std::size_t replica, const Chunk& chun
 void CopiedBroadcast::offer(std::size_t chunk) {
   Replica& root = *replicas_.front();
   if (chunks_[chunk].flattened) {
-    enqueue_copy(root.stream(), chunks_[chunk].staged_in(flat_->as<float>()),
-                 chunks_[chunk].of(arenas_.front()));
+    root.timer().copy(root.stream(), chunks_[chunk].staged_in(flat_->as<float>()),
+                      chunks_[chunk].of(arenas_.front()));
   }
   root.stream().record(*ready_.front()[chunk]);
 }
@@ -67,8 +65,8 @@ void CopiedBroadcast::pull(std::size_t peer, std::size_t chunk) {
   replica.timer().begin(replica.stream(), Phase::kIdle);
   for (const std::size_t other : waits_for(peer)) replica.stream().wait(*ready_[other][chunk]);
   replica.timer().begin(replica.stream(), Phase::kReplicate);
-  enqueue_copy(replica.stream(), chunks_[chunk].of(arenas_[peer]),
-               source(parent_of(peer), chunks_[chunk]));
+  replica.timer().copy(replica.stream(), chunks_[chunk].of(arenas_[peer]),
+                       source(parent_of(peer), chunks_[chunk]));
   replica.stream().record(*ready_[peer][chunk]);
 }
 

@@ -3,7 +3,6 @@
 
 #include "common/base/check.h"
 #include "common/parallel/coalescing.h"
-#include "common/runtime/copy.h"
 #include "dp/flattened_gradients.h"
 
 namespace tandem::dp {
@@ -50,7 +49,8 @@ class CollectiveBroadcast final : public Broadcast {
  private:
   void flatten(const Chunk& chunk) {
     if (!chunk.flattened) return;
-    enqueue_copy(replicas_.front()->stream(), sent(0, chunk), chunk.of(arenas_.front()));
+    Replica& root = *replicas_.front();
+    root.timer().copy(root.stream(), sent(0, chunk), chunk.of(arenas_.front()));
   }
 
   // The root's flat copy, or the chunk as it lies in a replica's arena.

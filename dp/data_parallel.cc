@@ -189,8 +189,8 @@ void DataParallel::abandon_step() {
   if (team_) team_->abort();  // nobody waits for what is not enqueued any more
   scatter_->synchronize();
   end_all_work();
-  for (const auto& replica : replicas_) replica->timer().abandon_step();
-  if (output_device_->is_apart()) output_device_->timer().abandon_step();
+  for (const auto& replica : replicas_) replica->timer().abandon_step(replica->stream());
+  if (output_device_->is_apart()) output_device_->timer().abandon_step(output_device_->stream());
 }
 
 void DataParallel::enqueue_step() {

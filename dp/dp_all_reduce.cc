@@ -124,7 +124,7 @@ void DpAllReduce::step() {
     }
     Replica& replica = mine.rank->replica();
     replica.timer().begin(replica.stream(), Phase::kInput);
-    mine.batch->load(replica.stream(), interpreters_.worker(i));
+    mine.batch->load(replica, interpreters_.worker(i));
     mine.rank->train(mine.batch->inputs(), mine.batch->targets());
   });
   interpreters_.join();

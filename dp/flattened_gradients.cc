@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dp/flattened_gradients.h"
 
-#include "common/runtime/copy.h"
-
 namespace tandem::dp {
 
 FlattenedGradients::FlattenedGradients(const Gradients& gradients, const ParameterLayout& layout,
@@ -25,7 +23,7 @@ void FlattenedGradients::flatten(std::size_t replica) {
   on.timer().begin(on.stream(), Phase::kReduce);
   for (const Chunk& chunk : chunks_) {
     if (!chunk.flattened) continue;
-    enqueue_copy(on.stream(), of(replica, chunk), chunk.of(arenas_[replica]));
+    on.timer().copy(on.stream(), of(replica, chunk), chunk.of(arenas_[replica]));
   }
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/runtime/copy.h"
 #include "dp/loss.h"
 
 namespace tandem::dp {
@@ -31,7 +30,7 @@ class LossOnRoot final : public Loss {
     if (!targets_) return;
     output_.begin(Phase::kScatter);
     dispatch(caller, output_.stream());
-    enqueue_copy(output_.stream(), targets_->as<float>(), given_targets_);
+    output_.timer().copy(output_.stream(), targets_->as<float>(), given_targets_);
     if (place_ == InputPlace::kPageable) output_.stream().synchronize();
   }
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/base/capture_error.h"
-#include "common/runtime/copy.h"
 
 namespace tandem::dp {
 namespace {
@@ -84,8 +83,8 @@ void Scatter::copy_from_host(Side& side, Interpreter& caller) {
   side.copies->wait(*side.free);  // of the step before
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     dispatch(caller, *side.copies);
-    enqueue_copy(*side.copies, side.buffers[i]->as<float>(),
-                 rows(tensors_[i].whole, side.piece, tensors_[i].width));
+    side.replica.timer().copy(*side.copies, side.buffers[i]->as<float>(),
+                              rows(tensors_[i].whole, side.piece, tensors_[i].width));
     if (place_ == InputPlace::kPageable) side.copies->synchronize();
   }
   side.copies->record(*side.arrived);
@@ -96,8 +95,8 @@ void Scatter::pull_from_device(Side& side, Interpreter& caller) {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     dispatch(caller, side.replica.stream());
     if (!side.buffers[i]) continue;  // a view of what is already here
-    enqueue_copy(side.replica.stream(), side.buffers[i]->as<float>(),
-                 rows(tensors_[i].whole, side.piece, tensors_[i].width));
+    side.replica.timer().copy(side.replica.stream(), side.buffers[i]->as<float>(),
+                              rows(tensors_[i].whole, side.piece, tensors_[i].width));
   }
 }
 
@@ -132,7 +131,7 @@ void Gather::enqueue(const std::vector<Span<float>>& from, Interpreter& caller) 
     target_.stream().wait(*ready_[i]);
     target_.begin(Phase::kGather);
     dispatch(caller, target_.stream());
-    enqueue_copy(target_.stream(), rows(gathered(), slices_[i], 1), from[i]);
+    target_.timer().copy(target_.stream(), rows(gathered(), slices_[i], 1), from[i]);
   }
 }
 
@@ -143,7 +142,7 @@ void Gather::scatter_back(const std::vector<Span<float>>& to, Interpreter& calle
     Replica& replica = *replicas_[i];
     replica.stream().wait(*gradient_ready_);
     replica.timer().begin(replica.stream(), Phase::kScatterGrad);
-    enqueue_copy(replica.stream(), to[i], rows(gradient(), slices_[i], 1));
+    replica.timer().copy(replica.stream(), to[i], rows(gradient(), slices_[i], 1));
   }
 }
 

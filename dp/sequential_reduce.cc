@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "common/runtime/copy.h"
 #include "dp/flattened_gradients.h"
 #include "dp/reduce_to_root.h"
 
@@ -50,7 +49,7 @@ class SequentialReduce final : public ReduceToRoot {
     const Span<float> sum = chunk.of(sum_->as<float>());
     const Span<float> arrived = arrived_->as<float>(chunk.count);
     for (std::size_t peer = 1; peer < replicas_.size(); ++peer) {
-      enqueue_copy(root.stream(), arrived, gradients_->of(peer, chunk));
+      root.timer().copy(root.stream(), arrived, gradients_->of(peer, chunk));
       const Span<const float> so_far = peer == 1 ? gradients_->of(0, chunk) : sum;
       root.operations().enqueue(root.stream(), Add{.a = so_far, .b = arrived, .sum = sum});
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/runtime/copy.h"
 #include "dp/reduce_to_root.h"
 
 namespace tandem::dp {
@@ -37,7 +36,7 @@ class TreeReduce final : public ReduceToRoot {
     to.timer().begin(to.stream(), Phase::kReduce);
     const Span<float> mine = gradients_[receiver];
     const Span<float> arrived = arrived_[receiver]->as<float>();
-    enqueue_copy(to.stream(), arrived, gradients_[sender]);
+    to.timer().copy(to.stream(), arrived, gradients_[sender]);
     to.operations().enqueue(to.stream(), Add{.a = mine, .b = arrived, .sum = mine});
   }
 

@@ -169,7 +169,7 @@ void BucketReducer::launch(std::size_t index) {
     communicator_.all_reduce(*comm_, bucket.values(),
                              collective_averages() ? ReduceOp::kAverage : ReduceOp::kSum);
   }
-  timer_.end(*comm_, index);
+  timer_.end(*comm_, index, bucket.plan.gradient_bytes);
   comm_->record(*bucket.reduced);
 }
 
@@ -184,9 +184,10 @@ void BucketReducer::finish() {
   launch_ready();
   TANDEM_CHECK(next_launch_ == buckets_.size(), "backward left {} of {} buckets unfilled",
                buckets_.size() - next_launch_, buckets_.size());
-  for (const auto& bucket : buckets_) {
-    compute.wait(*bucket->reduced);
-    if (own_gradients_) copy_out(*bucket);
+  for (std::size_t index = 0; index < buckets_.size(); ++index) {
+    compute.wait(*buckets_[index]->reduced);
+    timer_.back(compute, index);
+    if (own_gradients_) copy_out(*buckets_[index]);
   }
 }
 
@@ -194,7 +195,7 @@ void BucketReducer::copy_out(const Bucket& bucket) {
   replica_.timer().begin(replica_.stream(), Phase::kBucketCopy);
   for (const BucketPlan::Slot& slot : bucket.plan.slots) {
     const auto index = static_cast<std::size_t>(slot.segment);
-    enqueue_copy(replica_.stream(), own_gradients_->tensors[index], places_[index].view);
+    replica_.timer().copy(replica_.stream(), own_gradients_->tensors[index], places_[index].view);
   }
   replica_.timer().begin(replica_.stream(), Phase::kExposedComm);
 }

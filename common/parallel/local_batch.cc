@@ -14,19 +14,17 @@ LocalBatch::LocalBatch(Platform& platform, Device& device, const Model& model, P
       targets_(device.allocate(host_.targets().bytes())) {
   if (place_ != InputPlace::kDevice) return;
   const auto stream = device.make_stream(StreamPriority::kNormal);
-  copy_in(*stream);
+  enqueue_copy(*stream, inputs_->as<float>(), host_.inputs());
+  enqueue_copy(*stream, targets_->as<float>(), host_.targets());
   stream->synchronize();
 }
 
-void LocalBatch::copy_in(Stream& stream) {
-  enqueue_copy(stream, inputs_->as<float>(), host_.inputs());
-  enqueue_copy(stream, targets_->as<float>(), host_.targets());
-}
-
-void LocalBatch::load(Stream& stream, Interpreter& interpreter) {
+void LocalBatch::load(Replica& replica, Interpreter& interpreter) {
   if (place_ == InputPlace::kDevice) return;
+  Stream& stream = replica.stream();
   dispatch(interpreter, stream, 2);
-  copy_in(stream);
+  replica.timer().copy(stream, inputs_->as<float>(), host_.inputs());
+  replica.timer().copy(stream, targets_->as<float>(), host_.targets());
   if (place_ == InputPlace::kPageable) stream.synchronize();
 }
 

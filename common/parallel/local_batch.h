@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "common/parallel/batch_shape.h"
+#include "common/parallel/replica.h"
 #include "common/parallel/training_options.h"
 
 namespace tandem {
@@ -16,17 +17,15 @@ class LocalBatch {
   LocalBatch(Platform& platform, Device& device, const Model& model, Piece share,
              const TrainingOptions& options);
 
-  // Enqueues the copy from host memory, a call per tensor; nothing where the batch starts on the
-  // device. From pageable memory it returns once the copy is done.
-  void load(Stream& stream, Interpreter& interpreter);
+  // Enqueues the copy from host memory to the replica's device, a call per tensor; nothing where
+  // the batch starts there. From pageable memory it returns once the copy is done.
+  void load(Replica& replica, Interpreter& interpreter);
 
   [[nodiscard]] std::int64_t count() const { return host_.count(); }
   [[nodiscard]] Span<const float> inputs() const { return inputs_->as<float>(); }
   [[nodiscard]] Span<const float> targets() const { return targets_->as<float>(); }
 
  private:
-  void copy_in(Stream& stream);
-
   const InputPlace place_;
   const SyntheticBatch host_;
   const std::unique_ptr<Buffer> inputs_;

@@ -5,7 +5,7 @@ namespace tandem {
 
 ObservedOperations::ObservedOperations(Operations& operations, Device& device,
                                        const Parameters& parameters,
-                                       const std::vector<StepObserver*>& observers)
+                                       const std::vector<WorkObserver*>& observers)
     : EachOperationHandedOn(operations), device_(device), observers_(observers) {
   for (const auto& segment : parameters.layout.segments()) {
     segments_[parameters.tensors[layers_.size()].data()] = layers_.size();

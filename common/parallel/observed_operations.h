@@ -25,20 +25,17 @@ class ObservedOperations final : public EachOperationHandedOn<ObservedOperations
 
   // All outlive this.
   ObservedOperations(Operations& operations, Device& device, const Parameters& parameters,
-                     const std::vector<StepObserver*>& observers);
+                     const std::vector<WorkObserver*>& observers);
 
   // Where backward makes gradients from now on, by segment: they move when buckets are rebuilt.
   void set_gradients(const TensorList& gradients);
 
   template <class Op>
   void take(Stream& stream, const Op& op, const char* name) {
-    const EnqueuedOperation told{.name = name, .layer = layer_of(parameter_of(op))};
-    for (StepObserver* const observer : observers_) {
-      observer->operation_begins(device_, stream, told);
-    }
-    hand_on(stream, op);
+    enqueue_observed(observers_, device_, stream,
+                     {.name = name, .layer = layer_of(parameter_of(op))},
+                     [&] { hand_on(stream, op); });
     note(op);
-    for (StepObserver* const observer : observers_) observer->operation_ends(device_, stream);
   }
 
  private:
@@ -68,7 +65,7 @@ class ObservedOperations final : public EachOperationHandedOn<ObservedOperations
   [[nodiscard]] std::string_view layer_of(const void* parameter) const;
 
   Device& device_;
-  const std::vector<StepObserver*>& observers_;
+  const std::vector<WorkObserver*>& observers_;
   std::vector<std::string> layers_;               // by segment
   std::map<const void*, std::size_t> segments_;   // of parameters and their copies
   std::map<const void*, std::size_t> gradients_;  // the same of gradients

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/parallel/replica.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "common/runtime/copy.h"
@@ -43,9 +42,8 @@ std::unique_ptr<Operations> operations_for(const Model& model, Device& device,
 
 std::unique_ptr<ObservedOperations> observed_where_wanted(
     Operations& operations, Device& device, const ObservedOperations::Parameters& parameters,
-    const std::vector<StepObserver*>& observers) {
-  const bool wanted = std::ranges::any_of(observers, &StepObserver::wants_operations);
-  if (!wanted) return nullptr;
+    const std::vector<WorkObserver*>& observers) {
+  if (observers.empty()) return nullptr;
   return std::make_unique<ObservedOperations>(operations, device, parameters, observers);
 }
 
@@ -61,11 +59,12 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
       model_(model),
       batch_(batch),
       observers_(options.phases.observers),
+      work_observers_(work_observers_of(observers_)),
       operations_(operations_for(model, device, options.precision)),
       parameters_(std::move(parameters)),
       weights_(as_const(parameters_.tensors)),
       observed_(
-          observed_where_wanted(*operations_, device, {model.layout(), weights_}, observers_)),
+          observed_where_wanted(*operations_, device, {model.layout(), weights_}, work_observers_)),
       buffers_(make_arena(device, model.buffers())),
       state_{.buffers = buffers_.tensors},
       activations_(model.make_activations(device, batch, options.precision)),

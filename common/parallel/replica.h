@@ -59,10 +59,11 @@ class Replica {
   const Model& model_;
   const std::int64_t batch_;
   const std::vector<StepObserver*> observers_;
+  const std::vector<WorkObserver*> work_observers_;
   const std::unique_ptr<Operations> operations_;
   const Arena parameters_;
   const ConstTensorList weights_;
-  const std::unique_ptr<ObservedOperations> observed_;  // where some observer wants them
+  const std::unique_ptr<ObservedOperations> observed_;  // where somebody observes work
   const Arena buffers_;
   ModuleState state_;
   const std::unique_ptr<Activations> activations_;

@@ -73,7 +73,7 @@ void ShardByShard::add(Shard& shard) {
   }
   stream.synchronize();
   IgnoreGradients nobody;
-  shard.batch.load(own, interpreter_);
+  shard.batch.load(shard.replica, interpreter_);
   shard.replica.forward(shard.batch.inputs(), interpreter_);
   shard.replica.compute_loss(shard.batch.targets(), shard.loss->as<float>(), interpreter_);
   shard.replica.backward(shard.batch.inputs(), shard.gradients.tensors, nobody);

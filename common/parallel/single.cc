@@ -34,7 +34,7 @@ void Single::enqueue_step() {
   IgnoreGradients nobody;
 
   timer.begin(stream, Phase::kInput);
-  batch_.load(stream, interpreter_);
+  batch_.load(replica_, interpreter_);
   timer.begin(stream, Phase::kForward);
   replica_.forward(batch_.inputs(), interpreter_);
   timer.begin(stream, Phase::kLoss);

@@ -4,16 +4,18 @@
 namespace tandem {
 
 void CollectiveTimer::ready(Stream& compute, std::size_t index) {
-  for (StepObserver* const observer : options_.observers) {
-    observer->bucket_ready(device_, compute, index);
-  }
+  for (WorkObserver* const observer : work_) observer->bucket_ready(device_, compute, index);
+}
+
+void CollectiveTimer::back(Stream& compute, std::size_t index) {
+  for (WorkObserver* const observer : work_) observer->bucket_back(device_, compute, index);
 }
 
 void CollectiveTimer::begin(Stream& stream, std::size_t index, Bytes size) {
-  for (StepObserver* const observer : options_.observers) {
-    observer->collective_begins(device_, stream, index);
+  for (WorkObserver* const observer : work_) {
+    observer->work_begins(device_, stream, work(index, size));
   }
-  if (options_.timing == PhaseTiming::kOff) return;
+  if (timing_ == PhaseTiming::kOff) return;
   Mark& mark = marks_.next([this] {
     return Mark{device_.make_timed_event(), device_.make_timed_event()};
   });
@@ -22,10 +24,10 @@ void CollectiveTimer::begin(Stream& stream, std::size_t index, Bytes size) {
   stream.record(*mark.start);
 }
 
-void CollectiveTimer::end(Stream& stream, std::size_t index) {
-  if (options_.timing == PhaseTiming::kOn) stream.record(*marks_.latest().end);
-  for (StepObserver* const observer : options_.observers) {
-    observer->collective_ends(device_, stream, index);
+void CollectiveTimer::end(Stream& stream, std::size_t index, Bytes size) {
+  if (timing_ == PhaseTiming::kOn) stream.record(*marks_.latest().end);
+  for (WorkObserver* const observer : work_) {
+    observer->work_ends(device_, stream, work(index, size));
   }
 }
 

@@ -26,14 +26,16 @@ class CollectiveTimer final : public CaptureObserver {
  public:
   // Of the options, a planted delay is not its own.
   CollectiveTimer(Device& device, const PhaseOptions& options)
-      : device_(device), options_(options) {}
+      : device_(device), timing_(options.timing), work_(work_observers_of(options.observers)) {}
 
-  // From here on `compute`, all that collective `index` combines is there. Only observers ask.
+  // From here on `compute`, all that collective `index` combines is there; and all that it makes.
+  // Only observers ask.
   void ready(Stream& compute, std::size_t index);
+  void back(Stream& compute, std::size_t index);
 
   // Around what is enqueued as the step's collective `index`, of `size` bytes.
   void begin(Stream& stream, std::size_t index, Bytes size);
-  void end(Stream& stream, std::size_t index);
+  void end(Stream& stream, std::size_t index, Bytes size);
 
   // By index, since the last call; of replays the latest. Forgets them. Synchronise the stream
   // first.
@@ -52,8 +54,16 @@ class CollectiveTimer final : public CaptureObserver {
     Bytes size{};
   };
 
+  [[nodiscard]] static EnqueuedWork work(std::size_t index, Bytes size) {
+    return {.kind = EnqueuedWork::Kind::kCollective,
+            .name = "collective",
+            .index = index,
+            .size = size};
+  }
+
   Device& device_;
-  const PhaseOptions options_;
+  const PhaseTiming timing_;
+  const std::vector<WorkObserver*> work_;
   MarkLog<Mark> marks_;
 };
 

@@ -29,6 +29,13 @@ void at(Stream& stream, Task task) {
   });
 }
 
+// The same on a stream that may have failed, which drops what it is given.
+template <class Task>
+void at_whatever_failed(Stream& stream, const Task& task) {
+  if (!is_host(stream)) return task();
+  host::host_stream(stream).enqueue({"range", {}, task, task});
+}
+
 // Of the calling thread, once.
 void name_thread(const nvtx::Domain& domain, const std::string& name) {
   thread_local bool is_named = false;
@@ -57,6 +64,19 @@ class NvtxObserver::PerDevice {
     ++step_;
   }
 
+  void abandon_step(Stream& stream) {
+    const std::lock_guard lock(mutex_);
+    for (; depth_ > 0; --depth_) {
+      if (nests(stream)) {
+        at_whatever_failed(stream, [&domain = domain_] { domain.pop(); });
+        continue;
+      }
+      domain_.end(started_.back());
+      started_.pop_back();
+    }
+    ++step_;
+  }
+
   void bucket_ready(Stream& stream, std::size_t index) {
     const std::lock_guard lock(mutex_);
     start_bucket(stream, index);
@@ -78,7 +98,7 @@ class NvtxObserver::PerDevice {
     buckets_.erase(index);
   }
 
-  void begin_operation(Stream& stream, const EnqueuedOperation& operation) {
+  void begin_operation(Stream& stream, const EnqueuedWork& operation) {
     const std::lock_guard lock(mutex_);
     const std::string_view text = operation.layer.empty() ? operation.name : operation.layer;
     push(stream, Category::kKernelGroup, name(text), step_);
@@ -179,25 +199,34 @@ void NvtxObserver::replay_begins(Device& device, Stream& stream) {
 
 void NvtxObserver::step_ends(Device& device, Stream& stream) { of(device).end_step(stream); }
 
+void NvtxObserver::step_abandoned(Device& device, Stream& stream) {
+  of(device).abandon_step(stream);
+}
+
 void NvtxObserver::bucket_ready(Device& device, Stream& stream, std::size_t index) {
   of(device).bucket_ready(stream, index);
 }
 
-void NvtxObserver::collective_begins(Device& device, Stream& stream, std::size_t index) {
-  of(device).begin_collective(stream, index);
+void NvtxObserver::work_begins(Device& device, Stream& stream, const EnqueuedWork& work) {
+  switch (work.kind) {
+    case EnqueuedWork::Kind::kOperation:
+      return of(device).begin_operation(stream, work);
+    case EnqueuedWork::Kind::kCollective:
+      return of(device).begin_collective(stream, work.index);
+    case EnqueuedWork::Kind::kCopy:
+      break;
+  }
 }
 
-void NvtxObserver::collective_ends(Device& device, Stream& stream, std::size_t index) {
-  of(device).end_collective(stream, index);
-}
-
-void NvtxObserver::operation_begins(Device& device, Stream& stream,
-                                    const EnqueuedOperation& operation) {
-  of(device).begin_operation(stream, operation);
-}
-
-void NvtxObserver::operation_ends(Device& device, Stream& stream) {
-  of(device).end_operation(stream);
+void NvtxObserver::work_ends(Device& device, Stream& stream, const EnqueuedWork& work) {
+  switch (work.kind) {
+    case EnqueuedWork::Kind::kOperation:
+      return of(device).end_operation(stream);
+    case EnqueuedWork::Kind::kCollective:
+      return of(device).end_collective(stream, work.index);
+    case EnqueuedWork::Kind::kCopy:
+      break;
+  }
 }
 
 }  // namespace tandem

@@ -12,9 +12,10 @@ namespace tandem {
 
 // Steps as NVTX ranges: step > phase > layer; payload: the step's number on its device, from 1. A
 // layer's range is one operation on its parameters, by their name without its last part ("0" of
-// "0.weight"); an operation on none has its own name. Beside them "bucket 3" (payload: the step)
-// is a range that starts where the bucket's last gradient is there and ends elsewhere, with its
-// collective, which is "collective" (payload: the bucket).
+// "0.weight"); an operation on none has its own name. Copies have none: tools see them themselves.
+// Beside them "bucket 3" (payload: the step) is a range that starts where the bucket's last
+// gradient is there and ends elsewhere, with its collective, which is "collective" (payload: the
+// bucket).
 //
 // On the host ranges are pushed where the work runs, by tasks on the streams' workers: they last
 // as long as the work. On a GPU they are pushed where it is enqueued, as tools expect, which then
@@ -22,7 +23,7 @@ namespace tandem {
 // of launching. A bucket's range ends there once its collective is enqueued. Where several threads
 // enqueue a GPU's step in turn, none can end what another pushed: steps and phases are then
 // start/end ranges as well. Of steps that are replays of a captured one, "replay" is the phase.
-class NvtxObserver final : public StepObserver {
+class NvtxObserver final : public StepObserver, private WorkObserver {
  public:
   enum class Enqueuers { kOneThread, kSeveral };  // of a device's step
 
@@ -32,16 +33,15 @@ class NvtxObserver final : public StepObserver {
 
   void phase_begins(Device& device, Stream& stream, Phase phase) override;
   void step_ends(Device& device, Stream& stream) override;
+  void step_abandoned(Device& device, Stream& stream) override;
   void replay_begins(Device& device, Stream& stream) override;
-  void bucket_ready(Device& device, Stream& stream, std::size_t index) override;
-  void collective_begins(Device& device, Stream& stream, std::size_t index) override;
-  void collective_ends(Device& device, Stream& stream, std::size_t index) override;
-  [[nodiscard]] bool wants_operations() const override { return true; }
-  void operation_begins(Device& device, Stream& stream,
-                        const EnqueuedOperation& operation) override;
-  void operation_ends(Device& device, Stream& stream) override;
+  [[nodiscard]] WorkObserver* work_observer() override { return this; }
 
  private:
+  void work_begins(Device& device, Stream& stream, const EnqueuedWork& work) override;
+  void work_ends(Device& device, Stream& stream, const EnqueuedWork& work) override;
+  void bucket_ready(Device& device, Stream& stream, std::size_t index) override;
+
   class PerDevice;
   [[nodiscard]] PerDevice& of(const Device& device);
 

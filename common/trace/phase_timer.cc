@@ -37,9 +37,12 @@ void PhaseTimer::tell_of_end(Stream& stream) {
   for (StepObserver* const observer : options_.observers) observer->step_ends(device_, stream);
 }
 
-void PhaseTimer::abandon_step() {
+void PhaseTimer::abandon_step(Stream& stream) {
   marks_.forget_latest_while([](const Mark& mark) { return !mark.ends_step; });
   met_planted_ = false;
+  for (StepObserver* const observer : options_.observers) {
+    observer->step_abandoned(device_, stream);
+  }
 }
 
 void PhaseTimer::capture_begins() {

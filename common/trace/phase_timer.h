@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "common/runtime/copy.h"
 #include "common/runtime/device.h"
 #include "common/runtime/stream_graph.h"
 #include "common/trace/mark_log.h"
@@ -45,7 +46,8 @@ struct PhaseOptions {
 // time.
 class PhaseTimer final : public CaptureObserver {
  public:
-  PhaseTimer(Device& device, const PhaseOptions& options) : device_(device), options_(options) {}
+  PhaseTimer(Device& device, const PhaseOptions& options)
+      : device_(device), options_(options), work_(work_observers_of(options.observers)) {}
 
   // From here on in stream order, the device is in `phase`.
   void begin(Stream& stream, Phase phase);
@@ -55,8 +57,17 @@ class PhaseTimer final : public CaptureObserver {
 
   [[nodiscard]] const PhaseOptions& options() const { return options_; }
 
-  // Forgets the step that was begun and will not be ended. Synchronise the stream first.
-  void abandon_step();
+  // Forgets the step that was begun and will not be ended. Synchronise the stream first, which may
+  // have failed.
+  void abandon_step(Stream& stream);
+
+  // Enqueues a copy of the step's, on any stream of the device; observers are told of it.
+  template <class T>
+  void copy(Stream& stream, Span<T> destination, std::type_identity_t<Span<const T>> source) {
+    enqueue_observed(work_, device_, stream,
+                     {.kind = EnqueuedWork::Kind::kCopy, .name = "copy", .size = source.bytes()},
+                     [&] { enqueue_copy(stream, destination, source); });
+  }
 
   // Sums up all steps since the last call, of replays the latest, and forgets them. Synchronise the
   // stream first.
@@ -83,6 +94,7 @@ class PhaseTimer final : public CaptureObserver {
 
   Device& device_;
   const PhaseOptions options_;
+  const std::vector<WorkObserver*> work_;
   MarkLog<Mark> marks_;
   bool is_captured_ = false;  // what is enqueued now
   bool met_planted_ = false;  // in this step

@@ -3,16 +3,47 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "common/runtime/device.h"
 #include "common/trace/phase.h"
 
 namespace tandem {
 
-// One operation of a model, a loss or an optimizer, as it is enqueued.
-struct EnqueuedOperation {
-  std::string_view name;   // of what is done: "linear_forward"
-  std::string_view layer;  // whose parameters it uses or makes gradients of; empty: none's
+// A piece of work within a phase, as it is enqueued.
+struct EnqueuedWork {
+  enum class Kind {
+    kOperation,   // of a model, a loss or an optimizer
+    kCopy,        // of a strategy's
+    kCollective,  // of gradients
+  };
+
+  Kind kind = Kind::kOperation;
+  std::string_view name{};   // of what is done: "linear_forward"
+  std::string_view layer{};  // whose parameters an operation uses or makes gradients of, if any's
+  std::size_t index = 0;     // of a collective: among its step's
+  Bytes size{};              // of what a copy or a collective moves
+};
+
+// Is told of the work within phases, as it is enqueued: what a profiler or a timeline shows. Calls
+// for different devices may come at once; those for one device one after the other, but for
+// collectives, which another thread than the step's may tell of.
+class WorkObserver {
+ public:
+  WorkObserver() = default;
+  WorkObserver(const WorkObserver&) = delete;
+  WorkObserver& operator=(const WorkObserver&) = delete;
+  virtual ~WorkObserver() = default;
+
+  // Here on `stream` it begins, and ends. On one stream they do not overlap, but that operations
+  // and copies may be a collective's.
+  virtual void work_begins(Device& device, Stream& stream, const EnqueuedWork& work) = 0;
+  virtual void work_ends(Device& device, Stream& stream, const EnqueuedWork& work) = 0;
+
+  // Of the step's collective `index`: from here on `stream`, of compute, all that it combines is
+  // there; and all that it makes.
+  virtual void bucket_ready(Device& /*device*/, Stream& /*stream*/, std::size_t /*index*/) {}
+  virtual void bucket_back(Device& /*device*/, Stream& /*stream*/, std::size_t /*index*/) {}
 };
 
 // Is told how far a device's step has been enqueued, on the thread that enqueues it: what a flight
@@ -32,6 +63,9 @@ class StepObserver {
   // All of the device's step is enqueued.
   virtual void step_ends(Device& device, Stream& stream) = 0;
 
+  // The device's step will not be ended: something in it failed, `stream` perhaps.
+  virtual void step_abandoned(Device& /*device*/, Stream& /*stream*/) {}
+
   // All work that makes this gradient is enqueued; it is not yet combined with that of others.
   virtual void gradient_ready(Device& device, Stream& stream, int segment, Span<float> gradient) {
     static_cast<void>(device);
@@ -43,18 +77,36 @@ class StepObserver {
   // The device's step is enqueued as the replay of a captured one, all of it at once.
   virtual void replay_begins(Device& /*device*/, Stream& /*stream*/) {}
 
-  // Of the step's collective of gradients `index`, which of another thread than the step's may tell
-  // as well: from here on `stream`, of compute, all that it combines is there; here on `stream`, of
-  // communication, it begins and ends.
-  virtual void bucket_ready(Device& /*device*/, Stream& /*stream*/, std::size_t /*index*/) {}
-  virtual void collective_begins(Device& /*device*/, Stream& /*stream*/, std::size_t /*index*/) {}
-  virtual void collective_ends(Device& /*device*/, Stream& /*stream*/, std::size_t /*index*/) {}
-
-  // Around each operation of a replica, where that is wanted: it costs a call per operation.
-  [[nodiscard]] virtual bool wants_operations() const { return false; }
-  virtual void operation_begins(Device& /*device*/, Stream& /*stream*/,
-                                const EnqueuedOperation& /*operation*/) {}
-  virtual void operation_ends(Device& /*device*/, Stream& /*stream*/) {}
+  // Who is to be told of the work within phases, which costs calls per operation; null: nobody.
+  // Always the same.
+  [[nodiscard]] virtual WorkObserver* work_observer() { return nullptr; }
 };
+
+// Those of `observers` that there are.
+[[nodiscard]] inline std::vector<WorkObserver*> work_observers_of(
+    const std::vector<StepObserver*>& observers) {
+  std::vector<WorkObserver*> found;
+  for (StepObserver* const observer : observers) {
+    if (WorkObserver* const work = observer->work_observer()) found.push_back(work);
+  }
+  return found;
+}
+
+// Around what is enqueued: tells observers that it begins, and however it goes that it ends.
+template <class Enqueue>
+void enqueue_observed(const std::vector<WorkObserver*>& observers, Device& device, Stream& stream,
+                      const EnqueuedWork& work, const Enqueue& enqueue) {
+  const auto tell_of_end = [&] {
+    for (WorkObserver* const observer : observers) observer->work_ends(device, stream, work);
+  };
+  for (WorkObserver* const observer : observers) observer->work_begins(device, stream, work);
+  try {
+    enqueue();
+  } catch (...) {
+    tell_of_end();
+    throw;
+  }
+  tell_of_end();
+}
 
 }  // namespace tandem

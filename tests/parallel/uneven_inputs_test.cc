@@ -48,7 +48,7 @@ class NaiveJoin {
     put(device_, shard.parameters().flat, read_back<float>(device_, replica_.parameters().flat));
     Interpreter interpreter{Nanoseconds{0}};
     IgnoreGradients nobody;
-    batch.load(shard.stream(), interpreter);
+    batch.load(shard, interpreter);
     shard.forward(batch.inputs(), interpreter);
     shard.compute_loss(batch.targets(), loss_->as<float>(), interpreter);
     shard.backward(batch.inputs(), gradients_.tensors, nobody);

@@ -67,7 +67,7 @@ class OwnLoss {
       enqueue_copy(replica_.stream(), replica_.parameters().tensors[i],
                    Span<const float>(weights[i]));
     }
-    batch_.load(replica_.stream(), interpreter_);
+    batch_.load(replica_, interpreter_);
     replica_.forward(batch_.inputs(), interpreter_);
     replica_.compute_loss(batch_.targets(), loss_->as<float>(), interpreter_);
     replica_.stream().synchronize();

@@ -15,7 +15,7 @@ class CollectiveTimerTest : public testing::Test {
   void collective(CollectiveTimer& timer, std::size_t index, Nanoseconds duration) {
     timer.begin(*stream_, index, kib(static_cast<std::int64_t>(index) + 1));
     stream_->delay(duration);
-    timer.end(*stream_, index);
+    timer.end(*stream_, index, kib(static_cast<std::int64_t>(index) + 1));
   }
 
   const std::unique_ptr<Platform> platform_ = host_devices(1);

@@ -154,6 +154,7 @@ TEST_F(PhaseTimerTest, Observers_AreToldInOrder_WithTimingOffToo) {
       text += fmt::format("{}@{} ", name_of(phase), device.id().index);
     }
     void step_ends(Device&, Stream&) override { text += "end "; }
+    void step_abandoned(Device&, Stream&) override { text += "abandoned "; }
     std::string text;
   };
   Story first;
@@ -162,6 +163,9 @@ TEST_F(PhaseTimerTest, Observers_AreToldInOrder_WithTimingOffToo) {
                    PhaseOptions{PhaseTiming::kOff, std::nullopt, {&first, &second}});
   step(timer);
   EXPECT_EQ(first.text, "forward@0 backward@0 forward@0 end ");
+  timer.begin(*stream_, Phase::kLoss);
+  timer.abandon_step(*stream_);
+  EXPECT_TRUE(first.text.ends_with(" end loss@0 abandoned "));
   EXPECT_EQ(second.text, first.text);
 }
 

@@ -59,7 +59,7 @@ void FusedAllReduce::enqueue(const FusedGroup& group, const EventList& ready, st
       in_place ? gradient(group.slots.front()) : buffer_->as<float>(floats_in(group.extent));
   communicator_.all_reduce(*stream_, values, op_);
   for (const auto& slot : group.slots) move(place_of(slot), gradient(slot), factor_out_);
-  timer_.end(*stream_, index);
+  timer_.end(*stream_, index, group.size);
 }
 
 }  // namespace tandem::horovod

@@ -67,7 +67,7 @@ class NaiveDdp {
  private:
   TensorValues gradients_of(LocalBatch& batch) {
     ready_.order.clear();
-    batch.load(replica_.stream(), interpreter_);
+    batch.load(replica_, interpreter_);
     replica_.forward(batch.inputs(), interpreter_);
     replica_.compute_loss(batch.targets(), loss_->as<float>(), interpreter_);
     replica_.backward(batch.inputs(), gradients_.tensors, ready_);
