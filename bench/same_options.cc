@@ -40,6 +40,8 @@ std::string text_of(const StepOptions& options) {
   text += fmt::format(
       "--benchmark_filter={}\n--benchmark_list_tests={}\n--benchmark_repetitions={}\n",
       options.benchmark.filter.text(), options.benchmark.lists, options.benchmark.repetitions);
+  text += fmt::format("--trace={}\n--trace-steps={}\n", options.trace_file.empty() ? "no" : "yes",
+                      options.traced_samples);
   for (const auto& [name, value] : options.named) text += fmt::format("--{}={}\n", name, value);
   return text;
 }

@@ -21,6 +21,7 @@
 #include "bench/step_measurements.h"
 #include "bench/step_watch.h"
 #include "bench/strategy_factory.h"
+#include "bench/traced_pass.h"
 #include "bench/verification.h"
 #include "bench/workloads/replay_duration.h"
 #include "bench/workloads/workload_source.h"
@@ -37,18 +38,33 @@ void write_record(const StepOptions& options, const Place& place,
   results::write_record(options.record_file, record);
 }
 
+void check_output(const std::string& file, const std::string& flag) {
+  if (file.empty()) return;
+  check_replaceable(file, flag);
+  check_writable(file, flag);
+}
+
+// No file is to hold two things.
+void check_apart(const StepOptions& options) {
+  const auto check = [](const std::string& a, const char* of_a, const std::string& b,
+                        const char* of_b) {
+    if (a.empty() || a != b) return;
+    fail(ErrorKind::kUsage, "{} and {} name one file, '{}': give each its own", of_a, of_b, a);
+  };
+  check(options.record_file, "--record", options.benchmark.out, "--benchmark_out");
+  check(options.trace_file, "--trace", options.benchmark.out, "--benchmark_out");
+  check(options.record_file, "--record", options.trace_file, "--trace");
+}
+
 // Fails early where what is measured could not be written: nothing may be lost. Collective: only
 // rank 0 writes, but all must know.
 std::unique_ptr<GoogleBenchmark> open_outputs(const StepOptions& options, Bootstrap& bootstrap) {
   std::unique_ptr<GoogleBenchmark> driver;
   attempt_together(bootstrap, [&] {
-    if (!options.record_file.empty() && options.benchmark.out == options.record_file) {
-      fail(ErrorKind::kUsage, "--record and --benchmark_out name one file, '{}': give each its own",
-           options.record_file);
-    }
-    if (!options.record_file.empty() && bootstrap.rank() == 0) {
-      check_replaceable(options.record_file, "--record");
-      check_writable(options.record_file, "--record");
+    check_apart(options);
+    if (bootstrap.rank() == 0) {
+      check_output(options.record_file, "--record");
+      check_output(options.trace_file, "--trace");
     }
     driver = std::make_unique<GoogleBenchmark>("step_bench", options.benchmark, bootstrap.rank());
   });
@@ -114,6 +130,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
       report_flops(place, options, *model, measured);
       watch.check_fault_met();
       write_record(options, place, record_of(options, place, *model, measured, machine));
+      if (!options.trace_file.empty()) trace_steps(bootstrap, place, options, *model);
     }
     flight.enter(Stage::kReport);
   } catch (const Error& error) {

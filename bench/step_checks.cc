@@ -196,6 +196,21 @@ void check_profiled(const CLI::App& app, const StepFlags& flags) {
   }
 }
 
+void check_traced(const CLI::App& app, const StepFlags& flags) {
+  require(!flags.trace.empty() || app.count("--trace-steps") == 0,
+          "--trace-steps does nothing without --trace: give the file to write");
+  if (app.count("--trace") == 0) return;
+  require(!flags.trace.empty(), "--trace: give the file to write, such as trace.json");
+  require(flags.trace_steps >= 1 && flags.trace_steps <= 10'000,
+          "--trace-steps: use 1 to 10000, all of which are kept in memory");
+  for (const char* flag : {"--profile-steps", "--verify", "--ab", "--write-workload"}) {
+    require(app.count(flag) == 0,
+            fmt::format("--trace is a pass behind measured samples, and with {} there are none: "
+                        "give one of them",
+                        flag));
+  }
+}
+
 void check_pair(const StepFlags& flags, StrategyKind a, StrategyKind b, Launch launch) {
   const std::string option = flags.ab.substr(0, flags.ab.find('='));
   require(has_option(a, option),

@@ -40,6 +40,9 @@ void check_counts(const StepFlags& flags);
 // What is profiled takes longer than it says: its times are not kept.
 void check_profiled(const CLI::App& app, const StepFlags& flags);
 
+// A pass is traced behind the samples of one cell.
+void check_traced(const CLI::App& app, const StepFlags& flags);
+
 // Both sides of a pair, `a` and with the change of --ab `b`, run in one process, on the devices of
 // one `launch`.
 void check_pair(const StepFlags& flags, StrategyKind a, StrategyKind b, Launch launch);

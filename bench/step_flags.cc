@@ -177,6 +177,12 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
                  "what a profiler captures: so many steps behind the warm-up, by cudaProfilerStart "
                  "and cudaProfilerStop in every rank and as the NVTX range capture@tandem; see "
                  "tandem profile");
+  app.add_option("--trace", flags.trace,
+                 "when all is measured, record some steps more, in a pass of their own, and write "
+                 "them to this file: a timeline of all ranks that Perfetto (ui.perfetto.dev) and "
+                 "chrome://tracing open; tandem profile summary reads it");
+  app.add_option("--trace-steps", flags.trace_steps, "so many steps of it, behind a warm-up")
+      ->capture_default_str();
   app.add_option("--record", flags.record, "write the launch's full record to this file");
   app.add_option("--write-workload", flags.write_workload,
                  "instead of timing steps: measure the model layer by layer, with --batch and down "

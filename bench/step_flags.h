@@ -72,6 +72,8 @@ struct StepFlags {
   std::string check;  // empty: not asked for
   bool models = false;
   int profile_steps = 0;
+  std::string trace;
+  int trace_steps = 5;
   std::string ab;
   int pairs = 200;
 };

@@ -74,11 +74,18 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
   return place;
 }
 
-// A profiler sees whole samples, and there are as many at least.
-void set_profiled(const StepFlags& flags, StepOptions& options) {
+// That hold so many steps at least.
+int samples_with(int steps, const StepFlags& flags) {
   const int steps_per_sample = std::max(1, flags.free_running);
-  options.profiled_samples = (flags.profile_steps + steps_per_sample - 1) / steps_per_sample;
+  return (steps + steps_per_sample - 1) / steps_per_sample;
+}
+
+// A profiler sees whole samples, and there are as many at least; a trace holds whole ones too.
+void set_watched(const StepFlags& flags, StepOptions& options) {
+  options.profiled_samples = samples_with(flags.profile_steps, flags);
   options.min_samples = std::max(options.min_samples, options.profiled_samples);
+  options.trace_file = flags.trace;
+  options.traced_samples = samples_with(flags.trace_steps, flags);
 }
 
 StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
@@ -90,6 +97,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   check_watching(flags);
   check_counts(flags);
   check_profiled(app, flags);
+  check_traced(app, flags);
   options.place = place_of(flags, options.variant.strategy);
   check_replay(flags, options.variant, options.place.launch);
   options.place.control = options.variant.reducer.kind == ReducerKind::kHorovod;
@@ -109,7 +117,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   options.planted = flags.plant;
   options.named = named_options(flags);
   options.flight_dir = flags.failure.flight_dir;
-  set_profiled(flags, options);
+  set_watched(flags, options);
   options.check_numerics = choose("--check-numerics", flags.check_numerics, kOnOff);
   if (!flags.fault.empty()) {
     options.fault = parse_fault(flags.fault, flags.devices);

@@ -68,6 +68,8 @@ struct StepOptions {
   std::string flight_dir;                    // empty: no flight recorder
   bool check_numerics = false;
   int profiled_samples = 0;              // that a profiler is to capture
+  std::string trace_file{};              // empty: no pass is traced
+  int traced_samples = 0;                // by it
   const nvtx::Domain* ranges = nullptr;  // of this process; StepWatch's
   std::optional<Fault> fault;            // none but to see a job fail
   BenchmarkFlags benchmark;

@@ -22,12 +22,13 @@ ARROWS = {
     "common/optim": ["common/model"],
     "common/data": ["common/kernels"],
     "common/comm": ["common/runtime"],
-    "common/trace": ["common/runtime"],
+    "common/timeline": ["common/base"],
+    "common/trace": ["common/runtime", "common/timeline"],
     "common/parallel": ["common/comm", "common/optim", "common/data", "common/trace"],
     "common/stats": ["common/base"],
     "common/results": ["common/stats"],
     "reports": ["common/results", "common/stats"],
-    "tools": ["reports", "common/flight"],
+    "tools": ["reports", "common/flight", "common/timeline"],
 }
 COMMON = sorted(folder for folder in ARROWS if folder.startswith("common/"))
 ARROWS["dp"] = COMMON

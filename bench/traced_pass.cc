@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/traced_pass.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+#include "bench/abort_on_error.h"
+#include "bench/launch_report.h"
+#include "bench/sampler.h"
+#include "bench/strategy_factory.h"
+#include "common/base/host_name.h"
+#include "common/comm/agreement.h"
+#include "common/results/files.h"
+#include "common/timeline/merge.h"
+#include "common/timeline/trace_json.h"
+#include "common/trace/timeline_recorder.h"
+
+namespace tandem::bench {
+namespace {
+
+using timeline::ClockFit;
+using timeline::Kind;
+
+constexpr int kRoundTrips = 51;
+
+Nanoseconds now() { return Clock::now().time_since_epoch(); }
+
+// What the thread that measures did.
+class HarnessTrack {
+ public:
+  HarnessTrack() : track_{.device = timeline::kNoDevice, .name = "harness"} {}
+
+  template <class Work>
+  void add(const std::string& name, const Work& work) {
+    const Nanoseconds begin = now();
+    work();
+    track_.slices.push_back({.kind = Kind::kHarness, .name = name, .begin = begin, .end = now()});
+  }
+
+  [[nodiscard]] timeline::Track take() {
+    sort_slices(track_);
+    return std::move(track_);
+  }
+
+ private:
+  timeline::Track track_;
+};
+
+// As Sampler takes samples.
+void take_sample(Strategy& strategy, Communicator& ranks, int steps, HarnessTrack& harness) {
+  harness.add("barrier", [&] { ranks.barrier(); });
+  harness.add("sample", [&] {
+    harness.add("enqueue", [&] {
+      for (int step = 0; step < steps; ++step) strategy.step();
+    });
+    harness.add("wait", [&] { strategy.synchronize(); });
+  });
+}
+
+timeline::ClockReading read_clock_of(Communicator& ranks) {
+  return timeline::read_clock([&](double mine) { return ranks.all_gather(mine); }, now,
+                              kRoundTrips);
+}
+
+// This rank's, on rank 0's clock.
+timeline::Process record_steps(Place& place, const StepOptions& options, Strategy& strategy,
+                               TimelineRecorder& recorder) {
+  Communicator& ranks = *place.communicator;
+  const int steps_per_sample = std::max(1, options.free_running);
+  Sampler sampler(strategy, ranks, steps_per_sample, clocks_of(place));
+  static_cast<void>(sampler.warm_up(options.warmup_steps, options.warmup_time));
+  const bool is_apart = clocks_of(place) == Clocks::kApart;
+  HarnessTrack harness;
+  const auto before = is_apart ? read_clock_of(ranks) : timeline::ClockReading{};
+  recorder.start();
+  for (int sample = 0; sample < options.traced_samples; ++sample) {
+    take_sample(strategy, ranks, steps_per_sample, harness);
+  }
+  recorder.stop();
+  const auto after = is_apart ? read_clock_of(ranks) : timeline::ClockReading{};
+  timeline::Process mine = recorder.collect();
+  mine.tracks.insert(mine.tracks.begin(), harness.take());
+  mine.rank = ranks.rank();
+  mine.host = host_name();
+  if (is_apart) align(mine, ClockFit(before, after));
+  return mine;
+}
+
+timeline::Process recorded(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+                           const Model& model) {
+  TimelineRecorder recorder;
+  Variant variant = options.variant;
+  variant.training.phases.observers.push_back(&recorder);
+  const auto strategy =
+      make_strategy_together(bootstrap, place, options.place.launch, model, variant);
+  return aborting_on_error(
+      place.farewell, [&] { abort(place); },
+      [&] { return record_steps(place, options, *strategy, recorder); });
+}
+
+std::map<std::string, std::string> facts_of(const Place& place, const StepOptions& options) {
+  const results::Cell cell = cell_of(options, place.platform->backend());
+  std::map<std::string, std::string> facts = cell.options;
+  facts["strategy"] = cell.strategy;
+  facts["launch"] = cell.launch;
+  facts["model"] = cell.model;
+  facts["batch"] = std::to_string(cell.global_batch);
+  facts["devices"] = std::to_string(cell.devices);
+  facts["backend"] = cell.backend;
+  facts["oversubscribed"] = place.oversubscribed ? "yes" : "no";
+  facts["clock"] =
+      clocks_of(place) == Clocks::kCommon
+          ? "CLOCK_MONOTONIC of the node, which all ranks read"
+          : fmt::format(
+                "CLOCK_MONOTONIC of rank 0's node; other ranks' by {} round trips before "
+                "and after, taken to go evenly between",
+                kRoundTrips);
+  facts["device_times"] = place.platform->backend() == Backend::kHost
+                              ? "of the workers, by that clock"
+                              : "of GPU events, by one that was waited for at the end";
+  return facts;
+}
+
+}  // namespace
+
+void trace_steps(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+                 const Model& model) {
+  // A rank's file holds its own processes alone: one format, on the way as in the end.
+  const std::string mine =
+      timeline::to_json({.facts = {}, .processes = {recorded(bootstrap, place, options, model)}});
+  const std::vector<std::string> all = bootstrap.all_gather(mine);
+  attempt_together(bootstrap, [&] {
+    if (bootstrap.rank() != 0) return;
+    timeline::Trace trace{.facts = facts_of(place, options), .processes = {}};
+    for (const std::string& one : all) {
+      trace.processes.push_back(timeline::parse_trace(one, "a rank's timeline").processes.front());
+    }
+    match_collectives(trace);
+    results::replace_file(options.trace_file, timeline::to_json(trace));
+    std::cerr << fmt::format("trace: {}\n", options.trace_file);
+  });
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/timeline/clocks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/check.h"
+
+namespace tandem::timeline {
+namespace {
+
+double ticks(Nanoseconds time) { return static_cast<double>(time.count()); }
+
+}  // namespace
+
+ClockReading best_of(const std::vector<RoundTrip>& trips) {
+  TANDEM_CHECK(!trips.empty(), "clocks compared without a round trip");
+  const auto length = [](const RoundTrip& trip) { return trip.heard - trip.asked; };
+  const RoundTrip& best = *std::ranges::min_element(trips, {}, length);
+  const Nanoseconds middle = best.asked + length(best) / 2;
+  return {
+      .own = middle, .ahead = best.answered - middle, .error = (length(best) + Nanoseconds{1}) / 2};
+}
+
+// The first exchange is the question: nobody has its answer before rank 0 has all questions, and
+// only then reads its clock, for the second.
+ClockReading read_clock(const GatherNumbers& gather, const std::function<Nanoseconds()>& now,
+                        int trips) {
+  std::vector<RoundTrip> all;
+  for (int i = 0; i < trips; ++i) {
+    RoundTrip trip;
+    trip.asked = now();
+    static_cast<void>(gather(ticks(trip.asked)));
+    const Nanoseconds mine = now();
+    trip.answered = Nanoseconds{std::llround(gather(ticks(mine)).front())};
+    trip.heard = now();
+    all.push_back(trip);
+  }
+  return best_of(all);
+}
+
+ClockFit::ClockFit(const ClockReading& before, const ClockReading& after)
+    : from_(before.own), ahead_(before.ahead), error_(std::max(before.error, after.error)) {
+  if (after.own <= before.own) return;
+  drift_ = ticks(after.ahead - before.ahead) / ticks(after.own - before.own);
+}
+
+Nanoseconds ClockFit::on_rank_0(Nanoseconds own) const {
+  return own + ahead_ + Nanoseconds{std::llround(drift_ * ticks(own - from_))};
+}
+
+}  // namespace tandem::timeline

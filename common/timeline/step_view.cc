@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/timeline/step_view.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+
+namespace tandem::timeline {
+namespace {
+
+// What is gathered of a device's step before it is whole.
+struct Gathered {
+  DeviceStep step;
+  std::vector<Interval> work;
+  std::vector<Interval> communication;
+};
+
+void take(const Slice& slice, bool has_collectives, Gathered& into) {
+  switch (slice.kind) {
+    case Kind::kStep:
+      into.step.begin = slice.begin;
+      into.step.end = slice.end;
+      return;
+    case Kind::kPhase:
+      into.step.phases.push_back(&slice);
+      return;
+    case Kind::kCollective:
+      into.step.collectives.push_back(&slice);
+      into.communication.push_back({slice.begin, slice.end});
+      return;
+    case Kind::kOperation:
+    case Kind::kCopy:
+      if (!has_collectives) into.work.push_back({slice.begin, slice.end});
+      return;
+    case Kind::kHarness:
+    case Kind::kLayer:
+      return;
+  }
+}
+
+bool holds_collectives(const Track& track) {
+  return std::ranges::any_of(track.slices,
+                             [](const Slice& one) { return one.kind == Kind::kCollective; });
+}
+
+using ByStep = std::map<int, std::map<int, Gathered>>;  // of a process, then by device
+
+ByStep gather(const Process& process) {
+  ByStep found;
+  for (const Track& track : process.tracks) {
+    const bool has_collectives = holds_collectives(track);
+    for (const Slice& slice : track.slices) {
+      if (slice.step > 0) take(slice, has_collectives, found[slice.step][track.device]);
+    }
+  }
+  for (const Bucket& bucket : process.buckets) {
+    found[bucket.step][bucket.device].step.buckets[bucket.index] = &bucket;
+  }
+  return found;
+}
+
+DeviceStep finished(Gathered&& gathered, int rank, int device) {
+  DeviceStep step = std::move(gathered.step);
+  step.rank = rank;
+  step.device = device;
+  step.work = union_of(std::move(gathered.work));
+  step.communication = union_of(std::move(gathered.communication));
+  std::vector<Interval> waiting;
+  for (const Slice* const phase : step.phases) {
+    if (is_waiting(*phase)) waiting.push_back({phase->begin, phase->end});
+  }
+  step.waiting = union_of(std::move(waiting));
+  std::ranges::sort(step.collectives, {}, &Slice::begin);
+  return step;
+}
+
+}  // namespace
+
+Nanoseconds DeviceStep::phase(std::string_view name) const {
+  Nanoseconds sum{0};
+  for (const Slice* const slice : phases) {
+    if (slice->name == name) sum += slice->length();
+  }
+  return sum;
+}
+
+const DeviceStep& StepView::last() const {
+  return *std::ranges::max_element(devices, {}, &DeviceStep::end);
+}
+
+const DeviceStep* StepView::find(int rank, int device) const {
+  const auto found = std::ranges::find_if(
+      devices, [&](const DeviceStep& one) { return one.rank == rank && one.device == device; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+std::vector<StepView> steps_of(const Trace& trace) {
+  std::map<int, StepView> steps;
+  for (const Process& process : trace.processes) {
+    for (auto& [number, by_device] : gather(process)) {
+      for (auto& [device, gathered] : by_device) {
+        if (gathered.step.phases.empty()) continue;  // a step that did not end
+        StepView& step = steps[number];
+        step.devices.push_back(finished(std::move(gathered), process.rank, device));
+        const DeviceStep& added = step.devices.back();
+        const bool is_first = step.devices.size() == 1;
+        step.step = number;
+        step.begin = is_first ? added.begin : std::min(step.begin, added.begin);
+        step.end = is_first ? added.end : std::max(step.end, added.end);
+      }
+    }
+  }
+  std::vector<StepView> all;
+  for (auto& [number, step] : steps) all.push_back(std::move(step));
+  return all;
+}
+
+}  // namespace tandem::timeline

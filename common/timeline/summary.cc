@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/timeline/summary.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "common/timeline/critical_path.h"
+#include "common/timeline/step_view.h"
+
+namespace tandem::timeline {
+namespace {
+
+constexpr std::size_t kWaits = 3;
+
+template <class Value>
+Nanoseconds spread(const std::vector<DeviceStep>& devices, Value value) {
+  const auto [first, last] = std::ranges::minmax_element(devices, {}, value);
+  return std::invoke(value, *last) - std::invoke(value, *first);
+}
+
+Nanoseconds largest_arrival_skew(const StepView& step) {
+  Nanoseconds largest{0};
+  for (const DeviceStep& device : step.devices) {
+    for (const Slice* const one : device.collectives) {
+      if (one->arrival) largest = std::max(largest, one->arrival->skew);
+    }
+  }
+  return largest;
+}
+
+StepFigures figures_of(const StepView& step) {
+  const DeviceStep& last = step.last();
+  return {.step = step.step,
+          .length = step.end - step.begin,
+          .rank = last.rank,
+          .device = last.device,
+          .communication = length(last.communication),
+          .exposed = exposed_communication(last),
+          .in_gaps = communication_in_gaps(last),
+          .exposed_by_books = last.phase("exposed_comm"),
+          .idle = last.phase("idle"),
+          .start_skew = spread(step.devices, &DeviceStep::begin),
+          .end_skew = spread(step.devices, &DeviceStep::end),
+          .arrival_skew = largest_arrival_skew(step),
+          .critical_path = critical_path(step)};
+}
+
+void add(const DeviceStep& step, DeviceMeans& sums) {
+  sums.rank = step.rank;
+  sums.device = step.device;
+  ++sums.steps;
+  sums.step += step.end - step.begin;
+  sums.communication += length(step.communication);
+  sums.exposed += exposed_communication(step);
+  for (const Slice* const phase : step.phases) sums.phases[phase->name] += phase->length();
+}
+
+std::vector<DeviceMeans> means_of(const std::vector<StepView>& steps) {
+  std::map<std::pair<int, int>, DeviceMeans> sums;
+  for (const StepView& step : steps) {
+    for (const DeviceStep& device : step.devices) add(device, sums[{device.rank, device.device}]);
+  }
+  std::vector<DeviceMeans> means;
+  for (auto& [place, device] : sums) {
+    device.step /= device.steps;
+    device.communication /= device.steps;
+    device.exposed /= device.steps;
+    for (auto& [name, time] : device.phases) time /= device.steps;
+    means.push_back(std::move(device));
+  }
+  return means;
+}
+
+}  // namespace
+
+double StepFigures::overlap() const {
+  if (communication == Nanoseconds{0}) return 0;
+  return Seconds(communication - exposed - in_gaps) / Seconds(communication);
+}
+
+Nanoseconds exposed_communication(const DeviceStep& device) {
+  return length(intersection(device.communication, device.waiting));
+}
+
+Nanoseconds communication_in_gaps(const DeviceStep& device) {
+  return length(without(without(device.communication, device.waiting), device.work));
+}
+
+Summary summary_of(const Trace& trace) {
+  const std::vector<StepView> steps = steps_of(trace);
+  Summary summary;
+  for (const StepView& step : steps) summary.steps.push_back(figures_of(step));
+  summary.devices = means_of(steps);
+  summary.waits = longest_waits(steps, kWaits);
+  return summary;
+}
+
+}  // namespace tandem::timeline

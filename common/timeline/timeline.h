@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a traced pass found: when each device did what, of all ranks on one clock.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/units.h"
+
+namespace tandem::timeline {
+
+// In the order in which they nest.
+enum class Kind {
+  kHarness,    // what measures around the steps, on the host
+  kStep,       // of a device
+  kPhase,      // partition the step
+  kLayer,      // consecutive operations of one layer
+  kOperation,  // the kernels of one operation
+  kCopy,
+  kCollective,  // of gradients: waiting for peers, then the transfer
+};
+
+inline constexpr std::array<std::string_view, 7> kKindNames{
+    "harness", "step", "phase", "layer", "kernel_group", "copy", "collective"};
+
+// How the ranks of a collective came together.
+struct Arrival {
+  Nanoseconds skew{0};    // from the first rank's arrival to the last one's
+  Nanoseconds waited{0};  // from this rank's own to the last one's
+  int last_rank = 0;      // who came last
+  int last_device = 0;
+};
+
+struct Slice {
+  Kind kind = Kind::kPhase;
+  std::string name;
+  Nanoseconds begin{0};  // since the epoch of the trace's clock
+  Nanoseconds end{0};
+  int step = 0;                      // of the traced ones, from 1; 0: none's
+  std::string layer{};               // of an operation, whose parameters it uses; empty: none's
+  int index = -1;                    // of a collective: among its step's
+  int sequence = -1;                 // of a collective: among the trace's, the same on all ranks
+  Bytes size{};                      // that a copy or a collective moves
+  std::optional<Arrival> arrival{};  // of a collective that was matched with its peers'
+
+  [[nodiscard]] Nanoseconds length() const { return end - begin; }
+};
+
+inline constexpr int kNoDevice = -1;
+
+// One stream of a device, or a thread that measures. Slices nest or are apart; in order of their
+// beginnings, those that hold others before these.
+struct Track {
+  int device = kNoDevice;
+  std::string name;  // what it is there for: "compute", "comm", "copies"; "harness"
+  std::vector<Slice> slices{};
+};
+
+// A step's bucket of gradients on the device's compute stream.
+struct Bucket {
+  int device = 0;
+  int step = 0;
+  int index = 0;
+  std::optional<Nanoseconds> ready{};  // all that its collective combines is there
+  std::optional<Nanoseconds> back{};   // compute goes on with what it made
+};
+
+struct Process {
+  int rank = 0;
+  std::string host;
+  Nanoseconds clock_error{0};  // bound of how far its times may be off rank 0's clock, either way
+  std::vector<Track> tracks{};
+  std::vector<Bucket> buckets{};
+};
+
+struct Trace {
+  std::map<std::string, std::string> facts;  // what was traced, by name
+  std::vector<Process> processes;            // by rank
+};
+
+}  // namespace tandem::timeline

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/timeline/trace_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace tandem::timeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMostTracks = 1000;  // of a process
+
+Nanoseconds earliest(const Trace& trace) {
+  Nanoseconds first = Nanoseconds::max();
+  for (const Process& process : trace.processes) {
+    for (const Track& track : process.tracks) {
+      for (const Slice& slice : track.slices) first = std::min(first, slice.begin);
+    }
+  }
+  return first == Nanoseconds::max() ? Nanoseconds{0} : first;
+}
+
+// Not 0: viewers take that for the idle process and its thread.
+int pid_of(const Process& process) { return process.rank + 1; }
+int tid_of(const Process& process, std::size_t track) {
+  return pid_of(process) * kMostTracks + static_cast<int>(track) + 1;
+}
+
+// Writes the events of one process.
+class Writer {
+ public:
+  Writer(const Process& process, Nanoseconds origin, Json& events)
+      : process_(process), origin_(origin), events_(events) {}
+
+  void write() {
+    name_process();
+    for (std::size_t track = 0; track < process_.tracks.size(); ++track) write_track(track);
+    for (const Bucket& bucket : process_.buckets) write_flow(bucket);
+  }
+
+ private:
+  [[nodiscard]] double microseconds(Nanoseconds time) const {
+    return static_cast<double>(time.count()) / 1000;
+  }
+  [[nodiscard]] double at(Nanoseconds time) const { return microseconds(time - origin_); }
+
+  Json& add(const char* what, const std::string& name, int tid) {
+    events_.push_back({{"ph", what}, {"name", name}, {"pid", pid_of(process_)}, {"tid", tid}});
+    return events_.back();
+  }
+
+  void name_process() {
+    add("M", "process_name", 0)["args"] = {
+        {"name", fmt::format("rank {} on {}", process_.rank, process_.host)},
+        {"rank", process_.rank},
+        {"host", process_.host},
+        {"clock_error_ns", process_.clock_error.count()}};
+    add("M", "process_sort_index", 0)["args"] = {{"sort_index", process_.rank}};
+  }
+
+  void write_track(std::size_t index) {
+    const Track& track = process_.tracks[index];
+    const int tid = tid_of(process_, index);
+    const bool is_of_device = track.device != kNoDevice;
+    const std::string name =
+        is_of_device ? fmt::format("device {} {}", track.device, track.name) : track.name;
+    add("M", "thread_name", tid)["args"] = {
+        {"name", name}, {"device", track.device}, {"role", track.name}};
+    add("M", "thread_sort_index", tid)["args"] = {{"sort_index", index}};
+    for (const Slice& slice : track.slices) write_slice(slice, tid);
+    if (is_compute(track)) {
+      for (const Bucket& bucket : process_.buckets) {
+        if (bucket.device == track.device) write_moments(bucket, tid);
+      }
+    }
+  }
+
+  void write_slice(const Slice& slice, int tid) {
+    Json& event = add("X", slice.name, tid);
+    event["cat"] = kKindNames[static_cast<std::size_t>(slice.kind)];
+    event["ts"] = at(slice.begin);
+    event["dur"] = microseconds(slice.length());
+    event["args"] = arguments(slice);
+  }
+
+  [[nodiscard]] Json arguments(const Slice& slice) const {
+    Json arguments = Json::object();
+    if (slice.step > 0) arguments["step"] = slice.step;
+    if (!slice.layer.empty()) arguments["layer"] = slice.layer;
+    if (slice.size > Bytes{0}) arguments["bytes"] = slice.size.value;
+    if (slice.index >= 0) arguments["bucket"] = slice.index;
+    if (slice.sequence >= 0) arguments["sequence"] = slice.sequence;
+    if (!slice.arrival) return arguments;
+    arguments["arrival_skew_us"] = microseconds(slice.arrival->skew);
+    arguments["waited_for_last_us"] = microseconds(slice.arrival->waited);
+    arguments["last_rank"] = slice.arrival->last_rank;
+    arguments["last_device"] = slice.arrival->last_device;
+    return arguments;
+  }
+
+  void write_moments(const Bucket& bucket, int tid) {
+    const auto write = [&](const std::optional<Nanoseconds>& time, const char* what) {
+      if (!time) return;
+      Json& event = add("i", fmt::format("bucket {} {}", bucket.index, what), tid);
+      event["cat"] = "bucket";
+      event["s"] = "t";
+      event["ts"] = at(*time);
+      event["args"] = {{"step", bucket.step}, {"bucket", bucket.index}, {"what", what}};
+    };
+    write(bucket.ready, "ready");
+    write(bucket.back, "back");
+  }
+
+  void write_flow(const Bucket& bucket) {
+    const Slice* collective = nullptr;
+    int tid = 0;
+    int compute = 0;
+    for (std::size_t index = 0; index < process_.tracks.size(); ++index) {
+      const Track& track = process_.tracks[index];
+      if (track.device != bucket.device) continue;
+      if (is_compute(track)) compute = tid_of(process_, index);
+      const auto found = std::ranges::find_if(track.slices, [&](const Slice& slice) {
+        return slice.kind == Kind::kCollective && slice.step == bucket.step &&
+               slice.index == bucket.index;
+      });
+      if (found == track.slices.end()) continue;
+      collective = &*found;
+      tid = tid_of(process_, index);
+    }
+    if (collective == nullptr || !bucket.ready || !bucket.back) return;
+    write_arrow("s", bucket, compute, *bucket.ready);
+    write_arrow("t", bucket, tid, collective->begin);
+    write_arrow("f", bucket, compute, *bucket.back);
+  }
+
+  void write_arrow(const char* what, const Bucket& bucket, int tid, Nanoseconds time) {
+    Json& event = add(what, "bucket", tid);
+    event["cat"] = "bucket";
+    event["id"] =
+        fmt::format("{}.{}.{}.{}", process_.rank, bucket.device, bucket.step, bucket.index);
+    event["ts"] = at(time);
+    event["bp"] = "e";  // it is of the slice around it
+  }
+
+  [[nodiscard]] static bool is_compute(const Track& track) { return track.name == "compute"; }
+
+  const Process& process_;
+  const Nanoseconds origin_;
+  Json& events_;
+};
+
+// Viewers want a thread's events in order; what is no event in time comes first.
+void sort_by_time(Json& events) {
+  const auto time = [](const Json& event) {
+    return event.contains("ts") ? event["ts"].get<double>()
+                                : -std::numeric_limits<double>::infinity();
+  };
+  std::stable_sort(events.begin(), events.end(),
+                   [&](const Json& a, const Json& b) { return time(a) < time(b); });
+}
+
+}  // namespace
+
+std::string to_json(const Trace& trace) {
+  const Nanoseconds origin = earliest(trace);
+  Json events = Json::array();
+  for (const Process& process : trace.processes) Writer(process, origin, events).write();
+  sort_by_time(events);
+  Json facts = Json::object();
+  facts["tandem_trace"] = "1.0.0";
+  facts["origin_ns"] = origin.count();
+  for (const auto& [name, value] : trace.facts) facts[name] = value;
+  std::string text =
+      "{\"displayTimeUnit\":\"ms\",\"otherData\":" + facts.dump() + ",\"traceEvents\":[\n";
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    text += (i == 0 ? "" : ",\n") + events[i].dump();
+  }
+  return text + "\n]}\n";
+}
+
+}  // namespace tandem::timeline

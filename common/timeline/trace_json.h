@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Traces as files in the trace-event format, which Perfetto and chrome://tracing open
+// (schema/trace-1.schema.json): a process per rank, a thread per stream, slices as complete events,
+// a bucket's two moments as instants, and a flow from where it is ready through its collective to
+// where compute goes on with it. Times are in microseconds, to the nanosecond, from the earliest.
+#pragma once
+
+#include <string>
+
+#include "common/timeline/timeline.h"
+
+namespace tandem::timeline {
+
+[[nodiscard]] std::string to_json(const Trace& trace);
+
+// What to_json wrote. Usage errors, that begin with `source`, for anything else.
+[[nodiscard]] Trace parse_trace(const std::string& text, const std::string& source);
+
+}  // namespace tandem::timeline

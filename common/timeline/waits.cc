@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/timeline/waits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tandem::timeline {
+namespace {
+
+// What a device was in then.
+std::string phase_at(const DeviceStep& device, Nanoseconds time) {
+  for (const Slice* const phase : device.phases) {
+    if (phase->begin < time && time <= phase->end) return phase->name;
+  }
+  return "no phase";
+}
+
+std::string place(int rank, int device) { return fmt::format("rank {} device {}", rank, device); }
+
+std::string who_was_late(const StepView& step, const DeviceStep& mine, const Slice& collective) {
+  const Arrival& arrival = *collective.arrival;
+  const DeviceStep* const last = step.find(arrival.last_rank, arrival.last_device);
+  if (last == nullptr || last == &mine) return {};
+  const std::string doing = phase_at(*last, collective.begin);
+  return fmt::format("{} came to bucket {}'s collective {} later, from {}",
+                     place(last->rank, last->device), collective.index,
+                     to_string(Seconds(arrival.waited)), doing);
+}
+
+// Of the part of the collective that was waited for: the rank that was late, or the transfer,
+// whichever took longer.
+std::string cause_in(const StepView& step, const DeviceStep& device, const Slice& wait) {
+  const Slice* const collective = latest_ending(device, {wait.begin, wait.end});
+  if (collective == nullptr) return "no collective ended in it";
+  const Nanoseconds from = std::max(wait.begin, collective->begin);
+  const Nanoseconds waited = collective->arrival ? collective->arrival->waited : Nanoseconds{0};
+  const Nanoseconds arrived = std::clamp(collective->begin + waited, from, collective->end);
+  const bool was_late = arrived - from > collective->end - arrived;
+  const std::string late = was_late ? who_was_late(step, device, *collective) : std::string();
+  if (!late.empty()) return late;
+  return fmt::format("bucket {} ({}) was in transfer", collective->index,
+                     to_string(collective->size));
+}
+
+std::string cause_of_idle(const StepView& step, const DeviceStep& device, const Slice& wait) {
+  const auto [other, end] = latest_work_of_others(step, device, {wait.begin, wait.end});
+  if (other == nullptr) return "no other device's work ended in it: the host had enqueued nothing";
+  return fmt::format("{} was in {}", place(other->rank, other->device), phase_at(*other, end));
+}
+
+}  // namespace
+
+const Slice* latest_ending(const DeviceStep& device, const Interval& within) {
+  const Slice* found = nullptr;
+  for (const Slice* const one : device.collectives) {
+    if (one->end <= within.begin || one->end > within.end) continue;
+    if (found == nullptr || one->end > found->end) found = one;
+  }
+  return found;
+}
+
+std::pair<const DeviceStep*, Nanoseconds> latest_work_of_others(const StepView& step,
+                                                                const DeviceStep& device,
+                                                                const Interval& within) {
+  std::pair<const DeviceStep*, Nanoseconds> found{nullptr, Nanoseconds{0}};
+  for (const DeviceStep& other : step.devices) {
+    if (&other == &device) continue;
+    for (const Slice* const phase : other.phases) {
+      if (is_waiting(*phase) || phase->end <= within.begin || phase->end > within.end) continue;
+      if (found.first == nullptr || phase->end > found.second) found = {&other, phase->end};
+    }
+  }
+  return found;
+}
+
+std::vector<Wait> longest_waits(const std::vector<StepView>& steps, std::size_t count) {
+  struct Found {
+    const StepView* step;
+    const DeviceStep* device;
+    const Slice* wait;
+  };
+  std::vector<Found> all;
+  for (const StepView& step : steps) {
+    for (const DeviceStep& device : step.devices) {
+      for (const Slice* const phase : device.phases) {
+        if (is_waiting(*phase)) all.push_back({&step, &device, phase});
+      }
+    }
+  }
+  std::ranges::stable_sort(
+      all, [](const Found& a, const Found& b) { return a.wait->length() > b.wait->length(); });
+  std::vector<Wait> waits;
+  for (std::size_t i = 0; i < std::min(count, all.size()); ++i) {
+    const auto& [step, device, wait] = all[i];
+    waits.push_back({device->rank, device->device, step->step, wait->begin - step->begin,
+                     wait->length(), wait->name,
+                     wait->name == "idle" ? cause_of_idle(*step, *device, *wait)
+                                          : cause_in(*step, *device, *wait)});
+  }
+  return waits;
+}
+
+}  // namespace tandem::timeline

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/timeline/timeline.h"
+
+namespace tandem {
+
+// A point of a device's steps on one of its streams, in the order in which they were enqueued.
+struct TimelineMark {
+  enum class What {
+    kPhaseBegins,  // and the one before ends; the first of a step begins it
+    kStepEnds,
+    kStepAbandoned,
+    kWorkBegins,
+    kWorkEnds,  // the latest of its stream that has not ended
+    kBucketReady,
+    kBucketBack,
+  };
+
+  What what = What::kPhaseBegins;
+  std::size_t stream = 0;  // of the device
+  Nanoseconds at{0};
+  timeline::Kind kind = timeline::Kind::kOperation;  // of work
+  std::string name{};                                // of a phase or work
+  std::string layer{};                               // of an operation
+  int index = -1;                                    // of a collective or a bucket
+  Bytes size{};                                      // of a copy or a collective
+};
+
+// What a device did: a track per stream, named by what is on it, and the steps' buckets. Steps that
+// were abandoned leave nothing.
+[[nodiscard]] timeline::Process timeline_of(int device, const std::vector<TimelineMark>& marks);
+
+}  // namespace tandem

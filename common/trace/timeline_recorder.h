@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "common/timeline/timeline.h"
+#include "common/trace/step_observer.h"
+
+namespace tandem {
+
+// Records when each device did what: a timed event on the stream at every beginning and end that
+// observers are told of. Of a step that is the replay of a captured one, it is told only where that
+// begins and ends. Outlives the strategies.
+class TimelineRecorder final : public StepObserver, private WorkObserver {
+ public:
+  TimelineRecorder();
+  ~TimelineRecorder() override;
+
+  // Steps that are enqueued from here on, or from here on no more, are recorded. Between steps.
+  void start() { is_on_ = true; }
+  void stop() { is_on_ = false; }
+
+  // Tracks and buckets of all devices, on the host's clock, and the bound of how far off it they
+  // are. Forgets them. Synchronise all streams first, which still exist.
+  [[nodiscard]] timeline::Process collect();
+
+  void phase_begins(Device& device, Stream& stream, Phase phase) override;
+  void step_ends(Device& device, Stream& stream) override;
+  void step_abandoned(Device& device, Stream& stream) override;
+  void replay_begins(Device& device, Stream& stream) override;
+  [[nodiscard]] WorkObserver* work_observer() override { return this; }
+
+ private:
+  class PerDevice;
+
+  void work_begins(Device& device, Stream& stream, const EnqueuedWork& work) override;
+  void work_ends(Device& device, Stream& stream, const EnqueuedWork& work) override;
+  void bucket_ready(Device& device, Stream& stream, std::size_t index) override;
+  void bucket_back(Device& device, Stream& stream, std::size_t index) override;
+
+  [[nodiscard]] PerDevice& of(Device& device);
+
+  std::atomic<bool> is_on_{false};
+  std::mutex mutex_;  // of the map
+  std::map<int, std::unique_ptr<PerDevice>> devices_;
+};
+
+}  // namespace tandem

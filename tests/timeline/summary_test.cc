@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/timeline/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/timeline/step_view.h"
+#include "tests/timeline/samples.h"
+
+namespace tandem::timeline {
+namespace {
+
+using testing::HasSubstr;
+
+Nanoseconds ns(int count) { return Nanoseconds{count}; }
+
+TEST(Summary, FiguresAreOfTheDeviceThatEndedLast) {
+  Trace trace = two_ranks();
+  trace.processes[1].tracks[0].slices[0].end += ns(3);  // of the step
+  const StepFigures step = summary_of(trace).steps.at(0);
+  EXPECT_EQ(step.length, ns(163));
+  EXPECT_EQ(step.rank, 1);
+  EXPECT_EQ(step.communication, ns(70));
+  EXPECT_EQ(step.exposed, ns(50));
+  EXPECT_EQ(step.exposed_by_books, ns(50));
+  EXPECT_EQ(step.in_gaps, ns(0));
+  EXPECT_DOUBLE_EQ(step.overlap(), 20.0 / 70);
+  EXPECT_EQ(step.end_skew, ns(3));
+  EXPECT_EQ(step.start_skew, ns(0));
+  EXPECT_EQ(step.arrival_skew, ns(30));
+}
+
+TEST(Summary, MeansAreOfEachDevice) {
+  const Summary summary = summary_of(two_ranks());
+  ASSERT_EQ(summary.devices.size(), 2U);
+  EXPECT_EQ(summary.devices[0].exposed, Seconds(ns(80)));
+  EXPECT_EQ(summary.devices[1].exposed, Seconds(ns(50)));
+  EXPECT_EQ(summary.devices[0].phases.at("backward"), Seconds(ns(50)));
+  EXPECT_THAT(to_json(summary), HasSubstr("\"communication\""));
+}
+
+TEST(Summary, GapsBetweenOperationsAreTheirOwn) {
+  Trace trace = two_ranks();
+  for (Slice& one : trace.processes[0].tracks[0].slices) {
+    if (one.name == "backward_work") one.end -= ns(15);  // until 55, of a collective until 60
+  }
+  const std::vector<StepView> steps = steps_of(trace);
+  const DeviceStep& device = steps.front().devices.front();
+  EXPECT_EQ(exposed_communication(device), ns(80));
+  EXPECT_EQ(communication_in_gaps(device), ns(5));
+}
+
+// Rank 0 waited 80: for 30 for rank 1, which was in backward, and for 50 for the transfer.
+TEST(Summary, WaitsHaveTheirLongerCause) {
+  std::vector<Wait> waits = summary_of(two_ranks()).waits;
+  ASSERT_EQ(waits.size(), 2U);
+  EXPECT_EQ(waits[0].rank, 0);
+  EXPECT_EQ(waits[0].length, ns(80));
+  EXPECT_EQ(waits[0].cause, "bucket 1 (1.0 MiB) was in transfer");
+
+  Trace late = two_ranks();
+  for (Process& process : late.processes) {
+    process.tracks[1].slices[1].end = ns(110);
+  }
+  EXPECT_EQ(summary_of(late).waits[0].cause,
+            "rank 1 device 1 came to bucket 1's collective 30 ns later, from backward");
+}
+
+TEST(Summary, IdleIsForTheDeviceWhoseWorkEnded) {
+  Trace trace{.facts = {}, .processes = {{.rank = 0, .host = "here"}}};
+  Process& only = trace.processes.front();
+  only.tracks.push_back(compute_track(0, 0, {{"forward", 10}, {"idle", 55}, {"update", 75}}));
+  only.tracks.push_back(compute_track(1, 5, {{"backward", 50}, {"idle", 52}}));
+  const std::vector<Wait> waits = summary_of(trace).waits;
+  EXPECT_EQ(waits.at(0).cause, "rank 0 device 1 was in backward");
+  EXPECT_EQ(waits.at(1).cause, "no other device's work ended in it: the host had enqueued nothing");
+}
+
+TEST(Summary, TextNamesAll) {
+  const Trace trace = two_ranks();
+  const std::string text = to_text(trace, summary_of(trace));
+  for (const char* said : {"ddp as ?", "Critical path", "backward", "Longest waits",
+                           "bucket 1 (1.0 MiB) was in transfer"}) {
+    EXPECT_THAT(text, HasSubstr(said));
+  }
+}
+
+}  // namespace
+}  // namespace tandem::timeline

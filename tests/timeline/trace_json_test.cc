@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/timeline/trace_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/error.h"
+#include "common/timeline/intervals.h"
+#include "tests/timeline/samples.h"
+
+namespace tandem::timeline {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Nanoseconds kSinceBoot = std::chrono::hours(24 * 90) + Nanoseconds{1};
+
+// With times as they come from a machine that has been up for long.
+Trace real_trace() {
+  Trace trace = two_ranks();
+  trace.facts["clock"] = "of the node";
+  trace.processes[0].tracks[0].slices.back().layer = "layer0";
+  trace.processes[1].clock_error = Nanoseconds{250};
+  for (Process& process : trace.processes) {
+    for (Track& track : process.tracks) {
+      for (Slice& one : track.slices) one.begin += kSinceBoot, one.end += kSinceBoot;
+    }
+    for (Bucket& bucket : process.buckets) *bucket.ready += kSinceBoot, *bucket.back += kSinceBoot;
+  }
+  return trace;
+}
+
+TEST(TraceJson, IsReadAsItWasWritten_ToTheNanosecond) {
+  const Trace trace = real_trace();
+  const std::string text = to_json(trace);
+  const Trace read = parse_trace(text, "a.json");
+  EXPECT_EQ(to_json(read), text);
+  ASSERT_EQ(read.processes.size(), 2U);
+  const Track& comm = read.processes[0].tracks[1];
+  EXPECT_EQ(comm.device, 0);
+  EXPECT_EQ(comm.slices[1].begin, kSinceBoot + Nanoseconds{70});
+  EXPECT_EQ(comm.slices[1].end, kSinceBoot + Nanoseconds{150});
+  EXPECT_EQ(comm.slices[1].arrival->skew, Nanoseconds{30});
+  EXPECT_EQ(comm.slices[1].arrival->last_rank, 1);
+  EXPECT_EQ(read.processes[1].buckets[1].ready, kSinceBoot + Nanoseconds{100});
+  EXPECT_EQ(read.processes[1].clock_error, Nanoseconds{250});
+  EXPECT_EQ(read.facts, trace.facts);
+}
+
+TEST(TraceJson, ArrowsGoFromReadyThroughTheCollective) {
+  const std::string text = to_json(two_ranks());
+  EXPECT_THAT(text, HasSubstr(R"("ph":"s","name":"bucket","pid":1,"tid":1001,"cat":"bucket",)"
+                              R"("id":"0.0.1.1","ts":0.07)"));
+  EXPECT_THAT(text, HasSubstr(R"("ph":"t","name":"bucket","pid":1,"tid":1002,)"));
+  EXPECT_THAT(text, HasSubstr(R"("id":"0.0.1.1","ts":0.15)"));
+}
+
+TEST(TraceJson, WhatIsNoTrace_IsRefusedInALine) {
+  const auto said = [](const std::string& text) -> std::string {
+    try {
+      static_cast<void>(parse_trace(text, "a.json"));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      return error.what();
+    }
+    return "nothing";
+  };
+  EXPECT_THAT(said("{"), HasSubstr("a.json"));
+  EXPECT_THAT(said("{}"), HasSubstr("a.json: no trace of step_bench --trace"));
+  EXPECT_THAT(said(R"({"traceEvents": []})"), HasSubstr("no trace of step_bench --trace"));
+  std::string newer = to_json(two_ranks());
+  newer.replace(newer.find("1.0.0"), 5, "2.0.0");
+  EXPECT_THAT(said(newer), HasSubstr("version 2.0.0"));
+}
+
+TEST(Merge, LayersHoldConsecutiveOperations) {
+  Track track = compute_track(0, 0, {{"forward", 40}});
+  std::erase_if(track.slices, [](const Slice& one) { return one.kind == Kind::kOperation; });
+  const auto operation = [&](const std::string& layer, int begin) {
+    Slice made = slice(Kind::kOperation, "linear_forward", begin, begin + 9);
+    made.layer = layer;
+    track.slices.push_back(made);
+  };
+  operation("0", 0);
+  operation("0", 10);
+  operation("", 20);
+  operation("0", 30);
+  add_layers(track);
+  std::vector<Interval> layers;
+  for (const Slice& one : track.slices) {
+    if (one.kind == Kind::kLayer) layers.push_back({one.begin, one.end});
+  }
+  EXPECT_EQ(layers, (std::vector<Interval>{{Nanoseconds{0}, Nanoseconds{19}},
+                                           {Nanoseconds{30}, Nanoseconds{39}}}));
+}
+
+}  // namespace
+}  // namespace tandem::timeline
