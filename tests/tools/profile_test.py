@@ -98,7 +98,7 @@ class ProfileTest(unittest.TestCase):
     def test_wrong_options_are_refused_before_anything_runs(self):
         self.install("nsys", "ncu")
         for words, said in ((("ncu", "--backend=host"), "the host back end has none"),
-                            (("gdb",), "'gdb' is no profiler: use nsys or ncu"),
+                            (("gdb",), "'gdb' is no profiler: use nsys, ncu or timeline"),
                             (("nsys", "--phase=forward"), "--phase is an option of ncu"),
                             (("ncu", "--osrt"), "--osrt is an option of nsys"),
                             (("nsys", "--backend=host", "--speed=high"), "--speed=high"),

@@ -15,6 +15,7 @@
 #include "tools/tandem/profiler_words.h"
 #include "tools/tandem/program_paths.h"
 #include "tools/tandem/relay.h"
+#include "tools/tandem/trace_summary.h"
 
 namespace tandem::cli {
 namespace {
@@ -33,18 +34,24 @@ std::string backend_of(const ProfileOptions& options) {
 }
 
 bool is_nsys(const ProfileOptions& options) { return options.tool == "nsys"; }
+bool is_ncu(const ProfileOptions& options) { return options.tool == "ncu"; }
+bool is_timeline(const ProfileOptions& options) { return options.tool == "timeline"; }
 
 void check(const ProfileOptions& options, const ProfiledJob& job) {
-  if (!is_nsys(options) && options.tool != "ncu") {
-    fail(ErrorKind::kUsage, "profile: '{}' is no profiler: use nsys or ncu", options.tool);
+  if (!is_nsys(options) && !is_ncu(options) && !is_timeline(options)) {
+    fail(ErrorKind::kUsage,
+         "profile: '{}' is no profiler: use nsys, ncu or timeline, or summary with a trace",
+         options.tool);
   }
   if (!is_nsys(options) && options.osrt) {
-    fail(ErrorKind::kUsage, "--osrt is an option of nsys and does nothing with ncu: leave it out");
+    fail(ErrorKind::kUsage, "--osrt is an option of nsys and does nothing with {}: leave it out",
+         options.tool);
   }
-  if (is_nsys(options) && !options.phases.empty()) {
-    fail(ErrorKind::kUsage, "--phase is an option of ncu; nsys records all phases: leave it out");
+  if (!is_ncu(options) && !options.phases.empty()) {
+    fail(ErrorKind::kUsage, "--phase is an option of ncu; {} records all phases: leave it out",
+         options.tool);
   }
-  if (!is_nsys(options) && job.cell.backend == "host") {
+  if (is_ncu(options) && job.cell.backend == "host") {
     fail(ErrorKind::kUsage,
          "profile ncu: Nsight Compute looks into kernels of GPUs, and the host back end has none: "
          "use a node with an NVIDIA GPU and --backend=cuda, or tandem profile nsys");
@@ -60,6 +67,7 @@ ProfiledJob job_of(const ProfileOptions& options) {
   job.options = options.rest;
   job.oversubscribe = options.oversubscribe;
   job.steps = options.steps;
+  job.is_traced = is_timeline(options);
   check(options, job);
   job.site = checked_site(options.site);
   job.step_bench = find_step_bench(options.step_bench);
@@ -82,13 +90,12 @@ int run(const std::vector<std::string>& command, const Interrupts& interrupts) {
 
 // Before a profiler has started: what is wrong is then the only thing that is said.
 int check_options(const ProfiledJob& job, const Interrupts& interrupts) {
-  std::vector<std::string> command{job.step_bench.string(),
-                                   "--strategy=" + job.cell.strategy,
-                                   "--launch=" + job.cell.launch,
-                                   fmt::format("--devices={}", job.cell.devices),
-                                   "--backend=" + job.cell.backend,
-                                   fmt::format("--profile-steps={}", job.steps),
-                                   "--check"};
+  std::vector<std::string> command{
+      job.step_bench.string(),         "--strategy=" + job.cell.strategy,
+      "--launch=" + job.cell.launch,   fmt::format("--devices={}", job.cell.devices),
+      "--backend=" + job.cell.backend, "--check"};
+  const std::vector<std::string> watch = watch_words(job);
+  command.insert(command.end(), watch.begin(), watch.end());
   command.insert(command.end(), job.options.begin(), job.options.end());
   return run(command, interrupts);
 }
@@ -139,19 +146,37 @@ int run_ncu(const ProfileOptions& options, const ProfiledJob& job, const Interru
   return status;
 }
 
+int run_timeline(const ProfiledJob& job, const Interrupts& interrupts) {
+  const int status = run(timeline_command(job), interrupts);
+  if (status != 0) return status;
+  fmt::print("\n");
+  print_summary(trace_of(job));
+  fmt::print(
+      "\n{}\nopen it with https://ui.perfetto.dev, which keeps it in the browser, or "
+      "chrome://tracing\n",
+      trace_of(job).string());
+  return 0;
+}
+
+std::vector<std::string> command_of(const ProfileOptions& options, const ProfiledJob& job) {
+  if (is_timeline(options)) return timeline_command(job);
+  return is_nsys(options) ? nsys_command(job, options.osrt) : ncu_command(job, options.phases);
+}
+
 }  // namespace
 
 int run_profile(const ProfileOptions& options) {
+  if (options.tool == "summary") return run_trace_summary(options.rest);
   const ProfiledJob job = job_of(options);
   if (options.dry_run) {
-    fmt::print("{}\n", as_typed(is_nsys(options) ? nsys_command(job, options.osrt)
-                                                 : ncu_command(job, options.phases)));
+    fmt::print("{}\n", as_typed(command_of(options, job)));
     return 0;
   }
-  check_installed(options.tool);
+  if (!is_timeline(options)) check_installed(options.tool);
   const Interrupts interrupts;
   if (const int status = check_options(job, interrupts); status != 0) return status;
   make_folder(job.out);
+  if (is_timeline(options)) return run_timeline(job, interrupts);
   return is_nsys(options) ? run_nsys(options, job, interrupts) : run_ncu(options, job, interrupts);
 }
 

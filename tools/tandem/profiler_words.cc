@@ -45,9 +45,10 @@ bool replays_graphs(const ProfiledJob& job) {
 
 // No longer than the capture: the profiler's own time is nobody's sample.
 Words step_bench_words(const ProfiledJob& job) {
-  Words words{job.step_bench.string(),         "--strategy=" + job.cell.strategy,
-              "--launch=" + job.cell.launch,   fmt::format("--devices={}", job.cell.devices),
-              "--backend=" + job.cell.backend, fmt::format("--profile-steps={}", job.steps)};
+  Words words{job.step_bench.string(), "--strategy=" + job.cell.strategy,
+              "--launch=" + job.cell.launch, fmt::format("--devices={}", job.cell.devices),
+              "--backend=" + job.cell.backend};
+  append(words, watch_words(job));
   if (!has_option(job, "--min-time")) words.emplace_back("--min-time=1ms");
   if (job.oversubscribe) words.emplace_back("--oversubscribe");
   append(words, job.options);
@@ -111,6 +112,19 @@ Words nsys_stats_command(const ProfiledJob& job, const std::filesystem::path& re
           "--force-overwrite=true",
           "--output=" + name.string(),
           report.string()};
+}
+
+Words timeline_command(const ProfiledJob& job) {
+  Words words = launcher_words(job.site, job.cell, job.oversubscribe);
+  append(words, step_bench_words(job));
+  return words;
+}
+
+std::filesystem::path trace_of(const ProfiledJob& job) { return job.out / "trace.json"; }
+
+Words watch_words(const ProfiledJob& job) {
+  if (!job.is_traced) return {fmt::format("--profile-steps={}", job.steps)};
+  return {"--trace=" + trace_of(job).string(), fmt::format("--trace-steps={}", job.steps)};
 }
 
 int report_count(const ProfiledJob& job) { return is_processes(job) ? job.cell.devices : 1; }

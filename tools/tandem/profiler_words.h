@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command lines of Nsight Systems and Nsight Compute for a job of step_bench.
+// The command lines of Nsight Systems, Nsight Compute and the built-in timeline for a job of
+// step_bench.
 #pragma once
 
 #include <filesystem>
@@ -20,6 +21,7 @@ struct ProfiledJob {
   std::vector<std::string> options{};  // of step_bench besides, as given
   bool oversubscribe = false;
   int steps = 10;             // captured, of each rank, behind the warm-up
+  bool is_traced = false;     // by step_bench itself, no profiler
   std::filesystem::path out;  // folder of the reports
 };
 
@@ -38,6 +40,15 @@ struct ProfiledJob {
 // Tables of a report of nsys as CSV files beside it.
 [[nodiscard]] std::vector<std::string> nsys_stats_command(const ProfiledJob& job,
                                                           const std::filesystem::path& report);
+
+// step_bench under the site's launcher, which traces itself.
+[[nodiscard]] std::vector<std::string> timeline_command(const ProfiledJob& job);
+
+// The file that it writes.
+[[nodiscard]] std::filesystem::path trace_of(const ProfiledJob& job);
+
+// What makes step_bench take the steps to be looked at.
+[[nodiscard]] std::vector<std::string> watch_words(const ProfiledJob& job);
 
 // How many reports there will be.
 [[nodiscard]] int report_count(const ProfiledJob& job);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tandem::cli {
+
+// `tandem profile summary TRACE [--json]`, of which `words` are what comes behind summary: prints
+// what a trace of step_bench --trace says of its steps, for people or, with --json, for programs.
+[[nodiscard]] int run_trace_summary(const std::vector<std::string>& words);
+
+// For people.
+void print_summary(const std::filesystem::path& trace);
+
+}  // namespace tandem::cli
