@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tandem profile on stand-ins for nsys and ncu.
+"""tandem profile: on stand-ins for nsys and ncu, and its own timeline.
 
     profile_test.py TANDEM RECORDER
 
 RECORDER: tests/trace/nvtx_recorder.cc, or empty in a build without NVTX.
 """
+import json
 import os
 import subprocess
 import sys
@@ -36,6 +37,9 @@ class ProfileTest(unittest.TestCase):
                            FAKE_NSIGHT_RECORDER=RECORDER)
         return subprocess.run([TANDEM, "profile", *words, f"--out={self.out}"], env=environment, capture_output=True,
                               text=True, timeout=100, cwd=self.folder)
+
+    def tandem(self, *words):
+        return subprocess.run([TANDEM, *words], capture_output=True, text=True, timeout=100, cwd=self.folder)
 
     def pretended(self):
         """A step_bench of a node with GPUs, which says how it was called."""
@@ -87,6 +91,35 @@ class ProfileTest(unittest.TestCase):
         self.assertIn("--cuda-graph-trace=node", done.stdout)
         self.assertIn("rank%q{OMPI_COMM_WORLD_RANK}", done.stdout)
         self.assertFalse(self.out.exists())
+
+    def test_timeline_needs_no_profiler_and_says_what_was_waited_for(self):
+        done = self.profile("timeline", "--strategy=ddp", "--backend=host", *SMALL, "--plant=loss:50ms")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        trace = self.out / "trace.json"
+        self.assertIn(f"{trace}\nopen it with https://ui.perfetto.dev", done.stdout)
+        self.assertRegex(done.stdout, r"ddp as processes, mlp-tiny on 2 devices \(host\), global batch 8\nclock: "
+                                      r"CLOCK_MONOTONIC of the node, which all ranks read; error bound 0.0 us")
+        self.assertRegex(done.stdout, r"Critical path, mean of the steps:\n  loss +[5-9]\d\.")
+        # Rank 1 has to wait for what was planted on rank 0, and finds it by name.
+        causes = done.stdout.split("Longest waits:")[1].splitlines()
+        self.assertRegex(causes[1], r"in exposed_comm, rank 1 device 1, .*: rank 0 device 0 came to bucket \d's "
+                                    r"collective .* later, from loss$")
+        again = self.tandem("profile", "summary", str(trace))
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn(again.stdout, done.stdout)
+        devices = json.loads(self.tandem("profile", "summary", str(trace), "--json").stdout)["devices"]
+        self.assertEqual([(one["rank"], one["device"], one["steps"]) for one in devices], [(0, 0, 2), (1, 1, 2)])
+        self.assertGreaterEqual(devices[0]["phases"]["loss"], 0.05)
+
+    def test_summary_refuses_what_is_no_trace(self):
+        nothing = self.folder / "nothing.json"
+        nothing.write_text("{}")
+        for words, said in (((), "name one trace"), (("a", "b"), "name one trace"), (("a", "--yaml"), "name one trace"),
+                            ((str(nothing),), "nothing.json: no trace of step_bench --trace")):
+            done = self.tandem("profile", "summary", *words)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+            self.assertIn(said, done.stderr)
 
     def test_missing_profiler_is_one_line(self):
         for tool, product in (("nsys", "Nsight Systems"), ("ncu", "Nsight Compute")):
