@@ -69,12 +69,11 @@ class SideBySide(unittest.TestCase):
     def test_verdicts_are_those_of_compare(self):
         file = pathlib.Path(self.folder.name) / "changes.json"
         subprocess.run([TANDEM, "compare", str(self.sources[0]), str(self.sources[1]), f"--json={file}"], capture_output=True, check=False)
-        told = {(cell["strategy"], cell["global_batch"], cell["devices"], cell["model"], json.dumps(cell["options"])): cell["verdict"]
-                for cell in json.loads(file.read_text())["cells"]}
+        told = [cell["verdict"] for cell in json.loads(file.read_text())["cells"]]
         column = "Array.from(document.querySelectorAll('#side table')[1].rows).map((row) => row.cells[%s].textContent)"
         self.assertEqual(self.browser.evaluate(column % 8)[0], "B is")
-        self.assertEqual(sorted(self.browser.evaluate(column % 8)[1:]), sorted(told.values()))
-        self.assertIn("SLOWER", told.values())
+        self.assertEqual(self.browser.evaluate(column % 8)[1:], told)
+        self.assertIn("SLOWER", told)
         self.assertIn("-", self.browser.evaluate(column % 11))
 
     def test_cells_of_some_documents_are_listed(self):
@@ -135,7 +134,7 @@ class SideBySide(unittest.TestCase):
     def test_keyboard_reaches_the_documents(self):
         names = []
         last = -1
-        for _ in range(40):
+        for _ in range(25):
             self.browser.press("Tab")
             place, name, outline = self.browser.evaluate("""(function () {
               const active = document.activeElement;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long `tandem` takes for a large sweep, and how much memory: resume, report, merge, compare.
+"""How long `tandem` takes for a large sweep, and how much memory: resume, report, merge, compare, side by side.
 
     tests/tools/large_sweep.py TANDEM [--cells=10000] [--launches=6] [--folder=PATH]
 
@@ -179,6 +179,9 @@ def measure(bench):
     bench.run(["report", path["b"]])
     bench.show("compare, two journals", ["compare", path["a"], path["b"]], allowed=(0, 1))
     bench.show("compare, their results.json", ["compare", document["a"], document["b"]], allowed=(0, 1))
+    bench.show("report, of two journals side by side", ["report", path["a"], path["b"], f"--out={bench.folder / 'both'}"], "both")
+    for folder in ("a", "both"):
+        print(f"{folder}/report.html: {(bench.folder / folder / 'report.html').stat().st_size / 1e6:.1f} MB")
 
 
 def main():
