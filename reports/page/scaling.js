@@ -229,15 +229,26 @@
     });
   }
 
+  // Several documents have as many more entries in the legend, below one another where it is narrow,
+  // and letters beside the lines.
+  function makeRoom(count) {
+    if (tandem.sources.length < 2) return 0;
+    const place = tandem.element(id).parentNode;
+    place.style.height = 360 + (place.clientWidth < 560 ? 24 : 8) * count + "px";
+    return 9 * tandem.sources.length + 4;
+  }
+
   function show(cells, series) {
     const note = tandem.element(id + "-note");
     note.textContent = away.size === tandem.sources.length ? "No document is chosen." : series.length === 0 ? "Nothing measured has this figure: `single` at the same batch is its baseline." : "";
     const words = figures[state.figure] + " over " + axes[state.over].text + ": " +
         series.map((one) => name(one) + " " + one.points.map((point) => tandem.number(point.x) + ": " + tandem.withInterval(point)).join(", ")).join("; ");
+    const sets = series.map(dataset).concat(ideals(cells));
+    const letterRoom = makeRoom(sets.length);
     tandem.draw(id, series.length === 0 ? null : {
       type: "scatter",
-      data: { datasets: series.map(dataset).concat(ideals(cells)) },
-      options: { responsive: true, maintainAspectRatio: false, animation: false, scales: scales(series),
+      data: { datasets: sets },
+      options: { layout: { padding: { right: letterRoom } }, responsive: true, maintainAspectRatio: false, animation: false, scales: scales(series),
                  plugins: { legend: Object.assign(tandem.legend(), { onClick: () => {} }), tooltip: { callbacks: { label: tooltip } } } },
       plugins: [bands, letters],
     }, words);
