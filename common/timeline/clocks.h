@@ -44,7 +44,9 @@ class ClockFit {
 
   [[nodiscard]] Nanoseconds on_rank_0(Nanoseconds own) const;
 
-  // In seconds per second.
+  // By how much rank 0's clock was ahead at the first reading, and what it gained since, in seconds
+  // per second.
+  [[nodiscard]] Nanoseconds offset() const { return ahead_; }
   [[nodiscard]] double drift() const { return drift_; }
 
   // Of times between the readings, that of the worse one: lines through two points that are off by

@@ -37,6 +37,8 @@ void align(Process& process, const ClockFit& clock) {
     if (bucket.ready) bucket.ready = clock.on_rank_0(*bucket.ready);
     if (bucket.back) bucket.back = clock.on_rank_0(*bucket.back);
   }
+  process.clock_offset = clock.offset();
+  process.clock_drift = clock.drift();
   process.clock_error += clock.error();
 }
 

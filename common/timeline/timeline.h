@@ -74,7 +74,11 @@ struct Bucket {
 struct Process {
   int rank = 0;
   std::string host;
-  Nanoseconds clock_error{0};  // bound of how far its times may be off rank 0's clock, either way
+  // Rank 0's clock was ahead of its own by so much before the pass, and gained so many seconds per
+  // second; its times are on rank 0's, and off it by no more than the error, either way.
+  Nanoseconds clock_offset{0};
+  double clock_drift = 0;
+  Nanoseconds clock_error{0};
   std::vector<Track> tracks{};
   std::vector<Bucket> buckets{};
 };

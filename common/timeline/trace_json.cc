@@ -58,6 +58,8 @@ class Writer {
         {"name", fmt::format("rank {} on {}", process_.rank, process_.host)},
         {"rank", process_.rank},
         {"host", process_.host},
+        {"clock_offset_ns", process_.clock_offset.count()},
+        {"clock_drift", process_.clock_drift},
         {"clock_error_ns", process_.clock_error.count()}};
     add("M", "process_sort_index", 0)["args"] = {{"sort_index", process_.rank}};
   }

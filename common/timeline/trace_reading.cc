@@ -62,6 +62,8 @@ class Reader {
       processes_[pid] = trace_.processes.size();
       trace_.processes.push_back({.rank = args.at("rank"),
                                   .host = args.at("host"),
+                                  .clock_offset = Nanoseconds{args.at("clock_offset_ns")},
+                                  .clock_drift = args.at("clock_drift"),
                                   .clock_error = Nanoseconds{args.at("clock_error_ns")}});
     } else if (event.at("name") == "thread_name") {
       std::vector<Track>& tracks = process_of(event).tracks;

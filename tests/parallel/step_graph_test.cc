@@ -12,6 +12,7 @@
 #include "common/model/zoo.h"
 #include "common/parallel/single.h"
 #include "common/runtime/registry.h"
+#include "common/trace/timeline_recorder.h"
 #include "ddp/distributed_data_parallel.h"
 #include "tests/support/errors.h"
 #include "tests/support/training.h"
@@ -144,6 +145,47 @@ TEST_F(StepGraphTest, Observers_AreToldOfTheEndOfEachStep_Once) {
   options.phases.observers = {&observer};
   static_cast<void>(train_single(options));
   EXPECT_EQ(observer.steps, kSteps);
+}
+
+// The step behind those that are enqueued and, where there are replays, captured.
+timeline::Process traced_step(Platform& platform, TrainingOptions options) {
+  TimelineRecorder recorder;
+  options.phases.observers = {&recorder};
+  const auto model = make_model("mlp:2x32");
+  Single single(platform, platform.device(0), *model, {0, 12}, options);
+  static_cast<void>(train(single, platform));
+  recorder.start();
+  single.step();
+  single.synchronize();
+  recorder.stop();
+  return recorder.collect();
+}
+
+TEST_F(StepGraphTest, Timeline_IsOnTheHostsClock_WithinItsError) {
+  const auto platform = open();
+  const Nanoseconds before = Clock::now().time_since_epoch();
+  const timeline::Process process = traced_step(*platform, training(StepReplay::kOff));
+  const Nanoseconds after = Clock::now().time_since_epoch();
+  EXPECT_GT(process.clock_error, Nanoseconds{0});
+  ASSERT_FALSE(process.tracks.empty());
+  const std::vector<timeline::Slice>& slices = process.tracks.front().slices;
+  ASSERT_GT(slices.size(), 6U);
+  EXPECT_EQ(slices.front().kind, timeline::Kind::kStep);
+  for (const timeline::Slice& one : slices) {
+    EXPECT_LE(before - process.clock_error, one.begin);
+    EXPECT_LE(one.begin, one.end);
+    EXPECT_LE(one.end, after + process.clock_error);
+    EXPECT_LE(slices.front().begin, one.begin);
+    EXPECT_LE(one.end, slices.front().end);
+  }
+}
+
+TEST_F(StepGraphTest, Timeline_OfAReplay_IsOnePhase) {
+  const auto platform = open();
+  const timeline::Process process = traced_step(*platform, training(StepReplay::kOn));
+  ASSERT_EQ(process.tracks.size(), 1U);
+  ASSERT_EQ(process.tracks.front().slices.size(), 2U);
+  EXPECT_EQ(process.tracks.front().slices[1].name, "replay");
 }
 
 TEST_F(StepGraphTest, ModelThatWritesAttributes_IsRefused_WhenItsStepIsCaptured) {

@@ -20,7 +20,8 @@ Trace real_trace() {
   Trace trace = two_ranks();
   trace.facts["clock"] = "of the node";
   trace.processes[0].tracks[0].slices.back().layer = "layer0";
-  trace.processes[1].clock_error = Nanoseconds{250};
+  align(trace.processes[1], ClockFit({.own = Nanoseconds{0}, .error = Nanoseconds{250}},
+                                     {.own = Nanoseconds{1}, .error = Nanoseconds{50}}));
   for (Process& process : trace.processes) {
     for (Track& track : process.tracks) {
       for (Slice& one : track.slices) one.begin += kSinceBoot, one.end += kSinceBoot;
