@@ -80,8 +80,9 @@ TEST_P(CommittedReports, AreWhatTheirDocumentMakes) {
   }
   const std::string committed = text_of(GetParam().folder, GetParam().file);
   ASSERT_FALSE(committed.empty()) << path;
-  EXPECT_TRUE(committed == made) << path << ": " << first_difference(committed, made)
-                                 << "\nthe file's top says how it is written anew";
+  EXPECT_TRUE(committed == made)
+      << path << ": " << first_difference(committed, made)
+      << "\nthe top of committed_reports_test.cc says how it is written anew";
 }
 
 INSTANTIATE_TEST_SUITE_P(
