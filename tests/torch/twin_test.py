@@ -198,6 +198,18 @@ class Case_samples(unittest.TestCase):
 
 
 class Case_bad_input(unittest.TestCase):
+    @unittest.skipIf(pathlib.Path("/proc/driver/nvidia").exists(), "on a node with GPUs auto is no core")
+    def test_torch_is_loaded_on_one_core_whatever_back_end_is_named(self):
+        # Libraries of torch's start a thread for each core that they may use then, and keep them all.
+        for backend in ("auto", "host"):
+            with tempfile.TemporaryDirectory() as folder:
+                (pathlib.Path(folder) / "torch.py").write_text(
+                    "import os\nraise ImportError(f'loaded on {len(os.sched_getaffinity(0))} cores')\n")
+                environment = os.environ | {"PYTHONPATH": folder}
+                done = subprocess.run([PYTHON, "-B", TOOLS / "torch" / "step_twin", "--model=mlp-tiny", "--batch=8",
+                                       f"--backend={backend}"], capture_output=True, text=True, check=False, env=environment)
+            self.assertEqual(done.stderr, "step_twin: loaded on 1 cores\n")
+
     def test_each_mistake_is_one_line_and_status_2(self):
         for arguments, says in ((["--batch=0"], "no number from 1"), ([], "--batch"), (["--batch=8", "--strategy=fsdp"], "fsdp"),
                                 (["--batch=8", "--devices=3", "--strategy=ddp"], "3 devices do not divide a batch of 8"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a rank runs: which one it is, on which core, and how it meets the others. Works before torch is imported, so that
 torch's threads inherit the core."""
+import glob
 import os
 import pathlib
 import tempfile
@@ -54,6 +55,11 @@ def allowed_cores():
     for cpu in sorted(os.sched_getaffinity(0)):
         first.setdefault(siblings(cpu), cpu)
     return list(first.values())
+
+
+def has_nvidia_device():
+    """By the rule of step_bench's --backend=auto (tools/tandem/nvidia_device.h)."""
+    return any(glob.glob(pattern) for pattern in ("/dev/nvidia[0-9]*", "/proc/driver/nvidia/gpus/*", "/dev/dxg"))
 
 
 def find(devices, is_on_cores, may_share):
