@@ -6,10 +6,7 @@ FOLDER holds results.json and what `tandem explain` wrote of it, explain.md.
 import pathlib
 import statistics
 import sys
-import tempfile
-import unittest
 
-import chromium
 import documents
 import probes
 
@@ -28,22 +25,11 @@ def explained(title):
     return [[cell.strip().replace("\\", "") for cell in line.strip("|").split(" |")] for line in lines if line.startswith("|")]
 
 
-class Ladder(unittest.TestCase):
+class Ladder(probes.PageTest):
     @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
+    def make_page(cls, folder):
         cls.document = documents.read(FOLDER / "results.json")
-        cls.path = documents.page(TANDEM, cls.document, cls.folder.name)
-        cls.browser = chromium.Page()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-        cls.folder.cleanup()
-
-    def setUp(self):
-        self.browser.resize(1400)
-        self.browser.open(self.path)
+        return documents.page(TANDEM, cls.document, folder)
 
     def step_ms(self, strategy, **options):
         return 1e3 * statistics.mean(

@@ -5,10 +5,7 @@ What is drawn is read back from the charts and held against the document.
 """
 import statistics
 import sys
-import tempfile
-import unittest
 
-import chromium
 import documents
 import probes
 from probes import change, points
@@ -16,25 +13,13 @@ from probes import change, points
 TANDEM, SAMPLE = sys.argv[1:3]
 
 
-class Sample(unittest.TestCase):
+class Sample(probes.PageTest):
     """The committed sample's page, and the sample itself to hold it against."""
 
     @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
+    def make_page(cls, folder):
         cls.document = documents.read(SAMPLE)
-        cls.path = documents.page(TANDEM, documents.bucket_caps(cls.document), cls.folder.name)
-        cls.browser = chromium.Page()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-        cls.folder.cleanup()
-
-    def setUp(self):
-        self.browser.resize(1400)
-        self.browser.dark(False)
-        self.browser.open(self.path)
+        return documents.page(TANDEM, documents.bucket_caps(cls.document), folder)
 
     def launches(self, **cell):
         return [one for one in self.document["tandem"]["launches"]

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the page's tests ask of a page, and what they do to it as a reader would."""
 import json
+import pathlib
 import sys
+import tempfile
 import unittest
 
 import chromium
@@ -60,6 +62,26 @@ def change(page, chart, name, value):
       return true; }})()""")
     if not found:
         raise AssertionError(f"{chart} has no control {name}")
+
+
+class PageTest(unittest.TestCase):
+    """Tests of the page that make_page() writes into a folder and names: open before each, 1400 px wide, in light colours."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = cls.make_page(pathlib.Path(cls.folder.name))
+        cls.browser = chromium.Page()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.browser.resize(1400)
+        self.browser.dark(False)
+        self.browser.open(self.path)
 
 
 def run():

@@ -9,10 +9,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
-import unittest
 
-import chromium
 import documents
 import probes
 from probes import change, points
@@ -32,32 +29,21 @@ def other(launch):
     launch["step_seconds"] = [1.0002 * seconds for seconds in launch["step_seconds"]]
 
 
-class SideBySide(unittest.TestCase):
+class SideBySide(probes.PageTest):
     @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        folder = pathlib.Path(cls.folder.name)
+    def make_page(cls, folder):
         cls.first = documents.bucket_caps(documents.read(SAMPLE))
         third = documents.with_launches(cls.first, other)
         third["tandem"]["launches"] = [one for one in third["tandem"]["launches"] if one["cell"]["strategy"] != "ddp"]
         cls.sources = [folder / "first.json", folder / "second.json", folder / HOSTILE]
         for path, document in zip(cls.sources, (cls.first, documents.with_launches(cls.first, slower), third)):
             path.write_text(json.dumps(document))
-        cls.path = folder / "page" / "report.html"
-        ended = subprocess.run([TANDEM, "report", *map(str, cls.sources), f"--out={cls.path.parent}"], capture_output=True, text=True, check=False)
+        path = folder / "page" / "report.html"
+        ended = subprocess.run([TANDEM, "report", *map(str, cls.sources), f"--out={path.parent}"], capture_output=True,
+                               text=True, check=False)
         if ended.returncode != 0:
             raise AssertionError(ended.stderr[:1000])
-        cls.browser = chromium.Page()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-        cls.folder.cleanup()
-
-    def setUp(self):
-        self.browser.resize(1400)
-        self.browser.dark(False)
-        self.browser.open(self.path)
+        return path
 
     def test_hostile_names_run_no_script(self):
         self.assertEqual(self.browser.complaints(), [])
