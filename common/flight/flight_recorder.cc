@@ -47,9 +47,12 @@ std::uint32_t copy_ranks(std::array<std::int32_t, flight::kMostNamed>& to,
   return static_cast<std::uint32_t>(count);
 }
 
-// Reserved, not only sized: a full disk is an error here and no signal at a later store.
+// Reserved, not only sized: a full disk is an error here and no signal at a later store. A new file
+// rather than an emptied one: a rank that is blind to its launcher takes itself for rank 0, whose
+// stores into what it has mapped would be a signal while its file is empty.
 void* map_file(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  ::unlink(file.c_str());
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   int code = descriptor < 0 ? errno : ::posix_fallocate(descriptor, 0, sizeof(Page));
   void* address = MAP_FAILED;
   if (code == 0) {

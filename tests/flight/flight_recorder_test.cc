@@ -217,6 +217,14 @@ TEST_F(FlightRecorderTest, ForeignFiles_ArePassedOver) {
   EXPECT_TRUE(read_flight_records(folder_ / "absent").empty());
 }
 
+TEST_F(FlightRecorderTest, SecondOfTheSameRank_LeavesTheFirstItsOwnMemory) {
+  FlightRecorder first(file(0), rank(0));
+  const FlightRecorder second(file(0), {.rank = 0, .world = 1, .phases = {"start"}});
+  first.ended();
+  EXPECT_EQ(read(0).world, 1);
+  EXPECT_FALSE(read(0).ended);
+}
+
 TEST_F(FlightRecorderTest, FileThatCannotBeMade_IsAFailure) {
   try {
     const FlightRecorder recorder("/proc/rank.0", rank(0));
