@@ -30,11 +30,11 @@ int tid_of(const Process& process, std::size_t track) {
   return pid_of(process) * kMostTracks + static_cast<int>(track) + 1;
 }
 
-// Writes the events of one process.
+// Writes the events of one process. `arrows` counts those of all processes.
 class Writer {
  public:
-  Writer(const Process& process, Nanoseconds origin, Json& events)
-      : process_(process), origin_(origin), events_(events) {}
+  Writer(const Process& process, Nanoseconds origin, int& arrows, Json& events)
+      : process_(process), origin_(origin), arrows_(arrows), events_(events) {}
 
   void write() {
     name_process();
@@ -134,16 +134,16 @@ class Writer {
       tid = tid_of(process_, index);
     }
     if (collective == nullptr || !bucket.ready || !bucket.back) return;
-    write_arrow("s", bucket, compute, *bucket.ready);
-    write_arrow("t", bucket, tid, collective->begin);
-    write_arrow("f", bucket, compute, *bucket.back);
+    ++arrows_;
+    write_arrow("s", compute, *bucket.ready);
+    write_arrow("t", tid, collective->begin);
+    write_arrow("f", compute, *bucket.back);
   }
 
-  void write_arrow(const char* what, const Bucket& bucket, int tid, Nanoseconds time) {
+  void write_arrow(const char* what, int tid, Nanoseconds time) {
     Json& event = add(what, "bucket", tid);
     event["cat"] = "bucket";
-    event["id"] =
-        fmt::format("{}.{}.{}.{}", process_.rank, bucket.device, bucket.step, bucket.index);
+    event["id"] = arrows_;  // Perfetto draws those that numbers name, no others
     event["ts"] = at(time);
     event["bp"] = "e";  // it is of the slice around it
   }
@@ -152,6 +152,7 @@ class Writer {
 
   const Process& process_;
   const Nanoseconds origin_;
+  int& arrows_;
   Json& events_;
 };
 
@@ -170,7 +171,8 @@ void sort_by_time(Json& events) {
 std::string to_json(const Trace& trace) {
   const Nanoseconds origin = earliest(trace);
   Json events = Json::array();
-  for (const Process& process : trace.processes) Writer(process, origin, events).write();
+  int arrows = 0;
+  for (const Process& process : trace.processes) Writer(process, origin, arrows, events).write();
   sort_by_time(events);
   Json facts = Json::object();
   facts["tandem_trace"] = "1.0.0";

@@ -51,9 +51,9 @@ TEST(TraceJson, IsReadAsItWasWritten_ToTheNanosecond) {
 TEST(TraceJson, ArrowsGoFromReadyThroughTheCollective) {
   const std::string text = to_json(two_ranks());
   EXPECT_THAT(text, HasSubstr(R"("ph":"s","name":"bucket","pid":1,"tid":1001,"cat":"bucket",)"
-                              R"("id":"0.0.1.1","ts":0.07)"));
+                              R"("id":2,"ts":0.07)"));
   EXPECT_THAT(text, HasSubstr(R"("ph":"t","name":"bucket","pid":1,"tid":1002,)"));
-  EXPECT_THAT(text, HasSubstr(R"("id":"0.0.1.1","ts":0.15)"));
+  EXPECT_THAT(text, HasSubstr(R"("id":2,"ts":0.15)"));
 }
 
 TEST(TraceJson, WhatIsNoTrace_IsRefusedInALine) {
