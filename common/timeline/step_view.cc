@@ -22,7 +22,8 @@ void take(const Slice& slice, bool has_collectives, Gathered& into) {
       into.step.end = slice.end;
       return;
     case Kind::kPhase:
-      into.step.phases.push_back(&slice);
+      // One that took no time stands where another began, and is of no moment of the step.
+      if (slice.begin < slice.end) into.step.phases.push_back(&slice);
       return;
     case Kind::kCollective:
       into.step.collectives.push_back(&slice);

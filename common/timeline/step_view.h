@@ -15,7 +15,7 @@ struct DeviceStep {
   int device = 0;
   Nanoseconds begin{0};
   Nanoseconds end{0};
-  std::vector<const Slice*> phases{};       // in order, without gaps
+  std::vector<const Slice*> phases{};       // that took time, in order, without gaps
   std::vector<const Slice*> collectives{};  // of gradients, in order
   std::map<int, const Bucket*> buckets{};   // by index
   Intervals work{};                         // when operations or copies ran, but a collective's

@@ -49,6 +49,14 @@ TEST(CriticalPath, LeavesIdleForTheDeviceThatWasWaitedFor) {
                                   {kLateStart, ns(5)}}));
 }
 
+// As where a collective had ended before compute came to it.
+TEST(CriticalPath, PhasesThatTookNoTime_AreNoPartOfIt) {
+  Trace trace{.facts = {}, .processes = {{.rank = 0, .host = "here"}}};
+  trace.processes.front().tracks.push_back(
+      compute_track(0, 0, {{"backward", 50}, {"exposed_comm", 50}, {"update", 70}}));
+  EXPECT_EQ(path_of(trace), (Path{{"update", ns(20)}, {"backward", ns(50)}}));
+}
+
 TEST(CriticalPath, OfWhatTakesNoTime_Ends) {
   Trace trace{.facts = {}, .processes = {{.rank = 0, .host = "here"}}};
   Process& only = trace.processes.front();
