@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 TANDEM, RECORDER = sys.argv[1:3]
 FAKE = Path(__file__).resolve().parent / "fake_nsight"
@@ -110,6 +111,20 @@ class ProfileTest(unittest.TestCase):
         devices = json.loads(self.tandem("profile", "summary", str(trace), "--json").stdout)["devices"]
         self.assertEqual([(one["rank"], one["device"], one["steps"]) for one in devices], [(0, 0, 2), (1, 1, 2)])
         self.assertGreaterEqual(devices[0]["phases"]["loss"], 0.05)
+
+        picture = self.tandem("profile", "picture", str(trace), "--step=2")
+        self.assertEqual(picture.returncode, 0, picture.stderr)
+        drawn = [element.text for element in ElementTree.fromstring(picture.stdout).iter("{http://www.w3.org/2000/svg}text")]
+        self.assertRegex(drawn[0], r"ddp as processes, mlp-tiny on 2 devices \(host\), global batch 8: step 2, ")
+        self.assertRegex("\n".join(drawn), r"\nA: .* rank 0 device 0 came to bucket \d's collective .* later, from loss$")
+
+    def test_picture_refuses_what_it_cannot_draw(self):
+        for words, said in (((), "name one trace"), (("a", "--yaml"), "name one trace"),
+                            (("a", "--step=last"), "--step is 'last', not the number of a step")):
+            done = self.tandem("profile", "picture", *words)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+            self.assertIn(said, done.stderr)
 
     def test_summary_refuses_what_is_no_trace(self):
         nothing = self.folder / "nothing.json"

@@ -196,10 +196,12 @@ CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
       "profile",
       "Run step_bench under Nsight Systems (nsys) or Nsight Compute (ncu), a report per rank of "
       "some steady steps; or without a profiler (timeline), a trace of all ranks for Perfetto and "
-      "what it says in words, which summary TRACE says again (--json: for programs). Options that "
+      "what it says in words, which summary TRACE says again (--json: for programs); picture TRACE "
+      "draws a step of it as "
+      "SVG (--step=NUMBER). Options that "
       "are not named here are step_bench's.");
   profile->allow_extras();
-  profile->add_option("TOOL", options.tool, "nsys, ncu, timeline or summary")->required();
+  profile->add_option("TOOL", options.tool, "nsys, ncu, timeline, summary or picture")->required();
   profile->add_option("--strategy", options.strategy, "As step_bench takes it")
       ->capture_default_str();
   profile->add_option("--launch", options.launch, "As step_bench takes it");

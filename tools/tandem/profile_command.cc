@@ -15,6 +15,7 @@
 #include "tools/tandem/profiler_words.h"
 #include "tools/tandem/program_paths.h"
 #include "tools/tandem/relay.h"
+#include "tools/tandem/trace_picture.h"
 #include "tools/tandem/trace_summary.h"
 
 namespace tandem::cli {
@@ -40,7 +41,8 @@ bool is_timeline(const ProfileOptions& options) { return options.tool == "timeli
 void check(const ProfileOptions& options, const ProfiledJob& job) {
   if (!is_nsys(options) && !is_ncu(options) && !is_timeline(options)) {
     fail(ErrorKind::kUsage,
-         "profile: '{}' is no profiler: use nsys, ncu or timeline, or summary with a trace",
+         "profile: '{}' is no profiler: use nsys, ncu or timeline, or summary or picture with a "
+         "trace",
          options.tool);
   }
   if (!is_nsys(options) && options.osrt) {
@@ -167,6 +169,7 @@ std::vector<std::string> command_of(const ProfileOptions& options, const Profile
 
 int run_profile(const ProfileOptions& options) {
   if (options.tool == "summary") return run_trace_summary(options.rest);
+  if (options.tool == "picture") return run_trace_picture(options.rest);
   const ProfiledJob job = job_of(options);
   if (options.dry_run) {
     fmt::print("{}\n", as_typed(command_of(options, job)));

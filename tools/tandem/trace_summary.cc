@@ -9,13 +9,10 @@
 #include "common/timeline/trace_json.h"
 
 namespace tandem::cli {
-namespace {
 
 timeline::Trace read_trace(const std::filesystem::path& file) {
   return timeline::parse_trace(results::read_file(file), file.string());
 }
-
-}  // namespace
 
 void print_summary(const std::filesystem::path& file) {
   const timeline::Trace trace = read_trace(file);

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/timeline/picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+
+#include "common/base/error.h"
+#include "common/timeline/step_view.h"
+#include "common/timeline/svg.h"
+#include "common/timeline/waits.h"
+
+namespace tandem::timeline {
+namespace {
+
+constexpr double kWidth = 960;
+constexpr double kLeft = 120;  // where time begins
+constexpr double kRight = kWidth - 16;
+constexpr double kTop = 56;
+constexpr double kPhases = 28;  // height of a row
+constexpr double kCollectives = 18;
+constexpr double kGap = 4;      // below the row of phases
+constexpr double kApart = 16;   // between devices
+constexpr double kLine = 18;    // of text
+constexpr double kLeast = 0.4;  // of a box, that is there however short it is
+constexpr std::size_t kWaits = 3;
+constexpr double kShortest = 0.01;  // of the step, that a wait has to last
+constexpr std::string_view kInk = "#1b1e23";
+constexpr std::string_view kSoft = "#5c636e";
+constexpr std::string_view kPale = "#dfe1e5";
+constexpr std::string_view kTransfer = "#1f6fd1";
+constexpr std::string_view kWaiting = "url(#waiting)";
+
+struct Colour {
+  std::string_view phase;
+  std::string_view fill;
+};
+
+// As on the report's page.
+constexpr std::array<Colour, 17> kColours{{{"forward", "#7fa7c9"},
+                                           {"backward", "#4f7ea8"},
+                                           {"loss", "#a9c4da"},
+                                           {"update", "#8b93a1"},
+                                           {"input", "#b7bdc7"},
+                                           {"launch", "#8c564b"},
+                                           {"check", "#c49c94"},
+                                           {"scatter", "#e0a030"},
+                                           {"replicate", "#d2691e"},
+                                           {"gather", "#e8c468"},
+                                           {"scatter_grad", "#b8860b"},
+                                           {"reduce", "#b03a2e"},
+                                           {"bucket_copy", "#8e6bbf"},
+                                           {"exposed_comm", "#c2418c"},
+                                           {"buffers", "#a07cc5"},
+                                           {"idle", "#d9a7b0"},
+                                           {"replay", "#4f7ea8"}}};
+
+std::string_view colour_of(std::string_view phase) {
+  const auto* const found = std::ranges::find(kColours, phase, &Colour::phase);
+  return found == kColours.end() ? "#555b66" : found->fill;
+}
+
+// "#rrggbb", by the weights of Rec. 601.
+bool is_light(std::string_view fill) {
+  const auto part = [fill](std::size_t at) {
+    return std::stoi(std::string(fill.substr(at, 2)), nullptr, 16);
+  };
+  return 0.299 * part(1) + 0.587 * part(3) + 0.114 * part(5) > 130;
+}
+
+double milliseconds(Nanoseconds time) { return Seconds(time).count() * 1e3; }
+
+std::string fact(const Trace& trace, const std::string& name) {
+  const auto found = trace.facts.find(name);
+  return found == trace.facts.end() ? "?" : found->second;
+}
+
+// 1, 2 or 5 of a power of ten, so that at most ten ticks stand on the axis.
+double tick_of(double whole) {
+  const double least = whole / 10;
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= least) return factor * power;
+  }
+  return 10 * power;
+}
+
+class Painter {
+ public:
+  Painter(const Trace& trace, const StepView& step) : trace_(trace), step_(step), svg_(kWidth) {}
+
+  std::string paint() {
+    const std::vector<Wait> waits = waits_worth_a_word();
+    draw_title();
+    for (const DeviceStep& device : step_.devices) draw_device(device, waits);
+    draw_axis();
+    draw_legend();
+    for (std::size_t i = 0; i < waits.size(); ++i) draw_cause(waits[i], letter(i));
+    if (waits.empty()) draw_line("No device waited for 1 % of the step or longer.");
+    return svg_.document(y_, title());
+  }
+
+ private:
+  static std::string letter(std::size_t index) {
+    return std::string(1, static_cast<char>('A' + static_cast<int>(index)));
+  }
+
+  [[nodiscard]] std::vector<Wait> waits_worth_a_word() const {
+    std::vector<Wait> waits = longest_waits({step_}, kWaits);
+    std::erase_if(waits, [&](const Wait& one) {
+      return Seconds(one.length) < kShortest * Seconds(step_.end - step_.begin);
+    });
+    return waits;
+  }
+
+  [[nodiscard]] double x(Nanoseconds time) const {
+    const double share = Seconds(time - step_.begin) / Seconds(step_.end - step_.begin);
+    return kLeft + share * (kRight - kLeft);
+  }
+
+  [[nodiscard]] std::string title() const {
+    return fmt::format("{} as {}, {} on {} devices ({}), global batch {}: step {}, {:.3f} ms",
+                       fact(trace_, "strategy"), fact(trace_, "launch"), fact(trace_, "model"),
+                       fact(trace_, "devices"), fact(trace_, "backend"), fact(trace_, "batch"),
+                       step_.step, milliseconds(step_.end - step_.begin));
+  }
+
+  void draw_title() {
+    svg_.text(16, 24, title());
+    y_ = kTop;
+  }
+
+  void draw_device(const DeviceStep& device, const std::vector<Wait>& waits) {
+    svg_.text(16, y_ + kPhases / 2 + 4,
+              fmt::format("rank {}, device {}", device.rank, device.device));
+    for (const Slice* const phase : device.phases) draw_phase(*phase);
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      if (waits[i].rank == device.rank && waits[i].device == device.device)
+        mark(waits[i], letter(i));
+    }
+    y_ += kPhases;
+    if (!device.collectives.empty()) draw_collectives(device);
+    y_ += kApart;
+  }
+
+  void draw_box(Nanoseconds begin, Nanoseconds end, double height, std::string_view fill,
+                const std::string& name) {
+    const double wide = std::max(kLeast, x(end) - x(begin));
+    svg_.box(x(begin), y_, wide, height, fill,
+             fmt::format("{}: {:.3f} ms", name, milliseconds(end - begin)));
+    if (width_of(name) + 4 > wide || fill == kWaiting) return;
+    svg_.text(x(begin) + wide / 2, y_ + height / 2 + 4, name, Svg::Anchor::kMiddle,
+              is_light(fill) ? kInk : "#ffffff");
+  }
+
+  void draw_phase(const Slice& phase) {
+    draw_box(phase.begin, phase.end, kPhases, colour_of(phase.name), phase.name);
+    if (std::ranges::find(shown_, phase.name) == shown_.end()) shown_.push_back(phase.name);
+  }
+
+  void mark(const Wait& wait, const std::string& name) {
+    const Nanoseconds begin = step_.begin + wait.begin;
+    const double wide = x(begin + wait.length) - x(begin);
+    svg_.frame(x(begin), y_, std::max(2.0, wide), kPhases);
+    svg_.text(x(begin) + wide / 2, y_ - 4, name, Svg::Anchor::kMiddle);
+  }
+
+  void draw_collectives(const DeviceStep& device) {
+    svg_.text(kLeft - 8, y_ + kGap + kCollectives / 2 + 4, "collectives", Svg::Anchor::kEnd, kSoft);
+    for (const Slice* const one : device.collectives) draw_arrows(device, *one);
+    y_ += kGap;
+    for (const Slice* const one : device.collectives) draw_collective(*one);
+    y_ += kCollectives;
+  }
+
+  // From where its gradients were there, and to where compute went on with it.
+  void draw_arrows(const DeviceStep& device, const Slice& collective) {
+    const auto bucket = device.buckets.find(collective.index);
+    if (bucket == device.buckets.end()) return;
+    const auto& [ready, back] = std::tie(bucket->second->ready, bucket->second->back);
+    if (ready) svg_.line(x(*ready), y_, x(collective.begin), y_ + kGap, kSoft);
+    if (back) svg_.line(x(collective.end), y_ + kGap, x(*back), y_, kSoft);
+  }
+
+  void draw_collective(const Slice& one) {
+    const Nanoseconds waited = one.arrival ? one.arrival->waited : Nanoseconds{0};
+    const Nanoseconds met = std::clamp(one.begin + waited, one.begin, one.end);
+    const std::string name =
+        one.index >= 0 ? fmt::format("bucket {}", one.index) : std::string(one.name);
+    if (met > one.begin) draw_box(one.begin, met, kCollectives, kWaiting, name + " waits");
+    draw_box(met, one.end, kCollectives, kTransfer, name);
+    has_collectives_ = true;
+  }
+
+  void draw_axis() {
+    const double whole = milliseconds(step_.end - step_.begin);
+    const double tick = tick_of(whole);
+    y_ -= kApart - kGap;
+    svg_.line(kLeft, y_, kRight, y_, kPale);
+    for (int i = 0; i * tick <= whole; ++i) {
+      const double at = kLeft + i * tick / whole * (kRight - kLeft);
+      svg_.line(at, y_, at, y_ + kGap, kPale);
+      svg_.text(at, y_ + kLine, fmt::format("{:g}{}", i * tick, i == 0 ? " ms" : ""),
+                Svg::Anchor::kMiddle, kSoft);
+    }
+    y_ += 2 * kLine;
+  }
+
+  void draw_legend() {
+    double at = 16;
+    const auto entry = [&](std::string_view fill, std::string_view name) {
+      const double wide = width_of(name) + 36;
+      if (at + wide > kRight) {
+        at = 16;
+        y_ += kLine;
+      }
+      svg_.box(at, y_ - 10, 12, 12, fill, name);
+      svg_.text(at + 18, y_, name, Svg::Anchor::kStart, kSoft);
+      at += wide;
+    };
+    for (const std::string& name : shown_) entry(colour_of(name), name);
+    if (has_collectives_) {
+      entry(kWaiting, "collective waits for the last rank");
+      entry(kTransfer, "collective");
+    }
+    y_ += kLine + kGap;
+  }
+
+  void draw_cause(const Wait& wait, const std::string& name) {
+    draw_line(fmt::format("{}: {:.3f} ms in {}: {}", name, milliseconds(wait.length), wait.phase,
+                          wait.cause));
+  }
+
+  void draw_line(std::string_view words) {
+    svg_.text(16, y_, words);
+    y_ += kLine;
+  }
+
+  const Trace& trace_;
+  const StepView& step_;
+  Svg svg_;
+  double y_ = 0;  // down to where it is drawn
+  std::vector<std::string> shown_;
+  bool has_collectives_ = false;
+};
+
+std::vector<StepView> whole_steps(const Trace& trace) {
+  std::vector<StepView> steps = steps_of(trace);
+  if (steps.empty()) {
+    fail(ErrorKind::kUsage, "the trace holds no whole step: record one with step_bench --trace");
+  }
+  return steps;
+}
+
+}  // namespace
+
+int median_step(const Trace& trace) {
+  std::vector<StepView> steps = whole_steps(trace);
+  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>((steps.size() - 1) / 2);
+  std::ranges::nth_element(steps, middle, {},
+                           [](const StepView& one) { return one.end - one.begin; });
+  return middle->step;
+}
+
+std::string to_svg(const Trace& trace, int step) {
+  const std::vector<StepView> steps = whole_steps(trace);
+  const auto found = std::ranges::find(steps, step, &StepView::step);
+  if (found == steps.end()) {
+    fail(ErrorKind::kUsage, "there is no step {} in the trace, which holds {} to {}", step,
+         steps.front().step, steps.back().step);
+  }
+  return Painter(trace, *found).paint();
+}
+
+}  // namespace tandem::timeline
