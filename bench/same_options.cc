@@ -42,6 +42,8 @@ std::string text_of(const StepOptions& options) {
       options.benchmark.filter.text(), options.benchmark.lists, options.benchmark.repetitions);
   text += fmt::format("--trace={}\n--trace-steps={}\n", options.trace_file.empty() ? "no" : "yes",
                       options.traced_samples);
+  text += fmt::format("--contention={}\n--contention-pairs={}\n",
+                      options.contention_file.empty() ? "no" : "yes", options.contention_pairs);
   for (const auto& [name, value] : options.named) text += fmt::format("--{}={}\n", name, value);
   return text;
 }

@@ -2,12 +2,14 @@
 //
 // Times one training step of one strategy. Of processes, every rank runs this main; all take the
 // same samples, and rank 0 reports.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <vector>
 
 #include "bench/achieved_flops.h"
 #include "bench/clean_environment.h"
+#include "bench/contention_pass.h"
 #include "bench/google_benchmark.h"
 #include "bench/interrupt_notice.h"
 #include "bench/job.h"
@@ -44,16 +46,30 @@ void check_output(const std::string& file, const std::string& flag) {
   check_writable(file, flag);
 }
 
+struct Output {
+  std::string file;  // empty: not wanted
+  const char* flag;
+};
+
+// Of this program; Google Benchmark writes its own.
+std::vector<Output> outputs_of(const StepOptions& options) {
+  return {{options.record_file, "--record"},
+          {options.trace_file, "--trace"},
+          {options.contention_file, "--contention"}};
+}
+
 // No file is to hold two things.
 void check_apart(const StepOptions& options) {
-  const auto check = [](const std::string& a, const char* of_a, const std::string& b,
-                        const char* of_b) {
-    if (a.empty() || a != b) return;
-    fail(ErrorKind::kUsage, "{} and {} name one file, '{}': give each its own", of_a, of_b, a);
-  };
-  check(options.record_file, "--record", options.benchmark.out, "--benchmark_out");
-  check(options.trace_file, "--trace", options.benchmark.out, "--benchmark_out");
-  check(options.record_file, "--record", options.trace_file, "--trace");
+  std::vector<Output> outputs = outputs_of(options);
+  outputs.push_back({options.benchmark.out, "--benchmark_out"});
+  for (auto a = outputs.begin(); a != outputs.end(); ++a) {
+    if (a->file.empty()) continue;
+    const auto b = std::find_if(a + 1, outputs.end(),
+                                [&](const Output& other) { return other.file == a->file; });
+    if (b == outputs.end()) continue;
+    fail(ErrorKind::kUsage, "{} and {} name one file, '{}': give each its own", a->flag, b->flag,
+         a->file);
+  }
 }
 
 // Fails early where what is measured could not be written: nothing may be lost. Collective: only
@@ -63,8 +79,7 @@ std::unique_ptr<GoogleBenchmark> open_outputs(const StepOptions& options, Bootst
   attempt_together(bootstrap, [&] {
     check_apart(options);
     if (bootstrap.rank() == 0) {
-      check_output(options.record_file, "--record");
-      check_output(options.trace_file, "--trace");
+      for (const Output& output : outputs_of(options)) check_output(output.file, output.flag);
     }
     driver = std::make_unique<GoogleBenchmark>("step_bench", options.benchmark, bootstrap.rank());
   });
@@ -131,6 +146,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
       watch.check_fault_met();
       write_record(options, place, record_of(options, place, *model, measured, machine));
       if (!options.trace_file.empty()) trace_steps(bootstrap, place, options, *model);
+      if (!options.contention_file.empty()) measure_contention(bootstrap, place, options, *model);
     }
     flight.enter(Stage::kReport);
   } catch (const Error& error) {

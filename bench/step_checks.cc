@@ -211,6 +211,33 @@ void check_traced(const CLI::App& app, const StepFlags& flags) {
   }
 }
 
+void check_contention(const CLI::App& app, const StepFlags& flags, StrategyKind strategy) {
+  require(!flags.contention.empty() || app.count("--contention-pairs") == 0,
+          "--contention-pairs does nothing without --contention: give the file to write");
+  if (app.count("--contention") == 0) return;
+  require(!flags.contention.empty(), "--contention: give the file to write, such as c.json");
+  require(flags.contention_pairs >= 1 && flags.contention_pairs <= 10'000,
+          "--contention-pairs: use 1 to 10000");
+  require(
+      strategy == StrategyKind::kDdp || strategy == StrategyKind::kDpAllReduce,
+      fmt::format("--contention: {} makes no all-reduce behind backward; use ddp or dp-allreduce",
+                  to_string(strategy)));
+  require(flags.devices >= 2, "--contention: one device communicates with nobody; use 2 or more");
+  require(flags.join == "off",
+          "--contention: with --join numbers of ranks are all-reduced, too, "
+          "and cannot be left out: use --join=off");
+  require(flags.cuda_graph == "off",
+          "--contention: a replayed graph holds its all-reduces, which "
+          "cannot be left out: use --cuda-graph=off");
+  require(flags.phases == "on", "--contention compares phases: use --phases=on");
+  for (const char* flag : {"--profile-steps", "--verify", "--ab", "--write-workload"}) {
+    require(app.count(flag) == 0,
+            fmt::format("--contention is a pass behind measured samples, and with {} there are "
+                        "none: give one of them",
+                        flag));
+  }
+}
+
 void check_pair(const StepFlags& flags, StrategyKind a, StrategyKind b, Launch launch) {
   const std::string option = flags.ab.substr(0, flags.ab.find('='));
   require(has_option(a, option),

@@ -43,6 +43,9 @@ void check_profiled(const CLI::App& app, const StepFlags& flags);
 // A pass is traced behind the samples of one cell.
 void check_traced(const CLI::App& app, const StepFlags& flags);
 
+// As is a pass that leaves all-reduces out, where each step enqueues its own.
+void check_contention(const CLI::App& app, const StepFlags& flags, StrategyKind strategy);
+
 // Both sides of a pair, `a` and with the change of --ab `b`, run in one process, on the devices of
 // one `launch`.
 void check_pair(const StepFlags& flags, StrategyKind a, StrategyKind b, Launch launch);

@@ -183,6 +183,13 @@ void declare_measuring(CLI::App& app, StepFlags& flags) {
                  "chrome://tracing open; tandem profile summary reads it");
   app.add_option("--trace-steps", flags.trace_steps, "so many steps of it, behind a warm-up")
       ->capture_default_str();
+  app.add_option("--contention", flags.contention,
+                 "ddp, dp-allreduce: when all is measured, time the same step with its all-reduces "
+                 "and without them in turn, print how much slower each phase is for them, and "
+                 "write that to this file");
+  app.add_option("--contention-pairs", flags.contention_pairs,
+                 "so many blocks with them and without; an interval needs 20")
+      ->capture_default_str();
   app.add_option("--record", flags.record, "write the launch's full record to this file");
   app.add_option("--write-workload", flags.write_workload,
                  "instead of timing steps: measure the model layer by layer, with --batch and down "

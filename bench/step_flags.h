@@ -74,6 +74,8 @@ struct StepFlags {
   int profile_steps = 0;
   std::string trace;
   int trace_steps = 5;
+  std::string contention;
+  int contention_pairs = 30;
   std::string ab;
   int pairs = 200;
 };

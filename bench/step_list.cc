@@ -8,8 +8,9 @@
 namespace tandem::bench {
 
 bool names_no_cell(const CLI::App& app, const StepFlags& flags) {
-  for (const char* flag : {"--batch", "--batch-per-device", "--record", "--trace", "--verify",
-                           "--ab", "--write-workload", "--check", "--fault", "--plant"}) {
+  for (const char* flag :
+       {"--batch", "--batch-per-device", "--record", "--trace", "--contention", "--verify", "--ab",
+        "--write-workload", "--check", "--fault", "--plant"}) {
     if (app.count(flag) > 0) return false;
   }
   return flags.peak_gflops != "measured";

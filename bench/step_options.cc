@@ -86,6 +86,8 @@ void set_watched(const StepFlags& flags, StepOptions& options) {
   options.min_samples = std::max(options.min_samples, options.profiled_samples);
   options.trace_file = flags.trace;
   options.traced_samples = samples_with(flags.trace_steps, flags);
+  options.contention_file = flags.contention;
+  options.contention_pairs = flags.contention_pairs;
 }
 
 StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
@@ -98,6 +100,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   check_counts(flags);
   check_profiled(app, flags);
   check_traced(app, flags);
+  check_contention(app, flags, options.variant.strategy);
   options.place = place_of(flags, options.variant.strategy);
   check_replay(flags, options.variant, options.place.launch);
   options.place.control = options.variant.reducer.kind == ReducerKind::kHorovod;

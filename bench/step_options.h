@@ -70,6 +70,8 @@ struct StepOptions {
   int profiled_samples = 0;              // that a profiler is to capture
   std::string trace_file{};              // empty: no pass is traced
   int traced_samples = 0;                // by it
+  std::string contention_file{};         // empty: no pass looks for contention
+  int contention_pairs = 0;              // of it
   const nvtx::Domain* ranges = nullptr;  // of this process; StepWatch's
   std::optional<Fault> fault;            // none but to see a job fail
   BenchmarkFlags benchmark;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "bench/abort_on_error.h"
-#include "bench/launch_report.h"
+#include "bench/cell_facts.h"
 #include "bench/sampler.h"
 #include "bench/strategy_factory.h"
 #include "common/base/host_name.h"
@@ -102,15 +102,7 @@ timeline::Process recorded(Bootstrap& bootstrap, Place& place, const StepOptions
 }
 
 std::map<std::string, std::string> facts_of(const Place& place, const StepOptions& options) {
-  const results::Cell cell = cell_of(options, place.platform->backend());
-  std::map<std::string, std::string> facts = cell.options;
-  facts["strategy"] = cell.strategy;
-  facts["launch"] = cell.launch;
-  facts["model"] = cell.model;
-  facts["batch"] = std::to_string(cell.global_batch);
-  facts["devices"] = std::to_string(cell.devices);
-  facts["backend"] = cell.backend;
-  facts["oversubscribed"] = place.oversubscribed ? "yes" : "no";
+  std::map<std::string, std::string> facts = cell_facts(place, options);
   facts["clock"] =
       clocks_of(place) == Clocks::kCommon
           ? "CLOCK_MONOTONIC of the node, which all ranks read"

@@ -13,8 +13,9 @@ namespace tandem::timeline {
 
 // One step as an SVG picture: a row of phases for each device, below it the collectives of
 // gradients, with what of each was waiting for the last rank; and the three longest waits of 1 % of
-// the step or more with their causes, as `tandem profile summary` words them. Positions are milliseconds from the step's
-// first beginning. A usage error where the trace has no such step, with those that it has.
+// the step or more with their causes, as `tandem profile summary` words them. Positions are
+// milliseconds from the step's first beginning. A usage error where the trace has no such step,
+// with those that it has.
 [[nodiscard]] std::string to_svg(const Trace& trace, int step);
 
 }  // namespace tandem::timeline

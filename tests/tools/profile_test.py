@@ -118,6 +118,14 @@ class ProfileTest(unittest.TestCase):
         self.assertRegex(drawn[0], r"ddp as processes, mlp-tiny on 2 devices \(host\), global batch 8: step 2, ")
         self.assertRegex("\n".join(drawn), r"\nA: .* rank 0 device 0 came to bucket \d's collective .* later, from loss$")
 
+    def test_contention_says_what_communication_costs_each_phase(self):
+        small = [word for word in SMALL if not word.startswith("--steps")]
+        done = self.profile("contention", "--strategy=ddp", "--backend=host", *small, "--contention-pairs=20")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"\n  backward +\d+\.\d{3} +\d+\.\d{3} +\d+\.\d{3} \[\d")
+        found = json.loads((self.out / "contention.json").read_text())
+        self.assertEqual((found["subject"]["model"], found["pairs"]), ("mlp-tiny", 20))
+
     def test_picture_refuses_what_it_cannot_draw(self):
         for words, said in (((), "name one trace"), (("a", "--yaml"), "name one trace"),
                             (("a", "--step=last"), "--step is 'last', not the number of a step")):
@@ -146,8 +154,9 @@ class ProfileTest(unittest.TestCase):
     def test_wrong_options_are_refused_before_anything_runs(self):
         self.install("nsys", "ncu")
         for words, said in ((("ncu", "--backend=host"), "the host back end has none"),
-                            (("gdb",), "'gdb' is no profiler: use nsys, ncu or timeline"),
+                            (("gdb",), "'gdb' is no profiler: use nsys, ncu, timeline"),
                             (("nsys", "--phase=forward"), "--phase is an option of ncu"),
+                            (("contention",), "profile contention: --steps is of what captures some steps"),
                             (("ncu", "--osrt"), "--osrt is an option of nsys"),
                             (("nsys", "--backend=host", "--speed=high"), "--speed=high"),
                             (("nsys", "--backend=host", "--record=r.json"), "--profile-steps and --record")):

@@ -198,10 +198,12 @@ CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
       "some steady steps; or without a profiler (timeline), a trace of all ranks for Perfetto and "
       "what it says in words, which summary TRACE says again (--json: for programs); picture TRACE "
       "draws a step of it as "
-      "SVG (--step=NUMBER). Options that "
+      "SVG (--step=NUMBER); contention says how much slower phases run while gradients are "
+      "communicated. Options that "
       "are not named here are step_bench's.");
   profile->allow_extras();
-  profile->add_option("TOOL", options.tool, "nsys, ncu, timeline, summary or picture")->required();
+  profile->add_option("TOOL", options.tool, "nsys, ncu, timeline, contention, summary or picture")
+      ->required();
   profile->add_option("--strategy", options.strategy, "As step_bench takes it")
       ->capture_default_str();
   profile->add_option("--launch", options.launch, "As step_bench takes it");
@@ -209,8 +211,8 @@ CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
   profile->add_option("--backend", options.backend, "auto, host or cuda")->capture_default_str();
-  profile->add_option("--steps", options.steps, "Steps to capture, behind the warm-up")
-      ->capture_default_str()
+  profile
+      ->add_option("--steps", options.steps, "Steps to capture, behind the warm-up (default: 10)")
       ->check(CLI::Range(1, 100000));
   profile->add_flag("--osrt", options.osrt, "nsys: calls of the operating system as well");
   profile->add_option("--phase", options.phases, "ncu: only kernels of this phase, such as forward")

@@ -37,13 +37,29 @@ std::string backend_of(const ProfileOptions& options) {
 bool is_nsys(const ProfileOptions& options) { return options.tool == "nsys"; }
 bool is_ncu(const ProfileOptions& options) { return options.tool == "ncu"; }
 bool is_timeline(const ProfileOptions& options) { return options.tool == "timeline"; }
+bool is_contention(const ProfileOptions& options) { return options.tool == "contention"; }
+
+// By step_bench itself.
+bool is_own(const ProfileOptions& options) {
+  return is_timeline(options) || is_contention(options);
+}
+
+Watcher watcher_of(const ProfileOptions& options) {
+  if (is_timeline(options)) return Watcher::kTrace;
+  return is_contention(options) ? Watcher::kContention : Watcher::kProfiler;
+}
 
 void check(const ProfileOptions& options, const ProfiledJob& job) {
-  if (!is_nsys(options) && !is_ncu(options) && !is_timeline(options)) {
+  if (!is_nsys(options) && !is_ncu(options) && !is_own(options)) {
     fail(ErrorKind::kUsage,
-         "profile: '{}' is no profiler: use nsys, ncu or timeline, or summary or picture with a "
-         "trace",
+         "profile: '{}' is no profiler: use nsys, ncu, timeline or contention, or summary or "
+         "picture with a trace",
          options.tool);
+  }
+  if (is_contention(options) && options.steps != 0) {
+    fail(ErrorKind::kUsage,
+         "profile contention: --steps is of what captures some steps; it takes "
+         "--contention-pairs=30 of blocks with and without communication");
   }
   if (!is_nsys(options) && options.osrt) {
     fail(ErrorKind::kUsage, "--osrt is an option of nsys and does nothing with {}: leave it out",
@@ -68,8 +84,8 @@ ProfiledJob job_of(const ProfileOptions& options) {
   job.cell.backend = backend_of(options);
   job.options = options.rest;
   job.oversubscribe = options.oversubscribe;
-  job.steps = options.steps;
-  job.is_traced = is_timeline(options);
+  if (options.steps != 0) job.steps = options.steps;
+  job.watcher = watcher_of(options);
   check(options, job);
   job.site = checked_site(options.site);
   job.step_bench = find_step_bench(options.step_bench);
@@ -148,20 +164,21 @@ int run_ncu(const ProfileOptions& options, const ProfiledJob& job, const Interru
   return status;
 }
 
-int run_timeline(const ProfiledJob& job, const Interrupts& interrupts) {
-  const int status = run(timeline_command(job), interrupts);
-  if (status != 0) return status;
+// What --contention found, step_bench has printed itself.
+int run_own(const ProfiledJob& job, const Interrupts& interrupts) {
+  const int status = run(own_command(job), interrupts);
+  if (status != 0 || job.watcher == Watcher::kContention) return status;
   fmt::print("\n");
-  print_summary(trace_of(job));
+  print_summary(own_report(job));
   fmt::print(
       "\n{}\nopen it with https://ui.perfetto.dev, which keeps it in the browser, or "
       "chrome://tracing\n",
-      trace_of(job).string());
+      own_report(job).string());
   return 0;
 }
 
 std::vector<std::string> command_of(const ProfileOptions& options, const ProfiledJob& job) {
-  if (is_timeline(options)) return timeline_command(job);
+  if (is_own(options)) return own_command(job);
   return is_nsys(options) ? nsys_command(job, options.osrt) : ncu_command(job, options.phases);
 }
 
@@ -175,11 +192,11 @@ int run_profile(const ProfileOptions& options) {
     fmt::print("{}\n", as_typed(command_of(options, job)));
     return 0;
   }
-  if (!is_timeline(options)) check_installed(options.tool);
+  if (!is_own(options)) check_installed(options.tool);
   const Interrupts interrupts;
   if (const int status = check_options(job, interrupts); status != 0) return status;
   make_folder(job.out);
-  if (is_timeline(options)) return run_timeline(job, interrupts);
+  if (is_own(options)) return run_own(job, interrupts);
   return is_nsys(options) ? run_nsys(options, job, interrupts) : run_ncu(options, job, interrupts);
 }
 

@@ -9,14 +9,14 @@
 namespace tandem::cli {
 
 struct ProfileOptions {
-  std::string tool;  // nsys, ncu, timeline, summary or picture
+  std::string tool;  // nsys, ncu, timeline, contention, summary or picture
   std::string strategy = "ddp";
   std::string launch{};  // empty: as step_bench launches the strategy
   int devices = 2;
   std::string backend = "auto";
   SiteOptions site{};
   bool oversubscribe = false;
-  int steps = 10;
+  int steps = 0;                      // 0: as ProfiledJob has them
   bool osrt = false;                  // of nsys
   std::vector<std::string> phases{};  // of ncu
   std::string out{};                  // empty: out/profile-N, a new one
@@ -27,9 +27,9 @@ struct ProfileOptions {
 
 // `tandem profile nsys` and `tandem profile ncu`: runs step_bench under the tool, a report per
 // rank, and says where the reports are; with dry_run prints the command line alone. `timeline` runs
-// it with a trace, of which it prints the summary; `summary` prints that of a trace there is,
-// `picture` one of its steps. Returns the tool's exit status; usage errors for what cannot be, a
-// failure where a report is missing.
+// it with a trace, of which it prints the summary; `contention` with --contention; `summary` prints
+// that of a trace there is, `picture` one of its steps. Returns the tool's exit status; usage
+// errors for what cannot be, a failure where a report is missing.
 [[nodiscard]] int run_profile(const ProfileOptions& options);
 
 }  // namespace tandem::cli

@@ -114,17 +114,26 @@ Words nsys_stats_command(const ProfiledJob& job, const std::filesystem::path& re
           report.string()};
 }
 
-Words timeline_command(const ProfiledJob& job) {
+Words own_command(const ProfiledJob& job) {
   Words words = launcher_words(job.site, job.cell, job.oversubscribe);
   append(words, step_bench_words(job));
   return words;
 }
 
-std::filesystem::path trace_of(const ProfiledJob& job) { return job.out / "trace.json"; }
+std::filesystem::path own_report(const ProfiledJob& job) {
+  return job.out / (job.watcher == Watcher::kTrace ? "trace.json" : "contention.json");
+}
 
 Words watch_words(const ProfiledJob& job) {
-  if (!job.is_traced) return {fmt::format("--profile-steps={}", job.steps)};
-  return {"--trace=" + trace_of(job).string(), fmt::format("--trace-steps={}", job.steps)};
+  switch (job.watcher) {
+    case Watcher::kProfiler:
+      return {fmt::format("--profile-steps={}", job.steps)};
+    case Watcher::kTrace:
+      return {"--trace=" + own_report(job).string(), fmt::format("--trace-steps={}", job.steps)};
+    case Watcher::kContention:
+      return {"--contention=" + own_report(job).string()};
+  }
+  return {};
 }
 
 int report_count(const ProfiledJob& job) { return is_processes(job) ? job.cell.devices : 1; }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command lines of Nsight Systems, Nsight Compute and the built-in timeline for a job of
-// step_bench.
+// The command lines of Nsight Systems, Nsight Compute and step_bench's own passes for a job of it.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +12,13 @@
 
 namespace tandem::cli {
 
+// Who looks at the job.
+enum class Watcher {
+  kProfiler,
+  kTrace,       // step_bench itself: --trace
+  kContention,  // and --contention
+};
+
 // What is to be profiled.
 struct ProfiledJob {
   results::Cell cell;  // of which strategy, launch, devices and backend ("host" or "cuda") count
@@ -20,8 +26,8 @@ struct ProfiledJob {
   std::filesystem::path step_bench;
   std::vector<std::string> options{};  // of step_bench besides, as given
   bool oversubscribe = false;
-  int steps = 10;             // captured, of each rank, behind the warm-up
-  bool is_traced = false;     // by step_bench itself, no profiler
+  int steps = 10;  // captured, of each rank, behind the warm-up
+  Watcher watcher = Watcher::kProfiler;
   std::filesystem::path out;  // folder of the reports
 };
 
@@ -41,11 +47,11 @@ struct ProfiledJob {
 [[nodiscard]] std::vector<std::string> nsys_stats_command(const ProfiledJob& job,
                                                           const std::filesystem::path& report);
 
-// step_bench under the site's launcher, which traces itself.
-[[nodiscard]] std::vector<std::string> timeline_command(const ProfiledJob& job);
+// step_bench under the site's launcher, which watches itself.
+[[nodiscard]] std::vector<std::string> own_command(const ProfiledJob& job);
 
 // The file that it writes.
-[[nodiscard]] std::filesystem::path trace_of(const ProfiledJob& job);
+[[nodiscard]] std::filesystem::path own_report(const ProfiledJob& job);
 
 // What makes step_bench take the steps to be looked at.
 [[nodiscard]] std::vector<std::string> watch_words(const ProfiledJob& job);

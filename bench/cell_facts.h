@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "bench/job.h"
+#include "bench/step_options.h"
+
+namespace tandem::bench {
+
+// What was measured and where, by name, for files that hold one cell: the cell's options, and
+// strategy, launch, model, batch, devices, backend and oversubscribed.
+[[nodiscard]] std::map<std::string, std::string> cell_facts(const Place& place,
+                                                            const StepOptions& options);
+
+}  // namespace tandem::bench
