@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "common/base/clock.h"
@@ -30,10 +31,15 @@ class ProfiledSamples {
   void sample(const std::function<void()>& work);
 
  private:
+  // Within a range, where there are any.
+  void within(nvtx::Name name, std::int64_t payload, const std::function<void()>& work) const;
   void begin_capture();
   void end_capture();
 
   const nvtx::Domain* const domain_;
+  const nvtx::Name warm_up_;
+  const nvtx::Name sample_;
+  const nvtx::Name capture_;
   const ProfilerSwitch switch_;
   const int captured_;
   int taken_ = 0;

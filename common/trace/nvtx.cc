@@ -41,36 +41,29 @@ Domain::~Domain() {
 }
 
 Name Domain::name(const std::string& text) const {
-  if (!is_watched()) return {};
   return {nvtxDomainRegisterStringA(domain(handle_), text.c_str())};
 }
 
 void Domain::push(Category category, Name name, std::int64_t payload) const {
-  if (!is_watched()) return;
   const nvtxEventAttributes_t range = attributes(category, name, payload);
   nvtxDomainRangePushEx(domain(handle_), &range);
 }
 
-void Domain::pop() const {
-  if (is_watched()) nvtxDomainRangePop(domain(handle_));
-}
+void Domain::pop() const { nvtxDomainRangePop(domain(handle_)); }
 
 RangeId Domain::start(Category category, Name name, std::int64_t payload) const {
-  if (!is_watched()) return 0;
   const nvtxEventAttributes_t range = attributes(category, name, payload);
   return nvtxDomainRangeStartEx(domain(handle_), &range);
 }
 
-void Domain::end(RangeId range) const {
-  if (is_watched()) nvtxDomainRangeEnd(domain(handle_), range);
-}
+void Domain::end(RangeId range) const { nvtxDomainRangeEnd(domain(handle_), range); }
 
 void Domain::name_this_thread(const std::string& name) const {
-  if (is_watched()) nvtxNameOsThreadA(static_cast<std::uint32_t>(gettid()), name.c_str());
+  nvtxNameOsThreadA(static_cast<std::uint32_t>(gettid()), name.c_str());
 }
 
 void Domain::name_cuda_stream(void* stream, const std::string& name) const {
-  if (is_watched()) nvtxNameCuStreamA(static_cast<CUstream>(stream), name.c_str());
+  nvtxNameCuStreamA(static_cast<CUstream>(stream), name.c_str());
 }
 
 }  // namespace tandem::nvtx

@@ -48,11 +48,17 @@ void name_thread(const nvtx::Domain& domain, const std::string& name) {
 class NvtxObserver::PerDevice {
  public:
   PerDevice(const nvtx::Domain& domain, int index, Enqueuers enqueuers)
-      : domain_(domain), index_(index), enqueuers_(enqueuers), step_name_(domain.name("step")) {}
+      : domain_(domain),
+        worker_(fmt::format("device {} worker", index)),
+        comm_(fmt::format("device {} comm", index)),
+        enqueuers_(enqueuers),
+        step_name_(domain.name("step")),
+        collective_name_(domain.name("collective")) {}
 
-  void begin(Stream& stream, const std::string& phase) {
+  void begin(Stream& stream, std::string_view phase) {
     const std::lock_guard lock(mutex_);
-    name_stream(stream, "worker");
+    if (depth_ == 0) named_streams_.clear();
+    name_stream(stream, worker_);
     if (depth_ == 0) open(stream, step_name_);
     if (depth_ == 2) close(stream);
     open(stream, name(phase));
@@ -84,9 +90,9 @@ class NvtxObserver::PerDevice {
 
   void begin_collective(Stream& stream, std::size_t index) {
     const std::lock_guard lock(mutex_);
-    name_stream(stream, "comm");
+    name_stream(stream, comm_);
     if (!buckets_.contains(index)) start_bucket(stream, index);  // nobody said that it is ready
-    push(stream, Category::kBucket, name("collective"), static_cast<std::int64_t>(index));
+    push(stream, Category::kBucket, collective_name_, static_cast<std::int64_t>(index));
   }
 
   void end_collective(Stream& stream, std::size_t index) {
@@ -111,6 +117,13 @@ class NvtxObserver::PerDevice {
     const auto known = names_.find(text);
     if (known != names_.end()) return known->second;
     return names_.emplace(text, domain_.name(std::string(text))).first->second;
+  }
+
+  [[nodiscard]] nvtx::Name bucket_name(std::size_t index) {
+    while (bucket_names_.size() <= index) {
+      bucket_names_.push_back(domain_.name(fmt::format("bucket {}", bucket_names_.size())));
+    }
+    return bucket_names_[index];
   }
 
   [[nodiscard]] bool nests(const Stream& stream) const {
@@ -142,35 +155,41 @@ class NvtxObserver::PerDevice {
   // The collective ends it, elsewhere but after this in stream order.
   void start_bucket(Stream& stream, std::size_t index) {
     const auto range = std::make_shared<nvtx::RangeId>(0);
-    const nvtx::Name bucket = name(fmt::format("bucket {}", index));
+    const nvtx::Name bucket = bucket_name(index);
     buckets_[index] = range;
     at(stream, [&domain = domain_, range, bucket, step = step_] {
       *range = domain.start(Category::kBucket, bucket, step);
     });
   }
 
-  // A host stream is the thread that works for it.
-  void name_stream(Stream& stream, const char* role) {
-    const std::string name = fmt::format("device {} {}", index_, role);
+  // Once a step, not once for all: a later strategy's stream may lie where an earlier one's did. A
+  // host stream is the thread that works for it. `name` is this one's member.
+  void name_stream(Stream& stream, const std::string& name) {
+    if (!named_streams_.insert(&stream).second) return;
     if (!is_host(stream)) return name_cuda_stream(stream, name);
-    at(stream, [&domain = domain_, name] { name_thread(domain, name); });
+    at(stream, [&domain = domain_, &name] { name_thread(domain, name); });
   }
 
   void name_cuda_stream(Stream& stream, const std::string& name) {
     if (cuda_ == nullptr) cuda_ = find_cuda_profiling();
     if (cuda_ == nullptr) return;  // a stream of another kind
     void* const native = cuda_->native_stream(stream);
-    if (named_streams_.insert(native).second) domain_.name_cuda_stream(native, name);
+    const std::string*& known = cuda_names_[native];
+    if (std::exchange(known, &name) != &name) domain_.name_cuda_stream(native, name);
   }
 
   const nvtx::Domain& domain_;
-  const int index_;
+  const std::string worker_;  // what its streams are called
+  const std::string comm_;
   const Enqueuers enqueuers_;
   const nvtx::Name step_name_;
+  const nvtx::Name collective_name_;
   std::mutex mutex_;  // of what follows
   std::map<std::string, nvtx::Name, std::less<>> names_;
-  const CudaProfiling* cuda_ = nullptr;  // once a GPU's stream is met
-  std::set<void*> named_streams_;        // of CUDA
+  std::vector<nvtx::Name> bucket_names_;
+  std::set<const Stream*> named_streams_;           // in this step
+  const CudaProfiling* cuda_ = nullptr;             // once a GPU's stream is met
+  std::map<void*, const std::string*> cuda_names_;  // what CUDA's streams are called now
   std::int64_t step_ = 1;
   int depth_ = 0;                       // 0: between steps; 1: in a step; 2: in a phase
   std::vector<nvtx::RangeId> started_;  // where they do not nest: as many as depth_
@@ -189,12 +208,8 @@ NvtxObserver::PerDevice& NvtxObserver::of(const Device& device) {
   return *found;
 }
 
-void NvtxObserver::phase_begins(Device& device, Stream& stream, Phase phase) {
-  of(device).begin(stream, std::string(name_of(phase)));
-}
-
-void NvtxObserver::replay_begins(Device& device, Stream& stream) {
-  of(device).begin(stream, "replay");
+void NvtxObserver::part_begins(Device& device, Stream& stream, std::string_view phase) {
+  of(device).begin(stream, phase);
 }
 
 void NvtxObserver::step_ends(Device& device, Stream& stream) { of(device).end_step(stream); }

@@ -5,8 +5,8 @@
 #include <memory>
 #include <mutex>
 
+#include "common/trace/detail_observer.h"
 #include "common/trace/nvtx.h"
-#include "common/trace/step_observer.h"
 
 namespace tandem {
 
@@ -23,7 +23,7 @@ namespace tandem {
 // of launching. A bucket's range ends there once its collective is enqueued. Where several threads
 // enqueue a GPU's step in turn, none can end what another pushed: steps and phases are then
 // start/end ranges as well. Of steps that are replays of a captured one, "replay" is the phase.
-class NvtxObserver final : public StepObserver, private WorkObserver {
+class NvtxObserver final : public DetailObserver {
  public:
   enum class Enqueuers { kOneThread, kSeveral };  // of a device's step
 
@@ -31,13 +31,11 @@ class NvtxObserver final : public StepObserver, private WorkObserver {
   NvtxObserver(const nvtx::Domain& domain, Enqueuers enqueuers);
   ~NvtxObserver() override;
 
-  void phase_begins(Device& device, Stream& stream, Phase phase) override;
   void step_ends(Device& device, Stream& stream) override;
   void step_abandoned(Device& device, Stream& stream) override;
-  void replay_begins(Device& device, Stream& stream) override;
-  [[nodiscard]] WorkObserver* work_observer() override { return this; }
 
  private:
+  void part_begins(Device& device, Stream& stream, std::string_view phase) override;
   void work_begins(Device& device, Stream& stream, const EnqueuedWork& work) override;
   void work_ends(Device& device, Stream& stream, const EnqueuedWork& work) override;
   void bucket_ready(Device& device, Stream& stream, std::size_t index) override;

@@ -97,14 +97,9 @@ timeline::Process TimelineRecorder::collect() {
   return process;
 }
 
-void TimelineRecorder::phase_begins(Device& device, Stream& stream, Phase phase) {
+void TimelineRecorder::part_begins(Device& device, Stream& stream, std::string_view phase) {
   if (!is_on_) return;
-  of(device).add(stream, {.what = What::kPhaseBegins, .name = std::string(name_of(phase))});
-}
-
-void TimelineRecorder::replay_begins(Device& device, Stream& stream) {
-  if (!is_on_) return;
-  of(device).add(stream, {.what = What::kPhaseBegins, .name = "replay"});
+  of(device).add(stream, {.what = What::kPhaseBegins, .name = std::string(phase)});
 }
 
 void TimelineRecorder::step_ends(Device& device, Stream& stream) {

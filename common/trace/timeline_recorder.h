@@ -7,14 +7,14 @@
 #include <mutex>
 
 #include "common/timeline/timeline.h"
-#include "common/trace/step_observer.h"
+#include "common/trace/detail_observer.h"
 
 namespace tandem {
 
 // Records when each device did what: a timed event on the stream at every beginning and end that
 // observers are told of. Of a step that is the replay of a captured one, it is told only where that
 // begins and ends. Outlives the strategies.
-class TimelineRecorder final : public StepObserver, private WorkObserver {
+class TimelineRecorder final : public DetailObserver {
  public:
   TimelineRecorder();
   ~TimelineRecorder() override;
@@ -27,15 +27,13 @@ class TimelineRecorder final : public StepObserver, private WorkObserver {
   // are. Forgets them. Synchronise all streams first, which still exist.
   [[nodiscard]] timeline::Process collect();
 
-  void phase_begins(Device& device, Stream& stream, Phase phase) override;
   void step_ends(Device& device, Stream& stream) override;
   void step_abandoned(Device& device, Stream& stream) override;
-  void replay_begins(Device& device, Stream& stream) override;
-  [[nodiscard]] WorkObserver* work_observer() override { return this; }
 
  private:
   class PerDevice;
 
+  void part_begins(Device& device, Stream& stream, std::string_view phase) override;
   void work_begins(Device& device, Stream& stream, const EnqueuedWork& work) override;
   void work_ends(Device& device, Stream& stream, const EnqueuedWork& work) override;
   void bucket_ready(Device& device, Stream& stream, std::size_t index) override;
