@@ -8,11 +8,10 @@
 
 #include "bench/abort_on_error.h"
 #include "bench/achieved_flops.h"
+#include "bench/interleaved_side.h"
 #include "bench/launch_report.h"
 #include "bench/link_account.h"
 #include "bench/pair_plan.h"
-#include "bench/sampler.h"
-#include "bench/strategy_factory.h"
 #include "common/stats/paired.h"
 #include "common/stats/summary.h"
 
@@ -27,70 +26,35 @@ struct Job {
   [[nodiscard]] int steps_per_sample() const { return std::max(1, options.free_running); }
 };
 
-// A strategy of its own for one set of pairs, and the times of its steps.
-class Side {
- public:
-  Side(const Job& job, const Variant& variant)
-      : strategy_(make_strategy(job.place, job.options.place.launch, job.model, variant)),
-        sampler_(*strategy_, *job.place.communicator, job.steps_per_sample(),
-                 clocks_of(job.place)) {}
-
-  void warm_up(const StepOptions& options) {
-    static_cast<void>(sampler_.warm_up(options.warmup_steps, options.warmup_time));
-  }
-
-  // Of one sample, per step.
-  void take(LinkAccount& link) {
-    current_ += sampler_.sample().count();
-    link.add_sample();
-  }
-
-  // Ends a pair: the mean of the two samples that this side had in it.
-  void end_pair() {
-    seconds_.push_back(current_ / 2);
-    current_ = 0;
-    forget_times(*strategy_);  // marks are read after each sample in a timed run too
-  }
-
-  [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
-
- private:
-  const std::unique_ptr<Strategy> strategy_;
-  Sampler sampler_;
-  double current_ = 0;
-  std::vector<double> seconds_;
-};
-
 // Both sides, built and warmed up in the order in which they start a pair.
 class SidesOfSet {
  public:
   SidesOfSet(const Job& job, bool b_first) : b_first_(b_first) {
     const Variant& a = job.options.variant;
     const Variant& b = *job.options.ab_variant;
-    first_.emplace(job, b_first ? b : a);
-    second_.emplace(job, b_first ? a : b);
+    first_.emplace(job.place, job.options, job.model, b_first ? b : a);
+    second_.emplace(job.place, job.options, job.model, b_first ? a : b);
     first_->warm_up(job.options);
     second_->warm_up(job.options);
   }
 
-  // First, second, second, first: whatever the one who goes second gains or loses by it, both do
-  // once.
+  // First, second, second, first.
   void take_pair(LinkAccount& link) {
-    first_->take(link);
-    second_->take(link);
-    second_->take(link);
-    first_->take(link);
-    first_->end_pair();
-    second_->end_pair();
+    for (InterleavedSide* const side : {&*first_, &*second_, &*second_, &*first_}) {
+      side->take();
+      link.add_sample();
+    }
+    first_->end_round();
+    second_->end_round();
   }
 
-  [[nodiscard]] const Side& a() const { return b_first_ ? *second_ : *first_; }
-  [[nodiscard]] const Side& b() const { return b_first_ ? *first_ : *second_; }
+  [[nodiscard]] const InterleavedSide& a() const { return b_first_ ? *second_ : *first_; }
+  [[nodiscard]] const InterleavedSide& b() const { return b_first_ ? *first_ : *second_; }
 
  private:
   const bool b_first_;
-  std::optional<Side> first_;
-  std::optional<Side> second_;
+  std::optional<InterleavedSide> first_;
+  std::optional<InterleavedSide> second_;
 };
 
 class PairSampler {
