@@ -144,8 +144,9 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
       measured.peak_gflops = find_peak(place, options);
       report_flops(place, options, *model, measured);
       watch.check_fault_met();
-      write_record(options, place, record_of(options, place, *model, measured, machine));
-      if (!options.trace_file.empty()) trace_steps(bootstrap, place, options, *model);
+      const auto record = record_of(options, place, *model, measured, machine);
+      write_record(options, place, record);
+      if (!options.trace_file.empty()) trace_steps(bootstrap, place, options, *model, record);
       if (!options.contention_file.empty()) measure_contention(bootstrap, place, options, *model);
     }
     flight.enter(Stage::kReport);

@@ -14,6 +14,7 @@
 #include "common/base/host_name.h"
 #include "common/comm/agreement.h"
 #include "common/results/files.h"
+#include "common/stats/summary.h"
 #include "common/timeline/merge.h"
 #include "common/timeline/trace_json.h"
 #include "common/trace/timeline_recorder.h"
@@ -116,17 +117,34 @@ std::map<std::string, std::string> facts_of(const Place& place, const StepOption
   return facts;
 }
 
+timeline::LaunchFigures figures_of(const results::LaunchRecord& untraced, StrategyKind strategy) {
+  timeline::LaunchFigures figures{.samples = static_cast<int>(untraced.step_seconds.size()),
+                                  .has_root = has_root(strategy),
+                                  .step = Seconds{stats::median(untraced.step_seconds)}};
+  for (const auto& [name, seconds] : untraced.critical.mean_seconds) {
+    figures.phases[name] = Seconds{seconds};
+  }
+  figures.least_exposed = Seconds{untraced.least_exposed_seconds};
+  figures.least_compute = Seconds{untraced.least_compute_seconds};
+  for (const results::CollectiveRecord& one : untraced.collectives) {
+    figures.collectives += Seconds{one.least_seconds};
+  }
+  return figures;
+}
+
 }  // namespace
 
-void trace_steps(Bootstrap& bootstrap, Place& place, const StepOptions& options,
-                 const Model& model) {
+void trace_steps(Bootstrap& bootstrap, Place& place, const StepOptions& options, const Model& model,
+                 const results::LaunchRecord& untraced) {
   // A rank's file holds its own processes alone: one format, on the way as in the end.
   const std::string mine =
       timeline::to_json({.facts = {}, .processes = {recorded(bootstrap, place, options, model)}});
   const std::vector<std::string> all = bootstrap.all_gather(mine);
   attempt_together(bootstrap, [&] {
     if (bootstrap.rank() != 0) return;
-    timeline::Trace trace{.facts = facts_of(place, options), .processes = {}};
+    timeline::Trace trace{.facts = facts_of(place, options),
+                          .processes = {},
+                          .untraced = figures_of(untraced, options.variant.strategy)};
     for (const std::string& one : all) {
       trace.processes.push_back(timeline::parse_trace(one, "a rank's timeline").processes.front());
     }

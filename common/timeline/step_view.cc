@@ -60,10 +60,23 @@ ByStep gather(const Process& process) {
   return found;
 }
 
+// By the phase that each began in.
+std::map<std::string, int> count(const std::vector<Interval>& work,
+                                 const std::vector<const Slice*>& phases) {
+  std::map<std::string, int> pieces;
+  for (const Interval& one : work) {
+    const auto next = std::ranges::upper_bound(phases, one.begin, {},
+                                               [](const Slice* phase) { return phase->begin; });
+    if (next != phases.begin()) ++pieces[(*std::prev(next))->name];
+  }
+  return pieces;
+}
+
 DeviceStep finished(Gathered&& gathered, int rank, int device) {
   DeviceStep step = std::move(gathered.step);
   step.rank = rank;
   step.device = device;
+  step.pieces = count(gathered.work, step.phases);
   step.work = union_of(std::move(gathered.work));
   step.communication = union_of(std::move(gathered.communication));
   std::vector<Interval> waiting;

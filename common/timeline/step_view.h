@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "common/timeline/intervals.h"
@@ -19,6 +20,7 @@ struct DeviceStep {
   std::vector<const Slice*> collectives{};  // of gradients, in order
   std::map<int, const Bucket*> buckets{};   // by index
   Intervals work{};                         // when operations or copies ran, but a collective's
+  std::map<std::string, int> pieces{};      // how many of them, by the phase that they began in
   Intervals waiting{};                      // phases in which it does nothing for itself
   Intervals communication{};                // when collectives did
 

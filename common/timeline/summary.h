@@ -56,7 +56,8 @@ struct Summary {
 // it up where both share a core or a GPU.
 [[nodiscard]] Nanoseconds communication_in_gaps(const DeviceStep& device);
 
-// For people: a table of steps and their mean, the critical path by phase, waits and their causes.
+// For people: a table of steps and their mean, the critical path by phase, waits and their causes,
+// and beside them what the launch found untraced.
 [[nodiscard]] std::string to_text(const Trace& trace, const Summary& summary);
 
 // For programs: of each device means over its steps, in seconds.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/timeline/launch_figures.h"
 #include "common/timeline/summary.h"
 
 namespace tandem::timeline {
@@ -82,7 +83,7 @@ std::string waits(const Summary& summary) {
 }  // namespace
 
 std::string to_text(const Trace& trace, const Summary& summary) {
-  return heading(trace) + table(summary) + path(summary) + waits(summary);
+  return heading(trace) + table(summary) + path(summary) + waits(summary) + comparison_text(trace);
 }
 
 std::string to_json(const Summary& summary) {

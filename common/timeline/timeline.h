@@ -83,9 +83,36 @@ struct Process {
   std::vector<Bucket> buckets{};
 };
 
+// What a launch's samples found, per step, by the definitions of its record and report.
+struct LaunchFigures {
+  int samples = 0;
+  bool has_root = false;  // whose device is the critical one; else each sample's slowest is
+  Seconds step{0};        // median of the samples
+  // Means over samples; of devices without timed phases none.
+  std::map<std::string, Seconds> phases{};  // of each sample's critical device
+  Seconds least_exposed{0};                 // of exposed_comm, the least of all devices
+  Seconds least_compute{0};                 // the same of forward and backward
+  Seconds collectives{0};                   // of each gradient collective the least, in sum
+
+  [[nodiscard]] Seconds phase(const std::string& name) const {
+    const auto found = phases.find(name);
+    return found == phases.end() ? Seconds{0} : found->second;
+  }
+  // What the critical device computes and waits longer than the least of all.
+  [[nodiscard]] Seconds skew() const {
+    return phase("forward") + phase("backward") + phase("exposed_comm") - least_exposed -
+           least_compute;
+  }
+  // Of the collectives, the share behind backward; 0 where there are none.
+  [[nodiscard]] double hidden_share() const {
+    return collectives > Seconds{0} ? 1 - least_exposed / collectives : 0;
+  }
+};
+
 struct Trace {
   std::map<std::string, std::string> facts;  // what was traced, by name
   std::vector<Process> processes;            // by rank
+  std::optional<LaunchFigures> untraced{};   // of the same launch, before anything was recorded
 };
 
 }  // namespace tandem::timeline

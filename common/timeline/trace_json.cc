@@ -156,6 +156,18 @@ class Writer {
   Json& events_;
 };
 
+Json json_of(const LaunchFigures& figures) {
+  Json phases = Json::object();
+  for (const auto& [name, time] : figures.phases) phases[name] = time.count();
+  return {{"samples", figures.samples},
+          {"has_root", figures.has_root},
+          {"step_seconds", figures.step.count()},
+          {"phase_seconds", phases},
+          {"least_exposed_seconds", figures.least_exposed.count()},
+          {"least_compute_seconds", figures.least_compute.count()},
+          {"collective_seconds", figures.collectives.count()}};
+}
+
 // Viewers want a thread's events in order; what is no event in time comes first.
 void sort_by_time(Json& events) {
   const auto time = [](const Json& event) {
@@ -175,9 +187,10 @@ std::string to_json(const Trace& trace) {
   for (const Process& process : trace.processes) Writer(process, origin, arrows, events).write();
   sort_by_time(events);
   Json facts = Json::object();
-  facts["tandem_trace"] = "1.0.0";
+  facts["tandem_trace"] = "1.1.0";
   facts["origin_ns"] = origin.count();
   for (const auto& [name, value] : trace.facts) facts[name] = value;
+  if (trace.untraced) facts["untraced"] = json_of(*trace.untraced);
   std::string text =
       "{\"displayTimeUnit\":\"ms\",\"otherData\":" + facts.dump() + ",\"traceEvents\":[\n";
   for (std::size_t i = 0; i < events.size(); ++i) {

@@ -25,6 +25,19 @@ Kind kind_of(const std::string& name, const std::string& source) {
   fail(ErrorKind::kUsage, "{}: '{}' is no category of a trace of step_bench --trace", source, name);
 }
 
+LaunchFigures figures_of(const Json& untraced) {
+  LaunchFigures figures{.samples = untraced.at("samples"),
+                        .has_root = untraced.at("has_root"),
+                        .step = Seconds{untraced.at("step_seconds").get<double>()}};
+  for (const auto& [name, time] : untraced.at("phase_seconds").items()) {
+    figures.phases[name] = Seconds{time.get<double>()};
+  }
+  figures.least_exposed = Seconds{untraced.at("least_exposed_seconds").get<double>()};
+  figures.least_compute = Seconds{untraced.at("least_compute_seconds").get<double>()};
+  figures.collectives = Seconds{untraced.at("collective_seconds").get<double>()};
+  return figures;
+}
+
 // Reads a trace's events, of which names come before what they name.
 class Reader {
  public:
@@ -39,7 +52,11 @@ class Reader {
     }
     origin_ = Nanoseconds{facts.at("origin_ns").get<std::int64_t>()};
     for (const auto& [name, value] : facts.items()) {
-      if (name != "tandem_trace" && name != "origin_ns") trace_.facts[name] = value;
+      if (name == "untraced") {
+        trace_.untraced = figures_of(value);
+      } else if (name != "tandem_trace" && name != "origin_ns") {
+        trace_.facts[name] = value;
+      }
     }
     for (const Json& event : document.at("traceEvents")) take(event);
     for (Process& process : trace_.processes) {

@@ -19,6 +19,12 @@ constexpr Nanoseconds kSinceBoot = std::chrono::hours(24 * 90) + Nanoseconds{1};
 Trace real_trace() {
   Trace trace = two_ranks();
   trace.facts["clock"] = "of the node";
+  trace.untraced = LaunchFigures{.samples = 7,
+                                 .step = Seconds{1e-3},
+                                 .phases = {{"forward", Seconds{2e-4}}},
+                                 .least_exposed = Seconds{1e-5},
+                                 .least_compute = Seconds{1e-4},
+                                 .collectives = Seconds{3e-5}};
   trace.processes[0].tracks[0].slices.back().layer = "layer0";
   align(trace.processes[1], ClockFit({.own = Nanoseconds{0}, .error = Nanoseconds{250}},
                                      {.own = Nanoseconds{1}, .error = Nanoseconds{50}}));
@@ -46,6 +52,10 @@ TEST(TraceJson, IsReadAsItWasWritten_ToTheNanosecond) {
   EXPECT_EQ(read.processes[1].buckets[1].ready, kSinceBoot + Nanoseconds{100});
   EXPECT_EQ(read.processes[1].clock_error, Nanoseconds{250});
   EXPECT_EQ(read.facts, trace.facts);
+  ASSERT_TRUE(read.untraced.has_value());
+  EXPECT_EQ(read.untraced->samples, 7);
+  EXPECT_EQ(read.untraced->phases, trace.untraced->phases);
+  EXPECT_EQ(read.untraced->collectives, Seconds{3e-5});
 }
 
 TEST(TraceJson, ArrowsGoFromReadyThroughTheCollective) {
@@ -70,7 +80,7 @@ TEST(TraceJson, WhatIsNoTrace_IsRefusedInALine) {
   EXPECT_THAT(said("{}"), HasSubstr("a.json: no trace of step_bench --trace"));
   EXPECT_THAT(said(R"({"traceEvents": []})"), HasSubstr("no trace of step_bench --trace"));
   std::string newer = to_json(two_ranks());
-  newer.replace(newer.find("1.0.0"), 5, "2.0.0");
+  newer.replace(newer.find("1.1.0"), 5, "2.0.0");
   EXPECT_THAT(said(newer), HasSubstr("version 2.0.0"));
 }
 

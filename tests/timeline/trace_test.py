@@ -5,6 +5,7 @@
     trace_test.py ddp|dp STEP_BENCH MPIEXEC SOURCE_FOLDER
 """
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,13 +27,15 @@ BUCKETS = ["--first-bucket-mb=0.1", "--bucket-mb=0.1"]
 
 
 def trace(*options):
+    """The trace, and the record of what was measured before it."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "trace.json"
+        file, record = Path(folder) / "trace.json", Path(folder) / "record.json"
         ranks = [MPIEXEC, "-np", str(DEVICES), "--oversubscribe", "--bind-to", "none", "--mca", "btl", "vader,self"]
-        command = (ranks if STRATEGY == "ddp" else []) + [STEP_BENCH, *OPTIONS, f"--trace={file}", *options]
+        files = [f"--trace={file}", f"--record={record}"]
+        command = (ranks if STRATEGY == "ddp" else []) + [STEP_BENCH, *OPTIONS, *files, *options]
         done = subprocess.run(command, capture_output=True, text=True, timeout=200)
         assert done.returncode == 0, done.stderr
-        return json.loads(file.read_text())
+        return json.loads(file.read_text()), json.loads(record.read_text())
 
 
 class Events:
@@ -63,7 +66,8 @@ class Events:
 class TraceTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.events = Events(trace(*(BUCKETS if STRATEGY == "ddp" else [])))
+        document, cls.record = trace(*(BUCKETS if STRATEGY == "ddp" else []))
+        cls.events = Events(document)
 
     def test_schema_holds(self):
         try:
@@ -125,6 +129,16 @@ class TraceTest(unittest.TestCase):
                       and Events.begin(sample) <= Events.begin(e) and Events.end(e) <= Events.end(sample)]
             self.assertEqual(len(inside), DEVICES // PROCESSES)
 
+    def test_what_was_measured_before_is_the_records(self):
+        untraced = self.events.document["otherData"]["untraced"]
+        self.assertEqual(untraced["samples"], len(self.record["step_seconds"]))
+        self.assertAlmostEqual(untraced["step_seconds"], statistics.median(self.record["step_seconds"]), 12)
+        self.assertEqual(untraced["phase_seconds"], self.record["critical"]["mean_seconds"])
+        self.assertEqual(untraced["has_root"], STRATEGY == "dp")
+        self.assertAlmostEqual(untraced["collective_seconds"],
+                               sum(one["least_seconds"] for one in self.record.get("collectives", [])), 12)
+        self.assertEqual(untraced["collective_seconds"] > 0, STRATEGY == "ddp")
+
     def test_layers_are_in_forward(self):
         for forward in self.events.of("phase"):
             if forward["name"] != "forward":
@@ -182,7 +196,7 @@ class TraceTest(unittest.TestCase):
 
     def test_a_planted_delay_is_where_it_was_put(self):
         for phase in ("loss", "backward") if STRATEGY == "ddp" else ("update", "forward"):
-            events = Events(trace(f"--plant={phase}:{DELAY_MS}ms"))
+            events = Events(trace(f"--plant={phase}:{DELAY_MS}ms")[0])
             self.assertEqual(events.document["otherData"]["plant"], f"{phase}:{DELAY_MS}ms")
 
             def total(name, device, step):

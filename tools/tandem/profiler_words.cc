@@ -43,13 +43,13 @@ bool replays_graphs(const ProfiledJob& job) {
          words.find(" --cuda-graph on ") != std::string::npos;
 }
 
-// No longer than the capture: the profiler's own time is nobody's sample.
+// With a profiler no longer than the capture: its own time is nobody's sample.
 Words step_bench_words(const ProfiledJob& job) {
   Words words{job.step_bench.string(), "--strategy=" + job.cell.strategy,
               "--launch=" + job.cell.launch, fmt::format("--devices={}", job.cell.devices),
               "--backend=" + job.cell.backend};
   append(words, watch_words(job));
-  if (!has_option(job, "--min-time")) words.emplace_back("--min-time=1ms");
+  if (!job.is_traced && !has_option(job, "--min-time")) words.emplace_back("--min-time=1ms");
   if (job.oversubscribe) words.emplace_back("--oversubscribe");
   append(words, job.options);
   return words;
