@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "common/base/error.h"
 #include "common/base/json_text.h"
@@ -14,15 +17,47 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kMajor = "1.";
 
-Nanoseconds duration(const Json& microseconds) {
-  return Nanoseconds{std::llround(microseconds.get<double>() * 1000)};
+// So that sums of them are numbers still: some 30 years.
+constexpr std::int64_t kLatest = 1'000'000'000'000'000'000;
+
+Nanoseconds nanoseconds(double count) {
+  if (!(count >= 0 && count <= static_cast<double>(kLatest))) throw std::out_of_range("a time");
+  return Nanoseconds{std::llround(count)};
 }
 
-Kind kind_of(const std::string& name, const std::string& source) {
+Nanoseconds duration(const Json& microseconds) {
+  return nanoseconds(microseconds.get<double>() * 1000);
+}
+
+Kind kind_of(const std::string& name) {
   for (std::size_t i = 0; i < kKindNames.size(); ++i) {
     if (kKindNames[i] == name) return static_cast<Kind>(i);
   }
-  fail(ErrorKind::kUsage, "{}: '{}' is no category of a trace of step_bench --trace", source, name);
+  throw std::out_of_range("a category");
+}
+
+// Of the format, where the document claims to be a trace at all.
+std::optional<std::string> version_of(const Json& document) {
+  if (!document.is_object()) return std::nullopt;
+  const auto facts = document.find("otherData");
+  if (facts == document.end() || !facts->is_object()) return std::nullopt;
+  const auto version = facts->find("tandem_trace");
+  if (version == facts->end() || !version->is_string()) return std::nullopt;
+  return version->get<std::string>();
+}
+
+void check_version(const Json& document, const std::string& source) {
+  const auto version = version_of(document);
+  if (!version) {
+    fail(ErrorKind::kUsage,
+         "{}: it is JSON, but no trace of step_bench --trace, which says so in "
+         "otherData.tandem_trace: record one with tandem profile timeline",
+         source);
+  }
+  if (!version->starts_with(kMajor)) {
+    fail(ErrorKind::kUsage, "{}: a trace of version {}, and this tandem reads 1: use a newer one",
+         source, *version);
+  }
 }
 
 LaunchFigures figures_of(const Json& untraced) {
@@ -38,19 +73,20 @@ LaunchFigures figures_of(const Json& untraced) {
   return figures;
 }
 
-// Reads a trace's events, of which names come before what they name.
+// Reads a trace's events, of which names come before what they name. Throws standard exceptions
+// where one is not as to_json writes it.
 class Reader {
  public:
-  Reader(std::string source, Trace& trace) : source_(std::move(source)), trace_(trace) {}
+  explicit Reader(Trace& trace) : trace_(trace) {}
+
+  // What is being read.
+  [[nodiscard]] std::string place() const {
+    return events_ == 0 ? "otherData" : fmt::format("event {} of traceEvents", events_);
+  }
 
   void read(const Json& document) {
     const Json& facts = document.at("otherData");
-    const std::string version = facts.at("tandem_trace");
-    if (!version.starts_with(kMajor)) {
-      fail(ErrorKind::kUsage, "{}: a trace of version {}, and this tandem reads 1: use a newer one",
-           source_, version);
-    }
-    origin_ = Nanoseconds{facts.at("origin_ns").get<std::int64_t>()};
+    origin_ = nanoseconds(facts.at("origin_ns").get<double>());
     for (const auto& [name, value] : facts.items()) {
       if (name == "untraced") {
         trace_.untraced = figures_of(value);
@@ -58,7 +94,10 @@ class Reader {
         trace_.facts[name] = value;
       }
     }
-    for (const Json& event : document.at("traceEvents")) take(event);
+    for (const Json& event : document.at("traceEvents")) {
+      ++events_;
+      take(event);
+    }
     for (Process& process : trace_.processes) {
       for (Track& track : process.tracks) sort_slices(track);
     }
@@ -91,7 +130,7 @@ class Reader {
 
   void take_slice(const Json& event) {
     const Json& args = event.at("args");
-    Slice slice{.kind = kind_of(event.at("cat"), source_), .name = event.at("name")};
+    Slice slice{.kind = kind_of(event.at("cat")), .name = event.at("name")};
     slice.begin = origin_ + duration(event.at("ts"));
     slice.end = slice.begin + duration(event.at("dur"));
     slice.step = args.value("step", 0);
@@ -128,24 +167,40 @@ class Reader {
     return process_of(event).tracks.at(tracks_.at(event.at("tid")));
   }
 
-  const std::string source_;
   Trace& trace_;
+  int events_ = 0;  // begun so far
   Nanoseconds origin_{0};
   std::map<int, std::size_t> processes_;  // by pid
   std::map<int, std::size_t> tracks_;     // by tid, which no two processes share
 };
 
+// A trace is not mended, whatever the matter.
+void check_text(const std::string& text, const std::string& source) {
+  if (text.empty()) {
+    fail(ErrorKind::kUsage, "{}: it is empty, as a trace is not: record it again", source);
+  }
+  try {
+    check_json(text, source);
+  } catch (const Error& error) {
+    fail(ErrorKind::kUsage, "{}, or record it again where it was cut off", error.what());
+  }
+}
+
 }  // namespace
 
 Trace parse_trace(const std::string& text, const std::string& source) {
-  check_json(text, source);
+  check_text(text, source);
+  const Json document = Json::parse(text);
+  check_version(document, source);
   Trace trace;
+  Reader reader(trace);
   try {
-    Reader(source, trace).read(Json::parse(text));
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& error) {  // of the JSON library, and of maps
-    fail(ErrorKind::kUsage, "{}: no trace of step_bench --trace: {}", source, error.what());
+    reader.read(document);
+  } catch (const std::exception&) {  // of the JSON library, and of maps, in words of their own
+    fail(ErrorKind::kUsage,
+         "{}: a trace, but {} is not as step_bench --trace writes it: it was changed since; record "
+         "it again",
+         source, reader.place());
   }
   return trace;
 }

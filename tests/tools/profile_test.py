@@ -126,23 +126,83 @@ class ProfileTest(unittest.TestCase):
         found = json.loads((self.out / "contention.json").read_text())
         self.assertEqual((found["subject"]["model"], found["pairs"]), ("mlp-tiny", 20))
 
+    def refused(self, said, *words):
+        done = self.tandem(*words)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn(said, done.stderr)
+        self.assertNotIn("json.exception", done.stderr)
+
+    def test_summary_refuses_other_words(self):
+        for words in ((), ("a", "b"), ("a", "--yaml")):
+            self.refused("name one trace", "profile", "summary", *words)
+        self.refused("--steps is of no use with a trace that there is", "profile", "summary", "a", "--steps=3")
+
     def test_picture_refuses_what_it_cannot_draw(self):
         for words, said in (((), "name one trace"), (("a", "--yaml"), "name one trace"),
-                            (("a", "--step=last"), "--step is 'last', not the number of a step")):
-            done = self.tandem("profile", "picture", *words)
-            self.assertEqual(done.returncode, 2)
-            self.assertEqual(len(done.stderr.splitlines()), 1)
-            self.assertIn(said, done.stderr)
+                            (("a", "--step=last"), "--step is 'last', not the number of a step"),
+                            (("a", "--out=b"), "--out is of no use with a trace that there is")):
+            self.refused(said, "profile", "picture", *words)
 
     def test_summary_refuses_what_is_no_trace(self):
-        nothing = self.folder / "nothing.json"
-        nothing.write_text("{}")
-        for words, said in (((), "name one trace"), (("a", "b"), "name one trace"), (("a", "--yaml"), "name one trace"),
-                            ((str(nothing),), "nothing.json: no trace of step_bench --trace")):
-            done = self.tandem("profile", "summary", *words)
-            self.assertEqual(done.returncode, 2)
-            self.assertEqual(len(done.stderr.splitlines()), 1)
-            self.assertIn(said, done.stderr)
+        file = self.folder / "some.json"
+        self.refused("reading trace absent.json: there is no such file", "profile", "summary", "absent.json")
+        self.refused("it is a folder; give the path of a file", "profile", "summary", str(self.folder))
+        for text, said in (("", "it is empty"), ("{", "is not valid JSON"), ("{}", "no trace of step_bench --trace"),
+                           ("[1]", "no trace of step_bench --trace"), ('{"otherData": 3}', "no trace of step_bench"),
+                           ('{"traceEvents": [{"ph": "X"}]}', "no trace of step_bench --trace")):
+            file.write_text(text)
+            self.refused("some.json: it is", "profile", "summary", str(file))
+            self.refused(said, "profile", "summary", str(file))
+
+    def test_summary_refuses_traces_that_are_not_whole(self):
+        done = self.profile("timeline", "--strategy=single", "--devices=1", "--backend=host", "--model=mlp-tiny",
+                            "--batch=8", "--steps=2", "--min-time=1ms")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = (self.out / "trace.json").read_text()
+        file = self.folder / "some.json"
+        whole = json.loads(text)
+
+        def refused(said, **changes):
+            file.write_text(json.dumps(dict(whole, **changes)))
+            self.refused(f"some.json: {said}", "profile", "summary", str(file))
+
+        events, facts = whole["traceEvents"], whole["otherData"]
+        first = next(i for i, event in enumerate(events) if event["ph"] == "X")
+        for change in ({"dur": "long"}, {"ts": 1e30}, {"ts": -1}, {"cat": "nothing"}, {"tid": 7}, {"args": []}):
+            changed = events[:first] + [dict(events[first], **change)] + events[first + 1:]
+            refused(f"a trace, but event {first + 1} of traceEvents is not as", traceEvents=changed)
+        refused("a trace, but otherData is not as", otherData=dict(facts, clock=3))
+        refused("a trace, but otherData is not as", otherData=dict(facts, untraced=7))
+        refused("a trace of version 2.0.0", otherData=dict(facts, tandem_trace="2.0.0"))
+        refused("no step of it has ended", traceEvents=[e for e in events if e.get("cat") not in ("step", "phase")])
+        file.write_text(text[:len(text) // 2])
+        self.refused("or record it again where it was cut off", "profile", "summary", str(file))
+        # A minor version says more than is read.
+        file.write_text(json.dumps(dict(whole, otherData=dict(facts, tandem_trace="1.9.0"))))
+        self.assertEqual(self.tandem("profile", "summary", str(file)).returncode, 0)
+
+    def test_results_of_another_run_are_not_mixed_with(self):
+        self.install("nsys")
+        self.out.mkdir()
+        for tool, earlier in (("nsys", "rank3.nsys-rep"), ("timeline", "trace.json")):
+            (self.out / earlier).touch()
+            done = self.profile(tool, "--strategy=ddp", "--backend=host", *SMALL)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(f"holds {earlier} of an earlier run: choose another folder", done.stderr)
+
+    def test_what_fails_leaves_no_folder(self):
+        done = self.profile("timeline", "--strategy=single", "--devices=1", "--backend=host", "--model=mlp-tiny",
+                            "--batch=8", "--record=/no/such/folder/r.json")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("cannot be written", done.stderr)
+        self.assertFalse(self.out.exists())
+
+    def test_folders_that_cannot_be_are_refused(self):
+        (self.folder / "file").touch()
+        self.refused("Not a directory; choose another folder", "profile", "timeline", "--backend=host",
+                     "--strategy=single", "--devices=1", "--model=mlp-tiny", "--batch=8", "--out=file/reports")
 
     def test_missing_profiler_is_one_line(self):
         for tool, product in (("nsys", "Nsight Systems"), ("ncu", "Nsight Compute")):
@@ -159,6 +219,10 @@ class ProfileTest(unittest.TestCase):
                             (("contention",), "profile contention: --steps is of what captures some steps"),
                             (("ncu", "--osrt"), "--osrt is an option of nsys"),
                             (("nsys", "--backend=host", "--speed=high"), "--speed=high"),
+                            (("timeline", "--backend=host", "--trace=t.json"), "by --out and --steps: leave it out"),
+                            (("nsys", "--backend=host", "--profile-steps=3"), "by --out and --steps: leave it out"),
+                            (("nsys", "--backend=host", "--frobnicate"), "--frobnicate"),
+                            (("nsys", "--backend=host", "--steps=0"), "--steps"),
                             (("nsys", "--backend=host", "--record=r.json"), "--profile-steps and --record")):
             done = self.profile(*words, *SMALL)
             self.assertEqual(done.returncode, 2, done.stderr)

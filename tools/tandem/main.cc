@@ -211,8 +211,8 @@ CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
   profile->add_option("--backend", options.backend, "auto, host or cuda")->capture_default_str();
-  profile
-      ->add_option("--steps", options.steps, "Steps to capture, behind the warm-up (default: 10)")
+  profile->add_option("--steps", options.steps, "Steps to capture, behind the warm-up")
+      ->capture_default_str()
       ->check(CLI::Range(1, 100000));
   profile->add_flag("--osrt", options.osrt, "nsys: calls of the operating system as well");
   profile->add_option("--phase", options.phases, "ncu: only kernels of this phase, such as forward")
@@ -276,6 +276,11 @@ int main(int count, char** arguments) {
     if (explain->parsed()) return tandem::cli::explain_gap(explain_options);
     if (compare->parsed()) return tandem::cli::compare_runs(compare_options);
     if (profile->parsed()) {
+      for (const CLI::Option* const option : profile->get_options()) {
+        if (option->count() > 0 && !option->get_positional()) {
+          profile_options.given.push_back(option->get_name());
+        }
+      }
       profile_options.rest = profile->remaining();
       return tandem::cli::run_profile(profile_options);
     }

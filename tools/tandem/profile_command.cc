@@ -49,6 +49,24 @@ Watcher watcher_of(const ProfileOptions& options) {
   return is_contention(options) ? Watcher::kContention : Watcher::kProfiler;
 }
 
+// Of the files that a profiler leaves.
+std::string ending_of(const ProfileOptions& options) {
+  return is_nsys(options) ? ".nsys-rep" : ".ncu-rep";
+}
+
+// What step_bench is told of the tool is told here, by --out and --steps.
+void check_rest(const std::vector<std::string>& rest) {
+  for (const std::string& word : rest) {
+    const std::string option = word.substr(0, word.find('='));
+    if (option != "--trace" && option != "--trace-steps" && option != "--profile-steps" &&
+        option != "--contention") {
+      continue;
+    }
+    fail(ErrorKind::kUsage,
+         "profile: {} is given to step_bench here, by --out and --steps: leave it out", option);
+  }
+}
+
 void check(const ProfileOptions& options, const ProfiledJob& job) {
   if (!is_nsys(options) && !is_ncu(options) && !is_own(options)) {
     fail(ErrorKind::kUsage,
@@ -56,7 +74,7 @@ void check(const ProfileOptions& options, const ProfiledJob& job) {
          "picture with a trace",
          options.tool);
   }
-  if (is_contention(options) && options.steps != 0) {
+  if (is_contention(options) && std::ranges::count(options.given, "--steps") > 0) {
     fail(ErrorKind::kUsage,
          "profile contention: --steps is of what captures some steps; it takes "
          "--contention-pairs=30 of blocks with and without communication");
@@ -84,9 +102,10 @@ ProfiledJob job_of(const ProfileOptions& options) {
   job.cell.backend = backend_of(options);
   job.options = options.rest;
   job.oversubscribe = options.oversubscribe;
-  if (options.steps != 0) job.steps = options.steps;
+  job.steps = options.steps;
   job.watcher = watcher_of(options);
   check(options, job);
+  check_rest(options.rest);
   job.site = checked_site(options.site);
   job.step_bench = find_step_bench(options.step_bench);
   // Ranks on other nodes may start elsewhere.
@@ -139,16 +158,30 @@ void say_where(const ProfiledJob& job, const std::vector<fs::path>& reports,
   fmt::print("open them with {}\n", viewer);
 }
 
-void make_folder(const fs::path& folder) {
+// Of an earlier run there may be more ranks: its reports would pass for this one's.
+std::vector<fs::path> results_in(const ProfileOptions& options, const ProfiledJob& job) {
+  if (!is_own(options)) return reports_in(job.out, ending_of(options));
+  const fs::path report = own_report(job);
+  return fs::exists(report) ? std::vector{report} : std::vector<fs::path>{};
+}
+
+void make_folder(const ProfileOptions& options, const ProfiledJob& job) {
+  const std::string folder = job.out.string();
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) fail(ErrorKind::kUsage, "--out: making {}: {}", folder.string(), error.message());
+  fs::create_directories(job.out, error);
+  if (error) {
+    fail(ErrorKind::kUsage, "--out: making {}: {}; choose another folder", folder, error.message());
+  }
+  const std::vector<fs::path> earlier = results_in(options, job);
+  if (earlier.empty()) return;
+  fail(ErrorKind::kUsage, "--out: {} holds {} of an earlier run: choose another folder", folder,
+       earlier.front().filename().string());
 }
 
 int run_nsys(const ProfileOptions& options, const ProfiledJob& job, const Interrupts& interrupts) {
   const int status = run(nsys_command(job, options.osrt), interrupts);
   if (status != 0) return status;
-  const std::vector<fs::path> reports = reports_in(job.out, ".nsys-rep");
+  const std::vector<fs::path> reports = reports_in(job.out, ending_of(options));
   for (const fs::path& report : reports) {
     if (run(nsys_stats_command(job, report), interrupts) == 0) continue;
     fmt::print(stderr, "profile nsys: no tables of {}: see above; the report itself is whole\n",
@@ -160,7 +193,7 @@ int run_nsys(const ProfileOptions& options, const ProfiledJob& job, const Interr
 
 int run_ncu(const ProfileOptions& options, const ProfiledJob& job, const Interrupts& interrupts) {
   const int status = run(ncu_command(job, options.phases), interrupts);
-  if (status == 0) say_where(job, reports_in(job.out, ".ncu-rep"), "ncu-ui");
+  if (status == 0) say_where(job, reports_in(job.out, ending_of(options)), "ncu-ui");
   return status;
 }
 
@@ -177,6 +210,11 @@ int run_own(const ProfiledJob& job, const Interrupts& interrupts) {
   return 0;
 }
 
+int run_tool(const ProfileOptions& options, const ProfiledJob& job, const Interrupts& interrupts) {
+  if (is_own(options)) return run_own(job, interrupts);
+  return is_nsys(options) ? run_nsys(options, job, interrupts) : run_ncu(options, job, interrupts);
+}
+
 std::vector<std::string> command_of(const ProfileOptions& options, const ProfiledJob& job) {
   if (is_own(options)) return own_command(job);
   return is_nsys(options) ? nsys_command(job, options.osrt) : ncu_command(job, options.phases);
@@ -185,8 +223,15 @@ std::vector<std::string> command_of(const ProfileOptions& options, const Profile
 }  // namespace
 
 int run_profile(const ProfileOptions& options) {
-  if (options.tool == "summary") return run_trace_summary(options.rest);
-  if (options.tool == "picture") return run_trace_picture(options.rest);
+  if (options.tool == "summary" || options.tool == "picture") {
+    if (!options.given.empty()) {
+      fail(ErrorKind::kUsage,
+           "profile {}: {} is of no use with a trace that there is: leave it out", options.tool,
+           options.given.front());
+    }
+    return options.tool == "summary" ? run_trace_summary(options.rest)
+                                     : run_trace_picture(options.rest);
+  }
   const ProfiledJob job = job_of(options);
   if (options.dry_run) {
     fmt::print("{}\n", as_typed(command_of(options, job)));
@@ -195,9 +240,11 @@ int run_profile(const ProfileOptions& options) {
   if (!is_own(options)) check_installed(options.tool);
   const Interrupts interrupts;
   if (const int status = check_options(job, interrupts); status != 0) return status;
-  make_folder(job.out);
-  if (is_own(options)) return run_own(job, interrupts);
-  return is_nsys(options) ? run_nsys(options, job, interrupts) : run_ncu(options, job, interrupts);
+  make_folder(options, job);
+  const int status = run_tool(options, job, interrupts);
+  std::error_code not_empty;
+  if (status != 0) fs::remove(job.out, not_empty);
+  return status;
 }
 
 }  // namespace tandem::cli

@@ -16,13 +16,14 @@ struct ProfileOptions {
   std::string backend = "auto";
   SiteOptions site{};
   bool oversubscribe = false;
-  int steps = 0;                      // 0: as ProfiledJob has them
+  int steps = 10;
   bool osrt = false;                  // of nsys
   std::vector<std::string> phases{};  // of ncu
   std::string out{};                  // empty: out/profile-N, a new one
   bool dry_run = false;
-  std::string step_bench{};         // for tests; empty: that beside tandem
-  std::vector<std::string> rest{};  // options of step_bench
+  std::string step_bench{};          // for tests; empty: that beside tandem
+  std::vector<std::string> given{};  // names of those options above that were given
+  std::vector<std::string> rest{};   // options of step_bench
 };
 
 // `tandem profile nsys` and `tandem profile ncu`: runs step_bench under the tool, a report per

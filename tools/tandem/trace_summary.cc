@@ -4,14 +4,23 @@
 #include <fmt/format.h>
 
 #include "common/base/error.h"
-#include "common/results/files.h"
+#include "common/base/input_file.h"
+#include "common/timeline/step_view.h"
 #include "common/timeline/summary.h"
 #include "common/timeline/trace_json.h"
 
 namespace tandem::cli {
 
 timeline::Trace read_trace(const std::filesystem::path& file) {
-  return timeline::parse_trace(results::read_file(file), file.string());
+  const std::string text = read_whole({.path = file, .begins = "reading trace ", .most = gib(4)});
+  timeline::Trace trace = timeline::parse_trace(text, file.string());
+  if (timeline::steps_of(trace).empty()) {
+    fail(ErrorKind::kUsage,
+         "{}: no step of it has ended, so that there is nothing to say: record it "
+         "again",
+         file.string());
+  }
+  return trace;
 }
 
 void print_summary(const std::filesystem::path& file) {
