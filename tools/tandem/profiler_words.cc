@@ -49,7 +49,8 @@ Words step_bench_words(const ProfiledJob& job) {
               "--launch=" + job.cell.launch, fmt::format("--devices={}", job.cell.devices),
               "--backend=" + job.cell.backend};
   append(words, watch_words(job));
-  if (!job.is_traced && !has_option(job, "--min-time")) words.emplace_back("--min-time=1ms");
+  if (job.watcher != Watcher::kTrace && !has_option(job, "--min-time"))
+    words.emplace_back("--min-time=1ms");
   if (job.oversubscribe) words.emplace_back("--oversubscribe");
   append(words, job.options);
   return words;
