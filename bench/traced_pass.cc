@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 #include <utility>
 
 #include "bench/abort_on_error.h"
@@ -17,6 +18,7 @@
 #include "common/stats/summary.h"
 #include "common/timeline/merge.h"
 #include "common/timeline/trace_json.h"
+#include "common/trace/gpu_activity.h"
 #include "common/trace/timeline_recorder.h"
 
 namespace tandem::bench {
@@ -70,13 +72,16 @@ timeline::ClockReading read_clock_of(Communicator& ranks) {
 timeline::Process record_steps(Place& place, const StepOptions& options, Strategy& strategy,
                                TimelineRecorder& recorder) {
   Communicator& ranks = *place.communicator;
+  std::optional<GpuActivity> gpus;  // before the warm-up, which it slows down too
+  if (place.platform->backend() == Backend::kCuda) gpus.emplace();
   const int steps_per_sample = std::max(1, options.free_running);
   Sampler sampler(strategy, ranks, steps_per_sample, clocks_of(place));
   static_cast<void>(sampler.warm_up(options.warmup_steps, options.warmup_time));
   const bool is_apart = clocks_of(place) == Clocks::kApart;
   HarnessTrack harness;
   const auto before = is_apart ? read_clock_of(ranks) : timeline::ClockReading{};
-  recorder.start();
+  if (gpus) gpus->begin();
+  recorder.start(gpus ? &*gpus : nullptr);
   for (int sample = 0; sample < options.traced_samples; ++sample) {
     take_sample(strategy, ranks, steps_per_sample, harness);
   }
@@ -102,7 +107,22 @@ timeline::Process recorded(Bootstrap& bootstrap, Place& place, const StepOptions
       [&] { return record_steps(place, options, *strategy, recorder); });
 }
 
-std::map<std::string, std::string> facts_of(const Place& place, const StepOptions& options) {
+// Of all processes: each has its own reason for having no records.
+std::string cuda_times_of(const std::vector<timeline::Process>& processes) {
+  for (const timeline::Process& process : processes) {
+    if (process.cuda_times != "cupti") return process.cuda_times;
+  }
+  return "cupti";
+}
+
+std::string device_times_of(Backend backend, const std::string& cuda_times) {
+  if (backend == Backend::kHost) return "of the workers, by that clock";
+  if (cuda_times == "cupti") return "of GPU events, moved to between CUPTI's records of what ran";
+  return "of GPU events, by one that was waited for at the end";
+}
+
+std::map<std::string, std::string> facts_of(const Place& place, const StepOptions& options,
+                                            const std::vector<timeline::Process>& processes) {
   std::map<std::string, std::string> facts = cell_facts(place, options);
   facts["clock"] =
       clocks_of(place) == Clocks::kCommon
@@ -111,9 +131,9 @@ std::map<std::string, std::string> facts_of(const Place& place, const StepOption
                 "CLOCK_MONOTONIC of rank 0's node; other ranks' by {} round trips before "
                 "and after, taken to go evenly between",
                 kRoundTrips);
-  facts["device_times"] = place.platform->backend() == Backend::kHost
-                              ? "of the workers, by that clock"
-                              : "of GPU events, by one that was waited for at the end";
+  const std::string cuda_times = cuda_times_of(processes);
+  if (place.platform->backend() == Backend::kCuda) facts["cuda_times"] = cuda_times;
+  facts["device_times"] = device_times_of(place.platform->backend(), cuda_times);
   return facts;
 }
 
@@ -142,12 +162,12 @@ void trace_steps(Bootstrap& bootstrap, Place& place, const StepOptions& options,
   const std::vector<std::string> all = bootstrap.all_gather(mine);
   attempt_together(bootstrap, [&] {
     if (bootstrap.rank() != 0) return;
-    timeline::Trace trace{.facts = facts_of(place, options),
-                          .processes = {},
-                          .untraced = figures_of(untraced, options.variant.strategy)};
+    timeline::Trace trace{
+        .facts = {}, .processes = {}, .untraced = figures_of(untraced, options.variant.strategy)};
     for (const std::string& one : all) {
       trace.processes.push_back(timeline::parse_trace(one, "a rank's timeline").processes.front());
     }
+    trace.facts = facts_of(place, options, trace.processes);
     match_collectives(trace);
     results::replace_file(options.trace_file, timeline::to_json(trace));
     std::cerr << fmt::format("trace: {}\n", options.trace_file);

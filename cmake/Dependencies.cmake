@@ -100,6 +100,33 @@ if(TANDEM_HAVE_CUDA)
 endif()
 message(STATUS "Convolutions of cuDNN: ${TANDEM_HAVE_CUDNN}")
 
+# CUPTI's header alone, likewise; with the records that common/trace/cupti_receiver.cc reads.
+set(TANDEM_HAVE_CUPTI OFF)
+set(missing "no CUDA module is built")
+if(TANDEM_HAVE_CUDA)
+  find_path(CUPTI_INCLUDE_DIR cupti.h HINTS ${CUDAToolkit_INCLUDE_DIRS}
+    PATHS ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include /usr/local/cuda/extras/CUPTI/include)
+  set(missing "no cupti.h was found")
+  if(CUPTI_INCLUDE_DIR)
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_INCLUDES ${CUPTI_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
+    check_cxx_source_compiles("#include <cupti.h>
+      CUpti_ActivityKernel9 a; CUpti_ActivityMemcpy5 b; CUpti_ActivityMemcpyPtoP4 c; CUpti_ActivityMemset4 d;
+      int main() { return static_cast<int>(a.graphNodeId + b.bytes + c.bytes + d.bytes); }" TANDEM_CUPTI_HAS_RECORDS)
+    unset(CMAKE_REQUIRED_INCLUDES)
+    set(missing "${CUPTI_INCLUDE_DIR}/cupti.h has not the records of CUDA 12 and newer")
+    set(TANDEM_HAVE_CUPTI ${TANDEM_CUPTI_HAS_RECORDS})
+  endif()
+endif()
+if(TANDEM_HAVE_CUPTI)
+  add_library(tandem_cupti INTERFACE)
+  target_include_directories(tandem_cupti SYSTEM INTERFACE ${CUPTI_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
+  target_link_libraries(tandem_cupti INTERFACE ${CMAKE_DL_LIBS})
+  message(STATUS "Timelines by CUPTI: ON")
+else()
+  message(STATUS "Timelines by CUPTI: OFF (${missing}: those of GPUs are of events alone)")
+endif()
+
 # NVTX's headers alone, of the toolkit or of their own: a tool that watches brings the rest. Those of CUDA
 # beside them, which name its streams.
 set(TANDEM_HAVE_NVTX OFF)

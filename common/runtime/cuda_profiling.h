@@ -14,6 +14,8 @@ struct CudaProfiling {
   void (*stop)();
   // A CUDA stream's cudaStream_t.
   void* (*native_stream)(Stream& stream);
+  // CUDA's ordinal of the GPU that it is on.
+  int (*gpu)(Stream& stream);
 };
 
 // The module's exported symbol for it: `const CudaProfiling* tandem_cuda_profiling_module()`.

@@ -65,6 +65,7 @@ void add_layers(Track& track) {
   std::vector<Slice> layers;
   bool goes_on = false;  // what comes next may be of the latest layer
   for (const Slice& slice : track.slices) {
+    if (is_of_gpu(slice.kind)) continue;  // of an operation, or beside it
     if (slice.kind != Kind::kOperation || slice.layer.empty()) {
       goes_on = false;
       continue;

@@ -35,6 +35,8 @@ void take(const Slice& slice, bool has_collectives, Gathered& into) {
       return;
     case Kind::kHarness:
     case Kind::kLayer:
+    case Kind::kKernel:  // of operations, copies and collectives, which count as a whole
+    case Kind::kMemory:
       return;
   }
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,10 +25,17 @@ enum class Kind {
   kOperation,  // the kernels of one operation
   kCopy,
   kCollective,  // of gradients: waiting for peers, then the transfer
+  kKernel,      // a GPU ran it
+  kMemory,      // a GPU copied or set memory
 };
 
-inline constexpr std::array<std::string_view, 7> kKindNames{
-    "harness", "step", "phase", "layer", "kernel_group", "copy", "collective"};
+inline constexpr std::array<std::string_view, 9> kKindNames{
+    "harness", "step", "phase", "layer", "kernel_group", "copy", "collective", "kernel", "memory"};
+
+// What a GPU says that it ran, within what was enqueued.
+[[nodiscard]] constexpr bool is_of_gpu(Kind kind) {
+  return kind == Kind::kKernel || kind == Kind::kMemory;
+}
 
 // How the ranks of a collective came together.
 struct Arrival {
@@ -46,7 +54,8 @@ struct Slice {
   std::string layer{};               // of an operation, whose parameters it uses; empty: none's
   int index = -1;                    // of a collective: among its step's
   int sequence = -1;                 // of a collective: among the trace's, the same on all ranks
-  Bytes size{};                      // that a copy or a collective moves
+  Bytes size{};                      // that a copy, a collective or memory's slice moves
+  std::uint64_t graph_node = 0;      // of a kernel or of memory in a replay, CUDA's name for it
   std::optional<Arrival> arrival{};  // of a collective that was matched with its peers'
 
   [[nodiscard]] Nanoseconds length() const { return end - begin; }
@@ -58,7 +67,7 @@ inline constexpr int kNoDevice = -1;
 // beginnings, those that hold others before these.
 struct Track {
   int device = kNoDevice;
-  std::string name;  // what it is there for: "compute", "comm", "copies"; "harness"
+  std::string name;  // what it is there for: "compute", "comm", "copies", "other"; "harness"
   std::vector<Slice> slices{};
 };
 
@@ -79,6 +88,9 @@ struct Process {
   Nanoseconds clock_offset{0};
   double clock_drift = 0;
   Nanoseconds clock_error{0};
+  // Where times of GPUs are from; empty: there are none. Records of what they ran that were lost.
+  std::string cuda_times{};
+  std::int64_t lost_records = 0;
   std::vector<Track> tracks{};
   std::vector<Bucket> buckets{};
 };

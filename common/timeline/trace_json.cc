@@ -61,8 +61,13 @@ class Writer {
         {"clock_offset_ns", process_.clock_offset.count()},
         {"clock_drift", process_.clock_drift},
         {"clock_error_ns", process_.clock_error.count()}};
-    add("M", "process_sort_index", 0)["args"] = {{"sort_index", process_.rank}};
+    if (process_.cuda_times.empty()) return name_order();
+    events_.back()["args"]["cuda_times"] = process_.cuda_times;
+    events_.back()["args"]["lost_records"] = process_.lost_records;
+    name_order();
   }
+
+  void name_order() { add("M", "process_sort_index", 0)["args"] = {{"sort_index", process_.rank}}; }
 
   void write_track(std::size_t index) {
     const Track& track = process_.tracks[index];
@@ -96,6 +101,7 @@ class Writer {
     if (slice.size > Bytes{0}) arguments["bytes"] = slice.size.value;
     if (slice.index >= 0) arguments["bucket"] = slice.index;
     if (slice.sequence >= 0) arguments["sequence"] = slice.sequence;
+    if (slice.graph_node > 0) arguments["graph_node"] = slice.graph_node;
     if (!slice.arrival) return arguments;
     arguments["arrival_skew_us"] = microseconds(slice.arrival->skew);
     arguments["waited_for_last_us"] = microseconds(slice.arrival->waited);

@@ -120,7 +120,9 @@ class Reader {
                                   .host = args.at("host"),
                                   .clock_offset = Nanoseconds{args.at("clock_offset_ns")},
                                   .clock_drift = args.at("clock_drift"),
-                                  .clock_error = Nanoseconds{args.at("clock_error_ns")}});
+                                  .clock_error = Nanoseconds{args.at("clock_error_ns")},
+                                  .cuda_times = args.value("cuda_times", ""),
+                                  .lost_records = args.value("lost_records", std::int64_t{0})});
     } else if (event.at("name") == "thread_name") {
       std::vector<Track>& tracks = process_of(event).tracks;
       tracks_[event.at("tid")] = tracks.size();
@@ -137,6 +139,7 @@ class Reader {
     slice.layer = args.value("layer", "");
     slice.index = args.value("bucket", -1);
     slice.sequence = args.value("sequence", -1);
+    slice.graph_node = args.value("graph_node", std::uint64_t{0});
     slice.size = Bytes{args.value("bytes", std::int64_t{0})};
     if (args.contains("last_rank")) {
       slice.arrival =

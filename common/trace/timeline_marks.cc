@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/trace/timeline_marks.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/timeline/crossing.h"
 #include "common/timeline/merge.h"
 
 namespace tandem {
@@ -15,6 +18,8 @@ using timeline::Bucket;
 using timeline::Kind;
 using timeline::Slice;
 using timeline::Track;
+
+constexpr const char* kOther = "other";  // a stream of which only its GPU told
 
 // Of one stream.
 struct StreamWork {
@@ -45,6 +50,8 @@ class Conversion {
       case TimelineMark::What::kBucketBack:
         bucket(mark.index).back = mark.at;
         return;
+      case TimelineMark::What::kGpuRan:
+        return add_ran(mark);
     }
   }
 
@@ -54,7 +61,9 @@ class Conversion {
       if (work.track.slices.empty()) continue;
       sort_slices(work.track);
       add_layers(work.track);
+      std::vector<Track> beside = take_crossing(work.track);
       process.tracks.push_back(std::move(work.track));
+      std::ranges::move(beside, std::back_inserter(process.tracks));
     }
     process.buckets = std::move(buckets_);
     return process;
@@ -64,7 +73,7 @@ class Conversion {
   StreamWork& at(std::size_t stream, const char* role) {
     StreamWork& work = streams_[stream];
     work.track.device = device_;
-    if (work.track.name.empty()) work.track.name = role;
+    if (work.track.name.empty() || work.track.name == kOther) work.track.name = role;
     return work;
   }
 
@@ -121,6 +130,18 @@ class Conversion {
     work.open.back().end = mark.at;
     work.done.push_back(std::move(work.open.back()));
     work.open.pop_back();
+  }
+
+  void add_ran(const TimelineMark& mark) {
+    StreamWork& work = streams_[mark.stream];
+    if (work.track.name.empty()) at(mark.stream, kOther);
+    work.done.push_back({.kind = mark.kind,
+                         .name = mark.name,
+                         .begin = mark.at,
+                         .end = mark.end,
+                         .step = step_ ? steps_ : 0,
+                         .size = mark.size,
+                         .graph_node = mark.graph_node});
   }
 
   Bucket& bucket(int index) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,16 +19,20 @@ struct TimelineMark {
     kWorkEnds,  // the latest of its stream that has not ended
     kBucketReady,
     kBucketBack,
+    kGpuRan,  // a kernel, or a copy or set of memory: from `at` to `end`
   };
 
   What what = What::kPhaseBegins;
   std::size_t stream = 0;  // of the device
   Nanoseconds at{0};
-  timeline::Kind kind = timeline::Kind::kOperation;  // of work
+  timeline::Kind kind = timeline::Kind::kOperation;  // of work, or of what a GPU ran
   std::string name{};                                // of a phase or work
   std::string layer{};                               // of an operation
   int index = -1;                                    // of a collective or a bucket
   Bytes size{};                                      // of a copy or a collective
+  std::uint64_t number = 0;      // among the process's, from 1; of none but CUDA's
+  Nanoseconds end{0};            // of what a GPU ran
+  std::uint64_t graph_node = 0;  // of it, in a replay
 };
 
 // What a device did: a track per stream, named by what is on it, and the steps' buckets. Steps that

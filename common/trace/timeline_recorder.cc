@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "common/trace/device_clock.h"
+#include "common/trace/gpu_activity.h"
+#include "common/trace/gpu_work.h"
 #include "common/trace/timeline_marks.h"
 
 namespace tandem {
@@ -40,19 +42,24 @@ TimelineMark mark_of(What what, const EnqueuedWork& work) {
 // Marks as they are enqueued. A reducer's threads may call beside the one that steps.
 class TimelineRecorder::PerDevice {
  public:
-  explicit PerDevice(Device& device) : device_(device) {}
+  PerDevice(Device& device, GpuActivity* gpus) : device_(device), gpus_(gpus) {}
 
   void add(Stream& stream, TimelineMark mark) {
     const std::lock_guard lock(mutex_);
-    mark.stream = streams_.try_emplace(&stream, streams_.size()).first->second;
+    const auto [known, is_new] = streams_.try_emplace(&stream, streams_.size());
+    mark.stream = known->second;
+    if (gpus_ != nullptr) {
+      if (is_new) gpus_->know(stream, mark.stream);
+      mark.number = gpus_->mark();
+    }
     // What was given up may have failed its stream, which records nothing any more.
     auto event = mark.what == What::kStepAbandoned ? nullptr : device_.make_timed_event();
     if (event) stream.record(*event);
     marks_.push_back({std::move(mark), std::move(event)});
   }
 
-  // Adds the device's to `process`.
-  void collect(timeline::Process& process) {
+  // Adds the device's to `process`, with what its GPU ran.
+  void collect(timeline::Process& process, std::vector<GpuWork> ran) {
     const std::lock_guard lock(mutex_);
     const DeviceClock clock(device_);
     std::vector<TimelineMark> timed;
@@ -62,10 +69,11 @@ class TimelineRecorder::PerDevice {
     }
     marks_.clear();
     streams_.clear();
-    timeline::Process mine = timeline_of(device_.id().index, timed);
+    const MarksWithWork all = with_gpu_work(std::move(timed), std::move(ran));
+    timeline::Process mine = timeline_of(device_.id().index, all.marks);
     std::ranges::move(mine.tracks, std::back_inserter(process.tracks));
     std::ranges::move(mine.buckets, std::back_inserter(process.buckets));
-    process.clock_error = std::max(process.clock_error, clock.error());
+    process.clock_error = std::max(process.clock_error, clock.error() + all.moved);
   }
 
  private:
@@ -75,7 +83,8 @@ class TimelineRecorder::PerDevice {
   };
 
   Device& device_;
-  std::mutex mutex_;  // of what follows
+  GpuActivity* const gpus_;  // absent where there are none
+  std::mutex mutex_;         // of what follows
   std::map<const Stream*, std::size_t> streams_;
   std::vector<Recorded> marks_;
 };
@@ -86,14 +95,22 @@ TimelineRecorder::~TimelineRecorder() = default;
 TimelineRecorder::PerDevice& TimelineRecorder::of(Device& device) {
   const std::lock_guard lock(mutex_);
   auto& found = devices_[device.id().index];
-  if (!found) found = std::make_unique<PerDevice>(device);
+  if (!found) found = std::make_unique<PerDevice>(device, gpus_);
   return *found;
 }
 
 timeline::Process TimelineRecorder::collect() {
   timeline::Process process;
   const std::lock_guard lock(mutex_);
-  for (const auto& [index, device] : devices_) device->collect(process);
+  GpuActivity::Told told;
+  if (gpus_ != nullptr) told = std::exchange(gpus_, nullptr)->end();
+  process.cuda_times = told.cuda_times;
+  process.lost_records = told.lost;
+  process.clock_error = told.clock_error;
+  for (const auto& [index, device] : devices_) {
+    device->collect(process, std::move(told.work[index]));
+  }
+  devices_.clear();
   return process;
 }
 

@@ -11,6 +11,8 @@
 
 namespace tandem {
 
+class GpuActivity;
+
 // Records when each device did what: a timed event on the stream at every beginning and end that
 // observers are told of. Of a step that is the replay of a captured one, it is told only where that
 // begins and ends. Outlives the strategies.
@@ -20,7 +22,11 @@ class TimelineRecorder final : public DetailObserver {
   ~TimelineRecorder() override;
 
   // Steps that are enqueued from here on, or from here on no more, are recorded. Between steps.
-  void start() { is_on_ = true; }
+  // `gpus`, if any, tells what they ran meanwhile, and outlives collect().
+  void start(GpuActivity* gpus = nullptr) {
+    gpus_ = gpus;
+    is_on_ = true;
+  }
   void stop() { is_on_ = false; }
 
   // Tracks and buckets of all devices, on the host's clock, and the bound of how far off it they
@@ -41,6 +47,7 @@ class TimelineRecorder final : public DetailObserver {
 
   [[nodiscard]] PerDevice& of(Device& device);
 
+  GpuActivity* gpus_ = nullptr;  // absent where there are none
   std::atomic<bool> is_on_{false};
   std::mutex mutex_;  // of the map
   std::map<int, std::unique_ptr<PerDevice>> devices_;

@@ -68,6 +68,7 @@ TEST_F(CudaOnStandIn, Profilers_AreToldOnce_OrTheReasonIs) {
   EXPECT_TRUE(mentions(error, "cudaProfilerStart(): cudaErrorInvalidValue")) << error.what();
   const auto s = stream(0);
   EXPECT_EQ(profiling.native_stream(*s), cuda::cuda_stream(*s).get());
+  EXPECT_EQ(profiling.gpu(*s), cuda::cuda_stream(*s).gpu().ordinal());
 }
 
 TEST_F(CudaOnStandIn, LostGpu_FailsAllItsStreamsForGood_AndNoOthers) {

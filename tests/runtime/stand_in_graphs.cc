@@ -9,6 +9,7 @@
 #include <queue>
 
 #include "tests/runtime/stand_in_machine.h"
+#include "tests/runtime/stand_in_tracing.h"
 
 using namespace tandem::testing::stand_in;  // NOLINT(google-build-using-namespace): one program
 
@@ -129,7 +130,7 @@ cudaError_t give(const char* function, cudaStream_t stream, std::function<void()
   if (stream->capture && stream->capture->spoiled) {
     return answer(cudaErrorStreamCaptureInvalidated);
   }
-  submit(stream, std::move(body));
+  submit(stream, told_to_cupti(function, stream, std::move(body)));
   return cudaSuccess;
 }
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "common/base/error.h"
 #include "common/timeline/intervals.h"
 #include "tests/timeline/samples.h"
@@ -64,6 +66,26 @@ TEST(TraceJson, ArrowsGoFromReadyThroughTheCollective) {
                               R"("id":2,"ts":0.07)"));
   EXPECT_THAT(text, HasSubstr(R"("ph":"t","name":"bucket","pid":1,"tid":1002,)"));
   EXPECT_THAT(text, HasSubstr(R"("id":2,"ts":0.15)"));
+}
+
+TEST(TraceJson, WhatAGpuRan_ComesBack) {
+  Trace trace = two_ranks();
+  trace.processes[0].cuda_times = "cupti";
+  trace.processes[0].lost_records = 3;
+  trace.processes[1].cuda_times = "events, since there is none";
+  Track& track = trace.processes[0].tracks[0];
+  Slice kernel = slice(Kind::kKernel, "gemm", 1, 2);
+  kernel.graph_node = std::uint64_t{1} << 40;
+  track.slices.push_back(kernel);
+  const Trace read = parse_trace(to_json(trace), "a.json");
+  EXPECT_EQ(read.processes[0].cuda_times, "cupti");
+  EXPECT_EQ(read.processes[0].lost_records, 3);
+  EXPECT_EQ(read.processes[1].cuda_times, "events, since there is none");
+  const auto& slices = read.processes[0].tracks[0].slices;
+  const auto found = std::ranges::find(slices, Kind::kKernel, &Slice::kind);
+  ASSERT_NE(found, slices.end());
+  EXPECT_EQ(found->name, "gemm");
+  EXPECT_EQ(found->graph_node, kernel.graph_node);
 }
 
 TEST(TraceJson, WhatIsNoTrace_IsRefusedInALine) {

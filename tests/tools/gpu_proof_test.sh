@@ -73,6 +73,8 @@ case_one_gpu() {
   is graph passed
   is graph-resnet passed
   is memcheck-resnet passed
+  for row in trace-cupti trace-cupti-graph trace-cupti-ddp-1; do is $row passed '2 kernels$'; done
+  is trace-cupti-ddp 'not run' 'needs 2 GPUs$'
   is graph-pairs passed '1.0010'
   is graph-ddp-1 passed
   is graph-ddp 'not run' 'needs 2 GPUs$'
@@ -214,6 +216,25 @@ case_nccl() {
   rm -r result
   FAKE_PROOF=step_bench=staged expect 1 proved --gpus 2 --rows $rows
   for row in ${rows//,/ }; do is "$row" failed 'no communicator of NCCL'; done
+}
+
+# A timeline of events, or with kernels out of place, is no proof of CUPTI's.
+case_traces() {
+  make_stand_ins
+  expect 0 proved --gpus 2 --rows trace-cupti,trace-cupti-ddp
+  is trace-cupti-ddp passed '2 kernels$'
+  [ -s result/logs/trace-cupti-ddp.trace.json ] || die "no trace is kept"
+  local how words
+  while read -r how words; do
+    rm -r result
+    FAKE_PROOF=step_bench=$how expect 1 proved --gpus 2 --rows trace-cupti-ddp
+    is trace-cupti-ddp failed "$words"
+  done <<'HOW'
+events events, since run as root
+late gemm is not within its step 1
+idle device 0 of rank 0 ran no kernel
+alone ncclDevKernel_AllReduce is in no collective
+HOW
 }
 
 case_failing() {

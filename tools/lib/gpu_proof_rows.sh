@@ -61,6 +61,9 @@ declare_rows() {
     row graph gpu 60 'the step as a replayed CUDA graph: numbers as single' program step_bench $tiny --cuda-graph=on --verify
     row graph-resnet gpu,model:resnet-tiny 60 'a step of resnet-tiny as a replayed CUDA graph: numbers as single' program step_bench $resnet --cuda-graph=on --verify
     row graph-pairs gpu 90 'a replayed step against an enqueued one, pair by pair' pairs figures program step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --ab=cuda-graph=on --pairs=50
+    row trace-cupti gpu 60 'a timeline of dp, devices doubled up: kernels by CUPTI, each in its step' traced '' program step_bench $tiny --strategy=dp --devices=2 $shared
+    row trace-cupti-graph gpu 60 'a timeline of replayed steps: kernels by CUPTI, each in its step' traced '' program step_bench $tiny --cuda-graph=on
+    row trace-cupti-ddp-1 gpu 60 'a timeline of ddp over NCCL, one rank: kernels by CUPTI, each in its step' traced '' ranks 1 step_bench $tiny --strategy=ddp --comm=nccl
     row graph-ddp-1 gpu 60 'ddp of one rank over NCCL, replayed: numbers as single' over_nccl ranks 1 step_bench $tiny --strategy=ddp --comm=nccl --cuda-graph=on --verify
     row graph-ddp-1-pairs gpu 90 'the same against an enqueued one, pair by pair' pairs figures ranks 1 step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on --pairs=50
   }
@@ -109,6 +112,7 @@ declare_rows() {
     row nccl-gpt2-ddp gpus:2 60 'gpt2-nano by ddp over NCCL: numbers as single' over_nccl ranks "$gpus" step_bench $several --model=gpt2-nano --batch-per-device=4 --strategy=ddp --comm=nccl --verify
     row nccl-gpt2-allreduce gpus:2 60 'gpt2-nano by dp-allreduce over NCCL: numbers as single' over_nccl program step_bench $several --model=gpt2-nano --batch-per-device=4 --strategy=dp-allreduce --verify
     resnet_nccl_rows ''
+    row trace-cupti-ddp gpus:2 60 'a timeline of ddp over NCCL: its kernels by CUPTI, in their collectives' traced nccl ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl
     row graph-ddp gpus:2 60 'ddp over NCCL, replayed: numbers as single' over_nccl ranks "$gpus" step_bench $several $per_gpu --strategy=ddp --comm=nccl --cuda-graph=on --verify
     row graph-ddp-pairs gpus:2 90 'a replayed step of ddp against an enqueued one, pair by pair' pairs figures ranks "$gpus" step_bench $several "--model=$(proof_model)" --batch-per-device=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on
     row numbers-dp-gpus gpus:2 60 'dp, a device per GPU: numbers as single' program step_bench $several $per_gpu --strategy=dp --verify

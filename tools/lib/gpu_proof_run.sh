@@ -22,7 +22,7 @@ row() {
   row_commands+=("$(printf '%q ' "$@")")
 }
 
-command=() judge='' bar='' bar_words='' means_of=''
+command=() judge='' bar='' bar_words='' means_of='' kernels_of=''
 program() { command=("$programs/bin/$1" "${@:2}") judge=judge_exit; }
 ranks() { command=(mpirun -np "$1" --bind-to none --oversubscribe --mca btl "vader,self" "$programs/bin/$2" "${@:3}") judge=judge_exit; }
 gtest() { command=("$programs/tests/bin/$1" "${@:2}") judge=judge_gtest; }
@@ -38,6 +38,13 @@ means() {
   program "${@:2}"
   command+=("--record=$out/logs/$row_name.json")
   judge=judge_means means_of=$1
+}
+# traced PREFIX KIND ARGUMENT...: a timeline beside the log, of the kernels that GPUs ran; those whose names begin with
+# PREFIX, unless it is empty, are collectives'.
+traced() {
+  "${@:2}"
+  command+=("--trace=$out/logs/$row_name.trace.json" --trace-steps=3 --min-time=10ms)
+  judge=judge_trace kernels_of=$1
 }
 # at_least BAR WORDS KIND ARGUMENT...: the figure of the line with WORDS, with four decimals and its 95 % interval,
 # is held against BAR.

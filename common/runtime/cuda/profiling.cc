@@ -21,7 +21,11 @@ void* native_stream(tandem::Stream& stream) {
   return static_cast<tandem::cuda::CudaStream&>(stream).get();
 }
 
-constexpr tandem::CudaProfiling kProfiling{&start, &stop, &native_stream};
+int gpu(tandem::Stream& stream) {
+  return static_cast<tandem::cuda::CudaStream&>(stream).gpu().ordinal();
+}
+
+constexpr tandem::CudaProfiling kProfiling{&start, &stop, &native_stream, &gpu};
 
 }  // namespace
 

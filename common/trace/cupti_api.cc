@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/trace/cupti_api.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "common/trace/cupti_session.h"
+
+namespace tandem::cupti {
+namespace {
+
+// Of the toolkit's major version, since records of another look different.
+std::string soname() { return fmt::format("libcupti.so.{}", CUDA_VERSION / 1000); }
+
+// Puts the functions in their places; returns the first that is not there.
+std::string fill(Api& api, void* library) {
+  std::string missing;
+  const auto find = [&]<class Function>(Function& place, const char* name) {
+    place = reinterpret_cast<Function>(dlsym(library, name));
+    if (place == nullptr && missing.empty()) missing = name;
+  };
+  find(api.register_callbacks, "cuptiActivityRegisterCallbacks");
+  find(api.enable, "cuptiActivityEnable");
+  find(api.disable, "cuptiActivityDisable");
+  find(api.flush_all, "cuptiActivityFlushAll");
+  find(api.next_record, "cuptiActivityGetNextRecord");
+  find(api.dropped_records, "cuptiActivityGetNumDroppedRecords");
+  find(api.push_id, "cuptiActivityPushExternalCorrelationId");
+  find(api.pop_id, "cuptiActivityPopExternalCorrelationId");
+  find(api.timestamp, "cuptiGetTimestamp");
+  find(api.stream_id, "cuptiGetStreamIdEx");
+  find(api.result_string, "cuptiGetResultString");
+  return missing;
+}
+
+}  // namespace
+
+std::vector<std::string> usual_libraries() {
+  std::vector<std::string> files{soname()};
+  const auto add_toolkit = [&](const std::string& home) {
+    for (const char* folder : {"lib64", "lib", "extras/CUPTI/lib64"}) {
+      files.push_back(fmt::format("{}/{}/{}", home, folder, soname()));
+    }
+  };
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* const home = std::getenv(name)) add_toolkit(home);
+  }
+  add_toolkit("/usr/local/cuda");
+  add_toolkit(fmt::format("/usr/local/cuda-{}", CUDA_VERSION / 1000));
+  return files;
+}
+
+std::string load_api(const std::vector<std::string>& files, Api& api) {
+  std::string first;
+  for (const std::string& file : files) {
+    void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library != nullptr) {
+      const std::string missing = fill(api, library);
+      return missing.empty() ? "" : fmt::format("{} has no {}: install a newer one", file, missing);
+    }
+    const char* const reason = dlerror();
+    if (first.empty()) first = reason != nullptr ? reason : "no reason known";
+  }
+  return fmt::format(
+      "{} does not load ({}): install the CUDA toolkit's CUPTI, or add its folder to "
+      "LD_LIBRARY_PATH",
+      soname(), first);
+}
+
+std::string refusal(const Api& api, const char* call, CUptiResult result) {
+  const char* name = nullptr;
+  if (api.result_string(result, &name) != CUPTI_SUCCESS || name == nullptr) name = "no name";
+  const char* advice = "";
+  switch (result) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+      advice = ": run as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0";
+      break;
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+      advice = ": another profiler is attached to this process, run without it";
+      break;
+    case CUPTI_ERROR_HARDWARE_BUSY:
+      advice = ": another profiler is using the GPU, wait until it is done";
+      break;
+    default:
+      break;
+  }
+  return fmt::format("{}: {} ({}){}", call, name, static_cast<int>(result), advice);
+}
+
+}  // namespace tandem::cupti

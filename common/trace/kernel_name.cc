@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/trace/kernel_name.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace tandem {
+namespace {
+
+constexpr std::size_t kMost = 80;
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text ? std::string(text.get()) : name;
+}
+
+void erase_all(std::string& text, const std::string& part) {
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
+    text.erase(at, part.size());
+  }
+}
+
+// Parentheses may be in template arguments too: those that the name ends with are its parameters.
+void drop_parameters(std::string& name) {
+  if (!name.ends_with(')')) return;
+  int depth = 0;
+  for (std::size_t at = name.size(); at-- > 0;) {
+    if (name[at] == ')') ++depth;
+    if (name[at] == '(' && --depth == 0) return name.resize(at);
+  }
+}
+
+// The position behind the last `what` that is in no template's arguments; 0 where there is none.
+std::size_t behind_last(const std::string& name, char what) {
+  std::size_t found = 0;
+  int depth = 0;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (name[at] == '<') ++depth;
+    if (name[at] == '>') --depth;
+    if (name[at] == what && depth == 0) found = at + 1;
+  }
+  return found;
+}
+
+std::string without_arguments(const std::string& name) {
+  std::string kept;
+  int depth = 0;
+  for (const char one : name) {
+    if (one == '<' && depth++ == 0) kept += "<...>";
+    if (depth == 0) kept += one;
+    if (one == '>') --depth;
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::string kernel_name(const std::string& linker_name) {
+  std::string name = demangled(linker_name);
+  erase_all(name, "(anonymous namespace)::");
+  drop_parameters(name);
+  name.erase(0, behind_last(name, ' '));  // the return type, which only templates' names have
+  if (name.size() > kMost) name = without_arguments(name);
+  if (name.size() > kMost) name.erase(0, behind_last(name, ':'));
+  if (name.size() > kMost) name = name.substr(0, kMost - 3) + "...";
+  return name.empty() ? "kernel" : name;
+}
+
+}  // namespace tandem

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/timeline/crossing.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "common/timeline/merge.h"
+
+namespace tandem::timeline {
+namespace {
+
+Slice slice(Kind kind, const std::string& name, int begin, int end) {
+  return {.kind = kind, .name = name, .begin = Nanoseconds{begin}, .end = Nanoseconds{end}};
+}
+
+// Names of the slices, by track, the one that was given first.
+std::vector<std::string> taken(std::vector<Slice> slices) {
+  Track track{.device = 2, .name = "compute", .slices = std::move(slices)};
+  sort_slices(track);
+  std::vector<Track> all = take_crossing(track);
+  all.insert(all.begin(), track);
+  std::vector<std::string> told;
+  for (const Track& one : all) {
+    EXPECT_EQ(one.device, 2);
+    std::string text = one.name + ":";
+    for (const Slice& each : one.slices) text += " " + each.name;
+    told.push_back(text);
+  }
+  return told;
+}
+
+using Told = std::vector<std::string>;
+
+TEST(Crossing, WhatNestsOrIsApart_Stays) {
+  EXPECT_EQ(taken({slice(Kind::kOperation, "o", 0, 10), slice(Kind::kKernel, "a", 0, 10),
+                   slice(Kind::kOperation, "p", 10, 20), slice(Kind::kKernel, "b", 10, 15),
+                   slice(Kind::kMemory, "c", 15, 20), slice(Kind::kKernel, "d", 25, 30)}),
+            Told{"compute: o a p b c d"});
+}
+
+TEST(Crossing, AKernelOverTheEndOfItsOperation_IsBeside) {
+  EXPECT_EQ(taken({slice(Kind::kOperation, "o", 0, 10), slice(Kind::kKernel, "a", 5, 12),
+                   slice(Kind::kOperation, "p", 10, 20), slice(Kind::kKernel, "b", 12, 15)}),
+            (Told{"compute: o p b", "compute beside: a"}));
+}
+
+TEST(Crossing, AKernelOverTheBeginningOfAnOperation_IsBeside) {
+  EXPECT_EQ(taken({slice(Kind::kKernel, "a", 5, 30), slice(Kind::kOperation, "o", 10, 20),
+                   slice(Kind::kKernel, "b", 12, 15)}),
+            (Told{"compute: o b", "compute beside: a"}));
+}
+
+TEST(Crossing, KernelsAtOnce_AreOnAsManyTracksAsThereAreAtOnce) {
+  EXPECT_EQ(taken({slice(Kind::kKernel, "a", 0, 10), slice(Kind::kKernel, "b", 1, 4),
+                   slice(Kind::kKernel, "c", 2, 6), slice(Kind::kKernel, "d", 5, 8)}),
+            (Told{"compute: a", "compute beside: b d", "compute beside 2: c"}));
+}
+
+}  // namespace
+}  // namespace tandem::timeline
