@@ -14,8 +14,8 @@ unset CUDA_VISIBLE_DEVICES CUDA_HOME CUDA_PATH
 
 # A build folder of stand-ins, a toolkit with its sanitizer, and an mpirun.
 make_stand_ins() {
-  mkdir -p built/bin built/tests/bin built/tests/workloads toolkit/bin path
-  touch built/tests/workloads/by-flops.json
+  mkdir -p built/bin built/tests/bin built/tests/lib built/tests/workloads toolkit/bin path
+  touch built/tests/workloads/by-flops.json built/tests/lib/libtandem_nvtx_recorder.so
   local program
   for program in step_bench copy_bench collective_bench kernel_bench; do cp "$stand_in" built/bin/$program; done
   for program in cuda_contract_test cuda_parity_test cuda_module_test; do cp "$stand_in" built/tests/bin/$program; done
@@ -75,6 +75,8 @@ case_one_gpu() {
   is memcheck-resnet passed
   for row in trace-cupti trace-cupti-graph trace-cupti-ddp-1; do is $row passed '2 kernels$'; done
   is trace-cupti-ddp 'not run' 'needs 2 GPUs$'
+  is nvtx-ranges passed '21 cases$'
+  grep -q "^python3 -B $(dirname "$tools")/tests/trace/nvtx_ranges_test.py $folder/built/bin/step_bench $folder/built/tests/lib/libtandem_nvtx_recorder.so mpirun cuda$" starts || die "no NVTX ranges"
   is graph-pairs passed '1.0010'
   is graph-ddp-1 passed
   is graph-ddp 'not run' 'needs 2 GPUs$'
@@ -247,6 +249,19 @@ case_failing() {
   if grep -q '"tandem_source": "nccl-collectives-1"' result/results.json; then die "figures of a program that failed"; fi
 }
 
+# Ranges in the wrong place, and a test that did not run.
+case_ranges() {
+  make_stand_ins
+  FAKE_PROOF="python3=ranges" expect 1 proved --gpus 1 --rows nvtx-ranges
+  is nvtx-ranges failed 'exit status 1: FAIL: test_phases_are_in_steps .__main__.DpTest.$'
+  rm -r result
+  FAKE_PROOF="python3=silent" expect 1 proved --gpus 1 --rows nvtx-ranges
+  is nvtx-ranges failed 'it printed nothing'
+  rm -r result built/tests/lib/libtandem_nvtx_recorder.so
+  expect 0 proved --gpus 1 --rows nvtx-ranges
+  is nvtx-ranges 'not run' 'built without NVTX, or without tests$'
+}
+
 case_sweep_failing() {
   make_stand_ins
   FAKE_FAIL=dp expect 1 proved --gpus 1 --rows steps,doubled
@@ -374,6 +389,7 @@ case_rehearsal() {
   for row in dp ddp allreduce replicate; do is numbers-resnet-$row passed; done
   for row in adam adamw workload; do is numbers-$row passed; done
   is attention 'not run' 'a rehearsal on the CPU'
+  if [ -e "$build/tests/lib/libtandem_nvtx_recorder.so" ]; then is nvtx-ranges passed '21 cases$'; fi
   is steps-gpt2 passed
   is steps-resnet passed
   is doubled-resnet passed

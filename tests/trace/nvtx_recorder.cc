@@ -2,9 +2,11 @@
 //
 // What a profiler is to NVTX, as a library for NVTX_INJECTION64_PATH: every range of the domain
 // "tandem" as a line of JSON in the file NVTX_RECORD_FOLDER/<process id>.jsonl, in the order of the
-// calls.
+// calls, and names of threads and CUDA streams. What CUDA's libraries mark in domains of theirs is
+// left out.
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCuda.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -45,7 +47,7 @@ void write(const char* event, const std::string& fields) {
 }
 
 // Texts are plain names: nothing in them needs escaping. A domain and a registered string are
-// handles of ours: the texts themselves.
+// handles of ours: the texts themselves. The default domain is null.
 std::string field(const char* name, const void* text) {
   return std::string(", \"") + name + "\": \"" + static_cast<const char*>(text) + "\"";
 }
@@ -55,6 +57,10 @@ std::string field(const char* name, long long value) {
 
 void* keep(const char* text) { return new std::string(text); }
 const char* text_of(const void* handle) { return static_cast<const std::string*>(handle)->c_str(); }
+
+bool is_ours(nvtxDomainHandle_t domain) {
+  return domain != nullptr && std::string("tandem") == text_of(domain);
+}
 
 std::string range(const nvtxEventAttributes_t& range) {
   const bool registered = range.messageType == NVTX_MESSAGE_TYPE_REGISTERED;
@@ -69,9 +75,14 @@ void NVTX_API name_thread(uint32_t thread, const char* name) {
   write("name_thread", field("named", thread) + field("name", name));
 }
 
+void NVTX_API name_stream(CUstream /*stream*/, const char* name) {
+  write("name_stream", field("name", name));
+}
+
 nvtxDomainHandle_t NVTX_API create_domain(const char* name) {
-  write("domain", field("name", name));
-  return static_cast<nvtxDomainHandle_t>(keep(name));
+  const auto domain = static_cast<nvtxDomainHandle_t>(keep(name));
+  if (is_ours(domain)) write("domain", field("name", name));
+  return domain;
 }
 
 nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const char* text) {
@@ -79,21 +90,25 @@ nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const char* text
 }
 
 void NVTX_API name_category(nvtxDomainHandle_t domain, uint32_t category, const char* name) {
+  if (!is_ours(domain)) return;
   write("category",
         field("domain", text_of(domain)) + field("category", category) + field("name", name));
 }
 
 int NVTX_API push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+  if (!is_ours(domain)) return NVTX_NO_PUSH_POP_TRACKING;
   write("push", field("domain", text_of(domain)) + range(*attributes));
   return 0;
 }
 
 int NVTX_API pop(nvtxDomainHandle_t domain) {
+  if (!is_ours(domain)) return NVTX_NO_PUSH_POP_TRACKING;
   write("pop", field("domain", text_of(domain)));
   return 0;
 }
 
 nvtxRangeId_t NVTX_API start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+  if (!is_ours(domain)) return 0;
   const nvtxRangeId_t id = ++recorder().ranges;
   write("start", field("domain", text_of(domain)) + range(*attributes) +
                      field("id", static_cast<long long>(id)));
@@ -101,6 +116,7 @@ nvtxRangeId_t NVTX_API start(nvtxDomainHandle_t domain, const nvtxEventAttribute
 }
 
 void NVTX_API end(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
+  if (!is_ours(domain)) return;
   write("end", field("domain", text_of(domain)) + field("id", static_cast<long long>(id)));
 }
 
@@ -120,6 +136,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
   unsigned size = 0;
   if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) == 0) return 0;
   take(table, size, NVTX_CBID_CORE_NameOsThreadA, &name_thread);
+  if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CUDA, &table, &size) == 0) return 0;
+  take(table, size, NVTX_CBID_CUDA_NameCuStreamA, &name_stream);
   if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0) return 0;
   take(table, size, NVTX_CBID_CORE2_DomainCreateA, &create_domain);
   take(table, size, NVTX_CBID_CORE2_DomainRegisterStringA, &register_string);

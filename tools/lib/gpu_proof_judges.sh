@@ -29,6 +29,17 @@ judge_gtest() {
   fi
 }
 
+# Of Python's unittest, which names what failed first of all.
+judge_unittest() {
+  local ran
+  ran=$(sed -n 's/^Ran \([1-9][0-9]*\) tests\{0,1\} in .*/\1/p' "$2")
+  if [ "$1" = 0 ] && [ -n "$ran" ]; then
+    state=passed detail="$ran cases"
+  else
+    state=failed detail="exit status $1: $(grep -aEm 1 '^(FAIL|ERROR): ' "$2" || reason_in "$2")"
+  fi
+}
+
 # Racecheck counts hazards, the others errors. A device that the tool does not know is no fault of the program.
 judge_sanitizer() {
   local summary

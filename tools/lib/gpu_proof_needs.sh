@@ -48,6 +48,7 @@ missing_for() {
       device) if [ "$backend" = cuda ] && [ "$gpus" = 0 ]; then printf 'no GPU\n'; return; fi ;;
       test:*) if [ ! -x "$programs/tests/bin/${need#*:}" ]; then printf 'no %s here: it was not built\n' "${need#*:}"; return; fi ;;
       workload:*) if [ ! -r "$programs/tests/workloads/${need#*:}" ]; then printf 'no tests/workloads/%s here: the tests were not built\n' "${need#*:}"; return; fi ;;
+      recorder) if [ ! -r "$programs/tests/lib/libtandem_nvtx_recorder.so" ]; then printf 'no tests/lib/libtandem_nvtx_recorder.so here: it was built without NVTX, or without tests\n'; return; fi ;;
       tool:*) if ! tool_path "${need#*:}" >/dev/null; then printf 'no %s in PATH or a CUDA toolkit\n' "${need#*:}"; return; fi ;;
       torch | model:*) ;;  # asked last, see why_not
       *) die "row needs '$need', which is no known need" ;;

@@ -64,6 +64,7 @@ declare_rows() {
     row trace-cupti gpu 60 'a timeline of dp, devices doubled up: kernels by CUPTI, each in its step' traced '' program step_bench $tiny --strategy=dp --devices=2 $shared
     row trace-cupti-graph gpu 60 'a timeline of replayed steps: kernels by CUPTI, each in its step' traced '' program step_bench $tiny --cuda-graph=on
     row trace-cupti-ddp-1 gpu 60 'a timeline of ddp over NCCL, one rank: kernels by CUPTI, each in its step' traced '' ranks 1 step_bench $tiny --strategy=ddp --comm=nccl
+    row nvtx-ranges device,recorder,tool:python3 60 'dp and ddp, devices doubled up: NVTX ranges by name, nesting, payload and count' nvtx_ranges
     row graph-ddp-1 gpu 60 'ddp of one rank over NCCL, replayed: numbers as single' over_nccl ranks 1 step_bench $tiny --strategy=ddp --comm=nccl --cuda-graph=on --verify
     row graph-ddp-1-pairs gpu 90 'the same against an enqueued one, pair by pair' pairs figures ranks 1 step_bench "--backend=$backend" "--model=$(proof_model)" --batch=64 --strategy=ddp --comm=nccl --ab=cuda-graph=on --pairs=50
   }

@@ -15,6 +15,7 @@ states=() details=() seconds=()
 #   test:NAME     the test program          tool:NAME   a program in PATH or in a CUDA toolkit
 #   torch         PyTorch in python3, with CUDA but in a rehearsal
 #   model:NAME    a model that the back end has       workload:FILE  of tests/workloads
+#   recorder      tests/trace/nvtx_recorder.cc
 # KIND is one of the functions below, which sets `command` and `judge`.
 row() {
   row_names+=("$1") row_needs+=("$2") row_limits+=("$3") row_titles+=("$4")
@@ -63,6 +64,11 @@ p2p_off() {
 # torch_pairs OPTION...: a step of single against PyTorch's own.
 torch_pairs() {
   command=(python3 "$here/torch/single_against_eager.py" "--step-bench=$programs/bin/step_bench" "--backend=$backend" "$@") judge=judge_exit
+}
+# nvtx_ranges: dp and ddp, two devices each, watched by what stands in for a profiler.
+nvtx_ranges() {
+  command=(python3 -B "$(dirname "$here")/tests/trace/nvtx_ranges_test.py" "$programs/bin/step_bench" "$programs/tests/lib/libtandem_nvtx_recorder.so" mpirun "$backend")
+  judge=judge_unittest
 }
 # over_nccl KIND ARGUMENT...: NCCL has to have met: what stands in for it would give the same numbers.
 over_nccl() {
