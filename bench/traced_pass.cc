@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <optional>
 #include <utility>
 
 #include "bench/abort_on_error.h"
@@ -18,7 +17,6 @@
 #include "common/stats/summary.h"
 #include "common/timeline/merge.h"
 #include "common/timeline/trace_json.h"
-#include "common/trace/gpu_activity.h"
 #include "common/trace/timeline_recorder.h"
 
 namespace tandem::bench {
@@ -72,16 +70,15 @@ timeline::ClockReading read_clock_of(Communicator& ranks) {
 timeline::Process record_steps(Place& place, const StepOptions& options, Strategy& strategy,
                                TimelineRecorder& recorder) {
   Communicator& ranks = *place.communicator;
-  std::optional<GpuActivity> gpus;  // before the warm-up, which it slows down too
-  if (place.platform->backend() == Backend::kCuda) gpus.emplace();
+  // Before the warm-up, which it slows down too.
+  if (place.platform->backend() == Backend::kCuda) recorder.watch_gpus();
   const int steps_per_sample = std::max(1, options.free_running);
   Sampler sampler(strategy, ranks, steps_per_sample, clocks_of(place));
   static_cast<void>(sampler.warm_up(options.warmup_steps, options.warmup_time));
   const bool is_apart = clocks_of(place) == Clocks::kApart;
   HarnessTrack harness;
   const auto before = is_apart ? read_clock_of(ranks) : timeline::ClockReading{};
-  if (gpus) gpus->begin();
-  recorder.start(gpus ? &*gpus : nullptr);
+  recorder.start();
   for (int sample = 0; sample < options.traced_samples; ++sample) {
     take_sample(strategy, ranks, steps_per_sample, harness);
   }
@@ -162,8 +159,8 @@ void trace_steps(Bootstrap& bootstrap, Place& place, const StepOptions& options,
   const std::vector<std::string> all = bootstrap.all_gather(mine);
   attempt_together(bootstrap, [&] {
     if (bootstrap.rank() != 0) return;
-    timeline::Trace trace{
-        .facts = {}, .processes = {}, .untraced = figures_of(untraced, options.variant.strategy)};
+    timeline::Trace trace;
+    trace.untraced = figures_of(untraced, options.variant.strategy);
     for (const std::string& one : all) {
       trace.processes.push_back(timeline::parse_trace(one, "a rank's timeline").processes.front());
     }

@@ -96,7 +96,12 @@ std::string reason_of(const Row& row) {
   return row.more() <= 2 * row.events * kEventCost ? told : told + "; the rest *";
 }
 
-std::string reasons(const std::vector<Row>& rows) {
+bool is_by_cupti(const Trace& trace) {
+  const auto source = trace.facts.find("cuda_times");
+  return source != trace.facts.end() && source->second == "cupti";
+}
+
+std::string reasons(const std::vector<Row>& rows, bool is_by_cupti) {
   std::string text;
   for (const Row& row : rows) {
     const bool counts = std::max(row.traced, row.untraced) >= kJudged * rows.front().untraced;
@@ -106,9 +111,10 @@ std::string reasons(const std::vector<Row>& rows) {
   }
   if (text.empty()) return "  All of 1 % of the step or more are within 5 %.\n";
   if (text.find('*') != std::string::npos) {
-    text +=
-        "  * the two passes differ, or met the machine in different states: trace more steps, with "
-        "nothing beside it\n";
+    text += fmt::format(
+        "  * {}the two passes differ, or met the machine in different states: trace more steps, "
+        "with nothing beside it\n",
+        is_by_cupti ? "CUPTI was attached, which makes each launch slower; or " : "");
   }
   return "  More than 5 % apart:\n" + text;
 }
@@ -150,7 +156,7 @@ std::string comparison_text(const Trace& trace) {
     text += fmt::format("  {:<14} {:>7.1f} %  {:>7.1f} %\n", "hidden", traced.hidden_share() * 100,
                         untraced.hidden_share() * 100);
   }
-  return text + reasons(rows) + exposed_reason(steps);
+  return text + reasons(rows, is_by_cupti(trace)) + exposed_reason(steps);
 }
 
 }  // namespace tandem::timeline

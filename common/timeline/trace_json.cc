@@ -193,7 +193,7 @@ std::string to_json(const Trace& trace) {
   for (const Process& process : trace.processes) Writer(process, origin, arrows, events).write();
   sort_by_time(events);
   Json facts = Json::object();
-  facts["tandem_trace"] = "1.1.0";
+  facts["tandem_trace"] = "1.2.0";
   facts["origin_ns"] = origin.count();
   for (const auto& [name, value] : trace.facts) facts[name] = value;
   if (trace.untraced) facts["untraced"] = json_of(*trace.untraced);

@@ -27,24 +27,36 @@ void GpuActivity::know(Stream& stream, std::size_t index) {
   const std::lock_guard lock(mutex_);
   streams_[device] = std::max(streams_[device], index + 1);
   if (cuda_ == nullptr || stream.device().backend != Backend::kCuda) return;
+  gpus_[device] = cuda_->gpu(stream);
   const auto number = session_.number_of(cuda_->native_stream(stream));
-  if (number) places_[{cuda_->gpu(stream), *number}] = {device, index};
+  if (number) places_[{gpus_[device], *number}] = {device, index};
 }
 
-std::uint64_t GpuActivity::mark() {
-  const std::uint64_t number = ++marks_;
+std::uint64_t GpuActivity::mark(int device) {
+  const std::lock_guard lock(mutex_);
+  devices_.push_back(device);
+  const std::uint64_t number = devices_.size();
   session_.mark(number);
   return number;
 }
 
-const GpuActivity::Place* GpuActivity::place_of(const Key& key) {
+const int* GpuActivity::device_of(const cupti::Record& record) const {
+  if (record.behind > 0 && record.behind <= devices_.size()) {
+    const int& device = devices_[record.behind - 1];
+    const auto gpu = gpus_.find(device);
+    if (gpu != gpus_.end() && gpu->second == record.gpu) return &device;
+  }
+  const auto any = std::ranges::find(gpus_, record.gpu, [](const auto& one) { return one.second; });
+  return any == gpus_.end() ? nullptr : &any->first;
+}
+
+const GpuActivity::Place* GpuActivity::place_of(const cupti::Record& record) {
+  const Key key{record.gpu, record.stream};
   const auto known = places_.find(key);
   if (known != places_.end()) return &known->second;
-  const auto beside =
-      std::ranges::find_if(places_, [&](const auto& one) { return one.first.first == key.first; });
-  if (beside == places_.end()) return nullptr;
-  const int device = beside->second.device;
-  return &places_.emplace(key, Place{device, streams_[device]++}).first->second;
+  const int* const device = device_of(record);
+  if (device == nullptr) return nullptr;
+  return &places_.emplace(key, Place{*device, streams_[*device]++}).first->second;
 }
 
 GpuActivity::Told GpuActivity::end() {
@@ -54,7 +66,7 @@ GpuActivity::Told GpuActivity::end() {
   if (why.empty()) why = harvest.failure;
   const std::lock_guard lock(mutex_);
   for (cupti::Record& record : harvest.records) {
-    const Place* const place = place_of({record.gpu, record.stream});
+    const Place* const place = place_of(record);
     if (!why.empty() || place == nullptr) continue;
     const std::uint64_t behind = record.behind;
     told.work[place->device].push_back({ran(std::move(record), place->stream), behind});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -37,8 +36,9 @@ class GpuActivity {
   // A stream that marks are of, with its place among the device's.
   void know(Stream& stream, std::size_t index);
 
-  // The next mark's number, from 1: what the calling thread enqueues from here on is behind it.
-  [[nodiscard]] std::uint64_t mark();
+  // The number of a device's next mark, from 1 over all devices: what the calling thread enqueues
+  // from here on is behind it.
+  [[nodiscard]] std::uint64_t mark(int device);
 
   // All that ran since begin(). Ends: CUPTI is detached. All streams are synchronised.
   [[nodiscard]] Told end();
@@ -50,15 +50,18 @@ class GpuActivity {
   };
   using Key = std::pair<int, std::uint32_t>;  // a GPU, and CUPTI's number of a stream of it
 
-  // Of a stream that nobody marked: one more of a device on that GPU, if any is.
-  [[nodiscard]] const Place* place_of(const Key& key);
+  // Of a stream that nobody marked: one more of the device behind whose mark it was enqueued, if
+  // that is on the record's GPU, or else of any that is; absent where none is.
+  [[nodiscard]] const Place* place_of(const cupti::Record& record);
+  [[nodiscard]] const int* device_of(const cupti::Record& record) const;
 
   cupti::Session session_;
   const CudaProfiling* const cuda_;  // null: no stream is known
-  std::atomic<std::uint64_t> marks_{0};
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;                 // of what follows
   std::map<Key, Place> places_;
   std::map<int, std::size_t> streams_;  // of each device
+  std::map<int, int> gpus_;             // of each device
+  std::vector<int> devices_;            // of each mark
 };
 
 }  // namespace tandem

@@ -3,7 +3,9 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 
 namespace tandem {
@@ -46,6 +48,9 @@ std::size_t behind_last(const std::string& name, char what) {
   return found;
 }
 
+// A trace is JSON, which takes no bytes that are no text.
+bool is_plain(char one) { return one >= ' ' && one <= '~'; }
+
 std::string without_arguments(const std::string& name) {
   std::string kept;
   int depth = 0;
@@ -67,6 +72,7 @@ std::string kernel_name(const std::string& linker_name) {
   if (name.size() > kMost) name = without_arguments(name);
   if (name.size() > kMost) name.erase(0, behind_last(name, ':'));
   if (name.size() > kMost) name = name.substr(0, kMost - 3) + "...";
+  std::ranges::replace_if(name, std::not_fn(is_plain), '?');
   return name.empty() ? "kernel" : name;
 }
 

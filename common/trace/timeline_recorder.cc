@@ -50,7 +50,7 @@ class TimelineRecorder::PerDevice {
     mark.stream = known->second;
     if (gpus_ != nullptr) {
       if (is_new) gpus_->know(stream, mark.stream);
-      mark.number = gpus_->mark();
+      mark.number = gpus_->mark(device_.id().index);
     }
     // What was given up may have failed its stream, which records nothing any more.
     auto event = mark.what == What::kStepAbandoned ? nullptr : device_.make_timed_event();
@@ -83,7 +83,7 @@ class TimelineRecorder::PerDevice {
   };
 
   Device& device_;
-  GpuActivity* const gpus_;  // absent where there are none
+  GpuActivity* const gpus_;  // absent where nobody asked them
   std::mutex mutex_;         // of what follows
   std::map<const Stream*, std::size_t> streams_;
   std::vector<Recorded> marks_;
@@ -92,10 +92,17 @@ class TimelineRecorder::PerDevice {
 TimelineRecorder::TimelineRecorder() = default;
 TimelineRecorder::~TimelineRecorder() = default;
 
+void TimelineRecorder::watch_gpus() { gpus_ = std::make_unique<GpuActivity>(); }
+
+void TimelineRecorder::start() {
+  if (gpus_) gpus_->begin();
+  is_on_ = true;
+}
+
 TimelineRecorder::PerDevice& TimelineRecorder::of(Device& device) {
   const std::lock_guard lock(mutex_);
   auto& found = devices_[device.id().index];
-  if (!found) found = std::make_unique<PerDevice>(device, gpus_);
+  if (!found) found = std::make_unique<PerDevice>(device, gpus_.get());
   return *found;
 }
 
@@ -103,7 +110,7 @@ timeline::Process TimelineRecorder::collect() {
   timeline::Process process;
   const std::lock_guard lock(mutex_);
   GpuActivity::Told told;
-  if (gpus_ != nullptr) told = std::exchange(gpus_, nullptr)->end();
+  if (gpus_) told = gpus_->end();
   process.cuda_times = told.cuda_times;
   process.lost_records = told.lost;
   process.clock_error = told.clock_error;
@@ -111,6 +118,7 @@ timeline::Process TimelineRecorder::collect() {
     device->collect(process, std::move(told.work[index]));
   }
   devices_.clear();
+  gpus_.reset();
   return process;
 }
 

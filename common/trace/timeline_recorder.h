@@ -22,12 +22,11 @@ class TimelineRecorder final : public DetailObserver {
   ~TimelineRecorder() override;
 
   // Steps that are enqueued from here on, or from here on no more, are recorded. Between steps.
-  // `gpus`, if any, tells what they ran meanwhile, and outlives collect().
-  void start(GpuActivity* gpus = nullptr) {
-    gpus_ = gpus;
-    is_on_ = true;
-  }
+  void start();
   void stop() { is_on_ = false; }
+
+  // Has GPUs tell what they run, from here to collect(), where they can: CUPTI is attached.
+  void watch_gpus();
 
   // Tracks and buckets of all devices, on the host's clock, and the bound of how far off it they
   // are. Forgets them. Synchronise all streams first, which still exist.
@@ -47,7 +46,7 @@ class TimelineRecorder final : public DetailObserver {
 
   [[nodiscard]] PerDevice& of(Device& device);
 
-  GpuActivity* gpus_ = nullptr;  // absent where there are none
+  std::unique_ptr<GpuActivity> gpus_;  // null: nobody asked them
   std::atomic<bool> is_on_{false};
   std::mutex mutex_;  // of the map
   std::map<int, std::unique_ptr<PerDevice>> devices_;

@@ -135,6 +135,10 @@ Beside the launch's 50 untraced samples, by the report's definitions; ms per ste
   least exposed     +0.100 ms: waits take up what the trace does elsewhere *
   * the two passes differ, or met the machine in different states: trace more steps, with nothing beside it
 )");
+  trace.facts["cuda_times"] = "cupti";
+  EXPECT_THAT(
+      comparison_text(trace),
+      HasSubstr("  * CUPTI was attached, which makes each launch slower; or the two passes"));
 }
 
 TEST(LaunchFigures, EventsExplainAsMuchAsTheyCost) {

@@ -162,6 +162,9 @@ TEST(KernelName, IsWithoutTypeAndParameters) {
       kernel_name("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
       "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
   EXPECT_EQ(kernel_name("sm90_xmma_gemm_f32f32"), "sm90_xmma_gemm_f32f32");
+  EXPECT_EQ(kernel_name("na\xff"
+                        "me\n"),
+            "na?me?");
   EXPECT_EQ(kernel_name(""), "kernel");
 }
 

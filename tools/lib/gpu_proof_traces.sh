@@ -30,7 +30,7 @@ why_no_trace_by_cupti() {
   local line pid tid step begin end name source seen=0
   local -A device=() step_begin=() step_end=() kernels=() collectives=()
   [ -s "$1" ] || { printf 'there is no trace\n'; return; }
-  source=$(grep -aom 1 '"otherData":{[^}]*}' "$1" | grep -o '"cuda_times":"[^"]*"') || source='no cuda_times'
+  source=$(grep -am 1 '"otherData":' "$1" | grep -o '"cuda_times":"[^"]*"') || source='no cuda_times'
   [ "$source" = '"cuda_times":"cupti"' ] || { printf '%s\n' "$source"; return; }
   while read -r line; do
     [[ $line =~ \"pid\":([0-9]+),\"tid\":([0-9]+),.*\"device\":(-?[0-9]+) ]] || continue
