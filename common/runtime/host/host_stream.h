@@ -74,6 +74,9 @@ class HostStream final : public Stream {
   // The same for a transfer; only where there is a link.
   void enqueue_transfer(Transfer transfer);
 
+  // How many tasks were queued, waits and records among them, modulo a large power of two.
+  [[nodiscard]] std::uint32_t tasks_queued() const { return tasks_.pushed(); }
+
   // The modelled link; absent where there is none.
   [[nodiscard]] HostLink* link() const { return options_.link; }
 

@@ -35,10 +35,14 @@ class TaskQueue {
     append(node);
   }
 
+  // Callers': how many were pushed, modulo a large power of two.
+  [[nodiscard]] std::uint32_t pushed() const {
+    return announced_.load(std::memory_order_relaxed) / kOne;
+  }
+
   // Callers': all tasks have said that they are carried out, and what they wrote is visible.
   [[nodiscard]] bool is_carried_out() const {
-    return carried_out_.load(std::memory_order_acquire) ==
-           announced_.load(std::memory_order_relaxed) / kOne;
+    return carried_out_.load(std::memory_order_acquire) == pushed();
   }
 
   // The worker's: waits for the next task, parked, and runs it.
