@@ -10,6 +10,7 @@
 
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_device.h"
+#include "common/runtime/host/host_event.h"
 #include "common/runtime/host/host_platform.h"
 
 namespace tandem::host {
@@ -164,6 +165,28 @@ TEST_F(HostStreamTest, Account_HasWhatOperationsTookOfTheProcessor) {
   EXPECT_GE(account.operations.at("work").time, milliseconds(10));
   EXPECT_GE(account.worker,
             account.operations.at("work").time + account.operations.at("delay").time);
+}
+
+TEST_F(HostStreamTest, Log_HasEachTaskFromItsOpeningOn) {
+  host_.delay(milliseconds(1));
+  host_.open_log();
+  const std::uint32_t opened = host_.tasks_queued();
+  host_.delay(milliseconds(2));
+  const auto event = device_.make_timed_event();
+  host_.record(*event);
+  host_.enqueue({"nothing", {}, [] {}});
+  EXPECT_EQ(host_.tasks_queued() - opened, 3U);
+  host_.pause_log();
+  host_.delay(milliseconds(2));
+  host_.enqueue({"nothing", {}, [] {}});
+  host_.resume_log();
+  const TaskLog log = host_.close_log();
+  EXPECT_LE(log.after(0), log.before(0));
+  EXPECT_GE(log.after(1) - log.before(0), milliseconds(2));
+  EXPECT_EQ(log.after(2), static_cast<const HostEvent&>(*event).latest()->end.at);
+  EXPECT_LE(log.after(2), log.before(2));
+  EXPECT_LE(log.before(2), log.after(3));
+  EXPECT_GE(log.after(5) - log.after(4), milliseconds(2));
 }
 
 TEST_F(HostStreamTest, Account_OfFailedWork_IsItsError) {

@@ -63,7 +63,7 @@ void HostStream::work() {
 ModelledTime HostStream::ready(TimePoint enqueued) const {
   if (link()) return link()->ready(end_, enqueued);
   ModelledTime now = end_;
-  now.at = std::max(end_.at, Clock::now());
+  now.at = end_of_work();
   return now;
 }
 
@@ -105,6 +105,30 @@ WorkAccount HostStream::close_account() {
   });
   synchronize();
   return account;
+}
+
+void HostStream::open_log() {
+  push([this] { log_.emplace(end_of_work()); });
+}
+
+void HostStream::pause_log() {
+  push([this] { log_->pause(); });
+}
+
+void HostStream::resume_log() {
+  push([this] {
+    log_->resume();
+    log_->begin(end_of_work());
+  });
+}
+
+TaskLog HostStream::close_log() {
+  TaskLog log;
+  push([this, &log] {
+    if (log_) log = *std::exchange(log_, std::nullopt);
+  });
+  synchronize();
+  return log;
 }
 
 void HostStream::run(const Transfer& transfer, TimePoint enqueued) {
@@ -170,6 +194,7 @@ std::shared_ptr<Completion> HostStream::enqueue_completion() {
   auto completion = std::make_shared<Completion>();
   tasks_.push([this, completion, enqueued = time_of_call()] {
     completion->end = ready(enqueued);
+    if (log_ && !log_->is_paused()) log_->begin(completion->end.at);
     completion->failure = failure_;
     tasks_.note_carried_out();  // before those who wait go on: they may ask is_done() at once
     completion->complete();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <latch>
@@ -14,6 +15,7 @@
 #include "common/runtime/access.h"
 #include "common/runtime/host/completion.h"
 #include "common/runtime/host/host_link.h"
+#include "common/runtime/host/task_log.h"
 #include "common/runtime/host/task_queue.h"
 #include "common/runtime/host/work_account.h"
 #include "common/runtime/stream.h"
@@ -90,12 +92,23 @@ class HostStream final : public Stream {
   void open_account();
   [[nodiscard]] WorkAccount close_account();
 
+  // The same for a log of when it began and ended each of the tasks that are queued after this;
+  // where there is no link. Between pause_log() and resume_log(), which are tasks in it themselves,
+  // tasks run that it leaves out: some are shorter than a look at the clock.
+  void open_log();
+  void pause_log();
+  void resume_log();
+  [[nodiscard]] TaskLog close_log();
+
  private:
   // Queues `work`, then the word that it is done.
   template <class Work>
   void push(Work&& work) {
     auto task = [this, work = std::forward<Work>(work)]() mutable {
+      const bool is_logged = log_ && !log_->is_paused();
+      if (is_logged) begin_logged();
       work();
+      if (is_logged && log_) end_logged();
       tasks_.note_carried_out();
     };
     static_assert(sizeof(task) <= TaskQueue::kTaskRoom, "each task would take memory of its own");
@@ -106,6 +119,18 @@ class HostStream final : public Stream {
   void run_body(Operation& operation);
   void run(const Transfer& transfer, TimePoint enqueued);
   void sleep_to(TimePoint time);
+  // A look at the clock takes as long as the shortest tasks: one is both a task's end and the
+  // beginning of the next where that is there already, and an event's own look will do.
+  void begin_logged() {
+    const bool must_look = tasks_.was_awaited() || log_->is_open();
+    log_->begin(must_look ? end_of_work() : log_->latest());
+  }
+  void end_logged() {
+    if (tasks_.has_next() && !log_->is_paused()) return log_->leave_open();
+    log_->end(end_of_work());
+  }
+  // Now, or when the work so far is over where that is later.
+  [[nodiscard]] TimePoint end_of_work() const { return std::max(end_.at, Clock::now()); }
   // For the tasks to be pushed; the clock is read only where there is a link.
   [[nodiscard]] TimePoint time_of_call() const { return link() ? Clock::now() : TimePoint{}; }
   // When a task that was enqueued then may start.
@@ -126,6 +151,7 @@ class HostStream final : public Stream {
       end_;  // of the work so far: kept always with a link, else where a duration is modelled
   std::mt19937_64 delays_;
   std::optional<WorkAccount> account_;  // while one is kept
+  std::optional<TaskLog> log_;          // the same
 
   std::latch prepared_{1};  // the worker is bound, or failure_ says why not
 

@@ -29,9 +29,11 @@ void TaskQueue::append(Node& node) {
 }
 
 TaskQueue::Node& TaskQueue::take() {
+  was_awaited_ = false;
   for (;;) {
     std::uint32_t seen = announced_.load(std::memory_order_acquire);
     if (seen / kOne != taken_) break;
+    was_awaited_ = true;
     // Who adds a task between that look and the mark makes the exchange fail; who adds one after
     // it sees the mark.
     if ((seen & kParked) == 0 &&

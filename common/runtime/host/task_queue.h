@@ -48,6 +48,14 @@ class TaskQueue {
   // The worker's: waits for the next task, parked, and runs it.
   void run_next();
 
+  // The worker's, in a task: it was not there yet when the one before it had ended.
+  [[nodiscard]] bool was_awaited() const { return was_awaited_; }
+
+  // The worker's, in a task: the next one is there already.
+  [[nodiscard]] bool has_next() const {
+    return announced_.load(std::memory_order_relaxed) / kOne != taken_;
+  }
+
   // The worker's, once in each task, perhaps before the task ends.
   void note_carried_out() {
     const std::uint32_t count = carried_out_.load(std::memory_order_relaxed) + 1;
@@ -81,6 +89,7 @@ class TaskQueue {
   // The worker's: the node that was run last stays here, for a caller may be linking to it.
   alignas(64) Node* current_;
   std::uint32_t taken_ = 0;
+  bool was_awaited_ = false;
 };
 
 }  // namespace tandem::host
