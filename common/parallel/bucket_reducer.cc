@@ -193,10 +193,14 @@ void BucketReducer::finish() {
 
 void BucketReducer::copy_out(const Bucket& bucket) {
   replica_.timer().begin(replica_.stream(), Phase::kBucketCopy);
-  for (const BucketPlan::Slot& slot : bucket.plan.slots) {
-    const auto index = static_cast<std::size_t>(slot.segment);
-    replica_.timer().copy(replica_.stream(), own_gradients_->tensors[index], places_[index].view);
-  }
+  const auto copy_all = [&] {
+    for (const BucketPlan::Slot& slot : bucket.plan.slots) {
+      const auto index = static_cast<std::size_t>(slot.segment);
+      enqueue_copy(replica_.stream(), own_gradients_->tensors[index], places_[index].view);
+    }
+  };
+  replica_.timer().copies(replica_.stream(), static_cast<int>(bucket.plan.slots.size()),
+                          bucket.plan.gradient_bytes, copy_all);
   replica_.timer().begin(replica_.stream(), Phase::kExposedComm);
 }
 

@@ -52,7 +52,11 @@ void match_collectives(Trace& trace) {
       }
     }
   }
-  for (const auto& [sequence, all] : by_sequence) meet(all);
+  for (const auto& [sequence, all] : by_sequence) {
+    const std::string& name = all.front().slice->name;
+    const auto is_same = [&](const Participant& one) { return one.slice->name == name; };
+    if (std::ranges::all_of(all, is_same)) meet(all);
+  }
 }
 
 void sort_slices(Track& track) {

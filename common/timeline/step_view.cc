@@ -13,9 +13,12 @@ struct Gathered {
   DeviceStep step;
   std::vector<Interval> work;
   std::vector<Interval> communication;
+  std::vector<Interval> in_line;
 };
 
-void take(const Slice& slice, bool has_collectives, Gathered& into) {
+bool is_of_bucket(const Slice& collective) { return collective.index >= 0; }
+
+void take(const Slice& slice, bool is_of_buckets, Gathered& into) {
   switch (slice.kind) {
     case Kind::kStep:
       into.step.begin = slice.begin;
@@ -28,10 +31,11 @@ void take(const Slice& slice, bool has_collectives, Gathered& into) {
     case Kind::kCollective:
       into.step.collectives.push_back(&slice);
       into.communication.push_back({slice.begin, slice.end});
+      if (!is_of_bucket(slice)) into.in_line.push_back({slice.begin, slice.end});
       return;
     case Kind::kOperation:
     case Kind::kCopy:
-      if (!has_collectives) into.work.push_back({slice.begin, slice.end});
+      if (!is_of_buckets) into.work.push_back({slice.begin, slice.end});
       return;
     case Kind::kHarness:
     case Kind::kLayer:
@@ -41,9 +45,10 @@ void take(const Slice& slice, bool has_collectives, Gathered& into) {
   }
 }
 
-bool holds_collectives(const Track& track) {
-  return std::ranges::any_of(track.slices,
-                             [](const Slice& one) { return one.kind == Kind::kCollective; });
+bool holds_buckets(const Track& track) {
+  return std::ranges::any_of(track.slices, [](const Slice& one) {
+    return one.kind == Kind::kCollective && is_of_bucket(one);
+  });
 }
 
 using ByStep = std::map<int, std::map<int, Gathered>>;  // of a process, then by device
@@ -51,9 +56,9 @@ using ByStep = std::map<int, std::map<int, Gathered>>;  // of a process, then by
 ByStep gather(const Process& process) {
   ByStep found;
   for (const Track& track : process.tracks) {
-    const bool has_collectives = holds_collectives(track);
+    const bool is_of_buckets = holds_buckets(track);
     for (const Slice& slice : track.slices) {
-      if (slice.step > 0) take(slice, has_collectives, found[slice.step][track.device]);
+      if (slice.step > 0) take(slice, is_of_buckets, found[slice.step][track.device]);
     }
   }
   for (const Bucket& bucket : process.buckets) {
@@ -81,6 +86,7 @@ DeviceStep finished(Gathered&& gathered, int rank, int device) {
   step.pieces = count(gathered.work, step.phases);
   step.work = union_of(std::move(gathered.work));
   step.communication = union_of(std::move(gathered.communication));
+  step.in_line = union_of(std::move(gathered.in_line));
   std::vector<Interval> waiting;
   for (const Slice* const phase : step.phases) {
     if (is_waiting(*phase)) waiting.push_back({phase->begin, phase->end});
@@ -98,6 +104,11 @@ Nanoseconds DeviceStep::phase(std::string_view name) const {
     if (slice->name == name) sum += slice->length();
   }
   return sum;
+}
+
+Nanoseconds hand_over_in(const DeviceStep& device, const Slice& wait) {
+  const Intervals ran = intersection(device.communication, {{wait.begin, wait.end}});
+  return ran.empty() ? Nanoseconds{0} : wait.length() - length(ran);
 }
 
 const DeviceStep& StepView::last() const {

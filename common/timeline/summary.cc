@@ -37,7 +37,9 @@ StepFigures figures_of(const StepView& step) {
           .device = last.device,
           .communication = length(last.communication),
           .exposed = exposed_communication(last),
+          .in_line = communication_in_line(last),
           .in_gaps = communication_in_gaps(last),
+          .hand_over = hand_over(last),
           .exposed_by_books = last.phase("exposed_comm"),
           .idle = last.phase("idle"),
           .start_skew = spread(step.devices, &DeviceStep::begin),
@@ -53,6 +55,8 @@ void add(const DeviceStep& step, DeviceMeans& sums) {
   sums.step += step.end - step.begin;
   sums.communication += length(step.communication);
   sums.exposed += exposed_communication(step);
+  sums.hand_over += hand_over(step);
+  sums.in_line += communication_in_line(step);
   for (const Slice* const phase : step.phases) sums.phases[phase->name] += phase->length();
 }
 
@@ -66,6 +70,8 @@ std::vector<DeviceMeans> means_of(const std::vector<StepView>& steps) {
     device.step /= device.steps;
     device.communication /= device.steps;
     device.exposed /= device.steps;
+    device.hand_over /= device.steps;
+    device.in_line /= device.steps;
     for (auto& [name, time] : device.phases) time /= device.steps;
     means.push_back(std::move(device));
   }
@@ -76,15 +82,28 @@ std::vector<DeviceMeans> means_of(const std::vector<StepView>& steps) {
 
 double StepFigures::overlap() const {
   if (communication == Nanoseconds{0}) return 0;
-  return Seconds(communication - exposed - in_gaps) / Seconds(communication);
+  return Seconds(communication - exposed - in_line - in_gaps) / Seconds(communication);
 }
 
 Nanoseconds exposed_communication(const DeviceStep& device) {
   return length(intersection(device.communication, device.waiting));
 }
 
+Nanoseconds hand_over(const DeviceStep& device) {
+  Nanoseconds sum{0};
+  for (const Slice* const phase : device.phases) {
+    if (phase->name == "exposed_comm") sum += hand_over_in(device, *phase);
+  }
+  return sum;
+}
+
+Nanoseconds communication_in_line(const DeviceStep& device) {
+  return length(without(device.in_line, device.waiting));
+}
+
 Nanoseconds communication_in_gaps(const DeviceStep& device) {
-  return length(without(without(device.communication, device.waiting), device.work));
+  const Intervals others = without(device.communication, device.in_line);
+  return length(without(without(others, device.waiting), device.work));
 }
 
 Summary summary_of(const Trace& trace) {

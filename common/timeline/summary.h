@@ -17,7 +17,9 @@ struct StepFigures {
   int device = 0;
   Nanoseconds communication{0};     // when its collectives ran
   Nanoseconds exposed{0};           // of that, while it waited
+  Nanoseconds in_line{0};           // of that, while it did not, but on its own stream
   Nanoseconds in_gaps{0};           // of that, while it did not, and no operation or copy ran
+  Nanoseconds hand_over{0};         // it waited, for a collective to begin or after one ended
   Nanoseconds exposed_by_books{0};  // its phase exposed_comm
   Nanoseconds idle{0};              // its phase idle
   // Of all devices:
@@ -39,6 +41,8 @@ struct DeviceMeans {
   Seconds step{0};
   Seconds communication{0};
   Seconds exposed{0};
+  Seconds hand_over{0};
+  Seconds in_line{0};
 };
 
 struct Summary {
@@ -52,7 +56,13 @@ struct Summary {
 // How long collectives ran while the device waited: in its phases exposed_comm and idle.
 [[nodiscard]] Nanoseconds exposed_communication(const DeviceStep& device);
 
-// How long they ran while it had work to do, and none of its operations and copies ran: they held
+// hand_over_in() all its phases exposed_comm.
+[[nodiscard]] Nanoseconds hand_over(const DeviceStep& device);
+
+// How long those ran that are its own stream's, while it did not wait: nothing is behind them.
+[[nodiscard]] Nanoseconds communication_in_line(const DeviceStep& device);
+
+// How long others ran while it had work to do, and none of its operations and copies ran: they held
 // it up where both share a core or a GPU.
 [[nodiscard]] Nanoseconds communication_in_gaps(const DeviceStep& device);
 

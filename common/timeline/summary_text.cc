@@ -29,11 +29,12 @@ std::string heading(const Trace& trace) {
 
 std::string row(const StepFigures& one) {
   return fmt::format(
-      "{:>4}  {:>9.3f}  {:>13}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>7}  {:>9.3f}  {:>9.3f}  "
+      "{:>4}  {:>9.3f}  {:>13}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>7}  "
+      "{:>9.3f}  {:>9.3f}  "
       "{:>9.3f}\n",
       one.step, milliseconds(one.length), fmt::format("{} / {}", one.rank, one.device),
-      milliseconds(one.communication), milliseconds(one.exposed),
-      milliseconds(one.exposed_by_books), milliseconds(one.in_gaps),
+      milliseconds(one.communication), milliseconds(one.exposed), milliseconds(one.hand_over),
+      milliseconds(one.exposed_by_books), milliseconds(one.in_line), milliseconds(one.in_gaps),
       one.communication == Nanoseconds{0} ? "-" : fmt::format("{:.1f} %", one.overlap() * 100),
       milliseconds(one.idle), milliseconds(one.end_skew), milliseconds(one.arrival_skew));
 }
@@ -42,9 +43,9 @@ std::string row(const StepFigures& one) {
 std::string table(const Summary& summary) {
   std::string text = fmt::format(
       "\nTimes in ms, of the device that ended last; skews of all.\n{:>4}  {:>9}  {:>13}  {:>9}  "
-      "{:>9}  {:>9}  {:>9}  {:>7}  {:>9}  {:>9}  {:>9}\n",
-      "step", "length", "rank / device", "comm", "exposed", "books", "in gaps", "overlap", "idle",
-      "end skew", "arrival");
+      "{:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>7}  {:>9}  {:>9}  {:>9}\n",
+      "step", "length", "rank / device", "comm", "exposed", "hand-over", "books", "in line",
+      "in gaps", "overlap", "idle", "end skew", "arrival");
   for (const StepFigures& one : summary.steps) text += row(one);
   return text;
 }
@@ -97,6 +98,8 @@ std::string to_json(const Summary& summary) {
                        {"step", one.step.count()},
                        {"communication", one.communication.count()},
                        {"exposed", one.exposed.count()},
+                       {"hand_over", one.hand_over.count()},
+                       {"in_line", one.in_line.count()},
                        {"phases", phases}});
   }
   return nlohmann::ordered_json{{"devices", devices}}.dump(1) + "\n";

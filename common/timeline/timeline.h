@@ -24,7 +24,7 @@ enum class Kind {
   kLayer,      // consecutive operations of one layer
   kOperation,  // the kernels of one operation
   kCopy,
-  kCollective,  // of gradients: waiting for peers, then the transfer
+  kCollective,  // waiting for peers, then the transfer
   kKernel,      // a GPU ran it
   kMemory,      // a GPU copied or set memory
 };
@@ -52,9 +52,10 @@ struct Slice {
   Nanoseconds end{0};
   int step = 0;                      // of the traced ones, from 1; 0: none's
   std::string layer{};               // of an operation, whose parameters it uses; empty: none's
-  int index = -1;                    // of a collective: among its step's
+  int index = -1;                    // of a bucket's collective: among its step's
   int sequence = -1;                 // of a collective: among the trace's, the same on all ranks
-  Bytes size{};                      // that a copy, a collective or memory's slice moves
+  Bytes size{};                      // that copies, a collective or memory's slice moves
+  int copies = 1;                    // in a row, of a copy's slice
   std::uint64_t graph_node = 0;      // of a kernel or of memory in a replay, CUDA's name for it
   std::optional<Arrival> arrival{};  // of a collective that was matched with its peers'
 

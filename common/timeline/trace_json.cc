@@ -99,6 +99,7 @@ class Writer {
     if (slice.step > 0) arguments["step"] = slice.step;
     if (!slice.layer.empty()) arguments["layer"] = slice.layer;
     if (slice.size > Bytes{0}) arguments["bytes"] = slice.size.value;
+    if (slice.copies > 1) arguments["copies"] = slice.copies;
     if (slice.index >= 0) arguments["bucket"] = slice.index;
     if (slice.sequence >= 0) arguments["sequence"] = slice.sequence;
     if (slice.graph_node > 0) arguments["graph_node"] = slice.graph_node;

@@ -139,6 +139,7 @@ class Reader {
     slice.layer = args.value("layer", "");
     slice.index = args.value("bucket", -1);
     slice.sequence = args.value("sequence", -1);
+    slice.copies = args.value("copies", 1);
     slice.graph_node = args.value("graph_node", std::uint64_t{0});
     slice.size = Bytes{args.value("bytes", std::int64_t{0})};
     if (args.contains("last_rank")) {

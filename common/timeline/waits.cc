@@ -18,29 +18,40 @@ std::string phase_at(const DeviceStep& device, Nanoseconds time) {
 
 std::string place(int rank, int device) { return fmt::format("rank {} device {}", rank, device); }
 
+std::string name_of(const Slice& collective) {
+  return collective.index < 0 ? collective.name
+                              : fmt::format("bucket {}'s collective", collective.index);
+}
+
 std::string who_was_late(const StepView& step, const DeviceStep& mine, const Slice& collective) {
   const Arrival& arrival = *collective.arrival;
   const DeviceStep* const last = step.find(arrival.last_rank, arrival.last_device);
   if (last == nullptr || last == &mine) return {};
   const std::string doing = phase_at(*last, collective.begin);
-  return fmt::format("{} came to bucket {}'s collective {} later, from {}",
-                     place(last->rank, last->device), collective.index,
-                     to_string(Seconds(arrival.waited)), doing);
+  return fmt::format("{} came to {} {} later, from {}", place(last->rank, last->device),
+                     name_of(collective), to_string(Seconds(arrival.waited)), doing);
 }
 
-// Of the part of the collective that was waited for: the rank that was late, or the transfer,
-// whichever took longer.
+// The hand-overs; or of the part of the collective that was waited for the rank that was late, or
+// the transfer: whichever took longest.
 std::string cause_in(const StepView& step, const DeviceStep& device, const Slice& wait) {
   const Slice* const collective = latest_ending(device, {wait.begin, wait.end});
   if (collective == nullptr) return "no collective ended in it";
   const Nanoseconds from = std::max(wait.begin, collective->begin);
   const Nanoseconds waited = collective->arrival ? collective->arrival->waited : Nanoseconds{0};
   const Nanoseconds arrived = std::clamp(collective->begin + waited, from, collective->end);
+  const Nanoseconds handed_over = hand_over_in(device, wait);
+  if (handed_over > std::max(arrived - from, collective->end - arrived)) {
+    return fmt::format("{} was yet to begin, or had ended, for {}", name_of(*collective),
+                       to_string(Seconds(handed_over)));
+  }
   const bool was_late = arrived - from > collective->end - arrived;
   const std::string late = was_late ? who_was_late(step, device, *collective) : std::string();
   if (!late.empty()) return late;
-  return fmt::format("bucket {} ({}) was in transfer", collective->index,
-                     to_string(collective->size));
+  return fmt::format(
+      "{} ({}) was in transfer",
+      collective->index < 0 ? collective->name : fmt::format("bucket {}", collective->index),
+      to_string(collective->size));
 }
 
 std::string cause_of_idle(const StepView& step, const DeviceStep& device, const Slice& wait) {

@@ -33,6 +33,12 @@ class CollectiveTimer final : public CaptureObserver {
   void ready(Stream& compute, std::size_t index);
   void back(Stream& compute, std::size_t index);
 
+  // In place of ready(), where it is decided late what a collective combines: from here on
+  // `compute`, a part of the step's gradients is there; and later, what parts collective `index`
+  // is of, perhaps on another thread than the first.
+  void part_ready(Stream& compute, int part);
+  void filled(std::size_t index, const std::vector<int>& parts);
+
   // Around what is enqueued as the step's collective `index`, of `size` bytes.
   void begin(Stream& stream, std::size_t index, Bytes size);
   void end(Stream& stream, std::size_t index, Bytes size);

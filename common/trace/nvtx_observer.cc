@@ -225,6 +225,7 @@ void NvtxObserver::bucket_ready(Device& device, Stream& stream, std::size_t inde
 void NvtxObserver::work_begins(Device& device, Stream& stream, const EnqueuedWork& work) {
   switch (work.kind) {
     case EnqueuedWork::Kind::kOperation:
+    case EnqueuedWork::Kind::kInLine:
       return of(device).begin_operation(stream, work);
     case EnqueuedWork::Kind::kCollective:
       return of(device).begin_collective(stream, work.index);
@@ -236,6 +237,7 @@ void NvtxObserver::work_begins(Device& device, Stream& stream, const EnqueuedWor
 void NvtxObserver::work_ends(Device& device, Stream& stream, const EnqueuedWork& work) {
   switch (work.kind) {
     case EnqueuedWork::Kind::kOperation:
+    case EnqueuedWork::Kind::kInLine:
       return of(device).end_operation(stream);
     case EnqueuedWork::Kind::kCollective:
       return of(device).end_collective(stream, work.index);

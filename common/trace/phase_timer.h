@@ -69,6 +69,23 @@ class PhaseTimer final : public CaptureObserver {
                      [&] { enqueue_copy(stream, destination, source); });
   }
 
+  // The same for `count` copies in a row on one stream, of `size` bytes together, which
+  // `enqueue()` enqueues. Observers are told of them as one: each may be shorter than a mark takes.
+  template <class Enqueue>
+  void copies(Stream& stream, int count, Bytes size, const Enqueue& enqueue) {
+    enqueue_observed(
+        work_, device_, stream,
+        {.kind = EnqueuedWork::Kind::kCopy, .name = "copy", .size = size, .copies = count},
+        enqueue);
+  }
+
+  // The same for a collective of `size` bytes on the stream of compute, of no bucket.
+  template <class Enqueue>
+  void collective(Stream& stream, std::string_view name, Bytes size, const Enqueue& enqueue) {
+    enqueue_observed(work_, device_, stream,
+                     {.kind = EnqueuedWork::Kind::kInLine, .name = name, .size = size}, enqueue);
+  }
+
   // Sums up all steps since the last call, of replays the latest, and forgets them. Synchronise the
   // stream first.
   [[nodiscard]] PhaseTimes collect();

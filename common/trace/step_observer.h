@@ -14,15 +14,17 @@ namespace tandem {
 struct EnqueuedWork {
   enum class Kind {
     kOperation,   // of a model, a loss or an optimizer
-    kCopy,        // of a strategy's
-    kCollective,  // of gradients
+    kCopy,        // of a strategy's, or a row of them
+    kCollective,  // of a bucket of gradients
+    kInLine,      // a collective on the stream of compute, of no bucket
   };
 
   Kind kind = Kind::kOperation;
   std::string_view name{};   // of what is done: "linear_forward"
   std::string_view layer{};  // whose parameters an operation uses or makes gradients of, if any's
-  std::size_t index = 0;     // of a collective: among its step's
-  Bytes size{};              // of what a copy or a collective moves
+  std::size_t index = 0;     // of a bucket's collective: among its step's
+  Bytes size{};              // of what copies or a collective move
+  int copies = 1;            // in a row
 };
 
 // Is told of the work within phases, as it is enqueued: what a profiler or a timeline shows. Calls
@@ -44,6 +46,13 @@ class WorkObserver {
   // there; and all that it makes.
   virtual void bucket_ready(Device& /*device*/, Stream& /*stream*/, std::size_t /*index*/) {}
   virtual void bucket_back(Device& /*device*/, Stream& /*stream*/, std::size_t /*index*/) {}
+
+  // Where it is decided late what a collective combines: from here on `stream`, of compute, `part`
+  // is there, a number of the step's; and later in place of bucket_ready(), perhaps from another
+  // thread, what parts collective `index` is of.
+  virtual void part_ready(Device& /*device*/, Stream& /*stream*/, int /*part*/) {}
+  virtual void bucket_filled(Device& /*device*/, std::size_t /*index*/,
+                             const std::vector<int>& /*parts*/) {}
 };
 
 // Is told how far a device's step has been enqueued, on the thread that enqueues it: what a flight

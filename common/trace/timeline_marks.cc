@@ -50,6 +50,11 @@ class Conversion {
       case TimelineMark::What::kBucketBack:
         bucket(mark.index).back = mark.at;
         return;
+      case TimelineMark::What::kPartReady:
+        parts_[mark.index] = mark.at;
+        return;
+      case TimelineMark::What::kBucketFilled:
+        return fill_bucket(mark);
       case TimelineMark::What::kGpuRan:
         return add_ran(mark);
     }
@@ -95,6 +100,7 @@ class Conversion {
   void end_step(const TimelineMark& mark) {
     TANDEM_CHECK(step_.has_value(), "device {} ends a step that it has not begun", device_);
     end_phase(mark);
+    parts_.clear();
     step_->end = mark.at;
     streams_[mark.stream].done.push_back(*std::exchange(step_, std::nullopt));
     for (auto& [stream, work] : streams_) {
@@ -106,6 +112,7 @@ class Conversion {
   void abandon_step() {
     if (!step_) return;
     step_.reset();
+    parts_.clear();
     std::erase_if(buckets_, [this](const Bucket& one) { return one.step == steps_; });
     for (auto& [stream, work] : streams_) work.done.clear(), work.open.clear();
     --steps_;
@@ -121,13 +128,17 @@ class Conversion {
                          .layer = mark.layer,
                          .index = mark.index,
                          .sequence = is_collective ? collectives_++ : -1,
-                         .size = mark.size});
+                         .size = mark.size,
+                         .copies = mark.copies});
   }
 
   void end_work(const TimelineMark& mark) {
     StreamWork& work = streams_[mark.stream];
     TANDEM_CHECK(!work.open.empty(), "device {} ends work that it has not begun", device_);
-    work.open.back().end = mark.at;
+    Slice& ended = work.open.back();
+    ended.end = mark.at;
+    // Nothing was enqueued for it: what it began before is the work after it.
+    ended.begin = std::min(ended.begin, ended.end);
     work.done.push_back(std::move(work.open.back()));
     work.open.pop_back();
   }
@@ -144,6 +155,16 @@ class Conversion {
                          .graph_node = mark.graph_node});
   }
 
+  // Ready with the last of its parts.
+  void fill_bucket(const TimelineMark& mark) {
+    for (const int part : mark.parts) {
+      const auto found = parts_.find(part);
+      if (found == parts_.end()) continue;  // before all was recorded
+      std::optional<Nanoseconds>& ready = bucket(mark.index).ready;
+      ready = std::max(ready.value_or(found->second), found->second);
+    }
+  }
+
   Bucket& bucket(int index) {
     for (Bucket& one : buckets_) {
       if (one.step == steps_ && one.index == index) return one;
@@ -157,6 +178,7 @@ class Conversion {
   std::optional<Slice> step_;  // that has not ended
   Slice phase_;                // of it
   std::map<std::size_t, StreamWork> streams_;
+  std::map<int, Nanoseconds> parts_;  // of the step: when they were ready
   std::vector<Bucket> buckets_;
 };
 

@@ -19,7 +19,9 @@ struct TimelineMark {
     kWorkEnds,  // the latest of its stream that has not ended
     kBucketReady,
     kBucketBack,
-    kGpuRan,  // a kernel, or a copy or set of memory: from `at` to `end`
+    kPartReady,     // of a bucket that is yet to be made up
+    kBucketFilled,  // made up of parts of the step; of no time
+    kGpuRan,        // a kernel, or a copy or set of memory: from `at` to `end`
   };
 
   What what = What::kPhaseBegins;
@@ -28,8 +30,10 @@ struct TimelineMark {
   timeline::Kind kind = timeline::Kind::kOperation;  // of work, or of what a GPU ran
   std::string name{};                                // of a phase or work
   std::string layer{};                               // of an operation
-  int index = -1;                                    // of a collective or a bucket
-  Bytes size{};                                      // of a copy or a collective
+  int index = -1;                                    // of a collective, a bucket or a part
+  Bytes size{};                                      // of copies or a collective
+  int copies = 1;                                    // in a row, that begin or end
+  std::vector<int> parts{};                          // of a bucket
   std::uint64_t number = 0;      // among the process's, from 1; of none but CUDA's
   Nanoseconds end{0};            // of what a GPU ran
   std::uint64_t graph_node = 0;  // of it, in a replay

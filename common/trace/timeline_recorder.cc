@@ -2,6 +2,8 @@
 #include "common/trace/timeline_recorder.h"
 
 #include <algorithm>
+#include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "common/trace/device_clock.h"
 #include "common/trace/gpu_activity.h"
 #include "common/trace/gpu_work.h"
+#include "common/trace/stream_moments.h"
 #include "common/trace/timeline_marks.h"
 
 namespace tandem {
@@ -23,18 +26,20 @@ timeline::Kind kind_of(EnqueuedWork::Kind kind) {
     case EnqueuedWork::Kind::kCopy:
       return timeline::Kind::kCopy;
     case EnqueuedWork::Kind::kCollective:
+    case EnqueuedWork::Kind::kInLine:
       return timeline::Kind::kCollective;
   }
   fail(ErrorKind::kLogic, "work of no kind");
 }
 
-TimelineMark mark_of(What what, const EnqueuedWork& work) {
-  return {.what = what,
+TimelineMark begin_of(const EnqueuedWork& work) {
+  return {.what = What::kWorkBegins,
           .kind = kind_of(work.kind),
           .name = std::string(work.name),
           .layer = std::string(work.layer),
           .index = work.kind == EnqueuedWork::Kind::kCollective ? static_cast<int>(work.index) : -1,
-          .size = work.size};
+          .size = work.size,
+          .copies = work.copies};
 }
 
 }  // namespace
@@ -44,28 +49,35 @@ class TimelineRecorder::PerDevice {
  public:
   PerDevice(Device& device, GpuActivity* gpus) : device_(device), gpus_(gpus) {}
 
-  void add(Stream& stream, TimelineMark mark) {
+  void add(Stream& stream, TimelineMark&& mark) {
     const std::lock_guard lock(mutex_);
-    const auto [known, is_new] = streams_.try_emplace(&stream, streams_.size());
-    mark.stream = known->second;
-    if (gpus_ != nullptr) {
-      if (is_new) gpus_->know(stream, mark.stream);
-      mark.number = gpus_->mark(device_.id().index);
-    }
-    // What was given up may have failed its stream, which records nothing any more.
-    auto event = mark.what == What::kStepAbandoned ? nullptr : device_.make_timed_event();
-    if (event) stream.record(*event);
-    marks_.push_back({std::move(mark), std::move(event)});
+    Recording& recording = of(stream);
+    mark.stream = recording.number;
+    if (gpus_ != nullptr) mark.number = gpus_->mark(device_.id().index);
+    std::optional<Moment> moment = moment_of(mark, recording.moments);
+    marks_.push_back({std::move(mark), std::move(moment)});
+  }
+
+  // Of no time.
+  void add(TimelineMark mark) {
+    const std::lock_guard lock(mutex_);
+    marks_.push_back({std::move(mark), std::nullopt});
   }
 
   // Adds the device's to `process`, with what its GPU ran.
   void collect(timeline::Process& process, std::vector<GpuWork> ran) {
     const std::lock_guard lock(mutex_);
     const DeviceClock clock(device_);
+    std::vector<const StreamMoments*> moments(streams_.size());
+    for (auto& [stream, recording] : streams_) {
+      recording.moments.close();
+      moments[recording.number] = &recording.moments;
+    }
     std::vector<TimelineMark> timed;
     for (Recorded& recorded : marks_) {
-      if (recorded.event) recorded.mark.at = clock.at(*recorded.event);
-      timed.push_back(std::move(recorded.mark));
+      TimelineMark& mark = recorded.mark;
+      if (recorded.moment) mark.at = moments[mark.stream]->at(*recorded.moment, clock);
+      timed.push_back(std::move(mark));
     }
     marks_.clear();
     streams_.clear();
@@ -79,14 +91,47 @@ class TimelineRecorder::PerDevice {
  private:
   struct Recorded {
     TimelineMark mark;
-    std::unique_ptr<TimedEvent> event;  // null: of no time
+    std::optional<Moment> moment;
   };
+  struct Recording {
+    std::size_t number;  // of the stream
+    StreamMoments moments;
+  };
+
+  Recording& of(Stream& stream) {
+    const auto found = streams_.find(&stream);
+    if (found != streams_.end()) return found->second;
+    if (gpus_ != nullptr) gpus_->know(stream, streams_.size());
+    return streams_.emplace(&stream, Recording{streams_.size(), {device_, stream}}).first->second;
+  }
+
+  static bool is_row(const TimelineMark& mark) { return mark.copies > 1; }
+
+  static std::optional<Moment> moment_of(const TimelineMark& mark, StreamMoments& moments) {
+    switch (mark.what) {
+      case What::kPhaseBegins:
+      case What::kStepEnds:
+        return moments.at_event();
+      case What::kStepAbandoned:  // its stream may have failed, and records nothing any more
+      case What::kBucketFilled:
+        return std::nullopt;
+      case What::kWorkBegins:
+        return is_row(mark) ? moments.before_row() : moments.before_next();
+      case What::kWorkEnds:
+        return is_row(mark) ? moments.after_row() : moments.after_last();
+      case What::kBucketReady:
+      case What::kBucketBack:
+      case What::kPartReady:
+        return moments.after_last();
+    }
+    fail(ErrorKind::kLogic, "a mark of no kind");
+  }
 
   Device& device_;
   GpuActivity* const gpus_;  // absent where nobody asked them
   std::mutex mutex_;         // of what follows
-  std::map<const Stream*, std::size_t> streams_;
-  std::vector<Recorded> marks_;
+  std::map<const Stream*, Recording> streams_;
+  std::deque<Recorded> marks_;  // never moved: a step that is recorded would wait for it
 };
 
 TimelineRecorder::TimelineRecorder() = default;
@@ -136,16 +181,26 @@ void TimelineRecorder::step_abandoned(Device& device, Stream& stream) {
 }
 
 void TimelineRecorder::work_begins(Device& device, Stream& stream, const EnqueuedWork& work) {
-  if (is_on_) of(device).add(stream, mark_of(What::kWorkBegins, work));
+  if (is_on_) of(device).add(stream, begin_of(work));
 }
 
 void TimelineRecorder::work_ends(Device& device, Stream& stream, const EnqueuedWork& work) {
-  if (is_on_) of(device).add(stream, mark_of(What::kWorkEnds, work));
+  if (is_on_) of(device).add(stream, {.what = What::kWorkEnds, .copies = work.copies});
 }
 
 void TimelineRecorder::bucket_ready(Device& device, Stream& stream, std::size_t index) {
   if (!is_on_) return;
   of(device).add(stream, {.what = What::kBucketReady, .index = static_cast<int>(index)});
+}
+
+void TimelineRecorder::part_ready(Device& device, Stream& stream, int part) {
+  if (is_on_) of(device).add(stream, {.what = What::kPartReady, .index = part});
+}
+
+void TimelineRecorder::bucket_filled(Device& device, std::size_t index,
+                                     const std::vector<int>& parts) {
+  if (!is_on_) return;
+  of(device).add({.what = What::kBucketFilled, .index = static_cast<int>(index), .parts = parts});
 }
 
 void TimelineRecorder::bucket_back(Device& device, Stream& stream, std::size_t index) {

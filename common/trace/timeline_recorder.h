@@ -13,9 +13,9 @@ namespace tandem {
 
 class GpuActivity;
 
-// Records when each device did what: a timed event on the stream at every beginning and end that
-// observers are told of. Of a step that is the replay of a captured one, it is told only where that
-// begins and ends. Outlives the strategies.
+// Records when each device did what, at every beginning and end that observers are told of. Of a
+// step that is the replay of a captured one, it is told only where that begins and ends. Outlives
+// the strategies.
 class TimelineRecorder final : public DetailObserver {
  public:
   TimelineRecorder();
@@ -43,6 +43,8 @@ class TimelineRecorder final : public DetailObserver {
   void work_ends(Device& device, Stream& stream, const EnqueuedWork& work) override;
   void bucket_ready(Device& device, Stream& stream, std::size_t index) override;
   void bucket_back(Device& device, Stream& stream, std::size_t index) override;
+  void part_ready(Device& device, Stream& stream, int part) override;
+  void bucket_filled(Device& device, std::size_t index, const std::vector<int>& parts) override;
 
   [[nodiscard]] PerDevice& of(Device& device);
 

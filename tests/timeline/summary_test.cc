@@ -50,6 +50,34 @@ TEST(Summary, GapsBetweenOperationsAreTheirOwn) {
   EXPECT_EQ(communication_in_gaps(device), ns(5));
 }
 
+// Rank 0 waits from 70 to 150.
+TEST(Summary, HandOversAreWhatIsLeftOfAWaitInWhichACollectiveRan) {
+  Trace trace = two_ranks();
+  Slice& collective = trace.processes[0].tracks[1].slices[1];
+  collective.begin += ns(4);
+  collective.end -= ns(3);
+  const auto handed_over = [&] { return hand_over(steps_of(trace).front().devices.front()); };
+  EXPECT_EQ(handed_over(), ns(7));
+  EXPECT_EQ(exposed_communication(steps_of(trace).front().devices.front()), ns(73));
+  trace.processes[0].tracks[1].slices.pop_back();
+  EXPECT_EQ(handed_over(), ns(0));
+}
+
+TEST(Summary, CollectivesOfNoBucketAreInLine_AndWhatRunsBesideThemIsWork) {
+  Trace trace = two_ranks();
+  Track& compute = trace.processes[0].tracks[0];
+  compute.slices.push_back(slice(Kind::kCollective, "broadcast", 5, 15));
+  compute.slices.push_back(slice(Kind::kCollective, "all_reduce", 75, 80));  // while it waits
+  sort_slices(compute);
+  const std::vector<StepView> steps = steps_of(trace);
+  const DeviceStep& device = steps.front().devices.front();
+  EXPECT_EQ(communication_in_line(device), ns(10));
+  EXPECT_EQ(exposed_communication(device), ns(80));
+  EXPECT_EQ(communication_in_gaps(device), ns(0));
+  EXPECT_EQ(length(device.communication), ns(110));
+  EXPECT_FALSE(device.work.empty());
+}
+
 // Rank 0 waited 80: for 30 for rank 1, which was in backward, and for 50 for the transfer.
 TEST(Summary, WaitsHaveTheirLongerCause) {
   std::vector<Wait> waits = summary_of(two_ranks()).waits;
@@ -60,10 +88,28 @@ TEST(Summary, WaitsHaveTheirLongerCause) {
 
   Trace late = two_ranks();
   for (Process& process : late.processes) {
-    process.tracks[1].slices[1].end = ns(110);
+    process.tracks[1].slices[1].end = ns(125);
   }
   EXPECT_EQ(summary_of(late).waits[0].cause,
             "rank 1 device 1 came to bucket 1's collective 30 ns later, from backward");
+}
+
+TEST(Summary, AWaitForACollectiveOfNoBucketNamesIt) {
+  Trace trace = two_ranks();
+  for (Process& process : trace.processes) {
+    Slice& one = process.tracks[1].slices[1];
+    one.name = "all_reduce";
+    one.index = -1;
+  }
+  EXPECT_EQ(summary_of(trace).waits.at(0).cause, "all_reduce (1.0 MiB) was in transfer");
+}
+
+TEST(Summary, AWaitThatIsMostlyHandOverSaysSo) {
+  Trace trace = two_ranks();
+  trace.processes[0].tracks[1].slices[1].begin = ns(130);
+  match_collectives(trace);
+  EXPECT_EQ(summary_of(trace).waits.at(0).cause,
+            "bucket 1's collective was yet to begin, or had ended, for 60 ns");
 }
 
 TEST(Summary, IdleIsForTheDeviceWhoseWorkEnded) {

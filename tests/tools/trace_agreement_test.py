@@ -35,10 +35,11 @@ path.write_text(json.dumps(left))
 """
 
 
-def launch(untraced, traced, communication=0, exposed=0):
+def launch(untraced, traced, communication=0, exposed=0, hand_over=0, in_line=0):
     """Of two devices that are alike."""
     return ([{"mean_seconds": untraced}] * 2,
-            [{"phases": traced, "communication": communication, "exposed": exposed}] * 2)
+            [{"phases": traced, "communication": communication, "exposed": exposed, "hand_over": hand_over,
+              "in_line": in_line}] * 2)
 
 
 class AgreementTest(unittest.TestCase):
@@ -63,10 +64,12 @@ class AgreementTest(unittest.TestCase):
         return (self.folder / "starts").read_text().splitlines()
 
     def test_phases_and_exposed_communication_are_compared(self):
-        done = self.compare([launch({"forward": 1, "exposed_comm": 0.5}, {"forward": 1.02, "exposed_comm": 0.5}, 0.6, 0.49)])
+        done = self.compare([launch({"forward": 1, "exposed_comm": 0.5}, {"forward": 1.02, "exposed_comm": 0.5}, 0.6, 0.4, 0.09)],
+                            "--within=5")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("forward: untraced 2000 ms, traced 2040 ms; traced over untraced: 1.0200", done.stdout)
         self.assertIn("all phases: untraced 3000 ms, traced 3040 ms", done.stdout)
+        self.assertIn("exposed, collectives running: books 1000 ms, intervals 800 ms; intervals over books: 0.8000", done.stdout)
         self.assertIn("exposed communication: books 1000 ms, intervals 980 ms; intervals over books: 0.9800", done.stdout)
 
     def test_launches_are_of_processes_where_they_are(self):
@@ -79,9 +82,11 @@ class AgreementTest(unittest.TestCase):
             self.assertTrue(step_bench[0].endswith("--trace-steps=100 --overlap=off"), step_bench)
 
     def test_where_nothing_is_reduced_nothing_is_exposed(self):
-        done = self.compare([launch({"forward": 1}, {"forward": 1})], "--within=5")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertNotIn("exposed communication", done.stdout)
+        for in_line in (0, 0.25):
+            launches = [launch({"forward": 1}, {"forward": 1}, communication=in_line, in_line=in_line)]
+            done = self.compare(launches, "--within=5")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("exposed", done.stdout)
 
     def test_figures_beyond_what_is_asked_for_are_named(self):
         launches = [launch({"forward": 1, "loss": 0.001, "update": 1}, {"forward": 1.04, "loss": 0.002, "update": 0.9}, 1, 0.5)]

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/runtime/host/host_stream.h"
 #include "common/trace/collective_timer.h"
 #include "common/trace/phase_timer.h"
 #include "common/trace/timeline_marks.h"
@@ -75,6 +76,22 @@ TEST(TimelineMarks, CollectivesAreNumberedOverSteps_BucketsWithinThem) {
   ASSERT_EQ(process.buckets.size(), 4U);
   EXPECT_EQ(process.buckets[3].step, 2);
   EXPECT_TRUE(process.buckets[3].ready && process.buckets[3].back);
+}
+
+TEST(TimelineMarks, ABucketOfPartsIsReadyWithTheLastOfThem) {
+  const auto part = [](int at, int index) {
+    return TimelineMark{.what = What::kPartReady, .at = Nanoseconds{at}, .index = index};
+  };
+  const auto filled = [](int index, std::vector<int> parts) {
+    return TimelineMark{.what = What::kBucketFilled, .index = index, .parts = std::move(parts)};
+  };
+  const timeline::Process process = timeline_of(
+      0, {mark(What::kPhaseBegins, 0, "backward"), part(10, 2), part(30, 0), part(20, 1),
+          filled(0, {2}), filled(1, {0, 1}), mark(What::kStepEnds, 90),
+          mark(What::kPhaseBegins, 100, "backward"), filled(0, {1}), mark(What::kStepEnds, 190)});
+  ASSERT_EQ(process.buckets.size(), 2U);  // of the second step's part nobody told when
+  EXPECT_EQ(process.buckets[0].ready, Nanoseconds{10});
+  EXPECT_EQ(process.buckets[1].ready, Nanoseconds{30});
 }
 
 TEST(TimelineMarks, AbandonedStep_LeavesNothing) {
@@ -150,6 +167,93 @@ TEST_F(TimelineRecorderTest, CopiesAndCollectivesAreOnTheirStreams) {
   EXPECT_EQ(copy.size, kib(4));
   EXPECT_EQ(process.tracks[1].slices.at(0).kind, Kind::kCollective);
   EXPECT_TRUE(process.buckets.at(0).ready && process.buckets.at(0).back);
+}
+
+TEST_F(TimelineRecorderTest, CopiesInARowAreOne_AndCollectivesOfNoBucketHaveTheirName) {
+  const auto memory = device_.allocate(kib(8));
+  recorder_.start();
+  timer_.begin(*stream_, Phase::kBuffers);
+  timer_.copies(*stream_, 2, kib(8), [&] {
+    enqueue_zero(*stream_, memory->as<float>());
+    stream_->delay(milliseconds(1));
+  });
+  timer_.collective(*stream_, "broadcast", kib(4), [&] { stream_->delay(milliseconds(1)); });
+  timer_.end_step(*stream_);
+  stream_->synchronize();
+  const timeline::Process process = recorder_.collect();
+  const std::vector<Slice>& slices = process.tracks.at(0).slices;
+  ASSERT_EQ(slices.size(), 4U);
+  EXPECT_EQ(slices[2].copies, 2);
+  EXPECT_GE(slices[2].length(), milliseconds(1));
+  EXPECT_LE(slices[2].end, slices[3].begin);
+  EXPECT_EQ(slices[2].size, kib(8));
+  EXPECT_EQ(slices[3].kind, Kind::kCollective);
+  EXPECT_EQ(slices[3].name, "broadcast");
+  EXPECT_EQ(slices[3].index, -1);
+  EXPECT_EQ(slices[3].sequence, 0);
+  EXPECT_GE(slices[3].length(), milliseconds(1));
+}
+
+TEST_F(TimelineRecorderTest, WorkIsWhereItRan_AndWhatIsBetweenIsNot) {
+  const std::vector<WorkObserver*> observers = work_observers_of({&recorder_});
+  const auto enqueue = [&](const char* name) {
+    enqueue_observed(observers, device_, *stream_, {.name = name},
+                     [&] { stream_->delay(milliseconds(1)); });
+  };
+  recorder_.start();
+  timer_.begin(*stream_, Phase::kForward);
+  enqueue("first");
+  enqueue("second");
+  stream_->delay(milliseconds(1));
+  enqueue("third");
+  enqueue_observed(observers, device_, *stream_, {.name = "nothing"}, [] {});
+  timer_.end_step(*stream_);
+  stream_->synchronize();
+  const timeline::Process process = recorder_.collect();
+  const std::vector<Slice>& slices = process.tracks.at(0).slices;
+  ASSERT_EQ(slices.size(), 6U);
+  const Slice &phase = slices[1], &first = slices[2], &second = slices[3], &third = slices[4];
+  EXPECT_GE(first.begin, phase.begin);
+  for (const Slice* const one : {&first, &second, &third}) {
+    EXPECT_GE(one->length(), milliseconds(1));
+  }
+  EXPECT_GE(second.begin, first.end);
+  EXPECT_GE(third.begin - second.end, milliseconds(1));
+  EXPECT_EQ(slices[5].begin, third.end);
+  EXPECT_EQ(slices[5].length(), Nanoseconds{0});
+  EXPECT_LE(third.end, phase.end);
+}
+
+// Marks between phases cost the stream nothing.
+TEST_F(TimelineRecorderTest, OnlyPhasesAreTasksOfTheirOwn) {
+  const std::vector<WorkObserver*> observers = work_observers_of({&recorder_});
+  const host::HostStream& stream = host::host_stream(*stream_);
+  recorder_.start();
+  timer_.begin(*stream_, Phase::kForward);
+  const std::uint32_t before = stream.tasks_queued();
+  enqueue_observed(observers, device_, *stream_, {.name = "relu"},
+                   [&] { stream_->delay(Nanoseconds{1}); });
+  EXPECT_EQ(stream.tasks_queued() - before, 1U);
+  timer_.end_step(*stream_);
+  EXPECT_EQ(stream.tasks_queued() - before, 2U);
+}
+
+// Late enqueueing is no part of an operation.
+TEST_F(TimelineRecorderTest, WhatTheStreamWaitedForIsBetweenMarks) {
+  const std::vector<WorkObserver*> observers = work_observers_of({&recorder_});
+  recorder_.start();
+  timer_.begin(*stream_, Phase::kForward);
+  stream_->synchronize();
+  const Nanoseconds later = Clock::now().time_since_epoch();
+  enqueue_observed(observers, device_, *stream_, {.name = "late"},
+                   [&] { stream_->delay(Nanoseconds{1}); });
+  timer_.end_step(*stream_);
+  stream_->synchronize();
+  const timeline::Process process = recorder_.collect();
+  const std::vector<Slice>& slices = process.tracks.at(0).slices;
+  ASSERT_EQ(slices.size(), 3U);
+  EXPECT_LT(slices[1].begin, later);
+  EXPECT_GE(slices[2].begin, later);
 }
 
 TEST_F(TimelineRecorderTest, WorkThatFailsToBeEnqueued_HasItsEndAllTheSame) {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "common/runtime/device.h"
+#include "common/runtime/host/host_stream.h"
+#include "common/trace/device_clock.h"
+
+namespace tandem {
+
+// A point in a stream's work.
+struct Moment {
+  enum class Side { kAtEvent, kBeforeNext, kAfterLast };
+
+  Side side = Side::kAtEvent;
+  std::uint32_t tasks = 0;              // of the log before it, where there is no event
+  std::shared_ptr<TimedEvent> event{};  // else
+};
+
+// Takes moments of one stream, and tells afterwards when they were. By events in stream order; but
+// between its phases a host stream's worker keeps a log of its tasks instead. An event is a task of
+// its own, which wakes the worker and runs on its core: as much work as the smallest operations
+// are. (Where a link is modelled, events alone know when work is over.) One thread at a time.
+class StreamMoments {
+ public:
+  // From here on, work that is queued on `stream` is logged, where it is.
+  StreamMoments(Device& device, Stream& stream);
+
+  // Where a phase begins, or a step ends.
+  [[nodiscard]] Moment at_event();
+  // Before the work that is queued next, and after that which was queued last. With nothing between
+  // the two they are one, after the last.
+  [[nodiscard]] Moment before_next();
+  [[nodiscard]] Moment after_last();
+
+  // Around a row of tiny pieces of work that no moment is asked for within: before it, and after.
+  [[nodiscard]] Moment before_row();
+  [[nodiscard]] Moment after_row();
+
+  // Once the stream is synchronised: ends the log, for at().
+  void close();
+
+  // Since the epoch of Clock.
+  [[nodiscard]] Nanoseconds at(const Moment& moment, const DeviceClock& clock) const;
+
+ private:
+  [[nodiscard]] Moment moment(Moment::Side side);
+  [[nodiscard]] host::HostStream& host() const { return host::host_stream(stream_); }
+
+  Device& device_;
+  Stream& stream_;
+  const bool is_logged_;
+  std::uint32_t unlogged_ = 0;  // tasks that were queued before the log began, and in rows
+  std::uint32_t paused_ = 0;    // tasks that were queued when the latest row began
+  host::TaskLog log_;           // once closed
+};
+
+}  // namespace tandem
