@@ -42,6 +42,11 @@ std::vector<Block> blocks_of(const std::vector<Piece>& pieces, std::int64_t widt
   return blocks;
 }
 
+// Of all ranks'.
+Bytes bytes_of_all(const std::vector<Block>& blocks) {
+  return bytes_of<float>(blocks.back().offset + blocks.back().count);
+}
+
 // Of the whole batch.
 Bytes output_bytes(const Model& model, const TrainingOptions& options) {
   return bytes_of<float>(options.global_batch * model.output_width());
@@ -122,7 +127,8 @@ void DdpReplicate::step() {
   replica_.backward(input_->as<float>(), gradients_.tensors, nobody);
   begin(Phase::kReduce);
   if (root_) dispatch(interpreter_, replica_.stream());
-  communicator_.reduce(replica_.stream(), gradients_.flat, kRootRank);
+  collective("reduce", gradients_.flat.bytes(),
+             [&](Stream& stream) { communicator_.reduce(stream, gradients_.flat, kRootRank); });
   if (root_) update();
   replica_.timer().end_step(replica_.stream());
 }
@@ -130,8 +136,10 @@ void DdpReplicate::step() {
 void DdpReplicate::scatter() {
   begin(Phase::kScatter);
   if (root_) dispatch(interpreter_, replica_.stream(), communicator_.size());
-  communicator_.scatter(replica_.stream(), root_ ? root_->whole_inputs() : Span<const float>(),
-                        input_->as<float>(), inputs_, kRootRank);
+  collective("scatter", bytes_of_all(inputs_), [&](Stream& stream) {
+    communicator_.scatter(stream, root_ ? root_->whole_inputs() : Span<const float>(),
+                          input_->as<float>(), inputs_, kRootRank);
+  });
   if (!root_ || root_->inputs) return;
   dispatch(interpreter_, replica_.stream());
   replica_.timer().copy(replica_.stream(), root_->targets->as<float>(), root_->host.targets());
@@ -140,18 +148,22 @@ void DdpReplicate::scatter() {
 
 void DdpReplicate::replicate() {
   begin(Phase::kReplicate);
-  communicator_.broadcast(replica_.stream(), replica_.parameters().flat, kRootRank);
-  if (model_.buffers().size() > 0) {
-    communicator_.broadcast(replica_.stream(), replica_.buffers().flat, kRootRank);
-  }
+  const auto broadcast = [&](Span<float> values) {
+    collective("broadcast", values.bytes(),
+               [&](Stream& stream) { communicator_.broadcast(stream, values, kRootRank); });
+  };
+  broadcast(replica_.parameters().flat);
+  if (model_.buffers().size() > 0) broadcast(replica_.buffers().flat);
   dispatch(interpreter_, replica_.stream(), calls_per_replica_);
 }
 
 void DdpReplicate::gather() {
   begin(Phase::kGather);
   if (root_) dispatch(interpreter_, replica_.stream(), communicator_.size());
-  communicator_.gather(replica_.stream(), replica_.output(),
-                       root_ ? root_->outputs->as<float>() : Span<float>(), outputs_, kRootRank);
+  collective("gather", bytes_of_all(outputs_), [&](Stream& stream) {
+    communicator_.gather(stream, replica_.output(),
+                         root_ ? root_->outputs->as<float>() : Span<float>(), outputs_, kRootRank);
+  });
 }
 
 void DdpReplicate::compute_loss() {
@@ -167,9 +179,10 @@ void DdpReplicate::compute_loss() {
 void DdpReplicate::scatter_gradient() {
   begin(Phase::kScatterGrad);
   if (root_) dispatch(interpreter_, replica_.stream());
-  communicator_.scatter(replica_.stream(),
-                        root_ ? root_->output_gradients->as<float>() : Span<float>(),
-                        replica_.output_gradient(), outputs_, kRootRank);
+  collective("scatter", bytes_of_all(outputs_), [&](Stream& stream) {
+    communicator_.scatter(stream, root_ ? root_->output_gradients->as<float>() : Span<float>(),
+                          replica_.output_gradient(), outputs_, kRootRank);
+  });
 }
 
 void DdpReplicate::update() {

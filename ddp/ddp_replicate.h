@@ -42,6 +42,11 @@ class DdpReplicate final : public Strategy {
   struct Root;  // what rank 0 holds besides: the whole batch, gathered outputs, the optimizer
 
   void begin(Phase phase) { replica_.timer().begin(replica_.stream(), phase); }
+  template <class Enqueue>
+  void collective(std::string_view name, Bytes size, const Enqueue& enqueue) {
+    Stream& stream = replica_.stream();
+    replica_.timer().collective(stream, name, size, [&] { enqueue(stream); });
+  }
   void scatter();
   void replicate();
   void gather();

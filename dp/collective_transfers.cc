@@ -10,11 +10,23 @@ namespace {
 
 constexpr int kRoot = 0;
 
-// `call(rank, replica)` on every rank's communicator, as one.
+struct Collective {
+  const char* name;
+  Bytes size;
+};
+
+// `call(rank, replica)` on every rank's communicator, as one. Observers are told of it on each
+// device from `first` on, outside of all calls: what these enqueue may come with the last of them.
 template <class Call>
-void on_all(DeviceTeam& team, std::size_t replicas, Call&& call) {
+void on_all(DeviceTeam& team, const std::vector<Replica*>& replicas, const Collective& collective,
+            const Call& call, std::size_t first = 0) {
+  if (first < replicas.size()) {
+    Replica& replica = *replicas[first];
+    return replica.timer().collective(replica.stream(), collective.name, collective.size,
+                                      [&] { on_all(team, replicas, collective, call, first + 1); });
+  }
   team.together([&] {
-    for (std::size_t i = 0; i < replicas; ++i) call(team.rank(static_cast<int>(i)), i);
+    for (std::size_t i = 0; i < replicas.size(); ++i) call(team.rank(static_cast<int>(i)), i);
   });
 }
 
@@ -37,9 +49,10 @@ class CollectiveBroadcast final : public Broadcast {
     }
     for (const Chunk& chunk : chunks_) {
       flatten(chunk);
-      on_all(team_, replicas_.size(), [&](Communicator& rank, std::size_t i) {
-        rank.broadcast(replicas_[i]->stream(), sent(i, chunk), kRoot);
-      });
+      on_all(team_, replicas_, {"broadcast", sent(0, chunk).bytes()},
+             [&](Communicator& rank, std::size_t i) {
+               rank.broadcast(replicas_[i]->stream(), sent(i, chunk), kRoot);
+             });
     }
   }
 
@@ -83,10 +96,11 @@ class CollectiveReduce final : public ReduceToRoot {
   void enqueue() override {
     for (std::size_t i = 0; i < replicas_.size(); ++i) gradients_.flatten(i);
     for (const Chunk& chunk : gradients_.chunks()) {
-      on_all(team_, replicas_.size(), [&](Communicator& rank, std::size_t i) {
-        const Span<float> result = i == 0 ? chunk.of(sum()) : Span<float>{};
-        rank.reduce(replicas_[i]->stream(), gradients_.of(i, chunk), result, kRoot);
-      });
+      on_all(team_, replicas_, {"reduce", chunk.of(sum()).bytes()},
+             [&](Communicator& rank, std::size_t i) {
+               const Span<float> result = i == 0 ? chunk.of(sum()) : Span<float>{};
+               rank.reduce(replicas_[i]->stream(), gradients_.of(i, chunk), result, kRoot);
+             });
     }
   }
 

@@ -119,8 +119,9 @@ void AllReduceRank::broadcast_buffers(bool has_data) {
   const Span<float> buffers = replica_.buffers().flat;
   if (buffers.empty()) return;
   replica_.timer().begin(replica_.stream(), Phase::kBuffers);
-  communicator_.broadcast(replica_.stream(), buffers,
-                          uneven_ ? uneven_->rank_of_buffers(has_data) : 0);
+  const int root = uneven_ ? uneven_->rank_of_buffers(has_data) : 0;
+  replica_.timer().collective(replica_.stream(), "broadcast", buffers.bytes(),
+                              [&] { communicator_.broadcast(replica_.stream(), buffers, root); });
 }
 
 void AllReduceRank::forward_and_loss(Span<const float> inputs, Span<const float> targets) {

@@ -22,7 +22,9 @@ void UnevenInputs::enqueue_sum(float mine) {
   const Span<float> number = number_->as<float>(1);
   enqueue_zero(replica_.stream(), number);
   replica_.operations().enqueue(replica_.stream(), AddScalar{.values = number, .constant = mine});
-  communicator_.all_reduce(replica_.stream(), number, ReduceOp::kSum);
+  replica_.timer().collective(replica_.stream(), "all_reduce", number.bytes(), [&] {
+    communicator_.all_reduce(replica_.stream(), number, ReduceOp::kSum);
+  });
 }
 
 float UnevenInputs::sum_over_ranks(float mine) {
@@ -58,7 +60,8 @@ int UnevenInputs::largest(int mine) {
   enqueue_zero(replica_.stream(), place);
   replica_.operations().enqueue(replica_.stream(),
                                 AddScalar{.values = place, .constant = static_cast<float>(mine)});
-  communicator_.all_gather(replica_.stream(), place, all);
+  replica_.timer().collective(replica_.stream(), "all_gather", all.bytes(),
+                              [&] { communicator_.all_gather(replica_.stream(), place, all); });
   replica_.stream().synchronize();
   const std::vector<float> values = read_back<float>(replica_.device(), all);
   return static_cast<int>(*std::max_element(values.begin(), values.end()));
@@ -69,7 +72,10 @@ int UnevenInputs::rank_of_buffers(bool has_data) {
 }
 
 void UnevenInputs::share_last_state() {
-  broadcast_state(communicator_, replica_, largest(had_data_last_ ? communicator_.rank() : -1));
+  const int root = largest(had_data_last_ ? communicator_.rank() : -1);
+  const Bytes size = replica_.parameters().flat.bytes() + replica_.buffers().flat.bytes();
+  replica_.timer().collective(replica_.stream(), "broadcast", size,
+                              [&] { broadcast_state(communicator_, replica_, root); });
 }
 
 }  // namespace tandem
