@@ -20,19 +20,18 @@ PROCESSES = {"ddp": DEVICES, "dp": 1}[STRATEGY]
 STEPS = 3
 DELAY_MS = 50
 LAYERS = [f"layer{i}" for i in range(3)]  # of mlp-tiny
-OPTIONS = ["--backend=host", "--oversubscribe", "--model=mlp-tiny", "--batch=16", f"--strategy={STRATEGY}",
-           f"--devices={DEVICES}", "--warmup-steps=3", "--warmup-time=1ns", "--min-samples=2", "--min-time=1ns",
-           f"--trace-steps={STEPS}"]
+OPTIONS = ["--backend=host", "--oversubscribe", "--batch=16", f"--devices={DEVICES}", "--warmup-steps=3",
+           "--warmup-time=1ns", "--min-samples=2", "--min-time=1ns", f"--trace-steps={STEPS}"]
 BUCKETS = ["--first-bucket-mb=0.1", "--bucket-mb=0.1"]
 
 
-def trace(*options):
+def trace(*options, strategy=STRATEGY, model="mlp-tiny"):
     """The trace, and the record of what was measured before it."""
     with tempfile.TemporaryDirectory() as folder:
         file, record = Path(folder) / "trace.json", Path(folder) / "record.json"
         ranks = [MPIEXEC, "-np", str(DEVICES), "--oversubscribe", "--bind-to", "none", "--mca", "btl", "vader,self"]
-        files = [f"--trace={file}", f"--record={record}"]
-        command = (ranks if STRATEGY == "ddp" else []) + [STEP_BENCH, *OPTIONS, *files, *options]
+        what = [f"--strategy={strategy}", f"--model={model}", f"--trace={file}", f"--record={record}"]
+        command = (ranks if STRATEGY == "ddp" else []) + [STEP_BENCH, *OPTIONS, *what, *options]
         done = subprocess.run(command, capture_output=True, text=True, timeout=200)
         assert done.returncode == 0, done.stderr
         return json.loads(file.read_text()), json.loads(record.read_text())
@@ -154,7 +153,7 @@ class TraceTest(unittest.TestCase):
 
     def test_harness_is_told(self):
         self.assertEqual([e["name"] for e in self.events.of("harness") if e["pid"] == 1],
-                         ["barrier", "sample", "enqueue", "wait"] * STEPS)
+                         ["barrier", "sample", "enqueue", "wait", "exchange"] * STEPS)
 
     @unittest.skipUnless(STRATEGY == "ddp", "there are no collectives of gradients")
     def test_collectives_are_matched(self):
@@ -176,23 +175,56 @@ class TraceTest(unittest.TestCase):
 
     @unittest.skipUnless(STRATEGY == "ddp", "there are no collectives of gradients")
     def test_arrows_go_from_ready_through_the_collective(self):
+        self.check_arrows(self.events)
+
+    def check_arrows(self, events):
         arrows = defaultdict(list)
-        for event in self.events.all:
+        for event in events.all:
             if event["ph"] in "stf":
                 arrows[event["id"]].append(event)
-        self.assertEqual(len(arrows), len(self.events.of("collective")))
+        self.assertEqual(len(arrows), len([e for e in events.of("collective") if "bucket" in e["args"]]))
         for ends in arrows.values():
             self.assertEqual([e["ph"] for e in ends], ["s", "t", "f"])
             self.assertEqual(len({e["pid"] for e in ends}), 1)
             ready, collective, back = ends
             for end in ends:
-                around = [e for e in self.events.slices if (e["pid"], e["tid"]) == (end["pid"], end["tid"])
+                around = [e for e in events.slices if (e["pid"], e["tid"]) == (end["pid"], end["tid"])
                           and Events.begin(e) <= Events.begin(end) <= Events.end(e)]
                 self.assertTrue(around, end)
                 if end is collective:
-                    self.assertEqual({e["cat"] for e in around if Events.begin(e) == Events.begin(end)}, {"collective"})
+                    self.assertIn("collective", {e["cat"] for e in around if Events.begin(e) == Events.begin(end)})
             self.assertNotEqual(ready["tid"], collective["tid"])
             self.assertEqual(ready["tid"], back["tid"])
+
+    @unittest.skipUnless(STRATEGY == "ddp", "it reduces no gradients")
+    def test_arrows_of_buckets_that_another_thread_makes_up(self):
+        events = Events(trace("--reducer=horovod")[0])
+        self.assertGreaterEqual(len(events.of("collective")), STEPS * DEVICES)
+        self.check_arrows(events)
+
+    def matched(self, events):
+        """Names of collectives of no bucket, in order, each of which all devices met in."""
+        by_sequence = defaultdict(list)
+        for event in events.of("collective"):
+            if "bucket" not in event["args"]:
+                by_sequence[event["args"]["sequence"]].append(event)
+        names = []
+        for _, devices in sorted(by_sequence.items()):
+            self.assertEqual(sorted(map(events.device, devices)), list(range(DEVICES)))
+            self.assertEqual(len({(e["name"], e["args"]["bytes"]) for e in devices}), 1)
+            skew = max(map(Events.begin, devices)) - min(map(Events.begin, devices))
+            for event in devices:
+                self.assertEqual(round(event["args"]["arrival_skew_us"] * 1000), skew)
+                self.assertEqual(events.threads[event["pid"], event["tid"]]["role"], "compute")
+            names.append(devices[0]["name"])
+        return names
+
+    @unittest.skipUnless(STRATEGY == "ddp", "it is of processes")
+    def test_collectives_of_no_bucket_are_matched_too(self):
+        one_step = ["scatter", "broadcast", "gather", "scatter", "reduce"]
+        self.assertEqual(self.matched(Events(trace(strategy="ddp-replicate")[0])), one_step * STEPS)
+        self.assertEqual(self.matched(Events(trace(model="resnet-tiny")[0])), ["broadcast"] * STEPS)
+        self.assertEqual(self.matched(Events(trace("--join=active")[0])), ["all_reduce"] * 2 * STEPS)
 
     def test_a_planted_delay_is_where_it_was_put(self):
         for phase in ("loss", "backward") if STRATEGY == "ddp" else ("update", "forward"):

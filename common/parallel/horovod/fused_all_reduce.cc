@@ -41,6 +41,12 @@ void FusedAllReduce::move(Span<float> from, Span<float> to, float factor) {
   }
 }
 
+void FusedAllReduce::tell_of(const FusedGroup& group, std::size_t index) {
+  std::vector<int> tensors;
+  for (const auto& slot : group.slots) tensors.push_back(slot.tensor);
+  timer_.filled(index, tensors);
+}
+
 void FusedAllReduce::enqueue(const FusedGroup& group, const EventList& ready, std::size_t index) {
   TANDEM_CHECK(group.type == DType::kFloat32, "gradients of {} bytes are not fp32",
                group.size.value);
@@ -48,6 +54,7 @@ void FusedAllReduce::enqueue(const FusedGroup& group, const EventList& ready, st
   for (const auto& slot : group.slots) {
     stream_->wait(*ready.at(static_cast<std::size_t>(slot.tensor)));
   }
+  tell_of(group, index);
   timer_.begin(*stream_, index, group.size);
   const bool in_place = group.slots.size() == 1;
   const auto place_of = [&](const FusedGroup::Slot& slot) {

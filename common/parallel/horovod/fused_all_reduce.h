@@ -39,11 +39,15 @@ class FusedAllReduce {
   // Of the groups since the last call, by index in their steps; synchronise the stream first.
   [[nodiscard]] std::vector<CollectiveTimes> collect_times() { return timer_.collect(); }
 
+  // The rank's thread tells of gradients that are ready, and of averages that are back.
+  [[nodiscard]] CollectiveTimer& timer() { return timer_; }
+
   [[nodiscard]] Stream& stream() { return *stream_; }
 
  private:
   [[nodiscard]] Span<float> gradient(const FusedGroup::Slot& slot) const;
   [[nodiscard]] Span<float> place(const FusedGroup::Slot& slot) const;
+  void tell_of(const FusedGroup& group, std::size_t index);
   void move(Span<float> from, Span<float> to, float factor);
 
   Communicator& communicator_;

@@ -67,6 +67,7 @@ void HorovodReducer::gradient_ready(int segment) {
   const auto index = static_cast<std::size_t>(segment);
   TANDEM_CHECK(!given_.at(index), "the gradient of segment {} is given twice in a step", segment);
   given_[index] = true;
+  fused_.timer().part_ready(replica_.stream(), segment);
   replica_.stream().record(*ready_[index]);
   queue_.push(segment);
 }
@@ -101,6 +102,9 @@ void HorovodReducer::finish() {
   fused_.stream().record(*reduced_);
   fused_.stream().synchronize();
   compute.wait(*reduced_);  // done by now: hands over the modelled time at which it was
+  for (std::size_t index = 0; index < latest_.groups.size(); ++index) {
+    fused_.timer().back(compute, index);
+  }
 }
 
 void HorovodReducer::synchronize() {
