@@ -22,8 +22,9 @@ struct StreamOrder {
   std::map<std::size_t, std::vector<const TimelineMark*>> ran;  // by the place in `marks`, plus 1
 };
 
-// Abandoned steps have no time.
-bool has_time(const TimelineMark& mark) { return mark.what != What::kStepAbandoned; }
+bool has_time(const TimelineMark& mark) {
+  return mark.what != What::kStepAbandoned && mark.what != What::kBucketFilled;
+}
 
 class Placement {
  public:

@@ -58,9 +58,10 @@ class TimelineRecorder::PerDevice {
     marks_.push_back({std::move(mark), std::move(moment)});
   }
 
-  // Of no time.
+  // Of no time, and with the number of the one before it.
   void add(TimelineMark mark) {
     const std::lock_guard lock(mutex_);
+    if (!marks_.empty()) mark.number = marks_.back().mark.number;
     marks_.push_back({std::move(mark), std::nullopt});
   }
 
@@ -114,6 +115,7 @@ class TimelineRecorder::PerDevice {
         return moments.at_event();
       case What::kStepAbandoned:  // its stream may have failed, and records nothing any more
       case What::kBucketFilled:
+      case What::kGpuRan:
         return std::nullopt;
       case What::kWorkBegins:
         return is_row(mark) ? moments.before_row() : moments.before_next();
