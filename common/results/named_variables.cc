@@ -9,12 +9,25 @@ namespace tandem::results {
 namespace {
 
 constexpr std::array<std::string_view, 4> kPrefixes{"NCCL_", "OMPI_MCA_", "OMP_", "CUDA_"};
-// What decides where a launch ran, and two that are removed before one: they show where that
-// failed.
-constexpr std::array<std::string_view, 3> kNames{"OMPI_COMM_WORLD_SIZE", "OPENBLAS_CORETYPE",
-                                                 "DNNL_MAX_CPU_ISA"};
-// Not settings: what mpirun tells its ranks of itself, with addresses and a key of the session.
-constexpr std::array<std::string_view, 2> kSession{"OMPI_MCA_orte_", "OMPI_MCA_ess"};
+// Two that are removed before a launch: they show where that failed.
+constexpr std::array<std::string_view, 2> kNames{"OPENBLAS_CORETYPE", "DNNL_MAX_CPU_ISA"};
+// No settings of the user's but what mpirun tells its ranks, with addresses and a key of the
+// session, and what Tandem sets for a launch, over the user's. They differ from launch to launch,
+// and so two runs of one machine by which launch came first. The same in
+// tools/torch/twin/record.py.
+constexpr std::array<std::string_view, 11> kOfLaunches{"OMPI_MCA_orte_",
+                                                       "OMPI_MCA_ess",
+                                                       "OMPI_MCA_pmix",
+                                                       "OMPI_MCA_initial_wdir",
+                                                       "OMPI_MCA_mpi_oversubscribe",
+                                                       "OMPI_MCA_shmem_RUNTIME_QUERY_hint",
+                                                       "OMPI_MCA_btl_vader_backing_directory",
+                                                       "OMPI_MCA_hwloc_base_binding_policy",
+                                                       "OMPI_MCA_rmaps_base_mapping_policy",
+                                                       "OMPI_MCA_rmaps_base_oversubscribe",
+                                                       "OMPI_MCA_oob_tcp_keepalive_"};
+// The transport within a node, which Tandem chooses.
+constexpr std::string_view kTransport = "OMPI_MCA_btl=vader,self";
 constexpr std::array<std::string_view, 8> kSecretWords{
     "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "APIKEY", "API_KEY", "ACCESS_KEY", "PRIVATE"};
 
@@ -25,14 +38,58 @@ bool starts_with_any(std::string_view name, const Prefixes& prefixes) {
 }
 
 bool is_named(std::string_view name) {
-  if (starts_with_any(name, kSession)) return false;
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
          starts_with_any(name, kPrefixes);
+}
+
+bool is_of_launch(std::string_view variable) {
+  return variable == kTransport || starts_with_any(variable, kOfLaunches);
 }
 
 bool has_credentials(std::string_view value) {
   const std::size_t scheme = value.find("://");
   return scheme != std::string_view::npos && value.find('@', scheme) != std::string_view::npos;
+}
+
+// How keys of well-known makes begin, and how many characters of a key follow at least.
+struct KeyShape {
+  std::string_view begins;
+  std::size_t least;
+};
+constexpr std::array<KeyShape, 14> kKeyShapes{{{"AKIA", 16},
+                                               {"ASIA", 16},
+                                               {"ghp_", 16},
+                                               {"gho_", 16},
+                                               {"ghu_", 16},
+                                               {"ghs_", 16},
+                                               {"ghr_", 16},
+                                               {"github_pat_", 16},
+                                               {"glpat-", 16},
+                                               {"hf_", 16},
+                                               {"sk-", 16},
+                                               {"xox", 10},
+                                               {"AIza", 20},
+                                               {"eyJ", 10}}};
+
+bool is_key_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+}
+
+// At the beginning of a word, so that disk-... is no sk-...
+bool has_key_shape(std::string_view value, const KeyShape& shape) {
+  for (std::size_t at = value.find(shape.begins); at != std::string_view::npos;
+       at = value.find(shape.begins, at + 1)) {
+    if (at > 0 && is_key_character(value[at - 1])) continue;
+    const std::string_view rest = value.substr(at + shape.begins.size());
+    const auto end = std::find_if_not(rest.begin(), rest.end(), is_key_character);
+    if (static_cast<std::size_t>(end - rest.begin()) >= shape.least) return true;
+  }
+  return false;
+}
+
+bool has_known_key(std::string_view value) {
+  return std::any_of(kKeyShapes.begin(), kKeyShapes.end(),
+                     [&](const KeyShape& shape) { return has_key_shape(value, shape); });
 }
 
 // A word of 20 or more letters and digits of all three kinds in a mix that names, paths and numbers
@@ -67,7 +124,7 @@ bool looks_secret(std::string_view name, std::string_view value) {
   return std::any_of(
              kSecretWords.begin(), kSecretWords.end(),
              [&](std::string_view word) { return upper.find(word) != std::string::npos; }) ||
-         has_credentials(value) || has_random_word(value);
+         has_credentials(value) || has_known_key(value) || has_random_word(value);
 }
 
 std::map<std::string, std::string> named_variables(const char* const* environment) {
@@ -78,7 +135,7 @@ std::map<std::string, std::string> named_variables(const char* const* environmen
     if (equals == std::string_view::npos) continue;
     const std::string_view name = variable.substr(0, equals);
     const std::string_view value = variable.substr(equals + 1);
-    if (!is_named(name)) continue;
+    if (!is_named(name) || is_of_launch(variable)) continue;
     found[std::string(name)] = looks_secret(name, value) ? "(redacted)" : std::string(value);
   }
   return found;

@@ -4,14 +4,21 @@ import json
 import os
 import pathlib
 import platform
+import re
 import socket
 import statistics
 
 # As common/results/named_variables.cc has them; nothing else of the environment leaves the machine.
 NAMED = ("NCCL_", "OMPI_MCA_", "CUDA_")
-# Not settings: what mpirun tells its ranks of itself, with addresses and a key of the session.
-SESSION = ("OMPI_MCA_orte_", "OMPI_MCA_ess")
+# No settings of the user's: what mpirun tells its ranks and what Tandem sets for a launch.
+OF_LAUNCHES = ("OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir",
+               "OMPI_MCA_mpi_oversubscribe", "OMPI_MCA_shmem_RUNTIME_QUERY_hint", "OMPI_MCA_btl_vader_backing_directory",
+               "OMPI_MCA_hwloc_base_binding_policy", "OMPI_MCA_rmaps_base_mapping_policy",
+               "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_oob_tcp_keepalive_")
+TRANSPORT = ("OMPI_MCA_btl", "vader,self")  # within a node, which Tandem chooses
 SECRET = ("TOKEN", "SECRET", "PASSW", "CREDENTIAL", "KEY", "PRIVATE", "://")
+# Keys of well-known makes, at the beginning of a word.
+KEYS = re.compile(r"(?<![\w-])(?:(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|hf_|sk-)[\w-]{16}|xox[\w-]{10}|AIza[\w-]{20}|eyJ[\w-]{10})")
 
 
 def text_of(path):
@@ -28,11 +35,14 @@ def cpu_model():
     return f"{platform.machine()} CPU"
 
 
+def looks_secret(name, value):
+    return any(word in f"{name} {value}".upper() for word in SECRET) or KEYS.search(value) is not None
+
+
 def variables():
     named = {name: value for name, value in os.environ.items()
-             if name.startswith(NAMED) and not name.startswith(SESSION)}
-    return {name: "(redacted)" if any(word in f"{name} {value}".upper() for word in SECRET) else value
-            for name, value in named.items()}
+             if name.startswith(NAMED) and not name.startswith(OF_LAUNCHES) and (name, value) != TRANSPORT}
+    return {name: "(redacted)" if looks_secret(name, value) else value for name, value in named.items()}
 
 
 def blas_of(torch):
