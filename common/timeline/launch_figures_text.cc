@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kAlike = 0.05;   // ratios up to so far from 1 need no words
 constexpr double kJudged = 0.01;  // of the step: what is shorter is told without them
-constexpr Seconds kEventCost = std::chrono::microseconds(1);
+// An event's on a GPU; on the host a look at the clock is less.
+constexpr Seconds kMomentCost = std::chrono::microseconds(1);
 
 enum class What { kWork, kWait };
 
@@ -23,7 +24,7 @@ struct Row {
   Seconds traced{0};
   Seconds untraced{0};
   What what = What::kWork;
-  double events = 0;  // of the trace in it, per step and device
+  double moments = 0;  // of the trace in it, per step and device
 
   [[nodiscard]] Seconds more() const { return traced - untraced; }
   [[nodiscard]] bool is_alike() const {
@@ -32,25 +33,25 @@ struct Row {
 };
 
 // By phase, per step and device: the beginnings and ends that were recorded within. "" is the step.
-std::map<std::string, double> events_of(const std::vector<StepView>& steps) {
-  std::map<std::string, double> events;
+std::map<std::string, double> moments_of(const std::vector<StepView>& steps) {
+  std::map<std::string, double> moments;
   double device_steps = 0;
   for (const StepView& step : steps) {
     for (const DeviceStep& device : step.devices) {
       ++device_steps;
       for (const auto& [phase, pieces] : device.pieces) {
-        events[phase] += 2.0 * pieces;
-        events[""] += 2.0 * pieces;
+        moments[phase] += 2.0 * pieces;
+        moments[""] += 2.0 * pieces;
       }
-      events[""] += static_cast<double>(device.phases.size());
+      moments[""] += static_cast<double>(device.phases.size());
     }
   }
-  for (auto& [phase, count] : events) count /= std::max(1.0, device_steps);
-  return events;
+  for (auto& [phase, count] : moments) count /= std::max(1.0, device_steps);
+  return moments;
 }
 
 std::vector<Row> phase_rows(const LaunchFigures& traced, const LaunchFigures& untraced,
-                            std::map<std::string, double>& events) {
+                            std::map<std::string, double>& moments) {
   std::set<std::string> names;
   for (const auto& [name, time] : traced.phases) names.insert(name);
   for (const auto& [name, time] : untraced.phases) names.insert(name);
@@ -61,19 +62,19 @@ std::vector<Row> phase_rows(const LaunchFigures& traced, const LaunchFigures& un
                     .traced = traced.phase(name),
                     .untraced = untraced.phase(name),
                     .what = waits ? What::kWait : What::kWork,
-                    .events = events[name]});
+                    .moments = moments[name]});
   }
   std::ranges::stable_sort(rows, std::greater{}, &Row::untraced);
   return rows;
 }
 
 std::vector<Row> rows_of(const LaunchFigures& traced, const LaunchFigures& untraced,
-                         std::map<std::string, double>& events) {
+                         std::map<std::string, double>& moments) {
   std::vector<Row> rows{
-      {.name = "step", .traced = traced.step, .untraced = untraced.step, .events = events[""]}};
+      {.name = "step", .traced = traced.step, .untraced = untraced.step, .moments = moments[""]}};
   // Without marks between phases there is nothing that a phase could be held against.
   if (untraced.phases.empty()) return rows;
-  std::ranges::move(phase_rows(traced, untraced, events), std::back_inserter(rows));
+  std::ranges::move(phase_rows(traced, untraced, moments), std::back_inserter(rows));
   if (untraced.collectives <= Seconds{0}) return rows;
   rows.push_back({"collectives", traced.collectives, untraced.collectives, What::kWait});
   rows.push_back({"least exposed", traced.least_exposed, untraced.least_exposed, What::kWait});
@@ -90,11 +91,14 @@ std::string line_of(const Row& row) {
 
 std::string reason_of(const Row& row) {
   if (row.what == What::kWait) return "waits take up what the trace does elsewhere *";
-  if (row.more() < Seconds{0}) return "no event makes it shorter *";
+  if (row.more() < Seconds{0}) return "no trace makes it shorter *";
   const std::string told =
-      fmt::format("{:.0f} events of the trace, about a microsecond each", row.events);
-  return row.more() <= 2 * row.events * kEventCost ? told : told + "; the rest *";
+      fmt::format("{:.0f} moments of the trace, about a microsecond each", row.moments);
+  return row.more() <= 2 * row.moments * kMomentCost ? told : told + "; the rest *";
 }
+
+// To a tenth, and never "-0.0".
+double percent(double share) { return std::round(share * 1000) / 10 + 0.0; }
 
 bool is_by_cupti(const Trace& trace) {
   const auto source = trace.facts.find("cuda_times");
@@ -145,16 +149,16 @@ std::string comparison_text(const Trace& trace) {
   if (!trace.untraced) return exposed_reason(steps);
   const LaunchFigures& untraced = *trace.untraced;
   const LaunchFigures traced = figures_of(trace, steps, untraced.has_root);
-  auto events = events_of(steps);
-  const std::vector<Row> rows = rows_of(traced, untraced, events);
+  auto moments = moments_of(steps);
+  const std::vector<Row> rows = rows_of(traced, untraced, moments);
   std::string text = fmt::format(
       "\nBeside the launch's {} untraced samples, by the report's definitions; ms per step:\n"
       "  {:<14} {:>9}  {:>9}  {:>6}\n",
       untraced.samples, "", "traced", "untraced", "ratio");
   for (const Row& row : rows) text += line_of(row);
   if (untraced.collectives > Seconds{0}) {
-    text += fmt::format("  {:<14} {:>7.1f} %  {:>7.1f} %\n", "hidden", traced.hidden_share() * 100,
-                        untraced.hidden_share() * 100);
+    text += fmt::format("  {:<14} {:>7.1f} %  {:>7.1f} %\n", "hidden",
+                        percent(traced.hidden_share()), percent(untraced.hidden_share()));
   }
   return text + reasons(rows, is_by_cupti(trace)) + exposed_reason(steps);
 }

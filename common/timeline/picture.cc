@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/timeline/step_view.h"
+#include "common/timeline/subject.h"
 #include "common/timeline/svg.h"
 #include "common/timeline/waits.h"
 
@@ -73,11 +74,6 @@ bool is_light(std::string_view fill) {
 
 double milliseconds(Nanoseconds time) { return Seconds(time).count() * 1e3; }
 
-std::string fact(const Trace& trace, const std::string& name) {
-  const auto found = trace.facts.find(name);
-  return found == trace.facts.end() ? "?" : found->second;
-}
-
 // 1, 2 or 5 of a power of ten, so that at most ten ticks stand on the axis.
 double tick_of(double whole) {
   const double least = whole / 10;
@@ -122,10 +118,8 @@ class Painter {
   }
 
   [[nodiscard]] std::string title() const {
-    return fmt::format("{} as {}, {} on {} devices ({}), global batch {}: step {}, {:.3f} ms",
-                       fact(trace_, "strategy"), fact(trace_, "launch"), fact(trace_, "model"),
-                       fact(trace_, "devices"), fact(trace_, "backend"), fact(trace_, "batch"),
-                       step_.step, milliseconds(step_.end - step_.begin));
+    return fmt::format("{}: step {}, {:.3f} ms", subject_of(trace_), step_.step,
+                       milliseconds(step_.end - step_.begin));
   }
 
   void draw_title() {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/timeline/launch_figures.h"
+#include "common/timeline/subject.h"
 #include "common/timeline/summary.h"
 
 namespace tandem::timeline {
@@ -12,19 +13,11 @@ namespace {
 
 double milliseconds(Nanoseconds time) { return Seconds(time).count() * 1e3; }
 
-std::string fact(const Trace& trace, const std::string& name) {
-  const auto found = trace.facts.find(name);
-  return found == trace.facts.end() ? "?" : found->second;
-}
-
 std::string heading(const Trace& trace) {
   Nanoseconds error{0};
   for (const Process& process : trace.processes) error = std::max(error, process.clock_error);
-  return fmt::format(
-      "{} as {}, {} on {} devices ({}), global batch {}\nclock: {}; error bound {:.1f} us\n",
-      fact(trace, "strategy"), fact(trace, "launch"), fact(trace, "model"), fact(trace, "devices"),
-      fact(trace, "backend"), fact(trace, "batch"), fact(trace, "clock"),
-      milliseconds(error) * 1e3);
+  return fmt::format("{}\nclock: {}; error bound {:.1f} us\n", subject_of(trace),
+                     fact(trace, "clock"), milliseconds(error) * 1e3);
 }
 
 std::string row(const StepFigures& one) {

@@ -128,10 +128,10 @@ Beside the launch's 50 untraced samples, by the report's definitions; ms per ste
   skew               0.300      0.300   1.000
   hidden            28.6 %     42.9 %
   More than 5 % apart:
-  backward          -0.100 ms: no event makes it shorter *
+  backward          -0.100 ms: no trace makes it shorter *
   exposed_comm      +0.200 ms: waits take up what the trace does elsewhere *
-  forward           +0.050 ms: 2 events of the trace, about a microsecond each; the rest *
-  update            +0.005 ms: 2 events of the trace, about a microsecond each; the rest *
+  forward           +0.050 ms: 2 moments of the trace, about a microsecond each; the rest *
+  update            +0.005 ms: 2 moments of the trace, about a microsecond each; the rest *
   least exposed     +0.100 ms: waits take up what the trace does elsewhere *
   * the two passes differ, or met the machine in different states: trace more steps, with nothing beside it
 )");
@@ -141,7 +141,7 @@ Beside the launch's 50 untraced samples, by the report's definitions; ms per ste
       HasSubstr("  * CUPTI was attached, which makes each launch slower; or the two passes"));
 }
 
-TEST(LaunchFigures, EventsExplainAsMuchAsTheyCost) {
+TEST(LaunchFigures, MomentsExplainAsMuchAsTheyCost) {
   Trace trace = stretched(sampled(), 100);
   trace.untraced = figures(trace);
   EXPECT_THAT(comparison_text(trace), HasSubstr("All of 1 % of the step or more are within 5 %."));
@@ -149,7 +149,7 @@ TEST(LaunchFigures, EventsExplainAsMuchAsTheyCost) {
   trace.untraced->least_compute -= Seconds{1e-6};
   EXPECT_THAT(
       comparison_text(trace),
-      HasSubstr("forward           +0.001 ms: 2 events of the trace, about a microsecond each\n"));
+      HasSubstr("forward           +0.001 ms: 2 moments of the trace, about a microsecond each\n"));
   EXPECT_THAT(comparison_text(trace), Not(HasSubstr("*")));
 }
 

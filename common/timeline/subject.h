@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "common/timeline/timeline.h"
+
+namespace tandem::timeline {
+
+// A fact of the trace by its name; "?" where it has none of it.
+[[nodiscard]] std::string fact(const Trace& trace, const std::string& name);
+
+// What was traced, in a line: "ddp as processes, mlp-base on 2 devices (host), global batch 64".
+[[nodiscard]] std::string subject_of(const Trace& trace);
+
+}  // namespace tandem::timeline
