@@ -151,14 +151,49 @@ MachineFacts machine_from(const JsonValue& json) {
   return machine;
 }
 
+// Some 30 years: what is longer was not measured, and its square may be no number any more.
+constexpr double kLongest = 1e9;
+
+[[noreturn]] void fail_time(std::string_view field, double seconds) {
+  fail(ErrorKind::kFailure, "field '{}' holds {}, which is no duration", field, seconds);
+}
+
+// A difference of times may be below zero.
+void check_time(std::string_view field, double seconds) {
+  if (!(std::abs(seconds) <= kLongest)) fail_time(field, seconds);
+}
+
+void check_phases(std::string_view field, const DevicePhases& phases) {
+  check_time(field, phases.span_seconds);
+  for (const auto& [name, seconds] : phases.mean_seconds) check_time(field, seconds);
+}
+
 // A measured launch without positive samples would turn into NaN or infinity further on.
 void check_samples(const LaunchRecord& record) {
   if (record.status != Status::kOk) return;
   if (record.step_seconds.empty()) fail(ErrorKind::kFailure, "a launch is ok, but has no samples");
   for (const double seconds : record.step_seconds) {
-    if (!(seconds > 0) || !std::isfinite(seconds)) {
-      fail(ErrorKind::kFailure, "field 'step_seconds' holds {}, which is no duration", seconds);
-    }
+    if (!(seconds > 0)) fail_time("step_seconds", seconds);
+    check_time("step_seconds", seconds);
+  }
+}
+
+void check_times(const LaunchRecord& record) {
+  check_samples(record);
+  check_time("first_step_seconds", record.first_step_seconds);
+  check_time("warmup_seconds", record.warmup_seconds);
+  check_time("remainder_seconds", record.remainder_seconds);
+  check_time("least_exposed_seconds", record.least_exposed_seconds);
+  check_time("least_compute_seconds", record.least_compute_seconds);
+  check_time("link_lateness_seconds", record.link_lateness_seconds);
+  check_time("link_overshoot_seconds", record.link_overshoot_seconds);
+  check_time("barrier_skew_seconds", record.barrier_skew_seconds);
+  check_time("barrier_skew_uncertainty_seconds", record.barrier_skew_uncertainty_seconds);
+  check_phases("critical", record.critical);
+  for (const DevicePhases& phases : record.phases) check_phases("phases", phases);
+  for (const CollectiveRecord& collective : record.collectives) {
+    check_time("least_seconds", collective.least_seconds);
+    for (const double seconds : collective.mean_seconds) check_time("mean_seconds", seconds);
   }
 }
 
@@ -249,7 +284,7 @@ LaunchRecord record_from(const JsonValue& json) {
   record.bucket_bytes = value_or(json, "bucket_bytes", record.bucket_bytes);
   record.model = object_from(json, "model", model_from);
   record.machine = object_from(json, "machine", machine_from);
-  check_samples(record);
+  check_times(record);
   return record;
 }
 

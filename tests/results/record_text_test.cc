@@ -152,6 +152,23 @@ TEST(RecordText, OkWithoutPositiveSamples_IsRefused) {
   EXPECT_EQ(message_of(to_json_line(record)), "");
 }
 
+TEST(RecordText, TimesThatNothingTakes_AreRefused) {
+  for (const auto set : {+[](LaunchRecord& record) {
+                           record.step_seconds = {0.1, 1e308};
+                         },
+                         +[](LaunchRecord& record) { record.step_seconds = {2e9}; },
+                         +[](LaunchRecord& record) { record.warmup_seconds = 1e308; },
+                         +[](LaunchRecord& record) { record.first_step_seconds = -1e308; },
+                         +[](LaunchRecord& record) { record.critical.span_seconds = 1e308; },
+                         +[](LaunchRecord& record) {
+                           record.phases.front().mean_seconds.begin()->second = 1e308;
+                         }}) {
+    LaunchRecord record = full_record();
+    set(record);
+    EXPECT_NE(message_of(to_json_line(record)).find("no duration"), std::string::npos);
+  }
+}
+
 TEST(RecordText, File_RoundTrips_AndErrorsNameThePath) {
   const ScratchFolder folder;
   write_record(folder / "record.json", full_record());
