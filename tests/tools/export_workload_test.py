@@ -308,6 +308,8 @@ class ExportTest(unittest.TestCase):
                         ([f"{self.own}:alone"], "give its --shape"),
                         ([f"{self.own}:alone", "--shape=4,x"], "--shape=4,x: use whole numbers"),
                         ([f"{self.own}:make", "--shape=4"], "an example batch of its own"),
+                        ([f"{self.own}:make", "--measure=0"], "--measure=0: use whole numbers from 1, such as 2,4,8"),
+                        ([f"{self.own}:make", f"--out={self.own}"], "it is what is read"),
                         ([f"{self.own}:make", "--mesure=4"], "--mesure=4; --help says"),
                         ([f"{self.own}:make", "--out=/no/such/own.json"], "there is no such folder")))
 

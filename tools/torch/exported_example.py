@@ -41,13 +41,13 @@ def load(source):
     return function
 
 
-def numbers(text, flag):
+def numbers(text, flag, such_as="8,3,224,224"):
     try:
         values = [int(word) for word in text.split(",")]
     except ValueError:
         values = []
     if not values or min(values) < 1:
-        raise Usage(f"{flag}={text}: use whole numbers from 1, such as 8,3,224,224")
+        raise Usage(f"{flag}={text}: use whole numbers from 1, such as {such_as}")
     return values
 
 
