@@ -130,7 +130,8 @@ void check_replaceable(const std::string& path, const std::string& flag) {
   std::error_code unknown;
   if (!std::filesystem::exists(path, unknown)) return;
   if (std::filesystem::is_regular_file(path, unknown)) return;
-  fail(ErrorKind::kUsage, "{}: '{}' is no plain file, and would be replaced by one: choose another",
+  fail(ErrorKind::kUsage,
+       "{}: '{}' is no plain file, of which old text could be replaced by new: choose another",
        flag, path);
 }
 

@@ -52,7 +52,13 @@ bool parse_with_benchmark_flags(CLI::App& app, int argc, const char* const* argv
 
 int run_main(const std::string& program, const std::function<int()>& body) {
   int status = 0;
-  const auto error = capture_error([&] { status = body(); });
+  const auto error = capture_error([&] {
+    status = body();
+    // Here, and not where a buffer is written behind main, which nobody is told of.
+    if (std::cout.flush()) return;
+    fail(ErrorKind::kFailure,
+         "writing to standard output failed; is the disk full? lead it elsewhere");
+  });
   return error ? report(program, *error) : status;
 }
 

@@ -27,7 +27,10 @@
 #include "bench/verification.h"
 #include "bench/workloads/replay_duration.h"
 #include "bench/workloads/workload_source.h"
+#include "common/base/pinned_file.h"
 #include "common/comm/agreement.h"
+#include "common/kernels/host_precisions.h"
+#include "common/results/files.h"
 #include "common/results/record_text.h"
 #include "common/runtime/registry.h"
 
@@ -58,10 +61,17 @@ std::vector<Output> outputs_of(const StepOptions& options) {
           {options.contention_file, "--contention"}};
 }
 
-// No file is to hold two things.
-void check_apart(const StepOptions& options) {
+// And those that others write.
+std::vector<Output> named_outputs(const StepOptions& options) {
   std::vector<Output> outputs = outputs_of(options);
   outputs.push_back({options.benchmark.out, "--benchmark_out"});
+  outputs.push_back({options.workload_file, "--write-workload"});
+  return outputs;
+}
+
+// No file is to hold two things.
+void check_apart(const StepOptions& options) {
+  const std::vector<Output> outputs = named_outputs(options);
   for (auto a = outputs.begin(); a != outputs.end(); ++a) {
     if (a->file.empty()) continue;
     const auto b = std::find_if(a + 1, outputs.end(),
@@ -72,12 +82,22 @@ void check_apart(const StepOptions& options) {
   }
 }
 
+// Nor is what is read to be written over.
+void check_outputs(const StepOptions& options) {
+  check_apart(options);
+  const auto model = pinned_file(options.model);
+  if (!model) return;
+  for (const Output& output : named_outputs(options)) {
+    if (!output.file.empty()) results::check_is_no_input(output.file, output.flag, {model->path});
+  }
+}
+
 // Fails early where what is measured could not be written: nothing may be lost. Collective: only
 // rank 0 writes, but all must know.
 std::unique_ptr<GoogleBenchmark> open_outputs(const StepOptions& options, Bootstrap& bootstrap) {
   std::unique_ptr<GoogleBenchmark> driver;
   attempt_together(bootstrap, [&] {
-    check_apart(options);
+    check_outputs(options);
     if (bootstrap.rank() == 0) {
       for (const Output& output : outputs_of(options)) check_output(output.file, output.flag);
     }
@@ -164,8 +184,11 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
 
 void check(const StepOptions& options) {
   check_model(options);
-  if (options.check == Check::kBackend)
-    static_cast<void>(choose_backend(options.place.backend, {}));
+  check_outputs(options);
+  if (options.check == Check::kBackend) {
+    const Backend backend = choose_backend(options.place.backend, {}).backend;
+    if (backend == Backend::kHost) check_host_has(options.variant.training.precision);
+  }
   if (options.check == Check::kModel) std::cout << size_in_json(*make_model_for(options)) << "\n";
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 
 #include "bench/google_benchmark.h"
@@ -18,6 +17,7 @@
 #include "common/model/replay_plan.h"
 #include "common/model/workload_file.h"
 #include "common/model/zoo.h"
+#include "common/results/files.h"
 
 namespace tandem::bench {
 namespace {
@@ -28,6 +28,10 @@ void check_precision(const Workload& workload, Precision precision) {
        "workload '{}' was measured in {}, which says nothing of {}: use --precision={}, or measure "
        "it anew",
        workload.name, workload.timing->precision, name_of(precision), workload.timing->precision);
+}
+
+std::string counted(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string summary_of(const Calibration& calibration) {
@@ -96,16 +100,10 @@ void write_workload(Place& place, const StepOptions& options) {
                          batches_to_measure(options.variant.training.global_batch), precision);
   }
   const Calibration found = calibrate(*place.platform, *place.device, *workload, precision);
-  std::ofstream file(options.workload_file, std::ios::binary);
-  file << tandem::to_text(found.workload);
-  file.close();
-  if (!file) {
-    fail(ErrorKind::kFailure, "--write-workload: writing {} failed; is the disk full?",
-         options.workload_file);
-  }
-  std::cout << fmt::format("{}: {} layers, {} tensors\n{}", options.workload_file,
-                           found.workload.layers.size(), found.workload.tensors.size(),
-                           summary_of(found))
+  results::replace_file(options.workload_file, tandem::to_text(found.workload));
+  std::cout << fmt::format("{}: {}, {}\n{}", options.workload_file,
+                           counted(found.workload.layers.size(), "layer"),
+                           counted(found.workload.tensors.size(), "tensor"), summary_of(found))
             << std::flush;
 }
 

@@ -2,11 +2,22 @@
 #include "common/kernels/bf16_support.h"
 #include "common/kernels/cuda_kernels_module.h"
 #include "common/kernels/host/host_operations.h"
+#include "common/kernels/host_precisions.h"
 #include "common/kernels/library_version.h"
 #include "common/kernels/operations.h"
 
 namespace tandem {
 namespace {
+
+std::string lack_of_images_on_cuda() {
+  try {
+    return cuda_kernels_module().lack_of_images();
+  } catch (const Error&) {
+    return "";  // whoever opens the back end is told why there is none
+  }
+}
+
+}  // namespace
 
 void check_host_has(Precision precision) {
   switch (precision) {
@@ -25,16 +36,6 @@ void check_host_has(Precision precision) {
   }
   fail(ErrorKind::kLogic, "no such precision");
 }
-
-std::string lack_of_images_on_cuda() {
-  try {
-    return cuda_kernels_module().lack_of_images();
-  } catch (const Error&) {
-    return "";  // whoever opens the back end is told why there is none
-  }
-}
-
-}  // namespace
 
 std::unique_ptr<Operations> make_operations(Device& device, Precision precision) {
   switch (device.id().backend) {
