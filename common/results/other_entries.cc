@@ -52,6 +52,12 @@ std::vector<OtherEntry> read_benchmarks(const std::filesystem::path& file) {
     fail(ErrorKind::kFailure,
          "reading {}: it has no list 'benchmarks'; give what --benchmark_out wrote", file.string());
   }
+  if (json.contains("tandem")) {
+    fail(ErrorKind::kFailure,
+         "reading {}: it is a results.json of tandem's, whose launches would be listed twice; give "
+         "what --benchmark_out wrote",
+         file.string());
+  }
   std::vector<OtherEntry> found;
   for (Json entry : *entries) {
     if (!entry.is_object())

@@ -112,7 +112,7 @@ def case_newer(tandem, program, source, folder):
         (folder / name).write_text(text)
         ended = subprocess.run([tandem, "report", folder / name, "--out", folder / "out"], check=False,
                                capture_output=True, text=True)
-        assert ended.returncode == 1 and ended.stderr.count("\n") == 1, ended
+        assert ended.returncode == 2 and ended.stderr.count("\n") == 1, ended
         assert "schema version 2.0.0 is newer" in ended.stderr and "use a newer tandem" in ended.stderr, ended.stderr
 
 

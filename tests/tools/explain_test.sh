@@ -217,7 +217,10 @@ case_bad_input() {
   one_line 'reading absent: there is no such file'
   touch odd.txt && mkdir empty
   expect 2 $plain --batch=64 odd.txt
-  one_line 'neither journal.jsonl nor results.json'
+  one_line 'reading odd.txt: it is not valid JSON'
+  echo '{"tandem": {"schema_version": "9.0.0", "launches": []}}' >newer.json
+  expect 2 $plain --batch=64 newer.json
+  one_line 'its schema version 9.0.0 is newer than'
   expect 2 $plain --batch=64 empty
   one_line 'neither journal.jsonl nor results.json'
   expect 2 $plain --batch=64 empty --out result

@@ -445,8 +445,16 @@ case_report() {
   expect 0 "$tandem" report result other --merge --out merged
   grep -q '6 launches each' merged/report.md || die "launches were not merged"
   echo '{' >broken.json
-  expect 1 "$tandem" report broken.json --out fourth
+  expect 2 "$tandem" report broken.json --out fourth
   one_line 'not valid JSON'
+  ln -s loop loop
+  expect 2 "$tandem" report loop --out fourth
+  one_line 'reading loop: Too many levels of symbolic links; check the path'
+  expect 2 "$tandem" report result --out fourth --threshold=abc
+  one_line "--threshold is 'abc'"
+  expect 2 "$tandem" report result --out fourth --threshold=3%
+  one_line 'do nothing with one document'
+  [ ! -e fourth ] || die "something was written"
 }
 
 case_same_launches() {
@@ -515,7 +523,7 @@ case_side_by_side_refused() {
   expect 2 "$tandem" report result wider --out none --figures=result/results.json
   one_line '--figures belong to one document'
   sed 's/"schema_version": *"[^"]*"/"schema_version": "9.0.0"/' wider/results.json >newer.json
-  expect 1 "$tandem" report result newer.json --out none
+  expect 2 "$tandem" report result newer.json --out none
   one_line '9.0.0'
   [ ! -e none ] && [ ! -e same ] || die "something was written"
 }

@@ -5,6 +5,8 @@
 
 #include <charconv>
 #include <exception>
+#include <filesystem>
+#include <vector>
 
 #include "common/base/error.h"
 #include "common/results/document.h"
@@ -35,14 +37,20 @@ double percentage_from(const std::string& text, std::string_view option) {
   return percent / 100;
 }
 
-void print_heading(const char* letter, const std::string& source, const Document& document,
-                   const Summary& summary) {
+std::string heading(const char* letter, const std::string& source, const Document& document,
+                    const Summary& summary) {
   const std::string& date = document.sweep.context.date;
-  fmt::print("{}  {}{}{}: {}.\n", letter, source, date.empty() ? "" : ", ", date,
-             reports::subject(document, summary));
+  return fmt::format("{}  {}{}{}: {}.\n", letter, source, date.empty() ? "" : ", ", date,
+                     reports::subject(document, summary));
 }
 
-int compare(const CompareOptions& options) {
+struct Answer {
+  std::string text;
+  std::string json;
+  bool is_slower = false;
+};
+
+Answer compare(const CompareOptions& options) {
   const reports::ChangeRule rule = rule_of(options.rule);
   const Document before = load_document(options.before);
   const Document after = load_document(options.after);
@@ -55,11 +63,24 @@ int compare(const CompareOptions& options) {
          "comparing {} with {}: no cell was measured in both; give two runs of one sweep",
          options.before, options.after);
   }
-  if (!options.json.empty()) results::replace_file(options.json, reports::to_json(changes));
-  print_heading("A", options.before, before, before_summary);
-  print_heading("B", options.after, after, after_summary);
-  fmt::print("\n{}", reports::to_text(changes));
-  return changes.count(stats::Change::kSlower) > 0 ? 1 : 0;
+  return {.text = heading("A", options.before, before, before_summary) +
+                  heading("B", options.after, after, after_summary) + "\n" +
+                  reports::to_text(changes),
+          .json = options.json.empty() ? "" : reports::to_json(changes),
+          .is_slower = changes.count(stats::Change::kSlower) > 0};
+}
+
+// A journal is read in place of the results.json beside it, which is a run's all the same.
+void check_output(const CompareOptions& options) {
+  if (options.json.empty()) return;
+  std::vector<std::filesystem::path> inputs;
+  for (const std::string& source : {options.before, options.after}) {
+    inputs.push_back(file_in(source));
+    const std::filesystem::path folder = inputs.back().parent_path();
+    inputs.push_back(folder / "journal.jsonl");
+    inputs.push_back(folder / "results.json");
+  }
+  results::check_is_no_input(options.json, "--json", inputs);
 }
 
 }  // namespace
@@ -70,11 +91,17 @@ reports::ChangeRule rule_of(const RuleOptions& options) {
 }
 
 int compare_runs(const CompareOptions& options) {
-  try {
-    return compare(options);
-  } catch (const std::exception& error) {
-    throw Error(ErrorKind::kUsage, error.what());
-  }
+  const Answer answer = [&] {
+    try {
+      check_output(options);
+      return compare(options);
+    } catch (const std::exception& error) {
+      throw Error(ErrorKind::kUsage, error.what());
+    }
+  }();
+  if (!options.json.empty()) results::replace_file(options.json, answer.json);
+  fmt::print("{}", answer.text);
+  return answer.is_slower ? 1 : 0;
 }
 
 }  // namespace tandem::cli

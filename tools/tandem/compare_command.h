@@ -11,6 +11,7 @@ namespace tandem::cli {
 struct RuleOptions {
   std::string threshold = "3%";
   std::string between_runs = "0%";
+  bool is_given = false;  // one of them, by the user
 };
 
 // Throws a usage error that names the option on whatever is no percentage from 0 to 100.
@@ -24,8 +25,8 @@ struct CompareOptions {
 };
 
 // `tandem compare`: prints which cells became faster or slower from A to B. Returns 0, or 1 where a
-// cell is SLOWER. Whatever keeps it from telling is a usage error, also a file that cannot be read
-// or written, so that 1 has no other meaning.
+// cell is SLOWER. Whatever keeps it from comparing is a usage error, also a file that cannot be
+// read; what cannot be written is a failure.
 [[nodiscard]] int compare_runs(const CompareOptions& options);
 
 }  // namespace tandem::cli

@@ -71,6 +71,15 @@ SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Jou
   }
 }
 
+// That nothing is lost by what will be written there.
+void check_out(const ExplainTask& task, const SiteOptions& site) {
+  const OutputFolder::Names names(task.source.folder);
+  std::vector<std::filesystem::path> inputs = files_of(task.model_files);
+  if (!site.hostfile.empty()) inputs.emplace_back(site.hostfile);
+  names.check_apart("--out", inputs);
+  if (!task.source.is_given) names.check_holds_no_other();
+}
+
 struct Explained {
   SweepEnd end;
   results::Document document;
@@ -151,6 +160,7 @@ int finish(const ExplainTask& task, const Explained& explained) {
 int explain_gap(const ExplainOptions& options) {
   check_not_a_rank("explain");
   ExplainTask task = task_of(options);
+  check_out(task, options.site);
   if (launches_missing(task) > 0) return finish(task, measure(task, options));
   return finish(task, {SweepEnd::kComplete, std::move(*task.source.document)});
 }

@@ -6,33 +6,23 @@
 #include "common/base/error.h"
 #include "common/results/journal.h"
 #include "tools/tandem/output_folder.h"
+#include "tools/tandem/source_document.h"
 
 namespace tandem::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of(const fs::path& file) {
-  std::error_code error;
-  if (!fs::exists(file, error)) {
-    fail(ErrorKind::kUsage, "reading {}: there is no such file or folder; check the path",
-         file.string());
-  }
-  if (fs::is_directory(file)) return file;
-  if (file.filename() == "journal.jsonl" || file.filename() == "results.json") {
-    return fs::absolute(file).parent_path();
-  }
-  fail(ErrorKind::kUsage,
-       "reading {}: it is neither journal.jsonl nor results.json; give one of them, or the --out "
-       "of a tandem run",
-       file.string());
-}
+constexpr const char* kJournal = "journal.jsonl";
+constexpr const char* kResults = "results.json";
 
 std::optional<results::Document> from_journal(const fs::path& path) {
-  auto journal = results::read_journal(path);
-  if (!journal) return std::nullopt;
-  return results::Document{.sweep = std::move(journal->sweep),
-                           .launches = std::move(journal->launches)};
+  return as_input([&]() -> std::optional<results::Document> {
+    auto journal = results::read_journal(path);
+    if (!journal) return std::nullopt;
+    return results::Document{.sweep = std::move(journal->sweep),
+                             .launches = std::move(journal->launches)};
+  });
 }
 
 }  // namespace
@@ -48,20 +38,20 @@ ExplainSource find_source(const std::string& file, const std::string& out) {
     return {.folder = folder,
             .is_given = false,
             .has_journal = true,
-            .document = from_journal(folder / "journal.jsonl")};
+            .document = from_journal(folder / kJournal)};
   }
-  ExplainSource source{
-      .folder = folder_of(file), .is_given = true, .has_journal = false, .document = {}};
-  source.document = from_journal(source.folder / "journal.jsonl");
+  const fs::path read = file_in(file);
+  ExplainSource source{.folder = fs::absolute(read).parent_path(),
+                       .is_given = true,
+                       .has_journal = false,
+                       .document = {}};
+  const fs::path name = read.filename();
+  if (name == kJournal || name == kResults)
+    source.document = from_journal(source.folder / kJournal);
   source.has_journal = source.document.has_value();
-  const fs::path results = source.folder / "results.json";
-  if (!source.document && fs::exists(results)) source.document = results::read_document(results);
-  if (!source.document) {
-    fail(ErrorKind::kUsage,
-         "reading {}: it holds neither journal.jsonl nor results.json; give the --out of a tandem "
-         "run",
-         source.folder.string());
-  }
+  if (source.document) return source;
+  const fs::path results = name == kJournal ? source.folder / kResults : read;
+  source.document = load_document(fs::exists(results) ? results : read);
   return source;
 }
 

@@ -17,8 +17,9 @@ struct ExplainSource {
   std::optional<results::Document> document;  // what is there already
 };
 
-// From FILE (a folder of tandem run or explain, its journal.jsonl or its results.json) or --out,
-// not both; with neither a new folder out/explain-N. Throws usage errors.
+// From FILE (a folder of tandem run or explain, its journal.jsonl or its results.json, or a copy of
+// one of these, to which nothing can be added) or --out, not both; with neither a new folder
+// out/explain-N. Throws usage errors.
 [[nodiscard]] ExplainSource find_source(const std::string& file, const std::string& out);
 
 }  // namespace tandem::cli

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 
@@ -27,6 +30,7 @@ using tandem::cli::RuleOptions;
 using tandem::cli::RunOptions;
 using tandem::cli::SiteOptions;
 
+constexpr int kFailureExit = 1;
 constexpr int kUsageExit = 2;
 
 void add_site(CLI::App& command, SiteOptions& site) {
@@ -76,12 +80,15 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
 }
 
 void add_rule(CLI::App& app, RuleOptions& options, const std::string& when) {
+  const auto note = [&options](const std::string&) { options.is_given = true; };
   app.add_option("--threshold", options.threshold, when + "a change below it does not matter")
+      ->each(note)
       ->capture_default_str();
   app.add_option("--between-runs", options.between_runs,
                  when +
                      "the standard deviation between runs as a whole on this machine, which "
                      "widens every interval; tools/repeated_sweeps measures it")
+      ->each(note)
       ->capture_default_str();
 }
 
@@ -108,7 +115,8 @@ CLI::App* add_compare(CLI::App& app, CompareOptions& options) {
   CLI::App* compare = app.add_subcommand("compare",
                                          "Which cells became faster or slower from A to B. Ends "
                                          "with 0, with 1 where a cell is SLOWER, "
-                                         "with 2 where the two cannot be compared.");
+                                         "with 2 where the two cannot be compared; with 1 and a "
+                                         "line of error, too, where the answer cannot be written.");
   compare->add_option("A", options.before, "Folder of tandem run, journal or results.json: before")
       ->required();
   compare->add_option("B", options.after, "The same: after")->required();
@@ -247,9 +255,7 @@ std::string unknown_command(const CLI::App& app, int count, char** arguments) {
   return fmt::format("there is no command '{}': use {}", arguments[1], known);
 }
 
-}  // namespace
-
-int main(int count, char** arguments) {
+int run(int count, char** arguments) {
   CLI::App app("DataParallel against DistributedDataParallel, measured on this machine.", "tandem");
   app.set_version_flag("--version", "tandem " TANDEM_VERSION);
   app.require_subcommand(1);
@@ -294,7 +300,20 @@ int main(int count, char** arguments) {
     fmt::print(stderr, "tandem: {}\n", error.what());
     return error.exit_code();
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tandem: {}\n", error.what());
-    return 1;
+    if (std::ferror(stdout) == 0) fmt::print(stderr, "tandem: {}\n", error.what());
+    return kFailureExit;
   }
 }
+
+// A disk that is full may show only where what was printed is written, which is at the end.
+int with_output_written(int code) {
+  const int flushed = std::fflush(stdout);
+  const std::string reason = flushed == 0 ? "it failed" : std::strerror(errno);
+  if (flushed == 0 && std::ferror(stdout) == 0) return code;
+  fmt::print(stderr, "tandem: writing to standard output: {}; lead it elsewhere\n", reason);
+  return kFailureExit;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) { return with_output_written(run(count, arguments)); }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/base/error.h"
+#include "common/base/pinned_file.h"
 #include "common/base/units.h"
 #include "common/results/journal.h"
 #include "common/results/machine_facts.h"
@@ -115,6 +116,14 @@ SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder) {
     if (error.kind() == ErrorKind::kUsage && !measured) folder.withdraw();
     throw;
   }
+}
+
+std::vector<std::filesystem::path> files_of(const ModelFiles& models) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& [name, pinned] : models) {
+    if (const auto file = pinned_file(pinned)) files.emplace_back(file->path);
+  }
+  return files;
 }
 
 }  // namespace tandem::cli

@@ -60,4 +60,7 @@ void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo&
 // Runs; leaves no results of a run that a usage error ended.
 [[nodiscard]] SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder);
 
+// The files of models, without their checksums.
+[[nodiscard]] std::vector<std::filesystem::path> files_of(const ModelFiles& models);
+
 }  // namespace tandem::cli

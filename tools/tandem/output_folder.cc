@@ -39,8 +39,32 @@ std::filesystem::path new_folder(std::string_view name) {
   }
 }
 
+OutputFolder::Names::Names(const std::filesystem::path& folder)
+    : folder_(absolute_folder(folder)) {}
+
+void OutputFolder::Names::check_apart(std::string_view option,
+                                      const std::vector<std::filesystem::path>& inputs,
+                                      ResultsFile results) const {
+  for (const char* name : {"report.html", "report.md", "cells.csv", "comparisons.csv",
+                           "samples.csv", "explain.md", "unfinished"}) {
+    results::check_is_no_input(folder_ / name, option, inputs);
+  }
+  if (results == ResultsFile::kWritten) {
+    results::check_is_no_input(this->results(), option, inputs);
+  }
+}
+
+void OutputFolder::Names::check_holds_no_other() const {
+  if (is_there(journal()) || !is_there(results())) return;
+  fail(ErrorKind::kUsage,
+       "--out: {} holds the results.json of another run, which would be overwritten: choose "
+       "another folder",
+       folder_.string());
+}
+
 OutputFolder::OutputFolder(const std::filesystem::path& path)
-    : path_(absolute_folder(path)),
+    : names_(path),
+      path_(names_.folder()),
       is_new_(!is_there(path_)),
       had_logs_(is_there(path_ / "logs")),
       had_journal_(is_there(journal())) {
@@ -50,14 +74,12 @@ OutputFolder::OutputFolder(const std::filesystem::path& path)
     fail(ErrorKind::kUsage, "making the output folder {}: {}; choose another --out", path_.string(),
          error.message());
   }
-  const std::filesystem::path probe = path_ / ".writable";
   try {
-    results::replace_file(probe, "tandem\n");
+    results::check_folder_takes_files(path_);
   } catch (const Error&) {
     if (is_new_) std::filesystem::remove(path_, error);
     throw;
   }
-  std::filesystem::remove(probe, error);
 }
 
 std::filesystem::path OutputFolder::logs() const {
@@ -82,10 +104,13 @@ void OutputFolder::withdraw() const {
   if (is_new_) std::filesystem::remove(path_, ignored);  // fails where something is left in it
 }
 
-void OutputFolder::write(const reports::Report& report) const {
+void OutputFolder::write(const reports::Report& report, ResultsFile results) const {
   // The most of what there is to write: beside the others where threads can be had.
-  std::future<void> document =
-      std::async([&] { results::write_document(path_ / "results.json", report.document); });
+  std::future<void> document = std::async([&] {
+    if (results == ResultsFile::kWritten) {
+      results::write_document(names_.results(), report.document);
+    }
+  });
   std::future<void> samples = std::async([&] {
     results::replace_file(path_ / "samples.csv", [&](const results::TextSink& sink) {
       reports::write_samples_csv(sink, report.summary);

@@ -7,18 +7,19 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/results/document.h"
+#include "common/results/files.h"
 #include "reports/report.h"
 #include "reports/side_by_side.h"
 #include "reports/side_markdown.h"
 #include "reports/subject.h"
 #include "reports/terminal.h"
 #include "tools/tandem/output_folder.h"
+#include "tools/tandem/same_launches.h"
 #include "tools/tandem/source_document.h"
 
 namespace tandem::cli {
@@ -39,34 +40,17 @@ void check_same_machine(const Document& first, const Document& next, const std::
        source, b.cores, b.cpu_model, a.cores, a.cpu_model);
 }
 
-// By what no two launches share: times down to the nanosecond. The launch's number is not part of
-// it, for merging numbers launches anew.
-struct ByTimes {
-  static auto key(const results::LaunchRecord& record) {
-    const results::Cell& cell = record.cell;
-    return std::tie(record.first_step_seconds, record.warmup_seconds, record.step_seconds,
-                    record.mode, cell.strategy, cell.launch, cell.model, cell.devices,
-                    cell.global_batch, cell.options);
-  }
-  bool operator()(const results::LaunchRecord* a, const results::LaunchRecord* b) const {
-    return key(*a) < key(*b);
-  }
-};
+// What is read, the figures of other programs as well.
+std::vector<fs::path> inputs_of(const ReportOptions& options) {
+  std::vector<fs::path> inputs(options.figures.begin(), options.figures.end());
+  for (const std::string& source : options.sources) inputs.push_back(file_in(source));
+  return inputs;
+}
 
-// A launch that counts twice makes intervals narrower than they are.
-void check_distinct(const std::vector<std::string>& sources,
-                    const std::vector<Document>& documents) {
-  if (documents.size() < 2) return;
-  std::map<const results::LaunchRecord*, std::size_t, ByTimes> first_in;
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    for (const results::LaunchRecord& record : documents[i].launches) {
-      if (record.status != results::Status::kOk) continue;
-      const std::size_t first = first_in.try_emplace(&record, i).first->second;
-      if (first == i) continue;
-      fail(ErrorKind::kUsage, "{} and {} hold the same launches: give each once", sources[first],
-           sources[i]);
-    }
-  }
+bool is_source(const fs::path& file, const ReportOptions& options) {
+  return std::any_of(
+      options.sources.begin(), options.sources.end(),
+      [&](const std::string& source) { return results::is_same_file(file, file_in(source)); });
 }
 
 // A report of several in a source's folder would pass for that of the source.
@@ -79,6 +63,23 @@ void check_overwrites_none(const fs::path& out, const std::vector<std::string>& 
     fail(ErrorKind::kUsage,
          "the report of all would overwrite that of {}; choose another folder with --out", source);
   }
+}
+
+// So would one in a folder of launches that are not among those reported, of which results.json may
+// be all there is.
+void check_keeps_others(const fs::path& out, const ReportOptions& options,
+                        const Document* document) {
+  const OutputFolder::Names names(out);
+  std::error_code unknown;
+  if (is_source(names.journal(), options) || is_source(names.results(), options)) return;
+  const bool has_journal = fs::exists(names.journal(), unknown);
+  if (!has_journal && !fs::exists(names.results(), unknown)) return;
+  if (!has_journal && document != nullptr) {
+    if (holds_all(*document, load_document(names.results()))) return;
+  }
+  fail(ErrorKind::kUsage,
+       "--out: {} holds another run, whose report would be overwritten: choose another folder",
+       out.string());
 }
 
 // Launches of a cell are numbered on, so that none hides another.
@@ -116,7 +117,8 @@ Document load_merged(const std::vector<std::string>& sources) {
 void add_figures(Document& document, const std::vector<std::string>& files) {
   std::vector<results::OtherEntry>& others = document.others;
   for (const std::string& file : files) {
-    for (const results::OtherEntry& entry : results::read_benchmarks(file)) {
+    const auto entries = as_input([&] { return results::read_benchmarks(file); });
+    for (const results::OtherEntry& entry : entries) {
       if (std::find(others.begin(), others.end(), entry) == others.end()) others.push_back(entry);
     }
   }
@@ -132,14 +134,23 @@ void check_common_cells(const reports::SideBySide& side) {
   }
 }
 
-int write_side_by_side(const ReportOptions& options) {
+void check_rule_is_used(const RuleOptions& rule) {
+  if (!rule.is_given) return;
+  fail(
+      ErrorKind::kUsage,
+      "--threshold and --between-runs are of several sources side by side, and do nothing with one "
+      "document: leave them out, or give a second source");
+}
+
+int write_side_by_side(const ReportOptions& options, const reports::ChangeRule& rule) {
   if (!options.figures.empty()) {
     fail(ErrorKind::kUsage,
          "--figures belong to one document: report it by itself, or several as one with --merge");
   }
-  const reports::ChangeRule rule = rule_of(options.rule);
   const fs::path out = options.out.empty() ? new_folder("report") : fs::path(options.out);
   check_overwrites_none(out, options.sources);
+  check_keeps_others(out, options, nullptr);
+  OutputFolder::Names(out).check_apart("--out", inputs_of(options));
   std::vector<Document> documents = load_each(options.sources);
   std::vector<reports::NamedDocument> named;
   for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -156,17 +167,24 @@ int write_side_by_side(const ReportOptions& options) {
 }  // namespace
 
 int write_report(const ReportOptions& options) {
-  if (options.sources.size() > 1 && !options.merge) return write_side_by_side(options);
+  const reports::ChangeRule rule = rule_of(options.rule);
+  if (options.sources.size() > 1 && !options.merge) return write_side_by_side(options, rule);
+  check_rule_is_used(options.rule);
   const fs::path beside = file_in(options.sources.front()).parent_path();
   const fs::path out = !options.out.empty() ? fs::path(options.out)
                        : beside.empty()     ? fs::path(".")
                                             : beside;
   check_overwrites_none(out, options.sources);
+  const OutputFolder::Names names(out);
+  const ResultsFile results =
+      is_source(names.results(), options) ? ResultsFile::kKept : ResultsFile::kWritten;
+  names.check_apart("--out", inputs_of(options), results);
   Document document = load_merged(options.sources);
+  check_keeps_others(out, options, &document);
   add_figures(document, options.figures);
   const OutputFolder folder(out);
   const reports::Report report = reports::make_report(std::move(document));
-  folder.write(report);
+  folder.write(report, results);
   fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
   return 0;
 }

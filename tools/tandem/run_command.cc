@@ -257,6 +257,16 @@ int dry_run(const RunOptions& options) {
   return 0;
 }
 
+// That nothing is lost by what will be written there.
+void check_out(const Task& task, const RunOptions& options) {
+  const OutputFolder::Names names(options.out);
+  std::vector<std::filesystem::path> inputs = files_of(task.sweep.model_files);
+  inputs.emplace_back(options.sweep);
+  if (!options.site.hostfile.empty()) inputs.emplace_back(options.site.hostfile);
+  names.check_apart("--out", inputs);
+  names.check_holds_no_other();
+}
+
 int measure(const RunOptions& options) {
   const TimePoint start = Clock::now();
   Task task = task_of(options);
@@ -268,6 +278,7 @@ int measure(const RunOptions& options) {
   const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
   const LaunchSettings settings = settings_of(task, options);
   const int devices = most_devices(task.plan);
+  check_out(task, options);
   const OutputFolder folder(options.out);
   const results::SweepInfo info = sweep_info(task, options);
 
