@@ -93,7 +93,7 @@ class Others(unittest.TestCase):
 
     def refused(self, document, word):
         ended = documents.report(TANDEM, document, self.folder.name)
-        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertEqual(ended.returncode, 2, ended.stderr)
         self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
         self.assertLess(len(ended.stderr), 2000)
         self.assertIn(word, ended.stderr)
