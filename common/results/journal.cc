@@ -69,7 +69,9 @@ bool read_into(JournalContents& contents, LaunchPlaces& places, std::istream& te
 }
 
 bool read_into(JournalContents& contents, LaunchPlaces& places, const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return false;
+  std::error_code unreadable;  // which check_input tells
+  const auto type = std::filesystem::status(path, unreadable).type();
+  if (type == std::filesystem::file_type::not_found) return false;
   check_input(results_file(path));
   std::ifstream file(path, std::ios::binary);
   if (!file.is_open()) {

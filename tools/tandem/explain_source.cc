@@ -51,7 +51,8 @@ ExplainSource find_source(const std::string& file, const std::string& out) {
   source.has_journal = source.document.has_value();
   if (source.document) return source;
   const fs::path results = name == kJournal ? source.folder / kResults : read;
-  source.document = load_document(fs::exists(results) ? results : read);
+  std::error_code unreadable;
+  source.document = load_document(fs::exists(results, unreadable) ? results : read);
   return source;
 }
 
