@@ -12,20 +12,6 @@
 namespace tandem::reports {
 namespace {
 
-// A document may come from anywhere: what it calls a model must not become a command.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted{'\''};
-  for (const char c : text) {
-    if (c == '\'') quoted.append("'\\'");
-    quoted.push_back(c);
-  }
-  quoted.push_back('\'');
-  return quoted;
-}
-
 int rank_of(const CellSummary& cell) {
   if (cell.cell.strategy == "ddp") return 3;
   if (cell.cell.strategy == "dp") return 2;
@@ -52,6 +38,19 @@ bool says_how_to_time(const std::string& option) {
 }
 
 }  // namespace
+
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted{'\''};
+  for (const char c : text) {
+    if (c == '\'') quoted.append("'\\'");
+    quoted.push_back(c);
+  }
+  quoted.push_back('\'');
+  return quoted;
+}
 
 std::string bench_command(const Summary& summary) {
   const CellSummary* cell = chosen(summary);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -91,7 +92,16 @@ CollectiveTimes times_of(const CellSummary& cell,
   return times;
 }
 
-std::string percent_text(const stats::Estimate& share) {
+// The interval of what lies in [0, most], where its centre does: a t interval may reach beyond it.
+stats::Estimate clipped(stats::Estimate estimate, double most) {
+  if (!estimate.interval) return estimate;
+  if (estimate.center >= 0) estimate.interval->low = std::max(estimate.interval->low, 0.0);
+  if (estimate.center <= most) estimate.interval->high = std::min(estimate.interval->high, most);
+  return estimate;
+}
+
+std::string percent_text(const stats::Estimate& whole) {
+  const stats::Estimate share = clipped(whole, 1);
   std::string text = fmt::format("{:.1f} %", 100 * share.center);
   if (!share.interval) return text;
   return text +
@@ -99,7 +109,8 @@ std::string percent_text(const stats::Estimate& share) {
 }
 
 std::string milliseconds(const stats::Estimate& seconds) {
-  return milliseconds_text({.seconds = seconds, .missing = {}});
+  constexpr double kNoMost = std::numeric_limits<double>::infinity();
+  return milliseconds_text({.seconds = clipped(seconds, kNoMost), .missing = {}});
 }
 
 std::string gigabytes(double bytes_per_second) {
@@ -132,7 +143,7 @@ std::int64_t CollectiveTimes::bytes() const {
       [](std::int64_t sum, const BucketTime& bucket) { return sum + bucket.bytes; });
 }
 
-double CollectiveTimes::unhideable_share() const {
+double CollectiveTimes::after_backward_share() const {
   const auto backward =
       std::find_if(cell->phases.begin(), cell->phases.end(),
                    [](const PhaseMean& phase) { return phase.name == "backward"; });
@@ -173,10 +184,10 @@ Table collective_table(const Summary& summary) {
                    {"buckets", Align::kRight},
                    {"gradients", Align::kRight},
                    {"all collectives, ms [95 %]", Align::kRight},
-                   {"exposed, ms [95 %]", Align::kRight},
-                   {"hidden [95 %]", Align::kRight},
+                   {"waited for, ms [95 %]", Align::kRight},
+                   {"not waited for [95 %]", Align::kRight},
                    {"last bucket's bytes", Align::kRight},
-                   {"cannot hide", Align::kRight},
+                   {"after backward, at least", Align::kRight},
                    {"remarks", Align::kLeft}};
   for (const CollectiveTimes& times : collective_times(summary)) {
     std::vector<std::string> row = point_columns(times);
@@ -185,7 +196,7 @@ Table collective_table(const Summary& summary) {
                 milliseconds(times.total), milliseconds(times.exposed),
                 times.hidden_share ? percent_text(*times.hidden_share) : "-",
                 fmt::format("{:.1f} %", 100 * times.last_share()),
-                fmt::format("{:.1f} %", 100 * times.unhideable_share()), remarks(times)});
+                fmt::format("{:.1f} %", 100 * times.after_backward_share()), remarks(times)});
     table.rows.push_back(row);
   }
   return table;

@@ -25,16 +25,16 @@ struct CollectiveTimes {
   std::vector<BucketTime> buckets;
   int left_out = 0;         // launches without collectives, or with other buckets than the first
   stats::Estimate total;    // of all buckets, seconds per step
-  stats::Estimate exposed;  // the least rank's exposed_comm, seconds per step
+  stats::Estimate exposed;  // waited for: the least rank's exposed_comm, seconds per step
   // 1 - exposed / total of each launch, and of that the mean. Absent where nothing took time.
   std::optional<stats::Estimate> hidden_share;
 
   [[nodiscard]] std::int64_t bytes() const;
-  // Of the bytes: what no schedule can hide, since backward has ended when it is ready.
+  // Of the bytes: what no schedule hides behind backward, which has ended when it is ready.
   [[nodiscard]] double last_share() const;
-  // The share of all collectives that is exposed at best: the last bucket's, or what is longer than
-  // backward.
-  [[nodiscard]] double unhideable_share() const;
+  // The least share of all collectives that runs after backward: the last bucket's, or what is
+  // longer than backward. Copies out of buckets may hide it, so hidden_share may be above the rest.
+  [[nodiscard]] double after_backward_share() const;
 };
 
 // Bytes per second as the caller has them done with, and as each link carries them in a ring: times
@@ -54,12 +54,16 @@ struct CollectiveTimes {
 
 inline constexpr std::string_view kCollectivesNote =
     "Time of a collective: in each sample the rank's that has the least, which waited for nobody, "
-    "and of that the mean; of a cell: the sum over its buckets. Exposed: from the end of backward "
-    "until all are done, on the "
-    "rank that has the least in a sample. Hidden: 1 - exposed / all collectives. The last bucket "
-    "is ready when backward ends, so that nothing hides it. Cannot hide: the larger of its share "
-    "of "
-    "the bytes and 1 - backward / all collectives. algbw = gradient bytes / "
+    "and of that the mean; of a cell: the sum over its buckets. Waited for: the time in which "
+    "compute stands still after backward until a collective is done (phase exposed_comm), on the "
+    "rank that has the least in a sample. Not waited for: 1 - waited for / all collectives. It ran "
+    "behind backward, or behind the copying of gradients out of earlier buckets (phase "
+    "bucket_copy). On host devices it runs on compute's own cores and may slow compute instead: "
+    "`tandem profile contention` measures that. After backward, at least: the larger of the last "
+    "bucket's share of the bytes, which is ready only when backward ends, and 1 - backward / all "
+    "collectives: no schedule puts that much behind backward, but copies may still hide some of "
+    "it, and on a shared core the last collective may begin before compute's thread comes to its "
+    "wait. algbw = gradient bytes / "
     "time, busbw = algbw x 2(n-1)/n for n devices; GB are 10^9 bytes.";
 
 }  // namespace tandem::reports

@@ -47,14 +47,16 @@ void add_reasons(std::vector<std::string>& lines, const Summary& summary, Status
 }
 
 // Other work on the machine is the commonest cause of wide intervals.
-void add_load(std::vector<std::string>& lines, const results::Context& context) {
+void add_load(std::vector<std::string>& lines, const results::SweepInfo& sweep) {
+  const results::Context& context = sweep.context;
+  const bool is_merged = sweep.commands.size() > 1;
   if (context.load_avg.empty() || context.num_cpus == 0) return;
   const double load = context.load_avg.front();
   if (load <= 0.5 * context.num_cpus) return;
   lines.push_back(fmt::format(
-      "busy: the load average at the start was {:.1f} on {}; unless that was work that had just "
+      "busy: the load average at the start{} was {:.1f} on {}; unless that was work that had just "
       "ended, such as a build, it took time from what was measured",
-      load, count_text(context.num_cpus, "CPU")));
+      is_merged ? " of the busiest part" : "", load, count_text(context.num_cpus, "CPU")));
 }
 
 // Samples of several nodes are longer than the truth by about this.
@@ -167,7 +169,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
                     "again with the same --out to go on",
                     missing, launches_planned(document.sweep)));
   }
-  add_load(lines, document.sweep.context);
+  add_load(lines, document.sweep);
   if (document.sweep.links && !document.sweep.links->reason.empty()) {
     lines.push_back("copies between devices were not measured: " + document.sweep.links->reason);
   }

@@ -80,6 +80,38 @@ std::string numbers_line(const Summary& summary) {
   return command.empty() ? line + "." : line + ", do: " + command + " --verify.";
 }
 
+std::string command_text(const std::vector<std::string>& words, const std::string& out) {
+  std::string text = "tandem";
+  for (const std::string& word : words) text += fmt::format(" {}", shell_word(word));
+  return text + " --out " + out;
+}
+
+// Of a document that does not tell its command, what it does tell.
+std::vector<std::string> commands_as_far_as_known(const results::SweepInfo& sweep) {
+  if (sweep.name == "explain") {
+    return {"# tandem explain measured this; its options were not recorded"};
+  }
+  return {"# options other than --launches, and a sweep file's path, were not recorded",
+          fmt::format("tandem run {} --launches={} --out again", shell_word(sweep.name),
+                      sweep.launches_per_cell)};
+}
+
+std::vector<std::string> measuring_commands(const results::SweepInfo& sweep) {
+  const auto& commands = sweep.commands;
+  if (commands.empty()) return commands_as_far_as_known(sweep);
+  if (commands.size() == 1) return {command_text(commands.front(), "again")};
+  std::vector<std::string> lines;
+  std::string merge = "tandem report";
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const std::string out = fmt::format("again-{}", i + 1);
+    lines.push_back(commands[i].empty() ? "# the command into " + out + " was not recorded"
+                                        : command_text(commands[i], out));
+    merge += fmt::format(" {}", out);
+  }
+  lines.push_back(merge + " --merge --out again");
+  return lines;
+}
+
 }  // namespace
 
 std::vector<std::string> trust_lines(const Report& report) {
@@ -103,8 +135,12 @@ Table failures_table(const Summary& summary) {
 }
 
 std::vector<std::string> reproduce_commands(const results::SweepInfo& sweep) {
-  return {fmt::format("tandem run {} --out again", sweep.name),
-          "tandem compare results.json again"};
+  std::vector<std::string> lines = measuring_commands(sweep);
+  if (!sweep.additions.empty()) {
+    lines.emplace_back("# and what tandem explain added to this folder, by the command given then");
+  }
+  lines.emplace_back("tandem compare results.json again");
+  return lines;
 }
 
 }  // namespace tandem::reports

@@ -19,7 +19,8 @@ namespace tandem::reports {
 // A row per cell that has no figure: its name, its outcome and the reason.
 [[nodiscard]] Table failures_table(const Summary& summary);
 
-// The commands that measure the same again, and compare.
+// The commands that measure the same again, and compare; what a document does not tell of them is
+// said in a comment.
 [[nodiscard]] std::vector<std::string> reproduce_commands(const results::SweepInfo& sweep);
 
 }  // namespace tandem::reports

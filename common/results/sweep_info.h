@@ -32,6 +32,9 @@ struct SweepInfo {
   std::vector<Addition> additions;    // in the order in which they were planned
   Context context;                    // of the machine and the moment of the sweep's start
   std::optional<LinkMatrix> links{};  // absent: not asked for, or not yet
+  // What began it, of each document that was merged into this one: the words after `tandem`,
+  // without --out. Empty: the document is older than that.
+  std::vector<std::vector<std::string>> commands{};
 };
 
 }  // namespace tandem::results

@@ -46,6 +46,12 @@ DroppedCells dropped_from(const JsonValue& json) {
           .cells = value_or(json, "cells", std::vector<std::string>{})};
 }
 
+std::vector<std::string> command_from(const JsonValue& json) {
+  std::vector<std::string> words;
+  if (!json.get(words)) fail_value("commands", json);
+  return words;
+}
+
 Addition addition_from(const JsonValue& json) {
   return {.cells = value_or(json, "cells", std::vector<std::string>{}),
           .launches_per_cell = value_or(json, "launches_per_cell", 0)};
@@ -102,7 +108,8 @@ Json to_json(const SweepInfo& sweep) {
               {"planned_cells", sweep.planned_cells},
               {"launches_per_cell", sweep.launches_per_cell},
               {"dropped", dropped},
-              {"additions", additions}};
+              {"additions", additions},
+              {"commands", sweep.commands}};
 }
 
 SweepInfo sweep_from(const JsonValue& json) {
@@ -113,6 +120,7 @@ SweepInfo sweep_from(const JsonValue& json) {
   sweep.launches_per_cell = value_or(json, "launches_per_cell", 0);
   sweep.dropped = list_from<DroppedCells>(json, "dropped", dropped_from);
   sweep.additions = list_from<Addition>(json, "additions", addition_from);
+  sweep.commands = list_from<std::vector<std::string>>(json, "commands", command_from);
   return sweep;
 }
 

@@ -56,6 +56,30 @@ TEST(Collectives, MoreExposedThanTheCollectivesTake_IsNotHidden) {
   EXPECT_EQ(table.rows.at(0)[8], "-20.0 % [-20.0 .. -20.0]");
 }
 
+TEST(Collectives, IntervalsEndWhereSharesAndTimesDo) {
+  Synthetic synthetic = with_collectives();
+  launches(synthetic)[0].least_exposed_seconds = 0;
+  launches(synthetic)[1].least_exposed_seconds = 0;
+  launches(synthetic)[2].least_exposed_seconds = 0.3e-3;
+  const Table table = collective_table(summarize(synthetic.document()));
+  EXPECT_EQ(table.rows.at(0)[7], "0.100 [0.000 .. 0.530]");
+  EXPECT_EQ(table.rows.at(0)[8], "98.0 % [89.4 .. 100.0]");
+}
+
+// Copies out of earlier buckets hide it too: the two columns are no parts of one whole.
+TEST(Collectives, OfLittleBackward_MoreIsNotWaitedForThanFitsBehindIt_AndTheNoteSaysWhere) {
+  Synthetic synthetic = with_collectives();
+  for (LaunchRecord& record : launches(synthetic)) record.least_exposed_seconds = 0;
+  const Table table = collective_table(summarize(synthetic.document()));
+  EXPECT_EQ(table.columns[7].title, "waited for, ms [95 %]");
+  EXPECT_EQ(table.columns[8].title, "not waited for [95 %]");
+  EXPECT_EQ(table.columns[10].title, "after backward, at least");
+  EXPECT_EQ(table.rows.at(0)[8], "100.0 % [100.0 .. 100.0]");
+  EXPECT_EQ(table.rows.at(0)[10], "20.0 %");
+  EXPECT_NE(kCollectivesNote.find("behind the copying of gradients out"), std::string_view::npos);
+  EXPECT_EQ(kCollectivesNote.find("until all are done"), std::string_view::npos);
+}
+
 TEST(Collectives, Row_HoldsBucketsBytesAndTimes) {
   Synthetic synthetic = with_collectives();
   const Table table = collective_table(summarize(synthetic.document()));

@@ -117,7 +117,7 @@ TEST(Markdown, NamesCannotBreakOutOfTheirLine) {
   Synthetic synthetic = rich();
   synthetic.document().sweep.name = "odd\n```\n# heading";
   EXPECT_THAT(markdown_of(synthetic),
-              HasSubstr("\n    tandem run odd ``` # heading --out again\n"));
+              HasSubstr("\n    tandem run 'odd ``` # heading' --launches="));
 }
 
 }  // namespace

@@ -106,6 +106,42 @@ TEST(Trust, SearchesForNaN_AreTold) {
   EXPECT_THAT(lines, Contains(Not(HasSubstr("--check-numerics="))));
 }
 
+TEST(Reproduce, IsTheCommandThatWasGiven_Quoted) {
+  results::SweepInfo sweep;
+  sweep.name = "quick";
+  sweep.commands = {{"run", "my sweeps/a.json", "--launches=3", "--with-torch"}};
+  EXPECT_THAT(reproduce_commands(sweep),
+              ElementsAre("tandem run 'my sweeps/a.json' --launches=3 --with-torch --out again",
+                          "tandem compare results.json again"));
+  sweep.commands = {{"explain", "--model=mlp-tiny", "--batch=64"}};
+  EXPECT_EQ(reproduce_commands(sweep).front(),
+            "tandem explain --model=mlp-tiny --batch=64 --out again");
+}
+
+TEST(Reproduce, OfMergedDocuments_IsEachCommandAndTheMerge) {
+  results::SweepInfo sweep;
+  sweep.name = "quick";
+  sweep.commands = {{"run", "quick"}, {}};
+  EXPECT_THAT(
+      reproduce_commands(sweep),
+      ElementsAre("tandem run quick --out again-1", "# the command into again-2 was not recorded",
+                  "tandem report again-1 again-2 --merge --out again",
+                  "tandem compare results.json again"));
+}
+
+TEST(Reproduce, OfOlderDocuments_SaysWhatIsNotKnown) {
+  results::SweepInfo sweep;
+  sweep.name = "quick";
+  sweep.launches_per_cell = 3;
+  EXPECT_THAT(reproduce_commands(sweep),
+              ElementsAre(HasSubstr("were not recorded"),
+                          "tandem run quick --launches=3 --out again", HasSubstr("compare")));
+  sweep.name = "explain";
+  sweep.additions = {{.cells = {"a"}, .launches_per_cell = 6}};
+  EXPECT_THAT(reproduce_commands(sweep), Contains(HasSubstr("what tandem explain added")));
+  EXPECT_THAT(reproduce_commands(sweep), Not(Contains(HasSubstr("tandem run"))));
+}
+
 TEST(BenchCommand, QuotesWhatAShellWouldTake) {
   Synthetic synthetic;
   synthetic.add("dp", 2, kMarked);

@@ -108,6 +108,13 @@ TEST(Document, Tandem_IsTheOnlyFurtherKey_AndKeepsFailures) {
   EXPECT_EQ(json["tandem"]["launches"][2]["status"], "failed");
 }
 
+TEST(Document, Commands_AreKeptWordByWord) {
+  EXPECT_EQ(written()["tandem"]["sweep"]["commands"],
+            nlohmann::json::parse(R"([["run","quick","--launches=6"],[]])"));
+  const Document document = parse_document(to_json_text(sample_document()), "text");
+  EXPECT_EQ(document.sweep.commands, sample_document().sweep.commands);
+}
+
 TEST(Document, RoundTrip_KeepsEverything) {
   const Document document = parse_document(to_json_text(sample_document()), "text");
   EXPECT_EQ(to_json_text(document), to_json_text(sample_document()));

@@ -101,7 +101,8 @@ inline SweepInfo sample_sweep() {
       .dropped = {{.reason = "single is one device",
                    .cells = {"single/threads/m/devices:2/batch:8"}}},
       .additions = {{.cells = {"dp/threads/m/devices:2/batch:8"}, .launches_per_cell = 3}},
-      .context = {}};
+      .context = {},
+      .commands = {{"run", "quick", "--launches=6"}, {}}};
   sweep.links = {
       .devices = 2,
       .of_devices = 16,

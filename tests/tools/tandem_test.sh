@@ -444,6 +444,14 @@ case_report() {
   FAKE_SLOWER=1 expect 0 "$tandem" run ./sweep.json --out other --step-bench "$fake" --oversubscribe
   expect 0 "$tandem" report result other --merge --out merged
   grep -q '6 launches each' merged/report.md || die "launches were not merged"
+  grep -q '^    tandem run ./sweep.json .*--out again$' other/report.md || die "its command is not told"
+  grep -q 'tandem report again-1 again-2 --merge --out again' merged/report.md ||
+    die "the commands of both are not told"
+  sed 's/"load_avg":\[[^]]*\]/"load_avg":[0,0,0]/' result/journal.jsonl >idle.jsonl
+  sed 's/"load_avg":\[[^]]*\]/"load_avg":[999,9,9]/' other/journal.jsonl >busy.jsonl
+  expect 0 "$tandem" report idle.jsonl busy.jsonl --merge --out loaded
+  grep -q 'load average at the start of the busiest part was 999' loaded/report.md ||
+    die "the second part's load is not told"
   echo '{' >broken.json
   expect 2 "$tandem" report broken.json --out fourth
   one_line 'not valid JSON'

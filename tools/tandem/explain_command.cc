@@ -27,13 +27,14 @@ namespace {
 using results::LaunchRecord;
 using results::Status;
 
-results::SweepInfo own_sweep(const ExplainTask& task) {
+results::SweepInfo own_sweep(const ExplainTask& task, const ExplainOptions& options) {
   return {.name = "explain",
           .definition = definition_of(task.question, task.launches, task.settings),
           .planned_cells = static_cast<int>(task.cells.size()),
           .launches_per_cell = task.launches,
           .additions = {},
-          .context = measuring_context("explain")};
+          .context = measuring_context("explain"),
+          .commands = {options.command}};
 }
 
 void check_room(const ExplainTask& task, const DeviceLimit& limit) {
@@ -106,7 +107,7 @@ Explained measure(const ExplainTask& task, const ExplainOptions& options) {
                           .comm_timeout = checked_comm_timeout(options.comm_timeout),
                           .model_files = task.model_files};
   settings.torch = task.torch;
-  const results::SweepInfo asked = own_sweep(task);
+  const results::SweepInfo asked = own_sweep(task, options);
   if (task.source.is_given) {
     check_same_machine(task.source.document->sweep, asked.context, task.source.folder);
   }

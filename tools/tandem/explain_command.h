@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tools/tandem/launch_site.h"
 
@@ -27,8 +28,9 @@ struct ExplainOptions {
   bool oversubscribe = false;
   std::string launch_timeout = "10m";
   SiteOptions site{};
-  std::string comm_timeout;  // of step_bench; empty: its default
-  std::string step_bench;    // empty: beside this program
+  std::string comm_timeout;            // of step_bench; empty: its default
+  std::string step_bench;              // empty: beside this program
+  std::vector<std::string> command{};  // all of it as it was given, but for --out
 };
 
 // `tandem explain`: measures the rungs that are missing, then says what the gap between dp and ddp

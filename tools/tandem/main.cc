@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "common/base/error.h"
 #include "tools/tandem/compare_command.h"
@@ -255,6 +256,17 @@ std::string unknown_command(const CLI::App& app, int count, char** arguments) {
   return fmt::format("there is no command '{}': use {}", arguments[1], known);
 }
 
+// What a document keeps, to be measured again: into which folder is another question.
+std::vector<std::string> command_without_out(int count, char** arguments) {
+  std::vector<std::string> words;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = arguments[i];
+    if (word == "--out") ++i;
+    if (word != "--out" && word.rfind("--out=", 0) != 0) words.push_back(word);
+  }
+  return words;
+}
+
 int run(int count, char** arguments) {
   CLI::App app("DataParallel against DistributedDataParallel, measured on this machine.", "tandem");
   app.set_version_flag("--version", "tandem " TANDEM_VERSION);
@@ -279,6 +291,7 @@ int run(int count, char** arguments) {
   }
   try {
     app.parse(count, arguments);
+    run_options.command = explain_options.command = command_without_out(count, arguments);
     if (explain->parsed()) return tandem::cli::explain_gap(explain_options);
     if (compare->parsed()) return tandem::cli::compare_runs(compare_options);
     if (profile->parsed()) {

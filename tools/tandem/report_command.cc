@@ -82,6 +82,19 @@ void check_keeps_others(const fs::path& out, const ReportOptions& options,
        out.string());
 }
 
+// What the merged document says of how it came about: all commands, and the busiest machine, for a
+// load in any part took time from what was measured.
+void merge_origins(results::SweepInfo& into, const results::SweepInfo& next) {
+  const auto commands_of = [](const results::SweepInfo& sweep) {
+    return sweep.commands.empty() ? std::vector<std::vector<std::string>>(1) : sweep.commands;
+  };
+  into.commands = commands_of(into);
+  for (auto& command : commands_of(next)) into.commands.push_back(std::move(command));
+  if (into.context.load_avg < next.context.load_avg) {
+    into.context.load_avg = next.context.load_avg;
+  }
+}
+
 // Launches of a cell are numbered on, so that none hides another.
 void merge(Document& into, Document next) {
   std::map<std::string, int> taken;
@@ -94,6 +107,7 @@ void merge(Document& into, Document next) {
     if (found != taken.end()) record.launch_index += found->second;
     into.launches.push_back(std::move(record));
   }
+  merge_origins(into.sweep, next.sweep);
   into.others.insert(into.others.end(), next.others.begin(), next.others.end());
 }
 

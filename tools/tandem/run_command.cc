@@ -76,6 +76,7 @@ results::SweepInfo sweep_info(const Task& task, const RunOptions& options) {
   info.launches_per_cell = sweep.launches;
   info.dropped = by_reason(task.planned.dropped);
   info.context = measuring_context(sweep.name);
+  info.commands = {options.command};
   return info;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/tandem/launch_site.h"
 
@@ -22,7 +23,8 @@ struct RunOptions {
   std::string step_bench;  // empty: beside this program
   std::string launch_timeout = "10m";
   SiteOptions site{};
-  std::string comm_timeout;  // of step_bench; empty: its default
+  std::string comm_timeout;            // of step_bench; empty: its default
+  std::vector<std::string> command{};  // all of it as it was given, but for --out
 };
 
 // `tandem run`. Exit code: 0, 1 where a launch failed or the complete sweep measured nothing, 130
