@@ -105,6 +105,20 @@ void add_changes(std::vector<std::string>& lines, Line& line, const std::string&
   }
 }
 
+// Two resolved points along any line: less compares nothing.
+bool has_neighbours(const Line& line) {
+  return std::any_of(line.begin(), line.end(), [](const auto& entry) {
+    return std::count_if(entry.second.begin(), entry.second.end(), [](const Stop& stop) {
+             return stop.verdict != Verdict::kNotResolved;
+           }) > 1;
+  });
+}
+
+bool has_one_device(const Summary& summary) {
+  return std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
+                     [](const Comparison& pair) { return pair.dp->cell.devices == 1; });
+}
+
 std::vector<const Comparison*> counted(const Summary& summary) {
   const bool any_measured = std::any_of(
       summary.comparisons.begin(), summary.comparisons.end(),
@@ -153,9 +167,10 @@ std::string winner_text(const Comparison& pair) {
 }
 
 std::string speed_interval(const Comparison& pair) {
-  if (!pair.ddp_speed.interval) return "";
-  return fmt::format("{:.2f} .. {:.2f}", pair.ddp_speed.interval->low,
-                     pair.ddp_speed.interval->high);
+  const bool is_dp = pair.ddp_verdict == Verdict::kSlower;
+  const stats::Estimate speed = is_dp ? stats::rate(1, pair.ddp_speed) : pair.ddp_speed;
+  if (!speed.interval) return "";
+  return fmt::format("{:.2f} .. {:.2f}", speed.interval->low, speed.interval->high);
 }
 
 Table map_table(const WinMap& map) {
@@ -185,7 +200,7 @@ std::string tested_range(const Summary& summary) {
     models.insert(pair->dp->cell.model);
   }
   if (batches.empty()) return "";
-  return fmt::format("batch {}, {}, {} devices", range_text(batches),
+  return fmt::format("batch {}, {}, on {} devices", range_text(batches),
                      count_text(std::ssize(models), "model"), range_text(devices));
 }
 
@@ -207,9 +222,20 @@ std::vector<std::string> break_even_lines(const Summary& summary) {
   if (lines.empty() && !any_resolved(summary)) {
     lines.push_back("No point of the tested range (" + tested_range(summary) +
                     ") is resolved, so that no break-even can be told.");
+  } else if (lines.empty() && !has_neighbours(over_batch) && !has_neighbours(over_devices)) {
+    lines.push_back(
+        "No two points that differ in the batch alone or in the devices alone are "
+        "resolved in the tested range (" +
+        tested_range(summary) + "), so that no break-even can be told.");
   } else if (lines.empty()) {
     lines.push_back("No break-even was found within the tested range (" + tested_range(summary) +
-                    "): wherever two neighbouring points are resolved, the winner is the same.");
+                    "): wherever two points that differ in the batch alone or in the devices alone "
+                    "are resolved, the winner is the same.");
+  }
+  if (has_one_device(summary)) {
+    lines.emplace_back(
+        "One device is left out of this: dp and ddp have nothing to exchange there, so that a "
+        "lead on one device is no break-even.");
   }
   return lines;
 }
@@ -224,10 +250,11 @@ std::string deciding_sweep(const Summary& summary) {
   const std::ptrdiff_t open = std::ssize(pairs) - resolved_points(summary);
   if (open == 0) return "";
   return fmt::format(
-      "{} of {} comparisons cannot be decided from these launches: the same sweep with more "
-      "--launches narrows their intervals; `tandem run batch` and `tandem run model-size` look for "
-      "the break-even beyond the tested range.",
-      open, pairs.size());
+      "{} cannot be decided from these launches: run the same command into a second folder and "
+      "report both as one (`tandem report A B --merge --out C`), which narrows intervals; `tandem "
+      "run batch` and `tandem run model-size` look for the break-even beyond the tested range.",
+      pairs.size() == 1 ? "The one comparison"
+                        : fmt::format("{} of {} comparisons", open, pairs.size()));
 }
 
 }  // namespace tandem::reports

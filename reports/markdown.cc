@@ -100,7 +100,8 @@ std::string gap_part(const Report& report) {
           block(
               kCornersTitle, kCornersHint,
               noted_markdown(table_markdown(two_by_two_table(summary)), two_by_two_note(summary))) +
-          block(kTwinTitle, "", noted_markdown(table_markdown(twin_table(summary)), kTwinNote)));
+          block(kTwinTitle, "",
+                noted_markdown(table_markdown(twin_table(summary)), twin_note(summary))));
 }
 
 // As a table, unless it is so wide that nobody could read it.

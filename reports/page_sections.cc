@@ -71,7 +71,8 @@ std::string costs_block(const Summary& summary) {
 }
 
 std::string twin_block(const Summary& summary) {
-  return block_html("twin", kTwinTitle, kTwinNote, table_html(twin_table(summary), kTwinTitle));
+  return block_html("twin", kTwinTitle, twin_note(summary),
+                    table_html(twin_table(summary), kTwinTitle));
 }
 
 // A model may have a hundred buckets: they are folded away.

@@ -47,7 +47,7 @@ std::string to_terminal(const Report& report) {
   std::string text = to_text(report.verdict);
   for (const std::string& line : dropped_lines(report.document.sweep)) text += line + "\n";
   return text + advice_text(report.advice) + block(kCellsTitle, brief_cell_table(summary)) +
-         block(kTwinTitle, twin_table(summary), kTwinNote) +
+         block(kTwinTitle, twin_table(summary), twin_note(summary)) +
          block(kCornersTitle, two_by_two_table(summary), two_by_two_note(summary)) +
          block(kDdpCostTitle, brief_ddp_cost_table(summary), kDdpCostNote) +
          block(kCollectivesTitle, collective_table(summary), kCollectivesNote);

@@ -42,6 +42,14 @@ bool has_twins(const Summary& summary) {
   });
 }
 
+bool reduces_by_gloo(const CellSummary& cell) {
+  if (cell.cell.strategy != "ddp" || cell.cell.devices < 2) return false;
+  return std::any_of(cell.measured.begin(), cell.measured.end(), [](const auto* record) {
+    const auto group = record->resolved.find("process group");
+    return group != record->resolved.end() && group->second == "gloo";
+  });
+}
+
 std::string ratio_cell(const stats::Estimate& ratio) {
   const bool is_resolved = stats::judge(ratio) != stats::Verdict::kNotResolved;
   return ratio_text(ratio) + (is_resolved ? "" : " ~");
@@ -86,6 +94,26 @@ std::vector<WrapperCost> wrapper_costs(const Summary& summary) {
                      .ratio = stats::ratio_of_medians(cell.medians, single->medians)});
   }
   return costs;
+}
+
+std::string twin_note(const Summary& summary) {
+  const std::vector<Twins> twins = twins_of(summary);
+  const auto any = [&](auto predicate) {
+    return std::any_of(twins.begin(), twins.end(),
+                       [&](const Twins& pair) { return predicate(*pair.theirs); });
+  };
+  std::string note(kTwinNote);
+  if (any([](const CellSummary& cell) { return cell.cell.backend == "host"; })) {
+    note +=
+        " Not the same on a CPU: torch uses the batch where it lies, Tandem copies it into the "
+        "device's memory in each step, which favours torch.";
+  }
+  if (any(reduces_by_gloo)) {
+    note +=
+        " Nor is the transport of ddp's gradients: gloo, over TCP, for torch; Tandem's own, shared "
+        "memory within a node, for Tandem. The ratio of ddp compares both along with the rest.";
+  }
+  return note;
 }
 
 Table twin_table(const Summary& summary) {

@@ -37,6 +37,9 @@ inline constexpr std::string_view kTwinNote =
     "interleaved; above 1 Tandem is faster. Of a wrapper on one device the ratio is its step over "
     "single's, of the same implementation. A ratio whose interval holds 1 is not resolved (~).";
 
+// kTwinNote, and what is not the same on both sides of the cells that are there.
+[[nodiscard]] std::string twin_note(const Summary& summary);
+
 // Both of them; no rows where no other implementation measured.
 [[nodiscard]] Table twin_table(const Summary& summary);
 

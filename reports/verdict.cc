@@ -48,6 +48,13 @@ std::string launches_text(const Comparison& pair) {
                      pair.ddp->launches);
 }
 
+// "1.20 times": "1.20x faster" would read as 2.20 times.
+std::string times_text(double ratio) {
+  std::string text = factor_text(ratio);
+  text.pop_back();
+  return text + " times";
+}
+
 stats::Estimate inverse(const stats::Estimate& ratio) { return stats::rate(1, ratio); }
 
 std::string comparison_text(const Comparison& pair) {
@@ -55,12 +62,12 @@ std::string comparison_text(const Comparison& pair) {
   const std::string ddp = strategy_label(pair.ddp->cell);
   const std::string evidence = launches_text(pair);
   if (pair.ddp_verdict == stats::Verdict::kFaster) {
-    return fmt::format("{} is {} faster than {} ({}, {})", ddp, factor_text(pair.ddp_speed.center),
+    return fmt::format("{} is {} as fast as {} ({}, {})", ddp, times_text(pair.ddp_speed.center),
                        dp, interval_words(pair.ddp_speed), evidence);
   }
   if (pair.ddp_verdict == stats::Verdict::kSlower) {
     const stats::Estimate dp_speed = inverse(pair.ddp_speed);
-    return fmt::format("{} is {} faster than {} ({}, {})", dp, factor_text(dp_speed.center), ddp,
+    return fmt::format("{} is {} as fast as {} ({}, {})", dp, times_text(dp_speed.center), ddp,
                        interval_words(dp_speed), evidence);
   }
   return fmt::format("{} against {} is not resolved: speed ratio {:.2f} ({}{}, {})", ddp, dp,

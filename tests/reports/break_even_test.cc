@@ -63,9 +63,23 @@ TEST(BreakEven, WithoutAChange_NamesTheTestedRange) {
   synthetic.add("dp", 2, {0.03, 0.0301}, 8).add("ddp", 2, {0.02, 0.0201}, 8);
   const Summary summary = summarize(synthetic.document());
   EXPECT_THAT(break_even_lines(summary),
-              ElementsAre(HasSubstr("No break-even was found within the tested range (batch 8, 1 "
-                                    "model, 2 devices)")));
+              ElementsAre(HasSubstr("No two points that differ in the batch alone")));
   EXPECT_EQ(deciding_sweep(summary), "");
+  synthetic.add("dp", 2, {0.06, 0.0601}, 16).add("ddp", 2, {0.04, 0.0401}, 16);
+  synthetic.add("dp", 1, {0.03, 0.0301}, 8).add("ddp", 1, {0.06, 0.0601}, 8);
+  EXPECT_THAT(break_even_lines(summarize(synthetic.document())),
+              ElementsAre(HasSubstr("No break-even was found within the tested range (batch 8 to "
+                                    "16, 1 model, on 2 devices)"),
+                          HasSubstr("One device is left out")));
+}
+
+TEST(BreakEven, IntervalsAreOfTheWinnersLead) {
+  Synthetic synthetic = crossing();
+  const Summary summary = summarize(synthetic.document());
+  const std::vector<WinMap> maps = win_maps(summary);
+  const Comparison& dp_wins = *maps[0].pairs[0][0];
+  EXPECT_EQ(winner_text(dp_wins), "dp 1.50x");
+  EXPECT_GT(std::stod(speed_interval(dp_wins)), 1);
 }
 
 TEST(BreakEven, NothingResolved_SaysSo_AndNamesASweep) {
@@ -73,7 +87,7 @@ TEST(BreakEven, NothingResolved_SaysSo_AndNamesASweep) {
   synthetic.add("dp", 2, {0.02, 0.03}).add("ddp", 2, {0.03, 0.02});
   const Summary summary = summarize(synthetic.document());
   EXPECT_THAT(break_even_lines(summary), ElementsAre(HasSubstr("is resolved, so that no")));
-  EXPECT_THAT(deciding_sweep(summary), HasSubstr("1 of 1 comparisons cannot be decided"));
+  EXPECT_THAT(deciding_sweep(summary), HasSubstr("The one comparison cannot be decided"));
 }
 
 TEST(BreakEven, OneDeviceAlone_TellsNothing) {

@@ -47,6 +47,18 @@ TEST(Twins, AreTheSameCellOfBothSides) {
   }
 }
 
+TEST(TwinNote, NamesWhatIsNotTheSame_OfTheCellsThatAreThere) {
+  Synthetic synthetic = both();
+  EXPECT_EQ(twin_note(summarize(synthetic.document())).find("gloo"), std::string::npos);
+  synthetic.document().launches.back().resolved["process group"] = "gloo";
+  const std::string note = twin_note(summarize(synthetic.document()));
+  EXPECT_NE(note.find("gloo, over TCP, for torch"), std::string::npos);
+  EXPECT_NE(note.find("copies it into the device's memory"), std::string::npos);
+  for (auto& launch : synthetic.document().launches) launch.cell.backend = "cuda";
+  for (auto& launch : synthetic.document().launches) launch.resolved.clear();
+  EXPECT_EQ(twin_note(summarize(synthetic.document())), kTwinNote);
+}
+
 TEST(Twins, WithoutTheirCounterpart_AreNone) {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.08}).add("ddp", 2, {0.05});

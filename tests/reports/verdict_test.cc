@@ -28,16 +28,17 @@ TEST(Verdict, Faster_SaysByHowMuchAndHowSure) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.060, 0.0606, 0.0594}).add("ddp", 2, {0.050, 0.0505, 0.0495});
   const VerdictText verdict = verdict_of(synthetic);
-  EXPECT_EQ(verdict.workloads[0],
-            "mlp-small, batch 64, 2 devices: ddp is 1.20x faster than dp (95 % interval 1.17 to "
-            "1.23, 3 launches each).");
+  EXPECT_EQ(
+      verdict.workloads[0],
+      "mlp-small, batch 64, 2 devices: ddp is 1.20 times as fast as dp (95 % interval 1.17 to "
+      "1.23, 3 launches each).");
   EXPECT_EQ(verdict.overall, "ddp is faster than dp in the one comparison on 2 devices.");
 }
 
 TEST(Verdict, DpFaster_IsSaidOfDp) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.050, 0.0505, 0.0495}).add("ddp", 2, {0.060, 0.0606, 0.0594});
-  EXPECT_TRUE(has(verdict_of(synthetic).workloads[0], "dp is 1.20x faster than ddp (95 %"));
+  EXPECT_TRUE(has(verdict_of(synthetic).workloads[0], "dp is 1.20 times as fast as ddp (95 %"));
 }
 
 TEST(Verdict, IntervalThatHoldsOne_IsNotResolved) {

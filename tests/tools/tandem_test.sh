@@ -30,7 +30,7 @@ case_happy() {
   [ "$(tail -1 out)" = "$folder/result/report.html" ] || die "the last line is not the page"
   grep -q '^CPU only: 2 cores of Fake CPU, says nothing about GPUs\.' out || die "no subject"
   grep -q 'ddp is faster than dp in the one comparison' out || die "no verdict"
-  grep -q 'ddp is 2.00x faster than dp (95 % interval ' out || die "no ratio"
+  grep -q 'ddp is 2.00 times as fast as dp (95 % interval ' out || die "no ratio"
   [ "$(launches)" = 15 ] || die "not 5 cells x 3 launches"
   [ -z "$(find result -name '*.record.json')" ] || die "a record is left over"
   [ ! -e result/unfinished ] || die "a complete sweep is marked unfinished"
