@@ -50,6 +50,23 @@ double share_of(const PhaseMean& phase, const CellSummary& cell) {
   return cell.mean_step.center > 0 ? phase.seconds / cell.mean_step.center : 0;
 }
 
+// What a phase is, for somebody who has not read what the phases are; empty where its name tells.
+std::string_view meaning_of(std::string_view phase) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kMeanings{
+      {{"idle", "waiting for other devices"},
+       {"exposed_comm", "waiting for gradients to be exchanged"},
+       {"bucket_copy", "copying gradients into buckets and back"}}};
+  for (const auto& [name, meaning] : kMeanings) {
+    if (name == phase) return meaning;
+  }
+  return "";
+}
+
+std::string phase_text(const PhaseMean& phase) {
+  const std::string_view meaning = meaning_of(phase.name);
+  return meaning.empty() ? phase.name : fmt::format("{}: {}", phase.name, meaning);
+}
+
 std::string limit_text(const CellSummary& cell) {
   const PhaseMean* phase = limiting_phase(cell);
   if (phase == nullptr) return "";
@@ -61,7 +78,8 @@ std::string limit_text(const CellSummary& cell) {
         "{:.0f} % of the step)",
         name, 100 * kWorthSaying);
   }
-  return fmt::format("{} is limited by {} ({:.0f} % of its step)", name, phase->name, 100 * share);
+  return fmt::format("{} is limited by {}, {:.0f} % of its step", name, phase_text(*phase),
+                     100 * share);
 }
 
 // Comparisons at each workload's largest device count.
@@ -103,6 +121,26 @@ void add_limits(std::vector<Advice>& list, const std::vector<const Comparison*>&
     list.push_back({fmt::format("What limits {} further workloads stands in the table of phases.",
                                 told - kMostLimits),
                     "phases"});
+  }
+}
+
+// What to run, where it is resolved: no gain over one device outweighs the faster of two losers.
+void add_choices(std::vector<Advice>& list, const std::vector<const Comparison*>& pairs) {
+  std::size_t told = 0;
+  for (const Comparison* pair : pairs) {
+    if (pair->ddp_verdict == stats::Verdict::kNotResolved || ++told > kMostLimits) continue;
+    const bool is_ddp = pair->ddp_verdict == stats::Verdict::kFaster;
+    const CellSummary& best = is_ddp ? *pair->ddp : *pair->dp;
+    const std::string name = strategy_label(best.cell);
+    const std::string at = point_of(best);
+    if (best.speedup && stats::judge(*best.speedup) == stats::Verdict::kSlower) {
+      list.push_back({fmt::format("{}: stay on one device for this model and batch: {}, the faster "
+                                  "of both, is {} of single.",
+                                  at, name, ratio_text(*best.speedup)),
+                      "map"});
+    } else {
+      list.push_back({fmt::format("{}: use {}.", at, name), "map"});
+    }
   }
 }
 
@@ -189,6 +227,7 @@ std::string_view evidence_title(const Advice& advice) {
 std::vector<Advice> advice(const Summary& summary) {
   std::vector<Advice> list;
   const std::vector<const Comparison*> pairs = largest(summary);
+  add_choices(list, pairs);
   add_limits(list, pairs);
   add_copies(list, pairs);
   add_buckets(list, summary);

@@ -41,11 +41,26 @@ auto says(const std::string& text, const std::string& evidence) {
 TEST(Advice, NamesThePhaseThatLimits_OfThoseThatParallelismAdds) {
   Synthetic synthetic = with_phases();
   const std::vector<Advice> list = advice(summarize(synthetic.document()));
-  EXPECT_THAT(list,
-              says("dp is limited by reduce (30 % of its step); ddp is limited by bucket_copy "
-                   "(20 % of its step)",
-                   "phases"));
+  EXPECT_THAT(
+      list,
+      says("dp is limited by reduce, 30 % of its step; ddp is limited by bucket_copy: copying "
+           "gradients into buckets and back, 20 % of its step",
+           "phases"));
   EXPECT_THAT(list, says("--grads=views", "phases"));
+}
+
+TEST(Advice, NamesTheFaster_UnlessOneDeviceBeatsBoth) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.04, 0.0401});
+  synthetic.add("dp", 2, {0.03, 0.0301}).add("ddp", 2, {0.02, 0.0201});
+  EXPECT_THAT(advice(summarize(synthetic.document())), says("2 devices: use ddp.", "map"));
+  Synthetic slow;
+  slow.add("single", 1, {0.01, 0.0101});
+  slow.add("dp", 2, {0.03, 0.0301}).add("ddp", 2, {0.02, 0.0201});
+  const std::vector<Advice> list = advice(summarize(slow.document()));
+  EXPECT_THAT(list,
+              says("stay on one device for this model and batch: ddp, the faster of both", "map"));
+  EXPECT_THAT(list, Not(says("use ddp", "map")));
 }
 
 TEST(Advice, NamesTheRootsMemory_WhereItBearsMore) {
