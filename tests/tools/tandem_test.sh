@@ -465,6 +465,13 @@ case_report() {
   [ ! -e fourth ] || die "something was written"
 }
 
+case_other_launches() {
+  sweep 64
+  expect 0 run
+  expect 2 "$tandem" run ./sweep.json --launches=7 --out result --step-bench "$fake" --oversubscribe
+  one_line 'launches: 3 there, 7 here'
+}
+
 case_same_launches() {
   sweep 64
   expect 0 run
