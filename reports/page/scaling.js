@@ -56,6 +56,20 @@
     }).filter((series) => series.points.length > 0);
   }
 
+  // Series of one strategy look alike: they are told apart by number, as documents are by letter.
+  // Where lines end at one place, marks stand beside one another.
+  const markWidth = 16;
+  function number(series) {
+    const kind = (one) => one.own[0].source + " " + one.own[0].strategy + " " + one.own[0].launch;
+    const kinds = new Map();
+    for (const one of series) kinds.set(kind(one), (kinds.get(kind(one)) || []).concat(one));
+    for (const alike of kinds.values()) alike.forEach((one, at) => { one.number = alike.length > 1 ? at + 1 : 0; });
+  }
+
+  function markOf(series) { return (series.own[0].source || "") + (series.number || ""); }
+
+  function markPlace(series) { return Math.max(0, tandem.sources.indexOf(series.own[0].source)) + Math.max(0, series.number - 1); }
+
   function strategy(first) {
     return first.plain + (first.strategy.startsWith("independent") ? ", the bound" : "") + (first.modelled ? " (modelled)" : "");
   }
@@ -68,7 +82,7 @@
   function dataset(series) {
     const style = tandem.look(series.own[0]);
     return Object.assign(style, tandem.hollow(style.borderColor, series.points, series.own[0].modelled), {
-      label: name(series), source: series.own[0].source, data: series.points,
+      label: name(series), source: series.own[0].source, mark: markOf(series), markPlace: markPlace(series), data: series.points,
       pointStyle: series.points.map((point) => point.cell.flag ? "cross" : style.pointStyle), showLine: series.points.length > 1, pointRadius: 4.5, pointHoverRadius: 6.5,
       tension: 0, hidden: hidden.has(series.own[0].plain) });
   }
@@ -93,9 +107,9 @@
     return tandem.distinct(cells.map((cell) => cell.source)).flatMap((source) => ideal(cells.filter((cell) => cell.source === source)));
   }
 
-  // The letter of its document at the end of each line: not by dashes and colours alone.
-  const letters = {
-    id: "letters",
+  // Its mark at the end of each line: not by dashes and colours alone.
+  const marks = {
+    id: "marks",
     afterDatasetsDraw(chart) {
       const context = chart.ctx;
       context.save();
@@ -103,11 +117,10 @@
       context.textBaseline = "middle";
       chart.data.datasets.forEach(function (set, index) {
         const places = chart.getDatasetMeta(index).data;
-        if (!set.source || !chart.isDatasetVisible(index) || places.length === 0) return;
+        if (!set.mark || !chart.isDatasetVisible(index) || places.length === 0) return;
         const last = places[places.length - 1];
         context.fillStyle = set.borderColor;
-        // Lines that end at one place have their letters beside one another.
-        context.fillText(set.source, last.x + 9 + 9 * tandem.sources.indexOf(set.source), last.y);
+        context.fillText(set.mark, last.x + 9 + markWidth * set.markPlace, last.y);
       });
       context.restore();
     },
@@ -229,28 +242,50 @@
     });
   }
 
-  // Several documents have as many more entries in the legend, below one another where it is narrow,
-  // and letters beside the lines.
-  function makeRoom(count) {
-    if (tandem.sources.length < 2) return 0;
+  // Many series have as many entries in the legend, below one another where it is narrow, of which
+  // Chart.js gives it half the height; and marks beside the lines.
+  function makeRoom(sets) {
     const place = tandem.element(id).parentNode;
-    place.style.height = 360 + (place.clientWidth < 560 ? 24 : 8) * count + "px";
-    return 9 * tandem.sources.length + 4;
+    const isNarrow = place.clientWidth < 560;
+    const isMany = tandem.sources.length > 1 || sets.length > 4;
+    const more = isMany ? sets.length : 0;
+    place.style.height = 360 + (isNarrow ? 30 : 10) * more + "px";
+    const marked = sets.filter((set) => set.mark);
+    const ends = tandem.distinct(sets.flatMap((set) => set.data.map((point) => point.x)));
+    return marked.length === 0 || ends.length < 2 ? 0 : markWidth * (1 + Math.max(...marked.map((set) => set.markPlace))) + 4;
+  }
+
+  // A legend's line does not break: what is longer than the chart is wide has its whole name at its
+  // switch above.
+  function entries(chart) {
+    const most = Math.floor((chart.width - chart.options.layout.padding.right) / 6.5) - 8;
+    return Chart.defaults.plugins.legend.labels.generateLabels(chart).map(function (entry) {
+      const set = chart.data.datasets[entry.datasetIndex];
+      const text = (set.mark && set.mark !== set.source ? set.mark + "  " : "") + entry.text;
+      return Object.assign(entry, { text: text.length > most ? text.slice(0, most - 1) + "\u2026" : text });
+    });
+  }
+
+  function legend() {
+    const shown = tandem.legend();
+    shown.labels.generateLabels = entries;
+    return Object.assign(shown, { onClick: () => {} });
   }
 
   function show(cells, series) {
     const note = tandem.element(id + "-note");
     note.textContent = away.size === tandem.sources.length ? "No document is chosen." : series.length === 0 ? "Nothing measured has this figure: `single` at the same batch is its baseline." : "";
+    number(series);
     const words = figures[state.figure] + " over " + axes[state.over].text + ": " +
         series.map((one) => name(one) + " " + one.points.map((point) => tandem.number(point.x) + ": " + tandem.withInterval(point)).join(", ")).join("; ");
     const sets = series.map(dataset).concat(ideals(cells));
-    const letterRoom = makeRoom(sets.length);
+    const markRoom = makeRoom(sets);
     tandem.draw(id, series.length === 0 ? null : {
       type: "scatter",
       data: { datasets: sets },
-      options: { layout: { padding: { right: letterRoom } }, responsive: true, maintainAspectRatio: false, animation: false, scales: scales(series),
-                 plugins: { legend: Object.assign(tandem.legend(), { onClick: () => {} }), tooltip: { callbacks: { label: tooltip } } } },
-      plugins: [bands, letters],
+      options: { layout: { padding: { right: markRoom } }, responsive: true, maintainAspectRatio: false, animation: false, scales: scales(series),
+                 plugins: { legend: legend(), tooltip: { callbacks: { label: tooltip } } } },
+      plugins: [bands, marks],
     }, words);
   }
 

@@ -51,6 +51,23 @@ class Ladder(probes.PageTest):
         self.assertAlmostEqual(bottom, self.step_ms("ddp", grads="views"), delta=0.0006)
         self.assertAlmostEqual(float(rows[-1][2].split()[0]), top - bottom, delta=0.0016)
 
+    def test_series_of_one_strategy_are_told_apart(self):
+        sets = self.browser.evaluate("tandem.charts['scaling-chart'].data.datasets.map((set) => [String(set.pointStyle) + set.borderColor, set.mark])")
+        self.assertGreater(len(sets), len({look for look, _ in sets}))
+        self.assertEqual(len({(look, mark) for look, mark in sets}), len(sets))
+
+    def test_legends_lie_within_their_charts(self):
+        for width in probes.WIDTHS:
+            self.browser.resize(width)
+            self.browser.open(self.path)
+            boxes = self.browser.evaluate("""(function (chart) {
+                return chart.legend.legendHitBoxes.map((box) => [box.left, box.left + box.width - chart.width, box.top + box.height - chart.height]);
+            })(tandem.charts['scaling-chart'])""")
+            self.assertGreater(len(boxes), 4)
+            for left, right, bottom in boxes:
+                self.assertGreaterEqual(left, 0, width)
+                self.assertLessEqual(max(right, bottom), 0, width)
+
     def test_nothing_overflows(self):
         for width in probes.WIDTHS:
             self.browser.resize(width)
