@@ -23,6 +23,7 @@
 #include "tools/tandem/option_check.h"
 #include "tools/tandem/output_folder.h"
 #include "tools/tandem/program_paths.h"
+#include "tools/tandem/source_document.h"
 #include "tools/tandem/sweep.h"
 #include "tools/tandem/sweep_files.h"
 #include "tools/tandem/sweep_runner.h"
@@ -189,7 +190,8 @@ int list() {
 // Launches to go and their times, where --out holds a journal of this sweep.
 void take_over(DryRun& run, const Task& task, const RunOptions& options) {
   if (options.out.empty()) return;
-  const auto journal = results::read_journal(std::filesystem::path(options.out) / "journal.jsonl");
+  const auto journal =
+      as_input([&] { return results::read_journal(OutputFolder::Names(options.out).journal()); });
   if (!journal) return;
   check_same_sweep(journal->sweep, sweep_info(task, options), options.out);
   std::map<std::string, std::size_t> places;
