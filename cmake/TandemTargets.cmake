@@ -44,6 +44,12 @@ function(tandem_add_library name)
   add_library(tandem::${name} ALIAS tandem_${name})
 endfunction()
 
+# What reads words and writes files, and is in no figure: optimised less, it compiles in two thirds of the
+# time, which is what everybody waits for first.
+function(tandem_compile_lightly target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # tandem_add_program(NAME SOURCES a.cc DEPENDS tandem::x ...): an executable in the build tree's bin/.
 function(tandem_add_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
