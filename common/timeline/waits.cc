@@ -16,6 +16,19 @@ std::string phase_at(const DeviceStep& device, Nanoseconds time) {
   return "no phase";
 }
 
+// What it spent most of that time in; it may have begun its step late.
+std::string phase_most_of(const DeviceStep& device, const Interval& time) {
+  std::string most = "no phase yet";
+  Nanoseconds longest = std::min(device.begin, time.end) - time.begin;
+  for (const Slice* const phase : device.phases) {
+    const Nanoseconds within = std::min(phase->end, time.end) - std::max(phase->begin, time.begin);
+    if (within <= std::max(longest, Nanoseconds{0})) continue;
+    longest = within;
+    most = phase->name;
+  }
+  return most;
+}
+
 std::string place(int rank, int device) { return fmt::format("rank {} device {}", rank, device); }
 
 std::string name_of(const Slice& collective) {
@@ -27,7 +40,8 @@ std::string who_was_late(const StepView& step, const DeviceStep& mine, const Sli
   const Arrival& arrival = *collective.arrival;
   const DeviceStep* const last = step.find(arrival.last_rank, arrival.last_device);
   if (last == nullptr || last == &mine) return {};
-  const std::string doing = phase_at(*last, collective.begin);
+  const std::string doing =
+      phase_most_of(*last, {collective.begin, collective.begin + arrival.waited});
   return fmt::format("{} came to {} {} later, from {}", place(last->rank, last->device),
                      name_of(collective), to_string(Seconds(arrival.waited)), doing);
 }

@@ -112,6 +112,24 @@ TEST(Summary, AWaitThatIsMostlyHandOverSaysSo) {
             "bucket 1's collective was yet to begin, or had ended, for 60 ns");
 }
 
+// Rank 1 begins its step when rank 0's collective has long begun.
+TEST(Summary, LateRanksAreBlamedForWhatTheyDidMostOfTheTime) {
+  Trace trace{.facts = {}, .processes = {}};
+  for (int rank = 0; rank < 2; ++rank) {
+    const int begin = rank == 0 ? 0 : 50;
+    const int loss = rank == 0 ? 20 : 180;
+    Process process{.rank = rank, .host = "here"};
+    process.tracks.push_back(compute_track(
+        rank, begin, {{"forward", begin + 10}, {"loss", loss}, {"exposed_comm", 200}}));
+    Track comm{.device = rank, .name = "comm"};
+    comm.slices = {collective(0, loss, 200)};
+    process.tracks.push_back(comm);
+    trace.processes.push_back(process);
+  }
+  match_collectives(trace);
+  EXPECT_THAT(summary_of(trace).waits.front().cause, testing::EndsWith("later, from loss"));
+}
+
 TEST(Summary, IdleIsForTheDeviceWhoseWorkEnded) {
   Trace trace{.facts = {}, .processes = {{.rank = 0, .host = "here"}}};
   Process& only = trace.processes.front();
