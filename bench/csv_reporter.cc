@@ -11,6 +11,27 @@ namespace {
 
 using Run = benchmark::BenchmarkReporter::Run;
 
+// Google Benchmark 1.8 has `skipped` and `skip_message` in place of `error_occurred` and
+// `error_message`. Nothing here skips a run but for an error. Templates, since only in these a
+// name that one version lacks may stand in a branch that is not taken.
+template <class AnyRun>
+bool has_failed(const AnyRun& run) {
+  if constexpr (requires { run.error_occurred; }) {
+    return run.error_occurred;
+  } else {
+    return static_cast<bool>(run.skipped);
+  }
+}
+
+template <class AnyRun>
+const std::string& error_message(const AnyRun& run) {
+  if constexpr (requires { run.error_message; }) {
+    return run.error_message;
+  } else {
+    return run.skip_message;
+  }
+}
+
 // Within quotes, those of the text doubled (RFC 4180).
 std::string quoted(const std::string& text) {
   std::string escaped;
@@ -23,7 +44,7 @@ std::string quoted(const std::string& text) {
 
 // The times are empty where there are none, as in the library's.
 std::string times_of(const Run& run) {
-  if (run.error_occurred) return ",,,,";
+  if (has_failed(run)) return ",,,,";
   const bool is_share =
       run.run_type == Run::RT_Aggregate && run.aggregate_unit == benchmark::kPercentage;
   const bool has_time = !run.report_big_o && !is_share;
@@ -37,7 +58,7 @@ std::string times_of(const Run& run) {
 std::string line_of(const Run& run, const std::set<std::string>& counters) {
   std::string line = quoted(run.benchmark_name()) + ',' + times_of(run) + ",,";
   line += run.report_label.empty() ? "" : quoted(run.report_label);
-  line += run.error_occurred ? ",true," + quoted(run.error_message) : ",,";
+  line += has_failed(run) ? ",true," + quoted(error_message(run)) : ",,";
   for (const std::string& name : counters) {
     const auto found = run.counters.find(name);
     line += ',';

@@ -8,14 +8,16 @@
 namespace tandem::results {
 namespace {
 
-constexpr std::array<std::string_view, 4> kPrefixes{"NCCL_", "OMPI_MCA_", "OMP_", "CUDA_"};
+// PRTE_MCA_ are the settings of the launcher of Open MPI 5.
+constexpr std::array<std::string_view, 5> kPrefixes{"NCCL_", "OMPI_MCA_", "PRTE_MCA_", "OMP_",
+                                                    "CUDA_"};
 // Two that are removed before a launch: they show where that failed.
 constexpr std::array<std::string_view, 2> kNames{"OPENBLAS_CORETYPE", "DNNL_MAX_CPU_ISA"};
 // No settings of the user's but what mpirun tells its ranks, with addresses and a key of the
 // session, and what Tandem sets for a launch, over the user's. They differ from launch to launch,
 // and so two runs of one machine by which launch came first. The same in
 // tools/torch/twin/record.py.
-constexpr std::array<std::string_view, 11> kOfLaunches{"OMPI_MCA_orte_",
+constexpr std::array<std::string_view, 19> kOfLaunches{"OMPI_MCA_orte_",
                                                        "OMPI_MCA_ess",
                                                        "OMPI_MCA_pmix",
                                                        "OMPI_MCA_initial_wdir",
@@ -25,7 +27,15 @@ constexpr std::array<std::string_view, 11> kOfLaunches{"OMPI_MCA_orte_",
                                                        "OMPI_MCA_hwloc_base_binding_policy",
                                                        "OMPI_MCA_rmaps_base_mapping_policy",
                                                        "OMPI_MCA_rmaps_base_oversubscribe",
-                                                       "OMPI_MCA_oob_tcp_keepalive_"};
+                                                       "OMPI_MCA_oob_tcp_keepalive_",
+                                                       "OMPI_MCA_btl_sm_backing_directory",
+                                                       "OMPI_MCA_PREFIXES",
+                                                       "OMPI_MCA_cpu_type",
+                                                       "OMPI_MCA_mca_base_component_path",
+                                                       "OMPI_MCA_num_procs",
+                                                       "PRTE_MCA_oob_tcp_keepalive_",
+                                                       "PRTE_MCA_rmaps_default_mapping_policy",
+                                                       "PRTE_MCA_hwloc_default_binding_policy"};
 // The transport within a node, which Tandem chooses.
 constexpr std::string_view kTransport = "OMPI_MCA_btl=vader,self";
 constexpr std::array<std::string_view, 8> kSecretWords{

@@ -66,6 +66,7 @@ CONDITIONS = [
     (r"__CUDA(CC|_ARCH)__|CUDART_VERSION", "common/runtime/cuda/"),
     (r"__CUDA(CC|_ARCH)__|CUDART_VERSION", "common/kernels/cuda/"),
     (r"NCCL_VERSION_CODE", "common/comm/nccl"),
+    (r"DNNL_VERSION_MAJOR", "common/kernels/host/library_calls.h"),
 ]
 
 SUFFIXES = {".h", ".cc", ".cu", ".cuh"}

@@ -13,7 +13,7 @@ std::string command_of(const LessonsOptions& options, const LessonsMachine& mach
 
 TEST(LessonsCommand, TwoCores_RunTwoRanks) {
   EXPECT_EQ(command_of({.names = {"a", "b"}}, {2, true}),
-            "mpirun -q -np 2 --bind-to none --oversubscribe --mca btl vader,self /bin/lessons a b");
+            "mpirun -np 2 --bind-to none --oversubscribe --mca btl vader,self /bin/lessons a b");
 }
 
 TEST(LessonsCommand, OneCoreOrNoMpirun_RunsOneProcess) {

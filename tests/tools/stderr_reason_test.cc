@@ -59,6 +59,13 @@ TEST(StderrReason, MpisOwnErrorCode_IsAReason) {
             "[vm:1] *** MPI_ERR_TRUNCATE: message truncated");
 }
 
+TEST(StderrReason, RemarkWithItsPlaceInOpenMpi_IsNoReason) {
+  EXPECT_EQ(reason_in("step_bench: no such model\n"
+                      "[vm][[16852,1],3][../../opal/mca/btl/tcp/btl_tcp_proc.c:266:mca_btl_tcp_proc"
+                      "_create_interface_graph] Unable to find reachable pairing\n"),
+            "step_bench: no such model");
+}
+
 TEST(StderrReason, NoticeOfTheBackend_IsNoReason) {
   EXPECT_EQ(reason_in("backend host: no NVIDIA GPU in this machine\n"), "");
   EXPECT_EQ(reason_in("step_bench: no such model\nbackend host: as asked\n"),
@@ -96,6 +103,25 @@ TEST(EndedRank, OfMpirun_MayHaveLeftWithACode) {
   EXPECT_EQ(end->exit_code, 7);
 }
 
+TEST(EndedRank, OfOpenMpi5_IsTheOneThatASignalEnded_ThoughTheLineIsBroken) {
+  const auto end = ended_rank_in(
+      "prterun noticed that process rank 1 with PID 69 on node vm exited on\n"
+      "signal 9 (Killed).\n");
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->rank, 1);
+  EXPECT_EQ(end->signal, 9);
+}
+
+TEST(EndedRank, OfOpenMpi5_MayHaveLeftWithACode) {
+  const auto end = ended_rank_in(
+      "prterun detected that one or more processes exited with non-zero status,\n"
+      "thus causing the job to be terminated. The first process to do so was:\n\n"
+      "   Process name: [prterun-vm-74@1,3]\n   Exit code:    7\n");
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->rank, 3);
+  EXPECT_EQ(end->exit_code, 7);
+}
+
 TEST(EndedRank, OfSrun_IsItsTask) {
   const auto end = ended_rank_in("srun: error: node1: task 1: Killed\n");
   ASSERT_TRUE(end);
@@ -116,6 +142,25 @@ TEST(LostNode, OfMpirun_IsTheFarEndOfTheLostConnection) {
                          "  Remote daemon: [[35037,0],1] on node node7\n\n"
                          "This is usually due to either a failure of the TCP network\n"),
             "node7");
+}
+
+constexpr const char* kLostByOpenMpi5 =
+    "----------------------------------------------------------------------\n"
+    "PRTE has lost communication with a remote daemon.\n\n"
+    "  HNP daemon   : [prterun-vm-114@0,0] on node node1\n"
+    "  Remote daemon: [prterun-vm-114@0,1] on node node7\n\n";
+
+TEST(LostNode, OfOpenMpi5_IsTheFarEndOfTheLostConnection) {
+  EXPECT_EQ(lost_node_in(kLostByOpenMpi5), "node7");
+  EXPECT_FALSE(says_no_daemon(kLostByOpenMpi5));
+}
+
+TEST(LostNode, OfOpenMpi5_IsNoneWhereTheRemoteShellSaysThatNoDaemonStarted) {
+  const std::string never =
+      std::string("ssh: Could not resolve hostname node7: Name or service not known\n") +
+      kLostByOpenMpi5;
+  EXPECT_TRUE(says_no_daemon(never));
+  EXPECT_EQ(lost_node_in(never), "");
 }
 
 TEST(LostNode, OfOtherWords_IsNone) {

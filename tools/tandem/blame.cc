@@ -362,7 +362,8 @@ std::string out_of_memory(const Records& records) {
 
 std::string least_far(const Records& records) {
   if (records.empty()) return "";
-  const FlightRecord& behind = least(all_of(records));
+  const std::vector<const FlightRecord*> all = all_of(records);
+  const FlightRecord& behind = least(all);
   return fmt::format("rank {}, {}", behind.rank, where(behind, records));
 }
 

@@ -19,11 +19,15 @@ namespace {
 
 // Open MPI's daemons on several nodes probe connections that are silent, and give up a node that
 // does not answer after 5 + 3 x 2 s: long before ranks do, whose end could not be told to it. Open
-// MPI's own values take eight minutes. A user's settings go first.
-constexpr std::array<std::pair<const char*, int>, 3> kNoticeLostNodes{
+// MPI's own values take eight minutes. A user's settings go first. The daemons of Open MPI 5 are
+// PRRTE's, which reads variables of its own.
+constexpr std::array<std::pair<const char*, int>, 6> kNoticeLostNodes{
     {{"OMPI_MCA_oob_tcp_keepalive_time", 5},
      {"OMPI_MCA_oob_tcp_keepalive_intvl", 2},
-     {"OMPI_MCA_oob_tcp_keepalive_probes", 3}}};
+     {"OMPI_MCA_oob_tcp_keepalive_probes", 3},
+     {"PRTE_MCA_oob_tcp_keepalive_time", 5},
+     {"PRTE_MCA_oob_tcp_keepalive_intvl", 2},
+     {"PRTE_MCA_oob_tcp_keepalive_probes", 3}}};
 
 const char* flag_of(Check check) {
   switch (check) {

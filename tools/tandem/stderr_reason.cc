@@ -31,6 +31,13 @@ bool is_ruler(std::string_view line) {
   return line.size() >= 10 && line.find_first_not_of("-=") == std::string_view::npos;
 }
 
+// "[node][[16852,1],3][btl_tcp_proc.c:266:function] text": a remark with its place in Open MPI.
+bool is_place_in_open_mpi(std::string_view line) {
+  const std::size_t job = line.find("][[");
+  return line.starts_with('[') && job != std::string_view::npos &&
+         line.find(".c:", job) != std::string_view::npos;
+}
+
 // Open MPI's own remarks on stderr outside its rulers.
 bool is_mpirun_remark(std::string_view line) {
   return line.find("sent help message") != std::string_view::npos ||
@@ -38,7 +45,7 @@ bool is_mpirun_remark(std::string_view line) {
          (line.find("] *** ") != std::string_view::npos &&
           line.find(" MPI_ERR_") == std::string_view::npos) ||
          line.find("ORTE_ERROR_LOG") != std::string_view::npos ||
-         line.find("PMIX ERROR") != std::string_view::npos;
+         line.find("PMIX ERROR") != std::string_view::npos || is_place_in_open_mpi(line);
 }
 
 // What Open MPI says once a rank has ended, and this program of the hardware that it found: true,
@@ -74,12 +81,36 @@ std::optional<int> number_after(std::string_view text, std::string_view label) {
   return error == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
-// "mpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed)."
-std::optional<RankEnd> signal_by_mpirun(std::string_view line) {
-  const auto rank = number_after(line, "process rank ");
-  const auto signal = number_after(line, "exited on signal ");
+// The text with a blank in place of each line end and what is blank beside it.
+std::string in_one_line(std::string_view text) {
+  std::string joined;
+  for (const std::string_view line : lines_of(text)) {
+    if (!joined.empty()) joined += ' ';
+    joined += line;
+  }
+  return joined;
+}
+
+// "mpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed)." Open MPI
+// 5 says so of prterun, and breaks the line.
+std::optional<RankEnd> signal_by_mpirun(std::string_view stderr_text) {
+  constexpr std::string_view kNoticed = "noticed that process rank ";
+  const std::string joined = in_one_line(stderr_text);
+  const std::size_t at = joined.find(kNoticed);
+  if (at == std::string::npos) return std::nullopt;
+  const std::string_view words = std::string_view(joined).substr(at);
+  const auto rank = number_after(words, kNoticed);
+  const auto signal = number_after(words, "exited on signal ");
   if (!rank || !signal) return std::nullopt;
   return RankEnd{.rank = *rank, .signal = *signal};
+}
+
+// The rank in "Process name: [[19591,1],1]", or of Open MPI 5 in "Process name:
+// [prterun-vm-74@1,1]".
+std::optional<int> named_rank(std::string_view line) {
+  const std::size_t comma = line.rfind(',');
+  if (!line.starts_with("Process name: [") || comma == line.npos) return std::nullopt;
+  return number_after(line.substr(comma), ",");
 }
 
 // "srun: error: node1: task 1: Killed": the words of strsignal.
@@ -97,12 +128,12 @@ std::optional<RankEnd> signal_by_srun(std::string_view line) {
 }  // namespace
 
 std::optional<RankEnd> ended_rank_in(std::string_view stderr_text) {
+  if (const auto end = signal_by_mpirun(stderr_text)) return end;
   std::optional<RankEnd> exited;
-  std::optional<int> named;  // by "Process name: [[19591,1],1]"
+  std::optional<int> named;
   for (const std::string_view line : lines_of(stderr_text)) {
-    if (const auto end = signal_by_mpirun(line)) return end;
     if (const auto end = signal_by_srun(line)) return end;
-    if (line.starts_with("Process name: [[")) named = number_after(line, "],");
+    if (const auto rank = named_rank(line)) named = rank;
     const auto code = number_after(line, "Exit code:");
     if (named && code) exited = RankEnd{.rank = *named, .exit_code = *code};
   }
@@ -112,6 +143,7 @@ std::optional<RankEnd> ended_rank_in(std::string_view stderr_text) {
 // "ORTE has lost communication with a remote daemon." and then both ends of that connection, such
 // as "Remote daemon: [[35037,0],1] on node node7".
 std::string lost_node_in(std::string_view stderr_text) {
+  if (says_no_daemon(stderr_text)) return "";
   constexpr std::string_view kOn = " on node ";
   bool is_lost = false;
   for (const std::string_view line : lines_of(stderr_text)) {
@@ -125,8 +157,15 @@ std::string lost_node_in(std::string_view stderr_text) {
   return "";
 }
 
+// Open MPI 5 has the same words for a daemon that it lost and for one that never started; before
+// the latter the remote shell says why.
 bool says_no_daemon(std::string_view stderr_text) {
-  return stderr_text.find("unable to reliably start one or more daemons") != stderr_text.npos;
+  const auto says = [&](std::string_view words) {
+    return stderr_text.find(words) != std::string_view::npos;
+  };
+  if (says("unable to reliably start one or more daemons")) return true;
+  return says("PRTE has lost communication with a remote daemon") &&
+         (says("ssh: ") || says("Permission denied (") || says("Host key verification failed"));
 }
 
 std::string reason_in(std::string_view stderr_text) {

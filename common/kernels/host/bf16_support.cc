@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/bf16_support.h"
 
-#include <oneapi/dnnl/dnnl.hpp>
+#include "common/kernels/host/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -12,24 +12,20 @@ bool has_product() {
   const memory::desc square({16, 16}, memory::data_type::bf16, memory::format_tag::ab);
   try {
     const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    const dnnl::matmul::primitive_desc planned({square, square, square}, engine);
+    const auto planned = host::describe_forward<dnnl::matmul>(engine, dnnl::primitive_attr(),
+                                                              square, square, square);
     return planned.get(true) != nullptr;
   } catch (const dnnl::error&) {
     return false;
   }
 }
 
-// AVX-512 of before its bf16 instructions.
-bool is_emulated() {
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  return isa == dnnl::cpu_isa::avx512_core || isa == dnnl::cpu_isa::avx512_core_vnni;
-}
-
 }  // namespace
 
 Bf16Support host_bf16_support() {
   if (!has_product()) return Bf16Support::kNone;
-  return is_emulated() ? Bf16Support::kEmulated : Bf16Support::kNative;
+  return host::effective_instruction_set().converts_bf16 ? Bf16Support::kEmulated
+                                                         : Bf16Support::kNative;
 }
 
 }  // namespace tandem

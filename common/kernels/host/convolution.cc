@@ -41,12 +41,6 @@ std::string to_string(const Key& key) {
                      name_of(key.type));
 }
 
-dnnl::primitive_attr attributes() {
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return attributes;
-}
-
 // Sizes in oneDNN's order, (batch, channels, height, width) and (out, in, height, width), whatever
 // the layout.
 memory::desc input_of(const Key& key) {
@@ -72,48 +66,59 @@ struct Planned {
   memory::desc scratch;
 };
 
-// Padding at the far end is what the last window needs, and no more.
-template <class Description, class... Leading>
-auto describe(const Key& key, const std::array<memory::desc, 3>& operands, Leading... leading) {
-  const ConvolutionShape& s = key.shape;
-  const memory::dims strides{s.stride, s.stride};
-  const memory::dims before{s.padding, s.padding};
+// How a window moves. Padding at the far end is what the last window needs, and no more.
+struct Window {
+  memory::dims strides;
+  memory::dims before;
+  memory::dims after;
+};
+
+Window window_of(const ConvolutionShape& s) {
   const auto behind = [&](std::int64_t size, std::int64_t windows) {
     return (windows - 1) * s.stride + s.kernel - size - s.padding;
   };
-  const memory::dims after{behind(s.height, s.out_height()), behind(s.width, s.out_width())};
-  return typename Description::desc(leading..., dnnl::algorithm::convolution_direct, operands[0],
-                                    operands[1], operands[2], strides, before, after);
+  return {{s.stride, s.stride},
+          {s.padding, s.padding},
+          {behind(s.height, s.out_height()), behind(s.width, s.out_width())}};
 }
 
-// The backward descriptions ask for the forward one they belong to, too.
+constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
+
 dnnl::convolution_forward::primitive_desc forward_description(const dnnl::engine& engine,
                                                               const Key& key) {
   Key forward = key;
   forward.pass = Pass::kForward;
-  return {describe<dnnl::convolution_forward>(
-              forward, {input_of(forward), weight_of(forward, Tag::any), output_of(forward)},
-              dnnl::prop_kind::forward_training),
-          attributes(), engine};
+  const Window window = window_of(key.shape);
+  return describe_forward<dnnl::convolution_forward>(
+      engine, library_attributes(), dnnl::prop_kind::forward_training, kAlgorithm,
+      input_of(forward), weight_of(forward, Tag::any), output_of(forward), window.strides,
+      window.before, window.after);
+}
+
+template <class Primitive>
+typename Primitive::primitive_desc backward_description(const dnnl::engine& engine,
+                                                        const Key& key) {
+  const Window window = window_of(key.shape);
+  return describe_backward<Primitive>(engine, forward_description(engine, key), kAlgorithm,
+                                      input_of(key), weight_of(key, Tag::any), output_of(key),
+                                      window.strides, window.before, window.after);
 }
 
 Planned plan(const dnnl::engine& engine, const Key& key) {
-  const auto forward = forward_description(engine, key);
-  const std::array operands{input_of(key), weight_of(key, Tag::any), output_of(key)};
   switch (key.pass) {
-    case Pass::kForward:
-      return {dnnl::convolution_forward(forward), forward.weights_desc(),
-              forward.scratchpad_desc()};
+    case Pass::kForward: {
+      const auto description = forward_description(engine, key);
+      return {dnnl::convolution_forward(description), description.weights_desc(),
+              description.scratchpad_desc()};
+    }
     case Pass::kBackwardInput: {
       using Primitive = dnnl::convolution_backward_data;
-      const Primitive::primitive_desc description(describe<Primitive>(key, operands), attributes(),
-                                                  engine, forward);
+      const auto description = backward_description<Primitive>(engine, key);
       return {Primitive(description), description.weights_desc(), description.scratchpad_desc()};
     }
     case Pass::kBackwardWeight: {
       using Primitive = dnnl::convolution_backward_weights;
-      const Primitive::primitive_desc description(describe<Primitive>(key, operands), attributes(),
-                                                  engine, forward);
+      const auto description = backward_description<Primitive>(engine, key);
       return {Primitive(description), description.diff_weights_desc(),
               description.scratchpad_desc()};
     }
@@ -165,7 +170,7 @@ class Prepared {
       inner_bytes_ = in_lines(planned_.weight.get_size());
       const auto from = makes_weight_ ? planned_.weight : weight_.get_desc();
       const auto to = makes_weight_ ? weight_.get_desc() : planned_.weight;
-      const dnnl::reorder::primitive_desc copy(engine, from, engine, to, attributes());
+      const dnnl::reorder::primitive_desc copy(engine, from, engine, to, library_attributes());
       copy_.emplace(copy);
       copying = copy.scratchpad_desc().get_size();
       copy_arguments_ = {{makes_weight_ ? DNNL_ARG_TO : DNNL_ARG_FROM, weight_},

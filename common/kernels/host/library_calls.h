@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all users of oneDNN's primitives share.
+// What all users of oneDNN's primitives share, and the one file that knows which version of oneDNN
+// is there: 2 (Debian 12) and 3 (Debian 13, Ubuntu 24.04) describe primitives differently.
 #pragma once
 
 #include <omp.h>
 
+#include <array>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
+#include <string_view>
 
 #include "common/base/dtype.h"
 #include "common/base/error.h"
@@ -23,6 +26,95 @@ inline dnnl::memory::data_type library_type(DType type) {
       break;
   }
   fail(ErrorKind::kLogic, "products of {}", name_of(type));
+}
+
+// How a primitive is to be computed. Not copied from one maker to the next: copies of an attribute
+// share what they point to, so that a post-op added to one copy would appear in all.
+inline dnnl::primitive_attr library_attributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+// Has the primitive compute max(x, 0) of its result.
+inline void append_relu(dnnl::primitive_attr& attributes) {
+  dnnl::post_ops operations;
+#if DNNL_VERSION_MAJOR < 3
+  operations.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+#else
+  operations.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+#endif
+  attributes.set_post_ops(operations);
+}
+
+// The description of a forward primitive. `parts` are the operation's own: kind, algorithm, memory
+// descriptions (an absent bias is an empty one), strides, padding.
+template <class Primitive, class... Parts>
+typename Primitive::primitive_desc describe_forward(const dnnl::engine& engine,
+                                                    const dnnl::primitive_attr& attributes,
+                                                    const Parts&... parts) {
+#if DNNL_VERSION_MAJOR < 3
+  return {typename Primitive::desc(parts...), attributes, engine};
+#else
+  return {engine, parts..., attributes};
+#endif
+}
+
+// The description of a backward primitive, which asks for that of the forward one it belongs to.
+template <class Primitive, class Forward, class... Parts>
+typename Primitive::primitive_desc describe_backward(const dnnl::engine& engine,
+                                                     const Forward& forward,
+                                                     const Parts&... parts) {
+#if DNNL_VERSION_MAJOR < 3
+  return {typename Primitive::desc(parts...), library_attributes(), engine, forward};
+#else
+  return {engine, parts..., forward, library_attributes()};
+#endif
+}
+
+struct InstructionSet {
+  dnnl::cpu_isa isa;
+  std::string_view name;
+  bool converts_bf16;  // computes products of bf16 in fp32: the CPU multiplies no bf16
+};
+
+// The sets of instructions that oneDNN may choose on a CPU, by the names that its own log has.
+#if DNNL_VERSION_MAJOR < 3
+inline constexpr std::array kInstructionSets{
+    InstructionSet{dnnl::cpu_isa::all, "unrestricted", false},
+    InstructionSet{dnnl::cpu_isa::sse41, "sse41", false},
+    InstructionSet{dnnl::cpu_isa::avx, "avx", false},
+    InstructionSet{dnnl::cpu_isa::avx2, "avx2", false},
+    InstructionSet{dnnl::cpu_isa::avx2_vnni, "avx2_vnni", false},
+    InstructionSet{dnnl::cpu_isa::avx512_mic, "avx512_mic", false},
+    InstructionSet{dnnl::cpu_isa::avx512_mic_4ops, "avx512_mic_4ops", false},
+    InstructionSet{dnnl::cpu_isa::avx512_core, "avx512_core", true},
+    InstructionSet{dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni", true},
+    InstructionSet{dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16", false},
+    InstructionSet{dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx", false}};
+#else
+inline constexpr std::array kInstructionSets{
+    InstructionSet{dnnl::cpu_isa::isa_default, "unrestricted", false},
+    InstructionSet{dnnl::cpu_isa::sse41, "sse41", false},
+    InstructionSet{dnnl::cpu_isa::avx, "avx", false},
+    InstructionSet{dnnl::cpu_isa::avx2, "avx2", false},
+    InstructionSet{dnnl::cpu_isa::avx2_vnni, "avx2_vnni", false},
+    InstructionSet{dnnl::cpu_isa::avx2_vnni_2, "avx2_vnni_2", true},
+    InstructionSet{dnnl::cpu_isa::avx512_core, "avx512_core", true},
+    InstructionSet{dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni", true},
+    InstructionSet{dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16", false},
+    InstructionSet{dnnl::cpu_isa::avx512_core_fp16, "avx512_core_fp16", false},
+    InstructionSet{dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx", false},
+    InstructionSet{dnnl::cpu_isa::avx512_core_amx_fp16, "avx512_core_amx_fp16", false}};
+#endif
+
+// The set that oneDNN uses on this CPU; one without a name where this file does not know it.
+inline InstructionSet effective_instruction_set() {
+  const dnnl::cpu_isa effective = dnnl::get_effective_cpu_isa();
+  for (const InstructionSet& set : kInstructionSets) {
+    if (set.isa == effective) return set;
+  }
+  return {effective, "an unknown instruction set", false};
 }
 
 // oneDNN plans a primitive for the thread count of the thread that makes it; the workers that run

@@ -27,19 +27,6 @@ memory::desc matrix(DType type, std::int64_t rows, std::int64_t columns, Tag tag
 }
 memory::desc vector(DType type, std::int64_t size) { return {{size}, library_type(type), Tag::a}; }
 
-// Not copied from one maker to the next: copies of an attribute share what they point to, so that a
-// post-op added to one would appear in all.
-dnnl::primitive_attr attributes(Activation activation) {
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (activation == Activation::kRelu) {
-    dnnl::post_ops operations;
-    operations.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
-    attributes.set_post_ops(operations);
-  }
-  return attributes;
-}
-
 enum class Product { kForward, kBackwardInput, kBackwardWeight };
 enum class Bias { kNone, kPresent };
 
@@ -94,8 +81,10 @@ Prepared make_forward(const dnnl::engine& engine, const Key& key) {
   const memory::desc weight_transposed = matrix(key.type, s.in, s.out, Tag::ba);
   const memory::desc bias = present(key, matrix(key.type, 1, s.out));
   const memory::desc y = matrix(key.type, s.batch, s.out);
-  const dnnl::matmul::primitive_desc description({x, weight_transposed, bias, y},
-                                                 attributes(key.activation), engine);
+  dnnl::primitive_attr attributes = library_attributes();
+  if (key.activation == Activation::kRelu) append_relu(attributes);
+  const auto description =
+      describe_forward<dnnl::matmul>(engine, attributes, x, weight_transposed, bias, y);
   return finish(engine, description, dnnl::matmul(description),
                 {{DNNL_ARG_SRC, x},
                  {DNNL_ARG_WEIGHTS, weight_transposed},
@@ -103,15 +92,13 @@ Prepared make_forward(const dnnl::engine& engine, const Key& key) {
                  {DNNL_ARG_DST, y}});
 }
 
-// The backward descriptions ask for the forward one they belong to.
-dnnl::inner_product_forward::primitive_desc forward_hint(const dnnl::engine& engine,
-                                                         const Key& key) {
+dnnl::inner_product_forward::primitive_desc forward_description(const dnnl::engine& engine,
+                                                                const Key& key) {
   const LinearShape& s = key.shape;
-  return {
-      {dnnl::prop_kind::forward_training, matrix(key.type, s.batch, s.in),
-       matrix(key.type, s.out, s.in), vector(key.type, s.out), matrix(key.type, s.batch, s.out)},
-      attributes(Activation::kNone),
-      engine};
+  return describe_forward<dnnl::inner_product_forward>(
+      engine, library_attributes(), dnnl::prop_kind::forward_training,
+      matrix(key.type, s.batch, s.in), matrix(key.type, s.out, s.in), vector(key.type, s.out),
+      matrix(key.type, s.batch, s.out));
 }
 
 Prepared make_backward_input(const dnnl::engine& engine, const Key& key) {
@@ -120,8 +107,8 @@ Prepared make_backward_input(const dnnl::engine& engine, const Key& key) {
   const memory::desc weight = matrix(key.type, s.out, s.in);
   const memory::desc dy = matrix(key.type, s.batch, s.out);
   using Primitive = dnnl::inner_product_backward_data;
-  const Primitive::primitive_desc description({dx, weight, dy}, attributes(Activation::kNone),
-                                              engine, forward_hint(engine, key));
+  const auto description =
+      describe_backward<Primitive>(engine, forward_description(engine, key), dx, weight, dy);
   return finish(engine, description, Primitive(description),
                 {{DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, dx}});
 }
@@ -133,8 +120,8 @@ Prepared make_backward_weight(const dnnl::engine& engine, const Key& key) {
   const memory::desc dbias = present(key, vector(DType::kFloat32, s.out));
   const memory::desc dy = matrix(key.type, s.batch, s.out);
   using Primitive = dnnl::inner_product_backward_weights;
-  const Primitive::primitive_desc description(
-      {x, dweight, dbias, dy}, attributes(Activation::kNone), engine, forward_hint(engine, key));
+  const auto description =
+      describe_backward<Primitive>(engine, forward_description(engine, key), x, dweight, dbias, dy);
   return finish(engine, description, Primitive(description),
                 {{DNNL_ARG_SRC, x},
                  {DNNL_ARG_DIFF_DST, dy},

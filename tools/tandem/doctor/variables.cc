@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <sstream>
@@ -23,7 +24,7 @@ struct Rule {
   bool when_on;
   std::string_view effect;
   std::string_view advice;
-  std::string_view harmless = {};  // a value that holds this does nothing; empty: none
+  std::array<std::string_view, 2> harmless = {};  // a value that holds one of these does nothing
 };
 
 constexpr std::string_view kUnset = "unset it";
@@ -63,10 +64,23 @@ constexpr std::array kRules{
     Rule{"OMPI_MCA_rmaps_base_mapping_policy", Level::kWarning, false,
          "mpirun places ranks as it says",
          "unset it, or see in a report's machine facts where ranks ran"},
-    Rule{"OMPI_MCA_btl", Level::kWarning, false,
-         "Open MPI moves data between ranks as it says: without vader, through the network on one "
-         "node too",
-         "unset it, unless it is known to be needed", "vader"},
+    Rule{
+        "OMPI_MCA_btl",
+        Level::kWarning,
+        false,
+        "Open MPI moves data between ranks as it says: without vader (Open MPI 5: sm), through the "
+        "network on one node too",
+        "unset it, unless it is known to be needed",
+        {"vader", "sm"}},
+    Rule{"PRTE_MCA_hwloc_default_binding_policy", Level::kWarning, false,
+         "mpirun of Open MPI 5 binds ranks as it says",
+         "unset it, or pass --bind-to none (tandem does)"},
+    Rule{"PRTE_MCA_rmaps_default_mapping_policy",
+         Level::kWarning,
+         false,
+         "mpirun of Open MPI 5 places ranks as it says",
+         "unset it, or see in a report's machine facts where ranks ran",
+         {":oversubscribe", ":OVERSUBSCRIBE"}},
     Rule{"OMPI_MCA_pml", Level::kWarning, false, "Open MPI does not choose its transport", kUnset},
     Rule{
         "LD_PRELOAD", Level::kWarning, false,
@@ -102,7 +116,9 @@ void judge_rules(const Variables& variables, Findings& findings) {
     const auto found = variables.find(std::string(rule.name));
     if (found == variables.end() || (rule.when_on && is_off(found->second))) continue;
     const bool is_harmless =
-        !rule.harmless.empty() && found->second.find(rule.harmless) != std::string::npos;
+        std::any_of(rule.harmless.begin(), rule.harmless.end(), [&](std::string_view value) {
+          return !value.empty() && found->second.find(value) != std::string::npos;
+        });
     if (found->second.empty() || is_harmless) continue;
     findings.push_back({kSubject, rule.level,
                         fmt::format("{}={}: {}", rule.name, found->second, rule.effect),

@@ -9,12 +9,15 @@ import socket
 import statistics
 
 # As common/results/named_variables.cc has them; nothing else of the environment leaves the machine.
-NAMED = ("NCCL_", "OMPI_MCA_", "CUDA_")
+NAMED = ("NCCL_", "OMPI_MCA_", "PRTE_MCA_", "CUDA_")
 # No settings of the user's: what mpirun tells its ranks and what Tandem sets for a launch.
 OF_LAUNCHES = ("OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir",
                "OMPI_MCA_mpi_oversubscribe", "OMPI_MCA_shmem_RUNTIME_QUERY_hint", "OMPI_MCA_btl_vader_backing_directory",
                "OMPI_MCA_hwloc_base_binding_policy", "OMPI_MCA_rmaps_base_mapping_policy",
-               "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_oob_tcp_keepalive_")
+               "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_oob_tcp_keepalive_", "OMPI_MCA_btl_sm_backing_directory",
+               "OMPI_MCA_PREFIXES", "OMPI_MCA_cpu_type", "OMPI_MCA_mca_base_component_path", "OMPI_MCA_num_procs",
+               "PRTE_MCA_oob_tcp_keepalive_", "PRTE_MCA_rmaps_default_mapping_policy",
+               "PRTE_MCA_hwloc_default_binding_policy")
 TRANSPORT = ("OMPI_MCA_btl", "vader,self")  # within a node, which Tandem chooses
 SECRET = ("TOKEN", "SECRET", "PASSW", "CREDENTIAL", "KEY", "PRIVATE", "://")
 # Keys of well-known makes, at the beginning of a word.
