@@ -4,12 +4,11 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(benchmark REQUIRED)
-# oneDNN's thread count is OpenMP's, set per stream worker. The fuzzers do without: clang's is a package of its own.
-if(NOT TANDEM_FUZZ)
-  find_package(OpenMP REQUIRED COMPONENTS CXX)
-else()
-  add_library(OpenMP::OpenMP_CXX INTERFACE IMPORTED GLOBAL)
-endif()
+# oneDNN's thread count is OpenMP's, set per stream worker. By hand: CMake's module finds the runtime of the compiler,
+# which with clang is another one than oneDNN's (common/runtime/host/openmp_threads.h).
+find_library(GOMP_LIBRARY NAMES libgomp.so.1 REQUIRED)
+add_library(tandem_openmp INTERFACE)
+target_link_libraries(tandem_openmp INTERFACE ${GOMP_LIBRARY})
 
 # Only MPI's C interface is used; the C++ bindings are not even warning-clean.
 find_package(MPI REQUIRED COMPONENTS C)
@@ -22,7 +21,7 @@ find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
 find_library(DNNL_LIBRARY dnnl REQUIRED)
 add_library(tandem_dnnl INTERFACE)
 target_include_directories(tandem_dnnl SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
-target_link_libraries(tandem_dnnl INTERFACE ${DNNL_LIBRARY} OpenMP::OpenMP_CXX)
+target_link_libraries(tandem_dnnl INTERFACE ${DNNL_LIBRARY} tandem_openmp)
 
 find_path(HWLOC_INCLUDE_DIR hwloc.h REQUIRED)
 find_library(HWLOC_LIBRARY hwloc REQUIRED)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What quickstart, test, bundle and gpu_proof share: a clean environment, timed steps with a log each, one build folder.
+# What quickstart, test, bundle, cuda-from-pip and gpu_proof share: a clean environment, timed steps with a log each, one
+# build folder.
 # Sourced with `set -euo pipefail` on and `top` (the checkout) and `name` (the script) set.
 
 say() { printf '%s: %s\n' "${name:?}" "$*"; }
@@ -41,10 +42,20 @@ step() {
   return 1
 }
 
+# cuda_from_pip: the toolkit that tools/cuda-from-pip has made; nothing where it has not.
+cuda_from_pip() {
+  local compiler
+  for compiler in "${top:?}"/build/cuda-from-pip/lib/python3*/site-packages/nvidia/cu*/bin/nvcc; do
+    if [ -x "$compiler" ]; then printf '%s\n' "${compiler%/bin/nvcc}"; return 0; fi
+  done
+  return 1
+}
+
 # configure PRESET [-DNAME=VALUE...]: makes build/PRESET, or brings it up to date.
 configure() {
-  local preset=$1 build=${top:?}/build/$1 arguments
+  local preset=$1 build=${top:?}/build/$1 arguments toolkit
   shift
+  if [ -z "${CUDACXX:-}" ] && toolkit=$(cuda_from_pip); then export CUDACXX=$toolkit/bin/nvcc CUDAToolkit_ROOT=$toolkit; fi
   command -v cmake >/dev/null || die "cmake is missing: tools/install-deps --print lists what is needed"
   if grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$top" "$build/CMakeCache.txt"; then
     # Not through the preset: it would undo what was chosen in this folder, and rebuild everything.

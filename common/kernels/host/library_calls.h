@@ -4,8 +4,6 @@
 // is there: 2 (Debian 12) and 3 (Debian 13, Ubuntu 24.04) describe primitives differently.
 #pragma once
 
-#include <omp.h>
-
 #include <array>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
@@ -13,6 +11,7 @@
 
 #include "common/base/dtype.h"
 #include "common/base/error.h"
+#include "common/runtime/host/openmp_threads.h"
 
 namespace tandem::host {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/host/worker_thread.h"
 
-#include <omp.h>
 #include <sys/prctl.h>
 
 #include "common/runtime/host/cores.h"
+#include "common/runtime/host/openmp_threads.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
