@@ -98,14 +98,78 @@ class InstallDeps(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("'--prnt'", result.stderr)
 
+    def test_without_apt_the_list_is_told_by_purpose(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("bash", "sed", "cat"):
+                os.symlink(shutil.which(name), os.path.join(folder, name))
+            result = subprocess.run([ROOT / "tools/install-deps"], env={"PATH": folder}, capture_output=True, text=True,
+                                    timeout=60)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("has no apt", result.stderr)
+        self.assertIn("CPU mathematics (Debian's libdnnl-dev)", result.stderr)
+        self.assertIn("the wheel", result.stderr)
+
+
+class MissingToolkit(unittest.TestCase):
+    """What quickstart does on a machine with a GPU, by a folder that stands in for the machine's root."""
+
+    def setUp(self):
+        self.root = tempfile.TemporaryDirectory()
+        self.addCleanup(self.root.cleanup)
+
+    def put(self, path, mode=0o644):
+        file = pathlib.Path(self.root.name, path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(mode=mode)
+
+    def bash(self, command, answer=None):
+        sources = "".join(f". {ROOT}/tools/lib/{name}.sh; " for name in ("setup", "cuda_libraries", "missing_toolkit"))
+        script = f"set -euo pipefail; name=quickstart top={self.root.name}; {sources}{command}"
+        words = ["bash", "-c", script]
+        if answer is not None:  # a terminal of its own
+            words = ["script", "--quiet", "--return", "--command", shlex.join(words), "/dev/null"]
+        return subprocess.run(words, env={"PATH": "/usr/bin:/bin"}, input=answer,
+                              stdin=subprocess.DEVNULL if answer is None else None, capture_output=True, text=True,
+                              timeout=60)
+
+    def lacks_toolkit(self):
+        return self.bash(f"lacks_toolkit {self.root.name}").returncode == 0
+
+    def test_is_asked_about_where_a_gpu_is_and_no_compiler(self):
+        self.assertFalse(self.lacks_toolkit())
+        self.put("dev/nvidia0")
+        self.assertTrue(self.lacks_toolkit())
+        self.put("usr/local/cuda-13.0/bin/nvcc", mode=0o755)
+        self.assertFalse(self.lacks_toolkit())
+
+    def test_wheels_of_the_compiler_are_a_toolkit(self):
+        self.put("dev/nvidia0")
+        self.put("build/cuda-from-pip/lib/python3.11/site-packages/nvidia/cu13/bin/nvcc", mode=0o755)
+        self.assertFalse(self.lacks_toolkit())
+
+    def test_without_a_terminal_nothing_is_measured(self):
+        result = self.bash("allow_cpu 'no CUDA toolkit'; echo measured")
+        self.assertEqual(result.returncode, 1)
+        for way in ("the wheel", "the archive", "tools/cuda-from-pip", "a CUDA toolkit 12"):
+            self.assertIn(way, result.stdout)
+        self.assertIn("-- --backend=host", result.stderr)
+        self.assertNotIn("measured\n", result.stdout)
+
+    @unittest.skipUnless(shutil.which("script"), "no `script` here to make a terminal")
+    def test_a_person_at_the_terminal_decides(self):
+        self.assertIn("went on", self.bash("allow_cpu 'no CUDA toolkit'; echo went on", answer="y\n").stdout)
+        refused = self.bash("allow_cpu 'no CUDA toolkit'; echo went on", answer="\n")
+        self.assertNotIn("went on\r", refused.stdout)
+        self.assertEqual(refused.returncode, 1)
+
 
 class Commands(unittest.TestCase):
     def test_help_works_from_any_directory(self):
         with tempfile.TemporaryDirectory() as elsewhere:
-            for name in ("quickstart", "test", "bundle", "gpu_proof"):
+            for name in ("quickstart", "test", "bundle", "gpu_proof", "cuda-from-pip"):
                 result = run(ROOT / "tools" / name, "--help", cwd=elsewhere)
                 self.assertEqual(result.returncode, 0, result.stderr)
-                self.assertIn(f"tools/{name} [", result.stdout)
+                self.assertIn(f"tools/{name}", result.stdout)
                 self.assertNotIn("set -e", result.stdout)
 
     def test_wrong_arguments_are_usage_errors(self):

@@ -33,7 +33,7 @@ allow_cpu() {
   local answer=
   say_ways_to_gpu "$1"
   [ -t 0 ] || die "the GPU cannot be measured, and there is no terminal to ask at: take one of the ways above, or measure the CPU by tools/quickstart -- --backend=host"
-  printf '%s: measure the CPU instead, which says nothing about the GPU? [y/N] ' "$name"
+  printf '%s: measure the CPU instead, which says nothing about the GPU? [y/N] ' "${name:?}"
   read -r answer || true
   case $answer in
     y | Y | yes | Yes) ;;
