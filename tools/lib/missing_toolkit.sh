@@ -23,7 +23,7 @@ say_ways_to_gpu() {
   say "there is an NVIDIA GPU here, but $1: what is built here cannot measure the GPU. Ways that can:"
   say "  the wheel, where PyTorch was installed by pip:  pip install tandem_bench-*.whl && tandem run node   (docs/python.md)"
   say "  the archive of another machine's tools/bundle:  unpack it, then ./tandem run node"
-  say "  a compiler from the package index:  tools/cuda-from-pip, then this command again"
+  say "  a compiler from the package index (driver 580 or newer):  tools/cuda-from-pip, then this command again"
   say "  a CUDA toolkit 12 or newer of the system, then this command again"
 }
 
