@@ -7,7 +7,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace backward_on_one_device {
 
 constexpr int kDevices = 4;
 
@@ -50,12 +50,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace backward_on_one_device
 
 const Lesson kBackwardOnOneDevice{
     "backward-on-one-device",
     "Backward runs on one device only.",
-    run,
+    backward_on_one_device::run,
 };
 
 }  // namespace tandem::bench

@@ -5,7 +5,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace batch_of_one {
 
 Finding run(Classroom& room) {
   const auto platform = room.devices(4);
@@ -17,12 +17,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace batch_of_one
 
 const Lesson kBatchOfOne{
     "batch-of-one",
     "A batch of 1 is not split: one of four devices does all the work.",
-    run,
+    batch_of_one::run,
 };
 
 }  // namespace tandem::bench

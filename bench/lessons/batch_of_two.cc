@@ -5,7 +5,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace batch_of_two {
 
 Finding run(Classroom& room) {
   const auto platform = room.devices(4);
@@ -17,12 +17,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace batch_of_two
 
 const Lesson kBatchOfTwo{
     "batch-of-two",
     "A batch of 2 uses two of four devices.",
-    run,
+    batch_of_two::run,
 };
 
 }  // namespace tandem::bench

@@ -8,7 +8,7 @@
 #include "dp/data_parallel.h"
 
 namespace tandem::bench {
-namespace {
+namespace batch_of_two_slower {
 
 constexpr int kRounds = 60;
 constexpr std::int64_t kBatch = 2;
@@ -32,12 +32,12 @@ Finding run(Classroom& room) {
       kHostOnly};
 }
 
-}  // namespace
+}  // namespace batch_of_two_slower
 
 const Lesson kBatchOfTwoSlower{
     "batch-of-two-slower",
     "A batch of 2 takes longer on four devices than on one.",
-    run,
+    batch_of_two_slower::run,
     Ranks::kOne,
     2,
 };

@@ -6,7 +6,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace custom_parameter {
 
 constexpr int kSteps = 5;
 
@@ -28,12 +28,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace custom_parameter
 
 const Lesson kCustomParameter{
     "custom-parameter",
     "A layer with a parameter of its own, multiplied by hand, goes wrong under DataParallel.",
-    run,
+    custom_parameter::run,
 };
 
 }  // namespace tandem::bench

@@ -5,7 +5,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace device_ids_in_any_order {
 
 constexpr int kSteps = 3;
 
@@ -26,12 +26,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace device_ids_in_any_order
 
 const Lesson kDeviceIdsInAnyOrder{
     "device-ids-in-any-order",
     "device_ids [2, 0, 1] works where the model is on 2, with the outputs on 1.",
-    run,
+    device_ids_in_any_order::run,
 };
 
 }  // namespace tandem::bench

@@ -7,7 +7,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace even_split {
 
 constexpr int kDevices = 4;
 
@@ -31,12 +31,12 @@ Finding run(Classroom& room) {
   return finding;
 }
 
-}  // namespace
+}  // namespace even_split
 
 const Lesson kEvenSplit{
     "even-split",
     "Every batch is split as evenly as it can be.",
-    run,
+    even_split::run,
 };
 
 }  // namespace tandem::bench

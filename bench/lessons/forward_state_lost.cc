@@ -5,7 +5,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace forward_state_lost {
 
 constexpr int kSteps = 5;
 constexpr const char* kRebinding =
@@ -33,13 +33,13 @@ Finding run(Classroom& room) {
       kRebinding};
 }
 
-}  // namespace
+}  // namespace forward_state_lost
 
 const Lesson kForwardStateLost{
     "forward-state-lost",
     "Plain attributes that forward rebinds are lost, and what it writes to buffers in place stays "
     "for replica 0 alone.",
-    run,
+    forward_state_lost::run,
 };
 
 }  // namespace tandem::bench

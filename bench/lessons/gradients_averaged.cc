@@ -5,7 +5,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace gradients_averaged {
 
 constexpr int kDevices = 4;
 constexpr const char* kOfTheMean =
@@ -56,12 +56,12 @@ Finding run(Classroom& room) {
           kOfTheMean};
 }
 
-}  // namespace
+}  // namespace gradients_averaged
 
 const Lesson kGradientsAveraged{
     "gradients-averaged",
     "DataParallel averages the gradients of its replicas.",
-    run,
+    gradients_averaged::run,
 };
 
 }  // namespace tandem::bench

@@ -6,7 +6,7 @@
 #include "common/parallel/independent.h"
 
 namespace tandem::bench {
-namespace {
+namespace independent_copies {
 
 constexpr int kSteps = 5;
 
@@ -28,12 +28,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace independent_copies
 
 const Lesson kIndependentCopies{
     "independent-copies",
     "Each device trains its own copy of the model, without synchronisation.",
-    run,
+    independent_copies::run,
 };
 
 }  // namespace tandem::bench

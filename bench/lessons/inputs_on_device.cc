@@ -6,7 +6,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace inputs_on_device {
 
 struct Case {
   InputPlace place;
@@ -34,12 +34,12 @@ Finding run(Classroom& room) {
   return finding;
 }
 
-}  // namespace
+}  // namespace inputs_on_device
 
 const Lesson kInputsOnDevice{
     "inputs-on-device",
     "Inputs have to be on the first device before the call.",
-    run,
+    inputs_on_device::run,
 };
 
 }  // namespace tandem::bench

@@ -10,7 +10,7 @@
 #include "dp/data_parallel.h"
 
 namespace tandem::bench {
-namespace {
+namespace interpreter_lock {
 
 constexpr int kRounds = 12;  // per build
 constexpr std::size_t kBuilds = 8;
@@ -148,12 +148,12 @@ Finding run(Classroom& room) {
   });
 }
 
-}  // namespace
+}  // namespace interpreter_lock
 
 const Lesson kInterpreterLock{
     "interpreter-lock",
     "The interpreter lock is why DataParallel is slower than DistributedDataParallel.",
-    run,
+    interpreter_lock::run,
     Ranks::kTwo,
     2,
 };

@@ -8,7 +8,7 @@
 #include "dp/data_parallel.h"
 
 namespace tandem::bench {
-namespace {
+namespace large_model_small_batch {
 
 constexpr int kRounds = 24;
 constexpr double kBar = 0.95;  // step time of two devices over one's: gains less than 5 %
@@ -43,12 +43,12 @@ Finding run(Classroom& room) {
       "launches, or GPUs"};
 }
 
-}  // namespace
+}  // namespace large_model_small_batch
 
 const Lesson kLargeModelSmallBatch{
     "large-model-small-batch",
     "A large model with a small batch gains nothing from a second device.",
-    run,
+    large_model_small_batch::run,
     Ranks::kOne,
     2,
 };

@@ -8,7 +8,7 @@
 #include "common/parallel/batch_shape.h"
 
 namespace tandem::bench {
-namespace {
+namespace mean_of_losses {
 
 struct Losses {
   double mean_of_replicas = 0;  // unweighted, as .mean() of the gathered vector
@@ -53,12 +53,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace mean_of_losses
 
 const Lesson kMeanOfLosses{
     "mean-of-losses",
     "The plain mean of the replicas' losses is the loss of the batch.",
-    run,
+    mean_of_losses::run,
 };
 
 }  // namespace tandem::bench

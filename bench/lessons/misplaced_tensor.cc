@@ -8,7 +8,7 @@
 #include "common/model/linear_stack.h"
 
 namespace tandem::bench {
-namespace {
+namespace misplaced_tensor {
 
 constexpr std::int64_t kBatch = 8;
 constexpr std::int64_t kOutputs = 5;
@@ -55,12 +55,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace misplaced_tensor
 
 const Lesson kMisplacedTensor{
     "misplaced-tensor",
     "A layer whose plain tensor lies on one device fails, and the error names devices and replica.",
-    run,
+    misplaced_tensor::run,
 };
 
 }  // namespace tandem::bench

@@ -6,7 +6,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace model_on_first_device {
 
 std::optional<Error> error_with_model_on(Platform& platform, int device) {
   const auto model = make_model("linear");
@@ -26,12 +26,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace model_on_first_device
 
 const Lesson kModelOnFirstDevice{
     "model-on-first-device",
     "The model has to be on device_ids[0].",
-    run,
+    model_on_first_device::run,
 };
 
 }  // namespace tandem::bench

@@ -5,7 +5,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace old_weights {
 
 constexpr int kSteps = 10;
 constexpr auto kLargestDelay = std::chrono::microseconds(200);
@@ -32,12 +32,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace old_weights
 
 const Lesson kOldWeights{
     "old-weights",
     "A device may begin the next batch before the weights are updated.",
-    run,
+    old_weights::run,
 };
 
 }  // namespace tandem::bench

@@ -5,7 +5,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace output_shape {
 
 constexpr int kDevices = 4;
 
@@ -32,12 +32,12 @@ Finding run(Classroom& room) {
   return finding;
 }
 
-}  // namespace
+}  // namespace output_shape
 
 const Lesson kOutputShape{
     "output-shape",
     "The output has the shape (full batch, ...), whatever the devices had of it.",
-    run,
+    output_shape::run,
 };
 
 }  // namespace tandem::bench

@@ -7,7 +7,7 @@
 #include "common/model/linear_stack.h"
 
 namespace tandem::bench {
-namespace {
+namespace padded_batches_break {
 
 constexpr std::int64_t kFeatures = 10;
 constexpr int kDevices = 4;
@@ -62,12 +62,12 @@ Finding run(Classroom& room) {
   return finding;
 }
 
-}  // namespace
+}  // namespace padded_batches_break
 
 const Lesson kPaddedBatchesBreak{
     "padded-batches-break",
     "Batches of sequences of different lengths, padded to the longest, break DataParallel.",
-    run,
+    padded_batches_break::run,
 };
 
 }  // namespace tandem::bench

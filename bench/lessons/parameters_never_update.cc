@@ -5,7 +5,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace parameters_never_update {
 
 constexpr int kSteps = 50;
 
@@ -30,12 +30,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace parameters_never_update
 
 const Lesson kParametersNeverUpdate{
     "parameters-never-update",
     "Parameters are not updated when a model is wrapped in DataParallel.",
-    run,
+    parameters_never_update::run,
 };
 
 }  // namespace tandem::bench

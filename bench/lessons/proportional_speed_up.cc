@@ -8,7 +8,7 @@
 #include "dp/data_parallel.h"
 
 namespace tandem::bench {
-namespace {
+namespace proportional_speed_up {
 
 constexpr int kRounds = 60;
 constexpr double kBar = 1.8;  // nine tenths of twice as fast
@@ -42,12 +42,12 @@ Finding run(Classroom& room) {
   return finding;
 }
 
-}  // namespace
+}  // namespace proportional_speed_up
 
 const Lesson kProportionalSpeedUp{
     "proportional-speed-up",
     "DataParallel always trains faster in proportion to the number of devices.",
-    run,
+    proportional_speed_up::run,
     Ranks::kOne,
     2,
 };

@@ -7,7 +7,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace replica_updates_lost {
 
 void write_to_parameters(Replica& replica) {
   for (const Span<float> tensor : replica.parameters().tensors) {
@@ -39,12 +39,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace replica_updates_lost
 
 const Lesson kReplicaUpdatesLost{
     "replica-updates-lost",
     "An update written to a replica's parameters is lost, but for replica 0, which is the module.",
-    run,
+    replica_updates_lost::run,
 };
 
 }  // namespace tandem::bench

@@ -5,7 +5,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace replicas_rebuilt {
 
 constexpr int kSteps = 4;
 
@@ -34,12 +34,12 @@ Finding run(Classroom& room) {
       kAlgorithm};
 }
 
-}  // namespace
+}  // namespace replicas_rebuilt
 
 const Lesson kReplicasRebuilt{
     "replicas-rebuilt",
     "The model is copied to the devices in every step, not once.",
-    run,
+    replicas_rebuilt::run,
 };
 
 }  // namespace tandem::bench

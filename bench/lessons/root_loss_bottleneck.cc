@@ -7,7 +7,7 @@
 #include "dp/data_parallel.h"
 
 namespace tandem::bench {
-namespace {
+namespace root_loss_bottleneck {
 
 constexpr int kRounds = 80;
 constexpr double kBar = 1.1;  // a bottleneck: with it a step takes 10 % longer
@@ -44,10 +44,14 @@ Finding run(Classroom& room) {
       kHostOnly};
 }
 
-}  // namespace
+}  // namespace root_loss_bottleneck
 
 const Lesson kRootLossBottleneck{
-    "root-loss-bottleneck", "The loss on the first device is a bottleneck.", run, Ranks::kOne, 2,
+    "root-loss-bottleneck",
+    "The loss on the first device is a bottleneck.",
+    root_loss_bottleneck::run,
+    Ranks::kOne,
+    2,
 };
 
 }  // namespace tandem::bench

@@ -7,7 +7,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace root_memory {
 
 Finding run(Classroom& room) {
   const auto platform = room.devices(4);
@@ -29,12 +29,12 @@ Finding run(Classroom& room) {
           "allocator's"};
 }
 
-}  // namespace
+}  // namespace root_memory
 
 const Lesson kRootMemory{
     "root-memory",
     "The first device holds more memory than the others.",
-    run,
+    root_memory::run,
 };
 
 }  // namespace tandem::bench

@@ -7,7 +7,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace scalar_outputs {
 
 constexpr int kDevices = 4;
 
@@ -39,12 +39,12 @@ Finding run(Classroom& room) {
   return finding;
 }
 
-}  // namespace
+}  // namespace scalar_outputs
 
 const Lesson kScalarOutputs{
     "scalar-outputs",
     "Scalars that forward returns become a vector as long as the number of devices.",
-    run,
+    scalar_outputs::run,
 };
 
 }  // namespace tandem::bench

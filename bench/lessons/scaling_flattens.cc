@@ -11,7 +11,7 @@
 #include "dp/data_parallel.h"
 
 namespace tandem::bench {
-namespace {
+namespace scaling_flattens {
 
 constexpr int kRounds = 40;
 constexpr const char* kModel = "mlp-small";
@@ -89,12 +89,12 @@ Finding run(Classroom& room) {
           "launch"};
 }
 
-}  // namespace
+}  // namespace scaling_flattens
 
 const Lesson kScalingFlattens{
     "scaling-flattens",
     "Scaling flattens beyond two or three devices.",
-    run,
+    scaling_flattens::run,
 };
 
 }  // namespace tandem::bench

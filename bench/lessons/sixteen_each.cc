@@ -7,7 +7,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace sixteen_each {
 
 Finding run(Classroom& room) {
   const auto platform = room.devices(4);
@@ -21,12 +21,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace sixteen_each
 
 const Lesson kSixteenEach{
     "sixteen-each",
     "A batch of 64 on four devices is 16 samples each.",
-    run,
+    sixteen_each::run,
 };
 
 }  // namespace tandem::bench

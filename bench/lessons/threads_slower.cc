@@ -9,7 +9,7 @@
 #include "dp/dp_all_reduce.h"
 
 namespace tandem::bench {
-namespace {
+namespace threads_slower {
 
 constexpr int kRounds = 60;
 constexpr std::int64_t kBatch = 128;
@@ -66,12 +66,12 @@ Finding run(Classroom& room) {
   });
 }
 
-}  // namespace
+}  // namespace threads_slower
 
 const Lesson kThreadsSlower{
     "threads-slower",
     "Threads as such are slower than processes, also without an interpreter lock.",
-    run,
+    threads_slower::run,
     Ranks::kTwo,
     2,
 };

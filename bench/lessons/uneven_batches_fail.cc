@@ -8,7 +8,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace uneven_batches_fail {
 
 constexpr int kSteps = 3;
 
@@ -39,12 +39,12 @@ Finding run(Classroom& room) {
   return finding;
 }
 
-}  // namespace
+}  // namespace uneven_batches_fail
 
 const Lesson kUnevenBatchesFail{
     "uneven-batches-fail",
     "A batch that the devices do not divide fails, or trains wrongly.",
-    run,
+    uneven_batches_fail::run,
 };
 
 }  // namespace tandem::bench

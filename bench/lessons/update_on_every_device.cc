@@ -5,7 +5,7 @@
 #include "common/model/zoo.h"
 
 namespace tandem::bench {
-namespace {
+namespace update_on_every_device {
 
 constexpr int kDevices = 4;
 
@@ -53,12 +53,12 @@ Finding run(Classroom& room) {
           kAlgorithm};
 }
 
-}  // namespace
+}  // namespace update_on_every_device
 
 const Lesson kUpdateOnEveryDevice{
     "update-on-every-device",
     "Every device updates its own weights with the sum of the gradients.",
-    run,
+    update_on_every_device::run,
 };
 
 }  // namespace tandem::bench
