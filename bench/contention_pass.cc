@@ -29,9 +29,10 @@ dp::RankCommunicator switched(const Variant& variant, const SwitchedCommunicator
   };
 }
 
-class Blocks {
+class MeasuredBlocks {
  public:
-  Blocks(Strategy& strategy, Place& place, const StepOptions& options, std::atomic<bool>& is_on)
+  MeasuredBlocks(Strategy& strategy, Place& place, const StepOptions& options,
+                 std::atomic<bool>& is_on)
       : strategy_(strategy),
         sampler_(strategy, *place.communicator, std::max(1, options.free_running),
                  clocks_of(place)),
@@ -74,7 +75,7 @@ std::vector<DeviceBooks> take_blocks(Bootstrap& bootstrap, Place& place, const S
   return aborting_on_error(
       place.farewell, [&] { abort(place); },
       [&] {
-        Blocks blocks(*strategy, place, options, *is_on);
+        MeasuredBlocks blocks(*strategy, place, options, *is_on);
         for (int index = 0; index < 2 * plan.pairs; ++index) blocks.take(plan, index);
         *is_on = true;
         return blocks.books().gather_phases(bootstrap);

@@ -40,7 +40,7 @@ void check_lateness(double lateness_seconds, double step_seconds) {
        "the link is faster than this machine could follow: modelled transfers ended {} late in a "
        "step of {} ({:.1f} %, and more than 1 % is no model of that link any more): run it again "
        "while nothing else runs, or use a slower --link or a larger model",
-       to_string(Seconds(lateness_seconds)), to_string(Seconds(step_seconds)),
+       tandem::to_string(Seconds(lateness_seconds)), tandem::to_string(Seconds(step_seconds)),
        100 * lateness_seconds / step_seconds);
 }
 

@@ -8,7 +8,7 @@ namespace tandem::bench {
 namespace {
 
 // Nanoseconds of a clock as a double: exact up to 2^53, which is 104 days of uptime.
-double ticks(TimePoint time) {
+double moment_of(TimePoint time) {
   return static_cast<double>(Nanoseconds(time.time_since_epoch()).count());
 }
 
@@ -21,8 +21,8 @@ SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& w
   work();
   const TimePoint end = Clock::now();
   // The exchange comes after the clock was read, and is nobody's sample.
-  const std::vector<double> starts = ranks.all_gather(ticks(start));
-  const std::vector<double> ends = ranks.all_gather(ticks(end));
+  const std::vector<double> starts = ranks.all_gather(moment_of(start));
+  const std::vector<double> ends = ranks.all_gather(moment_of(end));
   SampleTimes times;
   for (std::size_t rank = 0; rank < starts.size(); ++rank) {
     times.of_rank.emplace_back((ends[rank] - starts[rank]) * 1e-9);

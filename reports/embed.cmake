@@ -6,8 +6,10 @@ string(REGEX REPLACE "(.........................................................
 file(WRITE ${OUTPUT} "// Made from ${INPUT}.
 #include \"reports/embedded.h\"
 namespace tandem::reports {
-static const unsigned char kBytes[] = {
+std::string_view ${NAME}() {
+  static constexpr unsigned char kBytes[] = {
 ${bytes}};
-std::string_view ${NAME}() { return {reinterpret_cast<const char*>(kBytes), sizeof(kBytes)}; }
+  return {reinterpret_cast<const char*>(kBytes), sizeof(kBytes)};
+}
 }  // namespace tandem::reports
 ")

@@ -128,7 +128,7 @@ std::string map_part(const Summary& summary) {
           block(kComparisonsTitle, "", table_markdown(comparison_table(summary))));
 }
 
-std::string collectives_block(const Summary& summary) {
+std::string collectives_markdown(const Summary& summary) {
   const std::string table = table_markdown(collective_table(summary));
   if (table.empty()) return "";
   return block(kCollectivesTitle, "",
@@ -140,7 +140,7 @@ std::string details_part(const Summary& summary) {
       kSection, kDetailsTitle,
       block(kMemoryTitle, kMemoryHint, table_markdown(memory_table(summary))) +
           block(kBucketsTitle, kBucketsHint, table_markdown(bucket_curve_table(summary))) +
-          collectives_block(summary) +
+          collectives_markdown(summary) +
           block(kModesTitle, kModesHint, table_markdown(mode_table(summary))));
 }
 

@@ -16,13 +16,13 @@
 namespace tandem::reports {
 namespace {
 
-using Facts = std::vector<std::pair<std::string, std::string>>;
+using FactList = std::vector<std::pair<std::string, std::string>>;
 
-void add(Facts& facts, const std::string& name, const std::string& value) {
+void add(FactList& facts, const std::string& name, const std::string& value) {
   if (!value.empty()) facts.emplace_back(name, value);
 }
 
-void add_all(Facts& facts, const std::string& prefix,
+void add_all(FactList& facts, const std::string& prefix,
              const std::map<std::string, std::string>& values) {
   for (const auto& [name, value] : values) add(facts, prefix + name, value);
 }
@@ -111,10 +111,10 @@ std::vector<std::string> method_lines(const Report& report) {
       phases_line(report.summary)};
 }
 
-Facts machine_lines(const Report& report) {
+FactList machine_lines(const Report& report) {
   const results::MachineFacts machine = machine_of(report.document);
   const results::Context& context = report.document.sweep.context;
-  Facts facts;
+  FactList facts;
   add(facts, "host", machine.host_name.empty() ? context.host_name : machine.host_name);
   add(facts, "CPU", machine.cpu_model);
   if (machine.cores > 0) add(facts, "cores that a launch may use", std::to_string(machine.cores));

@@ -17,7 +17,7 @@ namespace {
 
 using Align = Table::Align;
 
-constexpr const char* kNone = "-";
+constexpr const char* kAbsent = "-";
 
 // By A's cell, what each further document changes; null where it has no such cell.
 std::map<const CellSummary*, std::vector<const CellChange*>> changes_of(const SideBySide& side) {
@@ -70,7 +70,7 @@ std::vector<std::string> side_row(const CellSummary& first,
   for (const CellChange* cell : changes) {
     launches += cell == nullptr ? ", 0" : fmt::format(", {}", cell->after->launches);
     if (cell == nullptr) {
-      row.insert(row.end(), {kNone, kNone, kNone});
+      row.insert(row.end(), {kAbsent, kAbsent, kAbsent});
       continue;
     }
     row.insert(row.end(),
@@ -117,7 +117,7 @@ std::string presence_text(const Presence& presence, const CellIdentity& identity
   const auto found = presence.measured.find(identity);
   if (found != presence.measured.end()) return duration_text(found->second->median_step);
   const auto failed = presence.failures.find({std::get<0>(identity), std::get<2>(identity)});
-  return failed == presence.failures.end() ? kNone : failed->second;
+  return failed == presence.failures.end() ? kAbsent : failed->second;
 }
 
 Table lettered(const SideBySide& side, const std::string& first) {
@@ -214,7 +214,7 @@ Table facts_table(const SideBySide& side) {
   for (const std::string& name : names_of(machines, side)) {
     std::vector<std::string> row{name};
     for (const Facts& facts : machines)
-      row.push_back(facts.contains(name) ? facts.at(name) : kNone);
+      row.push_back(facts.contains(name) ? facts.at(name) : kAbsent);
     const bool differs = std::any_of(row.begin() + 2, row.end(),
                                      [&](const std::string& value) { return value != row[1]; });
     row.push_back(differs ? "differs" : "");

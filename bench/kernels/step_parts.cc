@@ -21,7 +21,7 @@ namespace {
 
 using host::WorkAccount;
 
-constexpr int kWarmUp = 5;  // steps: primitives, page faults
+constexpr int kUntimedSteps = 5;  // steps: primitives, page faults
 
 double seconds(Nanoseconds time) { return Seconds(time).count(); }
 
@@ -55,7 +55,7 @@ class PartsSampler {
   PartsSampler(Platform& platform, const Model& model, const KernelOptions& options)
       : single_(platform, platform.device(0), model, Piece{0, options.batch},
                 training_of(options, finder_)) {
-    for (int i = 0; i < kWarmUp; ++i) step();
+    for (int i = 0; i < kUntimedSteps; ++i) step();
   }
 
   // Seconds of a step.

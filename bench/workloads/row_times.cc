@@ -10,7 +10,7 @@
 namespace tandem::bench {
 namespace {
 
-constexpr int kSamples = 7;
+constexpr int kSamplesOfRow = 7;
 constexpr int kProducts = 4;  // of a sample
 
 }  // namespace
@@ -49,7 +49,7 @@ double RowTimes::measure(std::int64_t width) {
   const auto start = device_.make_timed_event();
   const auto end = device_.make_timed_event();
   std::vector<double> samples;
-  for (int sample = 0; sample < kSamples + 1; ++sample) {
+  for (int sample = 0; sample < kSamplesOfRow + 1; ++sample) {
     stream_->record(*start);
     for (int i = 0; i < kProducts; ++i) operations_->enqueue(*stream_, product);
     stream_->record(*end);

@@ -15,7 +15,7 @@ namespace {
 
 using host::ModelledTime;
 
-enum class Kind {
+enum class NotedKind {
   kSum,
   kAverage,
   kBroadcast,
@@ -26,7 +26,9 @@ enum class Kind {
   kGather
 };
 
-Kind kind_of(ReduceOp op) { return op == ReduceOp::kAverage ? Kind::kAverage : Kind::kSum; }
+NotedKind kind_of(ReduceOp op) {
+  return op == ReduceOp::kAverage ? NotedKind::kAverage : NotedKind::kSum;
+}
 
 class BlockingCommunicator final : public Communicator {
  public:
@@ -64,7 +66,7 @@ class BlockingCommunicator final : public Communicator {
   void broadcast(Stream& stream, AnySpan values, int root) override {
     check_root(root, size_);
     enqueue(stream, "broadcast", values.size_bytes(), {writes(values)},
-            note_of(Kind::kBroadcast, values, root),
+            note_of(NotedKind::kBroadcast, values, root),
             [=, this](const CollectiveCall& call) { transport_->broadcast(call, values, root); });
   }
 
@@ -77,7 +79,7 @@ class BlockingCommunicator final : public Communicator {
                                          : AnySpan(const_cast<std::byte*>(mine.data()), mine.size(),
                                                    mine.dtype(), mine.device());
     enqueue(stream, "reduce", mine.size_bytes(), {reads(mine), writes(result)},
-            note_of(Kind::kReduce, mine, root), [=, this](const CollectiveCall& call) {
+            note_of(NotedKind::kReduce, mine, root), [=, this](const CollectiveCall& call) {
               if (rank_ == root) copy_part(mine, result);
               transport_->reduce(call, values, root);
             });
@@ -86,13 +88,13 @@ class BlockingCommunicator final : public Communicator {
   void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {
     check_parts("all_gather", mine, all, size_);
     enqueue(stream, "all_gather", all.size_bytes(), {reads(mine), writes(all)},
-            note_of(Kind::kAllGather, mine, 0),
+            note_of(NotedKind::kAllGather, mine, 0),
             [=, this](const CollectiveCall& call) { transport_->all_gather(call, mine, all); });
   }
 
   void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) override {
     check_parts("reduce_scatter", mine, all, size_);
-    Note note = note_of(Kind::kReduceScatter, mine, 0);
+    Note note = note_of(NotedKind::kReduceScatter, mine, 0);
     note.add(static_cast<std::int64_t>(op));
     enqueue(stream, "reduce_scatter", all.size_bytes(), {reads(all), writes(mine)}, note,
             [=, this](const CollectiveCall& call) {
@@ -107,7 +109,7 @@ class BlockingCommunicator final : public Communicator {
     std::vector<Access> accesses{writes(mine)};
     if (rank_ == root) accesses.push_back(at_root(reads(source)));
     enqueue(stream, "scatter", mine.size_bytes(), std::move(accesses),
-            note_of(Kind::kScatter, blocks, root), [=, this](const CollectiveCall& call) {
+            note_of(NotedKind::kScatter, blocks, root), [=, this](const CollectiveCall& call) {
               if (rank_ != root) return receive(call, mine, root);
               for (int peer = 0; peer < size_; ++peer) {
                 const ConstAnySpan part = part_of(source, blocks, peer);
@@ -122,7 +124,7 @@ class BlockingCommunicator final : public Communicator {
     std::vector<Access> accesses{reads(mine)};
     if (rank_ == root) accesses.push_back(at_root(writes(destination)));
     enqueue(stream, "gather", mine.size_bytes(), std::move(accesses),
-            note_of(Kind::kGather, blocks, root), [=, this](const CollectiveCall& call) {
+            note_of(NotedKind::kGather, blocks, root), [=, this](const CollectiveCall& call) {
               if (rank_ != root) return dispatch(call, mine, root);
               for (int peer = 0; peer < size_; ++peer) {
                 const AnySpan part = part_of(destination, blocks, peer);
@@ -164,11 +166,11 @@ class BlockingCommunicator final : public Communicator {
     return {.sequence = 0, .name = name, .size = size};
   }
 
-  [[nodiscard]] static Note note_of(Kind kind, ConstAnySpan values, int root) {
+  [[nodiscard]] static Note note_of(NotedKind kind, ConstAnySpan values, int root) {
     return Note{static_cast<std::int64_t>(kind), root, values.size(),
                 static_cast<std::int64_t>(values.dtype())};
   }
-  [[nodiscard]] static Note note_of(Kind kind, const std::vector<Block>& blocks, int root) {
+  [[nodiscard]] static Note note_of(NotedKind kind, const std::vector<Block>& blocks, int root) {
     Note note{static_cast<std::int64_t>(kind), root};
     note.add(blocks);
     return note;

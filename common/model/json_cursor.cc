@@ -15,7 +15,7 @@ namespace tandem {
 namespace {
 
 constexpr std::size_t kLongestText = 200;
-constexpr std::size_t kMostElements = 100'000;
+constexpr std::size_t kLongestList = 100'000;
 
 // What stands there, cut where it is long.
 std::string shown(const nlohmann::ordered_json& value) {
@@ -68,8 +68,8 @@ std::vector<JsonCursor> JsonCursor::elements() const {
   if (!value_->is_array()) {
     complain(fmt::format("{} stands where a list has to be", shown(*value_)));
   }
-  if (value_->size() > kMostElements) {
-    complain(fmt::format("a list of {}: use {} or fewer", value_->size(), kMostElements));
+  if (value_->size() > kLongestList) {
+    complain(fmt::format("a list of {}: use {} or fewer", value_->size(), kLongestList));
   }
   std::vector<JsonCursor> all;
   for (const Json& element : *value_) {

@@ -27,7 +27,7 @@ constexpr double kGap = 4;      // below the row of phases
 constexpr double kApart = 16;   // between devices
 constexpr double kLine = 18;    // of text
 constexpr double kLeast = 0.4;  // of a box, that is there however short it is
-constexpr std::size_t kWaits = 3;
+constexpr std::size_t kWaitsDrawn = 3;
 constexpr double kShortest = 0.01;  // of the step, that a wait has to last
 constexpr std::string_view kInk = "#1b1e23";
 constexpr std::string_view kSoft = "#5c636e";
@@ -105,7 +105,7 @@ class Painter {
   }
 
   [[nodiscard]] std::vector<Wait> waits_worth_a_word() const {
-    std::vector<Wait> waits = longest_waits({step_}, kWaits);
+    std::vector<Wait> waits = longest_waits({step_}, kWaitsDrawn);
     std::erase_if(waits, [&](const Wait& one) {
       return Seconds(one.length) < kShortest * Seconds(step_.end - step_.begin);
     });

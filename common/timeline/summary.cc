@@ -11,7 +11,7 @@
 namespace tandem::timeline {
 namespace {
 
-constexpr std::size_t kWaits = 3;
+constexpr std::size_t kWaitsTold = 3;
 
 template <class Value>
 Nanoseconds spread(const std::vector<DeviceStep>& devices, Value value) {
@@ -111,7 +111,7 @@ Summary summary_of(const Trace& trace) {
   Summary summary;
   for (const StepView& step : steps) summary.steps.push_back(figures_of(step));
   summary.devices = means_of(steps);
-  summary.waits = longest_waits(steps, kWaits);
+  summary.waits = longest_waits(steps, kWaitsTold);
   return summary;
 }
 

@@ -10,7 +10,7 @@
 namespace tandem::timeline {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kMostTracks = 1000;  // of a process
 
@@ -33,7 +33,7 @@ int tid_of(const Process& process, std::size_t track) {
 // Writes the events of one process. `arrows` counts those of all processes.
 class Writer {
  public:
-  Writer(const Process& process, Nanoseconds origin, int& arrows, Json& events)
+  Writer(const Process& process, Nanoseconds origin, int& arrows, OrderedJson& events)
       : process_(process), origin_(origin), arrows_(arrows), events_(events) {}
 
   void write() {
@@ -48,7 +48,7 @@ class Writer {
   }
   [[nodiscard]] double at(Nanoseconds time) const { return microseconds(time - origin_); }
 
-  Json& add(const char* what, const std::string& name, int tid) {
+  OrderedJson& add(const char* what, const std::string& name, int tid) {
     events_.push_back({{"ph", what}, {"name", name}, {"pid", pid_of(process_)}, {"tid", tid}});
     return events_.back();
   }
@@ -87,15 +87,15 @@ class Writer {
   }
 
   void write_slice(const Slice& slice, int tid) {
-    Json& event = add("X", slice.name, tid);
+    OrderedJson& event = add("X", slice.name, tid);
     event["cat"] = kKindNames[static_cast<std::size_t>(slice.kind)];
     event["ts"] = at(slice.begin);
     event["dur"] = microseconds(slice.length());
     event["args"] = arguments(slice);
   }
 
-  [[nodiscard]] Json arguments(const Slice& slice) const {
-    Json arguments = Json::object();
+  [[nodiscard]] OrderedJson arguments(const Slice& slice) const {
+    OrderedJson arguments = OrderedJson::object();
     if (slice.step > 0) arguments["step"] = slice.step;
     if (!slice.layer.empty()) arguments["layer"] = slice.layer;
     if (slice.size > Bytes{0}) arguments["bytes"] = slice.size.value;
@@ -114,7 +114,7 @@ class Writer {
   void write_moments(const Bucket& bucket, int tid) {
     const auto write = [&](const std::optional<Nanoseconds>& time, const char* what) {
       if (!time) return;
-      Json& event = add("i", fmt::format("bucket {} {}", bucket.index, what), tid);
+      OrderedJson& event = add("i", fmt::format("bucket {} {}", bucket.index, what), tid);
       event["cat"] = "bucket";
       event["s"] = "t";
       event["ts"] = at(*time);
@@ -148,7 +148,7 @@ class Writer {
   }
 
   void write_arrow(const char* what, int tid, Nanoseconds time) {
-    Json& event = add(what, "bucket", tid);
+    OrderedJson& event = add(what, "bucket", tid);
     event["cat"] = "bucket";
     event["id"] = arrows_;  // Perfetto draws those that numbers name, no others
     event["ts"] = at(time);
@@ -160,11 +160,11 @@ class Writer {
   const Process& process_;
   const Nanoseconds origin_;
   int& arrows_;
-  Json& events_;
+  OrderedJson& events_;
 };
 
-Json json_of(const LaunchFigures& figures) {
-  Json phases = Json::object();
+OrderedJson json_of(const LaunchFigures& figures) {
+  OrderedJson phases = OrderedJson::object();
   for (const auto& [name, time] : figures.phases) phases[name] = time.count();
   return {{"samples", figures.samples},
           {"has_root", figures.has_root},
@@ -176,24 +176,24 @@ Json json_of(const LaunchFigures& figures) {
 }
 
 // Viewers want a thread's events in order; what is no event in time comes first.
-void sort_by_time(Json& events) {
-  const auto time = [](const Json& event) {
+void sort_by_time(OrderedJson& events) {
+  const auto time = [](const OrderedJson& event) {
     return event.contains("ts") ? event["ts"].get<double>()
                                 : -std::numeric_limits<double>::infinity();
   };
   std::stable_sort(events.begin(), events.end(),
-                   [&](const Json& a, const Json& b) { return time(a) < time(b); });
+                   [&](const OrderedJson& a, const OrderedJson& b) { return time(a) < time(b); });
 }
 
 }  // namespace
 
 std::string to_json(const Trace& trace) {
   const Nanoseconds origin = earliest(trace);
-  Json events = Json::array();
+  OrderedJson events = OrderedJson::array();
   int arrows = 0;
   for (const Process& process : trace.processes) Writer(process, origin, arrows, events).write();
   sort_by_time(events);
-  Json facts = Json::object();
+  OrderedJson facts = OrderedJson::object();
   facts["tandem_trace"] = "1.2.0";
   facts["origin_ns"] = origin.count();
   for (const auto& [name, value] : trace.facts) facts[name] = value;

@@ -15,7 +15,7 @@ namespace tandem::test {
 // Elements that take three stages of 1 MiB, the last one odd.
 constexpr std::int64_t kStagedElements = 2 * (1 << 18) + 37;
 
-[[nodiscard]] constexpr Bytes bytes_of(std::int64_t floats) { return Bytes{4 * floats}; }
+[[nodiscard]] constexpr Bytes bytes_of_floats(std::int64_t floats) { return Bytes{4 * floats}; }
 
 // A rank with its device, communicator and a stream; what all ranks must end with, it works out
 // itself, since every rank's values follow from its number.
@@ -114,10 +114,10 @@ struct CommunicatingRank {
   // From and to any root, with and without an empty block, on memory of every kind.
   void check_blocks(std::int64_t largest) {
     const std::int64_t total = (largest + 1) * size + 3;
-    const auto shared_all = communicator->allocate(bytes_of(total));
-    const auto shared_mine = communicator->allocate(bytes_of(largest));
-    const auto own_all = device.allocate(bytes_of(total));
-    const auto own_mine = device.allocate(bytes_of(largest));
+    const auto shared_all = communicator->allocate(bytes_of_floats(total));
+    const auto shared_mine = communicator->allocate(bytes_of_floats(largest));
+    const auto own_all = device.allocate(bytes_of_floats(total));
+    const auto own_mine = device.allocate(bytes_of_floats(largest));
     for (int root = 0; root < size; ++root) {
       const auto parts = blocks(largest, root == 0 ? 0 : -1);
       check_scatter(shared_all->as<float>(), own_mine->as<float>(), parts, root);

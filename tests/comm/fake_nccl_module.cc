@@ -23,10 +23,11 @@ void together(const std::vector<tandem::Communicator*>& ranks, const std::functi
   tandem::nccl::call_together(fake_nccl::api(), ranks, calls);
 }
 
-constexpr tandem::NcclModule kModule{tandem::kNcclModuleAbi, &probe, &make_communicator, &together};
+constexpr tandem::NcclModule kStandInModule{tandem::kNcclModuleAbi, &probe, &make_communicator,
+                                            &together};
 
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const tandem::NcclModule* tandem_nccl_module() {
-  return &kModule;
+  return &kStandInModule;
 }

@@ -21,9 +21,9 @@ namespace tandem::test {
 namespace {
 
 // A rank of a job on several nodes, beside the same job on one.
-struct Rank {
-  Rank(Bootstrap& world, const NodeLayout& nodes, Platform& platform,
-       CollectiveObserver* observer = nullptr)
+struct RankOnNode {
+  RankOnNode(Bootstrap& world, const NodeLayout& nodes, Platform& platform,
+             CollectiveObserver* observer = nullptr)
       : rank(world.rank()),
         size(world.size()),
         device(platform.device(rank)),
@@ -78,7 +78,7 @@ std::vector<std::byte> bits_of(Device& device, Span<T> values) {
 
 // In place and apart, both ways of reducing; the bits of one node, and the right ones.
 template <class T>
-void check_all_reduce(Rank& on, Span<T> mine, Span<T> result) {
+void check_all_reduce(RankOnNode& on, Span<T> mine, Span<T> result) {
   const std::int64_t count = mine.size();
   const auto own = on.device.allocate(mine.bytes());
   const Span<T> on_one_node = own->template as<T>();
@@ -100,7 +100,7 @@ void check_all_reduce(Rank& on, Span<T> mine, Span<T> result) {
 }
 
 template <class T>
-void check_sizes(Rank& on, std::initializer_list<std::int64_t> sizes) {
+void check_sizes(RankOnNode& on, std::initializer_list<std::int64_t> sizes) {
   for (const std::int64_t count : sizes) {
     const Bytes size = Bytes{count * static_cast<std::int64_t>(sizeof(T))};
     const auto shared = on.several->allocate(size);
@@ -119,7 +119,7 @@ TEST_P(HierarchicalTest, AllReduce_HasTheBitsOfOneNode) {
   const int ranks = static_cast<int>(GetParam().size());
   const auto platform = host_devices(ranks);
   run_ranks_as_threads(ranks, [&](Bootstrap& world) {
-    Rank on(world, nodes, *platform);
+    RankOnNode on(world, nodes, *platform);
     // Fewer than ranks, a share and some more, and more than a staged chunk.
     check_sizes<float>(on, {1, 33, 1000, (1 << 18) + 37});
     check_sizes<BFloat16>(on, {1, 97, 1001});
@@ -132,7 +132,7 @@ TEST_P(HierarchicalTest, OtherOperations_AreOverAllRanks) {
   const int ranks = static_cast<int>(GetParam().size());
   const auto platform = host_devices(ranks);
   run_ranks_as_threads(ranks, [&](Bootstrap& world) {
-    Rank on(world, nodes, *platform);
+    RankOnNode on(world, nodes, *platform);
     const auto mine = on.device.allocate(bytes_of<float>(3));
     const auto all = on.device.allocate(bytes_of<float>(3 * ranks));
     put_all(on.device, mine->as<float>(), whole_numbers<float>(on.rank, 3));
@@ -178,7 +178,7 @@ TEST(HierarchicalObserverTest, IsToldOfWholeOperations) {
   const auto platform = host_devices(4);
   run_ranks_as_threads(4, [&](Bootstrap& world) {
     Calls calls;
-    Rank on(world, nodes_of({"a", "a", "b", "b"}), *platform, &calls);
+    RankOnNode on(world, nodes_of({"a", "a", "b", "b"}), *platform, &calls);
     const auto values = on.several->allocate(bytes_of<float>(100));
     for (int round = 0; round < 2; ++round) {
       on.several->all_reduce(*on.stream, values->as<float>(), ReduceOp::kSum);
@@ -195,7 +195,7 @@ TEST(HierarchicalObserverTest, SizeOfAGatherOrScatter_IsOfAllParts) {
   const auto platform = host_devices(2);
   run_ranks_as_threads(2, [&](Bootstrap& world) {
     Calls calls;
-    Rank on(world, nodes_of({"a", "b"}), *platform, &calls);
+    RankOnNode on(world, nodes_of({"a", "b"}), *platform, &calls);
     const auto all = on.several->allocate(bytes_of<float>(100));
     const Span<float> mine = all->as<float>().subspan(50 * on.rank, 50);
     on.several->all_gather(*on.stream, mine, all->as<float>());
@@ -237,7 +237,7 @@ TEST(HierarchicalMemoryTest, MoreThanOneNodeHolds_IsOutOfMemoryOnAllRanks) {
   options.device_memory = {mib(16), mib(16), mib(8)};  // the other node's has less
   const auto platform = make_platform(BackendChoice::kHost, options);
   run_ranks_as_threads(3, [&](Bootstrap& world) {
-    Rank on(world, nodes_of({"a", "a", "b"}), *platform);
+    RankOnNode on(world, nodes_of({"a", "a", "b"}), *platform);
     const Error error = error_of([&] { static_cast<void>(on.several->allocate(mib(6))); });
     EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory) << error.what();
     EXPECT_NE(on.several->allocate(Bytes{100}), nullptr);
@@ -248,7 +248,7 @@ TEST(HierarchicalAbortTest, EndsThoseWhoWaitOnAnyNode) {
   const auto platform = host_devices(4);
   const Error error = error_of([&] {
     run_ranks_as_threads(4, [&](Bootstrap& world) {
-      Rank on(world, nodes_of({"a", "a", "b", "b"}), *platform);
+      RankOnNode on(world, nodes_of({"a", "a", "b", "b"}), *platform);
       const auto values = on.several->allocate(bytes_of<float>(100));
       if (world.rank() == 3) {
         on.several->abort();

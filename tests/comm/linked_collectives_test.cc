@@ -11,7 +11,7 @@ namespace tandem::test {
 namespace {
 
 using std::chrono::milliseconds;
-using Rank = CommunicatingRank;
+using LinkedRank = CommunicatingRank;
 
 // 1 MB/s: a kB takes a millisecond.
 constexpr LinkModel kLink{.latency = milliseconds(1), .bytes_per_second = 1e6};
@@ -20,9 +20,9 @@ constexpr int kRanks = 4;
 
 class LinkedCollectivesTest : public testing::Test {
  protected:
-  void on_ranks(const std::function<void(Rank&)>& body) {
+  void on_ranks(const std::function<void(LinkedRank&)>& body) {
     run_ranks_as_threads(kRanks, [&](Bootstrap& bootstrap) {
-      Rank rank(bootstrap, *platform_, std::chrono::seconds(60));
+      LinkedRank rank(bootstrap, *platform_, std::chrono::seconds(60));
       body(rank);
       barrier(bootstrap);
     });
@@ -30,9 +30,9 @@ class LinkedCollectivesTest : public testing::Test {
 
   // The collective that `enqueue` queues takes at least `expected` on every rank.
   void expect_at_least(Nanoseconds expected,
-                       const std::function<void(Rank&, Span<float>)>& enqueue) {
-    on_ranks([&](Rank& on) {
-      const auto buffer = on.communicator->allocate(bytes_of(kElements));
+                       const std::function<void(LinkedRank&, Span<float>)>& enqueue) {
+    on_ranks([&](LinkedRank& on) {
+      const auto buffer = on.communicator->allocate(bytes_of_floats(kElements));
       on.communicator->barrier();
       const TimePoint start = Clock::now();
       on.communicator->barrier();  // nobody starts before any has taken the time
@@ -51,15 +51,15 @@ class LinkedCollectivesTest : public testing::Test {
 };
 
 TEST_F(LinkedCollectivesTest, AllReduce_TakesARing) {
-  expect_at_least(ring_all_reduce_time(kLink, bytes_of(kElements), kRanks),
-                  [](Rank& on, Span<float> values) {
+  expect_at_least(ring_all_reduce_time(kLink, bytes_of_floats(kElements), kRanks),
+                  [](LinkedRank& on, Span<float> values) {
                     on.communicator->all_reduce(*on.stream, values, ReduceOp::kSum);
                   });
 }
 
 TEST_F(LinkedCollectivesTest, BroadcastAndReduce_TakeAPipelineEach) {
-  expect_at_least(2 * pipelined_time(kLink, bytes_of(kElements), kRanks),
-                  [](Rank& on, Span<float> values) {
+  expect_at_least(2 * pipelined_time(kLink, bytes_of_floats(kElements), kRanks),
+                  [](LinkedRank& on, Span<float> values) {
                     on.communicator->broadcast(*on.stream, values, 2);
                     on.communicator->reduce(*on.stream, values, 1);
                   });
@@ -68,10 +68,10 @@ TEST_F(LinkedCollectivesTest, BroadcastAndReduce_TakeAPipelineEach) {
 TEST_F(LinkedCollectivesTest, Scatter_TakesACopyPerOtherRank_OfItsOwnSize) {
   const std::vector<Block> blocks{{0, 900}, {900, 100}, {1000, 300}, {1300, 0}};
   const Nanoseconds loop =
-      transfer_time(kLink, bytes_of(100)) + transfer_time(kLink, bytes_of(300));
-  expect_at_least(2 * loop, [&blocks](Rank& on, Span<float> values) {
+      transfer_time(kLink, bytes_of_floats(100)) + transfer_time(kLink, bytes_of_floats(300));
+  expect_at_least(2 * loop, [&blocks](LinkedRank& on, Span<float> values) {
     const std::int64_t count = blocks[static_cast<std::size_t>(on.rank)].count;
-    const auto mine = on.device.allocate(bytes_of(1000));
+    const auto mine = on.device.allocate(bytes_of_floats(1000));
     const Span<float> at_root = on.rank == 0 ? values : Span<float>{};
     on.communicator->scatter(*on.stream, at_root, mine->as<float>(count), blocks, 0);
     on.communicator->gather(*on.stream, mine->as<float>(count), at_root, blocks, 0);
@@ -80,8 +80,8 @@ TEST_F(LinkedCollectivesTest, Scatter_TakesACopyPerOtherRank_OfItsOwnSize) {
 }
 
 TEST_F(LinkedCollectivesTest, StagedCollective_TakesTheLinkAsWell) {
-  on_ranks([this](Rank& on) {
-    const auto own = on.device.allocate(bytes_of(kElements));
+  on_ranks([this](LinkedRank& on) {
+    const auto own = on.device.allocate(bytes_of_floats(kElements));
     on.communicator->all_reduce(*on.stream, own->as<float>(), ReduceOp::kSum);
     on.stream->synchronize();
     EXPECT_GT(ports_->of(on.device.id()).egress_free, 0);
@@ -89,16 +89,17 @@ TEST_F(LinkedCollectivesTest, StagedCollective_TakesTheLinkAsWell) {
 }
 
 TEST_F(LinkedCollectivesTest, Collective_StartsWhenTheLastRankIsReady) {
-  expect_at_least(milliseconds(30) + ring_all_reduce_time(kLink, bytes_of(kElements), kRanks),
-                  [](Rank& on, Span<float> values) {
-                    if (on.rank == 3) on.stream->start_after(Clock::now() + milliseconds(30));
-                    on.communicator->all_reduce(*on.stream, values, ReduceOp::kSum);
-                  });
+  expect_at_least(
+      milliseconds(30) + ring_all_reduce_time(kLink, bytes_of_floats(kElements), kRanks),
+      [](LinkedRank& on, Span<float> values) {
+        if (on.rank == 3) on.stream->start_after(Clock::now() + milliseconds(30));
+        on.communicator->all_reduce(*on.stream, values, ReduceOp::kSum);
+      });
 }
 
 TEST_F(LinkedCollectivesTest, Ports_OfAllRanks_AreBusyToTheSameEnd) {
-  on_ranks([](Rank& on) {
-    const auto buffer = on.communicator->allocate(bytes_of(kElements));
+  on_ranks([](LinkedRank& on) {
+    const auto buffer = on.communicator->allocate(bytes_of_floats(kElements));
     on.communicator->all_reduce(*on.stream, buffer->as<float>(), ReduceOp::kSum);
     on.stream->synchronize();
   });
@@ -111,8 +112,8 @@ TEST_F(LinkedCollectivesTest, Ports_OfAllRanks_AreBusyToTheSameEnd) {
 }
 
 TEST_F(LinkedCollectivesTest, Results_AreThoseWithoutALink) {
-  on_ranks([](Rank& on) {
-    const auto buffer = on.communicator->allocate(bytes_of(100));
+  on_ranks([](LinkedRank& on) {
+    const auto buffer = on.communicator->allocate(bytes_of_floats(100));
     on.check_all_reduce(buffer->as<float>(), ReduceOp::kAverage);
     on.check_reduce(buffer->as<float>(), 1);
     on.check_broadcast(buffer->as<float>(), 3);

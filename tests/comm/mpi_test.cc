@@ -49,8 +49,8 @@ TEST_F(MpiTest, AttemptTogether_ThrowsTheFirstFailureOnAll) {
 
 TEST_F(MpiTest, RootsMemoryThatARankHasFreed_IsACommunicationErrorOnAll) {
   CommunicatingRank on(world(), *platform_, seconds(60));
-  auto shared = on.communicator->allocate(bytes_of(64));
-  const auto own = on.device.allocate(bytes_of(4));
+  auto shared = on.communicator->allocate(bytes_of_floats(64));
+  const auto own = on.device.allocate(bytes_of_floats(4));
   if (on.rank != 0) shared.reset();
   const std::vector<Block> blocks(static_cast<std::size_t>(on.size), {0, 4});
   on.communicator->scatter(*on.stream, on.rank == 0 ? shared->as<float>() : Span<float>{},
@@ -65,9 +65,9 @@ void expect_freed_is_told(
     const std::function<void(CommunicatingRank&, Span<float> values, Span<float> own)>& enqueue) {
   const TimePoint start = Clock::now();
   CommunicatingRank on(world(), platform, seconds(60));
-  auto first = on.communicator->allocate(bytes_of(16 * on.size));
-  const auto second = on.communicator->allocate(bytes_of(16 * on.size));
-  const auto own = on.device.allocate(bytes_of(16 * on.size * on.size));
+  auto first = on.communicator->allocate(bytes_of_floats(16 * on.size));
+  const auto second = on.communicator->allocate(bytes_of_floats(16 * on.size));
+  const auto own = on.device.allocate(bytes_of_floats(16 * on.size * on.size));
   if (on.rank != 0) first.reset();
   enqueue(on, on.rank == 0 ? first->as<float>() : second->as<float>(), own->as<float>());
   const Error error = error_of([&] { on.stream->synchronize(); });
@@ -108,18 +108,18 @@ TEST_F(MpiTest, CollectiveOverALink_TakesItsModelledTimeOnAllRanks) {
                                                   .link = link,
                                                   .link_ports = make_node_link_ports(world())});
   CommunicatingRank on(world(), *platform, seconds(60));
-  const auto values = on.communicator->allocate(bytes_of(1000));
+  const auto values = on.communicator->allocate(bytes_of_floats(1000));
   const TimePoint start = Clock::now();
   on.communicator->barrier();
   on.check_all_reduce(values->as<float>(), ReduceOp::kSum);
-  EXPECT_GE(Clock::now() - start, ring_all_reduce_time(link, bytes_of(1000), on.size));
+  EXPECT_GE(Clock::now() - start, ring_all_reduce_time(link, bytes_of_floats(1000), on.size));
   on.check_reduce(values->as<float>(), 1);
 }
 
 TEST_F(MpiTest, Memory_FreedAndAllocatedAgain_IsZeroAndWorks) {
   CommunicatingRank on(world(), *platform_, seconds(60));
   for (int round = 0; round < 3; ++round) {
-    const auto buffer = on.communicator->allocate(bytes_of(5000));
+    const auto buffer = on.communicator->allocate(bytes_of_floats(5000));
     EXPECT_EQ(read_back<float>(on.device, buffer->as<float>()), std::vector<float>(5000, 0));
     on.check_all_reduce(buffer->as<float>(), ReduceOp::kSum);
   }

@@ -33,7 +33,7 @@ class SharedMemoryTest : public testing::TestWithParam<int> {};
 TEST_P(SharedMemoryTest, AllReduce_OnAllocatedMemory_IsTheSumOrAverageInRankOrder) {
   on_ranks(GetParam(), [](Rank& on) {
     for (const std::int64_t count : {1, 16, 1001, 100'003}) {
-      const auto buffer = on.communicator->allocate(bytes_of(count));
+      const auto buffer = on.communicator->allocate(bytes_of_floats(count));
       on.check_all_reduce(buffer->as<float>(), ReduceOp::kSum);
       on.check_all_reduce(buffer->as<float>(), ReduceOp::kAverage);
     }
@@ -43,7 +43,7 @@ TEST_P(SharedMemoryTest, AllReduce_OnAllocatedMemory_IsTheSumOrAverageInRankOrde
 TEST_P(SharedMemoryTest, AllReduce_OnOtherMemory_IsStagedToTheSameResult) {
   on_ranks(GetParam(), [](Rank& on) {
     for (const std::int64_t count : {std::int64_t{1}, std::int64_t{1001}, kStagedElements}) {
-      const auto buffer = on.device.allocate(bytes_of(count));
+      const auto buffer = on.device.allocate(bytes_of_floats(count));
       on.check_all_reduce(buffer->as<float>(), ReduceOp::kSum);
       on.check_all_reduce(buffer->as<float>(), ReduceOp::kAverage);
     }
@@ -52,8 +52,8 @@ TEST_P(SharedMemoryTest, AllReduce_OnOtherMemory_IsStagedToTheSameResult) {
 
 TEST_P(SharedMemoryTest, Reduce_SumsIntoRootsValues_AndLeavesOthersAlone) {
   on_ranks(GetParam(), [](Rank& on) {
-    const auto shared = on.communicator->allocate(bytes_of(5001));
-    const auto staged = on.device.allocate(bytes_of(kStagedElements));
+    const auto shared = on.communicator->allocate(bytes_of_floats(5001));
+    const auto staged = on.device.allocate(bytes_of_floats(kStagedElements));
     for (int root = 0; root < on.size; ++root) {
       on.check_reduce(shared->as<float>(), root);
       on.check_reduce(staged->as<float>(), root);
@@ -81,11 +81,11 @@ TEST_P(SharedMemoryTest, Memory_FreedAndAllocatedAgain_IsZeroAndWorks) {
   on_ranks(GetParam(), [](Rank& on) {
     const Bytes before = on.device.memory().used;
     for (int round = 0; round < 5; ++round) {
-      const auto kept = on.communicator->allocate(bytes_of(50));
-      auto freed = on.communicator->allocate(bytes_of(5000));
+      const auto kept = on.communicator->allocate(bytes_of_floats(50));
+      auto freed = on.communicator->allocate(bytes_of_floats(5000));
       on.check_all_reduce(freed->as<float>(), ReduceOp::kSum);
       freed.reset();
-      const auto again = on.communicator->allocate(bytes_of(5000));
+      const auto again = on.communicator->allocate(bytes_of_floats(5000));
       EXPECT_EQ(read_back<float>(on.device, again->as<float>()), Values(5000, 0));
       on.check_all_reduce(again->as<float>(), ReduceOp::kAverage);
       on.check_all_reduce(kept->as<float>(), ReduceOp::kSum);
@@ -97,10 +97,10 @@ TEST_P(SharedMemoryTest, Memory_FreedAndAllocatedAgain_IsZeroAndWorks) {
 // Only ThreadSanitizer can see what goes wrong here.
 TEST_P(SharedMemoryTest, Allocation_WhileAStagedCollectiveRuns_IsSafe) {
   on_ranks(GetParam(), [](Rank& on) {
-    const auto values = on.device.allocate(bytes_of(kStagedElements));
+    const auto values = on.device.allocate(bytes_of_floats(kStagedElements));
     on.communicator->all_reduce(*on.stream, values->as<float>(), ReduceOp::kSum);
     std::vector<std::unique_ptr<Buffer>> more;
-    for (int i = 0; i < 10; ++i) more.push_back(on.communicator->allocate(bytes_of(10)));
+    for (int i = 0; i < 10; ++i) more.push_back(on.communicator->allocate(bytes_of_floats(10)));
     on.stream->synchronize();
   });
 }
@@ -110,8 +110,8 @@ INSTANTIATE_TEST_SUITE_P(Ranks, SharedMemoryTest, testing::Values(1, 2, 3));
 // Each rank enqueues its own; all find out.
 void expect_mismatch(const std::function<void(Rank&, Buffer& shared, Buffer& own)>& enqueue) {
   on_ranks(2, [&enqueue](Rank& on) {
-    const auto shared = on.communicator->allocate(bytes_of(64));
-    const auto own = on.device.allocate(bytes_of(64));
+    const auto shared = on.communicator->allocate(bytes_of_floats(64));
+    const auto own = on.device.allocate(bytes_of_floats(64));
     enqueue(on, *shared, *own);
     const Error error = error_of([&on] { on.stream->synchronize(); });
     EXPECT_EQ(error.kind(), ErrorKind::kCommunication);
@@ -170,7 +170,7 @@ TEST(SharedMemoryFaultTest, RankThatNeverComes_IsACommunicationErrorAtTheDeadlin
   on_ranks(
       3,
       [](Rank& on) {
-        const auto shared = on.communicator->allocate(bytes_of(64));
+        const auto shared = on.communicator->allocate(bytes_of_floats(64));
         if (on.rank == 1) return;
         on.communicator->all_reduce(*on.stream, shared->as<float>(), ReduceOp::kSum);
         const Error error = error_of([&on] { on.stream->synchronize(); });
@@ -195,7 +195,7 @@ TEST(SharedMemoryFaultTest, LateRankAtABarrier_IsACommunicationErrorAtTheDeadlin
 TEST(SharedMemoryFaultTest, Abort_EndsQueuedAndFutureCallsOfAllRanks) {
   const TimePoint start = Clock::now();
   on_ranks(3, [](Rank& on) {
-    const auto shared = on.communicator->allocate(bytes_of(64));
+    const auto shared = on.communicator->allocate(bytes_of_floats(64));
     if (on.rank == 2) {
       on.communicator->abort();
     } else {

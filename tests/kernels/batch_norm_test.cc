@@ -135,7 +135,7 @@ TEST_P(BatchNorm, BackwardInPlace_IsTheSame) {
   expect_equal(widen(op.dresidual), widen(apart.dresidual));
 }
 
-std::vector<BatchNormCase> cases() {
+std::vector<BatchNormCase> batch_norm_cases() {
   std::vector<BatchNormCase> all;
   for (const BatchNormShape& shape :
        {BatchNormShape{2, 1}, BatchNormShape{3, 5}, BatchNormShape{64, 64}, BatchNormShape{65, 128},
@@ -149,7 +149,7 @@ std::vector<BatchNormCase> cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, BatchNorm, ::testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(Shapes, BatchNorm, ::testing::ValuesIn(batch_norm_cases()));
 
 class BatchNormValues : public ImageFixture {
  public:

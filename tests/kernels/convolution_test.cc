@@ -76,7 +76,7 @@ TEST_P(Convolution, BackwardWeight_AgreesWithNaiveInFp32AndOverwrites) {
 }
 
 // Those of a ResNet, at and off the sizes that libraries have kernels for.
-std::vector<ConvolutionCase> cases() {
+std::vector<ConvolutionCase> convolution_cases() {
   const ConvolutionShape shapes[] = {
       {1, 1, 1, 1, 1, 1, 1, 0},    {2, 5, 7, 3, 5, 1, 1, 0},    {3, 7, 6, 16, 32, 1, 1, 0},
       {2, 7, 7, 33, 17, 1, 2, 0},  {2, 6, 9, 5, 4, 3, 1, 1},    {2, 8, 8, 16, 64, 3, 1, 1},
@@ -94,7 +94,7 @@ std::vector<ConvolutionCase> cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Convolution, ::testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(Shapes, Convolution, ::testing::ValuesIn(convolution_cases()));
 
 // torch's example sizes: 224 -> 112 by 7 x 7 with stride 2 and padding 3.
 TEST(ConvolutionShape, CountsWindowsAndFlops) {

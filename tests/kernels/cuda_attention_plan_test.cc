@@ -8,10 +8,10 @@
 namespace tandem::cuda {
 namespace {
 
-constexpr AttentionShape kShape{.batch = 2, .positions = 9, .heads = 5, .head_width = 4};
+constexpr AttentionShape kAttention{.batch = 2, .positions = 9, .heads = 5, .head_width = 4};
 
 TEST(ScoreTiles, RowsAreWholePacksOfEitherType) {
-  const ScoreTiles tiles = tiles_of(kShape, DType::kFloat32);
+  const ScoreTiles tiles = tiles_of(kAttention, DType::kFloat32);
   EXPECT_EQ(tiles, (ScoreTiles{.heads = 5, .stride = 16, .count = 5 * 9 * 16}));
   EXPECT_EQ(scratch_size(tiles, DType::kFloat32), Bytes{8 * tiles.count});
   EXPECT_EQ(scratch_size(tiles, DType::kBFloat16), Bytes{12 * tiles.count});
@@ -27,8 +27,8 @@ TEST(ScoreTiles, AreBatchesOfAboutTheSameSize_WhereMemoryIsNotEnough) {
 }
 
 TEST(AttentionPlan, Scores_AreFp32AndTakeHeadsAsTheyLie) {
-  const ScoreTiles tiles = tiles_of(kShape, DType::kBFloat16);
-  const ProductPlan plan = scores_plan(kShape, DType::kBFloat16, tiles, 3, 20);
+  const ScoreTiles tiles = tiles_of(kAttention, DType::kBFloat16);
+  const ProductPlan plan = scores_plan(kAttention, DType::kBFloat16, tiles, 3, 20);
   EXPECT_EQ(plan.count, 3);
   EXPECT_EQ(plan.a, (StoredMatrix{.rows = 4,
                                   .columns = 9,
@@ -42,12 +42,12 @@ TEST(AttentionPlan, Scores_AreFp32AndTakeHeadsAsTheyLie) {
 }
 
 TEST(AttentionPlan, Mixes_AreInTheOperandsType) {
-  const ScoreTiles tiles = tiles_of(kShape, DType::kBFloat16);
-  const ProductPlan mix = mix_plan(kShape, DType::kBFloat16, tiles, 5, 20);
+  const ScoreTiles tiles = tiles_of(kAttention, DType::kBFloat16);
+  const ProductPlan mix = mix_plan(kAttention, DType::kBFloat16, tiles, 5, 20);
   EXPECT_EQ(mix.b.type, DType::kBFloat16);
   EXPECT_FALSE(mix.b.transposed);
   EXPECT_EQ(mix.d.stride, 20);
-  const ProductPlan back = mix_backward_plan(kShape, DType::kBFloat16, tiles, 5, 20);
+  const ProductPlan back = mix_backward_plan(kAttention, DType::kBFloat16, tiles, 5, 20);
   EXPECT_TRUE(back.b.transposed);
   EXPECT_EQ(back.a.stride, 20);
   EXPECT_EQ(back.d.stride, 60);

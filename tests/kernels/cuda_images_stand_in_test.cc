@@ -20,7 +20,7 @@ struct StandInImages : CudaStandIn {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, CudaImageParity, StandInImages);
 
-constexpr ConvolutionShape kShape{2, 8, 8, 8, 16, 3, 1, 1};
+constexpr ConvolutionShape kConvolution{2, 8, 8, 8, 16, 3, 1, 1};
 
 class CudaImagesOnStandIn : public CudaImageParity<StandInImages> {
  protected:
@@ -52,14 +52,14 @@ class CudaImagesOnStandIn : public CudaImageParity<StandInImages> {
 };
 
 TEST_F(CudaImagesOnStandIn, Engines_AreTheFirstThatKeepToThePrecision) {
-  auto twins = convolution<float>(kShape);
+  auto twins = convolution<float>(kConvolution);
   run_image(twins.forward(Side::kDevice));
   EXPECT_FALSE(has_tensor_cores());
   EXPECT_EQ(stand_in::cudnn().last_engine.workspace, 1000);  // the fourth: without any note
   ASSERT_TRUE(take(Precision::kTf32));
   run_image(twins.forward(Side::kDevice));
   EXPECT_TRUE(has_tensor_cores());
-  auto narrow = convolution<BFloat16>(kShape);
+  auto narrow = convolution<BFloat16>(kConvolution);
   ASSERT_TRUE(take(Precision::kBf16));
   run_image(narrow.forward(Side::kDevice));
   EXPECT_TRUE(has_tensor_cores());
@@ -69,7 +69,7 @@ TEST_F(CudaImagesOnStandIn, AnEngineThatRefuses_IsPassedOver_ToTheLastToFallBack
   for (stand_in::CudnnEngine& engine : stand_in::cudnn().engines) engine.refuses = true;
   stand_in::cudnn().engines.push_back({.notes = {}, .workspace = mib(4096).value});
   stand_in::cudnn().fallbacks = {{.notes = {}, .workspace = 8, .refuses = true}, {{}, 24}};
-  auto twins = convolution<float>(kShape);
+  auto twins = convolution<float>(kConvolution);
   run_image_on_both([&](Side s) { return twins.forward(s); });
   EXPECT_EQ(stand_in::cudnn().last_engine.workspace, 24);
   expect_share(twins.y, 2e-6, "y");
@@ -78,7 +78,7 @@ TEST_F(CudaImagesOnStandIn, AnEngineThatRefuses_IsPassedOver_ToTheLastToFallBack
 TEST_F(CudaImagesOnStandIn, WhereNoEngineDoes_TheErrorNamesConvolutionAndGpu) {
   stand_in::cudnn().engines = {{{CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, 0}};
   stand_in::cudnn().fallbacks = {{.notes = {}, .workspace = 0, .refuses = true}};
-  auto twins = convolution<float>(kShape);
+  auto twins = convolution<float>(kConvolution);
   const Error error = error_of([&] { run_image(twins.forward(Side::kDevice)); });
   EXPECT_EQ(error.kind(), ErrorKind::kFailure);
   for (const char* const said :
@@ -90,7 +90,7 @@ TEST_F(CudaImagesOnStandIn, WhereNoEngineDoes_TheErrorNamesConvolutionAndGpu) {
 }
 
 TEST_F(CudaImagesOnStandIn, Forward_PreparesBackward_WhichThenAllocatesNothing) {
-  auto twins = convolution<BFloat16>(kShape);
+  auto twins = convolution<BFloat16>(kConvolution);
   auto norm = batch_norm<BFloat16>({128, 16});
   ASSERT_TRUE(take(Precision::kBf16));
   run_image(twins.forward(Side::kDevice));
@@ -112,10 +112,10 @@ TEST_F(CudaImagesOnStandIn, Forward_PreparesBackward_WhichThenAllocatesNothing) 
 }
 
 TEST_F(CudaImagesOnStandIn, AnotherShapeOrAlignment_IsPreparedAnew) {
-  auto twins = convolution<float>(kShape);
+  auto twins = convolution<float>(kConvolution);
   run_image(twins.forward(Side::kDevice));
   offset_ = 1;
-  auto unaligned = convolution<float>(kShape);
+  auto unaligned = convolution<float>(kConvolution);
   run_image(unaligned.forward(Side::kDevice));
   EXPECT_EQ(plans(), 4);  // backward's stand ready
   run_image(unaligned.backward_input(Side::kDevice));
@@ -135,7 +135,7 @@ TEST_F(CudaImagesOnStandIn, OfPictures_TheWeightsGradientAloneIsPrepared) {
 }
 
 TEST_F(CudaImagesOnStandIn, AFailedCall_NamesConvolutionCallAndGpu) {
-  auto twins = convolution<float>(kShape);
+  auto twins = convolution<float>(kConvolution);
   run_image(twins.forward(Side::kDevice));
   stand_in::cudnn().failing = "cudnnBackendExecute";
   const Error error = error_of([&] { run_image(twins.forward(Side::kDevice)); });
@@ -149,7 +149,7 @@ TEST_F(CudaImagesOnStandIn, AFailedCall_NamesConvolutionCallAndGpu) {
 }
 
 TEST_F(CudaImagesOnStandIn, OnALostGpu_SurfaceAtTheNextWait) {
-  auto twins = convolution<float>(kShape);
+  auto twins = convolution<float>(kConvolution);
   run_image(twins.forward(Side::kDevice));
   stand_in::lose(0, cudaErrorIllegalAddress);
   EXPECT_NO_THROW(enqueue_step(twins));

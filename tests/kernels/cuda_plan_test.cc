@@ -13,7 +13,7 @@
 namespace tandem::cuda {
 namespace {
 
-constexpr LinearShape kShape{.batch = 2, .in = 3, .out = 5};
+constexpr LinearShape kProduct{.batch = 2, .in = 3, .out = 5};
 
 // Spans that are never read.
 template <class T>
@@ -22,7 +22,7 @@ Span<T> some(std::int64_t count) {
 }
 
 LinearForward forward(Activation activation, bool biased) {
-  return {.shape = kShape,
+  return {.shape = kProduct,
           .x = some<const float>(6),
           .weight = some<const float>(15),
           .bias = biased ? ConstAnySpan(some<const float>(5)) : ConstAnySpan{},
@@ -59,7 +59,7 @@ TEST(ProductPlan, Forward_ComputesTheTransposeOfTheResult) {
 }
 
 TEST(ProductPlan, ParametersGradients_AreFp32AlsoOfBf16) {
-  const LinearBackwardWeight op{.shape = kShape,
+  const LinearBackwardWeight op{.shape = kProduct,
                                 .x = some<const BFloat16>(6),
                                 .dy = some<const BFloat16>(10),
                                 .dweight = some<float>(15),

@@ -77,7 +77,7 @@ TEST_P(Pool, Average_AgreesWithNaive) {
   expect_equal(widen(dx), widen(backward.dx));
 }
 
-std::vector<PoolCase> cases() {
+std::vector<PoolCase> pool_cases() {
   std::vector<PoolCase> all;
   for (const MaxPoolShape& shape : {MaxPoolShape{1, 1, 1, 1}, MaxPoolShape{2, 2, 3, 5},
                                     MaxPoolShape{2, 7, 8, 64}, MaxPoolShape{1, 12, 9, 33}}) {
@@ -90,7 +90,7 @@ std::vector<PoolCase> cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Pool, ::testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(Shapes, Pool, ::testing::ValuesIn(pool_cases()));
 
 class MaxPool : public ImageFixture {};
 

@@ -35,7 +35,7 @@ Own& as(Opaque* opaque) {
   return *reinterpret_cast<Own*>(opaque);
 }
 
-cublasStatus_t enter(const char* function) {
+cublasStatus_t enter_cublaslt(const char* function) {
   stand_in::CublasLt& state = stand_in::cublaslt();
   if (state.failing != function) return CUBLAS_STATUS_SUCCESS;
   state.failing.clear();
@@ -76,7 +76,7 @@ struct cublasLtContext {};
 extern "C" {
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
-  if (const cublasStatus_t status = enter("cublasLtCreate")) return status;
+  if (const cublasStatus_t status = enter_cublaslt("cublasLtCreate")) return status;
   *handle = new cublasLtContext;
   ++stand_in::cublaslt().handles;
   return CUBLAS_STATUS_SUCCESS;
@@ -104,7 +104,7 @@ cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t operation, s
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t operation,
                                               cublasLtMatmulDescAttributes_t attribute,
                                               const void* value, size_t size) {
-  if (const cublasStatus_t status = enter("cublasLtMatmulDescSetAttribute")) return status;
+  if (const cublasStatus_t status = enter_cublaslt("cublasLtMatmulDescSetAttribute")) return status;
   Operation& own = as<Operation>(operation);
   const auto take = [&](auto& member) {
     if (size != sizeof member) return CUBLAS_STATUS_INVALID_VALUE;
@@ -182,7 +182,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatmulHeuristicResult_t results[],
                                               int* found) {
   *found = 0;
-  if (const cublasStatus_t status = enter("cublasLtMatmulAlgoGetHeuristic")) return status;
+  if (const cublasStatus_t status = enter_cublaslt("cublasLtMatmulAlgoGetHeuristic")) return status;
   stand_in::CublasLt& state = stand_in::cublaslt();
   ++state.searches;
   const Operation& own = as<Operation>(operation);
@@ -228,7 +228,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
                               cublasLtMatrixLayout_t, void* d, cublasLtMatrixLayout_t d_layout,
                               const cublasLtMatmulAlgo_t* algo, void* workspace, size_t size,
                               cudaStream_t stream) {
-  if (const cublasStatus_t status = enter("cublasLtMatmul")) return status;
+  if (const cublasStatus_t status = enter_cublaslt("cublasLtMatmul")) return status;
   stand_in::CublasLt& state = stand_in::cublaslt();
   const Operation& own = as<Operation>(operation);
   const Algorithm& algorithm = *reinterpret_cast<const Algorithm*>(algo);

@@ -42,7 +42,7 @@ std::mutex& mutex() {
   return one;
 }
 
-cudnnStatus_t enter(std::string_view function) {
+cudnnStatus_t enter_cudnn(std::string_view function) {
   last_words = "";
   stand_in::Cudnn& state = stand_in::cudnn();
   if (state.failing != function) return CUDNN_STATUS_SUCCESS;
@@ -77,7 +77,7 @@ void last_error(char* message, std::size_t size) {
 
 cudnnStatus_t create(cudnnHandle_t* handle) {
   const std::lock_guard lock(mutex());
-  if (const cudnnStatus_t status = enter("cudnnCreate")) return status;
+  if (const cudnnStatus_t status = enter_cudnn("cudnnCreate")) return status;
   *handle = new cudnnContext;
   ++stand_in::cudnn().handles;
   return CUDNN_STATUS_SUCCESS;
@@ -129,7 +129,7 @@ cudnnStatus_t set_attribute(cudnnBackendDescriptor_t descriptor, cudnnBackendAtt
 
 cudnnStatus_t finalize(cudnnBackendDescriptor_t descriptor) {
   const std::lock_guard lock(mutex());
-  if (const cudnnStatus_t status = enter("cudnnBackendFinalize")) return status;
+  if (const cudnnStatus_t status = enter_cudnn("cudnnBackendFinalize")) return status;
   const stand_in::Finish finish = stand_in::finish(*as(descriptor).contents);
   return finish.status == CUDNN_STATUS_SUCCESS ? finish.status
                                                : refuse(finish.status, finish.words);
@@ -234,7 +234,7 @@ cudnnStatus_t execute_steps(cudnnHandle_t handle, const Contents& chosen, const 
 cudnnStatus_t execute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
                       cudnnBackendDescriptor_t pack) {
   const std::lock_guard lock(mutex());
-  if (const cudnnStatus_t status = enter("cudnnBackendExecute")) return status;
+  if (const cudnnStatus_t status = enter_cudnn("cudnnBackendExecute")) return status;
   const Contents& chosen = *as(plan).contents;
   const Contents& operands = *as(pack).contents;
   if (!chosen.finalized || !operands.finalized) {

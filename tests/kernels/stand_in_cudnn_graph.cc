@@ -15,7 +15,7 @@ struct StepNames {
   std::size_t needed;  // of `from`
 };
 
-const StepNames* names_of(cudnnBackendDescriptorType_t type) {
+const StepNames* step_names_of(cudnnBackendDescriptorType_t type) {
   static const std::map<cudnnBackendDescriptorType_t, StepNames> all{
       {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR,
        {CUDNN_ATTR_OPERATION_MATMUL_DESC,
@@ -61,7 +61,7 @@ std::vector<std::shared_ptr<const Contents>> operations_in(const Contents& graph
   return graph.attributes.at(CUDNN_ATTR_OPERATIONGRAPH_OPS).others;
 }
 
-GraphTensor tensor_of(const Contents& contents) {
+GraphTensor graph_tensor_of(const Contents& contents) {
   GraphTensor tensor{.id = contents.one<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID),
                      .type = contents.one<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE),
                      .is_virtual = contents.one<std::uint8_t>(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0,
@@ -161,15 +161,16 @@ int how_of(const Contents& operation, const StepNames& names) {
 }
 
 GraphStep step_of(const Contents& operation) {
-  const StepNames& names = *names_of(operation.type);
+  const StepNames& names = *step_names_of(operation.type);
   GraphStep step{.type = operation.type, .how = how_of(operation, names)};
   if (const Contents* const how = operation.other(names.how)) {
     step.axis = how->one<std::int64_t>(CUDNN_ATTR_POINTWISE_AXIS);
   }
   for (const auto name : names.from) {
-    if (const Contents* const other = operation.other(name)) step.from.push_back(tensor_of(*other));
+    if (const Contents* const other = operation.other(name))
+      step.from.push_back(graph_tensor_of(*other));
   }
-  step.to = tensor_of(*operation.other(names.to));
+  step.to = graph_tensor_of(*operation.other(names.to));
   return step;
 }
 
@@ -209,14 +210,14 @@ void GraphStep::run() const {
   }
 }
 
-bool is_step(cudnnBackendDescriptorType_t type) { return names_of(type) != nullptr; }
+bool is_step(cudnnBackendDescriptorType_t type) { return step_names_of(type) != nullptr; }
 
 bool is_graph_of_steps(const Contents& graph) {
   return is_step(operations_in(graph).front()->type);
 }
 
 bool is_sound_step(const Contents& operation) {
-  const StepNames& names = *names_of(operation.type);
+  const StepNames& names = *step_names_of(operation.type);
   for (std::size_t i = 0; i < names.needed; ++i) {
     if (operation.other(names.from[i]) == nullptr) return false;
   }
@@ -250,7 +251,7 @@ std::optional<std::vector<GraphStep>> steps_of(
   std::vector<GraphStep> steps;
   for (const auto& operation : operations_in(graph)) {
     GraphStep step = step_of(*operation);
-    const StepNames& names = *names_of(operation->type);
+    const StepNames& names = *step_names_of(operation->type);
     for (std::size_t i = 0; i < step.from.size(); ++i) {
       place(step.from[i], *operation->other(names.from[i]));
     }

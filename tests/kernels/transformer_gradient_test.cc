@@ -41,7 +41,7 @@ TEST(EmbeddingGradient, OfBothTables_IsTheFiniteDifference) {
 }
 
 // Beside y, the sum itself goes on to what is above.
-struct Norm {
+struct NormOfSum {
   NormShape shape{.rows = 3, .width = 5};
   Values sum = random_values(15, 1);
   Values gain = random_values(5, 2);
@@ -79,20 +79,20 @@ struct Norm {
 };
 
 TEST(LayerNormGradient, OfTheSum_IsTheFiniteDifference) {
-  Norm norm;
+  NormOfSum norm;
   norm.backward();
   expect_gradient([&] { return norm.loss(); }, norm.sum, norm.dsum);
 }
 
 TEST(LayerNormGradient, OfTheSumWithNothingAbove_IsTheFiniteDifference) {
-  Norm norm;
+  NormOfSum norm;
   norm.dabove.clear();
   norm.backward();
   expect_gradient([&] { return norm.loss(); }, norm.sum, norm.dsum);
 }
 
 TEST(LayerNormGradient, OfGainAndBias_IsTheFiniteDifference) {
-  Norm norm;
+  NormOfSum norm;
   norm.backward();
   expect_gradient([&] { return norm.loss(); }, norm.gain, norm.dgain);
   expect_gradient([&] { return norm.loss(); }, norm.bias, norm.dbias);

@@ -11,7 +11,7 @@
 namespace tandem::test {
 namespace {
 
-std::vector<std::string> names_of(const ParameterLayout& layout) {
+std::vector<std::string> parameter_names(const ParameterLayout& layout) {
   std::vector<std::string> names;
   for (const ParameterLayout::Segment& segment : layout.segments()) names.push_back(segment.name);
   return names;
@@ -21,7 +21,7 @@ TEST(Gpt2Test, Parameters_AreThoseOfTorchsModule_InItsOrder) {
   const Gpt2 model("one", {1, 2, 8, 11, 5, 3});
   const std::string h = "transformer.h.0.";
   EXPECT_EQ(
-      names_of(model.layout()),
+      parameter_names(model.layout()),
       (std::vector<std::string>{
           "transformer.wte.weight", "transformer.wpe.weight", h + "ln_1.weight", h + "ln_1.bias",
           h + "attn.c_attn.weight", h + "attn.c_attn.bias", h + "attn.c_proj.weight",

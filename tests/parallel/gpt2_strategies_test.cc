@@ -14,9 +14,7 @@
 namespace tandem::test {
 namespace {
 
-constexpr double kTolerance = 2e-5;
-
-Training run_of(const std::string& strategy, int devices, std::int64_t batch) {
+Training gpt2_run(const std::string& strategy, int devices, std::int64_t batch) {
   Training run{.strategy = strategy, .devices = devices, .steps = 3};
   run.training.global_batch = batch;
   run.training.optimizer.sgd.learning_rate = 0.1F;
@@ -26,30 +24,30 @@ Training run_of(const std::string& strategy, int devices, std::int64_t batch) {
 
 std::unique_ptr<Model> nano() { return make_model("gpt2-nano:6"); }
 
-void expect_same(const Outcome& single, const Outcome& other, const std::string& what) {
-  EXPECT_LT(relative_difference(single.weights, other.weights), kTolerance) << what;
-  EXPECT_LT(relative_difference(single.gradients, other.gradients), kTolerance) << what;
+void expect_as_single(const Outcome& single, const Outcome& other, const std::string& what) {
+  EXPECT_LT(relative_difference(single.weights, other.weights), kStrategyTolerance) << what;
+  EXPECT_LT(relative_difference(single.gradients, other.gradients), kStrategyTolerance) << what;
 }
 
 TEST(Gpt2Strategies, EvenPieces_FollowSingle) {
   const auto model = nano();
-  const Outcome single = train(*model, run_of("single", 1, 12));
+  const Outcome single = train(*model, gpt2_run("single", 1, 12));
   for (const std::string strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
     for (const int devices : {1, 2, 3, 4}) {
-      expect_same(single, train(*model, run_of(strategy, devices, 12)), strategy);
+      expect_as_single(single, train(*model, gpt2_run(strategy, devices, 12)), strategy);
     }
   }
 }
 
 TEST(Gpt2Strategies, UnevenPieces_FollowSingle_WhereverTheLossIs) {
   const auto model = nano();
-  const Outcome single = train(*model, run_of("single", 1, 10));
-  expect_same(single, train(*model, run_of("ddp-replicate", 3, 10)), "ddp-replicate");
+  const Outcome single = train(*model, gpt2_run("single", 1, 10));
+  expect_as_single(single, train(*model, gpt2_run("ddp-replicate", 3, 10)), "ddp-replicate");
   for (const auto loss : {dp::LossPlace::kRoot, dp::LossPlace::kReplicas}) {
     for (const int devices : {3, 4}) {
-      Training run = run_of("dp", devices, 10);
+      Training run = gpt2_run("dp", devices, 10);
       run.dp.loss = loss;
-      expect_same(single, train(*model, run), "dp");
+      expect_as_single(single, train(*model, run), "dp");
     }
   }
 }
@@ -68,7 +66,7 @@ TEST(Gpt2Strategies, WithAdamAndAdamW_FollowSingle) {
   const auto model = nano();
   for (const OptimizerKind kind : {OptimizerKind::kAdam, OptimizerKind::kAdamW}) {
     const auto weights = [&](const std::string& strategy, int devices) {
-      Training run = run_of(strategy, devices, 8);
+      Training run = gpt2_run(strategy, devices, 8);
       run.training.optimizer.kind = kind;
       TensorValues values = train(*model, run).weights;
       clear_biases_of_keys(*model, values);
@@ -84,7 +82,7 @@ TEST(Gpt2Strategies, WithAdamAndAdamW_FollowSingle) {
 TEST(Gpt2Strategies, DpAllReduce_EqualsDdpBitForBit) {
   const auto model = nano();
   for (const dp::Shards shards : {dp::Shards::kOwn, dp::Shards::kScattered}) {
-    Training run = run_of("ddp", 2, 8);
+    Training run = gpt2_run("ddp", 2, 8);
     run.reducer = {.bucket_cap = kib(64), .first_bucket_cap = kib(64)};
     const Outcome ddp = train(*model, run);
     run.strategy = "dp-allreduce";
@@ -95,13 +93,13 @@ TEST(Gpt2Strategies, DpAllReduce_EqualsDdpBitForBit) {
 
 TEST(Gpt2Strategies, OptionsOfDdp_FollowSingle) {
   const auto model = nano();
-  const Outcome single = train(*model, run_of("single", 1, 12));
+  const Outcome single = train(*model, gpt2_run("single", 1, 12));
   const ReducerOptions buckets{.bucket_cap = kib(64), .first_bucket_cap = kib(16)};
   const std::vector<ReducerOptions> all = corners_of_ddp(buckets, 3);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    Training run = run_of("ddp", 2, 12);
+    Training run = gpt2_run("ddp", 2, 12);
     run.reducer = all[i];
-    expect_same(single, train(*model, run), fmt::format("options {}", i));
+    expect_as_single(single, train(*model, run), fmt::format("options {}", i));
   }
 }
 
@@ -112,7 +110,7 @@ TEST(Gpt2Strategies, InBf16_FollowSingle) {
   }
   const auto model = nano();
   const auto outcome = [&](const std::string& strategy, int devices) {
-    Training run = run_of(strategy, devices, 8);
+    Training run = gpt2_run(strategy, devices, 8);
     run.training.precision = Precision::kBf16;
     return train(*model, run);
   };

@@ -11,10 +11,9 @@
 namespace tandem::test {
 namespace {
 
-constexpr double kTolerance = 2e-5;
 const std::vector<const char*> kFiles{"by-flops", "measured"};
 
-Training run_of(const std::string& strategy, int devices, std::int64_t batch, int steps) {
+Training replay_run(const std::string& strategy, int devices, std::int64_t batch, int steps) {
   Training run{.strategy = strategy, .devices = devices, .steps = steps};
   run.training.global_batch = batch;
   run.platform.oversubscribe = true;
@@ -24,13 +23,13 @@ Training run_of(const std::string& strategy, int devices, std::int64_t batch, in
 TEST(ReplayStrategiesTest, EveryStrategy_FollowsSingle) {
   for (const char* file : kFiles) {
     const Replay replay(workload(file));
-    const Outcome single = train(replay, run_of("single", 1, 12, 5));
+    const Outcome single = train(replay, replay_run("single", 1, 12, 5));
     for (const char* strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
       for (const int devices : {2, 3}) {
-        const Outcome other = train(replay, run_of(strategy, devices, 12, 5));
-        EXPECT_LT(relative_difference(single.weights, other.weights), kTolerance)
+        const Outcome other = train(replay, replay_run(strategy, devices, 12, 5));
+        EXPECT_LT(relative_difference(single.weights, other.weights), kStrategyTolerance)
             << file << ' ' << strategy << " on " << devices;
-        EXPECT_LT(relative_difference(single.gradients, other.gradients), kTolerance)
+        EXPECT_LT(relative_difference(single.gradients, other.gradients), kStrategyTolerance)
             << file << ' ' << strategy << " on " << devices;
       }
     }
@@ -40,8 +39,8 @@ TEST(ReplayStrategiesTest, EveryStrategy_FollowsSingle) {
 TEST(ReplayStrategiesTest, DpAllReduce_EqualsDdpBitForBit) {
   for (const char* file : kFiles) {
     const Replay replay(workload(file));
-    EXPECT_EQ(train(replay, run_of("dp-allreduce", 2, 8, 6)),
-              train(replay, run_of("ddp", 2, 8, 6)));
+    EXPECT_EQ(train(replay, replay_run("dp-allreduce", 2, 8, 6)),
+              train(replay, replay_run("ddp", 2, 8, 6)));
   }
 }
 
@@ -53,7 +52,7 @@ TEST(ReplayStrategiesTest, FirstGradients_EqualSinglesBitForBit_OnSmallIntegers)
   small.objective.target_width = 2;
   for (WorkloadTensor& tensor : small.tensors) tensor.shape = Shape({4});
   const Replay replay(small);
-  Training run = run_of("single", 1, 4, 1);
+  Training run = replay_run("single", 1, 4, 1);
   run.training = exact_training(4);
   const Outcome single = train(replay, run);
   run.devices = 2;
@@ -66,12 +65,12 @@ TEST(ReplayStrategiesTest, FirstGradients_EqualSinglesBitForBit_OnSmallIntegers)
 TEST(ReplayStrategiesTest, Bf16_FollowsSingle) {
   if (host_bf16_support() == Bf16Support::kNone) GTEST_SKIP() << "no bf16 products on this CPU";
   const Replay replay(workload("by-flops"));
-  Training run = run_of("single", 1, 8, 3);
+  Training run = replay_run("single", 1, 8, 3);
   run.training.precision = Precision::kBf16;
   const Outcome single = train(replay, run);
   run.strategy = "dp";
   run.devices = 2;
-  EXPECT_LT(relative_difference(single.weights, train(replay, run).weights), kTolerance);
+  EXPECT_LT(relative_difference(single.weights, train(replay, run).weights), kStrategyTolerance);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace {
 
 std::unique_ptr<Model> tiny() { return make_model("resnet-tiny"); }
 
-Training run_of(const std::string& strategy, int devices, std::int64_t batch, int steps = 1) {
+Training resnet_run(const std::string& strategy, int devices, std::int64_t batch, int steps = 1) {
   Training run{.strategy = strategy, .devices = devices, .steps = steps};
   run.training.global_batch = batch;
   run.training.optimizer.sgd.learning_rate = 0.01F;
@@ -62,28 +62,26 @@ struct Reference {
   ShardByShard strategy;
 };
 
-constexpr double kTolerance = 2e-5;
-
-void expect_same(const Outcome& reference, const Outcome& other, const std::string& what) {
-  EXPECT_LT(relative_difference(reference.weights, other.weights), kTolerance) << what;
-  EXPECT_LT(relative_difference(reference.gradients, other.gradients), kTolerance) << what;
+void expect_as_reference(const Outcome& reference, const Outcome& other, const std::string& what) {
+  EXPECT_LT(relative_difference(reference.weights, other.weights), kStrategyTolerance) << what;
+  EXPECT_LT(relative_difference(reference.gradients, other.gradients), kStrategyTolerance) << what;
 }
 
 TEST(ResNetStrategies, OnOneDevice_AreSingle) {
   const auto model = tiny();
-  const Outcome single = train(*model, run_of("single", 1, 4, 3));
+  const Outcome single = train(*model, resnet_run("single", 1, 4, 3));
   for (const std::string strategy : {"dp", "ddp", "dp-allreduce", "ddp-replicate"}) {
-    expect_same(single, train(*model, run_of(strategy, 1, 4, 3)), strategy);
+    expect_as_reference(single, train(*model, resnet_run(strategy, 1, 4, 3)), strategy);
   }
 }
 
 TEST(ResNetStrategies, Shards_FollowSingleShardByShard) {
   const auto model = tiny();
   for (const int devices : {2, 4}) {
-    const Training run = run_of("single", devices, 8);
+    const Training run = resnet_run("single", devices, 8);
     const Outcome reference = Reference(*model, run).outcome();
     for (const std::string strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
-      expect_same(reference, train(*model, run_of(strategy, devices, 8)), strategy);
+      expect_as_reference(reference, train(*model, resnet_run(strategy, devices, 8)), strategy);
     }
   }
 }
@@ -92,7 +90,7 @@ TEST(ResNetStrategies, Shards_FollowSingleShardByShard) {
 // not grow: the first, the one with buckets made anew, and one after it.
 constexpr int kComparedSteps = kIsWatched ? 2 : 3;  // under ThreadSanitizer without that last one
 void expect_each_step(Training run, int shards, const std::string& what,
-                      double tolerance_of_weights = kTolerance) {
+                      double tolerance_of_weights = kStrategyTolerance) {
   const auto model = tiny();
   Training alone = run;
   alone.devices = shards;
@@ -102,7 +100,7 @@ void expect_each_step(Training run, int shards, const std::string& what,
     const Outcome found = train(*model, run);
     reference.strategy.step();
     const Outcome expected = reference.outcome();
-    EXPECT_LT(relative_difference(expected.gradients, found.gradients), kTolerance)
+    EXPECT_LT(relative_difference(expected.gradients, found.gradients), kStrategyTolerance)
         << what << ", step " << run.steps;
     EXPECT_LT(relative_difference(expected.weights, found.weights), tolerance_of_weights)
         << what << ", step " << run.steps;
@@ -114,7 +112,7 @@ TEST(ResNetStrategies, OptionsOfDdp_FollowSingleShardByShard) {
   const ReducerOptions buckets{.bucket_cap = kib(4), .first_bucket_cap = kib(1)};
   const std::vector<ReducerOptions> all = corners_of_ddp(buckets, 2);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    Training run = run_of("ddp", 2, 8);
+    Training run = resnet_run("ddp", 2, 8);
     run.reducer = all[i];
     // A micro-batch is normalised on its own.
     expect_each_step(run, 2 * all[i].micro_batches, fmt::format("options {}", i));
@@ -123,7 +121,7 @@ TEST(ResNetStrategies, OptionsOfDdp_FollowSingleShardByShard) {
 
 TEST(ResNetStrategies, LossInTheReplicas_FollowsSingleShardByShard) {
   for (const int devices : {2, 3}) {
-    Training run = run_of("dp", devices, 8);
+    Training run = resnet_run("dp", devices, 8);
     run.dp.loss = dp::LossPlace::kReplicas;
     expect_each_step(run, devices, fmt::format("dp on {}", devices));
   }
@@ -132,7 +130,7 @@ TEST(ResNetStrategies, LossInTheReplicas_FollowsSingleShardByShard) {
 TEST(ResNetStrategies, WithAdamAndAdamW_FollowSingleShardByShard) {
   for (const OptimizerKind kind : {OptimizerKind::kAdam, OptimizerKind::kAdamW}) {
     for (const std::string strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
-      Training run = run_of(strategy, 2, 8);
+      Training run = resnet_run(strategy, 2, 8);
       run.training.optimizer.kind = kind;
       expect_each_step(run, 2, strategy, 1e-3);
     }
@@ -142,23 +140,23 @@ TEST(ResNetStrategies, WithAdamAndAdamW_FollowSingleShardByShard) {
 // The whole batch's statistics are others.
 TEST(ResNetStrategies, Shards_AreNotTheWholeBatch) {
   const auto model = tiny();
-  const Outcome whole = train(*model, run_of("single", 1, 8));
-  const Outcome shards = train(*model, run_of("ddp", 2, 8));
+  const Outcome whole = train(*model, resnet_run("single", 1, 8));
+  const Outcome shards = train(*model, resnet_run("ddp", 2, 8));
   EXPECT_GT(relative_difference(whole.gradients, shards.gradients), 1e-2);
 }
 
 TEST(ResNetStrategies, UnevenShards_FollowSingleShardByShard) {
   const auto model = tiny();
-  const Outcome reference = Reference(*model, run_of("single", 3, 8)).outcome();
+  const Outcome reference = Reference(*model, resnet_run("single", 3, 8)).outcome();
   for (const std::string strategy : {"dp", "ddp-replicate"}) {
-    expect_same(reference, train(*model, run_of(strategy, 3, 8)), strategy);
+    expect_as_reference(reference, train(*model, resnet_run(strategy, 3, 8)), strategy);
   }
 }
 
 TEST(ResNetStrategies, DpAllReduce_EqualsDdpBitForBit) {
   const auto model = tiny();
   for (const dp::Shards shards : {dp::Shards::kOwn, dp::Shards::kScattered}) {
-    Training run = run_of("ddp", 2, 8, 5);
+    Training run = resnet_run("ddp", 2, 8, 5);
     run.reducer = {.bucket_cap = kib(4), .first_bucket_cap = kib(1)};
     const Outcome ddp = train(*model, run);
     run.strategy = "dp-allreduce";
@@ -172,7 +170,7 @@ TEST(ResNetStrategies, InBf16_FollowSingleShardByShard) {
     GTEST_SKIP() << "the library has no bf16 convolutions for this CPU";
   }
   const auto model = tiny();
-  Training run = run_of("single", 2, 8);
+  Training run = resnet_run("single", 2, 8);
   run.training.precision = Precision::kBf16;
   const Outcome reference = Reference(*model, run).outcome();
   for (const std::string strategy : {"dp", "dp-allreduce", "ddp", "ddp-replicate"}) {
@@ -190,7 +188,7 @@ void expect_near_all(const std::vector<float>& found, const std::vector<float>& 
 
 TEST(ResNetStrategies, BuffersOfDp_AreTheFirstReplicas) {
   const auto model = tiny();
-  const Training run = run_of("dp", 2, 8, 3);
+  const Training run = resnet_run("dp", 2, 8, 3);
   const auto platform = host_devices(2);
   dp::DataParallel strategy(*platform, *model, run.training);
   for (int step = 0; step < run.steps; ++step) strategy.step();
@@ -202,7 +200,7 @@ TEST(ResNetStrategies, BuffersOfDp_AreTheFirstReplicas) {
 // Rank 1 has rank 0's as they were before the last forward, advanced by its own shard.
 TEST(ResNetStrategies, BuffersOfDdp_AreRankZeros) {
   const auto model = tiny();
-  const Training run = run_of("ddp", 2, 8, 3);
+  const Training run = resnet_run("ddp", 2, 8, 3);
   const auto platform = host_devices(2);
   std::vector<std::vector<float>> found(2);
   run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {

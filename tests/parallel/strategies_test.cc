@@ -50,8 +50,6 @@ TEST(StrategiesTest, Data_AreNotDegenerate) {
 }
 
 // Sums of thirds are not exact, and uneven pieces are summed in another order: to rounding only.
-constexpr double kTolerance = 2e-5;
-
 Training real_run(const std::string& strategy, int devices, std::int64_t batch) {
   Training run{.strategy = strategy, .devices = devices, .steps = 5};
   run.training.global_batch = batch;
@@ -64,8 +62,8 @@ TEST(StrategiesTest, Dp_WithUnevenPieces_FollowsSingle) {
   for (const int devices : {2, 3, 4}) {
     const Outcome dp = train(*model, real_run("dp", devices, 9));
     const Outcome single = train(*model, real_run("single", 1, 9));
-    EXPECT_LT(relative_difference(single.weights, dp.weights), kTolerance);
-    EXPECT_LT(relative_difference(single.gradients, dp.gradients), kTolerance);
+    EXPECT_LT(relative_difference(single.weights, dp.weights), kStrategyTolerance);
+    EXPECT_LT(relative_difference(single.gradients, dp.gradients), kStrategyTolerance);
   }
 }
 
@@ -74,7 +72,7 @@ TEST(StrategiesTest, Dp_WithFewerSamplesThanDevices_FollowsSingle) {
   for (const std::int64_t batch : {1, 2}) {
     const Outcome dp = train(*model, real_run("dp", 3, batch));
     const Outcome single = train(*model, real_run("single", 1, batch));
-    EXPECT_LT(relative_difference(single.weights, dp.weights), kTolerance);
+    EXPECT_LT(relative_difference(single.weights, dp.weights), kStrategyTolerance);
   }
 }
 
@@ -97,8 +95,8 @@ TEST_P(DdpTest, OverSeveralSteps_FollowsSingle) {
                  .first_bucket_cap = GetParam().cap};
   const Outcome ddp = train(*model, run);
   const Outcome single = train(*model, real_run("single", 1, 12));
-  EXPECT_LT(relative_difference(single.weights, ddp.weights), kTolerance);
-  EXPECT_LT(relative_difference(single.gradients, ddp.gradients), kTolerance);
+  EXPECT_LT(relative_difference(single.weights, ddp.weights), kStrategyTolerance);
+  EXPECT_LT(relative_difference(single.gradients, ddp.gradients), kStrategyTolerance);
 }
 
 INSTANTIATE_TEST_SUITE_P(Options, DdpTest,
@@ -204,8 +202,8 @@ TEST(StrategiesTest, EveryWayOfDp_WithUnevenPieces_FollowsSingle) {
     Training run = real_run("dp", 4, 10);
     run.dp = way;
     const Outcome dp = train(*model, run);
-    EXPECT_LT(relative_difference(single.weights, dp.weights), kTolerance);
-    EXPECT_LT(relative_difference(single.gradients, dp.gradients), kTolerance);
+    EXPECT_LT(relative_difference(single.weights, dp.weights), kStrategyTolerance);
+    EXPECT_LT(relative_difference(single.gradients, dp.gradients), kStrategyTolerance);
   }
 }
 
@@ -221,7 +219,7 @@ TEST(StrategiesTest, DdpReplicate_WithUnevenPieces_FollowsSingle) {
   const auto model = make_model("mlp-tiny");
   const Outcome ranks = train(*model, real_run("ddp-replicate", 3, 10));
   const Outcome single = train(*model, real_run("single", 1, 10));
-  EXPECT_LT(relative_difference(single.weights, ranks.weights), kTolerance);
+  EXPECT_LT(relative_difference(single.weights, ranks.weights), kStrategyTolerance);
 }
 
 TEST(StrategiesTest, DdpReplicate_RefusesABatchThatLeavesARankWithoutWork) {
@@ -269,7 +267,8 @@ TEST(StrategiesTest, EveryCombinationOfDp_FollowsSingle) {
     alone.steps = 2;
     const Outcome single = train(*model, alone);
     for (const Training& run : all_combinations()) {
-      EXPECT_LT(relative_difference(single.weights, train(*model, run).weights), kTolerance);
+      EXPECT_LT(relative_difference(single.weights, train(*model, run).weights),
+                kStrategyTolerance);
     }
   }
 }

@@ -16,7 +16,9 @@ double sum_ms(const OwnCosts& parts) {
                 parts.bucket_copies.center + parts.rest.center);
 }
 
-std::vector<LaunchRecord>& launches(Synthetic& synthetic) { return synthetic.document().launches; }
+std::vector<LaunchRecord>& records_of(Synthetic& synthetic) {
+  return synthetic.document().launches;
+}
 
 std::size_t count_of_costs(Synthetic& synthetic) {
   const Summary summary = summarize(synthetic.document());
@@ -43,7 +45,7 @@ TEST(DdpCost, RanksThatTakeTurnsAtBeingLate_AreSkew) {
   EXPECT_NEAR(cost.parts->skew.center, 0, 1e-12);  // both strategies have 2 ms of it
   EXPECT_NEAR(cost.parts->contention.center, 3e-3, 1e-12);
   EXPECT_NEAR(cost.parts->rest.center, 3e-3 - 3e-3, 1e-12);
-  for (LaunchRecord& record : launches(synthetic)) {
+  for (LaunchRecord& record : records_of(synthetic)) {
     if (record.cell.strategy == "ddp") record.critical.mean_seconds["backward"] += 1e-3;
   }
   const Summary later = summarize(synthetic.document());
@@ -52,7 +54,7 @@ TEST(DdpCost, RanksThatTakeTurnsAtBeingLate_AreSkew) {
 
 TEST(DdpCost, OlderRecords_HaveTheLeastOfEachRanksMean) {
   Synthetic synthetic = ddp_and_independent();
-  for (LaunchRecord& record : launches(synthetic)) {
+  for (LaunchRecord& record : records_of(synthetic)) {
     record.critical = {};
     record.least_exposed_seconds = 0;
     record.least_compute_seconds = 0;
@@ -67,14 +69,14 @@ TEST(DdpCost, OlderRecords_HaveTheLeastOfEachRanksMean) {
 
 TEST(DdpCost, NothingExposedInAnySample_IsNoTransfer_WhateverTheMeansOfRanks) {
   Synthetic synthetic = ddp_and_independent();
-  for (LaunchRecord& record : launches(synthetic)) record.least_exposed_seconds = 0;
+  for (LaunchRecord& record : records_of(synthetic)) record.least_exposed_seconds = 0;
   const Summary summary = summarize(synthetic.document());
   EXPECT_EQ(ddp_costs(summary).at(0).parts->exposed_transfer.center, 0);
 }
 
 TEST(DdpCost, WithoutPhases_IsAShareWithoutParts) {
   Synthetic synthetic = ddp_and_independent();
-  for (LaunchRecord& record : launches(synthetic)) {
+  for (LaunchRecord& record : records_of(synthetic)) {
     record.phases.clear();
     record.critical = {};
   }
@@ -115,7 +117,7 @@ TEST(DdpCost, PartThatNoLaunchHas_IsZero_AndNoOpenQuestion) {
 
 TEST(DdpCost, OneLaunch_ResolvesNothing) {
   Synthetic synthetic = ddp_and_independent();
-  launches(synthetic).erase(launches(synthetic).begin() + 1, launches(synthetic).begin() + 3);
+  records_of(synthetic).erase(records_of(synthetic).begin() + 1, records_of(synthetic).begin() + 3);
   const Table table = ddp_cost_table(summarize(synthetic.document()));
   EXPECT_EQ(table.rows.at(0)[6], "5.000 ~");
 }
@@ -132,7 +134,7 @@ TEST(DdpCost, OtherPoints_AreNoMeasureOfIt) {
       [](results::Cell& cell) { cell.options["accumulate"] = "4"; }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     Synthetic synthetic = ddp_and_independent();
-    for (LaunchRecord& record : launches(synthetic)) {
+    for (LaunchRecord& record : records_of(synthetic)) {
       if (record.cell.strategy == "independent") changes[i](record.cell);
     }
     EXPECT_EQ(count_of_costs(synthetic), 0U) << "change " << i;
@@ -141,27 +143,27 @@ TEST(DdpCost, OtherPoints_AreNoMeasureOfIt) {
 
 TEST(DdpCost, FreeRunning_IsAnotherQuantity) {
   Synthetic synthetic = ddp_and_independent();
-  for (std::size_t i = 3; i < 6; ++i) launches(synthetic)[i].mode = "free-running";
+  for (std::size_t i = 3; i < 6; ++i) records_of(synthetic)[i].mode = "free-running";
   EXPECT_EQ(count_of_costs(synthetic), 0U);
 }
 
 TEST(DdpCost, FailedOrAbsentIndependent_GivesNoRow) {
   Synthetic synthetic = ddp_and_independent();
-  for (std::size_t i = 3; i < 6; ++i) launches(synthetic)[i].status = Status::kFailed;
+  for (std::size_t i = 3; i < 6; ++i) records_of(synthetic)[i].status = Status::kFailed;
   EXPECT_EQ(count_of_costs(synthetic), 0U);
-  launches(synthetic).resize(3);
+  records_of(synthetic).resize(3);
   EXPECT_EQ(count_of_costs(synthetic), 0U);
 }
 
 TEST(DdpCost, EachVariantOfDdp_HasARow_OnALinkWithItsMark) {
   Synthetic synthetic = ddp_and_independent();
-  const std::vector<LaunchRecord> plain(launches(synthetic).begin(),
-                                        launches(synthetic).begin() + 3);
+  const std::vector<LaunchRecord> plain(records_of(synthetic).begin(),
+                                        records_of(synthetic).begin() + 3);
   for (LaunchRecord record : plain) {
     record.cell.options["grads"] = "views";
-    launches(synthetic).push_back(record);
+    records_of(synthetic).push_back(record);
   }
-  for (LaunchRecord& record : launches(synthetic)) record.cell.options["link"] = "20us:1GBps";
+  for (LaunchRecord& record : records_of(synthetic)) record.cell.options["link"] = "20us:1GBps";
   const Table table = ddp_cost_table(summarize(synthetic.document()));
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_EQ(table.rows[0][3], "ddp, grads=views, link=20us:1GBps");

@@ -42,22 +42,22 @@ std::string own_html(Synthetic synthetic) {
   return html;
 }
 
-bool has(const std::string& text, const std::string& part) {
+bool output_has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
 TEST(Html, LoadsNothing) {
   const std::string html = html_of(full());
   for (const char* loader : {"<link", "<img", "<iframe", " src=", "@import", "url("}) {
-    EXPECT_FALSE(has(own_html(full()), loader)) << loader;
+    EXPECT_FALSE(output_has(own_html(full()), loader)) << loader;
   }
   const std::string own = own_html(full());
   for (std::size_t at = own.find("href="); at != std::string::npos;
        at = own.find("href=", at + 1)) {
     EXPECT_EQ(own.substr(at, 7), "href=\"#");  // to a place of the page itself
   }
-  EXPECT_TRUE(has(html, "default-src 'none'"));
-  EXPECT_FALSE(has(own_html(full()), "://"));
+  EXPECT_TRUE(output_has(html, "default-src 'none'"));
+  EXPECT_FALSE(output_has(own_html(full()), "://"));
 }
 
 TEST(OtherFigures, StandInPageAndText_OrSayWhyNot) {
@@ -69,13 +69,13 @@ TEST(OtherFigures, StandInPageAndText_OrSayWhyNot) {
       {.source = "peers", .json = R"({"name": "copy/c", "error_message": "skipped: no room"})"}};
   const Report report = make_report(synthetic.document());
   const std::string text = to_markdown(report);
-  EXPECT_TRUE(has(text, "Measured beside the steps"));
-  EXPECT_TRUE(has(text, "2.5 us | GBps 21.5, p50"));
-  EXPECT_TRUE(has(text, "skipped: no room"));
+  EXPECT_TRUE(output_has(text, "Measured beside the steps"));
+  EXPECT_TRUE(output_has(text, "2.5 us | GBps 21.5, p50"));
+  EXPECT_TRUE(output_has(text, "skipped: no room"));
   const std::string html = to_html(report);
-  EXPECT_TRUE(has(html, "copy/&lt;b&gt;"));
-  EXPECT_FALSE(has(html, "copy/<b>"));
-  EXPECT_FALSE(has(html_of(full()), "Measured beside the steps"));
+  EXPECT_TRUE(output_has(html, "copy/&lt;b&gt;"));
+  EXPECT_FALSE(output_has(html, "copy/<b>"));
+  EXPECT_FALSE(output_has(html_of(full()), "Measured beside the steps"));
 }
 
 TEST(Html, ForeignText_IsEscapedEverywhere) {
@@ -91,11 +91,11 @@ TEST(Html, ForeignText_IsEscapedEverywhere) {
   synthetic.document().sweep.name = attack;
   synthetic.document().sweep.context.date = attack;
   const std::string html = own_html(synthetic);
-  EXPECT_FALSE(has(html, attack));
-  EXPECT_FALSE(has(html, "<script>alert"));
-  EXPECT_FALSE(has(html, "\"onload=\"y"));
-  EXPECT_TRUE(has(html, "&lt;script&gt;alert(&#39;x&#39;)"));
-  EXPECT_TRUE(has(html, "\\u003c/script>"));  // inside the charts' figures
+  EXPECT_FALSE(output_has(html, attack));
+  EXPECT_FALSE(output_has(html, "<script>alert"));
+  EXPECT_FALSE(output_has(html, "\"onload=\"y"));
+  EXPECT_TRUE(output_has(html, "&lt;script&gt;alert(&#39;x&#39;)"));
+  EXPECT_TRUE(output_has(html, "\\u003c/script>"));  // inside the charts' figures
 }
 
 TEST(Html, VerdictComesBeforeChartsAndTables) {
@@ -108,15 +108,15 @@ TEST(Html, VerdictComesBeforeChartsAndTables) {
 TEST(Html, NothingMeasured_StillIsAPage) {
   Synthetic synthetic;
   synthetic.add_without_time("dp", 2, Status::kFailed, "lost");
-  EXPECT_TRUE(has(own_html(synthetic), "Nothing was measured"));
-  EXPECT_TRUE(has(own_html(synthetic), "failed: lost"));
+  EXPECT_TRUE(output_has(own_html(synthetic), "Nothing was measured"));
+  EXPECT_TRUE(output_has(own_html(synthetic), "failed: lost"));
 }
 
 TEST(Csv, Columns_AreIndependentVariablesThenFigures) {
   Synthetic synthetic = full();
   const std::string csv = to_csv(summarize(synthetic.document()));
   EXPECT_TRUE(csv.starts_with("model,global_batch,devices,strategy,launch,backend,mode,options,"));
-  EXPECT_TRUE(has(csv, "\nmlp-small,64,2,ddp,processes,host,synchronous,,ok,,"));
+  EXPECT_TRUE(output_has(csv, "\nmlp-small,64,2,ddp,processes,host,synchronous,,ok,,"));
   const std::string header = csv.substr(0, csv.find('\n'));
   const std::string last = csv.substr(csv.rfind('\n', csv.size() - 2) + 1);
   EXPECT_EQ(std::count(header.begin(), header.end(), ','),
@@ -126,7 +126,7 @@ TEST(Csv, Columns_AreIndependentVariablesThenFigures) {
 TEST(Csv, AbsentFigures_AreEmpty_AndTextIsQuoted) {
   Synthetic synthetic = full();
   const std::string csv = to_csv(summarize(synthetic.document()));
-  EXPECT_TRUE(has(csv, "failed,\"it said \"\"no\"\", then\nended\",,0,1,0,,,,"));
+  EXPECT_TRUE(output_has(csv, "failed,\"it said \"\"no\"\", then\nended\",,0,1,0,,,,"));
 }
 
 Synthetic scattered() {
@@ -138,14 +138,14 @@ Synthetic scattered() {
 TEST(Csv, LowEndBelowZero_IsEmpty) {
   Synthetic synthetic = scattered();
   const std::string csv = to_csv(summarize(synthetic.document()));
-  EXPECT_TRUE(has(csv, ",,0.62")) << csv;
-  EXPECT_FALSE(has(csv, "-0.")) << csv;
+  EXPECT_TRUE(output_has(csv, ",,0.62")) << csv;
+  EXPECT_FALSE(output_has(csv, "-0.")) << csv;
 }
 
 TEST(Html, UnboundedInterval_IsSaidInTableAndChart) {
   const std::string html = own_html(scattered());
-  EXPECT_TRUE(has(html, "[interval unbounded]"));
-  EXPECT_TRUE(has(html, "null,null,\"unbounded\"]"));
+  EXPECT_TRUE(output_has(html, "[interval unbounded]"));
+  EXPECT_TRUE(output_has(html, "null,null,\"unbounded\"]"));
 }
 
 TEST(Machine, FactsAreReadable_AndSaidOnce) {
@@ -154,17 +154,17 @@ TEST(Machine, FactsAreReadable_AndSaidOnce) {
   synthetic.document().launches[0].machine.ping_pong_ns = 97.2;
   synthetic.document().launches[1].machine.ping_pong_ns = 48.9;
   const std::string html = own_html(synthetic);
-  EXPECT_FALSE(has(html, "tandem_"));
-  EXPECT_TRUE(has(html, "<dt>tandem version</dt><dd>9.9</dd>"));
-  EXPECT_TRUE(has(html, "<dd>49 to 97 ns over launches</dd>"));
+  EXPECT_FALSE(output_has(html, "tandem_"));
+  EXPECT_TRUE(output_has(html, "<dt>tandem version</dt><dd>9.9</dd>"));
+  EXPECT_TRUE(output_has(html, "<dd>49 to 97 ns over launches</dd>"));
 }
 
 TEST(Markdown, HoldsVerdictAndTables) {
   Synthetic synthetic = full();
   const std::string text = to_markdown(make_report(synthetic.document()));
   EXPECT_TRUE(text.starts_with("# CPU only: 2 cores of Test CPU, says nothing about GPUs"));
-  EXPECT_TRUE(has(text, "| model | batch | devices |"));
-  EXPECT_TRUE(has(text, "## Method"));
+  EXPECT_TRUE(output_has(text, "| model | batch | devices |"));
+  EXPECT_TRUE(output_has(text, "## Method"));
 }
 
 TEST(Markdown, PipesAndMarkupInText_AreEscaped) {
@@ -173,22 +173,22 @@ TEST(Markdown, PipesAndMarkupInText_AreEscaped) {
 
 TEST(Html, CostsAndCollectives_AreSections_WhereThereAreAny) {
   const std::string html = own_html(with_collectives());
-  EXPECT_TRUE(has(html, "<h3>What ddp costs against independent processes"));
-  EXPECT_TRUE(has(html, "<h3>Gradient collectives</h3>"));
-  EXPECT_TRUE(has(html, "<details><summary>Each bucket</summary>"));
-  EXPECT_FALSE(has(own_html(full()), "What ddp costs"));
-  EXPECT_FALSE(has(own_html(full()), "Gradient collectives"));
+  EXPECT_TRUE(output_has(html, "<h3>What ddp costs against independent processes"));
+  EXPECT_TRUE(output_has(html, "<h3>Gradient collectives</h3>"));
+  EXPECT_TRUE(output_has(html, "<details><summary>Each bucket</summary>"));
+  EXPECT_FALSE(output_has(own_html(full()), "What ddp costs"));
+  EXPECT_FALSE(output_has(own_html(full()), "Gradient collectives"));
 }
 
 TEST(Markdown, CostsAndCollectives_AreSections_WithTheirFormulas) {
   Synthetic synthetic = with_collectives();
   const std::string text = to_markdown(make_report(synthetic.document()));
-  EXPECT_TRUE(has(text, "## What ddp costs against independent processes"));
-  EXPECT_TRUE(has(text, "| missing, ms \\[95 %\\] |"));
-  EXPECT_TRUE(has(text, "## Gradient collectives"));
-  EXPECT_TRUE(has(text, "busbw = algbw x 2(n-1)/n"));
-  EXPECT_TRUE(has(text, "| busbw, GB/s |"));
-  EXPECT_FALSE(has(to_markdown(make_report(full().document())), "Gradient collectives"));
+  EXPECT_TRUE(output_has(text, "## What ddp costs against independent processes"));
+  EXPECT_TRUE(output_has(text, "| missing, ms \\[95 %\\] |"));
+  EXPECT_TRUE(output_has(text, "## Gradient collectives"));
+  EXPECT_TRUE(output_has(text, "busbw = algbw x 2(n-1)/n"));
+  EXPECT_TRUE(output_has(text, "| busbw, GB/s |"));
+  EXPECT_FALSE(output_has(to_markdown(make_report(full().document())), "Gradient collectives"));
 }
 
 TEST(Terminal, VerdictComesFirst_ThenWhatToDo_ThenTables) {
@@ -199,7 +199,7 @@ TEST(Terminal, VerdictComesFirst_ThenWhatToDo_ThenTables) {
   EXPECT_TRUE(text.starts_with("CPU only")) << text;
   EXPECT_LT(text.find("What to do"), text.find("All cells"));
   EXPECT_LT(text.find("median step [95 %]"), costs);
-  EXPECT_FALSE(has(to_terminal(make_report(full().document())), "What ddp costs"));
+  EXPECT_FALSE(output_has(to_terminal(make_report(full().document())), "What ddp costs"));
 }
 
 // The field of each row below the named column.
@@ -251,27 +251,27 @@ TEST(Csv, DifferenceBelowZero_KeepsItsSign) {
 TEST(CellTable, EfficiencyAbove100_IsMarked_WhereTheWholeIntervalIs) {
   Synthetic around;
   around.add("single", 1, {0.10, 0.12}).add("ddp", 2, {0.05, 0.055});
-  EXPECT_TRUE(has(to_text(cell_table(summarize(around.document()))), "104 %"));
-  EXPECT_FALSE(has(to_text(cell_table(summarize(around.document()))), "(!)"));
+  EXPECT_TRUE(output_has(to_text(cell_table(summarize(around.document()))), "104 %"));
+  EXPECT_FALSE(output_has(to_text(cell_table(summarize(around.document()))), "(!)"));
   Synthetic above;
   above.add("single", 1, {0.120, 0.121}).add("ddp", 2, {0.050, 0.0501});
-  EXPECT_TRUE(has(to_text(cell_table(summarize(above.document()))), "(!)"));
+  EXPECT_TRUE(output_has(to_text(cell_table(summarize(above.document()))), "(!)"));
 }
 
 TEST(PhaseTable, NegativeRemainder_IsShown_ThoughItsBarIsEmpty) {
   Synthetic synthetic = full();
   for (auto& record : synthetic.document().launches) record.remainder_seconds = -0.002;
   const Summary summary = summarize(synthetic.document());
-  EXPECT_TRUE(has(to_text(phase_table(summary)), "-2.000 ("));
+  EXPECT_TRUE(output_has(to_text(phase_table(summary)), "-2.000 ("));
   const std::string data = page_data(make_report(synthetic.document())).json;
-  EXPECT_TRUE(has(data, ",0.0]"));
-  EXPECT_FALSE(has(data, "-2"));
+  EXPECT_TRUE(output_has(data, ",0.0]"));
+  EXPECT_FALSE(output_has(data, "-2"));
 }
 
 TEST(CellTable, FailedCells_StandInIt) {
   Synthetic synthetic = full();
   const std::string text = to_text(cell_table(summarize(synthetic.document())));
-  EXPECT_TRUE(has(text, "failed: it said"));
+  EXPECT_TRUE(output_has(text, "failed: it said"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2 + 4);  // though a reason has a line end
 }
 

@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Synthetic some() {
+Synthetic three_strategies() {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.08, 0.081}).add("dp", 2, {0.06, 0.061});
   return synthetic.add("ddp", 2, {0.05, 0.051});
@@ -30,7 +30,7 @@ nlohmann::json data_of(Synthetic synthetic, const PageLimits& limits = {}) {
 }
 
 TEST(PageData, HoldsEachCellsFigures) {
-  const nlohmann::json data = data_of(some());
+  const nlohmann::json data = data_of(three_strategies());
   ASSERT_EQ(data["cells"].size(), 3U);
   const nlohmann::json& ddp = data["cells"][2];
   EXPECT_EQ(data["texts"][ddp["l"].get<std::size_t>()], "ddp");
@@ -44,7 +44,7 @@ TEST(PageData, HoldsEachCellsFigures) {
 }
 
 TEST(PageData, ThinsSamples_EvenlyFromEachLaunch) {
-  Synthetic synthetic = some();
+  Synthetic synthetic = three_strategies();
   for (auto& record : synthetic.document().launches) record.step_seconds.assign(100, 0.05);
   const nlohmann::json data = data_of(synthetic, {.samples = 1000, .samples_of_cell = 50});
   for (const nlohmann::json& cell : data["cells"]) {
@@ -55,7 +55,7 @@ TEST(PageData, ThinsSamples_EvenlyFromEachLaunch) {
 }
 
 TEST(PageData, BeyondItsLimits_LeavesOut_AndCounts) {
-  Synthetic synthetic = some();
+  Synthetic synthetic = three_strategies();
   synthetic.add("dp", 1, {0.06, 0.061}).add("ddp", 1, {0.05, 0.051});
   const PageData data = page_data(make_report(synthetic.document()),
                                   {.samples = 12, .samples_of_cell = 50, .comparisons = 1});
@@ -68,7 +68,7 @@ TEST(PageData, BeyondItsLimits_LeavesOut_AndCounts) {
 }
 
 TEST(PageData, CollectivesOfOtherPrograms_AreCurves) {
-  Synthetic synthetic = some();
+  Synthetic synthetic = three_strategies();
   for (const char* bytes : {"4096", "8192"}) {
     synthetic.document().others.push_back(
         {.source = "wires",
@@ -100,7 +100,7 @@ TEST(Page, SectionsStandInTheirOrder) {
 }
 
 TEST(Page, Links_LeadToPlacesThatAreThere) {
-  for (const std::string& html : {page_of(some()), page_of(with_collectives())}) {
+  for (const std::string& html : {page_of(three_strategies()), page_of(with_collectives())}) {
     for (std::size_t at = html.find("href=\"#"); at != std::string::npos;
          at = html.find("href=\"#", at + 1)) {
       const std::size_t begin = at + 7;
@@ -132,7 +132,7 @@ TEST(Page, LongText_IsCut_WholeEntities) {
 }
 
 TEST(Published, WithoutGpus_IsNotComparable_AndNamesItsSources) {
-  Synthetic synthetic = some();
+  Synthetic synthetic = three_strategies();
   const Table table = published_table(make_report(synthetic.document()));
   ASSERT_FALSE(table.rows.empty());
   for (const auto& row : table.rows) {
@@ -142,7 +142,7 @@ TEST(Published, WithoutGpus_IsNotComparable_AndNamesItsSources) {
 }
 
 TEST(Published, OnGpus_ShowsTheSameFigureOfTheseResults) {
-  Synthetic synthetic = some();
+  Synthetic synthetic = three_strategies();
   for (auto& record : synthetic.document().launches) record.cell.backend = "cuda";
   const Table table = published_table(make_report(synthetic.document()));
   const auto row = std::find_if(table.rows.begin(), table.rows.end(),

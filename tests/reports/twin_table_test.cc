@@ -23,7 +23,7 @@ void as_torch(Synthetic& synthetic, std::size_t from) {
 }
 
 // Ours: 80 ms alone, 100 ms wrapped on one device, 50 ms on two; torch's 120, 180 and 90 ms.
-Synthetic both() {
+Synthetic both_twins() {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.08, 0.08}).add("ddp", 1, {0.1, 0.1}).add("ddp", 2, {0.05, 0.05});
   synthetic.document().launches.front().machine.libraries["kernels"] = "ours";
@@ -34,7 +34,7 @@ Synthetic both() {
 }
 
 TEST(Twins, AreTheSameCellOfBothSides) {
-  Synthetic synthetic = both();
+  Synthetic synthetic = both_twins();
   const Summary summary = summarize(synthetic.document());
   const std::vector<Twins> twins = twins_of(summary);
   ASSERT_EQ(twins.size(), 3U);
@@ -48,7 +48,7 @@ TEST(Twins, AreTheSameCellOfBothSides) {
 }
 
 TEST(TwinNote, NamesWhatIsNotTheSame_OfTheCellsThatAreThere) {
-  Synthetic synthetic = both();
+  Synthetic synthetic = both_twins();
   EXPECT_EQ(twin_note(summarize(synthetic.document())).find("gloo"), std::string::npos);
   synthetic.document().launches.back().resolved["process group"] = "gloo";
   const std::string note = twin_note(summarize(synthetic.document()));
@@ -68,7 +68,7 @@ TEST(Twins, WithoutTheirCounterpart_AreNone) {
 }
 
 TEST(WrapperCosts, AreOverSingleOfTheSameImplementation) {
-  Synthetic synthetic = both();
+  Synthetic synthetic = both_twins();
   const Summary summary = summarize(synthetic.document());
   const std::vector<WrapperCost> costs = wrapper_costs(summary);
   ASSERT_EQ(costs.size(), 2U);
@@ -86,7 +86,7 @@ TEST(TwinTable, WithoutAnotherImplementation_HasNoRows) {
 }
 
 TEST(Summary, SpeedupsAreOverSingleOfTheSameImplementation) {
-  Synthetic synthetic = both();
+  Synthetic synthetic = both_twins();
   for (const CellSummary& cell : summarize(synthetic.document()).cells) {
     if (cell.cell.strategy != "ddp" || cell.cell.devices != 2) continue;
     const bool is_own = implementation_of(cell.cell).empty();
@@ -107,7 +107,7 @@ TEST(Verdict, ComparesDpAndDdpOfOneImplementation) {
 }
 
 TEST(MachineOf, HasOurFacts_AndTheLibrariesOfBoth) {
-  Synthetic synthetic = both();
+  Synthetic synthetic = both_twins();
   const auto libraries = machine_of(synthetic.document()).libraries;
   EXPECT_EQ(libraries.at("kernels"), "ours");
   EXPECT_EQ(libraries.at("torch"), "9.9.9");

@@ -13,7 +13,7 @@ using results::Status;
 
 VerdictText verdict_of(Synthetic& synthetic) { return make_report(synthetic.document()).verdict; }
 
-bool has(const std::string& text, const std::string& part) {
+bool verdict_has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -38,23 +38,25 @@ TEST(Verdict, Faster_SaysByHowMuchAndHowSure) {
 TEST(Verdict, DpFaster_IsSaidOfDp) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.050, 0.0505, 0.0495}).add("ddp", 2, {0.060, 0.0606, 0.0594});
-  EXPECT_TRUE(has(verdict_of(synthetic).workloads[0], "dp is 1.20 times as fast as ddp (95 %"));
+  EXPECT_TRUE(
+      verdict_has(verdict_of(synthetic).workloads[0], "dp is 1.20 times as fast as ddp (95 %"));
 }
 
 TEST(Verdict, IntervalThatHoldsOne_IsNotResolved) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.05, 0.06, 0.055}).add("ddp", 2, {0.052, 0.049, 0.058});
   const VerdictText verdict = verdict_of(synthetic);
-  EXPECT_TRUE(has(verdict.workloads[0], "ddp against dp is not resolved")) << verdict.workloads[0];
-  EXPECT_TRUE(has(verdict.workloads[0], "holds 1"));
-  EXPECT_TRUE(has(verdict.overall, "not resolved"));
+  EXPECT_TRUE(verdict_has(verdict.workloads[0], "ddp against dp is not resolved"))
+      << verdict.workloads[0];
+  EXPECT_TRUE(verdict_has(verdict.workloads[0], "holds 1"));
+  EXPECT_TRUE(verdict_has(verdict.overall, "not resolved"));
 }
 
 TEST(Verdict, OneLaunch_IsNotResolved) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.06}).add("ddp", 2, {0.03});
-  EXPECT_TRUE(
-      has(verdict_of(synthetic).workloads[0], "not resolved: speed ratio 2.00 (no interval"));
+  EXPECT_TRUE(verdict_has(verdict_of(synthetic).workloads[0],
+                          "not resolved: speed ratio 2.00 (no interval"));
 }
 
 TEST(Verdict, TakesTheMostDevicesAtWhichBothMeasured) {
@@ -63,7 +65,7 @@ TEST(Verdict, TakesTheMostDevicesAtWhichBothMeasured) {
   synthetic.add("dp", 2, {0.03, 0.031}).add("ddp", 2, {0.04, 0.041}).add("dp", 4, {0.02, 0.021});
   const VerdictText verdict = verdict_of(synthetic);
   ASSERT_EQ(verdict.workloads.size(), 1U);
-  EXPECT_TRUE(has(verdict.workloads[0], "2 devices: dp is"));
+  EXPECT_TRUE(verdict_has(verdict.workloads[0], "2 devices: dp is"));
   EXPECT_EQ(verdict.overall, "dp is faster than ddp in the one comparison on 2 devices.");
 }
 
@@ -71,7 +73,7 @@ TEST(Verdict, OneDeviceAlone_ClaimsNothing) {
   Synthetic synthetic;
   synthetic.add("dp", 1, {0.06, 0.061}).add("ddp", 1, {0.05, 0.051});
   synthetic.add_without_time("dp", 2, Status::kSkipped, "only 1 core");
-  EXPECT_TRUE(has(verdict_of(synthetic).overall, "Only one device was measured"));
+  EXPECT_TRUE(verdict_has(verdict_of(synthetic).overall, "Only one device was measured"));
 }
 
 TEST(Verdict, Notes_NameMarksReasonsAndWhatIsMissing) {
@@ -83,10 +85,10 @@ TEST(Verdict, Notes_NameMarksReasonsAndWhatIsMissing) {
   synthetic.document().sweep.launches_per_cell = 6;
   const VerdictText verdict = verdict_of(synthetic);
   const std::string text = to_text(verdict);
-  EXPECT_TRUE(has(text, "unfinished: 8 of 18 planned launches are missing"));
-  EXPECT_TRUE(has(text, "single/threads/mlp-small/devices:1/batch:64 failed: rank lost"));
-  EXPECT_TRUE(has(text, "! oversubscribed: "));
-  EXPECT_TRUE(has(verdict.workloads[0], "2 devices (oversubscribed): ddp is"));
+  EXPECT_TRUE(verdict_has(text, "unfinished: 8 of 18 planned launches are missing"));
+  EXPECT_TRUE(verdict_has(text, "single/threads/mlp-small/devices:1/batch:64 failed: rank lost"));
+  EXPECT_TRUE(verdict_has(text, "! oversubscribed: "));
+  EXPECT_TRUE(verdict_has(verdict.workloads[0], "2 devices (oversubscribed): ddp is"));
 }
 
 TEST(Verdict, CellsAddedLater_AreCountedApartFromTheSweeps) {
@@ -99,13 +101,13 @@ TEST(Verdict, CellsAddedLater_AreCountedApartFromTheSweeps) {
   sweep.launches_per_cell = 2;
   sweep.additions = {
       {.cells = {synthetic.document().launches[2].cell.name()}, .launches_per_cell = 2}};
-  EXPECT_FALSE(has(to_text(verdict_of(synthetic)), "unfinished"));
+  EXPECT_FALSE(verdict_has(to_text(verdict_of(synthetic)), "unfinished"));
   sweep.planned_cells = 2;  // what was added does not stand in for a cell of the sweep
-  EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "2 of 6 planned launches are missing"));
+  EXPECT_TRUE(verdict_has(to_text(verdict_of(synthetic)), "2 of 6 planned launches are missing"));
   sweep.additions[0].launches_per_cell = 3;
-  EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "3 of 7 planned launches are missing"));
+  EXPECT_TRUE(verdict_has(to_text(verdict_of(synthetic)), "3 of 7 planned launches are missing"));
   sweep.additions[0].cells.emplace_back("not yet measured");
-  EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "6 of 10 planned launches are missing"));
+  EXPECT_TRUE(verdict_has(to_text(verdict_of(synthetic)), "6 of 10 planned launches are missing"));
 }
 
 TEST(Verdict, SeveralNodes_AreNamedInItsFirstWords_WithTheSkewOfTheirSamples) {
@@ -121,13 +123,13 @@ TEST(Verdict, SeveralNodes_AreNamedInItsFirstWords_WithTheSkewOfTheirSamples) {
   const VerdictText verdict = verdict_of(synthetic);
   EXPECT_EQ(verdict.subject,
             "CPU only: 4 cores of Test CPU on 2 nodes (node1, node2), says nothing about GPUs");
-  EXPECT_TRUE(has(to_text(verdict), "barrier's skew: 60.0 us, known to within 7.0 us"));
+  EXPECT_TRUE(verdict_has(to_text(verdict), "barrier's skew: 60.0 us, known to within 7.0 us"));
 }
 
 TEST(Verdict, OneNode_HasNoNoteOnSkew) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.06, 0.061}).add("ddp", 2, {0.05, 0.051});
-  EXPECT_FALSE(has(to_text(verdict_of(synthetic)), "several nodes"));
+  EXPECT_FALSE(verdict_has(to_text(verdict_of(synthetic)), "several nodes"));
 }
 
 TEST(Verdict, NothingMeasured_SaysSo) {
@@ -135,19 +137,19 @@ TEST(Verdict, NothingMeasured_SaysSo) {
   synthetic.add_without_time("dp", 2, Status::kFailed, "no such program");
   const VerdictText verdict = verdict_of(synthetic);
   EXPECT_EQ(verdict.subject, "Nothing was measured");
-  EXPECT_TRUE(has(verdict.overall, "nothing to compare"));
+  EXPECT_TRUE(verdict_has(verdict.overall, "nothing to compare"));
 }
 
 TEST(Verdict, EfficiencyAboveOne_IsFlagged) {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.08, 0.081, 0.08}).add("ddp", 2, {0.03, 0.031, 0.03});
-  EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "efficiency above 100 %"));
+  EXPECT_TRUE(verdict_has(to_text(verdict_of(synthetic)), "efficiency above 100 %"));
 }
 
 TEST(Verdict, EfficiencyThatMayBeBelowOne_IsNotFlagged) {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.08, 0.05, 0.08}).add("ddp", 2, {0.03, 0.031, 0.03});
-  EXPECT_FALSE(has(to_text(verdict_of(synthetic)), "efficiency above 100 %"));
+  EXPECT_FALSE(verdict_has(to_text(verdict_of(synthetic)), "efficiency above 100 %"));
 }
 
 TEST(Verdict, BusyMachine_IsNoted) {
@@ -155,9 +157,10 @@ TEST(Verdict, BusyMachine_IsNoted) {
   synthetic.add("dp", 2, {0.06, 0.061});
   synthetic.document().sweep.context.num_cpus = 2;
   synthetic.document().sweep.context.load_avg = {0.9, 3, 3};
-  EXPECT_FALSE(has(to_text(verdict_of(synthetic)), "busy"));
+  EXPECT_FALSE(verdict_has(to_text(verdict_of(synthetic)), "busy"));
   synthetic.document().sweep.context.load_avg = {3.9, 0, 0};
-  EXPECT_TRUE(has(to_text(verdict_of(synthetic)), "load average at the start was 3.9 on 2 CPUs"));
+  EXPECT_TRUE(
+      verdict_has(to_text(verdict_of(synthetic)), "load average at the start was 3.9 on 2 CPUs"));
 }
 
 TEST(Verdict, ModelledFigures_CarryTheMark) {
@@ -165,8 +168,8 @@ TEST(Verdict, ModelledFigures_CarryTheMark) {
   synthetic.add("dp", 2, {0.06, 0.061}).add("ddp", 2, {0.05, 0.051});
   for (auto& record : synthetic.document().launches) record.cell.options["link"] = "pcie4";
   const VerdictText verdict = verdict_of(synthetic);
-  EXPECT_TRUE(has(verdict.workloads[0], "(modelled: link pcie4)"));
-  EXPECT_TRUE(has(to_text(verdict), "! modelled: "));
+  EXPECT_TRUE(verdict_has(verdict.workloads[0], "(modelled: link pcie4)"));
+  EXPECT_TRUE(verdict_has(to_text(verdict), "! modelled: "));
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST(JsonValue, MembersAreFoundByTheirPlainKey) {
   EXPECT_FALSE(ScannedJson("[1]", "text").root().find("m"));
 }
 
-std::string message_of(void (*act)()) {
+std::string message_when(void (*act)()) {
   try {
     act();
   } catch (const Error& error) {
@@ -168,14 +168,14 @@ std::string message_of(void (*act)()) {
 }
 
 TEST(JsonValue, OfAnotherType_IsShownWithItsField) {
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(message_when([] {
               const ScannedJson json("{\"n\": [1,\n 2.5]}", "text");
               (void)value_or(json.root(), "n", 0);
             }),
             "field 'n' is [1,2.5], which is no value for it");
-  EXPECT_EQ(message_of([] { (void)required_value<int>(ScannedJson("{}", "text").root(), "n"); }),
+  EXPECT_EQ(message_when([] { (void)required_value<int>(ScannedJson("{}", "text").root(), "n"); }),
             "field 'n' is missing");
-  EXPECT_EQ(message_of([] { const ScannedJson json("[1e999]", "text"); }),
+  EXPECT_EQ(message_when([] { const ScannedJson json("[1e999]", "text"); }),
             R"(reading text: "1e999" is beyond all numbers; is it damaged?)");
 }
 

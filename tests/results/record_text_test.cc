@@ -15,7 +15,7 @@ namespace {
 
 using test::ScratchFolder;
 
-std::string message_of(const std::string& text) {
+std::string refusal_of(const std::string& text) {
   try {
     (void)parse_record(text, "record.json");
   } catch (const Error& error) {
@@ -135,21 +135,21 @@ TEST(RecordText, NumbersThatAreNotFinite_AreNeverWritten) {
 }
 
 TEST(RecordText, DamagedText_NamesItsSourceAndField) {
-  EXPECT_NE(message_of("{").find("record.json: it is not valid JSON"), std::string::npos);
-  EXPECT_NE(message_of("{}").find("'cell' is missing"), std::string::npos);
+  EXPECT_NE(refusal_of("{").find("record.json: it is not valid JSON"), std::string::npos);
+  EXPECT_NE(refusal_of("{}").find("'cell' is missing"), std::string::npos);
   std::string text = to_json_line(full_record());
   text.replace(text.find("\"ok\""), 4, "\"fine\"");
-  EXPECT_NE(message_of(text).find("'status' is \"fine\""), std::string::npos);
+  EXPECT_NE(refusal_of(text).find("'status' is \"fine\""), std::string::npos);
 }
 
 TEST(RecordText, OkWithoutPositiveSamples_IsRefused) {
   LaunchRecord record = full_record();
   record.step_seconds.clear();
-  EXPECT_NE(message_of(to_json_line(record)).find("no samples"), std::string::npos);
+  EXPECT_NE(refusal_of(to_json_line(record)).find("no samples"), std::string::npos);
   record.step_seconds = {0.0};
-  EXPECT_NE(message_of(to_json_line(record)).find("no duration"), std::string::npos);
+  EXPECT_NE(refusal_of(to_json_line(record)).find("no duration"), std::string::npos);
   record.status = Status::kSkipped;
-  EXPECT_EQ(message_of(to_json_line(record)), "");
+  EXPECT_EQ(refusal_of(to_json_line(record)), "");
 }
 
 TEST(RecordText, TimesThatNothingTakes_AreRefused) {
@@ -165,7 +165,7 @@ TEST(RecordText, TimesThatNothingTakes_AreRefused) {
                          }}) {
     LaunchRecord record = full_record();
     set(record);
-    EXPECT_NE(message_of(to_json_line(record)).find("no duration"), std::string::npos);
+    EXPECT_NE(refusal_of(to_json_line(record)).find("no duration"), std::string::npos);
   }
 }
 

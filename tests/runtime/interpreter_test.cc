@@ -14,13 +14,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TimePoint at(int ms) { return TimePoint(milliseconds(ms)); }
+TimePoint after(int ms) { return TimePoint(milliseconds(ms)); }
 
 TEST(EndOfCallsTest, StartsNowOrWhenTheInterpreterIsFree) {
-  EXPECT_EQ(end_of_calls(at(10), at(3), milliseconds(2), 1), at(12));
-  EXPECT_EQ(end_of_calls(at(10), at(30), milliseconds(2), 1), at(32));
-  EXPECT_EQ(end_of_calls(at(10), at(3), milliseconds(2), 5), at(20));
-  EXPECT_EQ(end_of_calls(at(10), at(30), milliseconds(2), 0), at(30));
+  EXPECT_EQ(end_of_calls(after(10), after(3), milliseconds(2), 1), after(12));
+  EXPECT_EQ(end_of_calls(after(10), after(30), milliseconds(2), 1), after(32));
+  EXPECT_EQ(end_of_calls(after(10), after(3), milliseconds(2), 5), after(20));
+  EXPECT_EQ(end_of_calls(after(10), after(30), milliseconds(2), 0), after(30));
 }
 
 TEST(InterpreterTest, Calls_QueueBehindOneAnother) {

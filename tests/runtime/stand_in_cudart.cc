@@ -14,7 +14,7 @@ using Clock = Record::Clock;
 constexpr std::size_t kMemory = std::size_t{1} << 30;
 
 thread_local int current = 0;
-thread_local cudaError_t last = cudaSuccess;
+thread_local cudaError_t latest_error = cudaSuccess;
 
 cudaError_t take_memory(void** data, std::size_t size, int gpu) {
   Machine& m = machine();
@@ -94,7 +94,7 @@ std::atomic<int>& alive() {
 }
 
 cudaError_t answer(cudaError_t status) {
-  if (status != cudaSuccess) last = status;
+  if (status != cudaSuccess) latest_error = status;
   return status;
 }
 
@@ -136,7 +136,7 @@ void reset(int gpus) {
   m.calls.clear();
   m.lost.clear();
   m.loaded.clear();
-  last = cudaSuccess;
+  latest_error = cudaSuccess;
 }
 
 void set_driver_version(int version) { machine().driver = version; }
@@ -167,7 +167,7 @@ int calls(const std::string& function) {
   return machine().calls[function];
 }
 
-cudaError_t last_error() { return last; }
+cudaError_t last_error() { return latest_error; }
 
 std::vector<const void*> loaded_kernels(int gpu) {
   const std::lock_guard lock(machine().mutex);
@@ -205,7 +205,7 @@ const char* cudaGetErrorName(cudaError_t status) {
   }
 }
 const char* cudaGetErrorString(cudaError_t) { return "text of the stand-in"; }
-cudaError_t cudaGetLastError() { return std::exchange(last, cudaSuccess); }
+cudaError_t cudaGetLastError() { return std::exchange(latest_error, cudaSuccess); }
 
 cudaError_t cudaDriverGetVersion(int* version) {
   *version = machine().driver;

@@ -43,6 +43,10 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
+// How far weights and gradients of two strategies may be apart that add in different orders,
+// relative to the largest.
+inline constexpr double kStrategyTolerance = 2e-5;
+
 [[nodiscard]] Outcome train(const Model& model, const Training& run);
 
 // 8-16-16-8: with small integers every product and sum of a step is exact.

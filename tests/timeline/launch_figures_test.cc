@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Seconds ns(int count) { return Seconds(Nanoseconds{count}); }
+Seconds seconds_of_ns(int count) { return Seconds(Nanoseconds{count}); }
 
 // two_ranks() with the samples around its step: rank 0's from 2 to 170, rank 1's from 5 to 165.
 Trace sampled() {
@@ -65,35 +65,36 @@ LaunchFigures figures(const Trace& trace, bool has_root = false) {
 TEST(LaunchFigures, AreTheRecordsOfTheTracedSteps) {
   const LaunchFigures found = figures(sampled());
   EXPECT_EQ(found.samples, 1);
-  EXPECT_DOUBLE_EQ(found.step.count(), ns(165).count());  // from the last start to the last end
-  EXPECT_DOUBLE_EQ(found.phase("forward").count(), ns(20).count());
-  EXPECT_DOUBLE_EQ(found.phase("exposed_comm").count(), ns(80).count());
-  EXPECT_DOUBLE_EQ(found.least_exposed.count(), ns(50).count());
-  EXPECT_DOUBLE_EQ(found.least_compute.count(), ns(70).count());
-  EXPECT_DOUBLE_EQ(found.collectives.count(), ns(20 + 50).count());
-  EXPECT_NEAR(found.skew().count(), ns(30).count(), 1e-15);  // rank 1's longer backward
+  EXPECT_DOUBLE_EQ(found.step.count(),
+                   seconds_of_ns(165).count());  // from the last start to the last end
+  EXPECT_DOUBLE_EQ(found.phase("forward").count(), seconds_of_ns(20).count());
+  EXPECT_DOUBLE_EQ(found.phase("exposed_comm").count(), seconds_of_ns(80).count());
+  EXPECT_DOUBLE_EQ(found.least_exposed.count(), seconds_of_ns(50).count());
+  EXPECT_DOUBLE_EQ(found.least_compute.count(), seconds_of_ns(70).count());
+  EXPECT_DOUBLE_EQ(found.collectives.count(), seconds_of_ns(20 + 50).count());
+  EXPECT_NEAR(found.skew().count(), seconds_of_ns(30).count(), 1e-15);  // rank 1's longer backward
   EXPECT_DOUBLE_EQ(found.hidden_share(), 1 - 50.0 / 70);
 }
 
 TEST(LaunchFigures, CriticalIsTheSlowest_OrTheRoot) {
   Trace trace = sampled();
   trace.processes[1].tracks[0].slices[0].end += Nanoseconds{3};  // of the step
-  EXPECT_DOUBLE_EQ(figures(trace).phase("exposed_comm").count(), ns(50).count());
-  EXPECT_DOUBLE_EQ(figures(trace, true).phase("exposed_comm").count(), ns(80).count());
+  EXPECT_DOUBLE_EQ(figures(trace).phase("exposed_comm").count(), seconds_of_ns(50).count());
+  EXPECT_DOUBLE_EQ(figures(trace, true).phase("exposed_comm").count(), seconds_of_ns(80).count());
 }
 
 TEST(LaunchFigures, OfSeveralNodesASampleIsTheLongestOwn) {
   Trace trace = sampled();
   trace.processes[1].host = "there";
-  EXPECT_DOUBLE_EQ(figures(trace).step.count(), ns(168).count());
+  EXPECT_DOUBLE_EQ(figures(trace).step.count(), seconds_of_ns(168).count());
 }
 
 TEST(LaunchFigures, OfFreeRunningStepsArePerStep) {
   const LaunchFigures found = figures(with_second_step(sampled()));
   EXPECT_EQ(found.samples, 1);
-  EXPECT_DOUBLE_EQ(found.step.count(), ns(365).count() / 2);
-  EXPECT_DOUBLE_EQ(found.phase("backward").count(), ns(50).count());
-  EXPECT_DOUBLE_EQ(found.collectives.count(), ns(70).count());
+  EXPECT_DOUBLE_EQ(found.step.count(), seconds_of_ns(365).count() / 2);
+  EXPECT_DOUBLE_EQ(found.phase("backward").count(), seconds_of_ns(50).count());
+  EXPECT_DOUBLE_EQ(found.collectives.count(), seconds_of_ns(70).count());
 }
 
 TEST(LaunchFigures, OfATraceWithoutSamplesThereAreNone) {
@@ -155,7 +156,7 @@ TEST(LaunchFigures, MomentsExplainAsMuchAsTheyCost) {
 
 TEST(LaunchFigures, WithoutMarksThereIsTheStepAlone) {
   Trace trace = sampled();
-  trace.untraced = LaunchFigures{.samples = 1, .step = ns(165)};
+  trace.untraced = LaunchFigures{.samples = 1, .step = seconds_of_ns(165)};
   EXPECT_THAT(comparison_text(trace), Not(HasSubstr("forward")));
 }
 

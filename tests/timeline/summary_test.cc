@@ -12,55 +12,55 @@ namespace {
 
 using testing::HasSubstr;
 
-Nanoseconds ns(int count) { return Nanoseconds{count}; }
+Nanoseconds time_of(int count) { return Nanoseconds{count}; }
 
 TEST(Summary, FiguresAreOfTheDeviceThatEndedLast) {
   Trace trace = two_ranks();
-  trace.processes[1].tracks[0].slices[0].end += ns(3);  // of the step
+  trace.processes[1].tracks[0].slices[0].end += time_of(3);  // of the step
   const StepFigures step = summary_of(trace).steps.at(0);
-  EXPECT_EQ(step.length, ns(163));
+  EXPECT_EQ(step.length, time_of(163));
   EXPECT_EQ(step.rank, 1);
-  EXPECT_EQ(step.communication, ns(70));
-  EXPECT_EQ(step.exposed, ns(50));
-  EXPECT_EQ(step.exposed_by_books, ns(50));
-  EXPECT_EQ(step.in_gaps, ns(0));
+  EXPECT_EQ(step.communication, time_of(70));
+  EXPECT_EQ(step.exposed, time_of(50));
+  EXPECT_EQ(step.exposed_by_books, time_of(50));
+  EXPECT_EQ(step.in_gaps, time_of(0));
   EXPECT_DOUBLE_EQ(step.overlap(), 20.0 / 70);
-  EXPECT_EQ(step.end_skew, ns(3));
-  EXPECT_EQ(step.start_skew, ns(0));
-  EXPECT_EQ(step.arrival_skew, ns(30));
+  EXPECT_EQ(step.end_skew, time_of(3));
+  EXPECT_EQ(step.start_skew, time_of(0));
+  EXPECT_EQ(step.arrival_skew, time_of(30));
 }
 
 TEST(Summary, MeansAreOfEachDevice) {
   const Summary summary = summary_of(two_ranks());
   ASSERT_EQ(summary.devices.size(), 2U);
-  EXPECT_EQ(summary.devices[0].exposed, Seconds(ns(80)));
-  EXPECT_EQ(summary.devices[1].exposed, Seconds(ns(50)));
-  EXPECT_EQ(summary.devices[0].phases.at("backward"), Seconds(ns(50)));
+  EXPECT_EQ(summary.devices[0].exposed, Seconds(time_of(80)));
+  EXPECT_EQ(summary.devices[1].exposed, Seconds(time_of(50)));
+  EXPECT_EQ(summary.devices[0].phases.at("backward"), Seconds(time_of(50)));
   EXPECT_THAT(to_json(summary), HasSubstr("\"communication\""));
 }
 
 TEST(Summary, GapsBetweenOperationsAreTheirOwn) {
   Trace trace = two_ranks();
   for (Slice& one : trace.processes[0].tracks[0].slices) {
-    if (one.name == "backward_work") one.end -= ns(15);  // until 55, of a collective until 60
+    if (one.name == "backward_work") one.end -= time_of(15);  // until 55, of a collective until 60
   }
   const std::vector<StepView> steps = steps_of(trace);
   const DeviceStep& device = steps.front().devices.front();
-  EXPECT_EQ(exposed_communication(device), ns(80));
-  EXPECT_EQ(communication_in_gaps(device), ns(5));
+  EXPECT_EQ(exposed_communication(device), time_of(80));
+  EXPECT_EQ(communication_in_gaps(device), time_of(5));
 }
 
 // Rank 0 waits from 70 to 150.
 TEST(Summary, HandOversAreWhatIsLeftOfAWaitInWhichACollectiveRan) {
   Trace trace = two_ranks();
   Slice& collective = trace.processes[0].tracks[1].slices[1];
-  collective.begin += ns(4);
-  collective.end -= ns(3);
+  collective.begin += time_of(4);
+  collective.end -= time_of(3);
   const auto handed_over = [&] { return hand_over(steps_of(trace).front().devices.front()); };
-  EXPECT_EQ(handed_over(), ns(7));
-  EXPECT_EQ(exposed_communication(steps_of(trace).front().devices.front()), ns(73));
+  EXPECT_EQ(handed_over(), time_of(7));
+  EXPECT_EQ(exposed_communication(steps_of(trace).front().devices.front()), time_of(73));
   trace.processes[0].tracks[1].slices.pop_back();
-  EXPECT_EQ(handed_over(), ns(0));
+  EXPECT_EQ(handed_over(), time_of(0));
 }
 
 TEST(Summary, CollectivesOfNoBucketAreInLine_AndWhatRunsBesideThemIsWork) {
@@ -71,10 +71,10 @@ TEST(Summary, CollectivesOfNoBucketAreInLine_AndWhatRunsBesideThemIsWork) {
   sort_slices(compute);
   const std::vector<StepView> steps = steps_of(trace);
   const DeviceStep& device = steps.front().devices.front();
-  EXPECT_EQ(communication_in_line(device), ns(10));
-  EXPECT_EQ(exposed_communication(device), ns(80));
-  EXPECT_EQ(communication_in_gaps(device), ns(0));
-  EXPECT_EQ(length(device.communication), ns(110));
+  EXPECT_EQ(communication_in_line(device), time_of(10));
+  EXPECT_EQ(exposed_communication(device), time_of(80));
+  EXPECT_EQ(communication_in_gaps(device), time_of(0));
+  EXPECT_EQ(length(device.communication), time_of(110));
   EXPECT_FALSE(device.work.empty());
 }
 
@@ -83,15 +83,15 @@ TEST(Summary, WaitsHaveTheirLongerCause) {
   std::vector<Wait> waits = summary_of(two_ranks()).waits;
   ASSERT_EQ(waits.size(), 2U);
   EXPECT_EQ(waits[0].rank, 0);
-  EXPECT_EQ(waits[0].length, ns(80));
+  EXPECT_EQ(waits[0].length, time_of(80));
   EXPECT_EQ(waits[0].cause, "bucket 1 (1.0 MiB) was in transfer");
 
   Trace late = two_ranks();
   for (Process& process : late.processes) {
-    process.tracks[1].slices[1].end = ns(125);
+    process.tracks[1].slices[1].end = time_of(125);
   }
   EXPECT_EQ(summary_of(late).waits[0].cause,
-            "rank 1 device 1 came to bucket 1's collective 30 ns later, from backward");
+            "rank 1 device 1 came to bucket 1's collective 30 time_of later, from backward");
 }
 
 TEST(Summary, AWaitForACollectiveOfNoBucketNamesIt) {
@@ -106,10 +106,10 @@ TEST(Summary, AWaitForACollectiveOfNoBucketNamesIt) {
 
 TEST(Summary, AWaitThatIsMostlyHandOverSaysSo) {
   Trace trace = two_ranks();
-  trace.processes[0].tracks[1].slices[1].begin = ns(130);
+  trace.processes[0].tracks[1].slices[1].begin = time_of(130);
   match_collectives(trace);
   EXPECT_EQ(summary_of(trace).waits.at(0).cause,
-            "bucket 1's collective was yet to begin, or had ended, for 60 ns");
+            "bucket 1's collective was yet to begin, or had ended, for 60 time_of");
 }
 
 // Rank 1 begins its step when rank 0's collective has long begun.

@@ -17,7 +17,7 @@ reports::GapQuestion question() {
   return question;
 }
 
-const MeasuringSettings kSettings{
+const MeasuringSettings kMeasuring{
     .backend = "host", .min_time = "20ms", .min_samples = 4, .oversubscribe = true};
 
 TEST(ExplainDefinition, OfASweep_TellsItsCellsAndHowTheyWereMeasured) {
@@ -44,7 +44,7 @@ TEST(ExplainDefinition, OfAFileInAFolder_TellsCellsAsTheyAreNamedNow) {
 }
 
 TEST(ExplainDefinition, OfAnExplanation_TellsItsRungs) {
-  const PlannedBefore planned = planned_by(definition_of(question(), 6, kSettings), "folder");
+  const PlannedBefore planned = planned_by(definition_of(question(), 6, kMeasuring), "folder");
   EXPECT_EQ(planned.cells.size(), reports::ladder_cells(question()).size());
   for (const reports::RungCell& rung : reports::ladder_cells(question())) {
     EXPECT_TRUE(planned.cells.contains(rung.cell.name())) << rung.label;
@@ -54,17 +54,17 @@ TEST(ExplainDefinition, OfAnExplanation_TellsItsRungs) {
 
 TEST(ExplainDefinition, OfAPrecision_TellsItsRungs_AndThatOfFp32HasNone) {
   reports::GapQuestion other = question();
-  EXPECT_EQ(definition_of(other, 6, kSettings).find("precision"), std::string::npos);
+  EXPECT_EQ(definition_of(other, 6, kMeasuring).find("precision"), std::string::npos);
   other.precision = "bf16";
-  const PlannedBefore planned = planned_by(definition_of(other, 6, kSettings), "folder");
+  const PlannedBefore planned = planned_by(definition_of(other, 6, kMeasuring), "folder");
   EXPECT_TRUE(planned.cells.contains("dp/threads/mlp-small/devices:2/batch:64/precision:bf16"));
 }
 
 TEST(ExplainDefinition, OtherQuestions_DifferInIt) {
   reports::GapQuestion other = question();
   other.input = "device";
-  EXPECT_NE(definition_of(question(), 6, kSettings), definition_of(other, 6, kSettings));
-  EXPECT_NE(definition_of(question(), 6, kSettings), definition_of(question(), 5, kSettings));
+  EXPECT_NE(definition_of(question(), 6, kMeasuring), definition_of(other, 6, kMeasuring));
+  EXPECT_NE(definition_of(question(), 6, kMeasuring), definition_of(question(), 5, kMeasuring));
 }
 
 TEST(ExplainDefinition, ForeignText_IsAnError_ThatNamesTheFolder) {

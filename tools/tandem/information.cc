@@ -12,10 +12,10 @@
 namespace tandem::cli {
 namespace {
 
-using Workload = std::tuple<std::string, std::int64_t, std::string>;
+using WorkloadKey = std::tuple<std::string, std::int64_t, std::string>;
 
 // A batch per device is one workload on all devices.
-Workload workload_of(const results::Cell& cell) {
+WorkloadKey workload_of(const results::Cell& cell) {
   const auto precision = cell.options.find("precision");
   return {cell.model, cell.global_batch, precision == cell.options.end() ? "" : precision->second};
 }
@@ -42,8 +42,8 @@ std::vector<std::size_t> ranks_of_spread(std::size_t count) {
 }
 
 // By workload, in the order of the sweep.
-std::map<Workload, std::size_t> spread(const std::vector<results::Cell>& cells) {
-  std::map<Workload, std::size_t> places;
+std::map<WorkloadKey, std::size_t> spread(const std::vector<results::Cell>& cells) {
+  std::map<WorkloadKey, std::size_t> places;
   for (const results::Cell& cell : cells) places.try_emplace(workload_of(cell), places.size());
   const std::vector<std::size_t> ranks = ranks_of_spread(places.size());
   for (auto& [workload, place] : places) place = ranks[place];
@@ -69,7 +69,7 @@ std::vector<CellGroup> by_information(const std::vector<results::Cell>& cells) {
     int& count = most[cell.model];
     count = std::max(count, cell.devices);
   }
-  const std::map<Workload, std::size_t> workloads = spread(cells);
+  const std::map<WorkloadKey, std::size_t> workloads = spread(cells);
   // How far from the most devices, what kind, which workload.
   std::map<std::tuple<int, int, std::size_t>, CellGroup> groups;
   for (std::size_t i = 0; i < cells.size(); ++i) {

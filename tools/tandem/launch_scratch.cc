@@ -21,11 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSharedMemory = "/dev/shm";
-constexpr std::string_view kPrefix = "tandem.";
+constexpr std::string_view kScratchPrefix = "tandem.";
 
 // A new folder "tandem.PID.XXXXXX".
 fs::path make_folder(const fs::path& parent) {
-  std::string name = (parent / fmt::format("{}{}.XXXXXX", kPrefix, ::getpid())).string();
+  std::string name = (parent / fmt::format("{}{}.XXXXXX", kScratchPrefix, ::getpid())).string();
   if (::mkdtemp(name.data()) == nullptr) {
     fail(ErrorKind::kFailure, "making a temporary folder in {}: {}; free some space, or set TMPDIR",
          parent.string(), std::strerror(errno));
@@ -41,8 +41,8 @@ fs::path temporary_folder() {
 
 // The process in "tandem.PID.rest".
 std::optional<pid_t> owner_of(std::string_view name) {
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  name.remove_prefix(kPrefix.size());
+  if (!name.starts_with(kScratchPrefix)) return std::nullopt;
+  name.remove_prefix(kScratchPrefix.size());
   pid_t owner = 0;
   const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), owner);
   const bool whole = error == std::errc{} && rest != name.data() + name.size() && *rest == '.';

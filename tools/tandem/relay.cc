@@ -13,11 +13,11 @@
 
 #include "common/base/error.h"
 #include "tools/tandem/exec_pointers.h"
+#include "tools/tandem/measuring.h"
 
 namespace tandem::cli {
 namespace {
 
-constexpr int kInterruptedExit = 130;
 constexpr int kNotStarted = 127;
 constexpr int kGraceMilliseconds = 5000;  // between SIGTERM and SIGKILL
 

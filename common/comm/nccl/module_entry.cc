@@ -27,10 +27,11 @@ void together(const std::vector<tandem::Communicator*>& ranks, const std::functi
   tandem::nccl::call_together(*load_api().api, ranks, calls);
 }
 
-constexpr tandem::NcclModule kModule{tandem::kNcclModuleAbi, &probe, &make_communicator, &together};
+constexpr tandem::NcclModule kNcclModule{tandem::kNcclModuleAbi, &probe, &make_communicator,
+                                         &together};
 
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const tandem::NcclModule* tandem_nccl_module() {
-  return &kModule;
+  return &kNcclModule;
 }

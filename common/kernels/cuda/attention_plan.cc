@@ -29,11 +29,6 @@ StoredMatrix of_scores(const AttentionShape& shape, DType type, const ScoreTiles
           .apart = shape.positions * tiles.stride};
 }
 
-StoredMatrix read_as_transposed(StoredMatrix matrix) {
-  matrix.transposed = true;
-  return matrix;
-}
-
 std::int64_t packed(const AttentionShape& shape) { return 3 * shape.width(); }
 
 }  // namespace

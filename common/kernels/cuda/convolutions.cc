@@ -15,7 +15,7 @@ namespace tandem::cuda {
 namespace {
 
 // More than any engine asks for at the batches that fit beside its activations.
-constexpr Bytes kMostWorkspace = mib(512);
+constexpr Bytes kMostConvolutionWorkspace = mib(512);
 
 constexpr std::int64_t kAlignment = 256;  // of what lies behind a workspace
 
@@ -48,7 +48,7 @@ PlanChoice Convolutions::choose(const ConvolutionKey& key) {
   try {
     return choose_plan(session_.api(), session_.handle(),
                        convolution_graph(session_.api(), session_.handle(), key),
-                       {refused_notes(key.type, precision_), kMostWorkspace});
+                       {refused_notes(key.type, precision_), kMostConvolutionWorkspace});
   } catch (const CudnnError& refusal) {
     return {std::nullopt, refusal.what()};
   }

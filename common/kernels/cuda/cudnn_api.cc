@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kAdvice =
     "install cuDNN 9 for the toolkit's CUDA, or add its folder to LD_LIBRARY_PATH";
 
-constexpr std::size_t kOldest = 90000;  // the header's functions and statuses are of 9
+constexpr std::size_t kOldestVersion = 90000;  // the header's functions and statuses are of 9
 
 std::string version_text(std::size_t version) {  // 91900 is 9.19.0
   return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
@@ -53,7 +53,7 @@ LoadedCudnn load_cudnn_from(const char* file, CudnnApi& api) {
     return {nullptr, fmt::format("{} has no {}: {}", file, missing, kAdvice), ""};
   }
   const std::size_t version = api.get_version();
-  if (version < kOldest) {
+  if (version < kOldestVersion) {
     return {nullptr, fmt::format("{} is of version {}: {}", file, version_text(version), kAdvice),
             ""};
   }

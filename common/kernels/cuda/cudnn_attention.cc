@@ -14,13 +14,13 @@ namespace tandem::cuda {
 namespace {
 
 // Backward that gives the same bits every time keeps all scores' gradients of a batch, in bf16.
-constexpr Bytes kMostWorkspace = mib(2048);
+constexpr Bytes kMostAttentionWorkspace = mib(2048);
 
 constexpr std::int64_t kOperandAlignment = 16;
 constexpr std::int64_t kWorkspaceAlignment = 256;
 
 // Earlier ones want a mask of their own where positions are no multiple of 128.
-constexpr std::size_t kOldest = 91600;
+constexpr std::size_t kOldestWithAttention = 91600;
 
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 constexpr float kOneValue = 1;
@@ -62,11 +62,11 @@ CudnnAttention::CudnnAttention(CudaDevice& device, const LoadedCudnn& cudnn)
 
 CudnnAttention::Plans CudnnAttention::make_plans(const AttentionShape& shape) {
   const CudnnApi& api = session_.api();
-  if (api.get_version() < kOldest) {
+  if (api.get_version() < kOldestWithAttention) {
     return {std::nullopt, std::nullopt, "cuDNN " + cudnn_.version + " is older than 9.16"};
   }
   const DeviceGuard here(gpu_.ordinal());
-  const PlanLimits limits{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, kMostWorkspace};
+  const PlanLimits limits{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, kMostAttentionWorkspace};
   try {
     PlanChoice forward = choose_plan(
         api, session_.handle(), attention_forward_graph(api, session_.handle(), shape), limits);

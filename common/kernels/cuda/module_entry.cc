@@ -5,7 +5,7 @@
 
 namespace {
 
-constexpr tandem::CudaKernelsModule kModule{
+constexpr tandem::CudaKernelsModule kCudaKernelsModule{
     tandem::kCudaKernelsAbi, &tandem::cuda::make_cuda_operations,
     &tandem::cuda::cuda_library_version, &tandem::cuda::lack_of_cuda_images};
 
@@ -13,5 +13,5 @@ constexpr tandem::CudaKernelsModule kModule{
 
 extern "C" __attribute__((visibility("default"))) const tandem::CudaKernelsModule*
 tandem_cuda_kernels_module() {
-  return &kModule;
+  return &kCudaKernelsModule;
 }

@@ -29,11 +29,6 @@ StoredMatrix as_it_lies(std::int64_t rows, std::int64_t columns, DType type) {
   return {.rows = columns, .columns = rows, .type = type, .transposed = false};
 }
 
-StoredMatrix read_as_transposed(StoredMatrix matrix) {
-  matrix.transposed = true;
-  return matrix;
-}
-
 cublasLtEpilogue_t epilogue_of(const LinearForward& op) {
   switch (op.activation) {
     case Activation::kNone:
@@ -49,6 +44,11 @@ cublasLtEpilogue_t epilogue_of(const LinearForward& op) {
 }
 
 }  // namespace
+
+StoredMatrix read_as_transposed(StoredMatrix matrix) {
+  matrix.transposed = true;
+  return matrix;
+}
 
 ProductPlan plan_of(const LinearForward& op) {
   const auto& [batch, in, out] = op.shape;

@@ -40,6 +40,8 @@ struct StoredMatrix {
   auto operator<=>(const StoredMatrix&) const = default;
 };
 
+[[nodiscard]] StoredMatrix read_as_transposed(StoredMatrix matrix);
+
 // d = epilogue(a . b), for each matrix of a batch. The epilogue's vector is a bias, or receives a
 // bias gradient.
 struct ProductPlan {

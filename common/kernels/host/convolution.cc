@@ -23,15 +23,15 @@ using Arguments = std::unordered_map<int, memory>;
 
 enum class Pass { kForward, kBackwardInput, kBackwardWeight };
 
-struct Key {
+struct ConvolutionKey {
   Pass pass = Pass::kForward;
   ConvolutionShape shape;
   DType type = DType::kFloat32;  // of all but the gradient of the weight
 
-  auto operator<=>(const Key&) const = default;
+  auto operator<=>(const ConvolutionKey&) const = default;
 };
 
-std::string to_string(const Key& key) {
+std::string to_string(const ConvolutionKey& key) {
   const ConvolutionShape& s = key.shape;
   const char* name = key.pass == Pass::kForward         ? "convolution_forward"
                      : key.pass == Pass::kBackwardInput ? "convolution_backward_input"
@@ -43,17 +43,17 @@ std::string to_string(const Key& key) {
 
 // Sizes in oneDNN's order, (batch, channels, height, width) and (out, in, height, width), whatever
 // the layout.
-memory::desc input_of(const Key& key) {
+memory::desc input_of(const ConvolutionKey& key) {
   const ConvolutionShape& s = key.shape;
   return {{s.batch, s.in, s.height, s.width}, library_type(key.type), Tag::nhwc};
 }
 
-memory::desc output_of(const Key& key) {
+memory::desc output_of(const ConvolutionKey& key) {
   const ConvolutionShape& s = key.shape;
   return {{s.batch, s.out, s.out_height(), s.out_width()}, library_type(key.type), Tag::nhwc};
 }
 
-memory::desc weight_of(const Key& key, Tag tag) {
+memory::desc weight_of(const ConvolutionKey& key, Tag tag) {
   const ConvolutionShape& s = key.shape;
   const DType type = key.pass == Pass::kBackwardWeight ? DType::kFloat32 : key.type;
   return {{s.out, s.in, s.kernel, s.kernel}, library_type(type), tag};
@@ -82,29 +82,29 @@ Window window_of(const ConvolutionShape& s) {
           {behind(s.height, s.out_height()), behind(s.width, s.out_width())}};
 }
 
-constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
+constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
 dnnl::convolution_forward::primitive_desc forward_description(const dnnl::engine& engine,
-                                                              const Key& key) {
-  Key forward = key;
+                                                              const ConvolutionKey& key) {
+  ConvolutionKey forward = key;
   forward.pass = Pass::kForward;
   const Window window = window_of(key.shape);
   return describe_forward<dnnl::convolution_forward>(
-      engine, library_attributes(), dnnl::prop_kind::forward_training, kAlgorithm,
-      input_of(forward), weight_of(forward, Tag::any), output_of(forward), window.strides,
-      window.before, window.after);
+      engine, library_attributes(), dnnl::prop_kind::forward_training, kDirect, input_of(forward),
+      weight_of(forward, Tag::any), output_of(forward), window.strides, window.before,
+      window.after);
 }
 
 template <class Primitive>
 typename Primitive::primitive_desc backward_description(const dnnl::engine& engine,
-                                                        const Key& key) {
+                                                        const ConvolutionKey& key) {
   const Window window = window_of(key.shape);
-  return describe_backward<Primitive>(engine, forward_description(engine, key), kAlgorithm,
+  return describe_backward<Primitive>(engine, forward_description(engine, key), kDirect,
                                       input_of(key), weight_of(key, Tag::any), output_of(key),
                                       window.strides, window.before, window.after);
 }
 
-Planned plan(const dnnl::engine& engine, const Key& key) {
+Planned plan(const dnnl::engine& engine, const ConvolutionKey& key) {
   switch (key.pass) {
     case Pass::kForward: {
       const auto description = forward_description(engine, key);
@@ -156,9 +156,9 @@ std::size_t in_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 // A convolution and the copy of its weight, with the memory objects that they are executed with;
 // each execution points them elsewhere. Of the scratch memory the first part is the weight in the
 // library's layout, the rest is what both work in.
-class Prepared {
+class PreparedConvolution {
  public:
-  Prepared(const dnnl::engine& engine, const Key& key)
+  PreparedConvolution(const dnnl::engine& engine, const ConvolutionKey& key)
       : names_(names_of(key.pass)),
         makes_weight_(key.pass == Pass::kBackwardWeight),
         planned_(plan(engine, key)),
@@ -234,8 +234,8 @@ class Convolutions::Library {
  public:
   explicit Library(Scratch& scratch) : scratch_(scratch) {}
 
-  Work work(const Key& key, const Addresses& at) {
-    const std::shared_ptr<Prepared> prepared = find_or_make(key);
+  Work work(const ConvolutionKey& key, const Addresses& at) {
+    const std::shared_ptr<PreparedConvolution> prepared = find_or_make(key);
     Scratch::Memory scratch = scratch_.of(prepared->scratch());
     return {scratch.bytes, [key, at, prepared, scratch, stream = stream_] {
               translated(key, [&] { prepared->execute(stream, at, scratch.bytes.data()); });
@@ -245,11 +245,12 @@ class Convolutions::Library {
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(prepared_.size()); }
 
  private:
-  std::shared_ptr<Prepared> find_or_make(const Key& key) {
-    std::shared_ptr<Prepared>& prepared = prepared_[key];
+  std::shared_ptr<PreparedConvolution> find_or_make(const ConvolutionKey& key) {
+    std::shared_ptr<PreparedConvolution>& prepared = prepared_[key];
     if (!prepared) {
       const SingleThreaded planning;
-      prepared = translated(key, [&] { return std::make_shared<Prepared>(engine_, key); });
+      prepared =
+          translated(key, [&] { return std::make_shared<PreparedConvolution>(engine_, key); });
     }
     return prepared;
   }
@@ -258,7 +259,7 @@ class Convolutions::Library {
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
   // Shared with queued work, which may still need them when the cache goes.
-  std::map<Key, std::shared_ptr<Prepared>> prepared_;
+  std::map<ConvolutionKey, std::shared_ptr<PreparedConvolution>> prepared_;
 };
 
 Convolutions::Convolutions(Scratch& scratch, LinearProducts& products)

@@ -30,17 +30,17 @@ memory::desc vector(DType type, std::int64_t size) { return {{size}, library_typ
 enum class Product { kForward, kBackwardInput, kBackwardWeight };
 enum class Bias { kNone, kPresent };
 
-struct Key {
+struct ProductKey {
   Product product = Product::kForward;
   LinearShape shape;
   DType type = DType::kFloat32;  // of all but the gradients of parameters
   Activation activation = Activation::kNone;
   Bias bias = Bias::kNone;
 
-  auto operator<=>(const Key&) const = default;
+  auto operator<=>(const ProductKey&) const = default;
 };
 
-std::string to_string(const Key& key) {
+std::string to_string(const ProductKey& key) {
   const LinearShape& s = key.shape;
   const char* name = key.product == Product::kForward         ? "linear_forward"
                      : key.product == Product::kBackwardInput ? "linear_backward_input"
@@ -49,17 +49,17 @@ std::string to_string(const Key& key) {
 }
 
 // A primitive and the memory objects it is executed with; each execution points them elsewhere.
-struct Prepared {
+struct PreparedProduct {
   dnnl::primitive primitive;
   Arguments arguments;
   Bytes scratch;
 };
 
 template <class Description>
-Prepared finish(const dnnl::engine& engine, const Description& description,
-                dnnl::primitive primitive,
-                std::initializer_list<std::pair<int, memory::desc>> operands) {
-  Prepared prepared{std::move(primitive), {}, {}};
+PreparedProduct finish(const dnnl::engine& engine, const Description& description,
+                       dnnl::primitive primitive,
+                       std::initializer_list<std::pair<int, memory::desc>> operands) {
+  PreparedProduct prepared{std::move(primitive), {}, {}};
   for (const auto& [argument, desc] : operands) {
     if (desc.is_zero()) continue;  // oneDNN refuses what it did not ask for
     prepared.arguments.emplace(argument, memory(desc, engine, nullptr));
@@ -71,11 +71,11 @@ Prepared finish(const dnnl::engine& engine, const Description& description,
 }
 
 // What stands for an operand that is not there.
-memory::desc present(const Key& key, const memory::desc& desc) {
+memory::desc present(const ProductKey& key, const memory::desc& desc) {
   return key.bias == Bias::kPresent ? desc : memory::desc();
 }
 
-Prepared make_forward(const dnnl::engine& engine, const Key& key) {
+PreparedProduct make_forward(const dnnl::engine& engine, const ProductKey& key) {
   const LinearShape& s = key.shape;
   const memory::desc x = matrix(key.type, s.batch, s.in);
   const memory::desc weight_transposed = matrix(key.type, s.in, s.out, Tag::ba);
@@ -93,7 +93,7 @@ Prepared make_forward(const dnnl::engine& engine, const Key& key) {
 }
 
 dnnl::inner_product_forward::primitive_desc forward_description(const dnnl::engine& engine,
-                                                                const Key& key) {
+                                                                const ProductKey& key) {
   const LinearShape& s = key.shape;
   return describe_forward<dnnl::inner_product_forward>(
       engine, library_attributes(), dnnl::prop_kind::forward_training,
@@ -101,7 +101,7 @@ dnnl::inner_product_forward::primitive_desc forward_description(const dnnl::engi
       matrix(key.type, s.batch, s.out));
 }
 
-Prepared make_backward_input(const dnnl::engine& engine, const Key& key) {
+PreparedProduct make_backward_input(const dnnl::engine& engine, const ProductKey& key) {
   const LinearShape& s = key.shape;
   const memory::desc dx = matrix(key.type, s.batch, s.in);
   const memory::desc weight = matrix(key.type, s.out, s.in);
@@ -113,7 +113,7 @@ Prepared make_backward_input(const dnnl::engine& engine, const Key& key) {
                 {{DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, dx}});
 }
 
-Prepared make_backward_weight(const dnnl::engine& engine, const Key& key) {
+PreparedProduct make_backward_weight(const dnnl::engine& engine, const ProductKey& key) {
   const LinearShape& s = key.shape;
   const memory::desc x = matrix(key.type, s.batch, s.in);
   const memory::desc dweight = matrix(DType::kFloat32, s.out, s.in);
@@ -129,7 +129,7 @@ Prepared make_backward_weight(const dnnl::engine& engine, const Key& key) {
                  {DNNL_ARG_DIFF_BIAS, dbias}});
 }
 
-Prepared make(const dnnl::engine& engine, const Key& key) {
+PreparedProduct make(const dnnl::engine& engine, const ProductKey& key) {
   const SingleThreaded planning;
   switch (key.product) {
     case Product::kForward:
@@ -143,7 +143,9 @@ Prepared make(const dnnl::engine& engine, const Key& key) {
 }
 
 // oneDNN takes no pointers to const; the operands named here are only read.
-void* address(ConstAnySpan operand) { return const_cast<std::byte*>(data_or_null(operand)); }
+void* address_or_null(ConstAnySpan operand) {
+  return const_cast<std::byte*>(data_or_null(operand));
+}
 
 Bias bias_of(ConstAnySpan bias) { return bias.empty() ? Bias::kNone : Bias::kPresent; }
 
@@ -160,8 +162,8 @@ class LinearProducts::Library {
 
   // `count` operands, of which the memory objects of `key` are told when the work runs.
   template <std::size_t count>
-  Work work(const Key& key, const std::array<Operand, count>& operands) {
-    const std::shared_ptr<Prepared> prepared = find_or_make(key);
+  Work work(const ProductKey& key, const std::array<Operand, count>& operands) {
+    const std::shared_ptr<PreparedProduct> prepared = find_or_make(key);
     Scratch::Memory scratch = scratch_.of(prepared->scratch);
     return {scratch.bytes, [key, prepared, operands, scratch, stream = stream_] {
               translated(key, [&] {
@@ -178,10 +180,11 @@ class LinearProducts::Library {
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(prepared_.size()); }
 
  private:
-  std::shared_ptr<Prepared> find_or_make(const Key& key) {
-    std::shared_ptr<Prepared>& prepared = prepared_[key];
+  std::shared_ptr<PreparedProduct> find_or_make(const ProductKey& key) {
+    std::shared_ptr<PreparedProduct>& prepared = prepared_[key];
     if (!prepared) {
-      prepared = translated(key, [&] { return std::make_shared<Prepared>(make(engine_, key)); });
+      prepared =
+          translated(key, [&] { return std::make_shared<PreparedProduct>(make(engine_, key)); });
     }
     return prepared;
   }
@@ -190,7 +193,7 @@ class LinearProducts::Library {
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
   // Shared with queued work, which may still need them when the cache goes.
-  std::map<Key, std::shared_ptr<Prepared>> prepared_;
+  std::map<ProductKey, std::shared_ptr<PreparedProduct>> prepared_;
 };
 
 LinearProducts::LinearProducts(Scratch& scratch) : library_(std::make_unique<Library>(scratch)) {}
@@ -201,11 +204,12 @@ LinearProducts::Work LinearProducts::prepare(const LinearForward& op) {
   const bool is_gelu = op.activation == Activation::kGelu;
   const Activation fused = is_gelu ? Activation::kNone : op.activation;
   const AnySpan result = is_gelu ? op.before : op.y;
-  Work work = library_->work(
-      Key{Product::kForward, op.shape, op.x.dtype(), fused, bias_of(op.bias)},
-      std::array{Operand{DNNL_ARG_SRC, address(op.x)},
-                 Operand{DNNL_ARG_WEIGHTS, address(op.weight)},
-                 Operand{DNNL_ARG_BIAS, address(op.bias)}, Operand{DNNL_ARG_DST, result.data()}});
+  Work work =
+      library_->work(ProductKey{Product::kForward, op.shape, op.x.dtype(), fused, bias_of(op.bias)},
+                     std::array{Operand{DNNL_ARG_SRC, address_or_null(op.x)},
+                                Operand{DNNL_ARG_WEIGHTS, address_or_null(op.weight)},
+                                Operand{DNNL_ARG_BIAS, address_or_null(op.bias)},
+                                Operand{DNNL_ARG_DST, result.data()}});
   if (!is_gelu) return work;
   return {work.scratch, [product = std::move(work.body), op] {
             product();
@@ -214,18 +218,19 @@ LinearProducts::Work LinearProducts::prepare(const LinearForward& op) {
 }
 
 LinearProducts::Work LinearProducts::prepare(const LinearBackwardInput& op) {
-  return library_->work(Key{Product::kBackwardInput, op.shape, op.dy.dtype()},
-                        std::array{Operand{DNNL_ARG_DIFF_DST, address(op.dy)},
-                                   Operand{DNNL_ARG_WEIGHTS, address(op.weight)},
+  return library_->work(ProductKey{Product::kBackwardInput, op.shape, op.dy.dtype()},
+                        std::array{Operand{DNNL_ARG_DIFF_DST, address_or_null(op.dy)},
+                                   Operand{DNNL_ARG_WEIGHTS, address_or_null(op.weight)},
                                    Operand{DNNL_ARG_DIFF_SRC, op.dx.data()}});
 }
 
 LinearProducts::Work LinearProducts::prepare(const LinearBackwardWeight& op) {
-  return library_->work(
-      Key{Product::kBackwardWeight, op.shape, op.x.dtype(), Activation::kNone, bias_of(op.dbias)},
-      std::array{Operand{DNNL_ARG_SRC, address(op.x)}, Operand{DNNL_ARG_DIFF_DST, address(op.dy)},
-                 Operand{DNNL_ARG_DIFF_WEIGHTS, op.dweight.data()},
-                 Operand{DNNL_ARG_DIFF_BIAS, data_or_null(op.dbias)}});
+  return library_->work(ProductKey{Product::kBackwardWeight, op.shape, op.x.dtype(),
+                                   Activation::kNone, bias_of(op.dbias)},
+                        std::array{Operand{DNNL_ARG_SRC, address_or_null(op.x)},
+                                   Operand{DNNL_ARG_DIFF_DST, address_or_null(op.dy)},
+                                   Operand{DNNL_ARG_DIFF_WEIGHTS, op.dweight.data()},
+                                   Operand{DNNL_ARG_DIFF_BIAS, data_or_null(op.dbias)}});
 }
 
 std::int64_t LinearProducts::count() const { return library_->count(); }

@@ -7,14 +7,14 @@
 namespace tandem::cuda {
 namespace {
 
-thread_local Capture* current = nullptr;
+thread_local Capture* current_capture = nullptr;
 
 }  // namespace
 
 Capture::Capture(cudaStream_t origin, int gpu) : origin_(origin), gpu_(gpu) {
-  TANDEM_CHECK(current == nullptr, "a capture within a capture, on GPU {}", gpu);
+  TANDEM_CHECK(current_capture == nullptr, "a capture within a capture, on GPU {}", gpu);
   TANDEM_CUDA(gpu, cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal));
-  current = this;
+  current_capture = this;
 }
 
 Capture::~Capture() {
@@ -23,7 +23,7 @@ Capture::~Capture() {
 }
 
 cudaGraph_t Capture::end() {
-  current = nullptr;
+  current_capture = nullptr;
   is_open_ = false;
   cudaGraph_t graph = nullptr;
   ended_ = cudaStreamEndCapture(origin_, &graph);
@@ -55,17 +55,18 @@ bool Capture::is_spoiled() const noexcept {
 }
 
 void Capture::look_after(const char* call) noexcept {
-  if (current == nullptr || current->spoiler_ || !current->is_spoiled()) return;
+  if (current_capture == nullptr || current_capture->spoiler_ || !current_capture->is_spoiled())
+    return;
   try {
-    current->spoiler_ = call;
+    current_capture->spoiler_ = call;
   } catch (...) {  // no memory for the name: cudaStreamEndCapture says that it was spoiled
   }
 }
 
 bool Capture::holds(cudaStream_t stream) {
-  if (current == nullptr) return false;
+  if (current_capture == nullptr) return false;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  TANDEM_CUDA(current->gpu_, cudaStreamIsCapturing(stream, &status));
+  TANDEM_CUDA(current_capture->gpu_, cudaStreamIsCapturing(stream, &status));
   return status != cudaStreamCaptureStatusNone;
 }
 

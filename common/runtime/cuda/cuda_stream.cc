@@ -16,7 +16,7 @@
 namespace tandem::cuda {
 namespace {
 
-std::size_t count_of(Bytes size) { return static_cast<std::size_t>(size.value); }
+std::size_t length_of(Bytes size) { return static_cast<std::size_t>(size.value); }
 
 // The time travels as the pointer itself: work that a lost GPU drops has then nothing to free.
 static_assert(sizeof(void*) == sizeof(Nanoseconds::rep));
@@ -141,7 +141,7 @@ std::unique_ptr<StreamGraph> CudaStream::capture(const std::function<void()>& en
 void CudaStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
   if (lost() != nullptr) return;
   const DeviceGuard here(gpu_.ordinal());
-  const std::size_t count = count_of(destination.bytes());
+  const std::size_t count = length_of(destination.bytes());
   const bool host_side = destination.device().is_host_memory() || source.device().is_host_memory();
   const int to = host_side ? 0 : map_.gpu_of(destination.device()).ordinal();
   const int from = host_side ? 0 : map_.gpu_of(source.device()).ordinal();
@@ -159,7 +159,7 @@ void CudaStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
 void CudaStream::zero_bytes(ByteSpan destination) {
   if (lost() != nullptr) return;
   const DeviceGuard here(gpu_.ordinal());
-  gpu_.after_enqueue(cudaMemsetAsync(destination.data(), 0, count_of(destination.bytes()), get()),
+  gpu_.after_enqueue(cudaMemsetAsync(destination.data(), 0, length_of(destination.bytes()), get()),
                      "cudaMemsetAsync");
 }
 

@@ -5,11 +5,11 @@
 
 namespace {
 
-constexpr tandem::CudaModule kModule{tandem::kCudaModuleAbi, &tandem::cuda::probe,
-                                     &tandem::cuda::make_cuda_platform};
+constexpr tandem::CudaModule kCudaModule{tandem::kCudaModuleAbi, &tandem::cuda::probe,
+                                         &tandem::cuda::make_cuda_platform};
 
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const tandem::CudaModule* tandem_cuda_module() {
-  return &kModule;
+  return &kCudaModule;
 }

@@ -23,8 +23,8 @@ Finding find_true(Classroom&) { return {bench::holds_if(true), {"first", "second
 Finding find_false(Classroom&) { return {bench::holds_if(false), {}, "a test"}; }
 Finding find_nothing(Classroom&) { fail(ErrorKind::kFailure, "adding 1: it broke: mend it"); }
 
-constexpr Lesson kTrue{"true", "It is.", find_true};
-constexpr Lesson kFalse{"false", "It is not.", find_false};
+constexpr Lesson kTrueLesson{"true", "It is.", find_true};
+constexpr Lesson kFalseLesson{"false", "It is not.", find_false};
 constexpr Lesson kBroken{"broken", "It breaks.", find_nothing};
 
 struct Outcome {
@@ -53,7 +53,7 @@ TEST(RunLessonsTest, NeitherClaimNorContraryFound_OrBoth_DecidesNothing) {
 }
 
 TEST(RunLessonsTest, Block_HasNumberClaimVerdictEvidenceAndScope) {
-  EXPECT_EQ(run({&kTrue}).text,
+  EXPECT_EQ(run({&kTrueLesson}).text,
             "1. true\n"
             "   claim     It is.\n"
             "   verdict   holds\n"
@@ -65,14 +65,14 @@ TEST(RunLessonsTest, Block_HasNumberClaimVerdictEvidenceAndScope) {
 }
 
 TEST(RunLessonsTest, Verdicts_AreNoneOfTheExitStatus) {
-  const Outcome outcome = run({&kTrue, &kFalse});
+  const Outcome outcome = run({&kTrueLesson, &kFalseLesson});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_TRUE(holds(outcome.text, "verdict   does not hold"));
   EXPECT_TRUE(holds(outcome.text, "2 claims: 1 hold, 1 do not, 0 not decidable here"));
 }
 
 TEST(RunLessonsTest, BrokenLesson_SaysWhy_OthersStillRun_StatusIs1) {
-  const Outcome outcome = run({&kBroken, &kTrue});
+  const Outcome outcome = run({&kBroken, &kTrueLesson});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_TRUE(holds(outcome.text, "verdict   could not be run\n   reason    adding 1: it broke"));
   EXPECT_TRUE(holds(outcome.text, "2. true\n"));
@@ -95,7 +95,7 @@ TEST(RunLessonsTest, BrokenLessonOfTwoRanks_SaysWhyOnce_OthersStillRun) {
   run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
     const auto rank = static_cast<std::size_t>(bootstrap.rank());
     Classroom room(bootstrap);
-    statuses[rank] = run_lessons({&kBrokenThere, &kTrue}, room, out[rank]);
+    statuses[rank] = run_lessons({&kBrokenThere, &kTrueLesson}, room, out[rank]);
   });
   EXPECT_EQ(statuses[0], 1);
   EXPECT_EQ(out[1].str(), "");
@@ -119,15 +119,15 @@ TEST(RunLessonsTest, MoreCoresNeeded_IsNotDecidable) {
 
 TEST(RunLessonsTest, UnknownName_IsAUsageError_ThatListsTheKnown) {
   const Error error = error_of([] {
-    static_cast<void>(bench::choose_lessons({&kTrue, &kFalse}, {"no"}));
+    static_cast<void>(bench::choose_lessons({&kTrueLesson, &kFalseLesson}, {"no"}));
   });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_STREQ(error.what(), "unknown lesson 'no': use some of true, false");
 }
 
 TEST(RunLessonsTest, Names_ChooseInTheOrderOfAll) {
-  const Lessons all{&kTrue, &kBroken, &kFalse};
-  EXPECT_EQ(bench::choose_lessons(all, {"false", "true"}), (Lessons{&kTrue, &kFalse}));
+  const Lessons all{&kTrueLesson, &kBroken, &kFalseLesson};
+  EXPECT_EQ(bench::choose_lessons(all, {"false", "true"}), (Lessons{&kTrueLesson, &kFalseLesson}));
   EXPECT_EQ(bench::choose_lessons(all, {}), all);
 }
 

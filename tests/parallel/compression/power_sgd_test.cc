@@ -10,17 +10,17 @@
 namespace tandem::test {
 namespace {
 
-constexpr int kStart = 2;  // steps before compression
+constexpr int kPlainSteps = 2;  // steps before compression
 
 // Sums of some 50 products of numbers about 1, over a few steps that build on one another.
 constexpr double kTolerance = 2e-5;
 
 HookRun run_of(int rank, int ranks) {
   return {.options = {.compression = Compression::kPowerSgd,
-                      .power_sgd = {.rank = rank, .start_step = kStart, .seed = 7}},
+                      .power_sgd = {.rank = rank, .start_step = kPlainSteps, .seed = 7}},
           .buckets = {{{37, 53}, {37}, {31, 5, 7}}, {{3, 3}, {}}, {{40, 41}}},
           .ranks = ranks,
-          .steps = kStart + 5,
+          .steps = kPlainSteps + 5,
           .values = random_values};
 }
 
@@ -64,7 +64,7 @@ TEST_P(PowerSgdRanks, MatricesOverSeveralSteps_FollowTheNaiveModel) {
     const auto r = static_cast<std::size_t>(GetParam().rank);
     NaivePowerSgd naive(n, m, r, run.ranks, 7, first_random);
     first_random += m * r;
-    for (int step = kStart; step < run.steps; ++step) {
+    for (int step = kPlainSteps; step < run.steps; ++step) {
       SCOPED_TRACE(testing::Message() << "gradient " << gradient << ", step " << step);
       const Dense expected = naive.step(run.of_all_ranks(step, gradient));
       expect_close(results[static_cast<std::size_t>(step)][gradient], expected.values, kTolerance);
@@ -86,7 +86,7 @@ TEST_P(PowerSgdRanks, VectorsScalarsAndSmallMatrices_AreAveragedExactly) {
 TEST_P(PowerSgdRanks, BeforeTheStart_EverythingIsAveragedExactly) {
   const HookRun run = run_of(GetParam().rank, GetParam().ranks);
   const auto results = run_hook(run);
-  for (int step = 0; step < kStart; ++step) {
+  for (int step = 0; step < kPlainSteps; ++step) {
     for (std::size_t gradient = 0; gradient < run.shapes().size(); ++gradient) {
       EXPECT_EQ(results[static_cast<std::size_t>(step)][gradient],
                 average(run.of_all_ranks(step, gradient)));
@@ -123,7 +123,7 @@ TEST(PowerSgd, OfTheMatrixsTrueRankOrMore_ReproducesTheAverage) {
   for (const int rank : {2, 3, 8}) {
     const HookRun run = low_rank_run(rank);
     const auto results = run_hook(run);
-    for (int step = kStart; step < run.steps; ++step) {
+    for (int step = kPlainSteps; step < run.steps; ++step) {
       SCOPED_TRACE(testing::Message() << "rank " << rank << ", step " << step);
       expect_close(results[static_cast<std::size_t>(step)][0], average(run.of_all_ranks(step, 0)),
                    kTolerance);
@@ -133,8 +133,8 @@ TEST(PowerSgd, OfTheMatrixsTrueRankOrMore_ReproducesTheAverage) {
 
 TEST(PowerSgd, OfLessThanTheTrueRank_DoesNot) {
   const HookRun run = low_rank_run(1);
-  const Values result = run_hook(run)[kStart][0];
-  const Values exact = average(run.of_all_ranks(kStart, 0));
+  const Values result = run_hook(run)[kPlainSteps][0];
+  const Values exact = average(run.of_all_ranks(kPlainSteps, 0));
   double largest = 0;
   for (std::size_t i = 0; i < exact.size(); ++i) {
     largest = std::max(largest, static_cast<double>(std::abs(result[i] - exact[i])));
@@ -147,7 +147,7 @@ TEST(PowerSgd, OfLessThanTheTrueRank_DoesNot) {
 TEST(PowerSgd, OverManySteps_LosesNothingOfTheSum) {
   HookRun run = run_of(2, 2);
   run.buckets = {{{24, 25}}};
-  run.steps = kStart + 40;
+  run.steps = kPlainSteps + 40;
   run.values = [](int rank, int, std::size_t gradient, const Shape& shape) {
     return random_values(rank, 0, gradient, shape);
   };
@@ -156,7 +156,7 @@ TEST(PowerSgd, OverManySteps_LosesNothingOfTheSum) {
   double missed = 0;
   for (std::size_t i = 0; i < exact.size(); ++i) {
     double sum = 0;
-    for (std::size_t step = kStart; step < results.size(); ++step)
+    for (std::size_t step = kPlainSteps; step < results.size(); ++step)
       sum += double{results[step][0][i]};
     missed = std::max(missed, std::abs(sum / 40 - double{exact[i]}));
   }
@@ -166,18 +166,19 @@ TEST(PowerSgd, OverManySteps_LosesNothingOfTheSum) {
 TEST(PowerSgd, AfterAStepOfZeros_GoesOn) {
   HookRun run = low_rank_run(2);
   run.values = [](int rank, int step, std::size_t gradient, const Shape& shape) {
-    if (step > kStart) return of_rank_one(rank, step, gradient, shape);
+    if (step > kPlainSteps) return of_rank_one(rank, step, gradient, shape);
     return Values(static_cast<std::size_t>(shape.count()), 0);
   };
   const auto results = run_hook(run);
-  for (const float value : results[kStart][0]) ASSERT_EQ(value, 0);
-  expect_close(results[kStart + 1][0], average(run.of_all_ranks(kStart + 1, 0)), kTolerance);
+  for (const float value : results[kPlainSteps][0]) ASSERT_EQ(value, 0);
+  expect_close(results[kPlainSteps + 1][0], average(run.of_all_ranks(kPlainSteps + 1, 0)),
+               kTolerance);
 }
 
 // On one rank of two that are imagined, to count its calls.
 class PowerSgdCalls : public testing::Test {
  protected:
-  PowerSgdOptions options(int rank = 2) { return {.rank = rank, .start_step = kStart}; }
+  PowerSgdOptions options(int rank = 2) { return {.rank = rank, .start_step = kPlainSteps}; }
 
   std::vector<std::int64_t> step(PowerSgd& hook, std::size_t buckets) {
     communicator_.forget_calls();
@@ -202,7 +203,7 @@ TEST_F(PowerSgdCalls, PerBucket_AreThreeCollectivesFromTheStartOn) {
   hook.set_buckets(buckets.hook);
   const Counts whole{1200 + 16 + 640, 32, 3008};  // the last one with its gap
   EXPECT_EQ(hook.bytes_per_step(), Bytes{4 * (1856 + 32 + 3008)});
-  for (int i = 0; i < kStart; ++i) EXPECT_EQ(step(hook, 3), whole);
+  for (int i = 0; i < kPlainSteps; ++i) EXPECT_EQ(step(hook, 3), whole);
   const Counts compressed{16, 2 * (40 + 20), 2 * (30 + 32), 32, 2 * 50, 2 * 60};
   EXPECT_EQ(hook.bytes_per_step(), Bytes{4 * (16 + 120 + 124 + 32 + 100 + 120)});
   for (int i = 0; i < 2; ++i) EXPECT_EQ(step(hook, 3), compressed);

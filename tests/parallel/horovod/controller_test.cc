@@ -14,8 +14,8 @@ namespace {
 
 using test::error_of;
 using test::mentions;
-using Tensors = std::vector<int>;
-using Cycle = std::vector<Tensors>;  // what becomes ready, by rank
+using TensorNumbers = std::vector<int>;
+using Cycle = std::vector<TensorNumbers>;  // what becomes ready, by rank
 
 constexpr int kTensors = 8;
 
@@ -55,16 +55,16 @@ History run(const std::vector<Cycle>& cycles, std::size_t capacity = 1024) {
 TEST(Controller, NewTensor_IsDecidedOnceAllRanksHaveIt) {
   const History history = run({{{3}, {}}, {{}, {}}, {{}, {3}}, {{}, {}}});
   EXPECT_EQ(history.decisions[0].path, CyclePath::kNegotiated);
-  EXPECT_EQ(history.decisions[0].tensors, Tensors{});
+  EXPECT_EQ(history.decisions[0].tensors, TensorNumbers{});
   EXPECT_EQ(history.decisions[1].path, CyclePath::kIdle);
   EXPECT_EQ(history.decisions[2].path, CyclePath::kNegotiated);
-  EXPECT_EQ(history.decisions[2].tensors, Tensors{3});
+  EXPECT_EQ(history.decisions[2].tensors, TensorNumbers{3});
   EXPECT_EQ(history.decisions[3].path, CyclePath::kIdle);
 }
 
 TEST(Controller, OrderOfReports_MayDiffer_AndIsOneAfterwards) {
   const History history = run({{{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}}});
-  EXPECT_EQ(history.decisions[0].tensors, (Tensors{1, 3, 0, 2}));  // as the last rank reports
+  EXPECT_EQ(history.decisions[0].tensors, (TensorNumbers{1, 3, 0, 2}));  // as the last rank reports
 }
 
 TEST(Controller, KnownTensors_TakeOneMessageOfOneBitEach) {
@@ -78,44 +78,44 @@ TEST(Controller, KnownTensors_TakeOneMessageOfOneBitEach) {
 
 TEST(Controller, KnownTensors_ComeByTheirPlaceInTheCache) {
   const History history = run({{{2, 0, 1}, {2, 0, 1}}, {{1, 0, 2}, {0, 1, 2}}});
-  EXPECT_EQ(history.decisions[0].tensors, (Tensors{2, 0, 1}));
-  EXPECT_EQ(history.decisions[1].tensors, (Tensors{2, 0, 1}));
+  EXPECT_EQ(history.decisions[0].tensors, (TensorNumbers{2, 0, 1}));
+  EXPECT_EQ(history.decisions[1].tensors, (TensorNumbers{2, 0, 1}));
 }
 
 TEST(Controller, KnownTensor_ThatNotAllHave_WaitsForThem) {
   const History history = run({{{0, 1}, {0, 1}}, {{0, 1}, {1}}, {{}, {}}, {{}, {0}}});
-  EXPECT_EQ(history.decisions[1].tensors, Tensors{1});
+  EXPECT_EQ(history.decisions[1].tensors, TensorNumbers{1});
   EXPECT_EQ(history.decisions[2].path, CyclePath::kIdle);
   EXPECT_EQ(history.decisions[3].path, CyclePath::kCached);
-  EXPECT_EQ(history.decisions[3].tensors, Tensors{0});
+  EXPECT_EQ(history.decisions[3].tensors, TensorNumbers{0});
 }
 
 TEST(Controller, KnownTensors_ComeBeforeNewOnes) {
   const History history = run({{{5}, {5}}, {{2, 5}, {2, 5}}});
   EXPECT_EQ(history.decisions[1].path, CyclePath::kNegotiated);
-  EXPECT_EQ(history.decisions[1].tensors, (Tensors{5, 2}));
+  EXPECT_EQ(history.decisions[1].tensors, (TensorNumbers{5, 2}));
 }
 
 TEST(Controller, MoreTensorsThanTheCacheHolds_AreNegotiatedAnew) {
   const History history = run({{{0, 1, 2}, {0, 1, 2}}, {{0}, {0}}, {{2}, {2}}}, 2);
   EXPECT_EQ(history.decisions[1].path, CyclePath::kNegotiated);
-  EXPECT_EQ(history.decisions[1].tensors, Tensors{0});
+  EXPECT_EQ(history.decisions[1].tensors, TensorNumbers{0});
   EXPECT_EQ(history.decisions[2].path, CyclePath::kCached);
 }
 
 TEST(Controller, WithoutACache_NegotiatesAlways) {
   const History history = run({{{0}, {0}}, {{0}, {0}}}, 0);
   EXPECT_EQ(history.decisions[1].path, CyclePath::kNegotiated);
-  EXPECT_EQ(history.decisions[1].tensors, Tensors{0});
+  EXPECT_EQ(history.decisions[1].tensors, TensorNumbers{0});
 }
 
 // Rank 0 announces tensor 0 by its bit; before rank 1 has it, the cache forgets it.
 TEST(Controller, TensorForgottenWhileItWaits_IsNegotiated) {
   const History history = run({{{0}, {0}}, {{0}, {}}, {{1}, {1}}, {{}, {0}}}, 1);
   EXPECT_EQ(history.decisions[1].path, CyclePath::kIdle);
-  EXPECT_EQ(history.decisions[2].tensors, Tensors{1});
+  EXPECT_EQ(history.decisions[2].tensors, TensorNumbers{1});
   EXPECT_EQ(history.decisions[3].path, CyclePath::kNegotiated);
-  EXPECT_EQ(history.decisions[3].tensors, Tensors{0});
+  EXPECT_EQ(history.decisions[3].tensors, TensorNumbers{0});
 }
 
 // Each rank's tensors of a step in an order of its own, spread over some cycles; then enough cycles
@@ -128,7 +128,7 @@ std::vector<Cycle> random_steps(std::uint32_t seed, int ranks, int steps) {
     const std::size_t first = cycles.size();
     cycles.resize(first + kSpread + 1, Cycle(static_cast<std::size_t>(ranks)));
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
-      Tensors tensors{0, 1, 2, 3, 4, 5, 6, 7};
+      TensorNumbers tensors{0, 1, 2, 3, 4, 5, 6, 7};
       std::shuffle(tensors.begin(), tensors.end(), random);
       for (const int tensor : tensors) {
         cycles[first + random() % kSpread][rank].push_back(tensor);
@@ -144,14 +144,14 @@ TEST(Controller, RandomSteps_DecideEachTensorOnceAStep_AndNegotiateOnlyTheFirst)
     const History history = run(cycles);
     const std::size_t of_step = cycles.size() / 4;
     for (std::size_t first = 0; first < cycles.size(); first += of_step) {
-      Tensors decided;
+      TensorNumbers decided;
       for (std::size_t i = first; i < first + of_step; ++i) {
         const CycleDecision& decision = history.decisions[i];
         decided.insert(decided.end(), decision.tensors.begin(), decision.tensors.end());
         EXPECT_TRUE(first == 0 || decision.path != CyclePath::kNegotiated);
       }
       std::sort(decided.begin(), decided.end());
-      EXPECT_EQ(decided, (Tensors{0, 1, 2, 3, 4, 5, 6, 7}));
+      EXPECT_EQ(decided, (TensorNumbers{0, 1, 2, 3, 4, 5, 6, 7}));
     }
   }
 }
@@ -159,11 +159,11 @@ TEST(Controller, RandomSteps_DecideEachTensorOnceAStep_AndNegotiateOnlyTheFirst)
 TEST(Controller, RandomStepsOnASmallCache_DecideEachTensorOnceAStep) {
   for (const std::uint32_t seed : {1U, 2U, 3U}) {
     const History history = run(random_steps(seed, 3, 4), 3);
-    Tensors counts(kTensors);
+    TensorNumbers counts(kTensors);
     for (const auto& decision : history.decisions) {
       for (const int tensor : decision.tensors) ++counts[static_cast<std::size_t>(tensor)];
     }
-    EXPECT_EQ(counts, Tensors(kTensors, 4));
+    EXPECT_EQ(counts, TensorNumbers(kTensors, 4));
   }
 }
 
@@ -178,7 +178,7 @@ TEST(Controller, ShutDownByOneRank_IsSeenByAll_AndNothingIsDecided) {
   });
   for (const CycleDecision& decision : last) {
     EXPECT_TRUE(decision.shut_down);
-    EXPECT_EQ(decision.tensors, Tensors{});
+    EXPECT_EQ(decision.tensors, TensorNumbers{});
   }
 }
 
@@ -188,9 +188,9 @@ TEST(Controller, Undecided_IsWhatThisRankAloneHas) {
     Controller controller(exchange, bootstrap.rank(), 2, sizes(), 10);
     const bool first = bootstrap.rank() == 0;
     for (int round = 0; round < 2; ++round) {  // as a new tensor, and as a known one
-      static_cast<void>(controller.run_cycle(first ? Tensors{4} : Tensors{}, false));
+      static_cast<void>(controller.run_cycle(first ? TensorNumbers{4} : TensorNumbers{}, false));
       EXPECT_EQ(controller.undecided(), first ? std::optional(4) : std::nullopt);
-      static_cast<void>(controller.run_cycle(first ? Tensors{} : Tensors{4}, false));
+      static_cast<void>(controller.run_cycle(first ? TensorNumbers{} : TensorNumbers{4}, false));
       EXPECT_EQ(controller.undecided(), std::nullopt);
     }
   });

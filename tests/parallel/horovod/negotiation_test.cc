@@ -8,7 +8,7 @@
 namespace tandem::horovod {
 namespace {
 
-using Tensors = std::vector<std::int64_t>;
+using Completed = std::vector<std::int64_t>;
 using test::error_of;
 using test::mentions;
 
@@ -16,31 +16,31 @@ TEST(Negotiation, Tensor_IsCompleteOnceAllRanksReportedIt) {
   Negotiation book(3);
   book.report(2, {7, 40});
   book.report(0, {7, 40});
-  EXPECT_EQ(book.take_complete(), Tensors{});
+  EXPECT_EQ(book.take_complete(), Completed{});
   book.report(1, {7, 40});
-  EXPECT_EQ(book.take_complete(), Tensors{7});
-  EXPECT_EQ(book.take_complete(), Tensors{});
+  EXPECT_EQ(book.take_complete(), Completed{7});
+  EXPECT_EQ(book.take_complete(), Completed{});
 }
 
 TEST(Negotiation, CompleteTensors_ComeInTheOrderInWhichTheLastRankReported) {
   Negotiation book(2);
   for (const std::int64_t tensor : {1, 2, 3}) book.report(0, {tensor, 4});
   for (const std::int64_t tensor : {3, 1, 2}) book.report(1, {tensor, 4});
-  EXPECT_EQ(book.take_complete(), (Tensors{3, 1, 2}));
+  EXPECT_EQ(book.take_complete(), (Completed{3, 1, 2}));
 }
 
 TEST(Negotiation, OfOneRank_IsCompleteAtOnce) {
   Negotiation book(1);
   book.report(0, {5, 4});
-  EXPECT_EQ(book.take_complete(), Tensors{5});
+  EXPECT_EQ(book.take_complete(), Completed{5});
 }
 
 TEST(Negotiation, TakenTensor_MayBeReportedAnew) {
   Negotiation book(1);
   book.report(0, {5, 4});
-  EXPECT_EQ(book.take_complete(), Tensors{5});
+  EXPECT_EQ(book.take_complete(), Completed{5});
   book.report(0, {5, 4});
-  EXPECT_EQ(book.take_complete(), Tensors{5});
+  EXPECT_EQ(book.take_complete(), Completed{5});
 }
 
 TEST(Negotiation, RanksThatDifferInSize_AreNamed) {
