@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "common/base/own_program.h"
 #include "common/base/removed_variables.h"
 
 namespace tandem::bench {
+
 void restart_in_clean_environment(char** argv) {
   std::vector<char*> kept;
   std::string ignored;
@@ -24,7 +26,7 @@ void restart_in_clean_environment(char** argv) {
   if (ignored.empty()) return;
   std::fprintf(stderr, "ignored, as they would change what is measured:%s\n", ignored.c_str());
   kept.push_back(nullptr);
-  execve("/proc/self/exe", argv, kept.data());
+  execve(program_starter().c_str(), argv, kept.data());
   // Not restarted: what they change shows in the record (the library's instruction set, the cores).
 }
 

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <system_error>
 
 #include "common/base/capture_error.h"
 #include "common/base/host_name.h"
+#include "common/base/own_program.h"
 #include "common/flight/flight_record.h"
 
 namespace tandem {
@@ -26,17 +26,10 @@ char state_of(const fs::path& process) {
   return name_end == std::string::npos || name_end + 2 >= text.size() ? '?' : text[name_end + 2];
 }
 
-bool runs_this_program(const fs::path& process) {
-  std::error_code error;
-  const bool is_same = fs::equivalent(process / "exe", "/proc/self/exe", error);
-  return !error && is_same;
-}
-
 // Stopped by a signal, or by a debugger.
 bool is_stopped(int pid) {
-  const fs::path process = fmt::format("/proc/{}", pid);
-  const char state = state_of(process);
-  return (state == 'T' || state == 't') && runs_this_program(process);
+  const char state = state_of(fmt::format("/proc/{}", pid));
+  return (state == 'T' || state == 't') && runs_this_program(pid);
 }
 
 }  // namespace

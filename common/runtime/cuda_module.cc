@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "common/base/own_program.h"
+
 namespace tandem {
 namespace {
 
@@ -51,11 +53,6 @@ LoadedCudaModule load(const std::filesystem::path& file) {
   return {module, {}, handle};
 }
 
-std::filesystem::path program_path() {
-  std::error_code ignored;  // without /proc the list of candidates is merely wrong: not found
-  return std::filesystem::read_symlink("/proc/self/exe", ignored);
-}
-
 }  // namespace
 
 std::vector<std::filesystem::path> cuda_module_candidates(const char* module_path,
@@ -81,8 +78,9 @@ void* find_entry(const LoadedCudaModule& loaded, const char* name) {
 }
 
 LoadedCudaModule load_cuda_module() {
+  // Without /proc the list of candidates is merely wrong: not found.
   return load_cuda_module(
-      cuda_module_candidates(std::getenv("TANDEM_MODULE_PATH"), program_path()));
+      cuda_module_candidates(std::getenv("TANDEM_MODULE_PATH"), program_file()));
 }
 
 }  // namespace tandem

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "common/base/own_program.h"
 
 namespace tandem::cli {
 
@@ -26,9 +27,7 @@ bool is_in_path(const std::string& name) {
   return false;
 }
 
-std::filesystem::path program_folder() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
-}
+std::filesystem::path program_folder() { return program_starter().parent_path(); }
 
 std::vector<std::filesystem::path> sweep_folders() {
   return {program_folder().parent_path() / "share/tandem/sweeps", TANDEM_SWEEP_FOLDER};

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/base/own_program.h"
+
+#include <fmt/format.h>
+#include <sys/auxv.h>
+
+#include <charconv>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <system_error>
+
+namespace tandem {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A part of a process's memory that shows a file.
+struct Mapping {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  fs::path file;
+};
+
+// Of a line such as "7f01-7f02 r-xp 00000000 fe:00 42   /folder/file": proc(5). No field before
+// the path has a slash. Without a file the path is empty.
+Mapping mapping_of(const std::string& line) {
+  Mapping mapping;
+  const char* const last = line.data() + line.size();
+  const auto begin = std::from_chars(line.data(), last, mapping.begin, 16);
+  if (begin.ec != std::errc{} || begin.ptr == last) return {};
+  if (std::from_chars(begin.ptr + 1, last, mapping.end, 16).ec != std::errc{}) return {};
+  const std::size_t path = line.find('/');
+  if (path != std::string::npos) mapping.file = line.substr(path);
+  return mapping;
+}
+
+// The file of the first mapping that `is_wanted` takes; empty where none is, or /proc does not
+// tell.
+fs::path mapped_file(const std::string& process,
+                     const std::function<bool(const Mapping&)>& is_wanted) {
+  std::ifstream maps("/proc/" + process + "/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const Mapping mapping = mapping_of(line);
+    if (is_wanted(mapping)) return mapping.file;
+  }
+  return {};
+}
+
+}  // namespace
+
+fs::path program_file() {
+  // The program's own headers, also where a loader was started in its place.
+  const std::uintptr_t headers = ::getauxval(AT_PHDR);
+  return mapped_file("self", [headers](const Mapping& mapping) {
+    return mapping.begin <= headers && headers < mapping.end;
+  });
+}
+
+fs::path starter_of(const fs::path& file) {
+  const fs::path folder = file.parent_path();
+  if (folder.filename() != "elf") return file;
+  const fs::path starter = folder.parent_path() / "bin" / file.filename();
+  std::error_code ignored;
+  return fs::is_regular_file(starter, ignored) ? starter : file;
+}
+
+fs::path program_starter() { return starter_of(program_file()); }
+
+bool runs_this_program(int pid) {
+  const fs::path own = program_file();
+  if (own.empty()) return false;
+  return !mapped_file(fmt::format("{}", pid), [&own](const Mapping& mapping) {
+            return mapping.file == own;
+          }).empty();
+}
+
+}  // namespace tandem
