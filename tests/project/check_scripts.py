@@ -44,7 +44,7 @@ def readme_commands():
 class Scripts(unittest.TestCase):
     def test_there_are_scripts(self):
         names = {file.name for file in SCRIPTS}
-        self.assertLessEqual({"quickstart", "test", "install-deps", "bundle", "gpu_proof", "launch", "run", "setup.sh"}, names)
+        self.assertLessEqual({"quickstart", "test", "install-deps", "bundle", "gpu_proof", "starter", "launch.sh", "run", "setup.sh"}, names)
 
     def test_bash_reads_them(self):
         for script in SCRIPTS:

@@ -4,6 +4,7 @@
 #   where_test.sh TOOLS CASE
 # shellcheck source=tests/tools/cases.sh
 source "$(dirname "$0")/cases.sh" '' '' "$2"
+tools=$1
 # shellcheck source=tools/lib/cuda_libraries.sh
 . "$1/lib/cuda_libraries.sh"
 unset CUDA_HOME CUDA_PATH NCCL_HOME CUDNN_HOME LD_LIBRARY_PATH
@@ -25,6 +26,34 @@ case_loader() {
   [ -e "$library" ] || die "the loader's own libc was not found"
   find_library $soname "$folder/empty"
   is '' ''
+}
+
+# a_loader COMMAND: `loader` is a stand-in then, which runs it for --version; --list and a library as Debian 11's do.
+a_loader() {
+  # shellcheck disable=SC2016  # the stand-in's
+  printf '#!/bin/sh\ncase $1 in\n--version) %s ;;\n' "$1" >ld.so
+  cat >>ld.so <<'EOF'
+--list) printf '\tlinux-vdso.so.1 (0x1)\n\tlibc.so.6 => /lib/some/libc.so.6 (0x2)\n' ;;
+/lib/some/libc.so.6) echo 'GNU C Library (Debian GLIBC 2.31-13+deb11u11) stable release version 2.31.
+Copyright (C) 2020 Free Software Foundation, Inc.
+Compiled by GNU CC version 10.2.1 20210110.' ;;
+esac
+EOF
+  chmod +x ld.so
+  loader() { printf '%s\n' "$folder/ld.so"; }
+}
+
+case_glibc() {
+  [ "$(glibc_version)" = "$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)" ] || die "not this system's: $(glibc_version)"
+  a_loader 'echo "ld.so (Ubuntu GLIBC 2.39-0ubuntu8.4) stable release version 2.39."'
+  [ "$(glibc_version)" = 2.39 ] || die "not a new loader's: $(glibc_version)"
+  a_loader 'exit 127'
+  [ "$(glibc_version)" = 2.31 ] || die "not an old loader's library's: $(glibc_version)"
+  printf '#!/bin/sh\necho "musl libc (x86_64) Version 1.2.4"\n' >ld.so
+  glibc_version && die "a version of glibc from another library"
+  loader() { return 1; }
+  glibc_version && die "a version without a loader"
+  return 0
 }
 
 case_library_path() {
@@ -57,6 +86,19 @@ case_wheels() {
   [ "$LD_LIBRARY_PATH" = "${library%/*}" ] || die "a folder is named twice: $LD_LIBRARY_PATH"
 }
 
+# Installed among Python's packages, an archive takes what lies beside it, with no python at all.
+case_around() {
+  local packages="$folder/a venv/lib/python3.11/site-packages"
+  mkdir -p "$packages/tandem/archive" "$folder/bin"
+  a_library "$packages/nvidia/cu13/lib"
+  cp "$tools/lib/cuda_libraries.sh" "$packages/tandem/archive/"
+  for program in uname readlink; do ln -s "$(command -v $program)" "$folder/bin/$program"; done
+  # shellcheck source=/dev/null
+  . "$packages/tandem/archive/cuda_libraries.sh"
+  PATH=$folder/bin find_library $soname "$folder/node"
+  is "$packages/nvidia/cu13/lib/$soname" python
+}
+
 case_driver() {
   mkdir -p node/proc/driver/nvidia
   driver_version "$folder/node" && die "a driver without a file"
@@ -66,6 +108,8 @@ case_driver() {
   [ "$(driver_version "$folder/node")" = 580.65.06 ] || die "not the open driver's version"
   is_at_least 580.65.06 580 || die "580.65.06 is below 580"
   is_at_least 2.36 2.36 || die "2.36 is below itself"
+  is_at_least 4.18 3.2.0 || die "4.18 is below 3.2.0"
+  is_at_least 3.2 3.2.0 || die "3.2 is below 3.2.0"
   is_at_least 2.4 2.36 && die "2.4 is not below 2.36"
   is_at_least 535.104.05 580 && die "535 is not below 580"
   return 0

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Which shared libraries an archive of the programs brings: all that they and Open MPI's components need,
-# directly or not, but glibc. Sourced by tools/bundle, with `die` and cuda_libraries.sh at hand.
+# directly or not, and glibc. Sourced by tools/bundle, with `die` and cuda_libraries.sh at hand.
 
-# Of glibc: never packed. A program with one glibc's libc.so.6 and another one's loader does not start.
+# Of glibc: packed apart, for no search path may lead to it. A program with one glibc's libc.so.6 and another one's
+# loader does not start.
 is_glibc() {
   case $1 in
     ld-linux*.so.* | libc.so.* | libm.so.* | libmvec.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libutil.so.* | \
-      libresolv.so.* | libnsl.so.1 | libanl.so.* | libnss_*.so.* | libthread_db.so.* | libBrokenLocale.so.*) return 0 ;;
+      libresolv.so.* | libnsl.so.1 | libanl.so.* | libnss_*.so.* | libthread_db.so.* | libBrokenLocale.so.* | libc_malloc_debug.so.*) return 0 ;;
   esac
   return 1
 }
@@ -35,6 +36,23 @@ libraries_of() {
   done | sort -u
 }
 
+# copy_glibc FOLDER: the loader of this machine, and every library of its package: what the programs ask for, what a
+# driver's or the system's own libraries may (name services, for instance), which fit no other glibc.
+copy_glibc() {
+  local file package
+  package=$(package_of "$(loader)")
+  mkdir -p "$1"
+  while IFS= read -r file; do
+    if is_glibc "${file##*/}" && [ -f "$file" ]; then cp -L "$file" "$1/"; fi
+  done < <(dpkg-query -L "$package")
+  chmod 644 "$1"/*
+  chmod 755 "$1/$(basename "$(loader)")"
+  [ -e "$1/libc.so.6" ] || die "packing $package: it has no libc.so.6"
+}
+
+# kernel_of FILE: the oldest Linux that a library of glibc runs on.
+kernel_of() { readelf -n "$1" | sed -n 's/.*OS: Linux, ABI: //p'; }
+
 # component_folder NAME: where Debian's Open MPI (openmpi) or PMIx (pmix) keeps what it opens by itself.
 component_folder() {
   local multiarch folder
@@ -59,14 +77,14 @@ is_left_out() {
   return 1
 }
 
-# elf_files FOLDER: all programs and libraries below it.
+# elf_files FOLDER: all programs and libraries below it but glibc's own.
 elf_files() {
   local file magic
   while IFS= read -r -d '' file; do
     magic=
     IFS= LC_ALL=C read -r -N 4 magic <"$file" || true
     if [ "$magic" = $'\177ELF' ]; then printf '%s\n' "$file"; fi
-  done < <(find "$1" -type f -print0)
+  done < <(find "$1" -path '*/lib/glibc' -prune -o -type f -print0)
 }
 
 # check_closed PROGRAMS: nothing in it asks for what is neither in it, nor glibc, nor NVIDIA's. Prints what
@@ -80,14 +98,6 @@ check_closed() {
       die "packing: ${file#"$1"/} needs $soname, which the archive does not have"
     done < <(needs_of "$file")
   done < <(elf_files "$1")
-}
-
-# newest_glibc PROGRAMS: the version of glibc that its files ask for, the highest one.
-newest_glibc() {
-  local file
-  while IFS= read -r file; do
-    objdump -T "$file" 2>/dev/null | grep -oE '\bGLIBC_[0-9.]+' || true
-  done < <(elf_files "$1") | sed 's/GLIBC_//' | sort -uV | tail -n 1
 }
 
 # package_of FILE: the installed Debian package that owns it.

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Where a node keeps the CUDA libraries that no archive may bring: found by the dynamic loader, in a
-# toolkit, or in the wheels of a PyTorch installation. Sourced. Needs glibc, bash and coreutils alone.
+# toolkit, or in the wheels of a PyTorch installation. Sourced. Needs bash and coreutils alone.
+
+# How the dynamic loader is asked, and of which program: an archive that starts its programs by a loader of its own
+# sets both.
+loader_command=() loaded_program=$BASH
 
 # loader: the dynamic loader of this machine; nothing where it has no glibc.
 loader() {
@@ -12,25 +16,37 @@ loader() {
   return 1
 }
 
-# glibc_version: such as 2.36; nothing where there is none, or one before 2.33, which does not tell.
+# glibc_version: such as 2.36; nothing where there is none. A loader before 2.33 does not tell, its library does.
 glibc_version() {
-  local text
-  text=$("$(loader)" --version 2>/dev/null) || return 1
-  [[ $text =~ version\ ([0-9]+\.[0-9]+) ]] && printf '%s\n' "${BASH_REMATCH[1]}"
+  local command text pattern='^(ld\.so|GNU C Library) .* version ([0-9]+\.[0-9]+)'
+  command=$(loader) || return 1
+  text=$("$command" --version 2>/dev/null) || {
+    text=$("$command" --list "$BASH" 2>/dev/null) || return 1
+    [[ $text =~ libc\.so\.6\ =\>\ (/[^[:space:]]+) ]] || return 1
+    text=$("$command" "${BASH_REMATCH[1]}" 2>/dev/null) || return 1
+  }
+  # The first line: others name the compiler's version.
+  [[ ${text%%$'\n'*} =~ $pattern ]] && printf '%s\n' "${BASH_REMATCH[2]}"
 }
 
-# is_at_least VERSION WANTED: compares numbers with dots.
+# is_at_least VERSION WANTED: compares numbers with dots; what a version lacks counts as 0.
 is_at_least() {
-  [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]
+  local version=$1. wanted=$2. one other
+  while [ -n "$version$wanted" ]; do
+    one=${version%%.*} other=${wanted%%.*}
+    version=${version#*.} wanted=${wanted#*.}
+    if ((10#${one:-0} != 10#${other:-0})); then ((10#${one:-0} > 10#${other:-0})); return; fi
+  done
 }
 
 # loaded_from SONAME: the file that the dynamic loader takes, by LD_LIBRARY_PATH or its cache. It is
 # asked itself, by a listing of what it would load: nothing runs.
 loaded_from() {
-  local line
+  local line command=("${loader_command[@]:-}")
+  if [ -z "${command[0]}" ]; then command=("$(loader)"); fi
   while read -r line; do
     if [[ $line =~ ^"$1 => "(/.*)" (0x" ]]; then printf '%s\n' "${BASH_REMATCH[1]}"; return 0; fi
-  done < <("$(loader)" --preload "$1" --list "$BASH" 2>/dev/null)
+  done < <("${command[@]}" --preload "$1" --list "$loaded_program" 2>/dev/null)
   return 1
 }
 
@@ -46,9 +62,22 @@ toolkit_folders() {
   done
 }
 
-# wheel_folders: nvidia/*/lib in the packages of the python in PATH: what a PyTorch of that python uses.
+# packages_around PATH: the folder of Python packages that PATH lies in, if it does.
+packages_around() {
+  local name
+  for name in site-packages dist-packages; do
+    case $1 in */"$name"/*) printf '%s\n' "${1%/"$name"/*}/$name" ;; esac
+  done
+}
+
+# wheel_folders: nvidia/*/lib, which a PyTorch uses, in the packages among which this file itself was installed, then
+# in those of the python in PATH.
 wheel_folders() {
-  local python folder
+  local python folder around
+  around=$(packages_around "$(readlink -f "${BASH_SOURCE[0]}")")
+  for folder in ${around:+"$around"/nvidia/*/lib}; do
+    if [ -d "$folder" ]; then printf '%s\n' "$folder"; fi
+  done
   python=$(command -v python3 || command -v python) || return 0
   while read -r folder; do
     for folder in "$folder"/nvidia/*/lib; do
