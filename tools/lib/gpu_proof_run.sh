@@ -84,7 +84,7 @@ sanitizer() {
   local tool=$1
   shift
   "$@"
-  command=("$(tool_path compute-sanitizer)" --tool "$tool" --error-exitcode 99 "${command[@]}")
+  command=("$(tool_path compute-sanitizer)" --tool "$tool" --target-processes all --error-exitcode 99 "${command[@]}")
   judge=judge_sanitizer
 }
 # sweep NAME OPTION...: its launches join the one results document.
