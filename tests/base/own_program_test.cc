@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/base/own_program.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -96,12 +98,17 @@ TEST_F(OwnProgramTest, IsKnownInOtherProcesses) {
   ::waitpid(same, nullptr, 0);
   EXPECT_FALSE(runs_this_program(same)) << "a process that is gone";
 
+  std::array<int, 2> until_exec{};
+  ASSERT_EQ(::pipe2(until_exec.data(), O_CLOEXEC), 0);
   const pid_t other = ::fork();
   if (other == 0) {
     ::execlp("sleep", "sleep", "60", nullptr);
     ::_exit(127);
   }
-  while (fs::read_symlink(fmt::format("/proc/{}/exe", other)) == program_file()) ::usleep(1000);
+  ::close(until_exec[1]);
+  char none = 0;
+  EXPECT_EQ(::read(until_exec[0], &none, 1), 0) << "another program has no such pipe";
+  ::close(until_exec[0]);
   EXPECT_FALSE(runs_this_program(other));
   ::kill(other, SIGKILL);
   ::waitpid(other, nullptr, 0);
