@@ -35,7 +35,7 @@ function(tandem_add_kernels name)
   if(TANDEM_WERROR)
     target_compile_options(${name} PRIVATE -Werror=all-warnings -Xcompiler=-Werror)
   endif()
-  set_target_properties(${name} PROPERTIES
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF
     CUDA_ARCHITECTURES "${TANDEM_CUDA_ARCHITECTURES}" CUDA_RUNTIME_LIBRARY None
     POSITION_INDEPENDENT_CODE ON CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()

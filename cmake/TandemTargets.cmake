@@ -21,6 +21,20 @@ elseif(TANDEM_SANITIZE)
   message(FATAL_ERROR "TANDEM_SANITIZE is '${TANDEM_SANITIZE}': use address or thread, or leave it empty")
 endif()
 
+# Most of a small file's compilation is that of the headers it includes: with TANDEM_UNITY files of a target share
+# them. This is the default of every target declared below; CMake keeps files with options of their own apart.
+if(TANDEM_UNITY)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+  # g++ takes classes of a file that another one includes for a header's, which two units might disagree about.
+  target_compile_options(tandem_build INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
+
+# tandem_compile_alone(a.cc ...): files that stay out of the units of TANDEM_UNITY.
+function(tandem_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # tandem_add_library(NAME SOURCES a.cc b.cc HEADERS a.h b.h [DEPENDS tandem::x ...] [PRIVATE_DEPENDS y ...])
 # makes tandem_NAME with the alias tandem::NAME. Headers and sources are named for the self-containment test.
 function(tandem_add_library name)

@@ -1,6 +1,6 @@
-# Each header compiles alone. Of one that its own source file includes first, the build has shown it; for
-# each other there is a source file that includes nothing else. Built by a test, not with everything else,
-# so that a failure is a test's and names the header.
+# Each header compiles alone. Of one that its own source file includes first, the build has shown it, unless units of
+# several files hide it (TANDEM_UNITY); for each other there is a source file that includes nothing else. Built by a
+# test, not with everything else, so that a failure is a test's and names the header.
 
 # without_those_that_lead(VARIABLE): takes headers off the list that a source beside them begins with.
 function(without_those_that_lead variable)
@@ -32,6 +32,7 @@ function(header_check name)
     list(APPEND sources ${source})
   endforeach()
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${sources})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   target_compile_options(${name} PRIVATE -O0)
   target_link_libraries(${name} PRIVATE tandem_build tandem_dnnl tandem_hwloc tandem_mpi
     fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11 benchmark::benchmark GTest::gtest)
@@ -41,13 +42,15 @@ endfunction()
 function(header_rule name target)
   add_test(NAME project.${name} COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target ${target})
   # One at a time: two builds in one folder get in each other's way.
-  set_tests_properties(project.${name} PROPERTIES LABELS project TIMEOUT 600 RESOURCE_LOCK build_folder)
+  set_tests_properties(project.${name} PROPERTIES LABELS project TIMEOUT 1800 RESOURCE_LOCK build_folder)
 endfunction()
 
 get_property(headers GLOBAL PROPERTY TANDEM_HEADERS)
 list(REMOVE_DUPLICATES headers)
 list(FILTER headers EXCLUDE REGEX "\\.cuh$")  # nvcc's alone
-without_those_that_lead(headers)
+if(NOT TANDEM_UNITY)
+  without_those_that_lead(headers)
+endif()
 set(cuda_headers ${headers})
 list(FILTER cuda_headers INCLUDE REGEX "/cuda/")
 list(FILTER headers EXCLUDE REGEX "/cuda/")
