@@ -139,6 +139,39 @@ def misfit():
     return nn.Linear(3, 2), torch.rand(2, 4)
 
 
+class Nested(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Linear(4, 8)
+        self.blocks = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(9, 2))
+
+    def forward(self, x):
+        return self.blocks(self.stem(x))
+
+
+def nested_misfit():
+    return Nested(), torch.rand(2, 4)
+
+
+class BrokenBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        return x * 2
+
+    @staticmethod
+    def backward(context, gradient):
+        raise ValueError("no such gradient")
+
+
+class Backwards(nn.Sequential):
+    def forward(self, x):
+        return self[1](BrokenBackward.apply(self[0](x)))
+
+
+def broken_backward():
+    return Backwards(nn.Linear(4, 8), nn.Linear(8, 2)), torch.rand(2, 4)
+
+
 def normalised():
     return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), torch.rand(4, 3)
 
@@ -317,12 +350,14 @@ class ExportTest(unittest.TestCase):
         functions = (("unused", "more.bias gets no gradient"), ("no_parameters", "has no parameters"),
                      ("frozen", "has frozen parameters alone"), ("one_number", "is one number"), ("named", "returns a dict"),
                      ("untracked", "has no gradient"), ("no_samples", "is empty, of (0, 3)"),
-                     ("misfit", "with a batch of (2, 4): RuntimeError"), ("no_module", "but a NoneType"),
+                     ("misfit", "with a batch of (2, 4): in forward of layer root: RuntimeError"), ("no_module", "but a NoneType"),
+                     ("nested_misfit", "in forward of layer blocks.2: RuntimeError"),
+                     ("broken_backward", "in backward of layer 1: ValueError: no such gradient"),
                      ("throws", "own words; mend the function"))
         self.refuse(1, [([f"{self.own}:{function}"], said) for function, said in functions])
 
     def test_what_cannot_be_timed_is_said(self):
-        self.refuse(1, (([f"{self.own}:normalised", "--measure=1,2"], "leave 1 out of --measure"),
+        self.refuse(1, (([f"{self.own}:normalised", "--measure=1,2"], "in forward of layer 1: ValueError: Expected more than 1 value per channel when training, got input size torch.Size([1, 4]); leave 1 out of what is measured"),
                         ([f"{self.own}:half", "--measure=2"], "is torch.bfloat16 on cpu")))
 
 

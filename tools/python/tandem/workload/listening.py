@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What export_workload learns of a module by running its steps: layers, and each one's operations, FLOPs, calls from
-Python, kept bytes and, timed, seconds. Needs torch 2.0 or newer, which whoever calls imports.
+"""What is learned of a module by running its steps: layers, and each one's operations, FLOPs, calls from Python, kept
+bytes and, timed, seconds. Needs torch 2.0 or newer, which whoever calls imports.
 """
+from __future__ import annotations
+
+import contextlib
 import math
 import statistics
 import time
 import types
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from export_failures import Failure  # beside this file
+from ..errors import TandemError, first_line
 
 WARM_UP = 3  # steps
 LEAST_SAMPLES = 7
@@ -17,11 +22,11 @@ VIEWS = {"view", "_unsafe_view", "t", "transpose", "permute", "expand", "detach"
          "split_with_sizes", "unbind", "squeeze", "unsqueeze", "as_strided", "reshape", "_reshape_alias", "lift_fresh"}
 
 
-def product(shape):
-    return math.prod(int(extent) for extent in shape)
+def product(shape: Any) -> int:
+    return int(math.prod(int(extent) for extent in shape))
 
 
-def flops_of(name, arguments, outputs):
+def flops_of(name: str, arguments: Any, outputs: Any) -> int:
     """Of one dispatched operation, a multiply-add counted as two."""
     if name in ("mm", "bmm"):
         return 2 * product(arguments[0].shape) * int(arguments[1].shape[-1])
@@ -31,7 +36,7 @@ def flops_of(name, arguments, outputs):
         return 2 * product(outputs.shape if not arguments[6] else arguments[0].shape) * product(arguments[1].shape[1:])
     if name == "convolution_backward":
         positions = product(arguments[0].shape if not arguments[7] else arguments[1].shape)
-        return 2 * positions * product(arguments[2].shape[1:]) * sum(arguments[10][:2])
+        return 2 * positions * product(arguments[2].shape[1:]) * int(sum(arguments[10][:2]))
     if "scaled_dot_product" in name:
         backward = "backward" in name
         query, key = arguments[1:3] if backward else arguments[:2]
@@ -41,11 +46,11 @@ def flops_of(name, arguments, outputs):
 
 
 class Layer:
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name = name
         self.operations = {"forward": 0, "backward": 0}
         self.flops = {"forward": 0, "backward": 0}
-        self.seconds = {"forward": [], "backward": []}
+        self.seconds: dict[str, list[float]] = {"forward": [], "backward": []}
         self.calls = 0
         self.saved = 0  # bytes
 
@@ -53,34 +58,37 @@ class Layer:
 class Watch:
     """Which layer a step is in: forward's hooks begin layers, gradients end those of backward."""
 
-    def __init__(self, module):
-        self.owners = {}  # layer by parameter
-        self.layers = []
-        self.indices = {}  # by module
+    def __init__(self, module: Any) -> None:
+        self.owners: dict[Any, int] = {}  # layer by parameter
+        self.layers: list[Layer] = []
+        self.indices: dict[Any, int] = {}  # by module
         self.current = 0
-        self.ready = []  # parameters, as backward makes their gradients
+        self.ready: list[tuple[Any, int]] = []  # parameters, as backward makes their gradients
         self.phase = "forward"
-        self.on_boundary = lambda layer: None
+        self.on_boundary: Callable[[int], None] = lambda layer: None
+        self.inside: list[Any] = []  # modules whose forward runs, the innermost last
         parts = dict(module.named_modules())
-        names = {part: name for name, part in parts.items()}
-        self.around = {}  # modules by parameter, its own first
+        self.names = names = {part: name for name, part in parts.items()}
+        self.around: dict[Any, list[Any]] = {}  # modules by parameter, its own first
         for name, parameter in module.named_parameters():
             levels = name.split(".")[:-1]
             self.around[parameter] = [parts[".".join(levels[:depth])] for depth in range(len(levels), -1, -1)]
         for part in module.modules():
+            part.register_forward_pre_hook(lambda part, _: self.inside.append(part))
+            part.register_forward_hook(lambda part, *_: self.leave(part))
             if next(part.parameters(recurse=False), None) is not None:
                 part.register_forward_pre_hook(lambda part, _: self.enter(part, names[part] or "root"))
         for parameter in module.parameters():
             if parameter.requires_grad:
                 parameter.register_hook(lambda gradient, parameter=parameter: self.is_ready(parameter))
 
-    def begin(self):
-        self.phase, self.current, self.ready = "forward", 0, []
+    def begin(self) -> None:
+        self.phase, self.current, self.ready, self.inside = "forward", 0, [], []
 
-    def turn(self):
+    def turn(self) -> None:
         self.phase, self.current = "backward", len(self.layers) - 1
 
-    def enter(self, part, name):
+    def enter(self, part: Any, name: str) -> None:
         if part not in self.indices:
             self.indices[part] = len(self.layers)
             self.layers.append(Layer(name))
@@ -91,14 +99,36 @@ class Watch:
             self.on_boundary(index)
             self.current = index
 
-    def owner_of(self, parameter):
+    def leave(self, part: Any) -> None:
+        """Also those inside that ended by an error which the module itself caught."""
+        while self.inside and self.inside.pop() is not part:
+            pass
+
+    def failing_layer(self) -> str:
+        """Where a step that threw was: the innermost module in forward, the layer in backward; nothing before either."""
+        if self.phase == "forward" and self.inside:
+            return str(self.names[self.inside[-1]] or "root")
+        return self.layers[self.current].name if self.phase == "backward" and self.layers else ""
+
+    @contextlib.contextmanager
+    def naming_the_layer(self, advice: str) -> Iterator[None]:
+        try:
+            yield
+        except TandemError:
+            raise
+        except Exception as error:
+            layer = self.failing_layer()
+            where = f"in {self.phase} of layer {layer}: " if layer else ""
+            raise TandemError(f"{where}{type(error).__name__}: {first_line(error)}; {advice}") from error
+
+    def owner_of(self, parameter: Any) -> int:
         """Where its module is not called itself, as the projection in torch's attention, the next one around that is."""
         if parameter not in self.owners:
             called = [self.indices[part] for part in self.around[parameter] if part in self.indices]
             self.owners[parameter] = called[0] if called else self.current
         return self.owners[parameter]
 
-    def is_ready(self, parameter):
+    def is_ready(self, parameter: Any) -> None:
         layer = self.owner_of(parameter)
         if self.ready and layer > self.current:
             layer = self.current
@@ -107,11 +137,11 @@ class Watch:
         self.ready.append((parameter, layer))
 
 
-def is_made_of_tensors(torch, value):
-    return torch.is_tensor(value) or isinstance(value, (tuple, list)) and any(torch.is_tensor(part) for part in value)
+def is_made_of_tensors(torch: Any, value: Any) -> bool:
+    return bool(torch.is_tensor(value) or isinstance(value, (tuple, list)) and any(torch.is_tensor(part) for part in value))
 
 
-def without_check(function):
+def without_check(function: types.FunctionType) -> Callable[..., Any]:
     """The same function, which does not ask whether somebody listens, so that what it calls is heard instead."""
     checks = {name: lambda *_: False for name in
               ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")}
@@ -124,12 +154,12 @@ def without_check(function):
 class Operations:
     """Hears the operations that a step dispatches, below autograd, with their FLOPs."""
 
-    def __init__(self, watch):
+    def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self.heard = 0
         self.pending = [0, 0]  # operations and FLOPs of backward up to the next gradient
 
-    def add(self, name, flops):
+    def add(self, name: str, flops: int) -> None:
         self.heard += 1
         if self.watch.phase == "backward":
             self.pending[0] += name not in VIEWS
@@ -139,34 +169,34 @@ class Operations:
             layer.operations["forward"] += name not in VIEWS
             layer.flops["forward"] += flops
 
-    def settle(self, layer):
+    def settle(self, layer: int) -> None:
         if self.watch.phase == "backward":
             self.watch.layers[layer].operations["backward"] += self.pending[0]
             self.watch.layers[layer].flops["backward"] += self.pending[1]
             self.pending = [0, 0]
 
-    def ear(self):
+    def ear(self) -> Any:
         from torch.utils._python_dispatch import TorchDispatchMode
 
-        class Ear(TorchDispatchMode):
-            def __torch_dispatch__(_, function, types_, arguments=(), keywords=None):
+        class Ear(TorchDispatchMode):  # type: ignore[no-untyped-call]
+            def __torch_dispatch__(_, function: Any, types_: Any, arguments: Any = (), keywords: Any = None) -> Any:
                 outputs = function(*arguments, **(keywords or {}))
                 name = function.overloadpacket.__name__ if hasattr(function, "overloadpacket") else function.__name__
                 self.add(name, flops_of(name, arguments, outputs))
                 return outputs
 
-        return Ear()
+        return Ear()  # type: ignore[no-untyped-call]
 
 
-def calls_ear(torch, watch, operations):
+def calls_ear(torch: Any, watch: Watch, operations: Operations) -> Any:
     """Hears the calls from Python into torch's library, views too: those that dispatch operations or give tensors, and not
     what only looks at a tensor. torch's functions that are Python themselves count as what they call."""
     from torch.overrides import TorchFunctionMode
 
-    inside = []
+    inside: list[types.FunctionType] = []
 
     class Ear(TorchFunctionMode):
-        def __torch_function__(self, function, types_, arguments=(), keywords=None):
+        def __torch_function__(self, function: Any, types_: Any, arguments: Any = (), keywords: Any = None) -> Any:
             if isinstance(function, types.FunctionType) and function not in inside:
                 inside.append(function)
                 try:
@@ -184,12 +214,12 @@ def calls_ear(torch, watch, operations):
     return Ear()
 
 
-def saved_ear(torch, module, watch):
+def saved_ear(torch: Any, module: Any, watch: Watch) -> Any:
     """Hears what forward keeps for backward, each memory once and without parameters."""
     parameters = {parameter.data_ptr() for parameter in module.parameters()}
     seen = set()
 
-    def keep(tensor):
+    def keep(tensor: Any) -> Any:
         key = (tensor.data_ptr(), tensor.numel())
         if tensor.data_ptr() not in parameters and key not in seen and watch.layers:
             seen.add(key)
@@ -199,7 +229,7 @@ def saved_ear(torch, module, watch):
     return torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor)
 
 
-def first_of(torch, outputs):
+def first_of(torch: Any, outputs: Any) -> Any:
     first = outputs
     if not torch.is_tensor(outputs):
         try:
@@ -207,22 +237,22 @@ def first_of(torch, outputs):
         except (TypeError, LookupError):
             first = None
     if not torch.is_tensor(first):
-        raise Failure(f"the module returns a {type(outputs).__name__}, and no tensor as its first element: return the output "
+        raise TandemError(f"the module returns a {type(outputs).__name__}, and no tensor as its first element: return the output "
                       "alone, or first in a tuple")
     if not first.requires_grad:
-        raise Failure("the module's output has no gradient: make it of its parameters by differentiable operations, and not "
+        raise TandemError("the module's output has no gradient: make it of its parameters by differentiable operations, and not "
                       "under torch.no_grad()")
     return first
 
 
-def count(torch, example, watch):
+def count(torch: Any, module: Any, inputs: tuple[Any, ...], watch: Watch) -> Any:
     """One step with an ear on the dispatcher, in forward also on what Python calls."""
     operations = Operations(watch)
     watch.begin()
     watch.on_boundary = operations.settle
-    with operations.ear(), saved_ear(torch, example.module, watch):
+    with operations.ear(), saved_ear(torch, module, watch):
         with calls_ear(torch, watch, operations):
-            outputs = example.module(*example.inputs)
+            outputs = module(*inputs)
         outputs = first_of(torch, outputs)
         watch.turn()
         torch.autograd.backward(outputs, torch.ones_like(outputs))
@@ -235,15 +265,17 @@ def count(torch, example, watch):
 class Stopwatch:
     """Seconds of each layer in a step: of forward the layer that ends, of backward the one whose gradient is ready."""
 
-    def __init__(self, torch, module, watch):
+    def __init__(self, torch: Any, module: Any, watch: Watch) -> None:
         self.torch, self.module, self.watch = torch, module, watch
+        self.last = 0.0  # seconds, of the latest mark
+        self.took: dict[str, list[float]] = {}
 
-    def mark(self, layer):
+    def mark(self, layer: int) -> None:
         now = time.perf_counter()
         self.took[self.watch.phase][self.watch.current if self.watch.phase == "forward" else layer] += now - self.last
         self.last = now
 
-    def step(self, inputs):
+    def step(self, inputs: tuple[Any, ...]) -> dict[str, list[float]]:
         self.took = {phase: [0.0] * len(self.watch.layers) for phase in ("forward", "backward")}
         self.module.zero_grad(set_to_none=True)
         self.watch.begin()
@@ -258,15 +290,14 @@ class Stopwatch:
         return self.took
 
 
-def measure(torch, example, watch, batch):
-    """Adds each layer's median seconds at this batch."""
-    inputs = example.of(batch)
-    stopwatch = Stopwatch(torch, example.module, watch)
+def measure(torch: Any, module: Any, inputs: tuple[Any, ...], watch: Watch) -> None:
+    """Adds each layer's median seconds with this batch."""
+    stopwatch = Stopwatch(torch, module, watch)
     watch.on_boundary = stopwatch.mark
     for _ in range(WARM_UP):
         stopwatch.step(inputs)
     until = time.perf_counter() + SECONDS
-    steps = []
+    steps: list[dict[str, list[float]]] = []
     while len(steps) < LEAST_SAMPLES or time.perf_counter() < until:
         steps.append(stopwatch.step(inputs))
     for index, layer in enumerate(watch.layers):

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tandem.export leaves the module and torch as they were, and names the layer that cannot be exported.
+
+    export_test.py SOURCE
+
+With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where
+none of them has torch 2.0 or newer.
+"""
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(sys.argv[1])
+sys.path[:0] = [str(SOURCE / "tests/support"), str(SOURCE / "tools/python")]
+import torch_python  # by the path above
+
+try:
+    import torch
+    from torch import nn
+    import tandem
+except ImportError:
+    python = torch_python.find("import sys, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)")
+    if python is None:
+        print(f"skipped: none of {', '.join(torch_python.TRIED)} has torch 2.0 or newer")
+        sys.exit(77)
+    os.execv(python, [python, "-B", *sys.argv])
+
+
+def net():
+    return nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 5))
+
+
+class Hidden(nn.Linear):
+    def forward(self, x):
+        raise ValueError("own words\nand more")
+
+
+class ExportTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = pathlib.Path(folder.name).resolve() / "own.json"
+
+    def export(self, module, inputs, **options):
+        return json.loads(tandem.export(module, inputs, self.out, **options).read_text())
+
+    def test_the_file_is_of_the_module(self):
+        document = self.export(net(), torch.rand(4, 6), loss="cross-entropy", measure=[4, 2])
+        self.assertEqual([layer["name"] for layer in document["layers"]], ["0", "1", "3"])
+        self.assertEqual(document["output"], {"width": 5, "objective": "cross-entropy", "classes": 5})
+        self.assertEqual((document["name"], document["measured"]["batches"]), ("own", [2, 4]))
+        self.assertIn("Sequential, torch", document["origin"])
+
+    def test_several_inputs(self):
+        class Sum(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.left, self.right = nn.Linear(3, 2), nn.Linear(4, 2)
+
+            def forward(self, x, y):
+                return self.left(x) + self.right(y)
+
+        self.assertEqual(self.export(Sum(), (torch.rand(2, 3), torch.rand(2, 4)))["input"], {"width": 7})
+
+    def test_the_default_file_is_of_the_class(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.out.parent)
+        self.assertEqual(tandem.export(net(), torch.rand(4, 6)), self.out.parent / "Sequential.json")
+
+    def test_the_module_is_left_as_it_was(self):
+        module = net().eval()
+        before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+        self.export(module, torch.rand(4, 6), measure=[4])
+        self.assertFalse(module.training)
+        self.assertTrue(all(torch.equal(tensor, before[name]) for name, tensor in module.state_dict().items()))
+        self.assertTrue(all(parameter.grad is None and not parameter._backward_hooks for parameter in module.parameters()))
+        self.assertFalse(any(part._forward_pre_hooks or part._forward_hooks for part in module.modules()))
+
+    def test_torch_is_left_as_it_was(self):
+        module = net()
+        torch.manual_seed(7)
+        expected = torch.rand(3)
+        torch.manual_seed(7)
+        before = os.sched_getaffinity(0), torch.get_num_threads()
+        with torch.no_grad():
+            self.export(module, torch.zeros(4, 6), measure=[2])
+            self.assertFalse(torch.is_grad_enabled())
+        self.assertEqual((os.sched_getaffinity(0), torch.get_num_threads()), before)
+        self.assertTrue(torch.equal(torch.rand(3), expected))
+        self.assertNotEqual((torch.full((1,), 1e-40) * 1).item(), 0)
+
+    def refuse(self, kind, words, *arguments, **options):
+        with self.assertRaises(tandem.TandemError) as raised:
+            tandem.export(*arguments, **{"path": self.out, **options})
+        self.assertIs(type(raised.exception), kind)
+        self.assertIn(words, str(raised.exception))
+        self.assertNotIn("\n", str(raised.exception))
+        self.assertFalse(self.out.exists())
+
+    def test_the_layer_that_fails_is_named(self):
+        inner = nn.Sequential(nn.Linear(8, 8), Hidden(8, 2))
+        self.refuse(tandem.TandemError, "in forward of layer 1.1: ValueError: own words; give a module and a batch that fit",
+                    nn.Sequential(nn.Linear(6, 8), inner), torch.rand(4, 6))
+        unused = net()
+        unused.register_parameter("spare", nn.Parameter(torch.zeros(3)))
+        self.refuse(tandem.TandemError, "spare gets no gradient", unused, torch.rand(4, 6))
+        self.refuse(tandem.TandemError, "parameters without a shape (0.weight)", nn.Sequential(nn.LazyLinear(3)), torch.rand(4, 6))
+        self.refuse(tandem.TandemError, "timing Sequential with a batch of 1: in forward of layer 1: ValueError", net(),
+                    torch.rand(4, 6), measure=[1])
+
+    def test_what_makes_no_sense_is_refused(self):
+        self.refuse(tandem.UsageError, "exporting int: it is no torch.nn.Module", 3, torch.rand(4, 6))
+        self.refuse(tandem.UsageError, "loss='l1': use squared-error or cross-entropy", net(), torch.rand(4, 6), loss="l1")
+        self.refuse(tandem.UsageError, "measure=[0]: give whole numbers", net(), torch.rand(4, 6), measure=[0])
+        self.refuse(tandem.UsageError, "ends with .json", net(), torch.rand(4, 6), path="own.txt")
+        self.refuse(tandem.UsageError, "there is no such folder", net(), torch.rand(4, 6), path="/no/such/own.json")
+        self.refuse(tandem.TandemError, "is no tensor of samples", net(), "samples")
+
+    def test_a_module_that_cannot_be_copied_is_told(self):
+        module = net()
+        module.lock = os.scandir(".")
+        self.addCleanup(module.lock.close)
+        self.refuse(tandem.TandemError, "copying Sequential: TypeError", module, torch.rand(4, 6))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The module tandem on a stand-in for the program, and its tables on documents of runs that were made.
+
+    module_test.py SOURCE TANDEM
+
+pandas' part is skipped where this python has none.
+"""
+import csv
+import importlib.util
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SOURCE, TANDEM = (pathlib.Path(argument) for argument in sys.argv[1:3])
+HERE = pathlib.Path(__file__).resolve().parent
+SAMPLE = SOURCE / "reports/samples/quick-2-cores"
+EXPLAINED = SOURCE / "tests/reports/explained"
+sys.path.insert(0, str(SOURCE / "tools/python"))
+import tandem  # by the path above
+
+
+class Standing(unittest.TestCase):
+    """In a folder of its own, with the stand-in as the program."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp()).resolve()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        self.set(TANDEM_PROGRAM=str(HERE / "fake_tandem"), FAKE_CALLS=str(self.folder / "calls"), FAKE_REPORT=str(SAMPLE))
+
+    def set(self, **variables):
+        for name, value in variables.items():
+            self.addCleanup(os.environ.pop, name, None)
+            os.environ[name] = value
+
+    def calls(self):
+        return (self.folder / "calls").read_text().splitlines()
+
+    def python(self, text, **options):
+        """What another python prints that runs it."""
+        command = [sys.executable, "-B", "-c", f"import sys; sys.path.insert(0, {str(SOURCE / 'tools/python')!r})\n{text}"]
+        done = subprocess.run(command, capture_output=True, check=False, timeout=60, **options)
+        done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()  # carriage returns stay what they are
+        return done
+
+
+class Running(Standing):
+    def test_options_are_those_of_the_command(self):
+        results = tandem.run("quick", "out", devices=2, launches=3, budget="5m", with_torch=True, oversubscribe=True, links=False,
+                             progress=False)
+        self.assertEqual(self.calls(), [f"run quick --out=out --devices=2 --launches=3 --budget=5m --with-torch={sys.executable} "
+                                        "--oversubscribe --no-links"])
+        self.assertEqual(results.folder, pathlib.Path("out"))
+        self.assertIn("ddp is faster than dp in all 3", results.verdict.overall)
+
+    def test_a_new_folder_is_taken_where_none_is_named(self):
+        for number in (1, 2):
+            self.assertEqual(tandem.run(progress=False).folder, pathlib.Path(f"out/quick-{number}"))
+        self.assertEqual(tandem.explain("mlp-tiny", 8, progress=False).folder, pathlib.Path("out/explain-1"))
+
+    def test_a_mapping_becomes_a_sweep_beside_the_results(self):
+        sweep = {"name": "own", "workloads": [{"model": pathlib.Path("own.json"), "batch": 8}, {"model": ["mlp-tiny", "b.json"]}]}
+        tandem.run(sweep, "out", progress=False)
+        self.assertEqual(self.calls(), ["run out/sweep.json --out=out"])
+        written = json.loads(pathlib.Path("out/sweep.json").read_text())
+        self.assertEqual(written["workloads"][0], {"model": str(self.folder / "own.json"), "batch": 8})
+        self.assertEqual(written["workloads"][1]["model"], ["mlp-tiny", str(self.folder / "b.json")])
+
+    def test_explaining(self):
+        explanation = tandem.explain("mlp-tiny", 8, 4, out="why", link="20us:1GBps", interpreter_lock=True, progress=False)
+        self.assertEqual(self.calls(), ["explain --out=why --model=mlp-tiny --batch=8 --devices=4 --link=20us:1GBps --interpreter-lock"])
+        self.assertEqual((str(explanation), explanation._repr_markdown_()), ("# why\n", "# why\n"))
+        tandem.explain("mlp-tiny", 8, source=explanation.results, progress=False)
+        self.assertEqual(self.calls()[-1], "explain why --model=mlp-tiny --batch=8 --devices=2")
+        with self.assertRaisesRegex(tandem.UsageError, "leave one out"):
+            tandem.explain("mlp-tiny", 8, source="why", out="other")
+
+    def test_neither_home_nor_temporary_folder_is_needed(self):
+        nowhere = {**os.environ, "HOME": "/nonexistent", "TMPDIR": "/nonexistent"}
+        done = self.python("import tandem; print(tandem.run('quick', 'out').verdict.overall)", env=nowhere)
+        self.assertIn("ddp is faster", done.stdout, done.stderr)
+
+
+class Failing(Standing):
+    def test_the_line_is_the_message(self):
+        for status, kind in ((2, tandem.UsageError), (1, tandem.TandemError)):
+            self.set(FAKE_STATUS=str(status), FAKE_SAYS="tandem: --frob: no such thing; leave it out")
+            with self.assertRaises(tandem.TandemError) as raised:
+                tandem.run("quick", "out", progress=False)
+            self.assertIs(type(raised.exception), kind)
+            self.assertEqual(str(raised.exception), "tandem: --frob: no such thing; leave it out")
+            self.assertEqual(tandem.load(raised.exception.folder).records("cells")[0]["model"], "mlp-base")
+
+    def test_the_line_is_not_said_twice(self):
+        self.set(FAKE_STATUS="2", FAKE_SAYS="tandem: once")
+        done = self.python("import tandem\ntry: tandem.run('quick', 'out')\nexcept tandem.UsageError: pass")
+        self.assertEqual(done.stderr.splitlines()[0], "resuming: 1 launches are in the journal")
+        self.assertEqual(len(done.stderr.splitlines()), 3, done.stderr)
+        self.assertNotIn("once", done.stderr)
+
+    def test_a_signal_is_named(self):
+        self.set(FAKE_STATUS="KILL")
+        with self.assertRaisesRegex(tandem.TandemError, "tandem run was ended by SIGKILL; the same call goes on"):
+            tandem.run("quick", "out", progress=False)
+
+    def test_silence_is_told(self):
+        silent = self.folder / "silent"
+        silent.write_text("#!/bin/sh\nexit 7\n")
+        silent.chmod(0o755)
+        self.set(TANDEM_PROGRAM=str(silent))
+        with self.assertRaisesRegex(tandem.TandemError, "ended with 7 and said nothing"):
+            tandem.run("quick", "out", progress=False)
+
+    def test_no_program(self):
+        self.set(TANDEM_PROGRAM="/no/such/tandem")
+        with self.assertRaisesRegex(tandem.TandemError, "there is no such program"):
+            tandem.run("quick", "out")
+
+    def test_a_sweep_that_is_none(self):
+        with self.assertRaisesRegex(tandem.TandemError, "writing the sweep: TypeError"):
+            tandem.run({"name": "own", "workloads": [{"model": 5}]}, "out")
+        self.assertFalse(pathlib.Path("out").exists())
+
+    def test_an_interrupt_ends_the_program_and_what_is_measured_stays(self):
+        self.set(FAKE_HANG=str(self.folder / "waiting"))
+        text = f"import sys; sys.path.insert(0, {str(SOURCE / 'tools/python')!r}); import tandem; tandem.run('quick', 'out')"
+        child = subprocess.Popen([sys.executable, "-B", "-c", text], stderr=subprocess.PIPE, text=True)
+        while not (self.folder / "waiting").exists():
+            self.assertIsNone(child.poll(), "it ended before it waited")
+            time.sleep(0.02)
+        child.send_signal(signal.SIGINT)  # to python alone, as a notebook's kernel may get it
+        said = child.communicate(timeout=60)[1]
+        self.assertEqual(child.returncode, -signal.SIGINT)
+        self.assertIn("interrupted: what is done is kept; run the same command again to go on\n", said)
+        self.assertIn("KeyboardInterrupt", said)
+        self.assertTrue(pathlib.Path("out/results.json").exists())
+
+    def test_a_program_that_was_interrupted_is_an_interrupt(self):
+        self.set(FAKE_STATUS="130")
+        with self.assertRaises(KeyboardInterrupt):
+            tandem.run("quick", "out", progress=False)
+
+
+class Progress(Standing):
+    LINES = ["resuming: 1 launches are in the journal", "[2/9, about 8s left] dp/threads/mlp-tiny/devices:2/batch:8",
+             "[3/9, about 7s left] ddp/processes/mlp-tiny/devices:2/batch:8", "the end"]
+
+    def setUp(self):
+        super().setUp()
+        self.set(FAKE_SAYS="the end")
+
+    def test_lines_in_a_log(self):
+        self.assertEqual(self.python("import tandem; tandem.run('quick', 'out')").stderr.splitlines(), self.LINES)
+
+    def test_silence_on_demand(self):
+        self.assertEqual(self.python("import tandem; tandem.run('quick', 'out', progress=False)").stderr, "")
+
+    def test_one_line_that_is_written_over_in_a_notebook(self):
+        done = self.python("sys.modules['ipykernel'] = sys\nimport tandem; tandem.run('quick', 'out')")
+        first, second = self.LINES[1:3]
+        self.assertEqual((done.stdout, done.stderr), (f"{self.LINES[0]}\n\r{first}\r{second}\r{' ' * len(second)}\rthe end\n", ""))
+
+
+class Loading(Standing):
+    def test_the_verdict_is_the_reports(self):
+        verdict = tandem.load(SAMPLE).verdict
+        self.assertEqual(verdict.subject, "CPU only: 2 cores of Intel(R) Xeon(R) Processor, says nothing about GPUs")
+        self.assertEqual(verdict.overall, "ddp is faster than dp in all 3 comparisons on 2 devices.")
+        self.assertEqual(verdict.tested, "Tested: batch 64 to 512, 2 models, on 2 devices.")
+        self.assertEqual(len(verdict.sentences), 5)
+        self.assertIn("dp 0.89x [0.87 .. 0.91]", verdict.sentences[2])
+        self.assertEqual([note.split(":")[0] for note in verdict.notes], ["busy"])
+
+    def test_the_verdict_as_text_is_the_programs(self):
+        said = subprocess.run([TANDEM, "report", SAMPLE, f"--out={self.folder}/new"], capture_output=True, text=True, check=True)
+        self.assertTrue(said.stdout.startswith(f"{tandem.load(SAMPLE).verdict}\n"), said.stdout)
+
+    def test_records_are_the_files_rows(self):
+        for folder in (SAMPLE, EXPLAINED):
+            for table in ("cells", "comparisons"):
+                with open(folder / f"{table}.csv", newline="") as file:
+                    rows = list(csv.DictReader(file))
+                records = tandem.load(folder).records(table)
+                self.assertEqual([["" if value is None else value for value in row.values()] for row in records],
+                                 [[value if isinstance(records[0][name], str) or not value else float(value)
+                                   for name, value in row.items()] for row in rows])
+        self.assertIsNone(tandem.load(SAMPLE).records("cells")[0]["speedup"])
+        self.assertEqual(tandem.load(SAMPLE).records("cells")[0]["options"], "")
+
+    def test_phases_sum_to_the_mean_step(self):
+        results = tandem.load(EXPLAINED)
+        for cell in results.records("cells"):
+            rows = [row for row in results.records("phases") if all(row[name] == cell[name] for name in tandem.tables.CELL)]
+            if rows:
+                self.assertAlmostEqual(sum(row["mean_s"] for row in rows), cell["mean_step_s"], delta=1e-7)
+        self.assertIn("forward", {row["phase"] for row in results.records("phases")})
+
+    def test_a_file_that_is_missing_is_written_elsewhere(self):
+        self.set(TANDEM_PROGRAM=str(TANDEM))
+        before = sorted(SAMPLE.iterdir())
+        results = tandem.load(SAMPLE / "results.json")
+        launches = results.document["tandem"]["launches"]
+        self.assertEqual(sorted(row["step_s"] for row in results.records("samples")),
+                         sorted(seconds for launch in launches for seconds in launch["step_seconds"]))
+        self.assertIn("<html", results.page.read_text()[:200])
+        self.assertEqual(sorted(SAMPLE.iterdir()), before)
+        elsewhere = results.page.parent
+        del results
+        self.assertFalse(elsewhere.exists())
+
+    def test_launches_that_came_after_the_report_are_reported_too(self):
+        shutil.copytree(SAMPLE, "out")
+        pathlib.Path("out/journal.jsonl").write_text("newer\n")
+        os.utime("out/cells.csv", (1, 1))
+        self.assertEqual(tandem.load("out").records("cells")[0]["model"], "mlp-base")
+        self.assertRegex(self.calls()[0], "^report out --out=/")
+
+    def test_launches_that_came_while_it_is_open_are_reported_too(self):
+        results = tandem.run("quick", "out", progress=False)
+        pathlib.Path("out/journal.jsonl").write_text("newer\n")
+        for name, seconds in (("journal.jsonl", 1.0e9), ("report.md", 1.1e9), ("cells.csv", 0.9e9)):
+            os.utime(f"out/{name}", (seconds, seconds))
+        self.assertEqual(results.verdict.tested, "Tested: batch 64 to 512, 2 models, on 2 devices.")
+        self.assertEqual(len(self.calls()), 1)
+        for _ in range(2):
+            results.records("cells")
+            self.assertEqual(len(self.calls()), 2)
+        os.utime("out/journal.jsonl", (time.time() + 3600,) * 2)
+        results.records("cells")
+        self.assertEqual(len(self.calls()), 3)
+
+    def test_what_is_no_run_is_told_in_one_line(self):
+        for folder, words in (("absent", "it is not there"), (".", "neither results.json nor journal.jsonl")):
+            with self.assertRaisesRegex(tandem.UsageError, words):
+                tandem.load(folder)
+        with self.assertRaisesRegex(tandem.UsageError, "there is no table 'cels': use cells, comparisons"):
+            tandem.load(SAMPLE).records("cels")
+        pathlib.Path("results.json").write_text("{")
+        with self.assertRaisesRegex(tandem.TandemError, "^reading .*results.json: JSONDecodeError"):
+            tandem.load("results.json").document
+
+    def test_a_report_that_fails_is_told(self):
+        self.set(TANDEM_PROGRAM=str(TANDEM))
+        pathlib.Path("results.json").write_text("{}")
+        with self.assertRaisesRegex(tandem.TandemError, "^tandem: .*results.json"):
+            tandem.load("results.json").records("cells")
+
+
+class Shown(Standing):
+    def test_a_notebook_has_the_verdict_and_the_picture(self):
+        html = tandem.load(SAMPLE)._repr_html_()
+        self.assertIn("<strong>ddp is faster than dp in all 3 comparisons on 2 devices.</strong>", html)
+        self.assertEqual((html.count("<svg"), html.count("<rect")), (1, 3 * 5))
+        self.assertIn(">4.66 ms [", html)
+
+    def test_what_a_name_holds_is_no_markup(self):
+        shutil.copytree(SAMPLE, "out")
+        for name in ("cells.csv", "comparisons.csv", "report.md"):
+            text = pathlib.Path(SAMPLE, name).read_text().replace("mlp-base", "<script>")
+            pathlib.Path("out", name).write_text(text)
+        html = tandem.load("out")._repr_html_()
+        self.assertIn("&lt;script&gt;", html)
+        self.assertNotIn("<script", html)
+
+    def test_nothing_measured_is_no_picture(self):
+        shutil.copytree(SAMPLE, "out")
+        for name in ("cells.csv", "comparisons.csv"):
+            header = pathlib.Path(SAMPLE, name).read_text().splitlines()[0]
+            pathlib.Path("out", name).write_text(header + "\n")
+        self.assertNotIn("<svg", tandem.load("out")._repr_html_())
+
+
+class Frames(Standing):
+    def test_without_pandas_the_way_out_is_named(self):
+        done = self.python(f"sys.modules['pandas'] = None\nimport tandem\ntry: tandem.load({str(SAMPLE)!r}).cells\n"
+                           "except tandem.TandemError as error: print(error)")
+        self.assertEqual(done.stdout, "cells is a pandas frame, and this python has no pandas: pip install pandas, or use "
+                                      ".records('cells'), a list of dicts\n", done.stderr)
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "this python has no pandas")
+    def test_frames_are_the_records(self):
+        results = tandem.load(SAMPLE)
+        for table, frame in (("cells", results.cells), ("comparisons", results.comparisons), ("phases", results.phases)):
+            records = [{name: None if value != value else value for name, value in row.items()} for row in frame.to_dict("records")]
+            self.assertEqual(records, results.records(table))
+
+    def test_importing_is_light(self):
+        done = self.python("import tandem; print([name for name in ('torch', 'pandas', 'numpy', 'IPython') if name in sys.modules])")
+        self.assertEqual(done.stdout, "[]\n", done.stderr)
+
+    def test_the_version_is_the_programs_where_nothing_is_installed(self):
+        self.assertEqual(self.python("import tandem; print(tandem.__version__)").stdout, "9.8.7\n")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

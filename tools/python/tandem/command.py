@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `tandem` of an installed wheel: becomes the program, so that exit status and signals are the program's."""
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+from .errors import TandemError
+from .place import program
+
+NOT_EXECUTABLE = "its file system is mounted noexec, or it was not unpacked by pip: install the wheel with pip into a folder that allows programs"
+
+
+def start(arguments: list[str]) -> NoReturn:
+    path = program()
+    try:
+        os.execv(path, [str(path), *arguments])
+    except PermissionError as error:
+        raise TandemError(f"starting {path}: {error.strerror}: {NOT_EXECUTABLE}") from error
+    except OSError as error:
+        raise TandemError(f"starting {path}: {error.strerror}; it needs bash, which this system may lack") from error
+
+
+def main() -> int:
+    try:
+        start(sys.argv[1:])
+    except TandemError as error:
+        print(f"tandem: {error}", file=sys.stderr)
+        return error.exit_status

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What went wrong, in one line: what was tried, what happened, what to do."""
+from __future__ import annotations
+
+import contextlib
+import pathlib
+from collections.abc import Iterator
+from typing import Optional
+
+
+class TandemError(Exception):
+    """It failed. The message is one line, that of the program where a program ran.
+
+    `folder` holds what had been measured until then, where there is any: `tandem.load(error.folder)`.
+    """
+
+    exit_status = 1
+    folder: Optional[pathlib.Path] = None
+
+
+class UsageError(TandemError):
+    """It was asked for in a way that cannot be, and nothing was run."""
+
+    exit_status = 2
+
+
+def first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or ["without a word"])[0]
+
+
+@contextlib.contextmanager
+def trying(what: str, advice: str) -> Iterator[None]:
+    """Whatever a user's own code throws."""
+    try:
+        yield
+    except TandemError as failure:
+        raise type(failure)(f"{what}: {failure}") from failure
+    except Exception as error:
+        raise TandemError(f"{what}: {type(error).__name__}: {first_line(error)}; {advice}") from error

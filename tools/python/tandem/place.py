@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the programs lie that this module starts."""
+from __future__ import annotations
+
+import os
+import pathlib
+
+from .errors import TandemError
+
+HERE = pathlib.Path(__file__).resolve().parent
+OVERRIDE = "TANDEM_PROGRAM"  # the path of another `tandem` to start
+
+
+def program() -> pathlib.Path:
+    """`tandem`: that of the variable, of the wheel, or of the archive or the checkout that this file lies in."""
+    given = os.environ.get(OVERRIDE)
+    if given:
+        if not os.access(given, os.X_OK):
+            raise TandemError(f"{OVERRIDE}={given}: there is no such program; unset it, or name one")
+        return pathlib.Path(given)
+    top = HERE.parents[2]
+    around = top.parent / "tandem" if top.name == "programs" else top / "build/release/bin/tandem"
+    places = [HERE / "archive" / "tandem", around]
+    for place in places:
+        if place.is_file():
+            return place
+    raise TandemError(f"looking for {places[0]}: the programs are not there; install the wheel with pip, or build (tools/quickstart)")
+
+
+def version() -> str:
+    """Such as 0.1.0: that of the installed wheel, else what the program says."""
+    import importlib.metadata
+    import subprocess
+    try:
+        return importlib.metadata.version("tandem_bench")
+    except importlib.metadata.PackageNotFoundError:
+        said = subprocess.run([str(program()), "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
+        return said.split()[-1] if said else "unknown"

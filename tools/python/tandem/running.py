@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measuring: `tandem run` and `tandem explain`, with the results as objects."""
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import sys
+from collections.abc import Mapping
+from typing import Any, Optional, Union
+
+from .child import call, options_of
+from .errors import UsageError, trying
+from .results import Results, load
+
+StrPath = Union[str, "os.PathLike[str]"]
+
+
+def new_folder(name: str) -> pathlib.Path:
+    """out/NAME-1, or the first number that is free."""
+    number = 1
+    while pathlib.Path("out", f"{name}-{number}").exists():
+        number += 1
+    return pathlib.Path("out", f"{name}-{number}")
+
+
+def with_absolute_models(sweep: Mapping[str, Any]) -> dict[str, Any]:
+    """Files of models are named from here; in the sweep's file they would be sought beside it."""
+    def absolute(model: Any) -> Any:
+        if isinstance(model, (list, tuple)):
+            return [absolute(each) for each in model]
+        text = os.fspath(model)
+        return os.path.abspath(text) if text.endswith(".json") else text
+
+    workloads = [{**workload, **({"model": absolute(workload["model"])} if "model" in workload else {})}
+                 for workload in sweep.get("workloads", [])]
+    return {**sweep, "workloads": workloads}
+
+
+def file_of(sweep: Mapping[str, Any], out: pathlib.Path) -> pathlib.Path:
+    """OUT/sweep.json: with it the same can be measured again by the command."""
+    path = out / "sweep.json"
+    with trying("writing the sweep", "give a mapping as WORKLOADS.md and tools/sweeps have it"):
+        text = json.dumps(with_absolute_models(sweep), indent=1) + "\n"
+    with trying(f"writing {path}", "choose another out"):
+        out.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def python_of(with_torch: Union[bool, StrPath]) -> Union[bool, str]:
+    return sys.executable if with_torch is True else os.fspath(with_torch) if with_torch else False
+
+
+def run(sweep: Union[StrPath, Mapping[str, Any]] = "quick", out: Optional[StrPath] = None, *,
+        devices: Optional[int] = None, launches: Optional[int] = None, budget: Optional[str] = None,
+        backend: Optional[str] = None, with_torch: Union[bool, StrPath] = False, oversubscribe: bool = False,
+        links: bool = True, hosts: Optional[str] = None, hostfile: Optional[StrPath] = None,
+        launcher: Optional[str] = None, launch_timeout: Optional[str] = None, comm_timeout: Optional[str] = None,
+        progress: bool = True) -> Results:
+    """Measures a sweep and returns its results. Called again with the same `sweep` and `out` it goes on where it stopped.
+
+    sweep: a name such as "quick" (`tandem run --list`), the path of a JSON file, or a mapping of the same form;
+        a mapping is kept as OUT/sweep.json, and files of models in it are named from the current folder.
+    out: folder for journal, results, report and logs; default: a new one, out/NAME-1, out/NAME-2, ...
+    devices: what "all" devices means in the sweep; default: the cores or GPUs found here.
+    launches: launches (fresh groups of processes, the unit of statistics) per cell instead of the sweep's.
+    budget: the most informative cells that fit into this time, such as "30m" or "90s".
+    backend: "auto", "host" or "cuda".
+    with_torch: PyTorch's own strategies beside, by this python (True) or by another one (its path).
+    oversubscribe: more devices than cores; results carry the mark.
+    links: find out once per `out`, in seconds, how fast copies between devices are.
+    hosts, hostfile, launcher: nodes, such as "node1:8,node2:8"; "mpirun" or, within Slurm, "srun".
+    launch_timeout, comm_timeout: times such as "10m": give up on a launch; ranks give up on one that is late.
+    progress: show a line of progress while it runs.
+
+    Raises UsageError where nothing could be run, TandemError where it failed (a launch, or the whole), and
+    KeyboardInterrupt when it is stopped; what was measured stays in `out`.
+    """
+    name = sweep.get("name", "sweep") if isinstance(sweep, Mapping) else pathlib.Path(sweep).stem
+    folder = pathlib.Path(out) if out is not None else new_folder(str(name))
+    asked = file_of(sweep, folder) if isinstance(sweep, Mapping) else os.fspath(sweep)
+    options = options_of({
+        "out": folder, "devices": devices, "launches": launches, "budget": budget, "backend": backend,
+        "with_torch": python_of(with_torch), "oversubscribe": oversubscribe, "no_links": not links, "hosts": hosts,
+        "hostfile": hostfile, "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})
+    call(["run", str(asked), *options], folder, progress)
+    return load(folder)
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """Why dp and ddp differ, cause by cause."""
+
+    folder: pathlib.Path
+    """Where its launches, its report and explain.md lie."""
+    text: str
+    """explain.md: Markdown; milliseconds per step with 95 % intervals."""
+
+    @property
+    def results(self) -> Results:
+        """Every rung as a cell, with its figures."""
+        return load(self.folder)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_markdown_(self) -> str:
+        return self.text
+
+
+def explain(model: StrPath, batch: int, devices: int = 2, *, source: Union[StrPath, Results, None] = None,
+            out: Optional[StrPath] = None, launches: Optional[int] = None, input: Optional[str] = None,
+            precision: Optional[str] = None, link: Optional[str] = None, dispatch_cost: Optional[str] = None,
+            interpreter_lock: bool = False, with_torch: Union[bool, StrPath] = False, plant: Optional[str] = None,
+            backend: Optional[str] = None, min_time: Optional[str] = None, oversubscribe: bool = False,
+            hosts: Optional[str] = None, hostfile: Optional[StrPath] = None, launcher: Optional[str] = None,
+            launch_timeout: Optional[str] = None, comm_timeout: Optional[str] = None,
+            progress: bool = True) -> Explanation:
+    """Explains the gap between dp and ddp, cause by cause; measures what is missing for it first.
+
+    model: a built-in one such as "mlp-small", or a workload file. batch: samples per step over all devices.
+    source: results or a folder of tandem.run: its launches are used, missing ones are added to it.
+    out: without `source`: folder for the launches; default: a new one, out/explain-1, ...
+    launches: per rung. input: where a batch starts: "host", "pageable" or "device".
+    precision: "fp32", "tf32" or "bf16". min_time: a launch measures at least so long, such as "500ms".
+    link: all rungs on a modelled link, such as "20us:1GBps".
+    dispatch_cost, interpreter_lock: beside it a modelled chart of an interpreter's cost per call, such as "8us".
+    plant: a delay such as "replicate:2ms", to see it found.
+    The others are those of tandem.run, errors too.
+    """
+    given = source.folder if isinstance(source, Results) else pathlib.Path(source) if source is not None else None
+    if given is not None and out is not None:
+        raise UsageError("explain: source and out are both given, and launches would go into source; leave one out")
+    folder = given or (pathlib.Path(out) if out is not None else new_folder("explain"))
+    options = options_of({
+        "out": None if given else folder, "model": os.fspath(model), "batch": batch, "devices": devices,
+        "launches": launches, "input": input, "precision": precision, "link": link, "dispatch_cost": dispatch_cost,
+        "interpreter_lock": interpreter_lock, "with_torch": python_of(with_torch), "plant": plant, "backend": backend,
+        "min_time": min_time, "oversubscribe": oversubscribe, "hosts": hosts, "hostfile": hostfile,
+        "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})
+    call(["explain", *([str(given)] if given else []), *options], folder, progress)
+    written = (folder.parent if folder.is_file() else folder) / "explain.md"
+    with trying(f"reading {written}", "explain again"):
+        return Explanation(written.parent, written.read_text(encoding="utf-8"))
