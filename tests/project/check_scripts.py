@@ -166,7 +166,7 @@ class MissingToolkit(unittest.TestCase):
 class Commands(unittest.TestCase):
     def test_help_works_from_any_directory(self):
         with tempfile.TemporaryDirectory() as elsewhere:
-            for name in ("quickstart", "test", "bundle", "gpu_proof", "cuda-from-pip"):
+            for name in ("quickstart", "test", "bundle", "gpu_proof", "cuda-from-pip", "wheel"):
                 result = run(ROOT / "tools" / name, "--help", cwd=elsewhere)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertIn(f"tools/{name}", result.stdout)
@@ -174,7 +174,8 @@ class Commands(unittest.TestCase):
 
     def test_wrong_arguments_are_usage_errors(self):
         for command in (["quickstart", "--frobnicate"], ["quickstart", "--out"], ["test", "--jobs", "0"],
-                        ["bundle", "--frobnicate"], ["bundle", "--out"], ["bundle", "--built", "/"], ["gpu_proof", "--rows"]):
+                        ["bundle", "--frobnicate"], ["bundle", "--out"], ["bundle", "--built", "/"], ["gpu_proof", "--rows"], ["wheel", "--frobnicate"], ["wheel", "--from"],
+                        ["wheel", "--from", "/"]):
             result = run(ROOT / "tools" / command[0], *command[1:])
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)

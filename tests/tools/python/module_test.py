@@ -293,6 +293,12 @@ class Frames(Standing):
             records = [{name: None if value != value else value for name, value in row.items()} for row in frame.to_dict("records")]
             self.assertEqual(records, results.records(table))
 
+    @unittest.skipUnless(shutil.which("mypy"), "no mypy here")
+    def test_its_types_are_sound(self):
+        done = subprocess.run(["mypy", "--strict", "--ignore-missing-imports", f"--cache-dir={self.folder}", SOURCE / "tools/python/tandem"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_importing_is_light(self):
         done = self.python("import tandem; print([name for name in ('torch', 'pandas', 'numpy', 'IPython') if name in sys.modules])")
         self.assertEqual(done.stdout, "[]\n", done.stderr)

@@ -7,13 +7,13 @@ import sys
 from typing import NoReturn
 
 from .errors import TandemError
-from .place import program
+from .place import own_program
 
 NOT_EXECUTABLE = "its file system is mounted noexec, or it was not unpacked by pip: install the wheel with pip into a folder that allows programs"
 
 
 def start(arguments: list[str]) -> NoReturn:
-    path = program()
+    path = own_program()  # the variable may name the very command that this is
     try:
         os.execv(path, [str(path), *arguments])
     except PermissionError as error:

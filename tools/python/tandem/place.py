@@ -8,16 +8,21 @@ import pathlib
 from .errors import TandemError
 
 HERE = pathlib.Path(__file__).resolve().parent
-OVERRIDE = "TANDEM_PROGRAM"  # the path of another `tandem` to start
+OVERRIDE = "TANDEM_PROGRAM"  # the path of another `tandem`, which the module starts
 
 
 def program() -> pathlib.Path:
-    """`tandem`: that of the variable, of the wheel, or of the archive or the checkout that this file lies in."""
+    """`tandem`, as the module starts it: that of the variable, else the one that belongs to this file."""
     given = os.environ.get(OVERRIDE)
-    if given:
-        if not os.access(given, os.X_OK):
-            raise TandemError(f"{OVERRIDE}={given}: there is no such program; unset it, or name one")
-        return pathlib.Path(given)
+    if not given:
+        return own_program()
+    if not os.access(given, os.X_OK):
+        raise TandemError(f"{OVERRIDE}={given}: there is no such program; unset it, or name one")
+    return pathlib.Path(given)
+
+
+def own_program() -> pathlib.Path:
+    """That of the wheel, or of the archive or the checkout that this file lies in."""
     top = HERE.parents[2]
     around = top.parent / "tandem" if top.name == "programs" else top / "build/release/bin/tandem"
     places = [HERE / "archive" / "tandem", around]
