@@ -23,7 +23,7 @@ using Values = std::vector<double>;
 
 constexpr double kDigits = 1e-9;  // relative; SciPy's Student's t has no more
 
-const Json& cases(const std::string& name) {
+const Json& cases(const char* name) {
   static const Json* const all = new Json(Json::parse(scipy_values()));
   return all->at(name);
 }
