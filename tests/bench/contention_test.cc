@@ -39,7 +39,7 @@ DeviceBooks books_of(int device, const ContentionPlan& plan, double factor) {
   return books;
 }
 
-const PhaseContention& phase(const Contention& contention, const std::string& name) {
+const PhaseContention& phase(const Contention& contention, const char* name) {
   const auto found = std::ranges::find(contention.phases, name, &PhaseContention::phase);
   EXPECT_NE(found, contention.phases.end()) << name;
   return *found;

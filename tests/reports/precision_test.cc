@@ -34,11 +34,11 @@ Synthetic both() {
   return synthetic;
 }
 
-const CellSummary& cell(const Summary& summary, const std::string& name) {
+const CellSummary& cell(const Summary& summary, const char* name) {
   for (const CellSummary& found : summary.cells) {
     if (found.cell.name() == name) return found;
   }
-  throw std::runtime_error("no cell " + name);
+  throw std::runtime_error(std::string("no cell ") + name);
 }
 
 TEST(Precision, Comparisons_AreWithinOne) {

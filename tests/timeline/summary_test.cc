@@ -91,7 +91,7 @@ TEST(Summary, WaitsHaveTheirLongerCause) {
     process.tracks[1].slices[1].end = time_of(125);
   }
   EXPECT_EQ(summary_of(late).waits[0].cause,
-            "rank 1 device 1 came to bucket 1's collective 30 time_of later, from backward");
+            "rank 1 device 1 came to bucket 1's collective 30 ns later, from backward");
 }
 
 TEST(Summary, AWaitForACollectiveOfNoBucketNamesIt) {
@@ -109,7 +109,7 @@ TEST(Summary, AWaitThatIsMostlyHandOverSaysSo) {
   trace.processes[0].tracks[1].slices[1].begin = time_of(130);
   match_collectives(trace);
   EXPECT_EQ(summary_of(trace).waits.at(0).cause,
-            "bucket 1's collective was yet to begin, or had ended, for 60 time_of");
+            "bucket 1's collective was yet to begin, or had ended, for 60 ns");
 }
 
 // Rank 1 begins its step when rank 0's collective has long begun.
