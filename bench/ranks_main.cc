@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <iostream>
+#include <thread>
 
 #include "common/base/capture_error.h"
 #include "common/comm/launcher.h"
@@ -19,12 +21,19 @@ bool met_together(const Error& error) {
   return error.kind() == ErrorKind::kUsage || error.reach() == Error::Reach::kAllRanks;
 }
 
+// A launcher ends all ranks once one has left with an error, and that of Open MPI 5 may do so before
+// rank 0 has said its line: ranks that say nothing leave behind rank 0.
+constexpr std::chrono::milliseconds kBehindRank0{500};
+
 // Said before MPI ends: a rank that left without a word would hide why. What all ranks met is said
 // by rank 0; a lost peer by all who lost it, since rank 0 may be the one.
 int report(const std::string& program, const Error& error) {
-  // In one piece: the launcher writes to the same place.
-  if (!met_together(error) || announced_rank() == 0)
+  if (met_together(error) && announced_rank() != 0) {
+    std::this_thread::sleep_for(kBehindRank0);
+  } else {
+    // In one piece: the launcher writes to the same place.
     std::cerr << fmt::format("{}: {}\n", program, error.what());
+  }
   return error.exit_code();
 }
 
