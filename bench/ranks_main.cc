@@ -21,8 +21,8 @@ bool met_together(const Error& error) {
   return error.kind() == ErrorKind::kUsage || error.reach() == Error::Reach::kAllRanks;
 }
 
-// A launcher ends all ranks once one has left with an error, and that of Open MPI 5 may do so before
-// rank 0 has said its line: ranks that say nothing leave behind rank 0.
+// A launcher ends all ranks once one has left with an error, and that of Open MPI 5 may do so
+// before rank 0 has said its line: ranks that say nothing leave behind rank 0.
 constexpr std::chrono::milliseconds kBehindRank0{500};
 
 // Said before MPI ends: a rank that left without a word would hide why. What all ranks met is said
