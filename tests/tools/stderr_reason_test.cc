@@ -66,6 +66,13 @@ TEST(StderrReason, RemarkWithItsPlaceInOpenMpi_IsNoReason) {
             "step_bench: no such model");
 }
 
+TEST(StderrReason, WarningOfOpenMpisEventLibrary_IsNoReason) {
+  EXPECT_EQ(
+      reason_in("step_bench: no such model\n"
+                "[warn] Epoll MOD(4) on fd 23 failed. Old events were 6: Bad file descriptor\n"),
+      "step_bench: no such model");
+}
+
 TEST(StderrReason, NoticeOfTheBackend_IsNoReason) {
   EXPECT_EQ(reason_in("backend host: no NVIDIA GPU in this machine\n"), "");
   EXPECT_EQ(reason_in("step_bench: no such model\nbackend host: as asked\n"),

@@ -45,7 +45,9 @@ bool is_mpirun_remark(std::string_view line) {
          (line.find("] *** ") != std::string_view::npos &&
           line.find(" MPI_ERR_") == std::string_view::npos) ||
          line.find("ORTE_ERROR_LOG") != std::string_view::npos ||
-         line.find("PMIX ERROR") != std::string_view::npos || is_place_in_open_mpi(line);
+         line.find("PMIX ERROR") != std::string_view::npos ||
+         line.starts_with("[warn] Epoll ") ||  // of libevent, by which Open MPI 5 waits
+         is_place_in_open_mpi(line);
 }
 
 // What Open MPI says once a rank has ended, and this program of the hardware that it found: true,
