@@ -74,7 +74,7 @@ rig_hosts() {
 rig_run() {
   # What tests on one node say of transports does not hold here.
   env -u OMPI_MCA_btl OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-    OMPI_MCA_plm_rsh_agent="$rig_folder/namespace_agent" \
+    OMPI_MCA_plm_rsh_agent="$rig_folder/namespace_agent" PRTE_MCA_plm_ssh_agent="$rig_folder/namespace_agent" \
     RIG_SCRATCH="$rig_scratch" TMPDIR="$rig_scratch" OMPI_MCA_btl_vader_backing_directory="$rig_scratch" \
     "$rig_folder/namespace_agent" "${rig_nodes[0]}" "$(printf '%q ' "$@")"
 }
