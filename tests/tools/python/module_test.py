@@ -25,6 +25,7 @@ SAMPLE = SOURCE / "reports/samples/quick-2-cores"
 EXPLAINED = SOURCE / "tests/reports/explained"
 sys.path.insert(0, str(SOURCE / "tools/python"))
 import tandem  # by the path above
+import tandem.picture
 
 
 class Standing(unittest.TestCase):
@@ -261,6 +262,17 @@ class Shown(Standing):
         self.assertIn("<strong>ddp is faster than dp in all 3 comparisons on 2 devices.</strong>", html)
         self.assertEqual((html.count("<svg"), html.count("<rect")), (1, 3 * 5))
         self.assertIn(">4.66 ms [", html)
+        self.assertIn("batch 64, 2 devices: ddp is faster than dp<", html)
+        self.assertNotIn("in no phase", html)
+
+    def test_what_was_not_measured_is_marked(self):
+        shutil.copytree(SAMPLE, "out")
+        records = tandem.load("out").records("cells")
+        for record in records:
+            record["marks"] = "modelled: link 20us:1GBps; 4.8 % of the step in no phase" if record["strategy"] == "ddp" else ""
+        svg = tandem.picture.svg_of(records, tandem.load("out").records("comparisons"))
+        self.assertEqual(svg.count("stroke-dasharray"), 3)
+        self.assertIn(">ddp, modelled: link 20us:1GBps<", svg)
 
     def test_what_a_name_holds_is_no_markup(self):
         shutil.copytree(SAMPLE, "out")

@@ -11,6 +11,8 @@ from .tables import Row, Value
 
 MOST_GROUPS = 12
 LABELS, BARS, FIGURES, ROW = 250, 330, 180, 20  # pixels
+MOST_LETTERS = 38  # in LABELS
+NOT_AS_IT_RUNS = ("modelled", "planted", "oversubscribed")  # as cells.csv begins its marks
 COLOURS = {"single": "#6b7280", "dp": "#d2691e", "ddp": "#1f6fd1", "dp-allreduce": "#b58900", "ddp-replicate": "#b0317a",
            "independent": "#0f8f7a"}
 Group = tuple[str, Sequence[Row]]
@@ -24,10 +26,18 @@ def duration(seconds: float) -> str:
 
 
 def name_of(cell: Row) -> str:
+    """With the marks of what was not measured as it would run; all others are remarks, which the page has."""
     name = str(cell["strategy"])
     if name == "independent":
         name += f" ({cell['launch']})"
-    return ", ".join(str(part) for part in (name, cell["options"], cell["marks"]) if part)
+    if cell["strategy"] == "single":
+        name += ", 1 device"
+    marks = [mark for mark in str(cell["marks"]).split("; ") if mark.startswith(NOT_AS_IT_RUNS)]
+    return ", ".join(str(part) for part in (name, cell["options"], *marks) if part)
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS - 3] + "..."
 
 
 def is_of(cell: Row, comparison: Row) -> bool:
@@ -38,20 +48,24 @@ def is_of(cell: Row, comparison: Row) -> bool:
     return is_measured and same and devices
 
 
-def title_of(comparison: Row) -> str:
-    text = f"{comparison['model']}, batch {comparison['global_batch']}, {comparison['devices']} devices"
-    return f"{text}: ddp is {comparison['ddp_is']}" if comparison["ddp_is"] else text
+def title_of(comparisons: Sequence[Row]) -> str:
+    """With the verdict where the point has one alone; of several options the bars tell them apart."""
+    first = comparisons[0]
+    text = f"{first['model']}, batch {first['global_batch']}, {first['devices']} devices"
+    if len(comparisons) > 1 or not first["ddp_is"]:
+        return text
+    return f"{text}: ddp {'against dp is not resolved' if first['ddp_is'] == 'not resolved' else 'is ' + str(first['ddp_is']) + ' than dp'}"
 
 
 def groups_of(cells: Sequence[Row], comparisons: Iterable[Row]) -> list[Group]:
     """A group for each point of dp and ddp on several devices, else one of all cells."""
-    points: dict[tuple[Value, ...], Row] = {}
+    points: dict[tuple[Value, ...], list[Row]] = {}
     for comparison in comparisons:
         if cast(int, comparison["devices"]) > 1:
             key = tuple(comparison[name] for name in ("model", "global_batch", "devices", "backend", "mode"))
-            points.setdefault(key, comparison)
+            points.setdefault(key, []).append(comparison)
     if points:
-        return [(title_of(point), [cell for cell in cells if is_of(cell, point)]) for point in points.values()]
+        return [(title_of(point), [cell for cell in cells if is_of(cell, point[0])]) for point in points.values()]
     workloads: dict[str, list[Row]] = {}
     for cell in cells:
         if cell["status"] == "ok" and cell["median_step_s"] is not None:
@@ -70,7 +84,8 @@ def bar(cell: Row, y: float, longest: float) -> str:
     scale = BARS / longest
     colour = COLOURS.get(str(cell["strategy"]), "#6b7280")
     fill = f'fill="none" stroke="{colour}" stroke-dasharray="3 2"' if "modelled" in str(cell["marks"]) else f'fill="{colour}"'
-    parts = [text_at(LABELS - 8, y + 14, name_of(cell), ' text-anchor="end"'),
+    name = name_of(cell)
+    parts = [f"<g><title>{escape(name)}</title>", text_at(LABELS - 8, y + 14, shortened(name), ' text-anchor="end"'), "</g>",
              f'<rect x="{LABELS}" y="{y + 3:.0f}" width="{median * scale:.1f}" height="{ROW - 6}" {fill}/>']
     figure = duration(median)
     if low and high:
