@@ -41,9 +41,9 @@ enum class Ranks {
   kTwo,  // every rank runs it: one side of it is a process per device
 };
 
-// A claim that circulates about DataParallel, and how it is put to the test. What only one lesson
-// needs stands in a namespace of the lesson's name: all have a `run`, and several files are
-// compiled as one unit.
+// A claim that circulates about DataParallel, and how it is put to the test. The names that only
+// one lesson needs stand in a namespace of the lesson's name: every lesson has a `run`, and several
+// files are compiled as one unit.
 struct Lesson {
   std::string_view name;
   std::string_view claim;  // a sentence

@@ -43,8 +43,8 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-// How far weights and gradients of two strategies may be apart that add in different orders,
-// relative to the largest.
+// Two strategies that add in different orders come this near to each other, relative to the largest
+// value of a tensor.
 inline constexpr double kStrategyTolerance = 2e-5;
 
 [[nodiscard]] Outcome train(const Model& model, const Training& run);
