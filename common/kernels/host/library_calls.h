@@ -78,34 +78,26 @@ struct InstructionSet {
 };
 
 // The sets of instructions that oneDNN may choose on a CPU, by the names that its own log has.
+inline constexpr std::array kInstructionSets {
+  InstructionSet{dnnl::cpu_isa::sse41, "sse41", false},
+      InstructionSet{dnnl::cpu_isa::avx, "avx", false},
+      InstructionSet{dnnl::cpu_isa::avx2, "avx2", false},
+      InstructionSet{dnnl::cpu_isa::avx2_vnni, "avx2_vnni", false},
+      InstructionSet{dnnl::cpu_isa::avx512_core, "avx512_core", true},
+      InstructionSet{dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni", true},
+      InstructionSet{dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16", false},
+      InstructionSet{dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx", false},
 #if DNNL_VERSION_MAJOR < 3
-inline constexpr std::array kInstructionSets{
-    InstructionSet{dnnl::cpu_isa::all, "unrestricted", false},
-    InstructionSet{dnnl::cpu_isa::sse41, "sse41", false},
-    InstructionSet{dnnl::cpu_isa::avx, "avx", false},
-    InstructionSet{dnnl::cpu_isa::avx2, "avx2", false},
-    InstructionSet{dnnl::cpu_isa::avx2_vnni, "avx2_vnni", false},
-    InstructionSet{dnnl::cpu_isa::avx512_mic, "avx512_mic", false},
-    InstructionSet{dnnl::cpu_isa::avx512_mic_4ops, "avx512_mic_4ops", false},
-    InstructionSet{dnnl::cpu_isa::avx512_core, "avx512_core", true},
-    InstructionSet{dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni", true},
-    InstructionSet{dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16", false},
-    InstructionSet{dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx", false}};
+      InstructionSet{dnnl::cpu_isa::all, "unrestricted", false},
+      InstructionSet{dnnl::cpu_isa::avx512_mic, "avx512_mic", false},
+      InstructionSet{dnnl::cpu_isa::avx512_mic_4ops, "avx512_mic_4ops", false},
 #else
-inline constexpr std::array kInstructionSets{
-    InstructionSet{dnnl::cpu_isa::isa_default, "unrestricted", false},
-    InstructionSet{dnnl::cpu_isa::sse41, "sse41", false},
-    InstructionSet{dnnl::cpu_isa::avx, "avx", false},
-    InstructionSet{dnnl::cpu_isa::avx2, "avx2", false},
-    InstructionSet{dnnl::cpu_isa::avx2_vnni, "avx2_vnni", false},
-    InstructionSet{dnnl::cpu_isa::avx2_vnni_2, "avx2_vnni_2", true},
-    InstructionSet{dnnl::cpu_isa::avx512_core, "avx512_core", true},
-    InstructionSet{dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni", true},
-    InstructionSet{dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16", false},
-    InstructionSet{dnnl::cpu_isa::avx512_core_fp16, "avx512_core_fp16", false},
-    InstructionSet{dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx", false},
-    InstructionSet{dnnl::cpu_isa::avx512_core_amx_fp16, "avx512_core_amx_fp16", false}};
+      InstructionSet{dnnl::cpu_isa::isa_default, "unrestricted", false},
+      InstructionSet{dnnl::cpu_isa::avx2_vnni_2, "avx2_vnni_2", true},
+      InstructionSet{dnnl::cpu_isa::avx512_core_fp16, "avx512_core_fp16", false},
+      InstructionSet{dnnl::cpu_isa::avx512_core_amx_fp16, "avx512_core_amx_fp16", false},
 #endif
+};
 
 // The set that oneDNN uses on this CPU; one without a name where this file does not know it.
 inline InstructionSet effective_instruction_set() {

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Optional
 
-from .command import NOT_EXECUTABLE
+from .command import starting
 from .errors import TandemError, UsageError
 from .place import program
 from .progress import Progress
@@ -31,13 +31,9 @@ def options_of(options: Mapping[str, Any]) -> list[str]:
 
 def started(words: Sequence[str]) -> subprocess.Popen[str]:
     path = program()
-    try:
+    with starting(path):
         return subprocess.Popen([str(path), *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
-    except PermissionError as error:
-        raise TandemError(f"starting {path}: {error.strerror}: {NOT_EXECUTABLE}") from error
-    except OSError as error:
-        raise TandemError(f"starting {path}: {error.strerror}; it needs bash, which this system may lack") from error
 
 
 def listen(child: subprocess.Popen[str], progress: Progress) -> int:

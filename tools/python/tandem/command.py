@@ -2,8 +2,11 @@
 """The command `tandem` of an installed wheel: becomes the program, so that exit status and signals are the program's."""
 from __future__ import annotations
 
+import contextlib
 import os
+import pathlib
 import sys
+from collections.abc import Iterator
 from typing import NoReturn
 
 from .errors import TandemError
@@ -12,14 +15,22 @@ from .place import own_program
 NOT_EXECUTABLE = "its file system is mounted noexec, or it was not unpacked by pip: install the wheel with pip into a folder that allows programs"
 
 
-def start(arguments: list[str]) -> NoReturn:
-    path = own_program()  # the variable may name the very command that this is
+@contextlib.contextmanager
+def starting(path: pathlib.Path) -> Iterator[None]:
+    """What the system says of a program that cannot be started becomes a TandemError."""
     try:
-        os.execv(path, [str(path), *arguments])
+        yield
     except PermissionError as error:
         raise TandemError(f"starting {path}: {error.strerror}: {NOT_EXECUTABLE}") from error
     except OSError as error:
         raise TandemError(f"starting {path}: {error.strerror}; it needs bash, which this system may lack") from error
+
+
+def start(arguments: list[str]) -> NoReturn:
+    path = own_program()  # the variable may name the very command that this is
+    with starting(path):
+        os.execv(path, [str(path), *arguments])
+    raise AssertionError("execv returns only by an exception")
 
 
 def main() -> int:

@@ -25,15 +25,13 @@ class Progress:
         self.held: Optional[str] = None
 
     def add(self, line: str) -> None:
+        self.release()
         if PROGRESS.match(line) is None:
-            self.release()
             self.held = line
         elif self.is_shown and self.is_in_place:
-            self.release()
             self.write("\r" + line.ljust(self.width))
             self.width = len(line)
         else:
-            self.release()
             self.write(line + "\n")
 
     def release(self) -> None:
