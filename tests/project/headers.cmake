@@ -1,9 +1,14 @@
-# Each header compiles alone. Of one that its own source file includes first, the build has shown it, unless units of
-# several files hide it (TANDEM_UNITY); for each other there is a source file that includes nothing else. Built by a
-# test, not with everything else, so that a failure is a test's and names the header.
+# Each header compiles alone. The build shows it of a header that its own source file includes first, unless that source
+# is part of a larger unit (TANDEM_UNITY); for every other header there is a source file that includes nothing else. A
+# test builds these sources, so that a failure is a test's and names the header.
 
-# without_those_that_lead(VARIABLE): takes headers off the list that a source beside them begins with.
+# The tsan build compiles every file of these folders as a unit of its own (tests/project/CMakeLists.txt), but CUDA's.
+set(tandem_folders_of_tsan common dp ddp)
+
+# without_those_that_lead(VARIABLE): takes headers off the list that a source beside them begins with, as far as a build
+# compiles that source as a unit of its own.
 function(without_those_that_lead variable)
+  string(JOIN | folders ${tandem_folders_of_tsan})
   get_property(sources GLOBAL PROPERTY TANDEM_SOURCES)
   set(kept)
   foreach(header IN LISTS ${variable})
@@ -13,7 +18,8 @@ function(without_those_that_lead variable)
       file(STRINGS ${source} first REGEX "^#" LIMIT_COUNT 1)
     endif()
     file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${header})
-    if(NOT first STREQUAL "#include \"${path}\"")
+    if(NOT first STREQUAL "#include \"${path}\"" OR (TANDEM_UNITY AND
+       (NOT path MATCHES "^(${folders})/" OR path MATCHES "cuda|nccl|cupti")))
       list(APPEND kept ${header})
     endif()
   endforeach()
@@ -48,9 +54,7 @@ endfunction()
 get_property(headers GLOBAL PROPERTY TANDEM_HEADERS)
 list(REMOVE_DUPLICATES headers)
 list(FILTER headers EXCLUDE REGEX "\\.cuh$")  # nvcc's alone
-if(NOT TANDEM_UNITY)
-  without_those_that_lead(headers)
-endif()
+without_those_that_lead(headers)
 set(cuda_headers ${headers})
 list(FILTER cuda_headers INCLUDE REGEX "/cuda/")
 list(FILTER headers EXCLUDE REGEX "/cuda/")
