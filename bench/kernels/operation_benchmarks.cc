@@ -56,7 +56,7 @@ void register_losses_and_updates(const OperationRegistry& registry) {
                            return SgdUpdate{b.random(n), b.random(n), b.random(n), 1e-6F, 0.9F};
                          }});
   for (const auto& [name, decay] : {std::pair{"adam_update", 0.0}, {"adamw_update", 1e-2}}) {
-    registry.add_loop(Loop{name, 28, [decay = decay](DeviceBench& b, std::int64_t n) {
+    registry.add_loop(Loop{name, 28, [rate = decay](DeviceBench& b, std::int64_t n) {
                              // A second moment of squares: no root of a negative number.
                              const Span<float> second = b.random(n);
                              b.enqueue(Scale{.in = second, .out = second, .factor = 0});
@@ -69,7 +69,7 @@ void register_losses_and_updates(const OperationRegistry& registry) {
                                                .beta2 = 0.999,
                                                .epsilon = 1e-8,
                                                .step = 1,
-                                               .decay = decay};
+                                               .decay = rate};
                            }});
   }
 }
@@ -102,14 +102,14 @@ void register_arithmetic(const OperationRegistry& registry) {
 void register_conversions(const OperationRegistry& registry) {
   for (const auto& [name, type] :
        {std::pair{"to_bf16", DType::kBFloat16}, std::pair{"to_fp16", DType::kFloat16}}) {
-    registry.add_loop(Loop{name, 6, [type = type](DeviceBench& b, std::int64_t n) {
-                             return Convert{b.random(n), b.random(n, type), 3};
+    registry.add_loop(Loop{name, 6, [to = type](DeviceBench& b, std::int64_t n) {
+                             return Convert{b.random(n), b.random(n, to), 3};
                            }});
   }
   for (const auto& [name, type] :
        {std::pair{"from_bf16", DType::kBFloat16}, std::pair{"from_fp16", DType::kFloat16}}) {
-    registry.add_loop(Loop{name, 6, [type = type](DeviceBench& b, std::int64_t n) {
-                             return Convert{b.random(n, type), b.random(n)};
+    registry.add_loop(Loop{name, 6, [from = type](DeviceBench& b, std::int64_t n) {
+                             return Convert{b.random(n, from), b.random(n)};
                            }});
   }
 }

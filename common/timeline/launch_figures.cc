@@ -102,8 +102,8 @@ Nanoseconds least(const Sample& sample, const Value& value) {
 Nanoseconds least_collectives(const Sample& sample) {
   Nanoseconds sum{0};
   for (const auto& [index, time] : sample.begin()->second.collectives) {
-    sum += least(sample, [index = index](const DeviceSample& device) {
-      const auto found = device.collectives.find(index);
+    sum += least(sample, [bucket = index](const DeviceSample& device) {
+      const auto found = device.collectives.find(bucket);
       return found == device.collectives.end() ? Nanoseconds::max() : found->second;
     });
   }
