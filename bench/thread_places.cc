@@ -35,9 +35,11 @@ std::vector<results::ThreadPlace> ThreadPlaces::places() const {
   std::vector<results::ThreadPlace> places;
   for (const auto& [key, cpus] : cpus_) {
     const auto& [device, phase] = key;
-    const auto same = std::ranges::find_if(places, [&](const results::ThreadPlace& place) {
-      return place.device == device && place.cpus == cpus;
-    });
+    // Initialised captures: clang 14 captures no structured binding.
+    const auto is_same = [wanted = device, &where = cpus](const results::ThreadPlace& place) {
+      return place.device == wanted && place.cpus == where;
+    };
+    const auto same = std::ranges::find_if(places, is_same);
     results::ThreadPlace& place = same != places.end()
                                       ? *same
                                       : places.emplace_back(results::ThreadPlace{

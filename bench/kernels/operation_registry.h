@@ -65,6 +65,10 @@ struct Loop {
   Make make;
   std::vector<std::int64_t> counts{1 << 16, 1 << 22, 24'000'000};
 };
+template <class Make>
+Loop(const char*, int, Make) -> Loop<Make>;  // which clang 14 does not deduce of an aggregate
+template <class Make>
+Loop(const char*, int, Make, std::vector<std::int64_t>) -> Loop<Make>;
 
 // Registers benchmarks of operations, naive ones on the host only. On the host the linear
 // operations stand next to bare sgemm calls of the same products - in bf16 too, where the share is

@@ -46,7 +46,8 @@ Nanoseconds pipelined_time(const LinkModel& link, Bytes size, int ranks) {
 }
 
 Nanoseconds tree_time(const LinkModel& link, Bytes size, int ranks) {
-  const int levels = std::bit_width(static_cast<unsigned>(ranks - 1));  // ceil(log2 n)
+  const auto levels =
+      static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)));  // ceil(log2 n)
   return levels * transfer_time(link, size);
 }
 

@@ -11,7 +11,7 @@
 namespace tandem::test {
 namespace {
 
-constexpr RankFacts kHost{.ranks = 2};
+const RankFacts kHost{.ranks = 2};
 constexpr const char* kShared = "ranks 0 and 1 share a GPU";
 
 RankFacts gpus(int ranks, bool are_threads) {

@@ -110,7 +110,7 @@ TEST_P(BroadcastTest, GivesAllTheRootsWeights_EveryTime) {
   const auto [devices, grouping, order] = GetParam();
   Transfers transfers(devices);
   const auto broadcast = make_broadcast(transfers, chunks_for(transfers.layout(), grouping), order);
-  for (const std::uint64_t seed : {1, 2}) {
+  for (const std::uint64_t seed : {1U, 2U}) {
     transfers.replicas.front()->initialise(seed, Distribution::kUniform);
     broadcast->enqueue();
     broadcast->hold_sources();
@@ -166,7 +166,7 @@ TEST_P(ReduceTest, IsTheSumOfAllReplicas_EveryTime) {
   const auto [devices, make] = GetParam();
   Transfers transfers(devices);
   const auto reduce = make(transfers);
-  for (const std::uint64_t seed : {10, 20}) {
+  for (const std::uint64_t seed : {10U, 20U}) {
     const Values expected = transfers.fill_gradients(seed);
     reduce->enqueue();
     transfers.synchronize();

@@ -58,7 +58,7 @@ TEST(Exponentials, OfMoreThanFp32CanCount_AreAllAddedUp) {
 }
 
 TEST(Largest, IsFoundAtEveryPlace) {
-  for (const std::size_t count : {1, 63, 64, 65, 200}) {
+  for (const std::size_t count : {1U, 63U, 64U, 65U, 200U}) {
     for (std::size_t place = 0; place < count; ++place) {
       std::vector<float> values(count, -7);
       values[place] = -3;

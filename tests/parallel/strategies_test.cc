@@ -148,7 +148,7 @@ TEST(StrategiesTest, SeededDelays_ChangeNoNumber) {
       run.steps = 3;
       const Outcome prompt = train(*model, run);
       run.platform.debug.largest_delay = std::chrono::microseconds(500);
-      for (const std::uint64_t seed : {1, 2, 3}) {
+      for (const std::uint64_t seed : {1U, 2U, 3U}) {
         run.platform.debug.delay_seed = seed;
         EXPECT_EQ(train(*model, run), prompt) << strategy << ", seed " << seed;
       }

@@ -116,7 +116,7 @@ TEST(HostDelays, ChangeTheTimingButNotTheResults) {
   Nanoseconds delayed{0};
   const std::vector<int> expected{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   EXPECT_EQ(ping_pong({}, plain), expected);
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
     PlatformOptions options;
     options.debug.largest_delay = std::chrono::milliseconds(2);
     options.debug.delay_seed = seed;

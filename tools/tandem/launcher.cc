@@ -123,6 +123,13 @@ std::string explained(const ChildResult& child, const std::string& failure,
   return reason.empty() ? failure : reason;
 }
 
+// Why a launch left no record whose launcher ended with 0, as that of Open MPI 5 does where it lost
+// a node.
+std::string reason_of_no_record(const ChildResult& child, const FlightFolder& folder) {
+  if (lost_node_in(child.stderr_text).empty()) return "step_bench ended well, but left no record";
+  return explained(child, reason_in(child.stderr_text), folder);
+}
+
 // Of the last line that is an object, for a notice may precede it.
 ModelWork model_work_in(const std::filesystem::path& log) {
   ModelWork size;
@@ -264,7 +271,7 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
   std::optional<LaunchRecord> left;
   try {
     left = take_record(record_path, cell);
-    if (!left && failure.empty()) failure = "step_bench ended well, but left no record";
+    if (!left && failure.empty()) failure = reason_of_no_record(child, flights);
   } catch (const Error& error) {
     if (failure.empty()) failure = error.what();
   }
