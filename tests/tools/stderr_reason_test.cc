@@ -158,16 +158,21 @@ constexpr const char* kLostByOpenMpi5 =
     "  Remote daemon: [prterun-vm-114@0,1] on node node7\n\n";
 
 TEST(LostNode, OfOpenMpi5_IsTheFarEndOfTheLostConnection) {
-  EXPECT_EQ(lost_node_in(kLostByOpenMpi5), "node7");
-  EXPECT_FALSE(says_no_daemon(kLostByOpenMpi5));
+  const std::string running = std::string("backend host: as asked\n") + kLostByOpenMpi5;
+  EXPECT_EQ(lost_node_in(running), "node7");
+  EXPECT_FALSE(says_no_daemon(running));
 }
 
-TEST(LostNode, OfOpenMpi5_IsNoneWhereTheRemoteShellSaysThatNoDaemonStarted) {
+TEST(LostNode, OfOpenMpi5_IsNoneWhereNoRankHasStarted) {
   const std::string never =
       std::string("ssh: Could not resolve hostname node7: Name or service not known\n") +
       kLostByOpenMpi5;
   EXPECT_TRUE(says_no_daemon(never));
   EXPECT_EQ(lost_node_in(never), "");
+}
+
+TEST(StderrReason, IsNoZeroByte) {
+  EXPECT_EQ(reason_in(std::string_view("step_bench: no room\n\0", 21)), "step_bench: no room");
 }
 
 TEST(LostNode, OfOtherWords_IsNone) {

@@ -10,10 +10,12 @@
 namespace tandem::cli {
 namespace {
 
+// The line without blanks at its ends; Open MPI 5 writes zero bytes there, too.
 std::string_view trimmed(std::string_view line) {
-  const std::size_t start = line.find_first_not_of(" \t\r");
+  constexpr std::string_view kBlanks(" \t\r\0", 4);
+  const std::size_t start = line.find_first_not_of(kBlanks);
   if (start == std::string_view::npos) return {};
-  return line.substr(start, line.find_last_not_of(" \t\r") - start + 1);
+  return line.substr(start, line.find_last_not_of(kBlanks) - start + 1);
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -159,15 +161,14 @@ std::string lost_node_in(std::string_view stderr_text) {
   return "";
 }
 
-// Open MPI 5 has the same words for a daemon that it lost and for one that never started; before
-// the latter the remote shell says why.
+// Open MPI 5 has the same words for a daemon that it lost and for one that never started. Ranks
+// that have started say first which back end they take.
 bool says_no_daemon(std::string_view stderr_text) {
   const auto says = [&](std::string_view words) {
     return stderr_text.find(words) != std::string_view::npos;
   };
   if (says("unable to reliably start one or more daemons")) return true;
-  return says("PRTE has lost communication with a remote daemon") &&
-         (says("ssh: ") || says("Permission denied (") || says("Host key verification failed"));
+  return says("PRTE has lost communication with a remote daemon") && !says("backend ");
 }
 
 std::string reason_in(std::string_view stderr_text) {
