@@ -60,7 +60,8 @@ TEST(CoreSharesTest, Disjoint_WhateverTheNumbers) {
     for (int devices = 1; devices <= count; ++devices) {
       std::set<int> seen;
       int given = 0;
-      for (const auto& share : share_cores(cores(count), Shares(static_cast<std::size_t>(devices)))) {
+      for (const auto& share :
+           share_cores(cores(count), Shares(static_cast<std::size_t>(devices)))) {
         EXPECT_FALSE(share.empty());
         EXPECT_EQ(share.back() - share.front() + 1, static_cast<int>(share.size()));
         seen.insert(share.begin(), share.end());
