@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a redesign may not change, held against lists in this folder.
+
+    unchanged.py KIND --programs BIN [--mpirun PROGRAM] [--write]
+
+    steps       what a step of each strategy enqueues with each option: operations, copies, collectives, their bytes,
+                and the order on each stream (steps.txt)
+    cells       the cells of every sweep for 2 and 8 devices, and what a dry run says of those left out (cells.txt)
+    refusals    command lines that are refused: their one line and exit status (refusals.txt)
+    journal     how a sweep goes on whose journal of half its launches lies here (half.json, half.jsonl; journal.txt)
+    checksums   the weights that --verify ends with, for each oneDNN and processor that a list is known of
+                (checksums.txt; skipped, 77, for another)
+
+--write writes the list anew, after a change that is meant. BIN holds step_bench, tandem and the others.
+"""
+import argparse
+import difflib
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SKIPPED = 77
+MPI = ["--oversubscribe", "--bind-to", "none", "--mca", "btl", "vader,self", "-np"]
+MODELS = ["mlp-tiny", "gpt2-nano:16", "resnet-tiny"]
+STRATEGIES = {"single": "threads", "independent": "threads", "dp": "threads", "dp-allreduce": "threads",
+              "ddp": "processes", "ddp-replicate": "processes"}
+EVERY = ["input=device", "input=pageable", "optimizer=adam", "optimizer=adamw", "phases=off", "free-running=2"]
+REPLICATE = ["device-ids=1,0", "output-device=1", "threads=kept", "replicate=tensor", "replicate=flat",
+             "broadcast=tree", "broadcast=sequential", "broadcast=collective", "loss=replicas", "reduce=tree",
+             "reduce=sequential", "reduce=collective"]
+ALL_REDUCE = ["grads=views", "overlap=off", "bucket-mb=0.1", "bucket-mb=all", "first-bucket-mb=0.05", "accumulate=2",
+              "static-graph=on", "compress=bf16", "compress=fp16", "compress=powersgd:2", "reducer=horovod cycle-time=50ms"]
+OPTIONS = {"single": [], "independent": ["launch=processes"], "dp": REPLICATE,
+           "dp-allreduce": ["input=scatter", *ALL_REDUCE],
+           "ddp": ["join=world", "join=active", "comm=mpi", "comm=gloo", *ALL_REDUCE],
+           "ddp-replicate": ["comm=mpi"]}
+# Option of step_bench: a value that some strategy takes, and one that none does.
+VALUES = {
+    "launch": ("processes", "fibres"), "model": ("gpt2-nano", "vgg"), "batch": ("7", "-8"), "batch-per-device": ("4", "0"),
+    "backend": ("auto", "tpu"), "input": ("device", "disk"), "optimizer": ("adam", "lion"), "precision": ("bf16", "fp8"),
+    "cuda-graph": ("on", "maybe"), "seed": ("7", "-1"), "device-memory": ("1GiB", "much"), "p2p": ("off", "maybe"),
+    "device-ids": ("1,0", "0,x"), "output-device": ("1", "9"), "threads": ("kept", "green"), "replicate": ("flat", "zip"),
+    "broadcast": ("tree", "radio"), "loss": ("replicas", "none"), "reduce": ("tree", "as-they-lie"),
+    "grads": ("views", "none"), "overlap": ("off", "half"), "bucket-mb": ("all", "0"), "first-bucket-mb": ("0.5", "-1"),
+    "accumulate": ("2", "0"), "static-graph": ("on", "maybe"), "compress": ("powersgd:2", "zip"),
+    "powersgd-start": ("3", "1"), "join": ("active", "never"), "reducer": ("horovod", "ring"), "cycle-time": ("2ms", "2"),
+    "fusion-mb": ("64", "-1"), "comm": ("mpi", "carrier-pigeon"), "check-order": ("on", "maybe"),
+    "link": ("100us:200MBps", "fast"), "core-gflops": ("10", "-1"), "dispatch-cost": ("8us", "8"),
+    "interpreter-lock": ("on", "maybe"), "plant": ("loss:2ms", "loss"), "peak-gflops": ("100", "many"),
+    "free-running": ("3", "-1"), "phases": ("off", "maybe"), "min-time": ("1ms", "1"), "min-samples": ("2", "0"),
+    "warmup-time": ("1ms", "-1ms"), "warmup-steps": ("3", "1"), "profile-steps": ("5", "-1"), "trace-steps": ("3", "0"),
+    "contention-pairs": ("40", "3"), "ab": ("phases=off", "phases"), "pairs": ("40", "0"), "check-numerics": ("on", "maybe"),
+    "fault": ("throws", "earthquake"), "comm-timeout": ("5s", "5"), "flight-recorder": ("on", "maybe"),
+}
+
+
+class Programs:
+    """Starts the programs of one folder."""
+
+    def __init__(self, folder, mpirun):
+        self.folder, self.mpirun = Path(folder), mpirun
+        self.environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+    def run(self, command, ranks=0):
+        """The finished process of `command`, whose first word is a program's name; `ranks` starts it under mpirun."""
+        launcher = [self.mpirun, *MPI, str(ranks)] if ranks else []
+        return subprocess.run([*launcher, self.folder / command[0], *command[1:]], text=True, capture_output=True,
+                              env=self.environment, stdin=subprocess.DEVNULL, check=False, timeout=300)
+
+
+def step_command(strategy, model, options, devices):
+    """A step_bench command line of one cell, as short as it may be; and whether its ranks are processes."""
+    launch = "processes" if "launch=processes" in options else STRATEGIES[strategy]
+    command = ["step_bench", "--backend=host", f"--strategy={strategy}", f"--devices={devices}", f"--model={model}",
+               "--batch=8", *(f"--{option}" for words in options for option in words.split())]
+    return command, launch == "processes"
+
+
+def step_cases():
+    """(strategy, model, options) of every case: all models without options, one model with each option."""
+    for strategy in STRATEGIES:
+        for model in MODELS:
+            yield strategy, model, []
+        for option in [*EVERY, *OPTIONS[strategy]]:
+            yield strategy, MODELS[0], [option]
+
+
+TIMES = {"step", "arrival_skew_us", "waited_for_last_us", "last_rank", "last_device"}  # of one run
+
+
+def described(event):
+    """One line of what a stream was given: its name, layer, bucket and bytes."""
+    told = {key: value for key, value in event["args"].items() if key not in TIMES}
+    return " ".join([event["name"], *(f"{key}={told[key]}" for key in sorted(told))])
+
+
+def streams_of(trace):
+    """{stream: lines in order} of a trace file. Phases, waits and the harness are no work of a stream."""
+    names = {}
+    for event in trace["traceEvents"]:
+        if event["ph"] == "M" and event["name"] in ("process_name", "thread_name"):
+            names[event["name"], event["pid"], event["tid"]] = event["args"]
+    streams = {}
+    spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    for event in sorted(spans, key=lambda one: (one["ts"], -one["dur"])):
+        thread = names["thread_name", event["pid"], event["tid"]]
+        if thread["role"] == "harness" or event["cat"] in ("step", "phase", "layer"):
+            continue
+        rank = names["process_name", event["pid"], 0]["rank"]
+        streams.setdefault(f"rank {rank} {thread['name']}", []).append(described(event))
+    return streams
+
+
+def shown(streams):
+    """The streams with their work; those of the same work once."""
+    alike = {}
+    for stream, work in sorted(streams.items()):
+        alike.setdefault(tuple(work), []).append(stream)
+    lines = []
+    for work, names in alike.items():
+        lines += [f"  {', '.join(names)}", *counted(work)]
+    return lines
+
+
+def counted(lines):
+    """The lines, with a number in front of such as follow each other."""
+    result, last, times = [], None, 0
+    for line in [*lines, None]:
+        if line == last:
+            times += 1
+            continue
+        if last is not None:
+            result.append(f"    {last}" if times == 1 else f"    {times} x {last}")
+        last, times = line, 1
+    return result
+
+
+def list_steps(programs):
+    """What each case's step enqueues."""
+    lines = []
+    for strategy, model, options in step_cases():
+        devices = 1 if strategy == "single" else 2
+        command, are_processes = step_command(strategy, model, options, devices)
+        lines.append(" ".join(command[2:]))
+        with tempfile.TemporaryDirectory() as folder:
+            trace = Path(folder) / "trace.json"
+            done = programs.run([*command, f"--trace={trace}", "--trace-steps=1", "--min-samples=1", "--min-time=1ms",
+                                 "--warmup-time=1ms", "--warmup-steps=3"], devices if are_processes else 0)
+            if done.returncode != 0:
+                lines.append(f"  ended with {done.returncode}: {reason(done.stderr)}")
+                continue
+            lines += shown(streams_of(json.loads(trace.read_text())))
+    return lines
+
+
+def reason(text):
+    """The program's own line of what it wrote to standard error."""
+    own = [line for line in text.splitlines() if re.match(r"(step_bench|tandem|collective_bench|copy_bench|kernel_bench|lessons): ", line)]
+    return own[0] if own else text.strip().splitlines()[-1] if text.strip() else ""
+
+
+def list_cells(programs):
+    """The dry run of every sweep, without what depends on the machine or the time."""
+    lines = []
+    names = re.findall(r"^(\S+):", programs.run(["tandem", "run", "--list"]).stdout, re.MULTILINE)
+    for sweep in names:
+        of_two = None
+        for devices in (2, 8):
+            done = programs.run(["tandem", "run", sweep, f"--devices={devices}", "--oversubscribe", "--backend=host",
+                                 "--dry-run"])
+            cells = [re.sub(r"(, about .*|, \d+s|, \d+m.*|, \d+h.*)$", "", line) for line in done.stdout.splitlines()]
+            lines.append(f"{sweep} on {devices} devices: status {done.returncode}, {len(cells)} lines")
+            if cells == of_two:
+                lines.append("  the same")
+            elif len(cells) > 150:
+                lines.append(f"  sha256 {hashlib.sha256(chr(10).join(cells).encode()).hexdigest()}")
+            else:
+                lines += [f"  {cell}" for cell in cells]
+            of_two = cells
+    return lines
+
+
+def refusal_cases():
+    """Each option with a value that a strategy may know, and one that none does, on one device and two."""
+    for strategy in STRATEGIES:
+        for devices in (1, 2):
+            for option, (good, bad) in VALUES.items() if devices == 2 or strategy == "single" else ():
+                for value in (good, bad):
+                    yield [f"--strategy={strategy}", f"--devices={devices}", f"--{option}={value}"]
+    for text in (HERE / "refused.txt").read_text().splitlines():
+        if text and not text.startswith("#"):
+            yield text.split()
+
+
+def list_refusals(programs):
+    """Which command lines --check takes, and what it says of the others."""
+    lines, known = [], {}
+    for options in refusal_cases():
+        batch = [] if any(option.startswith("--batch") for option in options) else ["--batch=8"]
+        done = programs.run(["step_bench", "--backend=host", "--oversubscribe", "--model=mlp-tiny", *batch, *options,
+                             "--check"])
+        said = f"{done.returncode} {reason(done.stderr)}".strip()
+        known.setdefault(said, []).append(" ".join(options))
+    for said, commands in known.items():
+        lines += [said, *(f"    {command}" for command in commands)]
+    return lines
+
+
+def list_journal(programs):
+    """How the half-finished sweep ends, and whether what it had measured is kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Path(folder) / "out" / "journal.jsonl"
+        journal.parent.mkdir()
+        begun = (HERE / "half.jsonl").read_bytes()
+        journal.write_bytes(begun)
+        done = programs.run(["tandem", "run", HERE / "half.json", f"--out={journal.parent}", "--backend=host",
+                             "--oversubscribe", "--no-links"])
+        lines = journal.read_bytes().splitlines()
+        resumed = [line for line in done.stderr.splitlines() if "resuming" in line]
+        return [f"status {done.returncode}", *resumed, f"{len(lines)} lines in the journal",
+                f"what it held before is {'kept' if lines[:4] == begun.splitlines() else 'changed'}",
+                *sorted({json.loads(line)["status"] for line in lines[1:]})]
+
+
+def kernels_of(programs):
+    """What computes here: oneDNN's version, and the instructions that it uses."""
+    with tempfile.TemporaryDirectory() as folder:
+        record = Path(folder) / "record.json"
+        programs.run([*step_command("single", MODELS[0], [], 1)[0], "--min-samples=1", "--min-time=1ms",
+                      "--warmup-time=1ms", f"--record={record}"])
+        return json.loads(record.read_text())["machine"]["libraries"]["kernels"]
+
+
+def list_checksums(programs):
+    """The weights' checksum of each strategy and model by --verify."""
+    lines = [kernels_of(programs)]
+    for strategy in STRATEGIES:
+        if strategy == "independent":
+            continue
+        for model in MODELS:
+            devices = 1 if strategy == "single" else 2
+            command, are_processes = step_command(strategy, model, ["verify"], devices)
+            done = programs.run(command, devices if are_processes else 0)
+            found = re.search(r"checksum of the weights (\w+)", done.stdout + done.stderr)
+            lines.append(f"    {strategy} {model}: {found.group(1) if found else reason(done.stderr)}")
+    return lines
+
+
+def sections(lines):
+    """{head: lines from it} of a list, whose heads are not indented."""
+    result = {}
+    for line in lines:
+        if not line.startswith(" "):
+            head = line
+        result.setdefault(head, []).append(line)
+    return result
+
+
+LISTS = {"steps": list_steps, "cells": list_cells, "refusals": list_refusals, "journal": list_journal,
+         "checksums": list_checksums}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=LISTS)
+    parser.add_argument("--programs", required=True)
+    parser.add_argument("--mpirun", default="mpirun")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    lines = LISTS[arguments.kind](Programs(arguments.programs, arguments.mpirun))
+    file = HERE / f"{arguments.kind}.txt"
+    known = file.read_text().splitlines() if file.exists() else []
+    if arguments.kind == "checksums":  # the others' stay as they are
+        of_all = sections(known)
+        known, others = of_all.pop(lines[0], []), [line for lines_of_one in of_all.values() for line in lines_of_one]
+        if not known and not arguments.write:
+            print(f"skipped: no checksums are known of {lines[0]}")
+            return SKIPPED
+    else:
+        others = []
+    if arguments.write:
+        file.write_text("\n".join(others + lines) + "\n")
+        return 0
+    change = list(difflib.unified_diff(known, lines, file.name, "now", lineterm="", n=8))
+    print("\n".join(change[:200]))
+    return 1 if change else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
