@@ -108,6 +108,8 @@ class Packing(Folder):
 
     def test_what_cannot_be_packed_is_refused_in_one_line(self):
         self.refuse(2, "--built and --without-cuda belong to what is made", "--from", self.tree, "--without-cuda")
+        for flag in ("--built", "--from", "--out"):
+            self.refuse(2, f"{flag} needs a folder", f"{flag}=")
         self.refuse(2, "it has no tandem; give a folder of tools/bundle", "--from", self.folder)
         (self.tree / "link").symlink_to("tandem")
         self.refuse(1, "link: it is a link, which a wheel cannot hold", "--from", self.tree)
