@@ -67,6 +67,8 @@ class Running(Standing):
         for number in (1, 2):
             self.assertEqual(tandem.run(progress=False).folder, pathlib.Path(f"out/quick-{number}"))
         self.assertEqual(tandem.explain("mlp-tiny", 8, progress=False).folder, pathlib.Path("out/explain-1"))
+        for name, folder in (("../../own", "own-1"), ("", "sweep-1")):
+            self.assertEqual(tandem.run({"name": name}, progress=False).folder, pathlib.Path("out", folder))
 
     def test_a_mapping_becomes_a_sweep_beside_the_results(self):
         sweep = {"name": "own", "workloads": [{"model": pathlib.Path("own.json"), "batch": 8}, {"model": ["mlp-tiny", "b.json"]}]}

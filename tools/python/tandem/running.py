@@ -78,8 +78,8 @@ def run(sweep: Union[StrPath, Mapping[str, Any]] = "quick", out: Optional[StrPat
     Raises UsageError where nothing could be run, TandemError where it failed (a launch, or the whole), and
     KeyboardInterrupt when it is stopped; what was measured stays in `out`.
     """
-    name = sweep.get("name", "sweep") if isinstance(sweep, Mapping) else pathlib.Path(sweep).stem
-    folder = pathlib.Path(out) if out is not None else new_folder(str(name))
+    name = pathlib.Path(str(sweep.get("name", ""))).name if isinstance(sweep, Mapping) else pathlib.Path(sweep).stem
+    folder = pathlib.Path(out) if out is not None else new_folder(name or "sweep")
     asked = file_of(sweep, folder) if isinstance(sweep, Mapping) else os.fspath(sweep)
     options = options_of({
         "out": folder, "devices": devices, "launches": launches, "budget": budget, "backend": backend,
