@@ -116,6 +116,7 @@ class ExportTest(unittest.TestCase):
         self.refuse(tandem.UsageError, "exporting int: it is no torch.nn.Module", 3, torch.rand(4, 6))
         self.refuse(tandem.UsageError, "loss='l1': use squared-error or cross-entropy", net(), torch.rand(4, 6), loss="l1")
         self.refuse(tandem.UsageError, "measure=[0]: give whole numbers", net(), torch.rand(4, 6), measure=[0])
+        self.refuse(tandem.UsageError, "measure=4: give whole numbers", net(), torch.rand(4, 6), measure=4)
         self.refuse(tandem.UsageError, "ends with .json", net(), torch.rand(4, 6), path="own.txt")
         self.refuse(tandem.UsageError, "there is no such folder", net(), torch.rand(4, 6), path="/no/such/own.json")
         self.refuse(tandem.TandemError, "is no tensor of samples", net(), "samples")

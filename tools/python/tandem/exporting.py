@@ -21,7 +21,7 @@ def checked_path(path: Union[str, os.PathLike[str], None], default: str) -> path
 
 
 def checked_batches(measure: Sequence[int]) -> list[int]:
-    if not all(isinstance(batch, int) and batch > 0 for batch in measure):
+    if not isinstance(measure, Sequence) or not all(isinstance(batch, int) and batch > 0 for batch in measure):
         raise UsageError(f"measure={measure!r}: give whole numbers from 1, such as [2, 4, 8]")
     return sorted(set(measure))
 
