@@ -155,6 +155,16 @@ class MissingToolkit(unittest.TestCase):
         self.assertIn("-- --backend=host", result.stderr)
         self.assertNotIn("measured\n", result.stdout)
 
+    def test_a_back_end_that_is_asked_for_is_not_replaced(self):
+        result = self.bash("allow_cpu 'no CUDA toolkit' cuda; echo measured")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("--backend=cuda cannot be measured", result.stderr)
+        self.assertNotIn("measured\n", result.stdout)
+
+    def test_the_back_end_is_found_among_the_options(self):
+        for options, backend in (("", ""), ("--launches=1", ""), ("--backend=host", "host"), ("-q --backend cuda --links", "cuda")):
+            self.assertEqual(self.bash(f"backend_in {options}").stdout.strip(), backend)
+
     @unittest.skipUnless(shutil.which("script"), "no `script` here to make a terminal")
     def test_a_person_at_the_terminal_decides(self):
         self.assertIn("went on", self.bash("allow_cpu 'no CUDA toolkit'; echo went on", answer="y\n").stdout)

@@ -27,11 +27,17 @@ say_ways_to_gpu() {
   say "  a CUDA toolkit 12 or newer of the system, then this command again"
 }
 
-# allow_cpu REASON: returns where a person at the terminal wants the CPU measured in place of the GPU; else ends the script.
-# A figure of the wrong hardware is worse than none.
+# backend_in OPTION...: the back end that they name; nothing where they name none.
+backend_in() {
+  if [[ " $* " =~ " --backend"[=\ ]([^ ]+) ]]; then printf '%s\n' "${BASH_REMATCH[1]}"; fi
+}
+
+# allow_cpu REASON [BACKEND]: returns where a person at the terminal wants the CPU measured in place of the GPU; else, and
+# where the options name another BACKEND, ends the script. A figure of the wrong hardware is worse than none.
 allow_cpu() {
   local answer=
   say_ways_to_gpu "$1"
+  [ -z "${2:-}" ] || die "--backend=$2 cannot be measured by what is built here: take one of the ways above, or measure the CPU by tools/quickstart -- --backend=host"
   [ -t 0 ] || die "the GPU cannot be measured, and there is no terminal to ask at: take one of the ways above, or measure the CPU by tools/quickstart -- --backend=host"
   printf '%s: measure the CPU instead, which says nothing about the GPU? [y/N] ' "${name:?}"
   read -r answer || true
