@@ -220,6 +220,12 @@ class Loading(Standing):
         del results
         self.assertFalse(elsewhere.exists())
 
+    def test_a_document_of_another_run_is_not_taken_for_that_of_its_folder(self):
+        shutil.copytree(SAMPLE, "out")
+        shutil.copy(EXPLAINED / "results.json", "out/other.json")
+        tandem.load("out/other.json").records("cells")
+        self.assertRegex(self.calls()[0], "^report out/other.json --out=/")
+
     def test_launches_that_came_after_the_report_are_reported_too(self):
         shutil.copytree(SAMPLE, "out")
         pathlib.Path("out/journal.jsonl").write_text("newer\n")

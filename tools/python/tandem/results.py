@@ -87,7 +87,8 @@ class Results:
 
     def _file(self, name: str) -> pathlib.Path:
         """A file of the report: the one in the folder, unless launches came later; else one that is written elsewhere."""
-        if self._is_of_all_launches(self.folder / name):
+        is_beside = self.source.is_dir() or self.source.name == "results.json"  # a file of another name is another run's
+        if is_beside and self._is_of_all_launches(self.folder / name):
             return self.folder / name
         if self._written is None or not self._is_of_all_launches(self._written / name):
             self._written = self._report()
