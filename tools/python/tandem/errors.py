@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import pathlib
 from collections.abc import Iterator
-from typing import Optional
+from typing import Any, Optional
 
 
 class TandemError(Exception):
@@ -22,6 +23,15 @@ class UsageError(TandemError):
     """It was asked for in a way that cannot be, and nothing was run."""
 
     exit_status = 2
+
+
+def path_text(argument: str, value: Any) -> str:
+    """The text of a path or name that a user gave."""
+    try:
+        text = os.fspath(value)
+    except TypeError:
+        raise UsageError(f"{argument} is {value!r}: give a path or a name as text") from None
+    return os.fsdecode(text)
 
 
 def first_line(error: BaseException) -> str:

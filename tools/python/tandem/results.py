@@ -11,7 +11,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import tables
-from .errors import UsageError, trying
+from .errors import UsageError, path_text, trying
 from .verdict import Verdict, verdict_of
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def load(source: Union[str, os.PathLike[str], Results]) -> Results:
     """The results in a folder of tandem.run or `tandem run`, finished or not, or in a results.json."""
     if isinstance(source, Results):
         return source
-    path = pathlib.Path(source)
+    path = pathlib.Path(path_text("load: source", source))
     if not path.exists():
         raise UsageError(f"loading {path}: it is not there; give a folder of tandem.run, or a results.json")
     if path.is_dir() and not any((path / name).is_file() for name in ("results.json", "journal.jsonl")):

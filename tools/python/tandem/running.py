@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Optional, Union
 
 from .child import call, options_of
-from .errors import UsageError, trying
+from .errors import UsageError, path_text, trying
 from .results import Results, load
 
 StrPath = Union[str, "os.PathLike[str]"]
@@ -78,8 +78,11 @@ def run(sweep: Union[StrPath, Mapping[str, Any]] = "quick", out: Optional[StrPat
     Raises UsageError where nothing could be run, TandemError where it failed (a launch, or the whole), and
     KeyboardInterrupt when it is stopped; what was measured stays in `out`.
     """
-    name = pathlib.Path(str(sweep.get("name", ""))).name if isinstance(sweep, Mapping) else pathlib.Path(sweep).stem
-    folder = pathlib.Path(out) if out is not None else new_folder(name or "sweep")
+    if isinstance(sweep, Mapping):
+        name = pathlib.Path(str(sweep.get("name", ""))).name
+    else:
+        name = pathlib.Path(path_text("run: sweep", sweep)).stem
+    folder = pathlib.Path(path_text("run: out", out)) if out is not None else new_folder(name or "sweep")
     asked = file_of(sweep, folder) if isinstance(sweep, Mapping) else os.fspath(sweep)
     options = options_of({
         "out": folder, "devices": devices, "launches": launches, "budget": budget, "backend": backend,
@@ -130,17 +133,19 @@ def explain(model: StrPath, batch: int, devices: int = 2, *, source: Union[StrPa
     plant: a delay such as "replicate:2ms", to see it found.
     The others are those of tandem.run, errors too.
     """
-    given = source.folder if isinstance(source, Results) else pathlib.Path(source) if source is not None else None
+    given = source.folder if isinstance(source, Results) else None
+    if given is None and source is not None:
+        given = pathlib.Path(path_text("explain: source", source))
     if given is not None and out is not None:
         raise UsageError("explain: source and out are both given, and launches would go into source; leave one out")
-    folder = given or (pathlib.Path(out) if out is not None else new_folder("explain"))
+    folder = given or (pathlib.Path(path_text("explain: out", out)) if out is not None else new_folder("explain"))
     options = options_of({
-        "out": None if given else folder, "model": os.fspath(model), "batch": batch, "devices": devices,
+        "out": None if given else folder, "model": path_text("explain: model", model), "batch": batch, "devices": devices,
         "launches": launches, "input": input, "precision": precision, "link": link, "dispatch_cost": dispatch_cost,
         "interpreter_lock": interpreter_lock, "with_torch": python_of(with_torch), "plant": plant, "backend": backend,
         "min_time": min_time, "oversubscribe": oversubscribe, "hosts": hosts, "hostfile": hostfile,
         "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})
     call(["explain", *([str(given)] if given else []), *options], folder, progress)
     written = (folder.parent if folder.is_file() else folder) / "explain.md"
-    with trying(f"reading {written}", "explain again"):
+    with trying(f"reading {written}", "run `tandem explain` at a terminal to see why it was not written"):
         return Explanation(written.parent, written.read_text(encoding="utf-8"))
