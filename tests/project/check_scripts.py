@@ -76,6 +76,33 @@ class Environment(unittest.TestCase):
         self.assertEqual([name for name in variables if f"{name}=" in result.stdout], [])
 
 
+class Steps(unittest.TestCase):
+    """configure and build of tools/lib/setup.sh in a folder that stands in for the checkout, with a command for cmake."""
+
+    def bash(self, script, plant=lambda top: None):
+        with tempfile.TemporaryDirectory() as top:
+            plant(pathlib.Path(top))
+            start = f"set -euo pipefail; name=quickstart top={top}; . {ROOT}/tools/lib/setup.sh; cmake() {{ echo made; }}; "
+            result = run("bash", "-c", start + script, cwd=top)
+            logs = {path.name: path.read_text() for path in pathlib.Path(top).rglob("*.log") if path.is_file()}
+        return result, logs
+
+    def test_a_build_says_where_its_log_is_before_it_begins(self):
+        result, logs = self.bash("build release all")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        first, second = result.stdout.splitlines()
+        self.assertRegex(first, r"^quickstart: build release \(\d+ cores\): some minutes the first time; log build/release/build.log$")
+        self.assertIn("cores): done in", second)
+        self.assertEqual(logs, {"build.log": "made\n"})
+
+    def test_a_log_that_cannot_be_written_is_the_only_thing_told(self):
+        def plant(top):
+            (top / "build/release/configure.log").mkdir(parents=True)
+        result, logs = self.bash("configure release", plant)
+        self.assertEqual((result.returncode, result.stdout, logs), (1, "", {}))
+        self.assertRegex(result.stderr, r"^quickstart: configure release: cannot write the log .*/configure.log; .*a clone of your own\n$")
+
+
 class InstallDeps(unittest.TestCase):
     def packages(self, *options):
         result = run(ROOT / "tools/install-deps", "--print", *options)
@@ -183,7 +210,7 @@ class Commands(unittest.TestCase):
                 self.assertNotIn("set -e", result.stdout)
 
     def test_wrong_arguments_are_usage_errors(self):
-        for command in (["quickstart", "--frobnicate"], ["quickstart", "--out"], ["test", "--jobs", "0"],
+        for command in (["quickstart", "--frobnicate"], ["quickstart", "--out"], ["quickstart", "--out="], ["test", "--jobs", "0"],
                         ["bundle", "--frobnicate"], ["bundle", "--out"], ["bundle", "--built", "/"], ["gpu_proof", "--rows"], ["wheel", "--frobnicate"], ["wheel", "--from"],
                         ["wheel", "--from", "/"]):
             result = run(ROOT / "tools" / command[0], *command[1:])

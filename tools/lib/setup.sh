@@ -27,11 +27,13 @@ clean_environment() {
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 }
 
-# step TITLE LOG COMMAND...: runs the command into LOG; says how long it took, or what went wrong.
+# step TITLE LOG COMMAND...: runs the command into LOG; says how long it took, or what went wrong. Ends the script where LOG
+# cannot be written.
 step() {
   local title=$1 log=$2 start=$SECONDS
   shift 2
-  mkdir -p "$(dirname "$log")" || die "$title: cannot write the log $log"
+  { mkdir -p "$(dirname "$log")" && : >"$log"; } 2>/dev/null ||
+    die "$title: cannot write the log $log; if another user has built here, use a clone of your own"
   if "$@" >"$log" 2>&1 </dev/null; then
     say "$title: done in $((SECONDS - start)) s"
     return 0
@@ -61,19 +63,21 @@ configure() {
     # Not through the preset: it would undo what was chosen in this folder, and rebuild everything.
     arguments=("$build")
   else
-    arguments=(--fresh --preset "$preset")
+    arguments=(--fresh --preset "$preset" -S "$top")
     # Warnings of a compiler that nobody has tried are no reason to stop a newcomer; in CI they are.
     if [ -n "${CI:-}" ] && [ "$preset" = release ]; then arguments+=(-DTANDEM_WERROR=ON); fi
   fi
-  (cd "$top" && step "configure $preset" "$build/configure.log" cmake "${arguments[@]}" "$@") ||
+  # Not in a subshell, which step could not end the script from.
+  step "configure $preset" "$build/configure.log" cmake "${arguments[@]}" "$@" ||
     die "CMake could not configure $build (3.25 or newer is needed, this is $(cmake --version | head -n1))"
 }
 
 # build PRESET TARGET...
 build() {
-  local preset=$1
+  local preset=$1 log=$top/build/$1/build.log title
   shift
-  step "build $preset ($(nproc) cores)" "$top/build/$preset/build.log" \
-    cmake --build "$top/build/$preset" --parallel "$(nproc)" --target "$@" ||
-    die "the build failed; the whole log is $top/build/$preset/build.log"
+  title="build $preset ($(nproc) cores)"
+  say "$title: some minutes the first time; log ${log#"$PWD"/}"
+  step "$title" "$log" cmake --build "$top/build/$preset" --parallel "$(nproc)" --target "$@" ||
+    die "the build failed; the whole log is $log"
 }
