@@ -111,11 +111,26 @@ class Packing(Folder):
         for flag in ("--built", "--from", "--out"):
             self.refuse(2, f"{flag} needs a folder", f"{flag}=")
         self.refuse(2, "it has no tandem; give a folder of tools/bundle", "--from", self.folder)
+        self.refuse(2, "'/nope' is no build folder", "--built", "/nope")
         (self.tree / "link").symlink_to("tandem")
         self.refuse(1, "link: it is a link, which a wheel cannot hold", "--from", self.tree)
         (self.tree / "link").unlink()
         (self.tree / "programs/share/tandem/bundle.conf").write_text("bundle_version='0.0.7'\n")
         self.refuse(1, "it is of version 0.0.7, and this checkout is", "--from", self.tree)
+
+    def test_the_tree_that_is_gone_in_the_end_is_not_told(self):
+        (self.folder / "checkout/tools").mkdir(parents=True)
+        tool = pathlib.Path(shutil.copy(TOOL, self.folder / "checkout/tools"))
+        for name in ("CMakeLists.txt", "LICENSE", "docs", "tools/python"):
+            (self.folder / "checkout" / name).symlink_to(SOURCE / name)
+        bundle = tool.with_name("bundle")
+        bundle.write_text(f"#!/bin/sh\necho 'bundle: built'\ncp -r '{self.tree}' \"$2\"\necho \"bundle: $2: start its ./tandem\"\n")
+        bundle.chmod(0o755)
+        done = call(tool, "--out", self.folder / "out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = done.stdout.splitlines()
+        self.assertEqual((len(said), said[0]), (2, "bundle: built"), said)
+        self.assertRegex(said[1], r"^wheel: .*\.whl: ")
 
     def test_what_has_grown_too_large_is_refused(self):
         (self.tree / "large").write_bytes(os.urandom(61 * 1024 * 1024))
@@ -123,9 +138,11 @@ class Packing(Folder):
 
     def test_a_folder_that_takes_no_files_is_named(self):
         (self.folder / "file").write_text("")
-        done = call(TOOL, "--from", self.tree, "--out", self.folder / "file/out")
-        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (1, 1), done.stderr)
-        self.assertIn("choose another --out", done.stderr)
+        for out in (self.folder / "file/out", "/proc/q"):
+            for source in (("--from", self.tree), ("--built", self.folder)):  # before what is built is looked at
+                done = call(TOOL, *source, "--out", out)
+                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (1, "", 1), done.stderr)
+                self.assertIn("choose another --out", done.stderr)
 
 
 class Installed(Folder):
