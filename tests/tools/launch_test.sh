@@ -100,6 +100,10 @@ case_arguments() {
   status=0
   "$archive/tandem" --exec bash -c 'exit 5' || status=$?
   [ $status = 5 ] || die "exit status $status of --exec"
+  status=0
+  "$archive/tandem" --exec nope >"$folder/log" 2>&1 || status=$?
+  [ $status = 127 ] || die "exit status $status of what is no program"
+  [ "$(cat "$folder/log")" = "tandem: --exec nope: there is no such program; give one of $archive/bin, one in PATH, or a path" ] || die "$(cat "$folder/log")"
 }
 
 # Under a path in bin/, by which Open MPI finds its prefix, also where a name is a link's.

@@ -83,6 +83,10 @@ where_or_exec() {
       if say_where; then exit 0; else exit 1; fi ;;
     --exec) shift
       [ $# -gt 0 ] || { printf 'tandem: --exec needs a command behind it\n' >&2; exit 2; }
+      type -P -- "$1" >/dev/null || {
+        printf "tandem: --exec %s: there is no such program; give one of %s, one in PATH, or a path\n" "$1" "$top/bin" >&2
+        exit 127
+      }
       exec "$@" ;;
   esac
 }
