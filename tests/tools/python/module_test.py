@@ -129,9 +129,25 @@ class Failing(Standing):
             tandem.run("quick", "out")
 
     def test_a_sweep_that_is_none(self):
-        with self.assertRaisesRegex(tandem.TandemError, "writing the sweep: TypeError"):
-            tandem.run({"name": "own", "workloads": [{"model": 5}]}, "out")
+        for wrong, words in (({"workloads": "foo"}, r"sweep\['workloads'\] is 'foo': give a list"),
+                             ({"workloads": ["mlp-small"]}, r"sweep\['workloads'\]\[0\] is 'mlp-small': give a mapping"),
+                             ({"workloads": [{"model": 5}]}, r"\[0\]\['model'\] is 5: give a path or a name"),
+                             ({"launches": {3}}, r"sweep\['launches'\] cannot be written as JSON: .*set")):
+            with self.assertRaisesRegex(tandem.UsageError, words):
+                tandem.run({"name": "own", **wrong})
         self.assertFalse(pathlib.Path("out").exists())
+
+    def test_a_sweep_that_the_program_refuses_leaves_no_folder(self):
+        self.set(TANDEM_PROGRAM=str(TANDEM))
+        wrong = {"name": "own", "workloads": [{"modl": "mlp-tiny"}]}
+        with self.assertRaisesRegex(tandem.UsageError, "unknown key 'modl'") as raised:
+            tandem.run(wrong, progress=False)
+        self.assertIsNone(raised.exception.folder)
+        self.assertFalse(pathlib.Path("out").exists())
+        pathlib.Path("mine").mkdir()
+        with self.assertRaises(tandem.UsageError):
+            tandem.run(wrong, "mine", progress=False)
+        self.assertTrue(pathlib.Path("mine/sweep.json").is_file())
 
     def test_what_is_no_path_is_told_in_words(self):
         for ask in (lambda: tandem.run(5), lambda: tandem.run(None), lambda: tandem.run("quick", out=5),
@@ -259,6 +275,8 @@ class Loading(Standing):
                 tandem.load(folder)
         with self.assertRaisesRegex(tandem.UsageError, "there is no table 'cels': use cells, comparisons"):
             tandem.load(SAMPLE).records("cels")
+        with self.assertRaisesRegex(tandem.UsageError, "report.md: it is no .json file; give a folder"):
+            tandem.load(SAMPLE / "report.md")
         pathlib.Path("results.json").write_text("{")
         with self.assertRaisesRegex(tandem.TandemError, "^reading .*results.json: JSONDecodeError"):
             tandem.load("results.json").document

@@ -123,4 +123,6 @@ def load(source: Union[str, os.PathLike[str], Results]) -> Results:
         raise UsageError(f"loading {path}: it is not there; give a folder of tandem.run, or a results.json")
     if path.is_dir() and not any((path / name).is_file() for name in ("results.json", "journal.jsonl")):
         raise UsageError(f"loading {path}: it holds neither results.json nor journal.jsonl; give a folder of tandem.run")
+    if path.is_file() and path.suffix != ".json":
+        raise UsageError(f"loading {path}: it is no .json file; give a folder of tandem.run, or a results.json")
     return Results(path)

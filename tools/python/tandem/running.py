@@ -2,19 +2,22 @@
 """Measuring: `tandem run` and `tandem explain`, with the results as objects."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import pathlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Optional, Union
 
 from .child import call, options_of
-from .errors import UsageError, path_text, trying
+from .errors import TandemError, UsageError, first_line, path_text, trying
 from .results import Results, load
 
 StrPath = Union[str, "os.PathLike[str]"]
+SWEEP = "sweep.json"  # what a mapping is kept as
+EXAMPLE = "{'model': 'mlp-small', 'batch': 64}"
 
 
 def new_folder(name: str) -> pathlib.Path:
@@ -27,26 +30,57 @@ def new_folder(name: str) -> pathlib.Path:
 
 def with_absolute_models(sweep: Mapping[str, Any]) -> dict[str, Any]:
     """Files of models are named from here; in the sweep's file they would be sought beside it."""
-    def absolute(model: Any) -> Any:
+    def absolute(model: Any, key: str) -> Any:
         if isinstance(model, (list, tuple)):
-            return [absolute(each) for each in model]
-        text = os.fspath(model)
+            return [absolute(each, key) for each in model]
+        text = path_text(key, model)
         return os.path.abspath(text) if text.endswith(".json") else text
 
-    workloads = [{**workload, **({"model": absolute(workload["model"])} if "model" in workload else {})}
-                 for workload in sweep.get("workloads", [])]
-    return {**sweep, "workloads": workloads}
+    def checked(workload: Any, key: str) -> dict[str, Any]:
+        if not isinstance(workload, Mapping):
+            raise UsageError(f"{key} is {workload!r}: give a mapping, such as {EXAMPLE}")
+        return {**workload, **({"model": absolute(workload["model"], f"{key}['model']")} if "model" in workload else {})}
+
+    workloads = sweep.get("workloads", [])
+    if not isinstance(workloads, (list, tuple)):
+        raise UsageError(f"run: sweep['workloads'] is {workloads!r}: give a list of mappings, such as [{EXAMPLE}]")
+    return {**sweep, "workloads": [checked(workload, f"run: sweep['workloads'][{index}]") for index, workload in enumerate(workloads)]}
+
+
+def text_of(sweep: Mapping[str, Any]) -> str:
+    written = with_absolute_models(sweep)
+    for key, value in written.items():
+        try:
+            json.dumps({key: value})
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"run: sweep[{key!r}] cannot be written as JSON: {first_line(error)}; give text, numbers, lists and mappings") from error
+    return json.dumps(written, indent=1) + "\n"
 
 
 def file_of(sweep: Mapping[str, Any], out: pathlib.Path) -> pathlib.Path:
     """OUT/sweep.json: with it the same can be measured again by the command."""
-    path = out / "sweep.json"
-    with trying("writing the sweep", "give a mapping as WORKLOADS.md and tools/sweeps have it"):
-        text = json.dumps(with_absolute_models(sweep), indent=1) + "\n"
+    path = out / SWEEP
+    text = text_of(sweep)
     with trying(f"writing {path}", "choose another out"):
         out.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return path
+
+
+@contextlib.contextmanager
+def removing_what_stayed_empty(out: pathlib.Path) -> Iterator[None]:
+    """Folders that are made within, where they hold the sweep alone when it fails."""
+    absent = [folder for folder in (out, *out.parents) if not folder.exists()]
+    try:
+        yield
+    except TandemError as error:
+        if absent and out.is_dir() and [path.name for path in out.iterdir()] == [SWEEP]:
+            error.folder = None
+            with contextlib.suppress(OSError):  # another call may have begun to use out/
+                (out / SWEEP).unlink()
+                for folder in absent:
+                    folder.rmdir()
+        raise
 
 
 def python_of(with_torch: Union[bool, StrPath]) -> Union[bool, str]:
@@ -83,12 +117,13 @@ def run(sweep: Union[StrPath, Mapping[str, Any]] = "quick", out: Optional[StrPat
     else:
         name = pathlib.Path(path_text("run: sweep", sweep)).stem
     folder = pathlib.Path(path_text("run: out", out)) if out is not None else new_folder(name or "sweep")
-    asked = file_of(sweep, folder) if isinstance(sweep, Mapping) else os.fspath(sweep)
     options = options_of({
         "out": folder, "devices": devices, "launches": launches, "budget": budget, "backend": backend,
         "with_torch": python_of(with_torch), "oversubscribe": oversubscribe, "no_links": not links, "hosts": hosts,
         "hostfile": hostfile, "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})
-    call(["run", str(asked), *options], folder, progress)
+    with removing_what_stayed_empty(folder):
+        asked = file_of(sweep, folder) if isinstance(sweep, Mapping) else os.fspath(sweep)
+        call(["run", str(asked), *options], folder, progress)
     return load(folder)
 
 
