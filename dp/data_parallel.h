@@ -12,15 +12,16 @@
 #include "common/parallel/device_threads.h"
 #include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
+#include "common/parallel/scatter.h"
 #include "common/parallel/strategy.h"
+#include "common/parallel/whole_batch.h"
+#include "dp/gather.h"
 #include "dp/loss.h"
 #include "dp/options.h"
 #include "dp/output_device.h"
 #include "dp/parallel_apply.h"
 #include "dp/reduce_to_root.h"
 #include "dp/replicate.h"
-#include "dp/scatter_gather.h"
-#include "dp/whole_batch.h"
 
 namespace tandem::dp {
 

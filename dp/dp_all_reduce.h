@@ -11,10 +11,10 @@
 #include "common/parallel/all_reduce_rank.h"
 #include "common/parallel/device_threads.h"
 #include "common/parallel/interpreters.h"
+#include "common/parallel/scatter.h"
 #include "common/parallel/strategy.h"
+#include "common/parallel/whole_batch.h"
 #include "dp/options.h"
-#include "dp/scatter_gather.h"
-#include "dp/whole_batch.h"
 
 namespace tandem::dp {
 

@@ -8,8 +8,9 @@
 #include "common/parallel/chunk_rule.h"
 #include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
+#include "common/parallel/scatter.h"
+#include "dp/gather.h"
 #include "dp/output_device.h"
-#include "dp/scatter_gather.h"
 
 namespace tandem::dp {
 

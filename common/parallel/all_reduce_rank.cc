@@ -8,6 +8,7 @@
 #include "common/parallel/compression/make_communication_hook.h"
 #include "common/parallel/horovod/horovod_reducer.h"
 #include "common/parallel/state_sync.h"
+#include "common/parallel/step_graph.h"
 
 namespace tandem {
 namespace {
@@ -37,6 +38,17 @@ Span<const float> part_of(Span<const float> all, int index, int parts) {
 }
 
 }  // namespace
+
+void check_replayable(const TrainingOptions& training, const ReducerOptions& reducer) {
+  check_replayable(training);
+  if (training.replay == StepReplay::kOff) return;
+  refuse_replay(reducer.kind == ReducerKind::kHorovod, "--reducer=horovod",
+                "a thread of the host's decides in each step what is fused; use buckets");
+  refuse_replay(reducer.join != Join::kOff, "--join",
+                "which ranks have data the host finds out in each step; leave it out");
+  refuse_replay(reducer.compression.compression == Compression::kPowerSgd, "--compress=powersgd",
+                "its first steps are others than its later ones; use bf16 or fp16");
+}
 
 AllReduceRank::AllReduceRank(Platform& platform, Device& device, const Model& model,
                              std::int64_t samples, const RankCommunicators& ranks,

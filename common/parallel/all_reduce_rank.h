@@ -16,6 +16,10 @@
 
 namespace tandem {
 
+// Usage errors for what a replayed step of a rank cannot have, its reducer's part too. Nothing
+// without StepReplay::kOn.
+void check_replayable(const TrainingOptions& training, const ReducerOptions& reducer);
+
 // One rank that holds its own weights and keeps them equal to the others' by averaging gradients:
 // what ddp does in a process per device and dp-allreduce in a thread per device. Where its samples
 // come from is theirs to say.

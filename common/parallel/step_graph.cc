@@ -8,35 +8,21 @@
 #include "common/base/capture_error.h"
 
 namespace tandem {
-namespace {
 
-void refuse(bool condition, const std::string& what, const std::string& why) {
+void refuse_replay(bool condition, const std::string& what, const std::string& why) {
   if (condition) fail(ErrorKind::kUsage, "--cuda-graph=on cannot replay {}: {}", what, why);
 }
-
-}  // namespace
 
 void check_replayable(const TrainingOptions& training) {
   if (training.replay == StepReplay::kOff) return;
   const OptimizerKind optimizer = training.optimizer.kind;
-  refuse(optimizer != OptimizerKind::kSgd,
-         optimizer == OptimizerKind::kAdam ? "--optimizer=adam" : "--optimizer=adamw",
-         "its factors change from step to step and are the host's; use sgd");
-  refuse(training.input == InputPlace::kPageable, "--input=pageable",
-         "the host waits for copies from pageable memory; use host or device");
-  refuse(training.interpreter.dispatch_cost > Nanoseconds{0}, "--dispatch-cost",
-         "the calls that it charges are not made in a replay; leave it out");
-}
-
-void check_replayable(const TrainingOptions& training, const ReducerOptions& reducer) {
-  check_replayable(training);
-  if (training.replay == StepReplay::kOff) return;
-  refuse(reducer.kind == ReducerKind::kHorovod, "--reducer=horovod",
-         "a thread of the host's decides in each step what is fused; use buckets");
-  refuse(reducer.join != Join::kOff, "--join",
-         "which ranks have data the host finds out in each step; leave it out");
-  refuse(reducer.compression.compression == Compression::kPowerSgd, "--compress=powersgd",
-         "its first steps are others than its later ones; use bf16 or fp16");
+  refuse_replay(optimizer != OptimizerKind::kSgd,
+                optimizer == OptimizerKind::kAdam ? "--optimizer=adam" : "--optimizer=adamw",
+                "its factors change from step to step and are the host's; use sgd");
+  refuse_replay(training.input == InputPlace::kPageable, "--input=pageable",
+                "the host waits for copies from pageable memory; use host or device");
+  refuse_replay(training.interpreter.dispatch_cost > Nanoseconds{0}, "--dispatch-cost",
+                "the calls that it charges are not made in a replay; leave it out");
 }
 
 StepGraph::StepGraph(StepReplay replay, Replica& replica, Interpreter& interpreter,
@@ -55,8 +41,9 @@ void StepGraph::check() const {
     fail(ErrorKind::kUsage, "--cuda-graph=on needs the CUDA back end, and this is {}: leave it out",
          to_string(backend));
   }
-  refuse(std::ranges::find(observers_, nullptr) != observers_.end(),
-         "collectives that go through the host", "its part would be left out; use --comm=nccl");
+  refuse_replay(std::ranges::find(observers_, nullptr) != observers_.end(),
+                "collectives that go through the host",
+                "its part would be left out; use --comm=nccl");
 }
 
 // A replay may be in flight.
@@ -72,8 +59,8 @@ void StepGraph::step(const std::function<void()>& enqueue) {
 }
 
 void StepGraph::capture(const std::function<void()>& enqueue) {
-  refuse(!replica_.state().attributes.empty(), "a model that writes attributes in forward",
-         "they are the host's; use another model");
+  refuse_replay(!replica_.state().attributes.empty(), "a model that writes attributes in forward",
+                "they are the host's; use another model");
   for (CaptureObserver* const observer : observers_) observer->capture_begins();
   const auto error = capture_error([&] { graph_ = replica_.stream().capture(enqueue); });
   for (CaptureObserver* const observer : observers_) observer->capture_ends();

@@ -3,10 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/parallel/interpreters.h"
-#include "common/parallel/reducer_options.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/training_options.h"
 #include "common/runtime/stream_graph.h"
@@ -16,7 +16,9 @@ namespace tandem {
 // Usage errors for what a replayed step cannot have: all that the host decides or does within a
 // step. Nothing without StepReplay::kOn.
 void check_replayable(const TrainingOptions& training);
-void check_replayable(const TrainingOptions& training, const ReducerOptions& reducer);
+
+// The usage error of `what` that a replayed step cannot have, where `condition` holds.
+void refuse_replay(bool condition, const std::string& what, const std::string& why);
 
 // The steps of one device's rank, where they are wanted as a CUDA graph: the first two are enqueued
 // as they are (ddp's first iteration, its buckets made anew, what libraries choose at a first

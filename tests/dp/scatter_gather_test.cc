@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dp/scatter_gather.h"
-
 #include <gtest/gtest.h>
 
 #include "common/model/mlp.h"
+#include "common/parallel/scatter.h"
+#include "dp/gather.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 
@@ -77,7 +77,7 @@ class ScatterGatherTest : public testing::TestWithParam<InputPlace> {
 };
 
 TEST_P(ScatterGatherTest, Scatter_BringsEachReplicaItsRows) {
-  dp::Scatter scatter(replicas_, pieces_, {{whole(), kWidth}}, GetParam());
+  Scatter scatter(replicas_, pieces_, {{whole(), kWidth}}, GetParam());
   for (int step = 0; step < 2; ++step) {
     scatter.enqueue(nobody_);
     for (int i = 0; i < 2; ++i) scatter.release(i);
@@ -95,7 +95,7 @@ TEST_P(ScatterGatherTest, Scatter_BringsEachReplicaItsRows) {
 
 // On the device that holds the batch a piece is a view of it; elsewhere it is a copy.
 TEST_P(ScatterGatherTest, Scatter_CopiesNothingToWhereTheBatchLies) {
-  const dp::Scatter scatter(replicas_, pieces_, {{whole(), kWidth}}, GetParam());
+  const Scatter scatter(replicas_, pieces_, {{whole(), kWidth}}, GetParam());
   const bool is_view = scatter.piece(0, 0).data() == on_device_->as<float>().data();
   EXPECT_EQ(is_view, GetParam() == InputPlace::kDevice);
   EXPECT_EQ(scatter.piece(1, 0).device(), platform_->device(1).id());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dp/whole_batch.h"
+#include "common/parallel/whole_batch.h"
 
 #include "common/runtime/copy.h"
 
-namespace tandem::dp {
+namespace tandem {
 namespace {
 
 std::unique_ptr<Buffer> copied_to(Device& device, Span<const float> values) {
@@ -33,4 +33,4 @@ Span<const float> WholeBatch::targets() const {
   return targets_ ? Span<const float>(targets_->as<float>()) : host_.targets();
 }
 
-}  // namespace tandem::dp
+}  // namespace tandem

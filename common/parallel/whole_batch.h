@@ -6,7 +6,7 @@
 #include "common/parallel/batch_shape.h"
 #include "common/parallel/training_options.h"
 
-namespace tandem::dp {
+namespace tandem {
 
 // The global batch as the training loop hands it to the wrapper, where a step finds it: in host
 // memory, or on a device - the inputs on the root's, the targets on that of the outputs.
@@ -24,4 +24,4 @@ class WholeBatch {
   std::unique_ptr<Buffer> targets_;  // on the output device; null: as above
 };
 
-}  // namespace tandem::dp
+}  // namespace tandem
