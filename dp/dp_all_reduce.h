@@ -14,9 +14,14 @@
 #include "common/parallel/scatter.h"
 #include "common/parallel/strategy.h"
 #include "common/parallel/whole_batch.h"
-#include "dp/options.h"
 
 namespace tandem::dp {
+
+// Where a rank that is a thread has its share of the batch from.
+enum class Shards {
+  kOwn,        // its own loader, as a process has it
+  kScattered,  // the caller deals the whole batch out, as dp does
+};
 
 // Makes the communicator of one rank, on that rank's thread.
 using RankCommunicator = std::function<std::unique_ptr<Communicator>(Bootstrap&, Device&)>;

@@ -49,12 +49,6 @@ enum class LossPlace {
   kReplicas,  // the loss is part of the wrapped module: each replica's own, weighted by its piece
 };
 
-// Where a rank that is a thread has its share of the batch from.
-enum class Shards {
-  kOwn,        // its own loader, as a process has it
-  kScattered,  // the caller deals the whole batch out, as dp does
-};
-
 // The defaults are what torch.nn.DataParallel does.
 struct DataParallelOptions {
   std::vector<int> device_ids{};       // in any order, the first is the root; empty: all, in order

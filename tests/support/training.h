@@ -14,6 +14,7 @@
 #include "common/parallel/bucket_reducer.h"
 #include "common/parallel/training_options.h"
 #include "common/runtime/platform.h"
+#include "dp/dp_all_reduce.h"
 #include "dp/options.h"
 
 namespace tandem::test {
