@@ -12,53 +12,54 @@ constexpr Bytes kLimit = kTorchCoalescedChunk;
 constexpr std::int64_t kMib = floats_in(mib(1));
 
 // Segments per chunk.
-using Sizes = std::vector<int>;
+using SegmentCounts = std::vector<int>;
 
-Sizes sizes_of(const std::vector<Chunk>& chunks) {
-  Sizes sizes;
+SegmentCounts sizes_of(const std::vector<Chunk>& chunks) {
+  SegmentCounts sizes;
   for (const Chunk& chunk : chunks) sizes.push_back(chunk.segments);
   return sizes;
 }
 
-Sizes broadcast_sizes(const std::vector<std::int64_t>& counts, Bytes limit = kLimit) {
+SegmentCounts broadcast_sizes(const std::vector<std::int64_t>& counts, Bytes limit = kLimit) {
   return sizes_of(broadcast_chunks(layout_of(counts), limit));
 }
 
-Sizes reduction_sizes(const std::vector<std::int64_t>& counts, Bytes limit = kLimit) {
+SegmentCounts reduction_sizes(const std::vector<std::int64_t>& counts, Bytes limit = kLimit) {
   return sizes_of(reduction_chunks(layout_of(counts), limit));
 }
 
 TEST(CoalescingTest, Limit_IsTorchsTenMebibytes) { EXPECT_EQ(kLimit.value, 10'485'760); }
 
 TEST(CoalescingTest, Broadcast_TensorOfHalfTheLimit_ClosesAtOnce) {
-  EXPECT_EQ(broadcast_sizes({5 * kMib, 1, 1}), (Sizes{1, 2}));
-  EXPECT_EQ(broadcast_sizes({5 * kMib - 1, 1, 1}), (Sizes{3}));
-  EXPECT_EQ(broadcast_sizes({1, 1, 5 * kMib - 1, 1}), (Sizes{3, 1}));  // with what was open
+  EXPECT_EQ(broadcast_sizes({5 * kMib, 1, 1}), (SegmentCounts{1, 2}));
+  EXPECT_EQ(broadcast_sizes({5 * kMib - 1, 1, 1}), (SegmentCounts{3}));
+  EXPECT_EQ(broadcast_sizes({1, 1, 5 * kMib - 1, 1}), (SegmentCounts{3, 1}));  // with what was open
 }
 
 TEST(CoalescingTest, Broadcast_LargeTensor_MayExceedTheLimit) {
-  EXPECT_EQ(broadcast_sizes({kMib, 40 * kMib, kMib}), (Sizes{2, 1}));
+  EXPECT_EQ(broadcast_sizes({kMib, 40 * kMib, kMib}), (SegmentCounts{2, 1}));
 }
 
 TEST(CoalescingTest, Broadcast_ManySmallOnes_StayBelowTheLimit) {
   // With the ninth, nine and one more reach ten.
-  EXPECT_EQ(broadcast_sizes(std::vector<std::int64_t>(20, kMib)), (Sizes{9, 9, 2}));
+  EXPECT_EQ(broadcast_sizes(std::vector<std::int64_t>(20, kMib)), (SegmentCounts{9, 9, 2}));
 }
 
 TEST(CoalescingTest, Reduction_FillsUpToTheLimitExactly) {
-  EXPECT_EQ(reduction_sizes(std::vector<std::int64_t>(20, kMib)), (Sizes{10, 10}));
-  EXPECT_EQ(reduction_sizes({5 * kMib, 5 * kMib, 1}), (Sizes{2, 1}));
-  EXPECT_EQ(reduction_sizes({5 * kMib, 5 * kMib + 1, 1}), (Sizes{1, 2}));
+  EXPECT_EQ(reduction_sizes(std::vector<std::int64_t>(20, kMib)), (SegmentCounts{10, 10}));
+  EXPECT_EQ(reduction_sizes({5 * kMib, 5 * kMib, 1}), (SegmentCounts{2, 1}));
+  EXPECT_EQ(reduction_sizes({5 * kMib, 5 * kMib + 1, 1}), (SegmentCounts{1, 2}));
 }
 
 TEST(CoalescingTest, Reduction_LargeTensor_StaysAlone) {
-  EXPECT_EQ(reduction_sizes({kMib, 40 * kMib, kMib}), (Sizes{1, 1, 1}));
-  EXPECT_EQ(reduction_sizes({40 * kMib, kMib, kMib}), (Sizes{1, 2}));  // no empty chunk before it
+  EXPECT_EQ(reduction_sizes({kMib, 40 * kMib, kMib}), (SegmentCounts{1, 1, 1}));
+  EXPECT_EQ(reduction_sizes({40 * kMib, kMib, kMib}),
+            (SegmentCounts{1, 2}));  // no empty chunk before it
 }
 
 TEST(CoalescingTest, BothRules_LastChunkIsKept_AndNothingIsMadeOfNothing) {
-  EXPECT_EQ(broadcast_sizes({1}), (Sizes{1}));
-  EXPECT_EQ(reduction_sizes({1}), (Sizes{1}));
+  EXPECT_EQ(broadcast_sizes({1}), (SegmentCounts{1}));
+  EXPECT_EQ(reduction_sizes({1}), (SegmentCounts{1}));
   EXPECT_TRUE(broadcast_sizes({}).empty());
   EXPECT_TRUE(reduction_sizes({}).empty());
 }
@@ -91,8 +92,8 @@ TEST(CoalescingTest, BothRules_FlattenChunksOfSeveralTensorsAlone) {
 
 TEST(CoalescingTest, TensorsAndFlat_AreSentAsTheyLie) {
   const ParameterLayout layout = layout_of({7, 33, 1});
-  EXPECT_EQ(sizes_of(tensor_chunks(layout)), (Sizes{1, 1, 1}));
-  ASSERT_EQ(sizes_of(flat_chunk(layout)), (Sizes{3}));
+  EXPECT_EQ(sizes_of(tensor_chunks(layout)), (SegmentCounts{1, 1, 1}));
+  ASSERT_EQ(sizes_of(flat_chunk(layout)), (SegmentCounts{3}));
   EXPECT_FALSE(flat_chunk(layout).front().flattened);
   EXPECT_EQ(flat_chunk(layout).front().offset, 0);
   EXPECT_EQ(flat_chunk(layout).front().count, layout.segments().back().offset + 1);
