@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/parallel/bucket_plan.h"
+#include "ddp/bucket_plan.h"
 
 namespace tandem::bench {
 

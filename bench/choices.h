@@ -10,8 +10,8 @@
 #include "bench/job.h"
 #include "bench/strategy_kind.h"
 #include "common/base/error.h"
-#include "common/parallel/reducer_options.h"
 #include "common/parallel/training_options.h"
+#include "ddp/reducer_options.h"
 #include "dp/options.h"
 
 namespace tandem::bench {

@@ -2,8 +2,8 @@
 #include "bench/replay_checks.h"
 
 #include "bench/step_checks.h"
-#include "common/parallel/all_reduce_rank.h"
 #include "common/parallel/step_graph.h"
+#include "ddp/all_reduce_rank.h"
 
 namespace tandem::bench {
 namespace {

@@ -10,10 +10,10 @@
 #include "bench/fault.h"
 #include "bench/job.h"
 #include "bench/strategy_kind.h"
-#include "common/parallel/reducer_options.h"
 #include "common/parallel/training_options.h"
 #include "common/trace/nvtx.h"
-#include "dp/dp_all_reduce.h"
+#include "ddp/dp_all_reduce.h"
+#include "ddp/reducer_options.h"
 #include "dp/options.h"
 
 namespace tandem::bench {

@@ -5,10 +5,10 @@
 #include "common/comm/agreement.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"
-#include "ddp/ddp_replicate.h"
 #include "ddp/distributed_data_parallel.h"
+#include "ddp/dp_all_reduce.h"
 #include "dp/data_parallel.h"
-#include "dp/dp_all_reduce.h"
+#include "dp/ddp_replicate.h"
 
 namespace tandem::bench {
 namespace {

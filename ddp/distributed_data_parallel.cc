@@ -17,7 +17,7 @@
 //   --cuda-graph   all of it is captured in the third step, and replayed from then on
 //   a model with buffers: rank 0 broadcasts them before every forward (phase buffers)
 //
-// All but the input is what dp-allreduce does as well, in common/parallel/all_reduce_rank.h.
+// All but the input is what dp-allreduce does as well, in ddp/all_reduce_rank.h.
 #include "ddp/distributed_data_parallel.h"
 
 namespace tandem::ddp {

@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "common/parallel/all_reduce_rank.h"
 #include "common/parallel/local_batch.h"
 #include "common/parallel/step_graph.h"
 #include "common/parallel/strategy.h"
+#include "ddp/all_reduce_rank.h"
 
 namespace tandem::ddp {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "common/parallel/coalescing.h"
 #include "common/parallel/replica.h"
+#include "dp/coalescing.h"
 #include "dp/options.h"
 
 namespace tandem::dp {

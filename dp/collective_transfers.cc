@@ -2,7 +2,7 @@
 #include "dp/collective_transfers.h"
 
 #include "common/base/check.h"
-#include "common/parallel/coalescing.h"
+#include "dp/coalescing.h"
 #include "dp/flattened_gradients.h"
 
 namespace tandem::dp {

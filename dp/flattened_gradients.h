@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/parallel/coalescing.h"
+#include "dp/coalescing.h"
 #include "dp/reduce_to_root.h"
 
 namespace tandem::dp {

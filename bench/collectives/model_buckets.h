@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/collectives/rank.h"
-#include "common/parallel/bucket_plan.h"
+#include "ddp/bucket_plan.h"
 
 namespace tandem::bench {
 

@@ -8,8 +8,8 @@
 #include "bench/benchmark_flags.h"
 #include "bench/collectives/collective.h"
 #include "bench/job.h"
-#include "common/parallel/bucket_plan.h"
 #include "common/runtime/host/parking.h"
+#include "ddp/bucket_plan.h"
 
 namespace tandem::bench {
 

@@ -6,7 +6,7 @@
 #include "common/parallel/independent.h"
 #include "common/stats/paired.h"
 #include "ddp/distributed_data_parallel.h"
-#include "dp/dp_all_reduce.h"
+#include "ddp/dp_all_reduce.h"
 
 namespace tandem::bench {
 namespace threads_slower {

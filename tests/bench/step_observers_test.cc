@@ -13,7 +13,7 @@
 #include "common/comm/shared_memory.h"
 #include "common/flight/flight_record.h"
 #include "common/runtime/host/cores.h"
-#include "dp/dp_all_reduce.h"
+#include "ddp/dp_all_reduce.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 #include "tests/support/scratch_folder.h"

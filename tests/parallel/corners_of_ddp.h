@@ -4,7 +4,7 @@
 #include <chrono>
 #include <vector>
 
-#include "common/parallel/reducer_options.h"
+#include "ddp/reducer_options.h"
 
 namespace tandem::test {
 

@@ -6,10 +6,10 @@
 #include "common/model/mlp.h"
 #include "common/parallel/independent.h"
 #include "common/runtime/registry.h"
-#include "ddp/ddp_replicate.h"
 #include "ddp/distributed_data_parallel.h"
+#include "ddp/dp_all_reduce.h"
 #include "dp/data_parallel.h"
-#include "dp/dp_all_reduce.h"
+#include "dp/ddp_replicate.h"
 
 namespace tandem::test {
 namespace {

@@ -11,10 +11,10 @@
 
 #include "common/model/model.h"
 #include "common/model/tensor_values.h"
-#include "common/parallel/bucket_reducer.h"
 #include "common/parallel/training_options.h"
 #include "common/runtime/platform.h"
-#include "dp/dp_all_reduce.h"
+#include "ddp/bucket_reducer.h"
+#include "ddp/dp_all_reduce.h"
 #include "dp/options.h"
 
 namespace tandem::test {

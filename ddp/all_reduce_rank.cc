@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ddp/all_reduce_rank.h"
+
+#include <algorithm>
+
+#include "common/base/capture_error.h"
+#include "common/base/throw_cause.h"
+#include "common/parallel/step_graph.h"
+#include "ddp/compression/make_communication_hook.h"
+#include "ddp/horovod/horovod_reducer.h"
+#include "ddp/state_sync.h"
+
+namespace tandem {
+namespace {
+
+// A flat update runs over the arena's gaps as well.
+std::int64_t update_count(const ParameterLayout& layout, const ReducerOptions& reducer) {
+  const bool in_one_arena =
+      reducer.kind == ReducerKind::kHorovod || reducer.grads == GradsMode::kCopy;
+  return in_one_arena ? layout.arena_count() : layout.parameter_count();
+}
+
+// Of a step's micro-batches; a rank without samples still holds a replica.
+std::int64_t micro_batch_size(std::int64_t samples, int micro_batches) {
+  if (samples % micro_batches != 0) {
+    fail(ErrorKind::kUsage,
+         "{} micro-batches do not divide a rank's {} samples: gradients would not be those of the "
+         "whole batch; use a number that does",
+         micro_batches, samples);
+  }
+  return std::max<std::int64_t>(1, samples / micro_batches);
+}
+
+// Part `index` of `parts` equal ones.
+Span<const float> part_of(Span<const float> all, int index, int parts) {
+  const std::int64_t size = all.size() / parts;
+  return all.subspan(index * size, size);
+}
+
+}  // namespace
+
+void check_replayable(const TrainingOptions& training, const ReducerOptions& reducer) {
+  check_replayable(training);
+  if (training.replay == StepReplay::kOff) return;
+  refuse_replay(reducer.kind == ReducerKind::kHorovod, "--reducer=horovod",
+                "a thread of the host's decides in each step what is fused; use buckets");
+  refuse_replay(reducer.join != Join::kOff, "--join",
+                "which ranks have data the host finds out in each step; leave it out");
+  refuse_replay(reducer.compression.compression == Compression::kPowerSgd, "--compress=powersgd",
+                "its first steps are others than its later ones; use bf16 or fp16");
+}
+
+AllReduceRank::AllReduceRank(Platform& platform, Device& device, const Model& model,
+                             std::int64_t samples, const RankCommunicators& ranks,
+                             Interpreter& interpreter, const TrainingOptions& options,
+                             const ReducerOptions& reducer)
+    : communicator_(ranks.data),
+      interpreter_(interpreter),
+      micro_batches_(reducer.micro_batches),
+      loss_(device.allocate(bytes_of<float>(1))),
+      optimizer_(make_optimizer(device, update_count(model.layout(), reducer), options.optimizer)),
+      replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options) {
+  verify_same_parameters(communicator_, model.layout());
+  make_reducer(platform, ranks, model.layout(), reducer);
+  replica_.rehearse(reducer_->gradients());
+  // Threads share a process: where some of them wait in a collective on their GPUs, another's
+  // memory cannot be taken, nor its kernels loaded.
+  communicator_.barrier();
+  // Each rank could make the same weights from the seed; sending them is what DDP does, and keeps
+  // ranks equal where their weights come from elsewhere.
+  if (communicator_.rank() == 0) replica_.initialise(options.seed, options.distribution);
+  broadcast_state(communicator_, replica_, 0);
+  replica_.stream().synchronize();
+}
+
+void AllReduceRank::make_reducer(Platform& platform, const RankCommunicators& ranks,
+                                 const ParameterLayout& layout, const ReducerOptions& options) {
+  if (options.micro_batches > 1) {
+    accumulator_ = std::make_unique<GradientAccumulator>(replica_, layout);
+  }
+  if (options.kind == ReducerKind::kBuckets) return make_buckets(layout, options);
+  TANDEM_CHECK(ranks.control != nullptr, "Horovod's reducer, and no communicator for control");
+  reducer_ = std::make_unique<HorovodReducer>(platform, replica_, layout, communicator_,
+                                              *ranks.control, options.horovod);
+}
+
+void AllReduceRank::make_buckets(const ParameterLayout& layout, const ReducerOptions& options) {
+  auto buckets = std::make_unique<BucketReducer>(
+      replica_, layout, communicator_, options,
+      make_communication_hook(options.compression, replica_.device(), communicator_));
+  if (options.join != Join::kOff) {
+    uneven_ = std::make_unique<UnevenInputs>(replica_, *buckets, communicator_, options.join);
+  }
+  reducer_ = std::move(buckets);
+}
+
+void AllReduceRank::train(Span<const float> inputs, Span<const float> targets) {
+  if (uneven_) uneven_->announce_data();
+  reducer_->begin_step();
+  broadcast_buffers(true);
+  for (int i = 0; i < micro_batches_; ++i) {
+    const Span<const float> part = part_of(inputs, i, micro_batches_);
+    forward_and_loss(part, part_of(targets, i, micro_batches_));
+    if (uneven_) uneven_->announce_reduction();
+    backward(part, i);
+  }
+  reducer_->finish();  // phases bucket_copy, exposed_comm
+  update();
+}
+
+bool AllReduceRank::shadow() {
+  TANDEM_CHECK(uneven_ != nullptr, "a rank without data, and no Join");
+  PhaseTimer& timer = replica_.timer();
+  timer.begin(replica_.stream(), Phase::kIdle);
+  const bool others = uneven_->others_have_data();
+  if (others) {
+    reducer_->begin_step();
+    broadcast_buffers(false);
+    timer.begin(replica_.stream(), Phase::kIdle);
+    uneven_->shadow_reduction();
+  } else {
+    uneven_->share_last_state();
+  }
+  timer.end_step(replica_.stream());
+  return others;
+}
+
+// torch's broadcast_buffers: before a forward that follows a synchronised backward, all buffers
+// from rank 0, or with Join from a rank that has data.
+void AllReduceRank::broadcast_buffers(bool has_data) {
+  const Span<float> buffers = replica_.buffers().flat;
+  if (buffers.empty()) return;
+  replica_.timer().begin(replica_.stream(), Phase::kBuffers);
+  const int root = uneven_ ? uneven_->rank_of_buffers(has_data) : 0;
+  replica_.timer().collective(replica_.stream(), "broadcast", buffers.bytes(),
+                              [&] { communicator_.broadcast(replica_.stream(), buffers, root); });
+}
+
+void AllReduceRank::forward_and_loss(Span<const float> inputs, Span<const float> targets) {
+  Stream& stream = replica_.stream();
+  replica_.timer().begin(stream, Phase::kForward);
+  replica_.forward(inputs, interpreter_);
+  replica_.timer().begin(stream, Phase::kLoss);
+  replica_.compute_loss(targets, loss_->as<float>(), interpreter_);
+  if (micro_batches_ == 1) return;
+  // The usual loop divides the loss, so that the sum of gradients is that of the mean loss.
+  dispatch(interpreter_, stream);
+  const Span<float> gradient = replica_.output_gradient();
+  replica_.operations().enqueue(
+      stream,
+      Scale{.in = gradient, .out = gradient, .factor = 1.0F / static_cast<float>(micro_batches_)});
+}
+
+// The first micro-batch writes the sums, later ones are added; the last one's are reduced.
+void AllReduceRank::backward(Span<const float> inputs, int micro_batch) {
+  replica_.timer().begin(replica_.stream(), Phase::kBackward);
+  const bool last = micro_batch == micro_batches_ - 1;
+  IgnoreGradients nobody;
+  GradientSink& told = last ? static_cast<GradientSink&>(*reducer_) : nobody;
+  if (micro_batch == 0) return replica_.backward(inputs, reducer_->gradients(), told);
+  accumulator_->add_to(reducer_->gradients(), told);
+  replica_.backward(inputs, accumulator_->latest(), *accumulator_);
+}
+
+// Copies of gradients lie in one arena, as weights do: one operation, as without a wrapper. Views
+// lie in the order of the buckets, which is not that of the weights: an operation per tensor.
+void AllReduceRank::update() {
+  Stream& stream = replica_.stream();
+  Operations& operations = replica_.operations();
+  const Arena& parameters = replica_.parameters();
+  replica_.timer().begin(stream, Phase::kUpdate);
+  dispatch(interpreter_, stream, static_cast<int>(parameters.tensors.size()));
+  if (const auto flat = reducer_->flat_gradients()) {
+    optimizer_->step(operations, stream, parameters.flat, *flat);
+  } else {
+    optimizer_->step(operations, stream, parameters.tensors, as_const(reducer_->gradients()));
+  }
+  replica_.timer().end_step(stream);
+}
+
+std::vector<CaptureObserver*> AllReduceRank::capture_observers() {
+  return {communicator_.capture_observer(), reducer_->capture_observer()};
+}
+
+void AllReduceRank::synchronize() {
+  // Both, whatever fails: nothing of this rank's may be at work when this returns.
+  const auto error = capture_error([this] { replica_.stream().synchronize(); });
+  const auto on_comm = capture_error([this] { reducer_->synchronize(); });
+  throw_cause({error, on_comm});
+}
+
+}  // namespace tandem

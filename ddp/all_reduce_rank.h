@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/comm/communicator.h"
+#include "common/optim/make_optimizer.h"
+#include "common/parallel/interpreters.h"
+#include "common/parallel/replica.h"
+#include "common/parallel/training_options.h"
+#include "ddp/bucket_reducer.h"
+#include "ddp/gradient_accumulator.h"
+#include "ddp/rank_communicators.h"
+#include "ddp/uneven_inputs.h"
+
+namespace tandem {
+
+// Usage errors for what a replayed step of a rank cannot have, its reducer's part too. Nothing
+// without StepReplay::kOn.
+void check_replayable(const TrainingOptions& training, const ReducerOptions& reducer);
+
+// One rank that holds its own weights and keeps them equal to the others' by averaging gradients:
+// what ddp does in a process per device and dp-allreduce in a thread per device. Where its samples
+// come from is theirs to say.
+//
+//   construction   same parameters on all ranks? then rank 0 broadcasts weights and buffers, once
+//
+//   compute   buffers | forward | loss | backward: g3  g2  g1  g0 | exposed_comm | update
+//                                                   |filled   |filled    ^ reduced, per bucket
+//   comm                                            +> all-reduce 0 -> all-reduce 1
+//
+// Averaging the ranks' mean-loss gradients is the full-batch gradient because shares are equal.
+// Micro-batches: forward, loss (divided by their number) and backward of each in turn; the last
+// one's gradients, added to the others', are reduced. Uneven inputs: uneven_inputs.h.
+class AllReduceRank {
+ public:
+  // For `samples` per step; 0 where this rank has none (with Join), a usage error where the
+  // micro-batches do not divide them. Collective. `interpreter` is that of the thread which
+  // calls train(). All outlive this.
+  AllReduceRank(Platform& platform, Device& device, const Model& model, std::int64_t samples,
+                const RankCommunicators& ranks, Interpreter& interpreter,
+                const TrainingOptions& options, const ReducerOptions& reducer);
+
+  // Enqueues all of a step behind the input, which the compute stream has or waits for.
+  void train(Span<const float> inputs, Span<const float> targets);
+
+  // Of a rank without data, with Join: takes part in a step of the others and is true; or, where
+  // none has data any more, ends with the state of the one that had some last.
+  bool shadow();
+
+  void synchronize();
+
+  // Who keeps account of a step's collectives, for StepGraph; null where the host takes part in
+  // them.
+  [[nodiscard]] std::vector<CaptureObserver*> capture_observers();
+
+  [[nodiscard]] Replica& replica() { return replica_; }
+  [[nodiscard]] std::map<std::string, std::string> means() const { return replica_.means(); }
+  [[nodiscard]] const TensorList& gradients() const { return reducer_->gradients(); }
+  [[nodiscard]] std::vector<Bytes> bucket_sizes() const { return reducer_->bucket_sizes(); }
+  [[nodiscard]] std::vector<CollectiveTimes> collect_collectives() {
+    return reducer_->collect_collectives();
+  }
+
+ private:
+  void make_reducer(Platform& platform, const RankCommunicators& ranks,
+                    const ParameterLayout& layout, const ReducerOptions& options);
+  void make_buckets(const ParameterLayout& layout, const ReducerOptions& options);
+  void broadcast_buffers(bool has_data);
+  void forward_and_loss(Span<const float> inputs, Span<const float> targets);
+  void backward(Span<const float> inputs, int micro_batch);
+  void update();
+
+  // In this order: replica and reducer end their streams' work before what it works on goes.
+  Communicator& communicator_;
+  Interpreter& interpreter_;
+  const int micro_batches_;
+  const std::unique_ptr<Buffer> loss_;
+  const std::unique_ptr<Optimizer> optimizer_;
+  Replica replica_;
+  std::unique_ptr<GradientAccumulator> accumulator_;  // of several micro-batches
+  std::unique_ptr<GradientReducer> reducer_;
+  std::unique_ptr<UnevenInputs> uneven_;  // with Join
+};
+
+}  // namespace tandem

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ddp/compression/half_compression.h"
+
+#include <algorithm>
+
+namespace tandem {
+
+HalfCompression::HalfCompression(DType type, Device& device, Communicator& communicator)
+    : type_(type), communicator_(communicator), operations_(make_operations(device)) {
+  TANDEM_CHECK(type != DType::kFloat32, "compression to {}", name_of(type));
+}
+
+void HalfCompression::set_buckets(const std::vector<HookBucket>& buckets) {
+  buckets_.clear();
+  std::int64_t largest = 0;
+  for (const HookBucket& bucket : buckets) {
+    buckets_.push_back(bucket.flat);
+    largest = std::max(largest, bucket.flat.size());
+  }
+  staging_.reset();  // before the new one: a device may be nearly full
+  staging_ = communicator_.allocate(Bytes{largest * size_of(type_)});
+}
+
+void HalfCompression::reduce(Stream& comm, std::size_t index) {
+  const Span<float> flat = buckets_.at(index);
+  const ByteSpan memory = staging_->bytes();
+  const AnySpan staged(memory.data(), flat.size(), type_, memory.device());
+  operations_->enqueue(
+      comm,
+      Convert{.in = flat, .out = staged, .divisor = static_cast<float>(communicator_.size())});
+  communicator_.all_reduce(comm, staged, ReduceOp::kSum);
+  operations_->enqueue(comm, Convert{.in = staged, .out = flat});
+}
+
+Bytes HalfCompression::bytes_per_step() const {
+  Bytes sum;
+  for (const Span<float> flat : buckets_) sum += Bytes{flat.size() * size_of(type_)};
+  return sum;
+}
+
+}  // namespace tandem

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/base/dtype.h"
+#include "common/comm/communicator.h"
+#include "common/kernels/operations.h"
+#include "ddp/communication_hook.h"
+
+namespace tandem {
+
+// torch's fp16 and bf16 compression: a bucket is cast, divided by the number of ranks as 16-bit
+// numbers, summed as such, and cast back.
+//
+//   comm   | flat -> 16 bits, / ranks | all-reduce, sum | 16 bits -> flat |
+//
+// What fp16 cannot hold becomes infinite or zero: nothing scales the gradients.
+//
+// Used by the rank's thread. Its work is done before it goes: whoever owns the stream sees to that.
+class HalfCompression final : public CommunicationHook {
+ public:
+  // `type` is one of 16 bits. Both outlive this.
+  HalfCompression(DType type, Device& device, Communicator& communicator);
+
+  void set_buckets(const std::vector<HookBucket>& buckets) override;
+  void reduce(Stream& comm, std::size_t index) override;
+  [[nodiscard]] Bytes bytes_per_step() const override;
+
+ private:
+  const DType type_;
+  Communicator& communicator_;
+  const std::unique_ptr<Operations> operations_;
+  std::vector<Span<float>> buckets_;
+  std::unique_ptr<Buffer> staging_;  // of the largest bucket: they follow one another on one stream
+};
+
+}  // namespace tandem

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ddp/compression/power_sgd.h"
+
+#include <algorithm>
+
+#include "common/runtime/copy.h"
+#include "ddp/compression/low_rank_plan.h"
+
+namespace tandem {
+
+struct PowerSgd::Matrix {
+  LinearShape shape;
+  Span<float> gradient;  // M, then M'
+  Span<float> error;     // with the gradient added: M
+  Span<float> p;         // transposed
+  Span<float> q;         // transposed
+};
+
+struct PowerSgd::Other {
+  Span<float> gradient;
+  Span<float> packed;
+};
+
+struct PowerSgd::Bucket {
+  Bucket(const HookBucket& from, const PowerSgdOptions& options) : seen(from) {
+    std::vector<Shape> shapes;
+    for (const HookBucket::Gradient& gradient : from.gradients) shapes.push_back(gradient.shape);
+    plan = plan_low_rank(shapes, options);
+  }
+
+  // The memory of its matrices and others, once `p`, `q` and `packed` are there.
+  void place(Span<float> errors) {
+    for (const LowRankPlan::Matrix& m : plan.matrices) {
+      matrices.push_back({.shape = m.shape,
+                          .gradient = seen.gradients[m.gradient].values,
+                          .error = errors.subspan(m.offset_error, m.count()),
+                          .p = p.subspan(m.offset_p, m.count_p()),
+                          .q = q.subspan(m.offset_q, m.count_q())});
+    }
+    for (const LowRankPlan::Other& o : plan.others) {
+      others.push_back({seen.gradients[o.gradient].values, packed.subspan(o.offset, o.count)});
+    }
+  }
+
+  HookBucket seen;
+  LowRankPlan plan;
+  std::vector<Matrix> matrices;
+  std::vector<Other> others;
+  Span<float> p;                   // of all matrices; used by one bucket after the other
+  Span<float> q;                   // of all matrices; kept from step to step
+  Span<float> packed;              // the others in one piece; used by one bucket after the other
+  std::uint64_t first_random = 0;  // numbers that the Q of the buckets before start from
+  bool has_history = false;        // errors and Q of an earlier step
+};
+
+namespace {
+
+void check(const PowerSgdOptions& options) {
+  if (options.rank < 1) {
+    fail(ErrorKind::kUsage, "PowerSGD of rank {}: the rank must be at least 1", options.rank);
+  }
+  if (options.start_step < 2) {
+    fail(ErrorKind::kUsage,
+         "PowerSGD from step {} on: buckets are made anew after the first step, so that it can "
+         "start after 2 steps at the earliest",
+         options.start_step);
+  }
+  if (!(options.min_compression_rate > 0)) {
+    fail(ErrorKind::kUsage, "PowerSGD with a compression rate of {}: it must be above 0",
+         options.min_compression_rate);
+  }
+}
+
+// Cuts memory into parts that start at cache lines.
+class Cutter {
+ public:
+  explicit Cutter(Span<float> memory) : memory_(memory) {}
+
+  Span<float> next(std::int64_t count) {
+    const std::int64_t begin = used_;
+    used_ += aligned_count(count);
+    return memory_.subspan(begin, count);
+  }
+
+ private:
+  const Span<float> memory_;
+  std::int64_t used_ = 0;
+};
+
+}  // namespace
+
+PowerSgd::PowerSgd(const PowerSgdOptions& options, Device& device, Communicator& communicator)
+    : options_(options),
+      device_(device),
+      communicator_(communicator),
+      operations_(make_operations(device)) {
+  check(options);
+}
+
+PowerSgd::~PowerSgd() = default;
+
+void PowerSgd::set_buckets(const std::vector<HookBucket>& buckets) {
+  buckets_.clear();
+  for (const HookBucket& seen : buckets) buckets_.emplace_back(seen, options_);
+  allocate();
+}
+
+void PowerSgd::allocate() {
+  std::int64_t p = 0;
+  std::int64_t packed = 0;
+  std::int64_t q = 0;
+  std::int64_t errors = 0;
+  for (const Bucket& bucket : buckets_) {
+    p = std::max(p, aligned_count(bucket.plan.count_p));
+    packed = std::max(packed, aligned_count(bucket.plan.count_others));
+    q += aligned_count(bucket.plan.count_q);
+    errors += bucket.plan.count_error;
+  }
+  exchanged_.reset();  // before the new ones: a device may be nearly full
+  errors_.reset();
+  exchanged_ = communicator_.allocate(bytes_of<float>(p + packed + q));
+  if (errors > 0) errors_ = device_.allocate(bytes_of<float>(errors));
+  Cutter exchanged(exchanged_->as<float>());
+  Cutter kept(errors_ ? errors_->as<float>() : Span<float>{});
+  const Span<float> largest_p = exchanged.next(p);
+  const Span<float> largest_packed = exchanged.next(packed);
+  std::uint64_t first_random = 0;
+  for (Bucket& bucket : buckets_) {
+    bucket.p = largest_p.subspan(0, bucket.plan.count_p);
+    bucket.packed = largest_packed.subspan(0, bucket.plan.count_others);
+    bucket.q = exchanged.next(bucket.plan.count_q);
+    bucket.first_random = first_random;
+    first_random += static_cast<std::uint64_t>(bucket.plan.count_q);
+    bucket.place(kept.next(bucket.plan.count_error));
+  }
+}
+
+void PowerSgd::reduce(Stream& comm, std::size_t index) {
+  Bucket& bucket = buckets_.at(index);
+  if (compresses()) {
+    compress(comm, bucket);
+  } else {
+    communicator_.all_reduce(comm, bucket.seen.flat, ReduceOp::kAverage);
+  }
+  if (index + 1 == buckets_.size()) ++step_;
+}
+
+void PowerSgd::compress(Stream& comm, Bucket& bucket) {
+  average_others(comm, bucket);
+  if (bucket.matrices.empty()) return;
+  add_errors(comm, bucket);
+  begin_q(comm, bucket);
+  make_p(comm, bucket);
+  make_q(comm, bucket);
+  decompress(comm, bucket);
+  bucket.has_history = true;
+}
+
+void PowerSgd::average_others(Stream& comm, const Bucket& bucket) {
+  if (bucket.others.empty()) return;
+  for (const Other& other : bucket.others) enqueue_copy(comm, other.packed, other.gradient);
+  communicator_.all_reduce(comm, bucket.packed, ReduceOp::kAverage);
+  for (const Other& other : bucket.others) enqueue_copy(comm, other.gradient, other.packed);
+}
+
+void PowerSgd::add_errors(Stream& comm, const Bucket& bucket) {
+  for (const Matrix& m : bucket.matrices) {
+    if (bucket.has_history) {
+      operations_->enqueue(comm, Add{.a = m.error, .b = m.gradient, .sum = m.error});
+    } else {
+      enqueue_copy(comm, m.error, m.gradient);
+    }
+  }
+}
+
+void PowerSgd::begin_q(Stream& comm, const Bucket& bucket) {
+  if (!bucket.has_history) {
+    operations_->enqueue(
+        comm, FillRandom{.values = bucket.q, .seed = options_.seed, .first = bucket.first_random});
+  }
+  for (const Matrix& m : bucket.matrices) {
+    operations_->enqueue(comm, Orthogonalise{.rows = m.shape.batch, .matrix = m.q});
+  }
+}
+
+// The sum over ranks will do: its length goes.
+void PowerSgd::make_p(Stream& comm, const Bucket& bucket) {
+  for (const Matrix& m : bucket.matrices) {
+    operations_->enqueue(comm,
+                         LinearForward{.shape = m.shape, .x = m.q, .weight = m.error, .y = m.p});
+  }
+  communicator_.all_reduce(comm, bucket.p, ReduceOp::kSum);
+  for (const Matrix& m : bucket.matrices) {
+    operations_->enqueue(comm, Orthogonalise{.rows = m.shape.batch, .matrix = m.p});
+  }
+}
+
+void PowerSgd::make_q(Stream& comm, const Bucket& bucket) {
+  for (const Matrix& m : bucket.matrices) {
+    operations_->enqueue(
+        comm, LinearBackwardInput{.shape = m.shape, .dy = m.p, .weight = m.error, .dx = m.q});
+  }
+  communicator_.all_reduce(comm, bucket.q, ReduceOp::kAverage);
+}
+
+void PowerSgd::decompress(Stream& comm, const Bucket& bucket) {
+  for (const Matrix& m : bucket.matrices) {
+    operations_->enqueue(
+        comm, LinearBackwardWeight{.shape = m.shape, .x = m.q, .dy = m.p, .dweight = m.gradient});
+    operations_->enqueue(comm, Subtract{.a = m.error, .b = m.gradient, .difference = m.error});
+  }
+}
+
+Bytes PowerSgd::bytes_per_step() const {
+  std::int64_t floats = 0;
+  for (const Bucket& bucket : buckets_) {
+    const LowRankPlan& plan = bucket.plan;
+    floats +=
+        compresses() ? plan.count_others + plan.count_p + plan.count_q : bucket.seen.flat.size();
+  }
+  return bytes_of<float>(floats);
+}
+
+}  // namespace tandem

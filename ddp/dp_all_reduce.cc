@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One step; every device does the same on its own share. Host: a kept thread per device, which
+// enqueues that device's work as a rank of ddp would.
+//
+//   caller    [scatter] launch ------------------------------------- join
+//   thread i                   input  forward loss backward update      (enqueued on device i)
+//
+//   compute i  [scatter |] launch | input | forward | loss | backward | exposed_comm | update
+//   comm i                                              all-reduce per bucket
+//
+// --input=scatter: the caller deals out the whole batch as dp does; there is no phase input.
+#include "ddp/dp_all_reduce.h"
+
+#include <optional>
+
+#include "common/base/capture_error.h"
+#include "common/base/throw_cause.h"
+#include "common/comm/transport_registry.h"
+#include "common/parallel/independent.h"
+#include "common/parallel/local_batch.h"
+
+namespace tandem::dp {
+namespace {
+
+using Errors = std::vector<std::optional<Error>>;  // by rank
+
+}  // namespace
+
+struct DpAllReduce::Rank {
+  std::unique_ptr<Bootstrap> bootstrap;
+  std::unique_ptr<Communicator> communicator;
+  std::unique_ptr<Communicator> control;  // of Horovod's reducer alone
+  std::unique_ptr<LocalBatch> batch;      // null: its share is scattered
+  std::unique_ptr<AllReduceRank> rank;
+};
+
+DpAllReduce::DpAllReduce(Platform& platform, const Model& model, const TrainingOptions& options,
+                         const DpAllReduceOptions& how)
+    : group_(platform.device_count(), how.deadline),
+      interpreters_(options.interpreter, platform.device_count()),
+      threads_(devices_of(platform)) {
+  for (int i = 0; i < platform.device_count(); ++i) ranks_.push_back(std::make_unique<Rank>());
+  on_threads([&](int i) { build_rank(i, platform, model, options, how); });
+  if (how.shards == Shards::kScattered) build_scatter(platform, model, options);
+}
+
+// Collective, like the constructors that it calls.
+void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
+                             const TrainingOptions& options, const DpAllReduceOptions& how) {
+  Rank& mine = *ranks_[static_cast<std::size_t>(index)];
+  Device& device = platform.device(index);
+  const Piece share = share_of_batch(options.global_batch, index, platform.device_count());
+  mine.bootstrap = group_.join(index);
+  mine.communicator = how.communicator ? how.communicator(*mine.bootstrap, device)
+                                       : make_communicator(Transport::kAuto, *mine.bootstrap,
+                                                           device, {.deadline = how.deadline});
+  if (how.reducer.kind == ReducerKind::kHorovod) {
+    mine.control = make_control_communicator(Transport::kAuto, *mine.bootstrap, device,
+                                             {.deadline = how.deadline});
+  }
+  if (how.shards == Shards::kOwn) {
+    mine.batch = std::make_unique<LocalBatch>(platform, device, model, share, options);
+  }
+  mine.rank =
+      std::make_unique<AllReduceRank>(platform, device, model, share.count,
+                                      RankCommunicators(*mine.communicator, mine.control.get()),
+                                      interpreters_.worker(index), options, how.reducer);
+}
+
+void DpAllReduce::build_scatter(Platform& platform, const Model& model,
+                                const TrainingOptions& options) {
+  std::vector<Replica*> replicas;
+  std::vector<Piece> pieces;
+  for (int i = 0; i < platform.device_count(); ++i) {
+    replicas.push_back(&ranks_[static_cast<std::size_t>(i)]->rank->replica());
+    pieces.push_back(share_of_batch(options.global_batch, i, platform.device_count()));
+  }
+  Device& root = platform.device(0);
+  batch_ = std::make_unique<WholeBatch>(platform, model, options, root, root);
+  scatter_ = std::make_unique<Scatter>(
+      replicas, pieces,
+      std::vector<BatchTensor>{{batch_->inputs(), model.input_width()},
+                               {batch_->targets(), model.objective().target_width}},
+      options.input);
+}
+
+// Collectives wait for work of other devices: all must be done before any goes. NCCL's
+// communicators end together, a thread each.
+DpAllReduce::~DpAllReduce() {
+  static_cast<void>(end_all_work());
+  for (const auto& rank : ranks_) rank->rank.reset();
+  static_cast<void>(capture_error([this] {
+    threads_.run([this](int i) { ranks_[static_cast<std::size_t>(i)]->communicator.reset(); });
+  }));
+}
+
+// A rank that fails tells the others, which would wait for it.
+void DpAllReduce::on_threads(const std::function<void(int)>& body) {
+  Errors errors(ranks_.size());
+  threads_.run([&](int i) {
+    const auto index = static_cast<std::size_t>(i);
+    errors[index] = capture_error([&] { body(i); });
+    if (!errors[index]) return;
+    if (ranks_[index]->communicator) ranks_[index]->communicator->abort();
+    if (ranks_[index]->control) ranks_[index]->control->abort();
+    group_.abort();
+  });
+  throw_cause(errors);
+}
+
+void DpAllReduce::step() {
+  if (scatter_) scatter_->enqueue(interpreters_.caller());
+  for (const auto& rank : ranks_) {
+    Replica& replica = rank->rank->replica();
+    replica.timer().begin(replica.stream(), Phase::kLaunch);
+  }
+  interpreters_.fork();
+  on_threads([this](int i) {
+    Rank& mine = *ranks_[static_cast<std::size_t>(i)];
+    if (scatter_) {
+      mine.rank->train(scatter_->piece(i, 0), scatter_->piece(i, 1));
+      return scatter_->release(i);
+    }
+    Replica& replica = mine.rank->replica();
+    replica.timer().begin(replica.stream(), Phase::kInput);
+    mine.batch->load(replica, interpreters_.worker(i));
+    mine.rank->train(mine.batch->inputs(), mine.batch->targets());
+  });
+  interpreters_.join();
+}
+
+std::vector<std::optional<Error>> DpAllReduce::end_all_work() {
+  Errors errors;
+  for (const auto& rank : ranks_) {
+    errors.push_back(capture_error([&] {
+      if (rank->rank) rank->rank->synchronize();
+    }));
+  }
+  return errors;
+}
+
+void DpAllReduce::synchronize() { throw_cause(end_all_work()); }
+
+TensorList DpAllReduce::weights() { return ranks_.front()->rank->replica().parameters().tensors; }
+
+TensorList DpAllReduce::gradients() { return ranks_.front()->rank->gradients(); }
+
+std::vector<Bytes> DpAllReduce::bucket_sizes() const {
+  return ranks_.front()->rank->bucket_sizes();
+}
+
+std::map<std::string, std::string> DpAllReduce::settled_options() const {
+  return ranks_.front()->rank->means();
+}
+
+std::vector<DeviceTimes> DpAllReduce::collect_phases() {
+  std::vector<DeviceTimes> all;
+  for (const auto& rank : ranks_) {
+    Replica& replica = rank->rank->replica();
+    all.push_back({replica.device().id().index, replica.timer().collect()});
+  }
+  return all;
+}
+
+std::vector<DeviceCollectives> DpAllReduce::collect_collectives() {
+  std::vector<DeviceCollectives> all;
+  for (const auto& rank : ranks_) {
+    all.push_back({rank->rank->replica().device().id().index, rank->rank->collect_collectives()});
+  }
+  return all;
+}
+
+}  // namespace tandem::dp

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/comm/thread_bootstrap.h"
+#include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
+#include "common/parallel/scatter.h"
+#include "common/parallel/strategy.h"
+#include "common/parallel/whole_batch.h"
+#include "ddp/all_reduce_rank.h"
+
+namespace tandem::dp {
+
+// Where a rank that is a thread has its share of the batch from.
+enum class Shards {
+  kOwn,        // its own loader, as a process has it
+  kScattered,  // the caller deals the whole batch out, as dp does
+};
+
+// Makes the communicator of one rank, on that rank's thread.
+using RankCommunicator = std::function<std::unique_ptr<Communicator>(Bootstrap&, Device&)>;
+
+struct DpAllReduceOptions {
+  Shards shards = Shards::kOwn;
+  ReducerOptions reducer{};
+  RankCommunicator communicator{};                  // null: what auto comes to
+  Nanoseconds deadline = std::chrono::seconds(60);  // for ranks to meet before they have one
+};
+
+// The corner between dp and ddp: threads of one process as in dp, but each keeps its weights and
+// averages gradients as ddp does. What is left between it and ddp is threads against processes. The
+// diagram stands at the head of the .cc file.
+class DpAllReduce final : public Strategy {
+ public:
+  // On all devices of `platform`. Throws a usage error where they do not divide the global batch.
+  DpAllReduce(Platform& platform, const Model& model, const TrainingOptions& options,
+              const DpAllReduceOptions& how = {});
+  ~DpAllReduce() override;
+
+  void step() override;
+  void synchronize() override;
+  [[nodiscard]] TensorList weights() override;
+  [[nodiscard]] TensorList gradients() override;
+  [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
+  [[nodiscard]] std::map<std::string, std::string> settled_options() const override;
+  [[nodiscard]] std::vector<DeviceCollectives> collect_collectives() override;
+  [[nodiscard]] int devices_used() const override { return static_cast<int>(ranks_.size()); }
+  [[nodiscard]] std::int64_t dispatches() const override { return interpreters_.calls(); }
+  [[nodiscard]] std::vector<Bytes> bucket_sizes() const override;
+
+ private:
+  struct Rank;
+
+  // Waits for every rank, whatever fails on others; what failed on each.
+  [[nodiscard]] std::vector<std::optional<Error>> end_all_work();
+  void on_threads(const std::function<void(int)>& body);
+  void build_rank(int index, Platform& platform, const Model& model, const TrainingOptions& options,
+                  const DpAllReduceOptions& how);
+  void build_scatter(Platform& platform, const Model& model, const TrainingOptions& options);
+
+  ThreadGroup group_;
+  Interpreters interpreters_;
+  std::unique_ptr<WholeBatch> batch_;  // null: each rank loads its own share
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  std::unique_ptr<Scatter> scatter_;
+  DeviceThreads threads_;
+};
+
+}  // namespace tandem::dp

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ddp/horovod/horovod_reducer.h"
+
+#include "common/base/capture_error.h"
+#include "common/runtime/copy.h"
+
+namespace tandem {
+namespace {
+
+std::vector<Bytes> sizes_of(const ParameterLayout& layout) {
+  std::vector<Bytes> sizes;
+  for (const auto& segment : layout.segments()) sizes.push_back(segment.bytes());
+  return sizes;
+}
+
+Bytes buffer_size(const ParameterLayout& layout, Bytes threshold) {
+  std::vector<horovod::Response> all;
+  for (const Bytes size : sizes_of(layout)) all.push_back({.size = size});
+  return horovod::fusion_buffer_size(all, threshold);
+}
+
+horovod::EventList make_events(Device& device, int count) {
+  horovod::EventList events;
+  for (int i = 0; i < count; ++i) events.push_back(device.make_event());
+  return events;
+}
+
+}  // namespace
+
+HorovodReducer::HorovodReducer(Platform& platform, Replica& replica, const ParameterLayout& layout,
+                               Communicator& data, Communicator& control,
+                               const HorovodOptions& options)
+    : replica_(replica),
+      layout_(layout),
+      data_(data),
+      control_(control),
+      options_(options),
+      gradients_(make_arena(data, layout)),
+      ready_(make_events(replica.device(), layout.size())),
+      given_(layout.segments().size()),
+      reduced_(replica.device().make_event()),
+      controller_([&control](const std::string& mine) { return control.all_gather(mine); },
+                  control.rank(), control.size(), sizes_of(layout), options.cache_capacity),
+      fused_(replica.device(), data, gradients_.tensors,
+             {.buffer = buffer_size(layout, options.fusion_threshold),
+              .predivide_factor = options.predivide_factor,
+              .phases = replica.timer().options()}) {
+  TANDEM_CHECK(control.size() == data.size() && control.rank() == data.rank(),
+               "rank {} of {} for control, {} of {} for data", control.rank(), control.size(),
+               data.rank(), data.size());
+  TANDEM_CHECK(options.predivide_factor > 0, "gradients divided by {}", options.predivide_factor);
+  timer_ = platform.make_timer(replica.device(), options.cycle,
+                               [this](TimePoint start) { return cycle(start); });
+}
+
+// The other ranks wait for this one in every cycle, so it leaves with their knowledge. Then what is
+// enqueued may still read or write gradients.
+HorovodReducer::~HorovodReducer() {
+  queue_.shut_down();
+  timer_.reset();
+  static_cast<void>(capture_error([this] { replica_.stream().synchronize(); }));
+}
+
+void HorovodReducer::begin_step() { given_.assign(given_.size(), false); }
+
+void HorovodReducer::gradient_ready(int segment) {
+  const auto index = static_cast<std::size_t>(segment);
+  TANDEM_CHECK(!given_.at(index), "the gradient of segment {} is given twice in a step", segment);
+  given_[index] = true;
+  fused_.timer().part_ready(replica_.stream(), segment);
+  replica_.stream().record(*ready_[index]);
+  queue_.push(segment);
+}
+
+// Other ranks may have them, and wait.
+void HorovodReducer::enqueue_missing() {
+  for (int segment = 0; segment < layout_.size(); ++segment) {
+    const auto index = static_cast<std::size_t>(segment);
+    if (given_[index]) continue;
+    enqueue_zero(replica_.stream(), gradients_.tensors[index]);
+    gradient_ready(segment);
+  }
+}
+
+void HorovodReducer::finish() {
+  Stream& compute = replica_.stream();
+  enqueue_missing();
+  replica_.timer().begin(compute, Phase::kExposedComm);
+  std::optional<horovod::StepRecord> record;
+  const auto failure = capture_error([&] { record = queue_.await_launches(); });
+  // Where this rank's own work has failed, that says more than that the others have left.
+  if (!record) compute.synchronize();
+  if (failure) throw Error(*failure);
+  if (!record) {
+    fail(PeerFailure{.kind = PeerFailure::Kind::kAborted},
+         "rank {}: another rank has ended, and gradients wait for it: look at its output",
+         control_.rank());
+  }
+  latest_ = std::move(*record);
+  // Horovod's handles are done once its finaliser has seen the end of the collective: the host
+  // waits, and only then goes on to the update.
+  fused_.stream().record(*reduced_);
+  fused_.stream().synchronize();
+  compute.wait(*reduced_);  // done by now: hands over the modelled time at which it was
+  for (std::size_t index = 0; index < latest_.groups.size(); ++index) {
+    fused_.timer().back(compute, index);
+  }
+}
+
+void HorovodReducer::synchronize() {
+  fused_.stream().synchronize();
+  if (const auto failure = queue_.failure()) throw Error(*failure);
+}
+
+Tick HorovodReducer::cycle(TimePoint start) noexcept {
+  Tick next = Tick::kLast;
+  const auto failure = capture_error([&] { next = run_cycle(start); });
+  if (failure) {
+    // Others must not wait for what will not come: neither for a word nor for a collective.
+    control_.abort();
+    data_.abort();
+  }
+  if (next == Tick::kLast) queue_.end(failure);
+  return next;
+}
+
+Tick HorovodReducer::run_cycle(TimePoint start) {
+  const horovod::TensorQueue::Ready ready = queue_.take();
+  const horovod::CycleDecision decision = controller_.run_cycle(ready.tensors, ready.shut_down);
+  if (decision.shut_down) return Tick::kLast;
+  queue_.note_cycle(decision.path, decision.tensors.size(), launch(decision.tensors));
+  check_progress(!decision.tensors.empty(), start);
+  return Tick::kAgain;
+}
+
+std::vector<Bytes> HorovodReducer::launch(const std::vector<int>& tensors) {
+  std::vector<horovod::Response> responses;
+  for (const int tensor : tensors) {
+    const auto& segment = layout_.segments()[static_cast<std::size_t>(tensor)];
+    responses.push_back({.tensor = tensor, .size = segment.bytes()});
+  }
+  std::vector<Bytes> sizes;
+  for (const auto& group : horovod::fuse(responses, options_.fusion_threshold)) {
+    fused_.enqueue(group, ready_, launched_groups_++);
+    sizes.push_back(group.size);
+  }
+  // All of a step's gradients are launched before any of the next one's is ready.
+  launched_tensors_ += tensors.size();
+  if (launched_tensors_ == layout_.segments().size()) launched_tensors_ = launched_groups_ = 0;
+  return sizes;
+}
+
+// A rank that never makes a gradient still takes part in the cycles, so that no exchange is late.
+void HorovodReducer::check_progress(bool progress, TimePoint start) {
+  const std::optional<int> tensor = controller_.undecided();
+  if (!tensor) return waiting_since_.reset();
+  if (progress || !waiting_since_) waiting_since_ = start;
+  if (start - *waiting_since_ < options_.deadline) return;
+  fail(PeerFailure{.kind = PeerFailure::Kind::kWaited, .waited = options_.deadline},
+       "rank {} waited {} for other ranks to make the gradient of {}: look at their output",
+       control_.rank(), to_string(Seconds(options_.deadline)),
+       layout_.segments()[static_cast<std::size_t>(*tensor)].name);
+}
+
+}  // namespace tandem

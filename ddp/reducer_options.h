@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "common/base/units.h"
+#include "ddp/compression/compression_options.h"
+#include "ddp/horovod/horovod_options.h"
+
+namespace tandem {
+
+enum class ReducerKind {
+  kBuckets,  // torch's: settled in advance, after the first step
+  kHorovod,  // fused as gradients come
+};
+
+enum class GradsMode {
+  kCopy,   // torch's default: each gradient is copied into its bucket, divided on the way, and back
+  kViews,  // backward writes straight into the buckets; the collective averages
+};
+
+enum class Overlap { kOn, kOff };
+
+enum class Graph {
+  kDynamic,  // torch's default: any step may make other gradients, or in another order
+  kStatic,   // torch's static_graph: the first step learns, and reduces after backward
+};
+
+// What torch's Join makes of ranks without data, and what sums are then divided by.
+enum class Join {
+  kOff,     // every rank has data in every step
+  kWorld,   // by all ranks (torch's default)
+  kActive,  // by those with data
+};
+
+// How a rank's gradients become the average over ranks.
+struct ReducerOptions {
+  ReducerKind kind = ReducerKind::kBuckets;
+  GradsMode grads = GradsMode::kCopy;
+  Overlap overlap = Overlap::kOn;  // off: all collectives after backward
+  Graph graph = Graph::kDynamic;
+  Bytes bucket_cap = mib(25);
+  Bytes first_bucket_cap = mib(1);
+  int micro_batches =
+      1;  // accumulated in a step without synchronising (torch's no_sync), then once
+  Join join = Join::kOff;
+  CompressionOptions compression{};
+  HorovodOptions horovod{};  // of kHorovod, which has micro_batches of the above alone
+};
+
+}  // namespace tandem

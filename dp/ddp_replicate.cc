@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One rank's step. Ranks meet in five collectives, each on the compute stream; waiting for the
+// others is part of the phase of the collective in which it happens.
+//
+//              rank 0                                  rank k
+//   scatter    the whole batch, in pieces -----------> piece k
+//   replicate  weights, then buffers ----------------> into the replica
+//   forward    forward(piece 0)                        forward(piece k)
+//   gather     outputs of the whole batch <----------- outputs
+//   loss       mean over the whole batch
+//   scatter_   slices of the output gradient --------> slice k
+//     grad
+//   backward   backward                                backward
+//   reduce     sum over ranks, in rank order <-------- gradients
+//   update     optimizer, on rank 0 alone
+//
+// Weights and gradients go in one piece. Gradients are summed, never averaged: the loss is a mean
+// over the whole batch, so pieces may be uneven.
+#include "dp/ddp_replicate.h"
+
+#include "common/base/capture_error.h"
+#include "common/runtime/copy.h"
+
+namespace tandem::ddp {
+namespace {
+
+constexpr int kRootRank = 0;
+
+std::vector<Piece> piece_per_rank(std::int64_t batch, int ranks) {
+  std::vector<Piece> pieces = chunk_batch(batch, ranks);
+  if (static_cast<int>(pieces.size()) == ranks) return pieces;
+  fail(ErrorKind::kUsage,
+       "ddp-replicate: a batch of {} gives {} pieces, which leaves some of {} ranks without work: "
+       "use a larger batch or fewer devices",
+       batch, pieces.size(), ranks);
+}
+
+std::vector<Block> blocks_of(const std::vector<Piece>& pieces, std::int64_t width) {
+  std::vector<Block> blocks;
+  for (const Piece& piece : pieces) blocks.push_back({piece.first * width, piece.count * width});
+  return blocks;
+}
+
+// Of all ranks'.
+Bytes bytes_of_all(const std::vector<Block>& blocks) {
+  return bytes_of<float>(blocks.back().offset + blocks.back().count);
+}
+
+// Of the whole batch.
+Bytes output_bytes(const Model& model, const TrainingOptions& options) {
+  return bytes_of<float>(options.global_batch * model.output_width());
+}
+
+}  // namespace
+
+struct DdpReplicate::Root {
+  Root(Platform& platform, Device& device, const Model& model, const TrainingOptions& options)
+      : host(platform, batch_shape(model, {0, options.global_batch}, options.input_lengths),
+             options.seed, options.distribution, host_memory_of(options.input)),
+        targets(device.allocate(host.targets().bytes())),
+        outputs(device.allocate(output_bytes(model, options))),
+        output_gradients(device.allocate(output_bytes(model, options))),
+        loss(device.allocate(bytes_of<float>(1))),
+        optimizer(make_optimizer(device, model.layout().arena_count(), options.optimizer)) {
+    if (options.input != InputPlace::kDevice) return;
+    inputs = device.allocate(host.inputs().bytes());
+    const auto stream = device.make_stream(StreamPriority::kNormal);
+    enqueue_copy(*stream, inputs->as<float>(), host.inputs());
+    enqueue_copy(*stream, targets->as<float>(), host.targets());
+    stream->synchronize();
+  }
+
+  // Where a step finds the whole batch's inputs.
+  [[nodiscard]] Span<const float> whole_inputs() const {
+    return inputs ? Span<const float>(inputs->as<float>()) : host.inputs();
+  }
+
+  const SyntheticBatch host;
+  std::unique_ptr<Buffer> inputs;  // where the batch starts on the device
+  const std::unique_ptr<Buffer> targets;
+  const std::unique_ptr<Buffer> outputs;           // of the whole batch
+  const std::unique_ptr<Buffer> output_gradients;  // of the whole batch
+  const std::unique_ptr<Buffer> loss;
+  const std::unique_ptr<Optimizer> optimizer;
+};
+
+DdpReplicate::DdpReplicate(Platform& platform, Device& device, const Model& model,
+                           Communicator& communicator, const TrainingOptions& options)
+    : model_(model),
+      communicator_(communicator),
+      pieces_(piece_per_rank(options.global_batch, communicator.size())),
+      inputs_(blocks_of(pieces_, model.input_width())),
+      outputs_(blocks_of(pieces_, model.output_width())),
+      calls_per_replica_(model.module_count() + model.layout().size() + model.buffers().size()),
+      input_place_(options.input),
+      interpreter_(options.interpreter.dispatch_cost),
+      root_(communicator.rank() == kRootRank
+                ? std::make_unique<Root>(platform, device, model, options)
+                : nullptr),
+      input_(device.allocate(
+          bytes_of<float>(inputs_[static_cast<std::size_t>(communicator.rank())].count))),
+      gradients_(make_arena(communicator, model.layout())),
+      replica_(device, model, pieces_[static_cast<std::size_t>(communicator.rank())].count, options,
+               make_arena(communicator, model.layout())) {
+  replica_.rehearse(gradients_.tensors);
+  if (root_) replica_.initialise(options.seed, options.distribution);
+  replica_.stream().synchronize();
+  communicator_.barrier();  // nobody enqueues a collective while others take memory
+}
+
+// Defined here, where Root is whole.
+DdpReplicate::~DdpReplicate() {
+  static_cast<void>(capture_error([&] { replica_.stream().synchronize(); }));
+}
+
+void DdpReplicate::step() {
+  IgnoreGradients nobody;  // the reduction waits for all of them
+  scatter();
+  replicate();
+  begin(Phase::kForward);
+  replica_.forward(input_->as<float>(), interpreter_);
+  gather();
+  if (root_) compute_loss();
+  scatter_gradient();
+  begin(Phase::kBackward);
+  replica_.backward(input_->as<float>(), gradients_.tensors, nobody);
+  begin(Phase::kReduce);
+  if (root_) dispatch(interpreter_, replica_.stream());
+  collective("reduce", gradients_.flat.bytes(),
+             [&](Stream& stream) { communicator_.reduce(stream, gradients_.flat, kRootRank); });
+  if (root_) update();
+  replica_.timer().end_step(replica_.stream());
+}
+
+void DdpReplicate::scatter() {
+  begin(Phase::kScatter);
+  if (root_) dispatch(interpreter_, replica_.stream(), communicator_.size());
+  collective("scatter", bytes_of_all(inputs_), [&](Stream& stream) {
+    communicator_.scatter(stream, root_ ? root_->whole_inputs() : Span<const float>(),
+                          input_->as<float>(), inputs_, kRootRank);
+  });
+  if (!root_ || root_->inputs) return;
+  dispatch(interpreter_, replica_.stream());
+  replica_.timer().copy(replica_.stream(), root_->targets->as<float>(), root_->host.targets());
+  if (input_place_ == InputPlace::kPageable) replica_.stream().synchronize();
+}
+
+void DdpReplicate::replicate() {
+  begin(Phase::kReplicate);
+  const auto broadcast = [&](Span<float> values) {
+    collective("broadcast", values.bytes(),
+               [&](Stream& stream) { communicator_.broadcast(stream, values, kRootRank); });
+  };
+  broadcast(replica_.parameters().flat);
+  if (model_.buffers().size() > 0) broadcast(replica_.buffers().flat);
+  dispatch(interpreter_, replica_.stream(), calls_per_replica_);
+}
+
+void DdpReplicate::gather() {
+  begin(Phase::kGather);
+  if (root_) dispatch(interpreter_, replica_.stream(), communicator_.size());
+  collective("gather", bytes_of_all(outputs_), [&](Stream& stream) {
+    communicator_.gather(stream, replica_.output(),
+                         root_ ? root_->outputs->as<float>() : Span<float>(), outputs_, kRootRank);
+  });
+}
+
+void DdpReplicate::compute_loss() {
+  begin(Phase::kLoss);
+  dispatch(interpreter_, replica_.stream());
+  enqueue_loss(replica_.operations(), replica_.stream(), model_.objective(),
+               {.prediction = root_->outputs->as<float>(),
+                .target = root_->targets->as<float>(),
+                .gradient = root_->output_gradients->as<float>(),
+                .loss = root_->loss->as<float>()});
+}
+
+void DdpReplicate::scatter_gradient() {
+  begin(Phase::kScatterGrad);
+  if (root_) dispatch(interpreter_, replica_.stream());
+  collective("scatter", bytes_of_all(outputs_), [&](Stream& stream) {
+    communicator_.scatter(stream, root_ ? root_->output_gradients->as<float>() : Span<float>(),
+                          replica_.output_gradient(), outputs_, kRootRank);
+  });
+}
+
+void DdpReplicate::update() {
+  begin(Phase::kUpdate);
+  dispatch(interpreter_, replica_.stream(), model_.layout().size());
+  root_->optimizer->step(replica_.operations(), replica_.stream(), replica_.parameters().flat,
+                         gradients_.flat);
+}
+
+std::vector<DeviceTimes> DdpReplicate::collect_phases() {
+  return {{replica_.device().id().index, replica_.timer().collect()}};
+}
+
+}  // namespace tandem::ddp
