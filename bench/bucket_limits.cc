@@ -22,8 +22,8 @@ Bytes bucket_size(const std::string& flag, const std::string& text) {
   return size;
 }
 
-BucketLimits bucket_limits(const std::string& bucket_mb, const std::string& first_bucket_mb) {
-  BucketLimits limits{.first = mib(1), .rest = mib(25)};
+ddp::BucketLimits bucket_limits(const std::string& bucket_mb, const std::string& first_bucket_mb) {
+  ddp::BucketLimits limits{.first = mib(1), .rest = mib(25)};
   if (!bucket_mb.empty()) limits.first = limits.rest = bucket_size("--bucket-mb", bucket_mb);
   if (!first_bucket_mb.empty()) limits.first = bucket_size("--first-bucket-mb", first_bucket_mb);
   return limits;

@@ -13,7 +13,7 @@ namespace tandem::bench {
 // What --bucket-mb and --first-bucket-mb ask for: MiB, or "all" for no limit; empty for the
 // default. Defaults are torch's, 25 and 1; with a cap of the user's own there is no small first
 // bucket. Throws usage errors.
-[[nodiscard]] BucketLimits bucket_limits(const std::string& bucket_mb,
-                                         const std::string& first_bucket_mb);
+[[nodiscard]] ddp::BucketLimits bucket_limits(const std::string& bucket_mb,
+                                              const std::string& first_bucket_mb);
 
 }  // namespace tandem::bench

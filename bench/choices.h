@@ -62,20 +62,22 @@ inline constexpr std::array kReplays{Choice<StepReplay>{"off", StepReplay::kOff}
                                      Choice<StepReplay>{"on", StepReplay::kOn}};
 inline constexpr std::array kLocks{Choice<InterpreterLock>{"off", InterpreterLock::kOff},
                                    Choice<InterpreterLock>{"on", InterpreterLock::kOn}};
-inline constexpr std::array kGrads{Choice<GradsMode>{"copy", GradsMode::kCopy},
-                                   Choice<GradsMode>{"views", GradsMode::kViews}};
-inline constexpr std::array kOverlaps{Choice<Overlap>{"on", Overlap::kOn},
-                                      Choice<Overlap>{"off", Overlap::kOff}};
-inline constexpr std::array kGraphs{Choice<Graph>{"off", Graph::kDynamic},
-                                    Choice<Graph>{"on", Graph::kStatic}};
-inline constexpr std::array kJoins{Choice<Join>{"off", Join::kOff},
-                                   Choice<Join>{"world", Join::kWorld},
-                                   Choice<Join>{"active", Join::kActive}};
-inline constexpr std::array kReducers{Choice<ReducerKind>{"buckets", ReducerKind::kBuckets},
-                                      Choice<ReducerKind>{"horovod", ReducerKind::kHorovod}};
-inline constexpr std::array kCompressions{Choice<Compression>{"none", Compression::kNone},
-                                          Choice<Compression>{"bf16", Compression::kBFloat16},
-                                          Choice<Compression>{"fp16", Compression::kFloat16}};
+inline constexpr std::array kGrads{Choice<ddp::GradsMode>{"copy", ddp::GradsMode::kCopy},
+                                   Choice<ddp::GradsMode>{"views", ddp::GradsMode::kViews}};
+inline constexpr std::array kOverlaps{Choice<ddp::Overlap>{"on", ddp::Overlap::kOn},
+                                      Choice<ddp::Overlap>{"off", ddp::Overlap::kOff}};
+inline constexpr std::array kGraphs{Choice<ddp::Graph>{"off", ddp::Graph::kDynamic},
+                                    Choice<ddp::Graph>{"on", ddp::Graph::kStatic}};
+inline constexpr std::array kJoins{Choice<ddp::Join>{"off", ddp::Join::kOff},
+                                   Choice<ddp::Join>{"world", ddp::Join::kWorld},
+                                   Choice<ddp::Join>{"active", ddp::Join::kActive}};
+inline constexpr std::array kReducers{
+    Choice<ddp::ReducerKind>{"buckets", ddp::ReducerKind::kBuckets},
+    Choice<ddp::ReducerKind>{"horovod", ddp::ReducerKind::kHorovod}};
+inline constexpr std::array kCompressions{
+    Choice<ddp::Compression>{"none", ddp::Compression::kNone},
+    Choice<ddp::Compression>{"bf16", ddp::Compression::kBFloat16},
+    Choice<ddp::Compression>{"fp16", ddp::Compression::kFloat16}};
 inline constexpr std::array kPhaseTimings{Choice<PhaseTiming>{"on", PhaseTiming::kOn},
                                           Choice<PhaseTiming>{"off", PhaseTiming::kOff}};
 inline constexpr std::array kThreadKinds{Choice<dp::Threads>{"spawned", dp::Threads::kSpawned},

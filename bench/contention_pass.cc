@@ -20,7 +20,7 @@ namespace tandem::bench {
 namespace {
 
 // Ranks that are threads have communicators of their own.
-dp::RankCommunicator switched(const Variant& variant, const SwitchedCommunicator::Switch& is_on) {
+ddp::RankCommunicator switched(const Variant& variant, const SwitchedCommunicator::Switch& is_on) {
   return [&variant, is_on](Bootstrap& bootstrap, Device& device) {
     auto other = variant.communicator ? variant.communicator(bootstrap, device)
                                       : make_communicator(Transport::kAuto, bootstrap, device,

@@ -103,7 +103,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   check_contention(app, flags, options.variant.strategy);
   options.place = place_of(flags, options.variant.strategy);
   check_replay(flags, options.variant, options.place.launch);
-  options.place.control = options.variant.reducer.kind == ReducerKind::kHorovod;
+  options.place.control = options.variant.reducer.kind == ddp::ReducerKind::kHorovod;
   options.model = with_checksum(flags.model);
   options.free_running = flags.free_running;
   options.min_time = parse_duration(flags.min_time, "--min-time");

@@ -25,9 +25,9 @@ struct Variant {
   StrategyKind strategy = StrategyKind::kSingle;
   TrainingOptions training{};
   dp::DataParallelOptions dp{};
-  dp::Shards shards = dp::Shards::kOwn;  // of dp-allreduce
-  ReducerOptions reducer{};
-  dp::RankCommunicator communicator{};              // of dp-allreduce's threads, and
+  ddp::Shards shards = ddp::Shards::kOwn;  // of dp-allreduce
+  ddp::ReducerOptions reducer{};
+  ddp::RankCommunicator communicator{};             // of dp-allreduce's threads, and
   Nanoseconds deadline = std::chrono::seconds(60);  // for them to meet
 };
 

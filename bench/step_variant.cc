@@ -46,9 +46,9 @@ int device_index(const char* flag, const std::string& text) {
 }
 
 // "powersgd:4", or by name.
-CompressionOptions compression_of(const StepFlags& flags) {
+ddp::CompressionOptions compression_of(const StepFlags& flags) {
   constexpr std::string_view kPowerSgd = "powersgd:";
-  CompressionOptions options;
+  ddp::CompressionOptions options;
   if (!flags.compress.starts_with("powersgd")) {
     options.compression = choose("--compress (or powersgd:RANK)", flags.compress, kCompressions);
     return options;
@@ -62,15 +62,15 @@ CompressionOptions compression_of(const StepFlags& flags) {
                       flags.compress));
   require(flags.powersgd_start >= 2,
           "--powersgd-start: use 2 or more; buckets are made anew after the first step");
-  options.compression = Compression::kPowerSgd;
+  options.compression = ddp::Compression::kPowerSgd;
   options.power_sgd.rank = rank;
   options.power_sgd.start_step = flags.powersgd_start;
   options.power_sgd.seed = flags.seed;
   return options;
 }
 
-HorovodOptions horovod_of(const StepFlags& flags) {
-  HorovodOptions options;
+ddp::HorovodOptions horovod_of(const StepFlags& flags) {
+  ddp::HorovodOptions options;
   options.deadline = deadline_of(flags.failure);
   options.cycle = parse_duration(flags.cycle_time, "--cycle-time");
   require(options.cycle > Nanoseconds{0},
@@ -84,8 +84,8 @@ HorovodOptions horovod_of(const StepFlags& flags) {
   return options;
 }
 
-ReducerOptions reducer_of(const StepFlags& flags) {
-  ReducerOptions reducer;
+ddp::ReducerOptions reducer_of(const StepFlags& flags) {
+  ddp::ReducerOptions reducer;
   reducer.kind = choose("--reducer", flags.reducer, kReducers);
   reducer.graph = choose("--static-graph", flags.static_graph, kGraphs);
   reducer.join = choose("--join", flags.join, kJoins);
@@ -94,7 +94,7 @@ ReducerOptions reducer_of(const StepFlags& flags) {
   reducer.horovod = horovod_of(flags);
   reducer.grads = choose("--grads", flags.grads, kGrads);
   reducer.overlap = choose("--overlap", flags.overlap, kOverlaps);
-  const BucketLimits limits = bucket_limits(flags.bucket_mb, flags.first_bucket_mb);
+  const ddp::BucketLimits limits = bucket_limits(flags.bucket_mb, flags.first_bucket_mb);
   reducer.bucket_cap = limits.rest;
   reducer.first_bucket_cap = limits.first;
   return reducer;
@@ -182,7 +182,7 @@ Variant variant_of(const StepFlags& flags) {
   variant.training = training_of(flags);
   variant.dp = dp_of(flags);
   variant.reducer = reducer_of(flags);
-  if (flags.input == kScatter) variant.shards = dp::Shards::kScattered;
+  if (flags.input == kScatter) variant.shards = ddp::Shards::kScattered;
   require(
       flags.input != kScatter || variant.strategy == StrategyKind::kDpAllReduce,
       fmt::format("--input=scatter is an option of dp-allreduce; {} has host, pageable or device",

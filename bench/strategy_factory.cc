@@ -39,19 +39,20 @@ std::unique_ptr<Strategy> make_strategy(Place& place, Launch launch, const Model
     case StrategyKind::kDp:
       return std::make_unique<dp::DataParallel>(platform, model, training, variant.dp);
     case StrategyKind::kDpAllReduce:
-      return std::make_unique<dp::DpAllReduce>(
+      return std::make_unique<ddp::DpAllReduce>(
           platform, model, training,
-          dp::DpAllReduceOptions{.shards = variant.shards,
-                                 .reducer = variant.reducer,
-                                 .communicator = variant.communicator,
-                                 .deadline = variant.deadline});
+          ddp::DpAllReduceOptions{.shards = variant.shards,
+                                  .reducer = variant.reducer,
+                                  .communicator = variant.communicator,
+                                  .deadline = variant.deadline});
     case StrategyKind::kDdp:
       return std::make_unique<ddp::DistributedDataParallel>(
           platform, *place.device, model,
-          RankCommunicators(*place.communicator, place.control.get()), training, variant.reducer);
+          ddp::RankCommunicators(*place.communicator, place.control.get()), training,
+          variant.reducer);
     case StrategyKind::kDdpReplicate:
-      return std::make_unique<ddp::DdpReplicate>(platform, *place.device, model,
-                                                 *place.communicator, training);
+      return std::make_unique<dp::DdpReplicate>(platform, *place.device, model, *place.communicator,
+                                                training);
   }
   fail(ErrorKind::kLogic, "a strategy without a name");
 }

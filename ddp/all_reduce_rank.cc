@@ -10,7 +10,7 @@
 #include "ddp/horovod/horovod_reducer.h"
 #include "ddp/state_sync.h"
 
-namespace tandem {
+namespace tandem::ddp {
 namespace {
 
 // A flat update runs over the arena's gaps as well.
@@ -189,4 +189,4 @@ void AllReduceRank::synchronize() {
   throw_cause({error, on_comm});
 }
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -14,7 +14,7 @@
 #include "ddp/rank_communicators.h"
 #include "ddp/uneven_inputs.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // Usage errors for what a replayed step of a rank cannot have, its reducer's part too. Nothing
 // without StepReplay::kOn.
@@ -84,4 +84,4 @@ class AllReduceRank {
   std::unique_ptr<UnevenInputs> uneven_;  // with Join
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-namespace tandem {
+namespace tandem::ddp {
 
 std::vector<BucketPlan> plan_buckets(const ParameterLayout& layout, const std::vector<int>& order,
                                      const BucketLimits& limits) {
@@ -30,4 +30,4 @@ std::vector<BucketPlan> plan_one_bucket(const ParameterLayout& layout) {
   return plan_buckets(layout, order, {kNoLimit, kNoLimit});
 }
 
-}  // namespace tandem
+}  // namespace tandem::ddp

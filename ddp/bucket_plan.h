@@ -5,7 +5,7 @@
 
 #include "common/model/parameter_layout.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // Segments whose gradients are reduced as one, and where each lies in the bucket.
 struct BucketPlan {
@@ -34,4 +34,4 @@ struct BucketLimits {
 // Before the gradients' order is known: one bucket for all.
 [[nodiscard]] std::vector<BucketPlan> plan_one_bucket(const ParameterLayout& layout);
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -9,7 +9,7 @@
 #include "common/base/capture_error.h"
 #include "common/runtime/copy.h"
 
-namespace tandem {
+namespace tandem::ddp {
 namespace {
 
 // Rank 0's order, on all ranks.
@@ -229,4 +229,4 @@ std::vector<CollectiveTimes> BucketReducer::collect_collectives() { return timer
 
 void BucketReducer::synchronize() { comm_->synchronize(); }
 
-}  // namespace tandem
+}  // namespace tandem::ddp

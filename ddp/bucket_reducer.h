@@ -13,7 +13,7 @@
 #include "ddp/gradient_reducer.h"
 #include "ddp/reducer_options.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // torch's Reducer: averages gradients over ranks in buckets, each all-reduced on a stream of its
 // own as soon as its last gradient is there, while backward goes on.
@@ -93,4 +93,4 @@ class BucketReducer final : public GradientReducer {
   std::unique_ptr<Stream> comm_;  // last: ends its work before the buckets go
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

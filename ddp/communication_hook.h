@@ -7,7 +7,7 @@
 #include "common/model/parameter_layout.h"
 #include "common/runtime/stream.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // A bucket as a hook sees it.
 struct HookBucket {
@@ -41,4 +41,4 @@ class CommunicationHook {
   [[nodiscard]] virtual Bytes bytes_per_step() const = 0;
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

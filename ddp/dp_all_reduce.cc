@@ -20,7 +20,7 @@
 #include "common/parallel/independent.h"
 #include "common/parallel/local_batch.h"
 
-namespace tandem::dp {
+namespace tandem::ddp {
 namespace {
 
 using Errors = std::vector<std::optional<Error>>;  // by rank
@@ -171,4 +171,4 @@ std::vector<DeviceCollectives> DpAllReduce::collect_collectives() {
   return all;
 }
 
-}  // namespace tandem::dp
+}  // namespace tandem::ddp

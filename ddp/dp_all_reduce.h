@@ -15,7 +15,7 @@
 #include "common/parallel/whole_batch.h"
 #include "ddp/all_reduce_rank.h"
 
-namespace tandem::dp {
+namespace tandem::ddp {
 
 // Where a rank that is a thread has its share of the batch from.
 enum class Shards {
@@ -72,4 +72,4 @@ class DpAllReduce final : public Strategy {
   DeviceThreads threads_;
 };
 
-}  // namespace tandem::dp
+}  // namespace tandem::ddp

@@ -4,7 +4,7 @@
 #include "common/parallel/arena.h"
 #include "common/parallel/replica.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // Adds up the gradients of a step's micro-batches, as torch's .grad does under no_sync: the first
 // backward writes the sums, each later one writes here and is added, gradient by gradient.
@@ -37,4 +37,4 @@ class GradientAccumulator final : public GradientSink {
   GradientSink* next_ = nullptr;
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -7,7 +7,7 @@
 #include "common/model/model.h"
 #include "common/trace/collective_timer.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // Averages gradients over ranks, while backward makes them: the part in which ddp and Horovod
 // differ. Used by the rank's thread. A step is begin_step(), a backward into gradients() which
@@ -40,4 +40,4 @@ class GradientReducer : public GradientSink {
   virtual void synchronize() = 0;
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -3,7 +3,7 @@
 
 #include "common/comm/communicator.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // What a rank meets the others through. Both outlive whoever is given them.
 struct RankCommunicators {
@@ -17,4 +17,4 @@ struct RankCommunicators {
   Communicator* control = nullptr;
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

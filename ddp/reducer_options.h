@@ -5,7 +5,7 @@
 #include "ddp/compression/compression_options.h"
 #include "ddp/horovod/horovod_options.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 enum class ReducerKind {
   kBuckets,  // torch's: settled in advance, after the first step
@@ -46,4 +46,4 @@ struct ReducerOptions {
   HorovodOptions horovod{};  // of kHorovod, which has micro_batches of the above alone
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace tandem {
+namespace tandem::ddp {
 namespace {
 
 std::string shapes_of(const ParameterLayout& layout) {
@@ -61,4 +61,4 @@ void broadcast_state(Communicator& communicator, Replica& replica, int root) {
   broadcast_in_buckets(communicator, replica.stream(), replica.buffers().flat, root);
 }
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -6,7 +6,7 @@
 #include "common/comm/communicator.h"
 #include "common/parallel/replica.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // torch's bucket for parameters and buffers, apart from that of gradients.
 constexpr Bytes kStateBucket = mib(250);
@@ -18,4 +18,4 @@ void verify_same_parameters(Communicator& communicator, const ParameterLayout& l
 // Enqueues on the replica's stream: every rank ends with root's parameters and buffers. Collective.
 void broadcast_state(Communicator& communicator, Replica& replica, int root);
 
-}  // namespace tandem
+}  // namespace tandem::ddp

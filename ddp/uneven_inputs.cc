@@ -7,7 +7,7 @@
 #include "common/runtime/read_back.h"
 #include "ddp/state_sync.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 UnevenInputs::UnevenInputs(Replica& replica, BucketReducer& reducer, Communicator& communicator,
                            Join join)
@@ -78,4 +78,4 @@ void UnevenInputs::share_last_state() {
                               [&] { broadcast_state(communicator_, replica_, root); });
 }
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -7,7 +7,7 @@
 #include "common/parallel/replica.h"
 #include "ddp/bucket_reducer.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // torch's Join: ranks that have run out of data go on taking part in the others' collectives, with
 // nothing of their own, until all have run out; then the last one's state goes to all.
@@ -55,4 +55,4 @@ class UnevenInputs {
   bool had_data_last_ = true;              // or before the others had none either
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dp/coalescing.h"
 
-namespace tandem {
+namespace tandem::dp {
 namespace {
 
 enum class Flattening { kNone, kSeveral };  // of chunks of several tensors
@@ -98,4 +98,4 @@ std::vector<Chunk> flat_chunk(const ParameterLayout& layout) {
   return builder.take();
 }
 
-}  // namespace tandem
+}  // namespace tandem::dp

@@ -10,7 +10,7 @@
 #include "common/model/parameter_layout.h"
 #include "common/runtime/device.h"
 
-namespace tandem {
+namespace tandem::dp {
 
 constexpr Bytes kTorchCoalescedChunk = mib(10);
 
@@ -48,4 +48,4 @@ struct Chunk {
 [[nodiscard]] std::vector<Chunk> tensor_chunks(const ParameterLayout& layout);
 [[nodiscard]] std::vector<Chunk> flat_chunk(const ParameterLayout& layout);
 
-}  // namespace tandem
+}  // namespace tandem::dp

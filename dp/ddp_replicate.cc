@@ -22,7 +22,7 @@
 #include "common/base/capture_error.h"
 #include "common/runtime/copy.h"
 
-namespace tandem::ddp {
+namespace tandem::dp {
 namespace {
 
 constexpr int kRootRank = 0;
@@ -196,4 +196,4 @@ std::vector<DeviceTimes> DdpReplicate::collect_phases() {
   return {{replica_.device().id().index, replica_.timer().collect()}};
 }
 
-}  // namespace tandem::ddp
+}  // namespace tandem::dp

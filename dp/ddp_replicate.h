@@ -11,7 +11,7 @@
 #include "common/parallel/replica.h"
 #include "common/parallel/strategy.h"
 
-namespace tandem::ddp {
+namespace tandem::dp {
 
 // The corner between ddp and dp: a process per device as in ddp, but rank 0 owns batch, weights,
 // loss and optimizer, and the others are replicas that are sent weights at every step, as in dp.
@@ -68,4 +68,4 @@ class DdpReplicate final : public Strategy {
   Replica replica_;                      // last: its stream ends before what it works on goes
 };
 
-}  // namespace tandem::ddp
+}  // namespace tandem::dp

@@ -35,7 +35,7 @@ std::vector<int> recorded_order(Device& device, const Model& model) {
 }  // namespace
 
 std::vector<std::int64_t> model_buckets(const Rank& rank, const std::string& name,
-                                        const BucketLimits& limits) {
+                                        const ddp::BucketLimits& limits) {
   const auto model = make_model(name);
   std::string mine;
   attempt_together(rank.bootstrap, [&] {
@@ -47,7 +47,7 @@ std::vector<std::int64_t> model_buckets(const Rank& rank, const std::string& nam
     order.push_back(std::stoi(segment));
   }
   std::vector<std::int64_t> counts;
-  for (const BucketPlan& plan : plan_buckets(model->layout(), order, limits)) {
+  for (const ddp::BucketPlan& plan : ddp::plan_buckets(model->layout(), order, limits)) {
     counts.push_back(plan.count);
   }
   return counts;

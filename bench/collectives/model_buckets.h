@@ -15,6 +15,6 @@ namespace tandem::bench {
 // included. Rank 0 runs that backward. Collective: the same on every rank. Throws a usage error for
 // an unknown model and out-of-memory where it does not fit.
 [[nodiscard]] std::vector<std::int64_t> model_buckets(const Rank& rank, const std::string& name,
-                                                      const BucketLimits& limits);
+                                                      const ddp::BucketLimits& limits);
 
 }  // namespace tandem::bench

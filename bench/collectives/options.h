@@ -18,7 +18,7 @@ struct CollectiveOptions {
   std::vector<Collective> collectives{};
   std::vector<Bytes> sizes{};  // empty where they are a model's
   std::string sizes_of{};      // a model's name; empty: `sizes`
-  BucketLimits bucket_limits{};
+  ddp::BucketLimits bucket_limits{};
   std::vector<Form> forms{};  // of collectives that have two
   DType type = DType::kFloat32;
   ReduceOp op = ReduceOp::kAverage;

@@ -59,7 +59,7 @@ std::vector<std::vector<double>> measure_build(Classroom& room, Place& place, co
   for (std::size_t i = turn; i < turn + ddp.size(); ++i) {
     const std::size_t k = i % ddp.size();
     ddp.at(k) = std::make_unique<ddp::DistributedDataParallel>(
-        *place.platform, *place.device, *model, ranks, options.at(k), ReducerOptions{});
+        *place.platform, *place.device, *model, ranks, options.at(k), ddp::ReducerOptions{});
   }
   return interleave({step_of_first_rank(ranks, dp[0].get()), step_of_first_rank(ranks, dp[1].get()),
                      step_of_first_rank(ranks, dp[2].get()), step_of_all_ranks(ranks, *ddp[0]),

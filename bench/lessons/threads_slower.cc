@@ -27,10 +27,10 @@ Ratios measure(Classroom& room, Place& place) {
   const TrainingOptions options = timed_training(kBatch);
   const auto threads = room.devices(ranks.size());
   std::unique_ptr<IndependentThreads> apart;
-  std::unique_ptr<dp::DpAllReduce> together;
+  std::unique_ptr<ddp::DpAllReduce> together;
   if (room.is_first()) {
     apart = std::make_unique<IndependentThreads>(*threads, *model, options);
-    together = std::make_unique<dp::DpAllReduce>(*threads, *model, options);
+    together = std::make_unique<ddp::DpAllReduce>(*threads, *model, options);
   }
   Single share(*place.platform, *place.device, *model,
                share_of_batch(kBatch, ranks.rank(), ranks.size()), options);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tandem {
+namespace tandem::ddp {
 
 // Error feedback and warm start are always on, as they are by default in torch.
 struct PowerSgdOptions {
@@ -31,4 +31,4 @@ struct CompressionOptions {
   PowerSgdOptions power_sgd{};  // of kPowerSgd
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

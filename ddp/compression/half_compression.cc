@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tandem {
+namespace tandem::ddp {
 
 HalfCompression::HalfCompression(DType type, Device& device, Communicator& communicator)
     : type_(type), communicator_(communicator), operations_(make_operations(device)) {
@@ -38,4 +38,4 @@ Bytes HalfCompression::bytes_per_step() const {
   return sum;
 }
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -9,7 +9,7 @@
 #include "common/kernels/operations.h"
 #include "ddp/communication_hook.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // torch's fp16 and bf16 compression: a bucket is cast, divided by the number of ranks as 16-bit
 // numbers, summed as such, and cast back.
@@ -36,4 +36,4 @@ class HalfCompression final : public CommunicationHook {
   std::unique_ptr<Buffer> staging_;  // of the largest bucket: they follow one another on one stream
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

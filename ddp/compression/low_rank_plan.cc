@@ -5,7 +5,7 @@
 
 #include "common/model/parameter_layout.h"
 
-namespace tandem {
+namespace tandem::ddp {
 namespace {
 
 void add(LowRankPlan& plan, std::size_t gradient, const LinearShape& shape) {
@@ -50,4 +50,4 @@ LowRankPlan plan_low_rank(const std::vector<Shape>& gradients, const PowerSgdOpt
   return plan;
 }
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -8,7 +8,7 @@
 #include "common/tensor/shape.h"
 #include "ddp/compression/compression_options.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // What a gradient is to PowerSGD: a matrix M (n, m), n being its first extent, that P (n, r) and
 // Q (m, r) stand for. The shape is that of a linear layer whose weight is M: in m, out n, and r is
@@ -49,4 +49,4 @@ struct LowRankPlan {
 [[nodiscard]] LowRankPlan plan_low_rank(const std::vector<Shape>& gradients,
                                         const PowerSgdOptions& options);
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -4,7 +4,7 @@
 #include "ddp/compression/half_compression.h"
 #include "ddp/compression/power_sgd.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 std::unique_ptr<CommunicationHook> make_communication_hook(const CompressionOptions& options,
                                                            Device& device,
@@ -22,4 +22,4 @@ std::unique_ptr<CommunicationHook> make_communication_hook(const CompressionOpti
   fail(ErrorKind::kLogic, "no such compression");
 }
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -7,11 +7,11 @@
 #include "ddp/communication_hook.h"
 #include "ddp/compression/compression_options.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // Null for no compression. Both outlive the hook. Throws a usage error where the options make no
 // sense.
 [[nodiscard]] std::unique_ptr<CommunicationHook> make_communication_hook(
     const CompressionOptions& options, Device& device, Communicator& communicator);
 
-}  // namespace tandem
+}  // namespace tandem::ddp

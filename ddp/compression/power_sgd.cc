@@ -6,7 +6,7 @@
 #include "common/runtime/copy.h"
 #include "ddp/compression/low_rank_plan.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 struct PowerSgd::Matrix {
   LinearShape shape;
@@ -221,4 +221,4 @@ Bytes PowerSgd::bytes_per_step() const {
   return bytes_of<float>(floats);
 }
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -9,7 +9,7 @@
 #include "ddp/communication_hook.h"
 #include "ddp/compression/compression_options.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // PowerSGD as torch has it: matrices travel as two factors of low rank, found by one step of the
 // power method that starts from the last step's; what the factors miss is kept and added to the
@@ -66,4 +66,4 @@ class PowerSgd final : public CommunicationHook {
   std::unique_ptr<Buffer> errors_;     // of every matrix; null where there is none
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -6,7 +6,7 @@
 
 #include "common/base/check.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 namespace {
 
 constexpr unsigned kUncached = 1;
@@ -83,4 +83,4 @@ std::vector<std::int64_t> decode_tensors(const std::string& text) {
   return decode_records<std::int64_t>("a list of responses", text);
 }
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

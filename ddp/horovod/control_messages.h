@@ -10,7 +10,7 @@
 
 #include "ddp/horovod/negotiation.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 
 // Sent by every rank in every cycle: a byte of flags and a bit per cached tensor.
 struct CycleReport {
@@ -33,4 +33,4 @@ struct CycleReport {
 [[nodiscard]] std::vector<Request> decode_requests(const std::string& text);
 [[nodiscard]] std::vector<std::int64_t> decode_tensors(const std::string& text);
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

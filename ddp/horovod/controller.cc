@@ -5,7 +5,7 @@
 
 #include "common/base/check.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 
 Controller::Controller(Exchange exchange, int rank, int ranks, std::vector<Bytes> sizes,
                        std::size_t cache_capacity)
@@ -83,4 +83,4 @@ std::vector<int> Controller::negotiate(const std::vector<Request>& requests) {
   return agreed;
 }
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

@@ -12,7 +12,7 @@
 #include "ddp/horovod/negotiation.h"
 #include "ddp/horovod/response_cache.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 
 // Every rank's text, by rank, from mine; all ranks call it, and it blocks until they have.
 using Exchange = std::function<std::vector<std::string>(const std::string& mine)>;
@@ -68,4 +68,4 @@ class Controller {
   std::set<int> reported_;
 };
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

@@ -4,7 +4,7 @@
 #include "common/base/check.h"
 #include "common/runtime/copy.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 namespace {
 
 std::int64_t floats_in(Bytes bytes) { return bytes.value / size_of(DType::kFloat32); }
@@ -69,4 +69,4 @@ void FusedAllReduce::enqueue(const FusedGroup& group, const EventList& ready, st
   timer_.end(*stream_, index, group.size);
 }
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

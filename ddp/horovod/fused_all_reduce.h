@@ -10,7 +10,7 @@
 #include "common/trace/collective_timer.h"
 #include "ddp/horovod/fusion_rule.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 
 using EventList = std::vector<std::unique_ptr<Event>>;
 
@@ -61,4 +61,4 @@ class FusedAllReduce {
   const std::unique_ptr<Stream> stream_;  // last: ends its work before the buffer goes
 };
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

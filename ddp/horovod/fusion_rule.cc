@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <deque>
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 namespace {
 
 constexpr std::int64_t kPadding = 16;   // bytes: what a vectorised copy moves at once
@@ -58,4 +58,4 @@ Bytes fusion_buffer_size(const std::vector<Response>& all, Bytes threshold) {
   return Bytes{round_up(std::min(together, threshold).value, kLine)};
 }
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

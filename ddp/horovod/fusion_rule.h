@@ -6,7 +6,7 @@
 #include "common/base/dtype.h"
 #include "common/base/units.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 
 // A tensor that all ranks agreed to reduce now.
 struct Response {
@@ -43,4 +43,4 @@ struct FusedGroup {
 // are less, in whole lines of 64 floats. 0 where nothing is ever fused.
 [[nodiscard]] Bytes fusion_buffer_size(const std::vector<Response>& all, Bytes threshold);
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

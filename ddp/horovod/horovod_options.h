@@ -6,7 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/units.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 struct HorovodOptions {
   Nanoseconds cycle = std::chrono::milliseconds(1);  // at least, from start to start
@@ -18,4 +18,4 @@ struct HorovodOptions {
   Nanoseconds deadline = std::chrono::seconds(60);
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -4,7 +4,7 @@
 #include "common/base/capture_error.h"
 #include "common/runtime/copy.h"
 
-namespace tandem {
+namespace tandem::ddp {
 namespace {
 
 std::vector<Bytes> sizes_of(const ParameterLayout& layout) {
@@ -162,4 +162,4 @@ void HorovodReducer::check_progress(bool progress, TimePoint start) {
        layout_.segments()[static_cast<std::size_t>(*tensor)].name);
 }
 
-}  // namespace tandem
+}  // namespace tandem::ddp

@@ -14,7 +14,7 @@
 #include "ddp/horovod/horovod_options.h"
 #include "ddp/horovod/tensor_queue.h"
 
-namespace tandem {
+namespace tandem::ddp {
 
 // Averages gradients over ranks as Horovod does: nothing is settled in advance. A thread beside the
 // rank's looks in cycles at what backward has made by then, agrees with the other ranks on what all
@@ -93,4 +93,4 @@ class HorovodReducer final : public GradientReducer {
   std::unique_ptr<Timer> timer_;   // last: it uses all of the above
 };
 
-}  // namespace tandem
+}  // namespace tandem::ddp

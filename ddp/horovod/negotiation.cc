@@ -5,7 +5,7 @@
 
 #include "common/base/check.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 
 void Negotiation::report(int rank, const Request& request) {
   TANDEM_CHECK(rank >= 0 && rank < ranks_, "rank {} of {}", rank, ranks_);
@@ -30,4 +30,4 @@ void Negotiation::report(int rank, const Request& request) {
 
 std::vector<std::int64_t> Negotiation::take_complete() { return std::exchange(complete_, {}); }
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 
 // A rank's word that a tensor of its own is ready; plain, it is sent as it lies.
 struct Request {
@@ -41,4 +41,4 @@ class Negotiation {
   std::vector<std::int64_t> complete_;
 };
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ddp/horovod/response_cache.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 
 std::optional<std::size_t> ResponseCache::position_of(int tensor) const {
   const auto index = static_cast<std::size_t>(tensor);
@@ -28,4 +28,4 @@ void ResponseCache::use(const std::vector<int>& tensors) {
   for (std::size_t i = 0; i < tensors_.size(); ++i) set_position(tensors_[i], i);
 }
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

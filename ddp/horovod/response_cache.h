@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 
 // Which tensors were agreed on lately. Ranks use the same tensors in the same order, so all of
 // their caches are equal, and a position in it names a tensor in one bit. Positions go from the
@@ -30,4 +30,4 @@ class ResponseCache {
   std::vector<std::optional<std::size_t>> positions_;  // by tensor
 };
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 
 void TensorQueue::push(int tensor) {
   const std::lock_guard lock(mutex_);
@@ -53,4 +53,4 @@ void TensorQueue::end(const std::optional<Error>& failure) {
   changed_.notify_all();
 }
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

@@ -10,7 +10,7 @@
 #include "common/base/units.h"
 #include "ddp/horovod/controller.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 
 // What cycles did since the last step's gradients were all launched. Cycles that were neither
 // negotiated nor cached found nothing to do.
@@ -61,4 +61,4 @@ class TensorQueue {
   std::optional<Error> failure_;
 };
 
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

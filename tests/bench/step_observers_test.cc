@@ -29,9 +29,9 @@ constexpr int kDevices = 2;
 // dp-allreduce on two devices, each a rank, with observers.
 class StepObserversTest : public testing::Test {
  protected:
-  [[nodiscard]] std::unique_ptr<dp::DpAllReduce> strategy(std::vector<StepObserver*> observers,
-                                                          FlightLog* flight = nullptr,
-                                                          PlantedFault* fault = nullptr) {
+  [[nodiscard]] std::unique_ptr<ddp::DpAllReduce> strategy(std::vector<StepObserver*> observers,
+                                                           FlightLog* flight = nullptr,
+                                                           PlantedFault* fault = nullptr) {
     TrainingOptions training = test::exact_training(8);
     training.phases = {PhaseTiming::kOff, std::nullopt, std::move(observers)};
     const auto communicator = [=](Bootstrap& bootstrap, Device& device) {
@@ -41,11 +41,11 @@ class StepObserversTest : public testing::Test {
       if (fault != nullptr) fault->meet(bootstrap.rank(), *made);
       return made;
     };
-    return std::make_unique<dp::DpAllReduce>(*platform_, *model_, training,
-                                             dp::DpAllReduceOptions{.communicator = communicator});
+    return std::make_unique<ddp::DpAllReduce>(
+        *platform_, *model_, training, ddp::DpAllReduceOptions{.communicator = communicator});
   }
 
-  [[nodiscard]] static Error error_of_steps(dp::DpAllReduce& strategy, int steps) {
+  [[nodiscard]] static Error error_of_steps(ddp::DpAllReduce& strategy, int steps) {
     return error_of([&] {
       for (int step = 0; step < steps; ++step) strategy.step();
       strategy.synchronize();

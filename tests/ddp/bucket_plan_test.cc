@@ -11,9 +11,9 @@ namespace {
 // Segments per bucket, in order.
 using Segments = std::vector<std::vector<int>>;
 
-Segments segments_of(const std::vector<BucketPlan>& plans) {
+Segments segments_of(const std::vector<ddp::BucketPlan>& plans) {
   Segments all;
-  for (const BucketPlan& plan : plans) {
+  for (const ddp::BucketPlan& plan : plans) {
     all.emplace_back();
     for (const auto& slot : plan.slots) all.back().push_back(slot.segment);
   }
@@ -22,7 +22,7 @@ Segments segments_of(const std::vector<BucketPlan>& plans) {
 
 Segments plan(const std::vector<std::int64_t>& counts, const std::vector<int>& order, Bytes first,
               Bytes rest) {
-  return segments_of(plan_buckets(layout_of(counts), order, {first, rest}));
+  return segments_of(ddp::plan_buckets(layout_of(counts), order, {first, rest}));
 }
 
 TEST(BucketPlanTest, FirstBucket_HasItsOwnLimit) {
@@ -45,7 +45,7 @@ TEST(BucketPlanTest, Order_IsTheGivenOne_NotSorted) {
 
 TEST(BucketPlanTest, GapsOfAlignment_DoNotCountTowardsTheLimit) {
   const ParameterLayout layout = layout_of({1, 1, 17});
-  const auto plans = plan_buckets(layout, {2, 1, 0}, {Bytes{72}, Bytes{72}});
+  const auto plans = ddp::plan_buckets(layout, {2, 1, 0}, {Bytes{72}, Bytes{72}});
   ASSERT_EQ(plans.size(), 2U);  // 17 + 1 elements are 72 bytes
   EXPECT_EQ(plans[0].gradient_bytes, Bytes{72});
   EXPECT_EQ(plans[0].slots[0].offset, 0);
@@ -55,7 +55,8 @@ TEST(BucketPlanTest, GapsOfAlignment_DoNotCountTowardsTheLimit) {
 
 TEST(BucketPlanTest, Slots_DoNotOverlapAndStartAtCacheLines) {
   const ParameterLayout layout = layout_of({5, 16, 100, 1, 31});
-  for (const BucketPlan& bucket : plan_buckets(layout, {4, 3, 2, 1, 0}, {Bytes{64}, Bytes{128}})) {
+  for (const ddp::BucketPlan& bucket :
+       ddp::plan_buckets(layout, {4, 3, 2, 1, 0}, {Bytes{64}, Bytes{128}})) {
     std::int64_t free_from = 0;
     for (const auto& slot : bucket.slots) {
       EXPECT_EQ(slot.offset % 16, 0);
@@ -69,7 +70,7 @@ TEST(BucketPlanTest, Slots_DoNotOverlapAndStartAtCacheLines) {
 
 TEST(BucketPlanTest, OneBucket_HoldsAllInRegistrationOrder) {
   const ParameterLayout layout = layout_of({100'000'000, 1, 2});
-  EXPECT_EQ(segments_of(plan_one_bucket(layout)), (Segments{{0, 1, 2}}));
+  EXPECT_EQ(segments_of(ddp::plan_one_bucket(layout)), (Segments{{0, 1, 2}}));
 }
 
 TEST(BucketPlanTest, TorchsDefaults_CloseTheFirstBucketAtOneMebibyte) {

@@ -24,15 +24,17 @@ constexpr Bytes kCap{kWeight * 4};
 
 class BucketReducerTest : public testing::Test {
  protected:
-  BucketReducer& make(GradsMode grads = GradsMode::kCopy, Overlap overlap = Overlap::kOn) {
+  ddp::BucketReducer& make(ddp::GradsMode grads = ddp::GradsMode::kCopy,
+                           ddp::Overlap overlap = ddp::Overlap::kOn) {
     return make({.grads = grads, .overlap = overlap});
   }
 
-  BucketReducer& make(ReducerOptions options, std::unique_ptr<CommunicationHook> hook = nullptr) {
+  ddp::BucketReducer& make(ddp::ReducerOptions options,
+                           std::unique_ptr<ddp::CommunicationHook> hook = nullptr) {
     options.bucket_cap = kCap;
     options.first_bucket_cap = kCap;
-    reducer_ = std::make_unique<BucketReducer>(replica_, model_.layout(), communicator_, options,
-                                               std::move(hook));
+    reducer_ = std::make_unique<ddp::BucketReducer>(replica_, model_.layout(), communicator_,
+                                                    options, std::move(hook));
     return *reducer_;
   }
 
@@ -58,7 +60,7 @@ class BucketReducerTest : public testing::Test {
   const Mlp model_{"four segments", {64, 64, 64}};
   Replica replica_{device_, model_, 1, TrainingOptions{.phases = {PhaseTiming::kOff}}};
   FakeCommunicator communicator_{device_, 1, 4};
-  std::unique_ptr<BucketReducer> reducer_;
+  std::unique_ptr<ddp::BucketReducer> reducer_;
 };
 
 using Counts = std::vector<std::int64_t>;
@@ -127,7 +129,7 @@ TEST_F(BucketReducerTest, OverlapOn_LaunchesAsSoonAsABucketIsFull) {
 }
 
 TEST_F(BucketReducerTest, OverlapOff_LaunchesAllAtFinish) {
-  make(GradsMode::kCopy, Overlap::kOff);
+  make(ddp::GradsMode::kCopy, ddp::Overlap::kOff);
   step(kBackward);
   reducer_->begin_step();
   reduced();
@@ -139,7 +141,7 @@ TEST_F(BucketReducerTest, OverlapOff_LaunchesAllAtFinish) {
 
 // The host has enqueued everything long before the device is there.
 TEST_F(BucketReducerTest, OverlapOff_StartsNoAllReduceBeforeBackwardIsDone) {
-  make(GradsMode::kViews, Overlap::kOff);
+  make(ddp::GradsMode::kViews, ddp::Overlap::kOff);
   step(kBackward);
   std::atomic<bool> backward_is_done = false;
   std::atomic<int> early = 0;
@@ -183,7 +185,7 @@ TEST_F(BucketReducerTest, MissingGradient_IsALogicErrorAtFinish) {
 
 // Torch's default: divided on the way in, summed, copied back.
 TEST_F(BucketReducerTest, Copies_AreDividedAndSummed) {
-  make(GradsMode::kCopy);
+  make(ddp::GradsMode::kCopy);
   put(device_, reducer_->gradients()[1], std::vector<float>(kBias, 8));
   step(kBackward);
   EXPECT_EQ(read_back<float>(device_, reducer_->gradients()[1]), std::vector<float>(kBias, 2));
@@ -191,7 +193,7 @@ TEST_F(BucketReducerTest, Copies_AreDividedAndSummed) {
 }
 
 TEST_F(BucketReducerTest, Copies_LieApartFromTheBuckets_AndStayAtARebuild) {
-  make(GradsMode::kCopy);
+  make(ddp::GradsMode::kCopy);
   const float* const before = reducer_->gradients()[1].data();
   step(kBackward);
   step(kBackward);
@@ -202,7 +204,7 @@ TEST_F(BucketReducerTest, Copies_LieApartFromTheBuckets_AndStayAtARebuild) {
 }
 
 TEST_F(BucketReducerTest, Views_AreTheBucketsMemory_AndAreAveragedByTheCollective) {
-  make(GradsMode::kViews);
+  make(ddp::GradsMode::kViews);
   for (int i = 0; i < 2; ++i) {  // as one bucket, and as rebuilt
     step(kBackward);
     const auto& first = communicator_.all_reduces().front();
@@ -215,7 +217,7 @@ TEST_F(BucketReducerTest, Views_AreTheBucketsMemory_AndAreAveragedByTheCollectiv
 }
 
 TEST_F(BucketReducerTest, StaticGraph_ReducesTheFirstStepAfterBackwardOnly) {
-  make({.graph = Graph::kStatic});
+  make({.graph = ddp::Graph::kStatic});
   reducer_->begin_step();
   for (const int segment : kBackward) reducer_->gradient_ready(segment);
   EXPECT_EQ(reduced().size(), 0U);
@@ -229,7 +231,7 @@ TEST_F(BucketReducerTest, StaticGraph_ReducesTheFirstStepAfterBackwardOnly) {
 }
 
 TEST_F(BucketReducerTest, Divisor_IsOfCopiesAndOfViews_WhichAreThenSummed) {
-  for (const GradsMode grads : {GradsMode::kCopy, GradsMode::kViews}) {
+  for (const ddp::GradsMode grads : {ddp::GradsMode::kCopy, ddp::GradsMode::kViews}) {
     make(grads).set_divisor(2);
     put(device_, reducer_->gradients()[1], std::vector<float>(kBias, 8));
     step(kBackward);
@@ -240,7 +242,7 @@ TEST_F(BucketReducerTest, Divisor_IsOfCopiesAndOfViews_WhichAreThenSummed) {
 }
 
 TEST_F(BucketReducerTest, RankWithoutData_TakesPartInEveryBucketWithZeros) {
-  make(GradsMode::kViews);
+  make(ddp::GradsMode::kViews);
   put(device_, reducer_->gradients()[1], std::vector<float>(kBias, 8));
   reducer_->begin_step();
   reducer_->contribute_nothing();
@@ -253,10 +255,10 @@ TEST_F(BucketReducerTest, RankWithoutData_TakesPartInEveryBucketWithZeros) {
 }
 
 // Notes what it is given.
-class RecordingHook final : public CommunicationHook {
+class RecordingHook final : public ddp::CommunicationHook {
  public:
   explicit RecordingHook(std::vector<std::size_t>& reduced) : reduced_(reduced) {}
-  void set_buckets(const std::vector<HookBucket>& buckets) override { buckets_ = buckets; }
+  void set_buckets(const std::vector<ddp::HookBucket>& buckets) override { buckets_ = buckets; }
   void reduce(Stream&, std::size_t index) override {
     ASSERT_LT(index, buckets_.size());
     reduced_.push_back(index);
@@ -264,7 +266,7 @@ class RecordingHook final : public CommunicationHook {
   [[nodiscard]] Bytes bytes_per_step() const override { return {}; }
 
  private:
-  std::vector<HookBucket> buckets_;
+  std::vector<ddp::HookBucket> buckets_;
   std::vector<std::size_t>& reduced_;
 };
 
@@ -282,8 +284,8 @@ TEST_F(BucketReducerTest, Hook_TakesTheBuckets_OfUndividedGradients_InPlaceOfAll
 TEST_F(BucketReducerTest, Collectives_AreTimedByBucket_OnceRebuilt) {
   TrainingOptions timed{};
   Replica replica(device_, model_, 1, timed);
-  BucketReducer reducer(replica, model_.layout(), communicator_,
-                        {.bucket_cap = kCap, .first_bucket_cap = kCap});
+  ddp::BucketReducer reducer(replica, model_.layout(), communicator_,
+                             {.bucket_cap = kCap, .first_bucket_cap = kCap});
   for (int i = 0; i < 4; ++i) {
     reducer.begin_step();
     for (const int segment : kBackward) reducer.gradient_ready(segment);
@@ -301,7 +303,7 @@ TEST_F(BucketReducerTest, Collectives_AreTimedByBucket_OnceRebuilt) {
 
 TEST_F(BucketReducerTest, Destruction_WaitsForComputeThatUsesTheBuckets) {
   bool freed_in_use = false;
-  make(GradsMode::kCopy);
+  make(ddp::GradsMode::kCopy);
   communicator_.on_free([&] { freed_in_use = freed_in_use || !replica_.stream().is_done(); });
   reducer_->begin_step();
   for (const int segment : kBackward) reducer_->gradient_ready(segment);

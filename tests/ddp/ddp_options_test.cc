@@ -23,17 +23,17 @@ Training run_of(const std::string& strategy, int devices) {
 }
 
 // Small buckets, so that there are several.
-ReducerOptions small_buckets() { return {.bucket_cap = kib(64), .first_bucket_cap = kib(16)}; }
+ddp::ReducerOptions small_buckets() { return {.bucket_cap = kib(64), .first_bucket_cap = kib(16)}; }
 
-std::vector<ReducerOptions> lossless_options() {
-  std::vector<ReducerOptions> all;
-  for (const GradsMode grads : {GradsMode::kCopy, GradsMode::kViews}) {
-    for (const Overlap overlap : {Overlap::kOn, Overlap::kOff}) {
-      for (const Graph graph : {Graph::kDynamic, Graph::kStatic}) {
+std::vector<ddp::ReducerOptions> lossless_options() {
+  std::vector<ddp::ReducerOptions> all;
+  for (const ddp::GradsMode grads : {ddp::GradsMode::kCopy, ddp::GradsMode::kViews}) {
+    for (const ddp::Overlap overlap : {ddp::Overlap::kOn, ddp::Overlap::kOff}) {
+      for (const ddp::Graph graph : {ddp::Graph::kDynamic, ddp::Graph::kStatic}) {
         for (const int micro_batches : {1, 2}) {
-          for (const Join join : {Join::kOff, Join::kWorld, Join::kActive}) {
-            if (join != Join::kOff && micro_batches > 1) continue;
-            ReducerOptions options = small_buckets();
+          for (const ddp::Join join : {ddp::Join::kOff, ddp::Join::kWorld, ddp::Join::kActive}) {
+            if (join != ddp::Join::kOff && micro_batches > 1) continue;
+            ddp::ReducerOptions options = small_buckets();
             options.grads = grads;
             options.overlap = overlap;
             options.graph = graph;
@@ -49,8 +49,8 @@ std::vector<ReducerOptions> lossless_options() {
 }
 
 // Cycles as short as steps here, and fusion of few gradients: several groups per step.
-ReducerOptions horovod_options(Bytes fusion, int micro_batches) {
-  return {.kind = ReducerKind::kHorovod,
+ddp::ReducerOptions horovod_options(Bytes fusion, int micro_batches) {
+  return {.kind = ddp::ReducerKind::kHorovod,
           .micro_batches = micro_batches,
           .horovod = {.cycle = std::chrono::microseconds(50), .fusion_threshold = fusion}};
 }
@@ -61,7 +61,7 @@ TEST_P(DdpOptionsTest, EveryLosslessOption_FollowsSingleOverTenSteps) {
   for (const char* name : {"mlp-tiny", "counter"}) {
     const auto model = make_model(name);
     const Outcome single = train(*model, run_of("single", 1));
-    for (const ReducerOptions& options : lossless_options()) {
+    for (const ddp::ReducerOptions& options : lossless_options()) {
       Training run = run_of("ddp", GetParam());
       run.reducer = options;
       const Outcome ddp = train(*model, run);
@@ -74,7 +74,7 @@ TEST_P(DdpOptionsTest, EveryLosslessOption_FollowsSingleOverTenSteps) {
 TEST_P(DdpOptionsTest, Horovod_FollowsSingleOverTenSteps) {
   const auto model = make_model("mlp-tiny");
   const Outcome single = train(*model, run_of("single", 1));
-  for (const ReducerOptions& options :
+  for (const ddp::ReducerOptions& options :
        {horovod_options(mib(128), 1), horovod_options(kib(64), 1), horovod_options(Bytes{0}, 1),
         horovod_options(kib(64), 2)}) {
     for (const char* strategy : {"ddp", "dp-allreduce"}) {
@@ -115,7 +115,7 @@ TEST(DdpOptionsTest, MicroBatchesThatDoNotDivideAShare_AreAUsageError) {
 
 TEST(DdpOptionsTest, SeededDelays_ChangeNoNumber_WhateverTheOptions) {
   const auto model = exact_model();
-  for (const ReducerOptions& options : lossless_options()) {
+  for (const ddp::ReducerOptions& options : lossless_options()) {
     Training run{.strategy = "ddp", .devices = 2, .steps = 3, .training = exact_training(16)};
     run.platform.oversubscribe = true;
     run.reducer = options;

@@ -17,7 +17,7 @@ class DpAllReduceFaultTest : public testing::TestWithParam<int> {};
 TEST_P(DpAllReduceFaultTest, FailingWorkOnOneDevice_EndsAll) {
   const auto platform = host_devices(3);
   const FailingModel model(GetParam(), 2, FailingModel::Where::kQueuedWork);
-  dp::DpAllReduce strategy(*platform, model, exact_training(12));
+  ddp::DpAllReduce strategy(*platform, model, exact_training(12));
   const Error error = error_of([&] {
     for (int step = 0; step < 4; ++step) strategy.step();
     strategy.synchronize();
@@ -28,7 +28,7 @@ TEST_P(DpAllReduceFaultTest, FailingWorkOnOneDevice_EndsAll) {
 TEST_P(DpAllReduceFaultTest, FailingCallOnOneDevice_EndsAll) {
   const auto platform = host_devices(3);
   const FailingModel model(GetParam(), 3, FailingModel::Where::kCall);
-  dp::DpAllReduce strategy(*platform, model, exact_training(12));
+  ddp::DpAllReduce strategy(*platform, model, exact_training(12));
   const Error error = error_of([&] {
     for (int step = 0; step < 4; ++step) strategy.step();
   });
@@ -45,26 +45,26 @@ TEST(DpAllReduceTest, TooLittleMemoryOnOneDevice_IsOutOfMemory) {
   const auto platform = host::make_host_platform(options);
   const auto model = make_model("mlp-tiny");
   const Error error =
-      error_of([&] { dp::DpAllReduce strategy(*platform, *model, exact_training(8)); });
+      error_of([&] { ddp::DpAllReduce strategy(*platform, *model, exact_training(8)); });
   EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory) << error.what();
 }
 
 TEST(DpAllReduceTest, DestroyedWithoutSynchronize_EndsItsWorkFirst) {
   const auto platform = host_devices(2);
   const auto model = make_model("mlp-tiny");
-  dp::DpAllReduce strategy(*platform, *model, exact_training(8));
+  ddp::DpAllReduce strategy(*platform, *model, exact_training(8));
   for (int step = 0; step < 3; ++step) strategy.step();
 }
 
 TEST(DpAllReduceTest, Scattered_ThePhaseIsScatter_Own_ItIsInput) {
   const auto platform = host_devices(2);
   const auto model = exact_model();
-  for (const auto shards : {dp::Shards::kOwn, dp::Shards::kScattered}) {
-    dp::DpAllReduce strategy(*platform, *model, exact_training(8), {.shards = shards});
+  for (const auto shards : {ddp::Shards::kOwn, ddp::Shards::kScattered}) {
+    ddp::DpAllReduce strategy(*platform, *model, exact_training(8), {.shards = shards});
     for (int step = 0; step < 2; ++step) strategy.step();
     strategy.synchronize();
     for (const DeviceTimes& device : strategy.collect_phases()) {
-      const bool scattered = shards == dp::Shards::kScattered;
+      const bool scattered = shards == ddp::Shards::kScattered;
       EXPECT_EQ(device.times.of(Phase::kScatter).count() > 0, scattered);
       EXPECT_EQ(device.times.of(Phase::kInput).count() > 0, !scattered);
       EXPECT_GT(device.times.of(Phase::kLaunch).count(), 0);
@@ -76,7 +76,7 @@ TEST(DpAllReduceTest, UnevenBatch_IsRefused) {
   const auto platform = host_devices(2);
   const auto model = exact_model();
   const Error error =
-      error_of([&] { dp::DpAllReduce strategy(*platform, *model, exact_training(9)); });
+      error_of([&] { ddp::DpAllReduce strategy(*platform, *model, exact_training(9)); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
 }
 

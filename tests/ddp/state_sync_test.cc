@@ -28,7 +28,7 @@ void on_ranks(const std::vector<const Model*>& models,
 
 void expect_refused_on_all(const Model& mine, const Model& theirs, const std::string& text) {
   on_ranks({&mine, &mine, &theirs}, [&](Communicator& ranks, Device&, const Model& model) {
-    const Error error = error_of([&] { verify_same_parameters(ranks, model.layout()); });
+    const Error error = error_of([&] { ddp::verify_same_parameters(ranks, model.layout()); });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_TRUE(mentions(error, text)) << error.what();
   });
@@ -37,7 +37,7 @@ void expect_refused_on_all(const Model& mine, const Model& theirs, const std::st
 TEST(VerifySameParametersTest, SameModel_Passes) {
   const Mlp model("model", {8, 16, 4});
   on_ranks({&model, &model, &model}, [](Communicator& ranks, Device&, const Model& mine) {
-    EXPECT_NO_THROW(verify_same_parameters(ranks, mine.layout()));
+    EXPECT_NO_THROW(ddp::verify_same_parameters(ranks, mine.layout()));
   });
 }
 
@@ -62,7 +62,7 @@ TEST(BroadcastStateTest, ParametersAndBuffers_BecomeRoots) {
       ASSERT_FALSE(flat.empty());
       put(device, flat, values(ranks.rank(), flat));
     }
-    broadcast_state(ranks, replica, 1);
+    ddp::broadcast_state(ranks, replica, 1);
     replica.stream().synchronize();
     for (const Span<float> flat : {replica.parameters().flat, replica.buffers().flat}) {
       EXPECT_EQ(read_back<float>(device, flat), values(1, flat));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ddp with Join against a model of it that knows no collectives: the gradients of the shards that
-// have data, each from its own mean loss, summed and divided.
+// ddp with Join against a model of it that knows no collectives: the gradients of the shards
+// that have data, each from its own mean loss, summed and divided.
 #include "ddp/uneven_inputs.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ struct Share {
 
 class NaiveJoin {
  public:
-  NaiveJoin(const Model& model, const std::vector<Share>& shares, Join join)
+  NaiveJoin(const Model& model, const std::vector<Share>& shares, ddp::Join join)
       : model_(model), shares_(shares), join_(join) {
     replica_.initialise(options_.seed, options_.distribution);
     replica_.stream().synchronize();  // others read the weights
@@ -65,7 +65,7 @@ class NaiveJoin {
       const std::vector<float> gradient = gradient_of(share.piece);
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradient[i];
     }
-    const auto ranks = join_ == Join::kActive ? active : static_cast<int>(shares_.size());
+    const auto ranks = join_ == ddp::Join::kActive ? active : static_cast<int>(shares_.size());
     for (float& value : sum) value /= static_cast<float>(ranks);
     put(device_, gradients_.flat, sum);
     optimizer_->step(replica_.operations(), replica_.stream(), replica_.parameters().flat,
@@ -75,7 +75,7 @@ class NaiveJoin {
 
   const Model& model_;
   const std::vector<Share> shares_;
-  const Join join_;
+  const ddp::Join join_;
   const TrainingOptions options_{};
   const std::unique_ptr<Platform> platform_ = host_devices(1);
   Device& device_ = platform_->device(0);
@@ -86,14 +86,14 @@ class NaiveJoin {
   Replica replica_{device_, model_, 1, {}};
 };
 
-ReducerOptions options_of(Join join, GradsMode grads) {
+ddp::ReducerOptions options_of(ddp::Join join, ddp::GradsMode grads) {
   return {.grads = grads, .bucket_cap = kib(64), .first_bucket_cap = kib(64), .join = join};
 }
 
 // Every rank's weights after it has taken its steps and shadowed the others' until all are done.
 std::vector<TensorValues> train_ranks(const Model& model, std::int64_t batch,
                                       const std::vector<int>& steps,
-                                      const ReducerOptions& options) {
+                                      const ddp::ReducerOptions& options) {
   const int ranks = static_cast<int>(steps.size());
   const auto platform = host_devices(ranks);
   std::vector<TensorValues> weights(steps.size());
@@ -113,7 +113,7 @@ std::vector<TensorValues> train_ranks(const Model& model, std::int64_t batch,
 }
 
 struct UnevenCase {
-  Join join;
+  ddp::Join join;
   const char* model;
 };
 
@@ -128,7 +128,7 @@ TEST_P(UnevenInputsTest, RanksThatRunOut_LeaveTheOthersTheNaiveAverage_AndEndWit
   }
   const TensorValues expected =
       NaiveJoin(*model, shares, GetParam().join).weights_after_all_steps();
-  for (const GradsMode grads : {GradsMode::kCopy, GradsMode::kViews}) {
+  for (const ddp::GradsMode grads : {ddp::GradsMode::kCopy, ddp::GradsMode::kViews}) {
     const auto weights = train_ranks(*model, 12, steps, options_of(GetParam().join, grads));
     for (const TensorValues& rank : weights) EXPECT_EQ(rank, weights.front());
     EXPECT_LT(relative_difference(expected, weights.front()), kTolerance);
@@ -144,26 +144,28 @@ TEST_P(UnevenInputsTest, RankWithoutAnySample_ShadowsEveryStep) {
   const TensorValues expected =
       NaiveJoin(*model, shares, GetParam().join).weights_after_all_steps();
   const auto weights =
-      train_ranks(*model, 9, {3, 3, 3, 3}, options_of(GetParam().join, GradsMode::kCopy));
+      train_ranks(*model, 9, {3, 3, 3, 3}, options_of(GetParam().join, ddp::GradsMode::kCopy));
   for (const TensorValues& rank : weights) EXPECT_EQ(rank, weights.front());
   EXPECT_LT(relative_difference(expected, weights.front()), kTolerance);
 }
 
-class UnevenBuffersTest : public testing::TestWithParam<Join> {};
+class UnevenBuffersTest : public testing::TestWithParam<ddp::Join> {};
 
 TEST_P(UnevenBuffersTest, RankZeroThatRunsOutFirst_StopsNobody) {
   const auto model = make_model("counter");
-  const auto weights = train_ranks(*model, 8, {0, 4}, options_of(GetParam(), GradsMode::kCopy));
+  const auto weights =
+      train_ranks(*model, 8, {0, 4}, options_of(GetParam(), ddp::GradsMode::kCopy));
   EXPECT_EQ(weights[0], weights[1]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Divisors, UnevenInputsTest,
-                         testing::Values(UnevenCase{Join::kWorld, "mlp-tiny"},
-                                         UnevenCase{Join::kActive, "mlp-tiny"},
-                                         UnevenCase{Join::kWorld, "gpt2-nano:4"},
-                                         UnevenCase{Join::kActive, "gpt2-nano:4"}));
+                         testing::Values(UnevenCase{ddp::Join::kWorld, "mlp-tiny"},
+                                         UnevenCase{ddp::Join::kActive, "mlp-tiny"},
+                                         UnevenCase{ddp::Join::kWorld, "gpt2-nano:4"},
+                                         UnevenCase{ddp::Join::kActive, "gpt2-nano:4"}));
 
-INSTANTIATE_TEST_SUITE_P(Divisors, UnevenBuffersTest, testing::Values(Join::kWorld, Join::kActive));
+INSTANTIATE_TEST_SUITE_P(Divisors, UnevenBuffersTest,
+                         testing::Values(ddp::Join::kWorld, ddp::Join::kActive));
 
 }  // namespace
 }  // namespace tandem::test

@@ -8,24 +8,24 @@
 namespace tandem::test {
 namespace {
 
-constexpr Bytes kLimit = kTorchCoalescedChunk;
+constexpr Bytes kLimit = dp::kTorchCoalescedChunk;
 constexpr std::int64_t kMib = floats_in(mib(1));
 
 // Segments per chunk.
 using SegmentCounts = std::vector<int>;
 
-SegmentCounts sizes_of(const std::vector<Chunk>& chunks) {
+SegmentCounts sizes_of(const std::vector<dp::Chunk>& chunks) {
   SegmentCounts sizes;
-  for (const Chunk& chunk : chunks) sizes.push_back(chunk.segments);
+  for (const dp::Chunk& chunk : chunks) sizes.push_back(chunk.segments);
   return sizes;
 }
 
 SegmentCounts broadcast_sizes(const std::vector<std::int64_t>& counts, Bytes limit = kLimit) {
-  return sizes_of(broadcast_chunks(layout_of(counts), limit));
+  return sizes_of(dp::broadcast_chunks(layout_of(counts), limit));
 }
 
 SegmentCounts reduction_sizes(const std::vector<std::int64_t>& counts, Bytes limit = kLimit) {
-  return sizes_of(reduction_chunks(layout_of(counts), limit));
+  return sizes_of(dp::reduction_chunks(layout_of(counts), limit));
 }
 
 TEST(CoalescingTest, Limit_IsTorchsTenMebibytes) { EXPECT_EQ(kLimit.value, 10'485'760); }
@@ -67,9 +67,9 @@ TEST(CoalescingTest, BothRules_LastChunkIsKept_AndNothingIsMadeOfNothing) {
 TEST(CoalescingTest, BothRules_CoverEverySegmentOnceInOrder) {
   const ParameterLayout layout = layout_of({7, 33, 1, 500, 16, 9, 200, 200, 3});
   for (const auto& chunks :
-       {broadcast_chunks(layout, Bytes{400}), reduction_chunks(layout, Bytes{400})}) {
+       {dp::broadcast_chunks(layout, Bytes{400}), dp::reduction_chunks(layout, Bytes{400})}) {
     int next = 0;
-    for (const Chunk& chunk : chunks) {
+    for (const dp::Chunk& chunk : chunks) {
       const auto& first = layout.segments()[static_cast<std::size_t>(chunk.first_segment)];
       EXPECT_EQ(chunk.first_segment, next);
       EXPECT_EQ(chunk.offset, first.offset);
@@ -85,18 +85,18 @@ TEST(CoalescingTest, BothRules_CoverEverySegmentOnceInOrder) {
 TEST(CoalescingTest, BothRules_FlattenChunksOfSeveralTensorsAlone) {
   const ParameterLayout layout = layout_of({7, 33, 1, 500, 16});
   for (const auto& chunks :
-       {broadcast_chunks(layout, Bytes{400}), reduction_chunks(layout, Bytes{400})}) {
-    for (const Chunk& chunk : chunks) EXPECT_EQ(chunk.flattened, chunk.segments > 1);
+       {dp::broadcast_chunks(layout, Bytes{400}), dp::reduction_chunks(layout, Bytes{400})}) {
+    for (const dp::Chunk& chunk : chunks) EXPECT_EQ(chunk.flattened, chunk.segments > 1);
   }
 }
 
 TEST(CoalescingTest, TensorsAndFlat_AreSentAsTheyLie) {
   const ParameterLayout layout = layout_of({7, 33, 1});
-  EXPECT_EQ(sizes_of(tensor_chunks(layout)), (SegmentCounts{1, 1, 1}));
-  ASSERT_EQ(sizes_of(flat_chunk(layout)), (SegmentCounts{3}));
-  EXPECT_FALSE(flat_chunk(layout).front().flattened);
-  EXPECT_EQ(flat_chunk(layout).front().offset, 0);
-  EXPECT_EQ(flat_chunk(layout).front().count, layout.segments().back().offset + 1);
+  EXPECT_EQ(sizes_of(dp::tensor_chunks(layout)), (SegmentCounts{1, 1, 1}));
+  ASSERT_EQ(sizes_of(dp::flat_chunk(layout)), (SegmentCounts{3}));
+  EXPECT_FALSE(dp::flat_chunk(layout).front().flattened);
+  EXPECT_EQ(dp::flat_chunk(layout).front().offset, 0);
+  EXPECT_EQ(dp::flat_chunk(layout).front().count, layout.segments().back().offset + 1);
 }
 
 }  // namespace

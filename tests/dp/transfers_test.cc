@@ -89,13 +89,14 @@ class Transfers {
   std::vector<Span<float>> gradients;
 };
 
-std::vector<Chunk> chunks_for(const ParameterLayout& layout, dp::Grouping grouping) {
-  return grouping == dp::Grouping::kCoalesced ? broadcast_chunks(layout, kChunk)
+std::vector<dp::Chunk> chunks_for(const ParameterLayout& layout, dp::Grouping grouping) {
+  return grouping == dp::Grouping::kCoalesced ? dp::broadcast_chunks(layout, kChunk)
                                               : dp::chunks_of(layout, grouping);
 }
 
 std::unique_ptr<dp::Broadcast> make_broadcast(Transfers& transfers,
-                                              const std::vector<Chunk>& chunks, dp::Order order) {
+                                              const std::vector<dp::Chunk>& chunks,
+                                              dp::Order order) {
   if (order == dp::Order::kCollective) {
     return dp::make_collective_broadcast(transfers.team(), transfers.replicas, transfers.weights,
                                          chunks);
@@ -203,9 +204,9 @@ TEST(CollectiveTransfersTest, FailedReplica_EndsTheOthersAtOnce) {
             ErrorKind::kCommunication);
 }
 
-Bytes staged_bytes(const std::vector<Chunk>& chunks) {
+Bytes staged_bytes(const std::vector<dp::Chunk>& chunks) {
   Bytes sum;
-  for (const Chunk& chunk : chunks) {
+  for (const dp::Chunk& chunk : chunks) {
     if (chunk.flattened) sum += Bytes{4 * aligned_count(chunk.count)};
   }
   return sum;
@@ -215,7 +216,7 @@ Bytes staged_bytes(const std::vector<Chunk>& chunks) {
 TEST(TransfersMemoryTest, Broadcast_TakesThatOfFlattenedChunksAlone) {
   Transfers transfers(2);
   const Bytes before = transfers.used(0);
-  const std::vector<Chunk> chunks = broadcast_chunks(transfers.layout(), kChunk);
+  const std::vector<dp::Chunk> chunks = dp::broadcast_chunks(transfers.layout(), kChunk);
   const dp::CopiedBroadcast broadcast(transfers.replicas, transfers.weights, chunks,
                                       dp::Order::kSequential);
   EXPECT_LE((transfers.used(0) - before).value, staged_bytes(chunks).value);
@@ -236,9 +237,9 @@ TEST(TransfersMemoryTest, FlatBroadcastAndTree_NeedNoStaging) {
 
 TEST(TransfersMemoryTest, SequentialReduce_TakesChunksOnPeers_AndASumOnTheRoot) {
   Transfers transfers(2);
-  const std::vector<Chunk> chunks = reduction_chunks(transfers.layout(), kChunk);
+  const std::vector<dp::Chunk> chunks = dp::reduction_chunks(transfers.layout(), kChunk);
   std::int64_t largest = 0;
-  for (const Chunk& chunk : chunks) largest = std::max(largest, 4 * chunk.count);
+  for (const dp::Chunk& chunk : chunks) largest = std::max(largest, 4 * chunk.count);
   const Bytes root = transfers.used(0);
   const Bytes peer = transfers.used(1);
   const auto reduce = sequential(transfers);

@@ -28,7 +28,7 @@ std::unique_ptr<Strategy> make_ddp(Place& place, const Model& model,
                                    const TrainingOptions& training) {
   // The collective averages: sums of whole numbers, scaled once. Divided before, thirds would be
   // rounded, and summed in the order that the transport likes.
-  ReducerOptions reducer{.grads = GradsMode::kViews};
+  ddp::ReducerOptions reducer{.grads = ddp::GradsMode::kViews};
   reducer.bucket_cap = Bytes{1000};  // several buckets
   reducer.first_bucket_cap = Bytes{100};
   return std::make_unique<ddp::DistributedDataParallel>(*place.platform, *place.device, model,

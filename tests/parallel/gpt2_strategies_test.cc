@@ -81,7 +81,7 @@ TEST(Gpt2Strategies, WithAdamAndAdamW_FollowSingle) {
 
 TEST(Gpt2Strategies, DpAllReduce_EqualsDdpBitForBit) {
   const auto model = nano();
-  for (const dp::Shards shards : {dp::Shards::kOwn, dp::Shards::kScattered}) {
+  for (const ddp::Shards shards : {ddp::Shards::kOwn, ddp::Shards::kScattered}) {
     Training run = gpt2_run("ddp", 2, 8);
     run.reducer = {.bucket_cap = kib(64), .first_bucket_cap = kib(64)};
     const Outcome ddp = train(*model, run);
@@ -94,8 +94,8 @@ TEST(Gpt2Strategies, DpAllReduce_EqualsDdpBitForBit) {
 TEST(Gpt2Strategies, OptionsOfDdp_FollowSingle) {
   const auto model = nano();
   const Outcome single = train(*model, gpt2_run("single", 1, 12));
-  const ReducerOptions buckets{.bucket_cap = kib(64), .first_bucket_cap = kib(16)};
-  const std::vector<ReducerOptions> all = corners_of_ddp(buckets, 3);
+  const ddp::ReducerOptions buckets{.bucket_cap = kib(64), .first_bucket_cap = kib(16)};
+  const std::vector<ddp::ReducerOptions> all = corners_of_ddp(buckets, 3);
   for (std::size_t i = 0; i < all.size(); ++i) {
     Training run = gpt2_run("ddp", 2, 12);
     run.reducer = all[i];

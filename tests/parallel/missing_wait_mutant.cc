@@ -28,7 +28,7 @@ Training two_steps(const std::string& strategy) {
   if (strategy == "horovod") {
     training.strategy = "ddp";
     training.reducer = {
-        .kind = ReducerKind::kHorovod,
+        .kind = ddp::ReducerKind::kHorovod,
         .horovod = {.cycle = std::chrono::microseconds(50), .fusion_threshold = Bytes{0}}};
   }
   return training;

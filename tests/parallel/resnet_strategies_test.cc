@@ -109,8 +109,8 @@ void expect_each_step(Training run, int shards, const std::string& what,
 }
 
 TEST(ResNetStrategies, OptionsOfDdp_FollowSingleShardByShard) {
-  const ReducerOptions buckets{.bucket_cap = kib(4), .first_bucket_cap = kib(1)};
-  const std::vector<ReducerOptions> all = corners_of_ddp(buckets, 2);
+  const ddp::ReducerOptions buckets{.bucket_cap = kib(4), .first_bucket_cap = kib(1)};
+  const std::vector<ddp::ReducerOptions> all = corners_of_ddp(buckets, 2);
   for (std::size_t i = 0; i < all.size(); ++i) {
     Training run = resnet_run("ddp", 2, 8);
     run.reducer = all[i];
@@ -155,7 +155,7 @@ TEST(ResNetStrategies, UnevenShards_FollowSingleShardByShard) {
 
 TEST(ResNetStrategies, DpAllReduce_EqualsDdpBitForBit) {
   const auto model = tiny();
-  for (const dp::Shards shards : {dp::Shards::kOwn, dp::Shards::kScattered}) {
+  for (const ddp::Shards shards : {ddp::Shards::kOwn, ddp::Shards::kScattered}) {
     Training run = resnet_run("ddp", 2, 8, 5);
     run.reducer = {.bucket_cap = kib(4), .first_bucket_cap = kib(1)};
     const Outcome ddp = train(*model, run);

@@ -228,7 +228,7 @@ class DdpGraphTest : public StepGraphTest {
     ranks_ = facts.cuda.gpus.size() < 2 ? 1 : 2;
   }
 
-  [[nodiscard]] std::vector<Course> train_ranks(const ReducerOptions& reducer,
+  [[nodiscard]] std::vector<Course> train_ranks(const ddp::ReducerOptions& reducer,
                                                 StepReplay replay) const {
     const auto platform = open(ranks_);
     const auto model = make_model("mlp:3x32");
@@ -248,13 +248,13 @@ class DdpGraphTest : public StepGraphTest {
   }
 
   // Buckets of a layer or two, so that there are several.
-  [[nodiscard]] static ReducerOptions small_buckets() {
-    ReducerOptions reducer;
+  [[nodiscard]] static ddp::ReducerOptions small_buckets() {
+    ddp::ReducerOptions reducer;
     reducer.first_bucket_cap = reducer.bucket_cap = kib(4);
     return reducer;
   }
 
-  void expect_same_numbers(const ReducerOptions& reducer) const {
+  void expect_same_numbers(const ddp::ReducerOptions& reducer) const {
     const auto replayed = train_ranks(reducer, StepReplay::kOn);
     const auto enqueued = train_ranks(reducer, StepReplay::kOff);
     for (std::size_t rank = 0; rank < replayed.size(); ++rank) {
@@ -271,27 +271,27 @@ class DdpGraphTest : public StepGraphTest {
 TEST_F(DdpGraphTest, Ddp_HasTheSameBits_InEachStep) { expect_same_numbers(small_buckets()); }
 
 TEST_F(DdpGraphTest, Views_HaveTheSameBits) {
-  ReducerOptions reducer = small_buckets();
-  reducer.grads = GradsMode::kViews;
+  ddp::ReducerOptions reducer = small_buckets();
+  reducer.grads = ddp::GradsMode::kViews;
   expect_same_numbers(reducer);
 }
 
 TEST_F(DdpGraphTest, WithoutOverlap_AndWithAStaticGraph_HasTheSameBits) {
-  ReducerOptions reducer = small_buckets();
-  reducer.overlap = Overlap::kOff;
-  reducer.graph = Graph::kStatic;
+  ddp::ReducerOptions reducer = small_buckets();
+  reducer.overlap = ddp::Overlap::kOff;
+  reducer.graph = ddp::Graph::kStatic;
   expect_same_numbers(reducer);
 }
 
 TEST_F(DdpGraphTest, MicroBatches_HaveTheSameBits) {
-  ReducerOptions reducer = small_buckets();
+  ddp::ReducerOptions reducer = small_buckets();
   reducer.micro_batches = 3;
   expect_same_numbers(reducer);
 }
 
 TEST_F(DdpGraphTest, Compression_HasTheSameBits) {
-  ReducerOptions reducer = small_buckets();
-  reducer.compression.compression = Compression::kBFloat16;
+  ddp::ReducerOptions reducer = small_buckets();
+  reducer.compression.compression = ddp::Compression::kBFloat16;
   expect_same_numbers(reducer);
 }
 
@@ -318,12 +318,12 @@ TEST_F(DdpGraphTest, Collectives_AreTimedInEachReplay) {
 TEST(ReplayRefusals, NameTheOptionAndTheReason) {
   TrainingOptions training{.global_batch = 8};
   training.replay = StepReplay::kOn;
-  const auto refusal = [](const TrainingOptions& options, const ReducerOptions& reducer = {}) {
-    const Error error = error_of([&] { check_replayable(options, reducer); });
+  const auto refusal = [](const TrainingOptions& options, const ddp::ReducerOptions& reducer = {}) {
+    const Error error = error_of([&] { ddp::check_replayable(options, reducer); });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     return std::string(error.what());
   };
-  EXPECT_NO_THROW(check_replayable(training, {}));
+  EXPECT_NO_THROW(ddp::check_replayable(training, {}));
   TrainingOptions adam = training;
   adam.optimizer.kind = OptimizerKind::kAdam;
   EXPECT_EQ(refusal(adam),
@@ -337,11 +337,11 @@ TEST(ReplayRefusals, NameTheOptionAndTheReason) {
   TrainingOptions dispatching = training;
   dispatching.interpreter.dispatch_cost = Nanoseconds{1};
   EXPECT_NE(refusal(dispatching).find("--dispatch-cost"), std::string::npos);
-  EXPECT_NE(refusal(training, {.kind = ReducerKind::kHorovod}).find("--reducer=horovod"),
+  EXPECT_NE(refusal(training, {.kind = ddp::ReducerKind::kHorovod}).find("--reducer=horovod"),
             std::string::npos);
-  EXPECT_NE(refusal(training, {.join = Join::kWorld}).find("--join"), std::string::npos);
-  ReducerOptions low_rank;
-  low_rank.compression.compression = Compression::kPowerSgd;
+  EXPECT_NE(refusal(training, {.join = ddp::Join::kWorld}).find("--join"), std::string::npos);
+  ddp::ReducerOptions low_rank;
+  low_rank.compression.compression = ddp::Compression::kPowerSgd;
   EXPECT_NE(refusal(training, low_rank).find("--compress=powersgd"), std::string::npos);
 }
 

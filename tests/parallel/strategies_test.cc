@@ -31,7 +31,7 @@ TEST(StrategiesTest, Ddp_FirstGradientsEqualSinglesBitForBit) {
   const auto model = exact_model();
   const Outcome single = train(*model, exact_run("single", 1));
   for (const int devices : {1, 2, 4}) {
-    for (const GradsMode grads : {GradsMode::kCopy, GradsMode::kViews}) {
+    for (const ddp::GradsMode grads : {ddp::GradsMode::kCopy, ddp::GradsMode::kViews}) {
       Training run = exact_run("ddp", devices);
       run.reducer.grads = grads;
       EXPECT_EQ(train(*model, run), single);
@@ -78,8 +78,8 @@ TEST(StrategiesTest, Dp_WithFewerSamplesThanDevices_FollowsSingle) {
 
 struct DdpCase {
   int devices;
-  GradsMode grads;
-  Overlap overlap;
+  ddp::GradsMode grads;
+  ddp::Overlap overlap;
   Bytes cap;
 };
 
@@ -99,13 +99,14 @@ TEST_P(DdpTest, OverSeveralSteps_FollowsSingle) {
   EXPECT_LT(relative_difference(single.gradients, ddp.gradients), kStrategyTolerance);
 }
 
-INSTANTIATE_TEST_SUITE_P(Options, DdpTest,
-                         testing::Values(DdpCase{1, GradsMode::kCopy, Overlap::kOn, kib(64)},
-                                         DdpCase{2, GradsMode::kCopy, Overlap::kOn, kib(64)},
-                                         DdpCase{2, GradsMode::kViews, Overlap::kOn, kib(64)},
-                                         DdpCase{2, GradsMode::kViews, Overlap::kOff, mib(25)},
-                                         DdpCase{3, GradsMode::kCopy, Overlap::kOff, kib(64)},
-                                         DdpCase{3, GradsMode::kViews, Overlap::kOn, kib(16)}));
+INSTANTIATE_TEST_SUITE_P(
+    Options, DdpTest,
+    testing::Values(DdpCase{1, ddp::GradsMode::kCopy, ddp::Overlap::kOn, kib(64)},
+                    DdpCase{2, ddp::GradsMode::kCopy, ddp::Overlap::kOn, kib(64)},
+                    DdpCase{2, ddp::GradsMode::kViews, ddp::Overlap::kOn, kib(64)},
+                    DdpCase{2, ddp::GradsMode::kViews, ddp::Overlap::kOff, mib(25)},
+                    DdpCase{3, ddp::GradsMode::kCopy, ddp::Overlap::kOff, kib(64)},
+                    DdpCase{3, ddp::GradsMode::kViews, ddp::Overlap::kOn, kib(16)}));
 
 TEST(StrategiesTest, Ddp_RefusesABatchThatRanksDoNotDivide) {
   const auto model = exact_model();
@@ -275,8 +276,8 @@ TEST(StrategiesTest, EveryCombinationOfDp_FollowsSingle) {
 
 struct CornerCase {
   int devices;
-  GradsMode grads;
-  dp::Shards shards;
+  ddp::GradsMode grads;
+  ddp::Shards shards;
 };
 
 class DpAllReduceTest : public testing::TestWithParam<CornerCase> {};
@@ -293,11 +294,12 @@ TEST_P(DpAllReduceTest, EqualsDdpBitForBit_OverTenSteps) {
   EXPECT_EQ(train(*model, run), ddp);
 }
 
-INSTANTIATE_TEST_SUITE_P(Corners, DpAllReduceTest,
-                         testing::Values(CornerCase{2, GradsMode::kCopy, dp::Shards::kOwn},
-                                         CornerCase{2, GradsMode::kViews, dp::Shards::kScattered},
-                                         CornerCase{4, GradsMode::kCopy, dp::Shards::kScattered},
-                                         CornerCase{4, GradsMode::kViews, dp::Shards::kOwn}));
+INSTANTIATE_TEST_SUITE_P(
+    Corners, DpAllReduceTest,
+    testing::Values(CornerCase{2, ddp::GradsMode::kCopy, ddp::Shards::kOwn},
+                    CornerCase{2, ddp::GradsMode::kViews, ddp::Shards::kScattered},
+                    CornerCase{4, ddp::GradsMode::kCopy, ddp::Shards::kScattered},
+                    CornerCase{4, ddp::GradsMode::kViews, ddp::Shards::kOwn}));
 
 // Neither changes a number: they are about time.
 TEST(StrategiesTest, ModelledLinkAndInterpreter_ChangeNoNumber) {

@@ -31,9 +31,9 @@ std::unique_ptr<Strategy> make_local(Platform& platform, const Model& model, con
     return std::make_unique<dp::DataParallel>(platform, model, run.training, run.dp);
   }
   if (run.strategy == "dp-allreduce") {
-    return std::make_unique<dp::DpAllReduce>(
+    return std::make_unique<ddp::DpAllReduce>(
         platform, model, run.training,
-        dp::DpAllReduceOptions{.shards = run.shards, .reducer = run.reducer});
+        ddp::DpAllReduceOptions{.shards = run.shards, .reducer = run.reducer});
   }
   if (run.strategy == "independent") {
     return std::make_unique<IndependentThreads>(platform, model, run.training);
@@ -44,10 +44,10 @@ std::unique_ptr<Strategy> make_local(Platform& platform, const Model& model, con
 }
 
 std::unique_ptr<Strategy> make_rank(Platform& platform, const Model& model, const Training& run,
-                                    const RankCommunicators& ranks) {
+                                    const ddp::RankCommunicators& ranks) {
   Device& device = platform.device(ranks.data.rank());
   if (run.strategy == "ddp-replicate") {
-    return std::make_unique<ddp::DdpReplicate>(platform, device, model, ranks.data, run.training);
+    return std::make_unique<dp::DdpReplicate>(platform, device, model, ranks.data, run.training);
   }
   return std::make_unique<ddp::DistributedDataParallel>(platform, device, model, ranks,
                                                         run.training, run.reducer);
@@ -59,7 +59,7 @@ Outcome train_ranks(Platform& platform, const Model& model, const Training& run)
     Device& device = platform.device(bootstrap.rank());
     device.bind_this_thread();
     const auto communicator = make_shared_memory_communicator(bootstrap, device);
-    const auto control = run.reducer.kind == ReducerKind::kHorovod
+    const auto control = run.reducer.kind == ddp::ReducerKind::kHorovod
                              ? make_shared_memory_communicator(bootstrap, device)
                              : nullptr;
     const auto strategy = make_rank(platform, model, run, {*communicator, control.get()});

@@ -25,9 +25,9 @@ struct Training {
   int devices = 1;
   int steps = 1;
   TrainingOptions training{};
-  ReducerOptions reducer{};
+  ddp::ReducerOptions reducer{};
   dp::DataParallelOptions dp{};
-  dp::Shards shards = dp::Shards::kOwn;
+  ddp::Shards shards = ddp::Shards::kOwn;
   PlatformOptions platform{};  // `devices` is taken from above
   // Where set, called by each rank: before its first step, and once each step is done.
   std::function<void(Platform&)> before_steps{};

@@ -138,7 +138,7 @@ TEST(CollectiveMeasurement, WrongElementOfTheLastSample_IsFoundAfterIt) {
 
 TEST(ModelBuckets, AreThoseOfBackwardsOrder) {
   on_ranks(2, [](const Rank& rank) {
-    const BucketLimits limits{.first = kib(1), .rest = mib(100)};
+    const ddp::BucketLimits limits{.first = kib(1), .rest = mib(100)};
     const auto counts = model_buckets(rank, "mlp-tiny", limits);
     ASSERT_EQ(counts.size(), 2U);
     // The last layer's gradients come first: 256 x 10 weights fill the small bucket.

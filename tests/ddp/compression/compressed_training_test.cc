@@ -89,8 +89,8 @@ class NaiveDdp {
   Replica replica_{device_, model_, kShare, options_};
 };
 
-TensorValues train_ddp(const Model& model, int ranks, const CompressionOptions& compression,
-                       GradsMode grads) {
+TensorValues train_ddp(const Model& model, int ranks, const ddp::CompressionOptions& compression,
+                       ddp::GradsMode grads) {
   const Training run{.strategy = "ddp",
                      .devices = ranks,
                      .steps = kSteps,
@@ -103,25 +103,26 @@ TensorValues train_ddp(const Model& model, int ranks, const CompressionOptions& 
 class CompressedTraining : public testing::TestWithParam<int> {
  protected:
   template <class T>
-  void expect_naive_bits(Compression compression) {
+  void expect_naive_bits(ddp::Compression compression) {
     const auto model = exact_model();
     const TensorValues expected =
         NaiveDdp(*model, GetParam()).train([](int, std::size_t, const std::vector<Values>& all) {
           return naive_half_average<T>(all);
         });
-    EXPECT_NE(train_ddp(*model, GetParam(), {}, GradsMode::kCopy), expected);  // there is a loss
-    for (const GradsMode grads : {GradsMode::kCopy, GradsMode::kViews}) {
+    EXPECT_NE(train_ddp(*model, GetParam(), {}, ddp::GradsMode::kCopy),
+              expected);  // there is a loss
+    for (const ddp::GradsMode grads : {ddp::GradsMode::kCopy, ddp::GradsMode::kViews}) {
       EXPECT_EQ(train_ddp(*model, GetParam(), {.compression = compression}, grads), expected);
     }
   }
 };
 
 TEST_P(CompressedTraining, InBFloat16_IsTheNaiveModelsToTheBit) {
-  expect_naive_bits<BFloat16>(Compression::kBFloat16);
+  expect_naive_bits<BFloat16>(ddp::Compression::kBFloat16);
 }
 
 TEST_P(CompressedTraining, InFloat16_IsTheNaiveModelsToTheBit) {
-  expect_naive_bits<Float16>(Compression::kFloat16);
+  expect_naive_bits<Float16>(ddp::Compression::kFloat16);
 }
 
 // PowerSGD of the model's matrices, whose Q start from one sequence in the buckets' order.
@@ -165,12 +166,12 @@ TEST_P(CompressedTraining, ByPowerSgd_FollowsTheNaiveModel) {
         const Dense result = matrix->second.step(all);
         return Values(result.values.begin(), result.values.end());
       });
-  const CompressionOptions options{
-      .compression = Compression::kPowerSgd,
+  const ddp::CompressionOptions options{
+      .compression = ddp::Compression::kPowerSgd,
       .power_sgd = {.rank = kRank, .start_step = kStart, .seed = kSeed}};
-  const TensorValues actual = train_ddp(*model, GetParam(), options, GradsMode::kViews);
+  const TensorValues actual = train_ddp(*model, GetParam(), options, ddp::GradsMode::kViews);
   EXPECT_LT(relative_difference(expected, actual), 1e-5);
-  const TensorValues lossless = train_ddp(*model, GetParam(), {}, GradsMode::kViews);
+  const TensorValues lossless = train_ddp(*model, GetParam(), {}, ddp::GradsMode::kViews);
   EXPECT_GT(relative_difference(lossless, actual), 1e-3);
 }
 

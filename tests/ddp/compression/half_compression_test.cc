@@ -24,11 +24,11 @@ template <class T>
 struct OptionsOf;
 template <>
 struct OptionsOf<BFloat16> {
-  static constexpr CompressionOptions value{.compression = Compression::kBFloat16};
+  static constexpr ddp::CompressionOptions value{.compression = ddp::Compression::kBFloat16};
 };
 template <>
 struct OptionsOf<Float16> {
-  static constexpr CompressionOptions value{.compression = Compression::kFloat16};
+  static constexpr ddp::CompressionOptions value{.compression = ddp::Compression::kFloat16};
 };
 
 template <class T>
@@ -85,11 +85,11 @@ TYPED_TEST(HalfCompressionTest, SmallIntegers_AreAveragedExactly) {
 }
 
 TEST(HalfCompressionLimits, OfFloat16_TurnLargeGradientsInfinite) {
-  HookRun run{.options = {.compression = Compression::kFloat16}, .buckets = {{{3}}}};
+  HookRun run{.options = {.compression = ddp::Compression::kFloat16}, .buckets = {{{3}}}};
   run.values = [](int, int, std::size_t, const Shape&) { return Values{1e5F, 65504, -1e9F}; };
   const Values fp16 = run_hook(run)[0][0];
   EXPECT_EQ(fp16, (Values{INFINITY, 65504, -INFINITY}));
-  run.options.compression = Compression::kBFloat16;
+  run.options.compression = ddp::Compression::kBFloat16;
   const Values bf16 = run_hook(run)[0][0];
   for (const float value : bf16) EXPECT_TRUE(std::isfinite(value));
 }
@@ -99,7 +99,7 @@ TEST(HalfCompressionCalls, PerBucket_AreOneCollectiveOfHalfTheBytes) {
   Device& device = platform->device(0);
   FakeCommunicator communicator(device, 0, 2);
   HookBuckets buckets(communicator, {{{64, 3}}, {{16}}});
-  HalfCompression hook(DType::kBFloat16, device, communicator);
+  ddp::HalfCompression hook(DType::kBFloat16, device, communicator);
   hook.set_buckets(buckets.hook);
   const auto stream = device.make_stream(StreamPriority::kNormal);
   for (const std::size_t bucket : {0U, 1U}) hook.reduce(*stream, bucket);
@@ -113,7 +113,7 @@ TEST(HalfCompressionCalls, PerBucket_AreOneCollectiveOfHalfTheBytes) {
 TEST(HalfCompressionCalls, ToFloat_AreALogicError) {
   const auto platform = host_devices(1);
   FakeCommunicator communicator(platform->device(0), 0, 2);
-  EXPECT_THROW(HalfCompression(DType::kFloat32, platform->device(0), communicator), Error);
+  EXPECT_THROW(ddp::HalfCompression(DType::kFloat32, platform->device(0), communicator), Error);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ using Gradients = std::vector<Values>;  // bucket by bucket, in order
 
 // Steps of a hook on ranks that are threads, on made-up gradients.
 struct HookRun {
-  CompressionOptions options{};
+  ddp::CompressionOptions options{};
   std::vector<std::vector<Shape>> buckets{};
   int ranks = 2;
   int steps = 1;
@@ -63,7 +63,7 @@ struct HookBuckets {
       ParameterLayout layout;
       for (const Shape& shape : bucket) layout.add("gradient", shape);
       arenas.push_back(make_arena(communicator, layout));
-      HookBucket seen{.flat = arenas.back().flat};
+      ddp::HookBucket seen{.flat = arenas.back().flat};
       for (std::size_t i = 0; i < bucket.size(); ++i) {
         seen.gradients.push_back({bucket[i], arenas.back().tensors[i]});
       }
@@ -74,7 +74,7 @@ struct HookBuckets {
 
   std::vector<Arena> arenas;
   TensorList views;  // of all buckets
-  std::vector<HookBucket> hook;
+  std::vector<ddp::HookBucket> hook;
 };
 
 // What the gradients became, by step, on a rank.
@@ -82,7 +82,7 @@ struct HookBuckets {
                                                      Device& device) {
   const auto communicator = make_shared_memory_communicator(bootstrap, device);
   HookBuckets buckets(*communicator, run.buckets);
-  const auto hook = make_communication_hook(run.options, device, *communicator);
+  const auto hook = ddp::make_communication_hook(run.options, device, *communicator);
   hook->set_buckets(buckets.hook);
   const auto stream = device.make_stream(StreamPriority::kNormal);
   std::vector<Gradients> results;

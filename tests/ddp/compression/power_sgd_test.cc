@@ -16,7 +16,7 @@ constexpr int kPlainSteps = 2;  // steps before compression
 constexpr double kTolerance = 2e-5;
 
 HookRun run_of(int rank, int ranks) {
-  return {.options = {.compression = Compression::kPowerSgd,
+  return {.options = {.compression = ddp::Compression::kPowerSgd,
                       .power_sgd = {.rank = rank, .start_step = kPlainSteps, .seed = 7}},
           .buckets = {{{37, 53}, {37}, {31, 5, 7}}, {{3, 3}, {}}, {{40, 41}}},
           .ranks = ranks,
@@ -178,9 +178,9 @@ TEST(PowerSgd, AfterAStepOfZeros_GoesOn) {
 // On one rank of two that are imagined, to count its calls.
 class PowerSgdCalls : public testing::Test {
  protected:
-  PowerSgdOptions options(int rank = 2) { return {.rank = rank, .start_step = kPlainSteps}; }
+  ddp::PowerSgdOptions options(int rank = 2) { return {.rank = rank, .start_step = kPlainSteps}; }
 
-  std::vector<std::int64_t> step(PowerSgd& hook, std::size_t buckets) {
+  std::vector<std::int64_t> step(ddp::PowerSgd& hook, std::size_t buckets) {
     communicator_.forget_calls();
     const auto stream = device_.make_stream(StreamPriority::kNormal);
     for (std::size_t bucket = 0; bucket < buckets; ++bucket) hook.reduce(*stream, bucket);
@@ -199,7 +199,7 @@ using Counts = std::vector<std::int64_t>;
 
 TEST_F(PowerSgdCalls, PerBucket_AreThreeCollectivesFromTheStartOn) {
   const HookBuckets buckets(communicator_, {{{40, 30}, {16}, {20, 32}}, {{32}}, {{50, 60}}});
-  PowerSgd hook(options(), device_, communicator_);
+  ddp::PowerSgd hook(options(), device_, communicator_);
   hook.set_buckets(buckets.hook);
   const Counts whole{1200 + 16 + 640, 32, 3008};  // the last one with its gap
   EXPECT_EQ(hook.bytes_per_step(), Bytes{4 * (1856 + 32 + 3008)});
@@ -212,7 +212,7 @@ TEST_F(PowerSgdCalls, PerBucket_AreThreeCollectivesFromTheStartOn) {
 TEST_F(PowerSgdCalls, OnNewBuckets_CountTheStepsBefore) {
   const HookBuckets first(communicator_, {{{40, 30}}});
   const HookBuckets second(communicator_, {{{40, 30}}, {{50, 60}}});
-  PowerSgd hook(options(), device_, communicator_);
+  ddp::PowerSgd hook(options(), device_, communicator_);
   hook.set_buckets(first.hook);
   EXPECT_EQ(step(hook, 1), (Counts{1200}));
   hook.set_buckets(second.hook);
@@ -221,9 +221,9 @@ TEST_F(PowerSgdCalls, OnNewBuckets_CountTheStepsBefore) {
 }
 
 TEST_F(PowerSgdCalls, OptionsThatMakeNoSense_AreUsageErrors) {
-  const auto kind_of = [this](const PowerSgdOptions& options) {
+  const auto kind_of = [this](const ddp::PowerSgdOptions& options) {
     try {
-      const PowerSgd hook(options, device_, communicator_);
+      const ddp::PowerSgd hook(options, device_, communicator_);
     } catch (const Error& error) {
       return error.kind();
     }
@@ -235,7 +235,7 @@ TEST_F(PowerSgdCalls, OptionsThatMakeNoSense_AreUsageErrors) {
 }
 
 TEST_F(PowerSgdCalls, NoCompression_IsNoHook) {
-  EXPECT_EQ(make_communication_hook({}, device_, communicator_), nullptr);
+  EXPECT_EQ(ddp::make_communication_hook({}, device_, communicator_), nullptr);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "tests/support/errors.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 namespace {
 
 using test::error_of;
@@ -57,4 +57,4 @@ TEST(Lists, CutShort_AreACommunicationError) {
 }
 
 }  // namespace
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

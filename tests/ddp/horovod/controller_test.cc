@@ -9,7 +9,7 @@
 #include "common/comm/thread_bootstrap.h"
 #include "tests/support/errors.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 namespace {
 
 using test::error_of;
@@ -210,4 +210,4 @@ TEST(Controller, RanksWithOtherSizes_AreACommunicationError) {
 }
 
 }  // namespace
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 namespace {
 
 using Groups = std::vector<std::vector<int>>;
@@ -117,4 +117,4 @@ TEST(FusionBuffer, IsNone_WhereNothingIsEverFused) {
 }
 
 }  // namespace
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

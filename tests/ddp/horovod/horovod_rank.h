@@ -25,7 +25,7 @@ constexpr int kSegments = 6;
 
 struct Job {
   int ranks = 2;
-  HorovodOptions options{.cycle = std::chrono::microseconds(100)};
+  ddp::HorovodOptions options{.cycle = std::chrono::microseconds(100)};
   HostDebug debug{};
   int steps = 4;
   std::uint32_t order_seed = 1;
@@ -48,7 +48,7 @@ class HorovodRank {
  public:
   using Values = std::vector<float>;
 
-  HorovodRank(Platform& platform, Bootstrap& bootstrap, const HorovodOptions& options)
+  HorovodRank(Platform& platform, Bootstrap& bootstrap, const ddp::HorovodOptions& options)
       : rank(bootstrap.rank()),
         ranks(bootstrap.size()),
         device(platform.device(rank)),
@@ -111,7 +111,7 @@ class HorovodRank {
 
  public:
   Replica replica;  // ends its work before what it copies from goes
-  std::optional<HorovodReducer> reducer;
+  std::optional<ddp::HorovodReducer> reducer;
 };
 
 inline void on_ranks(const Job& job, const std::function<void(HorovodRank&)>& body) {

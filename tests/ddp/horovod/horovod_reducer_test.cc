@@ -109,7 +109,7 @@ TEST(HorovodReducer, AfterTheFirstStep_RankZeroIsAskedNoMore) {
   on_ranks({.ranks = 3}, [&](HorovodRank& rank) {
     for (int step = 0; step < 5; ++step) {
       rank.run_step(step, shuffled({}, rank.rank, step));
-      const horovod::StepRecord& record = rank.reducer->latest_step();
+      const ddp::horovod::StepRecord& record = rank.reducer->latest_step();
       EXPECT_GE(record.cycles, record.cached + record.negotiated);
       EXPECT_EQ(record.negotiated > 0, step == 0);
       EXPECT_EQ(record.cached > 0, step > 0);

@@ -21,13 +21,13 @@ TEST(HorovodTraining, EqualsDdpWithViews_BitForBit_WhateverIsFused) {
   const auto model = make_model("mlp-tiny");
   for (const int devices : {2, 3}) {
     Training run = ten_steps("ddp", devices);
-    run.reducer.grads = GradsMode::kViews;
+    run.reducer.grads = ddp::GradsMode::kViews;
     const Outcome buckets = train(*model, run);
     for (const char* strategy : {"ddp", "dp-allreduce"}) {
       for (const Bytes threshold : {Bytes{0}, kib(64), mib(128)}) {
         run = ten_steps(strategy, devices);
         run.reducer = {
-            .kind = ReducerKind::kHorovod,
+            .kind = ddp::ReducerKind::kHorovod,
             .horovod = {.cycle = std::chrono::microseconds(100), .fusion_threshold = threshold}};
         EXPECT_EQ(train(*model, run), buckets) << strategy << ", " << to_string(threshold);
       }

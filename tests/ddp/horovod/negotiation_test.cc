@@ -5,7 +5,7 @@
 
 #include "tests/support/errors.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 namespace {
 
 using Completed = std::vector<std::int64_t>;
@@ -59,4 +59,4 @@ TEST(Negotiation, ReportedTwiceByARank_IsALogicError) {
 }
 
 }  // namespace
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

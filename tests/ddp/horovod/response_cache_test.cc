@@ -7,7 +7,7 @@
 #include <list>
 #include <random>
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 namespace {
 
 using Tensors = std::vector<int>;
@@ -94,4 +94,4 @@ TEST(ResponseCache, RandomUses_EqualThoseOfANaiveList) {
 }
 
 }  // namespace
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod

@@ -7,7 +7,7 @@
 
 #include "tests/support/errors.h"
 
-namespace tandem::horovod {
+namespace tandem::ddp::horovod {
 namespace {
 
 using test::error_of;
@@ -88,4 +88,4 @@ TEST(TensorQueue, ShutDown_IsTaken_AndWaitsForTheEnd) {
 }
 
 }  // namespace
-}  // namespace tandem::horovod
+}  // namespace tandem::ddp::horovod
