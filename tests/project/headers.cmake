@@ -61,6 +61,10 @@ list(FILTER headers EXCLUDE REGEX "/cuda/")
 
 header_check(header_self_containment HEADERS ${headers})
 header_rule(headers header_self_containment)
+# With TANDEM_UNITY that is minutes of compiling, and presets debug and asan show most of it: tools/test --all runs it.
+if(TANDEM_UNITY)
+  set_tests_properties(project.headers PROPERTIES LABELS "project;slow")
+endif()
 if(cuda_headers)
   header_check(header_self_containment_cuda HEADERS ${cuda_headers})
   target_include_directories(header_self_containment_cuda SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
