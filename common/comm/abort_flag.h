@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// A word that all ranks of a node see: one that gives up raises it, and others look at it while
-// they wait. Ranks on other nodes do not see it. Thread-safe.
+// A word of memory that all ranks of a node see: a rank that gives up raises the flag, and the
+// others look at the flag while they wait. Ranks on other nodes do not see it. Thread-safe.
 class AbortFlag {
  public:
   // Collective; `bootstrap` is not kept.

@@ -9,12 +9,13 @@
 
 namespace tandem {
 
-// Runs `attempt` on every rank. Where it throws on any, the first failure by rank is thrown on all,
-// its kind kept and its reach all ranks, and a lost peer only where nothing else failed: nobody is
-// left waiting for a rank that gave up. Collective.
+// Runs `attempt` on every rank. Where `attempt` throws on any rank, every rank throws the first
+// failure by rank, with its kind and with the reach all ranks; a lost peer is thrown only where
+// nothing else failed. So no rank is left waiting for a rank that gave up. Collective.
 void attempt_together(Bootstrap& bootstrap, const std::function<void()>& attempt);
 
-// The same among ranks that exchange texts in another way: takes this rank's, gives all by rank.
+// The same among ranks that exchange texts in another way: the exchange takes this rank's text and
+// returns all texts by rank.
 using AllGatherTexts = std::function<std::vector<std::string>(const std::string& mine)>;
 void attempt_together(const AllGatherTexts& exchange, const std::function<void()>& attempt);
 

@@ -13,29 +13,31 @@ namespace tandem {
 
 // A place in memory that a communicator allocated, in terms that mean the same on every rank.
 struct Place {
-  std::int64_t allocation = 0;    // its number; 0: not allocated there
+  std::int64_t allocation = 0;    // the allocation's number; 0: not allocated by the communicator
   std::int64_t offset_bytes = 0;  // into a rank's region
 
   [[nodiscard]] bool is_allocated() const { return allocation != 0; }
 };
 
-// What a communicator has allocated, as one rank sees it: each allocation is one mapping with a
-// region per rank, which lives as long as its buffers. Thread-safe: the caller adds, streams look.
+// The allocations of a communicator, as one rank sees them: each allocation is one mapping with a
+// region per rank, which lives as long as its buffers. Thread-safe: the caller adds allocations,
+// streams look them up.
 class Allocations {
  public:
   Allocations(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
 
-  // `stride` is the size of a region in bytes; numbers count up, so they agree between ranks.
+  // `stride` is the size of a region in bytes. Allocations are numbered in order, so the numbers
+  // agree between ranks.
   void add(const std::shared_ptr<host::SharedMapping>& mapping, std::int64_t stride);
 
-  // Where this rank's memory at `mine` lies.
+  // The place of this rank's memory at `mine`.
   [[nodiscard]] Place place_of(const void* mine) const;
 
-  // The same place in the region of `rank`; null where this rank has freed its buffer of that
-  // allocation. The pointer keeps the mapping alive.
+  // The address of `place` in the region of `rank`; null where this rank has freed its buffer of
+  // that allocation. The pointer keeps the mapping alive.
   [[nodiscard]] std::shared_ptr<std::byte> at(Place place, int rank) const;
 
-  // The place in every rank's region, by rank.
+  // The address of `place` in every rank's region, by rank.
   [[nodiscard]] std::vector<std::byte*> views_of(Place place) const;
 
  private:
@@ -48,7 +50,7 @@ class Allocations {
 
   const int rank_;
   const int ranks_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards the members below
   std::int64_t added_ = 0;
   std::vector<Allocation> allocations_;
 };

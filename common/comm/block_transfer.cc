@@ -8,7 +8,7 @@
 namespace tandem {
 namespace {
 
-// A rank's part in one round through the stages.
+// A rank's part of one round through the stages.
 struct Part {
   std::size_t rank = 0;
   std::int64_t offset = 0;
@@ -31,7 +31,8 @@ std::int64_t longest(const std::vector<Block>& blocks) {
 
 }  // namespace
 
-// Where root's part lies is of use to the others only where it was allocated.
+// Gives every rank the place of the root's memory, which the other ranks can use only where the
+// communicator allocated it.
 Place BlockTransfer::open(const Plan& plan, const std::byte* at_root,
                           const host::ModelledTime& ready) {
   const Place mine = rank_ == plan.root ? allocations_.place_of(at_root) : Place{};
@@ -69,8 +70,9 @@ host::ModelledTime BlockTransfer::gather(const Plan& plan, ConstByteSpan mine, B
   return meeting_.close(plan.opening);
 }
 
-// The root fills every rank's stage, each rank empties its own. Stages are free by now: whoever
-// used one in an earlier collective was done with it before it came to this one's first meeting.
+// The root fills every rank's stage, and each rank empties its own. All stages are free by now: a
+// rank that used a stage in an earlier collective was done with that stage before the rank came to
+// this collective's first meeting.
 void BlockTransfer::scatter_staged(const Plan& plan, ConstByteSpan source, ByteSpan mine) {
   const std::vector<std::byte*> stages = allocations_.views_of(plan.stage);
   for (std::int64_t done = 0; done < longest(plan.blocks); done += kStageBytes) {
@@ -86,7 +88,7 @@ void BlockTransfer::scatter_staged(const Plan& plan, ConstByteSpan source, ByteS
   }
 }
 
-// Each rank fills its stage, the root empties all.
+// Each rank fills its stage, and the root empties all stages.
 void BlockTransfer::gather_staged(const Plan& plan, ConstByteSpan mine, ByteSpan destination) {
   const std::vector<std::byte*> stages = allocations_.views_of(plan.stage);
   for (std::int64_t done = 0; done < longest(plan.blocks); done += kStageBytes) {

@@ -10,15 +10,16 @@
 
 namespace tandem {
 
-// Scatter and gather, as one rank's stream worker carries them out. Where root's part was allocated
-// by the communicator, the others take from it, or write to it, themselves, each on its own core;
-// else the blocks pass through the ranks' stages, a chunk at a time.
+// Scatter and gather, as one rank's stream worker carries them out. Where the communicator
+// allocated the root's memory, every other rank copies its own block from or to that memory, on its
+// own core; else the blocks pass through the ranks' stages, a chunk at a time.
 class BlockTransfer {
  public:
   BlockTransfer(int rank, const Allocations& allocations, CollectiveMeeting& meeting)
       : rank_(rank), allocations_(allocations), meeting_(meeting) {}
 
-  // What both share: who gets which part, of whom, and where all ranks have their stages.
+  // The common part of a scatter and a gather: each rank's block, the root, and the place of the
+  // ranks' stages.
   struct Plan {
     std::vector<Block> blocks{};  // in bytes
     int root = 0;

@@ -46,7 +46,7 @@ class BlockingCommunicator final : public Communicator {
   [[nodiscard]] int size() const override { return size_; }
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
-    // Through the transport, whose waits have a deadline.
+    // The transport's waits have a deadline, so the exchange goes through the transport.
     const CollectiveCall call = on_host("allocate", size);
     std::unique_ptr<Buffer> buffer;
     attempt_together([&](const std::string& mine) { return transport_->gather_texts(call, mine); },
@@ -74,7 +74,7 @@ class BlockingCommunicator final : public Communicator {
   void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) override {
     check_root(root, size_);
     check_reduction(mine, result, rank_ == root);
-    // Transports read what other ranks than root have, and change none of it.
+    // A transport only reads the values of ranks other than the root, so the const_cast is safe.
     const AnySpan values = rank_ == root ? result
                                          : AnySpan(const_cast<std::byte*>(mine.data()), mine.size(),
                                                    mine.dtype(), mine.device());
@@ -161,7 +161,7 @@ class BlockingCommunicator final : public Communicator {
   void abort() noexcept override { transport_->abort(); }
 
  private:
-  // A call of the caller's thread: no part of the streams' sequence.
+  // A call on the caller's thread, which is not part of the streams' sequence.
   [[nodiscard]] static CollectiveCall on_host(const char* name, Bytes size) {
     return {.sequence = 0, .name = name, .size = size};
   }
@@ -206,7 +206,7 @@ class BlockingCommunicator final : public Communicator {
     reduce_elements({values.data()}, {values.data()}, {0, values.size()}, reduction);
   }
 
-  // What follows is body(call) of any type: every wrapping of functions costs time in each call.
+  // Takes body(call) as any type, since every wrapping of functions costs time in each call.
   template <class Body>
   void enqueue(Stream& stream, const char* name, Bytes size, std::vector<Access> accesses,
                const Note& note, Body&& body) {
@@ -237,7 +237,7 @@ class BlockingCommunicator final : public Communicator {
             .name = name, .size = size, .accesses = std::move(accesses), .body = std::move(run)});
   }
 
-  // Costs a message. Every rank sees all notes, so all of them fail, or none.
+  // The check costs a message. Every rank sees all notes, so all ranks fail or none does.
   void check_order(const CollectiveCall& call, std::int64_t mine) {
     std::vector<std::int64_t> notes(static_cast<std::size_t>(size_));
     const auto bits_of = [this](std::int64_t* note, std::int64_t count) {
@@ -255,7 +255,7 @@ class BlockingCommunicator final : public Communicator {
 
   const int rank_;
   const int size_;
-  const std::vector<int> job_ranks_;  // of all ranks here, for messages
+  const std::vector<int> job_ranks_;  // the job's number of each rank, for messages
   Device& device_;
   const bool checks_order_;
   const std::unique_ptr<BlockingTransport> transport_;

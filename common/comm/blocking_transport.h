@@ -9,13 +9,13 @@
 
 namespace tandem {
 
-// What a BlockingCommunicator needs of a message-passing library: calls that return when this rank
-// is done. One call at a time carries out collectives and messages (the stream's worker);
-// gather_texts() may run beside it, on the caller's thread. Sizes fit: the communicator has checked
-// them. `call` says in which collective of the communicator a call is made.
+// The calls that a BlockingCommunicator needs of a message-passing library, each of which returns
+// when this rank is done. The stream's worker makes one call at a time for collectives and
+// messages; gather_texts() may run at the same time on the caller's thread. The communicator has
+// checked all sizes. `call` names the communicator's collective in which a call is made.
 //
-// A lost or late peer is a communication error, or the end of the process where the library cannot
-// be interrupted; so is a call after abort().
+// A lost or late peer is a communication error, or ends the process where the library cannot be
+// interrupted. A call after abort() is a communication error, too.
 class BlockingTransport {
  public:
   BlockingTransport() = default;
@@ -23,16 +23,17 @@ class BlockingTransport {
   BlockingTransport& operator=(const BlockingTransport&) = delete;
   virtual ~BlockingTransport() = default;
 
-  // The sums of all ranks' `mine`. One place or apart, as in communicator.h.
+  // `result` becomes the sum of all ranks' `mine`. The two are one place or apart, as in
+  // communicator.h.
   virtual void all_reduce(const CollectiveCall& call, ConstAnySpan mine, AnySpan result) = 0;
-  // In place on root; elsewhere `values` are only read.
+  // The sum is made in place on the root; `values` of the other ranks are only read.
   virtual void reduce(const CollectiveCall& call, AnySpan values, int root) = 0;
   virtual void reduce_scatter(const CollectiveCall& call, ConstAnySpan all, AnySpan mine) = 0;
 
   virtual void broadcast(const CollectiveCall& call, AnySpan values, int root) = 0;
   virtual void all_gather(const CollectiveCall& call, ConstAnySpan mine, AnySpan all) = 0;
 
-  // Never to or from the rank itself, and never of nothing.
+  // A message never goes from a rank to itself, and is never empty.
   virtual void send(const CollectiveCall& call, ConstAnySpan values, int to) = 0;
   virtual void recv(const CollectiveCall& call, AnySpan values, int from) = 0;
 

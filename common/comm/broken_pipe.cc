@@ -26,7 +26,7 @@ BrokenPipeIsAnError::BrokenPipeIsAnError() : was_pending_(is_pending()) {
   pthread_sigmask(SIG_BLOCK, &set, &before_);
 }
 
-// The signal goes to the thread that wrote, so it is here by now.
+// The kernel sends the signal to the thread that wrote, so the signal is pending by now.
 BrokenPipeIsAnError::~BrokenPipeIsAnError() {
   if (!was_pending_ && is_pending()) {
     const sigset_t set = broken_pipe();

@@ -5,9 +5,9 @@
 
 namespace tandem {
 
-// While it lives, writing to a connection whose other end is gone is an error to the calling
-// thread, not the process's silent end. Threads that are started meanwhile keep it so. For
-// libraries that write to sockets without MSG_NOSIGNAL.
+// While this object lives, writing to a connection whose other end is gone is an error to the
+// calling thread and does not end the process silently. Threads that are started meanwhile inherit
+// this. Needed for libraries that write to sockets without MSG_NOSIGNAL.
 class BrokenPipeIsAnError {
  public:
   BrokenPipeIsAnError();
@@ -16,12 +16,12 @@ class BrokenPipeIsAnError {
   BrokenPipeIsAnError& operator=(const BrokenPipeIsAnError&) = delete;
 
  private:
-  sigset_t before_;           // signals that the thread blocked
-  bool was_pending_ = false;  // one from before is somebody else's
+  sigset_t before_;           // the signals that the thread blocked before
+  bool was_pending_ = false;  // a signal pending from before is not ours to take
 };
 
-// The same for as long as the calling thread lives, for a thread of our own that calls often: all
-// but the first time it costs nothing.
+// The same until the calling thread ends, for a thread of our own that calls often: only the first
+// call on a thread costs anything.
 void keep_broken_pipe_an_error();
 
 }  // namespace tandem

@@ -9,17 +9,18 @@
 
 namespace tandem {
 
-// The error, which names the collective in which it happened: "in all_reduce #3 (4.0 MiB): ...".
+// `error` with the collective's name in front: "in all_reduce #3 (4.0 MiB): ...".
 [[nodiscard]] Error in_call(const CollectiveCall& call, const Error& error);
 
-// What a rank says that waited for others in a call, whatever the transport: "rank 0 waited 60 s in
-// all_reduce (#3, 4.0 MiB) for ranks that are lost or late: ...". `rank` is the job's.
+// The error of a rank that waited for other ranks in a call, on any transport: "rank 0 waited 60 s
+// in all_reduce (#3, 4.0 MiB) for ranks that are lost or late: ...". `rank` is the job's.
 [[nodiscard]] Error waited_in_vain(int rank, Nanoseconds waited, const CollectiveCall& call);
 
-// Outside any call of a communicator: "rank 0 waited 60 s for MPI to start: another rank is ...".
+// The error of a rank that waited outside any call of a communicator: "rank 0 waited 60 s for MPI
+// to start: another rank is ...".
 [[nodiscard]] Error waited_in_vain(int rank, Nanoseconds waited, const std::string& what);
 
-// "rank 0: the communicator was aborted": another rank gave up.
+// The error after another rank gave up: "rank 0: the communicator was aborted".
 [[nodiscard]] Error aborted_by_others(int rank);
 
 }  // namespace tandem

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every communicator sees to before it enqueues a collective, wherever it runs.
+// The checks that every communicator makes before it enqueues a collective.
 #pragma once
 
 #include <vector>
@@ -10,16 +10,18 @@
 
 namespace tandem {
 
-// The root's side of a scatter or gather may lie on the host, elsewhere than the stream's device.
+// The root's side of a scatter or gather may be host memory, away from the stream's device.
 [[nodiscard]] Access at_root(Access access);
 
 [[nodiscard]] inline Access reads(ConstAnySpan span) { return reads(span.bytes()); }
 [[nodiscard]] inline Access writes(AnySpan span) { return writes(span.bytes()); }
 
-// Of one type and as large, and on `result`'s side ready to take it: else a logic error.
+// Throws a logic error unless `mine` and `result` have one type and size, or unless `result` may be
+// written.
 void check_same_shape(const char* name, ConstAnySpan mine, ConstAnySpan result);
 
-// For a reduction to a root: the same on root; elsewhere `result` is `mine` again or empty.
+// Checks a reduction to a root: as check_same_shape() on the root; elsewhere `result` is `mine` or
+// empty.
 void check_reduction(ConstAnySpan mine, ConstAnySpan result, bool is_root);
 
 // A logic error where `all` is not `ranks` times as large as `mine`, of the same type.
@@ -34,7 +36,7 @@ void check_peer(int peer, int rank, int ranks);
 void check_blocks(const std::vector<Block>& blocks, ConstAnySpan mine, ConstAnySpan at_root,
                   bool is_root, int rank, int ranks);
 
-// 1, or for an average 1 / ranks.
+// The factor of the sum: 1, or 1 / ranks for an average.
 [[nodiscard]] constexpr float factor_of(ReduceOp op, int ranks) {
   return op == ReduceOp::kAverage ? 1.0F / static_cast<float>(ranks) : 1.0F;
 }

@@ -12,7 +12,7 @@
 
 namespace tandem {
 
-// What the ranks must have enqueued alike, as one number.
+// A hash of everything that the ranks must have enqueued alike.
 class Note {
  public:
   explicit Note(std::initializer_list<std::int64_t> parts);
@@ -29,37 +29,38 @@ class Note {
 struct Opening {
   std::int64_t note = 0;
   int root = 0;             // 0 where there is none
-  Nanoseconds duration{0};  // over the modelled link, by the root's reckoning
+  Nanoseconds duration{0};  // over the modelled link, as the root computes it
   bool from_host = false;   // the root's side is host memory: the host's port is used as well
   bool one_way = false;     // of two ranks, the root only sends and the other only receives
 };
 
-// Where the streams of all ranks meet: to see that they came for the same collective, and over a
-// modelled link to agree when it is over. Used by one stream's worker at a time.
+// The place where the streams of all ranks meet, to check that all came for the same collective
+// and, over a modelled link, to agree when the collective ends. Used by one stream's worker at a
+// time.
 class CollectiveMeeting {
  public:
-  struct Side {  // of this rank; a rank is its index among those who meet
+  struct Side {  // this rank's facts; a rank is its index among the meeters
     int rank = 0;
     std::vector<DeviceId> devices{};  // of all ranks
-    host::HostLink* link = nullptr;   // absent where nothing is modelled
+    host::HostLink* link = nullptr;   // null without a modelled link
   };
   CollectiveMeeting(const Rendezvous& rendezvous, Side side)
       : side_(std::move(side)), rendezvous_(rendezvous) {}
 
-  // The first meeting: throws on all ranks where their notes differ. Every rank's `place` is then
-  // known to all, until the next meeting. Over a link, the root reserves the ports from when the
-  // last rank was ready.
+  // The first meeting: throws on all ranks where the ranks' notes differ. From then until the next
+  // meeting, every rank knows every rank's `place`. Over a modelled link, the root reserves the
+  // ports from the time at which the last rank was ready.
   void open(const Opening& opening, Place place, const host::ModelledTime& ready);
   [[nodiscard]] Place place_of(int rank) const;
 
-  // All have done what they did since the last meeting.
+  // A meeting that ends once every rank has finished its work since the last meeting.
   void meet() { rendezvous_.meet(); }
 
   // The last meeting, and the modelled end: the same on all ranks.
   [[nodiscard]] host::ModelledTime close(const Opening& opening);
 
-  // Where this rank has freed its part of what `rank` brought: throws, and makes the others fail
-  // too, which would wait for the deadline.
+  // Called where this rank has freed its part of an allocation that `rank` uses in the collective:
+  // throws, and makes the other ranks fail at once, which would else wait until the deadline.
   [[noreturn]] void fail_for_freed(int rank);
 
   void abort() noexcept { rendezvous_.abort(); }
@@ -69,7 +70,7 @@ class CollectiveMeeting {
 
   const Side side_;
   Rendezvous rendezvous_;
-  host::ModelledTime latest_;  // of all ranks' ready times, for the collective in hand
+  host::ModelledTime latest_;  // of all ranks' ready times, for the current collective
 };
 
 }  // namespace tandem

@@ -7,17 +7,17 @@
 
 namespace tandem {
 
-// One call of a communicator, as its rank makes it.
+// One call of a communicator, as one rank makes it.
 struct CollectiveCall {
   std::uint64_t sequence = 0;  // 1 for the first that this rank enqueued on this communicator
   const char* name = "";       // a literal: "all_reduce"
-  Bytes size;                  // of this rank's part; all_gather, reduce_scatter: of all parts
+  Bytes size;                  // this rank's part; of all_gather and reduce_scatter all parts
 };
 
-// Is told what becomes of each collective, on the thread where it happens: enqueued on the
-// caller's, started and finished on the stream's worker; of a GPU's, which has none, on a thread
-// that looks every few milliseconds. A collective that fails or is dropped never finishes. Outlives
-// the communicator; its calls cost what the observer makes them cost, in the step.
+// Is told of each collective's progress: enqueued on the caller's thread, started and finished on
+// the stream's worker. A GPU's stream has no worker: there, a thread that polls every few
+// milliseconds reports. A collective that fails or is dropped never finishes. The observer outlives
+// the communicator. The observer's calls run within the step, so their cost is part of the step.
 class CollectiveObserver {
  public:
   CollectiveObserver() = default;

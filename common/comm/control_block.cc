@@ -13,7 +13,8 @@ namespace tandem {
 PairArrivals& ControlBlock::pair(int a, int b) {
   const int low = std::min(a, b);
   const int high = std::max(a, b);
-  return pairs[static_cast<std::size_t>(high * (high - 1) / 2 + low)];  // rows of a triangle
+  // The pairs are stored as the rows of a triangle.
+  return pairs[static_cast<std::size_t>(high * (high - 1) / 2 + low)];
 }
 
 std::shared_ptr<host::SharedMapping> map_control_block(Bootstrap& bootstrap) {

@@ -12,16 +12,16 @@
 
 namespace tandem {
 
-// Where the streams of two ranks meet for a message, by the order of their ranks.
+// The arrivals of two ranks' streams that meet for a message, the lower rank first.
 using PairArrivals = std::array<RendezvousState::Arrival, 2>;
 
-// What the ranks of a shared-memory communicator have in common beside their buffers.
+// The state that the ranks of a shared-memory communicator share beside their buffers.
 struct ControlBlock {
   RendezvousState host;    // callers' threads meet here
   RendezvousState stream;  // collectives meet here
   std::array<PairArrivals, kMaxRanks*(kMaxRanks - 1) / 2> pairs;
 
-  // Of two different ranks, in either order.
+  // The arrivals of ranks `a` and `b`, which differ, in either order.
   [[nodiscard]] PairArrivals& pair(int a, int b);
 };
 
@@ -29,7 +29,7 @@ struct ControlBlock {
 [[nodiscard]] std::shared_ptr<host::SharedMapping> map_control_block(Bootstrap& bootstrap);
 [[nodiscard]] ControlBlock& control_block(const host::SharedMapping& mapping);
 
-// Every rank's device: its port on a modelled link. Collective.
+// Every rank's device, which is its port on a modelled link. Collective.
 [[nodiscard]] std::vector<DeviceId> devices_of_ranks(Bootstrap& bootstrap, DeviceId mine);
 
 }  // namespace tandem

@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// On host devices no call waits for another.
+// A call on host devices waits for no other call.
 void one_after_the_other(const std::vector<Communicator*>&, const std::function<void()>& calls) {
   calls();
 }
@@ -35,7 +35,7 @@ TeamAnswer nccl_serves(const std::vector<Device*>& devices) {
   if (!are_gpus(devices)) return {false, "they are cores"};
   std::set<std::string> gpus;
   for (const Device* const device : devices) {
-    gpus.insert(pci_address_of(device->hardware()));  // slices of one are one to NCCL
+    gpus.insert(pci_address_of(device->hardware()));  // NCCL takes all slices of a GPU for one GPU
   }
   if (gpus.size() < devices.size()) return {false, "they share GPUs, and NCCL wants one each"};
   const NcclProbe probe = probe_nccl();
@@ -60,19 +60,19 @@ DeviceTeam::DeviceTeam(const std::vector<Device*>& devices, const CommunicatorOp
     bootstraps_[i] = group_.join(static_cast<int>(i));
   }
   on_threads([&](std::size_t i) {
-    devices[i]->bind_this_thread();  // which the library's own threads inherit
+    devices[i]->bind_this_thread();  // the library's own threads inherit the binding
     communicators_[i] = make_rank(*bootstraps_[i], *devices[i], options);
   });
   for (const auto& communicator : communicators_) ranks_.push_back(communicator.get());
 }
 
-// NCCL's communicators of a node end together, a thread each.
+// NCCL's communicators of a node end together, each on a thread of its own.
 DeviceTeam::~DeviceTeam() {
   static_cast<void>(
       capture_error([this] { on_threads([this](std::size_t i) { communicators_[i].reset(); }); }));
 }
 
-// What one of them does wrong ends the exchanges of the others.
+// An error on one rank's thread ends the exchanges of the others.
 void DeviceTeam::on_threads(const std::function<void(std::size_t)>& body) {
   run_ranks_as_threads(size(), [&](Bootstrap& thread) {
     const auto error = capture_error([&] { body(static_cast<std::size_t>(thread.rank())); });

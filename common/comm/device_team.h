@@ -11,12 +11,12 @@
 namespace tandem {
 
 // A communicator for each of one process's devices, all driven by one thread: a rank is the index
-// of its device. On GPUs over NCCL, which every device needs to itself; on host devices over shared
-// memory. One thread at a time.
+// of its device. GPUs use NCCL, which needs a GPU per rank; host devices use shared memory. One
+// thread at a time.
 class DeviceTeam {
  public:
-  // Usage error where GPUs are shared or NCCL is not to be had: nccl_serves() says so
-  // before. `devices`, all of one back end, outlive it.
+  // Throws a usage error where GPUs are shared or NCCL is not available; nccl_serves() tells in
+  // advance. `devices`, all of one back end, outlive the team.
   DeviceTeam(const std::vector<Device*>& devices, const CommunicatorOptions& options = {});
   ~DeviceTeam();
   DeviceTeam(const DeviceTeam&) = delete;
@@ -27,11 +27,11 @@ class DeviceTeam {
     return *communicators_.at(static_cast<std::size_t>(index));
   }
 
-  // Runs `calls`, which makes one call, the same, on every rank and enqueues nothing else, so that
-  // none of them waits for another to be made.
+  // Runs `calls`, which makes the same call on every rank and enqueues nothing else. Grouped in
+  // this way, no rank's call waits for another rank's call to be made.
   void together(const std::function<void()>& calls);
 
-  // All calls of all ranks fail soon.
+  // Makes all calls of all ranks fail soon.
   void abort() noexcept;
 
  private:
@@ -45,7 +45,7 @@ class DeviceTeam {
 };
 
 // Whether torch would let its collectives work on these devices: CUDA devices, each on a GPU of its
-// own, where NCCL is there. Where not, why.
+// own, where NCCL is available; and the reason where not.
 struct TeamAnswer {
   bool possible = false;
   std::string reason{};

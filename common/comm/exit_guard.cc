@@ -12,7 +12,7 @@ namespace tandem {
 ExitGuard::ExitGuard(const Error& error, Nanoseconds patience, const Farewell& farewell,
                      int exit_code) {
   const TimePoint deadline = Clock::now() + patience;
-  // Without room for a thread the call goes unguarded: that is no reason not to make it.
+  // Where no thread can be started the call goes unguarded, which is better than no call.
   static_cast<void>(capture_error([&] {
     thread_ =
         std::thread([this, own = error.reworded(error.what()), deadline, farewell, exit_code] {

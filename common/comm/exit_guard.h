@@ -10,10 +10,11 @@
 
 namespace tandem {
 
-// Ends this process where a call into a library that cannot be interrupted, MPI's start and end,
-// does not return in time: for a peer that is stopped may hold it up for ever. While this lives, a
-// thread of its own waits, parked; past `patience` it says farewell with `error`, writes it to
-// stderr as one line and leaves with `exit_code`, without any destructor.
+// Ends this process where a call into a library that cannot be interrupted (MPI's start and end)
+// does not return in time: a stopped peer may hold up such a call for ever. While the guard lives,
+// a thread of the guard's own waits, parked. Past `patience` that thread says farewell with
+// `error`, writes `error` to stderr as one line and leaves with `exit_code`, without any
+// destructor.
 class ExitGuard {
  public:
   ExitGuard(const Error& error, Nanoseconds patience, const Farewell& farewell = {},
@@ -27,7 +28,7 @@ class ExitGuard {
                              int exit_code) const;
 
   host::Word returned_{0};
-  std::thread thread_;  // last: it uses the word; none where none could be started
+  std::thread thread_;  // last, since it uses the word; empty where no thread could start
 };
 
 }  // namespace tandem

@@ -8,17 +8,18 @@
 
 namespace tandem {
 
-// How a rank ends its process, and with it the job. Ranks that wait for the same one give up almost
-// at once: the first leaves the others time to say what they saw, too. Empty, it does nothing. Its
-// functions are called by whatever thread finds that the rank cannot go on; they throw nothing.
+// How a rank ends its process, and with the process the job. Ranks that wait for the same peer give
+// up almost at once, so the first rank leaves the others time to report their errors, too. An empty
+// Farewell does nothing. Any thread which finds that the rank cannot go on calls the functions, and
+// they throw nothing.
 struct Farewell {
-  Nanoseconds grace{0};  // between a rank's own words and the end of the job
-  std::function<void(const Error&)> on_error{};  // keeps the words where others read them
-  std::function<void()> on_end{};                // the job is ended now
+  Nanoseconds grace{0};                          // between a rank's report and the end of the job
+  std::function<void(const Error&)> on_error{};  // stores the error where other processes read it
+  std::function<void()> on_end{};                // called as the rank ends the job
 
-  // This rank's words, before anything else.
+  // Reports this rank's error, before anything else.
   void say(const Error& error) const;
-  // After them: waits where others may be about to say theirs, then tells of the end.
+  // Called after say(): waits where other ranks may be about to report errors, then calls on_end.
   void wait(const Error& error) const;
 };
 

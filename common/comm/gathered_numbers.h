@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-// Every rank's number, by rank, through `gather`, which brings all ranks' texts: as bits, so that
-// all ranks see the same number.
+// Every rank's number, by rank, through `gather`, which returns all ranks' texts. A number travels
+// as its bits, so that all ranks see the same number.
 template <class Gather>
 [[nodiscard]] std::vector<double> gathered_numbers(double mine, Gather&& gather) {
   std::string bits(sizeof(mine), '\0');

@@ -34,12 +34,12 @@ namespace {
 
 using GlooContext = std::shared_ptr<gloo::rendezvous::Context>;  // gloo shares it with its buffers
 
-// Of messages; gloo's collectives have a range of their own.
+// The first slot of messages; gloo's collectives use another range of slots.
 constexpr std::uint64_t kMessageSlot = std::uint64_t{1} << 40;
 
-std::terminate_handler other_handler = nullptr;  // what ends the program for other reasons
+std::terminate_handler other_handler = nullptr;  // the program's handler for all other exceptions
 
-// Of the newest transport: its process ends for all.
+// The farewell of the newest transport, since the process ends for all transports.
 std::atomic<const Farewell*> farewell_of_process = nullptr;
 
 [[noreturn]] void end_for_surplus() {
@@ -55,7 +55,8 @@ std::atomic<const Farewell*> farewell_of_process = nullptr;
   _exit(1);
 }
 
-// gloo's own thread throws where a rank is sent more than it expects: nobody can catch that.
+// gloo's own thread throws where a rank is sent more than it expects, and no caller can catch the
+// exception.
 [[noreturn]] void end_after_gloo() {
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
@@ -75,7 +76,8 @@ void end_in_words() {
   static_cast<void>(once);
 }
 
-// The loopback where all ranks are on one node, else what the host's name resolves to.
+// The TCP device: the loopback where all ranks are on one node, else the interface to which the
+// host's name resolves.
 std::shared_ptr<gloo::transport::Device> open_tcp(Bootstrap& bootstrap) {
   gloo::transport::tcp::attr attributes;
   if (find_nodes(bootstrap).nodes() == 1) {
@@ -86,7 +88,7 @@ std::shared_ptr<gloo::transport::Device> open_tcp(Bootstrap& bootstrap) {
   return gloo::transport::tcp::CreateDevice(attributes);
 }
 
-// 0 would be no deadline.
+// At least 1 ms: gloo takes 0 for no deadline.
 std::chrono::milliseconds timeout_of(Nanoseconds deadline) {
   return std::max(std::chrono::milliseconds(1),
                   std::chrono::ceil<std::chrono::milliseconds>(deadline));
@@ -102,7 +104,7 @@ GlooContext connect(Bootstrap& bootstrap, std::shared_ptr<gloo::transport::Devic
   return context;
 }
 
-// Gloo's errors as ours. A broken connection and the end of its patience are one type to it.
+// Gloo's errors as ours. Gloo has one type of error for a broken connection and for a timeout.
 template <class Call>
 void through_gloo(int rank, Nanoseconds deadline, Call&& call) {
   const TimePoint began = Clock::now();
@@ -124,7 +126,7 @@ std::size_t bytes_in(ConstAnySpan span) {
   return static_cast<std::size_t>(span.size_bytes().value);
 }
 
-// Gloo takes what it reads as writable too.
+// Gloo takes a pointer to non-const also where gloo only reads.
 void* readable(ConstAnySpan span) { return const_cast<std::byte*>(span.data()); }
 
 void copy_all(ConstAnySpan from, AnySpan to) {
@@ -151,8 +153,8 @@ void set_operands(Options& options, ConstAnySpan from, void* to) {
       });
 }
 
-// Collectives and the callers' control messages do not meet: each has a context, which is a
-// connection to every rank. A context of one rank is connected to nothing: its data is copied here.
+// Collectives and the callers' control messages do not mix: each kind has a context, which is a
+// connection to every rank. A context of one rank has no connection: its data is copied here.
 class GlooTransport final : public BlockingTransport {
  public:
   GlooTransport(Bootstrap& bootstrap, const CommunicatorOptions& options)
@@ -161,7 +163,7 @@ class GlooTransport final : public BlockingTransport {
         job_rank_(own_job_rank(bootstrap)),
         deadline_(options.deadline),
         farewell_(options.farewell) {
-    const BrokenPipeIsAnError guard;  // in gloo's own thread as well, which is started here
+    const BrokenPipeIsAnError guard;  // gloo's own thread, which starts here, inherits the guard
     through_gloo(job_rank_, deadline_, [&] {
       tcp_ = open_tcp(bootstrap);
       on_stream_ = connect(bootstrap, tcp_, deadline_);
@@ -183,7 +185,7 @@ class GlooTransport final : public BlockingTransport {
     });
   }
 
-  // What gloo computes on the way lies in the output, which on the other ranks is none of theirs.
+  // gloo computes in the output buffer, so ranks other than the root pass a scratch buffer.
   void reduce(const CollectiveCall&, AnySpan values, int root) override {
     if (ranks_ == 1) return;
     void* const to = rank_ == root ? values.data() : scratch(bytes_in(values));
@@ -233,7 +235,7 @@ class GlooTransport final : public BlockingTransport {
     });
   }
 
-  // Lengths first, then all texts as long as the longest.
+  // The ranks exchange lengths first, then all texts padded to the longest.
   [[nodiscard]] std::vector<std::string> gather_texts(const CollectiveCall&,
                                                       const std::string& mine) override {
     const auto ranks = static_cast<std::size_t>(ranks_);
@@ -243,8 +245,9 @@ class GlooTransport final : public BlockingTransport {
     const BrokenPipeIsAnError guard;
     checked([&] { gather_bytes(on_host_, lengths.data(), ranks * sizeof(std::int64_t)); });
     const auto longest = static_cast<std::size_t>(*std::ranges::max_element(lengths));
-    if (longest == 0) return std::vector<std::string>(ranks);  // a barrier
-    const std::size_t room = (longest + 7) / 8 * 8;            // gloo halves what it sends
+    // An exchange of empty texts is a barrier.
+    if (longest == 0) return std::vector<std::string>(ranks);
+    const std::size_t room = (longest + 7) / 8 * 8;  // gloo halves a message
     std::string all(ranks * room, '\0');
     std::ranges::copy(mine, all.begin() + static_cast<std::ptrdiff_t>(me * room));
     checked([&] { gather_bytes(on_host_, all.data(), all.size()); });
@@ -255,19 +258,19 @@ class GlooTransport final : public BlockingTransport {
     return texts;
   }
 
-  // The others see that their connections to this rank are closed.
+  // Other ranks see that their connections to this rank are closed.
   void abort() noexcept override {
     aborted_ = true;
     try {
       on_stream_->closeConnections();
       on_host_->closeConnections();
     } catch (const std::exception&) {
-      // They are closed already.
+      // The connections are closed already.
     }
   }
 
  private:
-  // On a stream's worker.
+  // Runs a call on a stream's worker.
   template <class Call>
   void inside(Call&& call) {
     keep_broken_pipe_an_error();
@@ -284,12 +287,12 @@ class GlooTransport final : public BlockingTransport {
     try {
       through_gloo(job_rank_, deadline_, call);
     } catch (const Error&) {
-      check();  // the reason for what gloo says
+      check();  // throws the reason for gloo's error instead, where there is one
       throw;
     }
   }
 
-  // In place: a rank's own part is there.
+  // Gathers in place: a rank's own part is in `all` already.
   void gather_bytes(const GlooContext& context, void* all, std::size_t size) const {
     if (ranks_ == 1) return;
     gloo::AllgatherOptions options(context);
@@ -297,7 +300,7 @@ class GlooTransport final : public BlockingTransport {
     gloo::allgather(options);
   }
 
-  // Of the stream's worker; kept, so that its pages are touched once.
+  // The scratch buffer of the stream's worker, kept so that its pages are touched once.
   [[nodiscard]] std::byte* scratch(std::size_t size) {
     if (scratch_.size() < size) scratch_.resize(size);
     return scratch_.data();
@@ -305,7 +308,7 @@ class GlooTransport final : public BlockingTransport {
 
   const int rank_;
   const int ranks_;
-  const int job_rank_;  // this rank's, for messages
+  const int job_rank_;  // this rank's job number, for messages
   const Nanoseconds deadline_;
   const Farewell farewell_;
   std::shared_ptr<gloo::transport::Device> tcp_;  // gloo shares it with the contexts

@@ -8,14 +8,15 @@
 
 namespace tandem {
 
-// Ranks as processes or threads, over the TCP of gloo, which is what PyTorch's CPU back end uses:
-// on one node over its loopback, on several over the interface of the host's name. All-reduce is
-// gloo's ring, in its own segments. What BlockingCommunicator says holds here; a reduce_scatter is
-// an all-reduce of which each rank keeps its part, since gloo has none for any number of ranks.
+// Ranks as processes or threads, over the TCP of gloo, the library of PyTorch's CPU back end: over
+// the loopback on one node, over the interface of the host's name on several. All-reduce is gloo's
+// ring, in gloo's own segments. The contract of BlockingCommunicator holds here. A reduce_scatter
+// is an all-reduce of which each rank keeps its part, since gloo has no reduce_scatter for every
+// number of ranks.
 //
-// A peer that is later than the deadline is a communication error, and so is an aborted one. Ranks
-// that enqueue different collectives find out at the deadline, or with OrderCheck::kAlways at once;
-// without, gloo ends the process of a rank to which more is sent than it expects.
+// A peer that is later than the deadline is a communication error, and so is an aborted peer. Ranks
+// that enqueue different collectives fail at the deadline, or at once with OrderCheck::kAlways;
+// without that check, gloo ends the process of a rank that is sent more than the rank expects.
 //
 // Collective; `bootstrap` is used to connect and not kept, `device` outlives the communicator.
 [[nodiscard]] std::unique_ptr<Communicator> make_gloo_communicator(

@@ -11,9 +11,9 @@
 
 namespace tandem {
 
-// Where gloo's ranks leave their addresses for one another, over a Bootstrap: set() is collective.
-// It fits how gloo connects: every rank sets as many keys, and asks only for what the others set
-// before or at the same time.
+// The store in which gloo's ranks leave their addresses for one another, over a Bootstrap: set() is
+// collective. A collective set() fits how gloo connects: every rank sets as many keys, and asks
+// only for keys that the others set before or at the same time.
 class GlooStore final : public gloo::rendezvous::Store {
  public:
   explicit GlooStore(Bootstrap& bootstrap) : bootstrap_(bootstrap) {}

@@ -25,7 +25,7 @@ constexpr std::int64_t kCacheLine = 64;  // bytes
 // How the elements of an all-reduce fall to the ranks of a node.
 struct Shares {
   std::int64_t each = 0;
-  std::int64_t tail = 0;  // the last rank's on top
+  std::int64_t tail = 0;  // the elements that the last rank reduces beyond its share
 };
 
 Shares shares_of(std::int64_t elements, DType type, int ranks) {
@@ -131,8 +131,8 @@ class HierarchicalCommunicator final : public Communicator {
   [[nodiscard]] int last() const { return node_.size() - 1; }
   [[nodiscard]] bool is_last() const { return node_.rank() == last(); }
 
-  // Told where the parts begin and end on the stream. Where one of them fails, the end is dropped
-  // with all that comes after it.
+  // Tells the observer where the parts begin and end on the stream. Where a part fails, the report
+  // of the end is dropped with all later operations.
   template <class Parts>
   void observed(Stream& stream, const char* name, Bytes size, Parts&& parts) {
     const CollectiveCall call{++enqueued_, name, size};
@@ -145,14 +145,15 @@ class HierarchicalCommunicator final : public Communicator {
     on.enqueue({name, {}, [observer = observer_, call] { observer->finished(call); }});
   }
 
-  // Its parts are compared where they meet, but a part is neither the whole nor on all ranks.
+  // The note of a whole all-reduce. The parts are compared where their ranks meet, but a part
+  // covers neither the whole operation nor all ranks.
   [[nodiscard]] static std::int64_t note_of(ConstAnySpan values, ReduceOp op) {
     return Note{static_cast<std::int64_t>(op), values.size(),
                 static_cast<std::int64_t>(values.dtype())}
         .value();
   }
 
-  // Every rank sees all notes, so all of them fail, or none.
+  // Every rank sees all notes, so all ranks fail or none does.
   void compare(Stream& stream, std::int64_t note) {
     host::HostStream& on = host::host_stream(stream);
     const auto bits_of = [&stream](std::int64_t* notes, int count) {
@@ -218,8 +219,8 @@ class HierarchicalCommunicator final : public Communicator {
   CollectiveObserver* const observer_;  // may be absent
   const bool is_even_;
   std::uint64_t enqueued_ = 0;
-  std::vector<std::int64_t> notes_;  // of all ranks, on the stream; empty: not compared
-  std::int64_t note_ = 0;            // this rank's
+  std::vector<std::int64_t> notes_;  // notes of all ranks, for the stream; empty: not compared
+  std::int64_t note_ = 0;            // this rank's note
 };
 
 }  // namespace
