@@ -3,8 +3,7 @@
 
 #include "common/base/error.h"
 
-// Precondition of a call, checked in all builds: throws a logic error that names the place.
-// Usage: TANDEM_CHECK(count >= 0, "count is {}", count).
+// A precondition, checked in all builds: throws a logic error that names the place.
 #define TANDEM_CHECK(condition, ...)                                                       \
   do {                                                                                     \
     if (!(condition)) {                                                                    \

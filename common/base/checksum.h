@@ -19,8 +19,8 @@ class Fnv1a {
   std::uint64_t hash_ = 0xcbf29ce484222325;
 };
 
-// FNV-1a over the bytes of `text`, as 16 hexadecimal digits: tells files apart that were
-// changed by accident, not by an adversary.
+// FNV-1a over the bytes of `text`, as 16 hexadecimal digits. The hash detects accidental changes of
+// a file, not an adversary's.
 [[nodiscard]] inline std::string checksum_of(std::string_view text) {
   Fnv1a hash;
   for (const char byte : text) hash.add(static_cast<unsigned char>(byte));

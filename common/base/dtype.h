@@ -8,12 +8,12 @@
 
 namespace tandem {
 
-// What a tensor's elements are stored as.
+// The stored types of a tensor's elements.
 enum class DType { kFloat32, kBFloat16, kFloat16 };
 
 [[nodiscard]] constexpr std::int64_t size_of(DType type) { return type == DType::kFloat32 ? 4 : 2; }
 
-// "fp32", "bf16", "fp16".
+// The type's name: "fp32", "bf16", "fp16".
 [[nodiscard]] constexpr std::string_view name_of(DType type) {
   switch (type) {
     case DType::kFloat32:

@@ -12,7 +12,7 @@ Error::Error(PeerFailure failure, const std::string& message)
       reach_(Reach::kOwn),
       peer_failure_(std::move(failure)) {}
 
-// Of a text of its own: copies of an exception share theirs.
+// Builds a new error with its own text, since copies of an exception share one text.
 Error Error::reworded(const std::string& message) const {
   Error same(kind_, message, reach_);
   same.peer_failure_ = peer_failure_;

@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-// What went wrong decides the exit code and whether a sweep goes on.
+// The kinds of errors, which decide the exit code and whether a sweep goes on.
 enum class ErrorKind {
   kUsage,          // the request cannot be met as asked: exit code 2
   kFailure,        // something broke: exit code 1
@@ -20,26 +20,26 @@ enum class ErrorKind {
   kLogic,          // a contract of this code was broken: a bug here
 };
 
-// The one exception type. The message is one line: what was tried, what is wrong, what to do.
+// The one exception type. The message is one line: the attempt, the error, the remedy.
 class Error : public std::runtime_error {
  public:
-  // Whose it is: this rank's own, or the same on every rank, who all know it.
+  // Whether this rank alone met the error, or every rank met the same error and knows so.
   enum class Reach { kOwn, kAllRanks };
 
   Error(ErrorKind kind, const std::string& message, Reach reach = Reach::kOwn);
-  // A communication error.
+  // A communication error, with the facts of the failure between ranks.
   Error(PeerFailure failure, const std::string& message);
 
   [[nodiscard]] ErrorKind kind() const { return kind_; }
   [[nodiscard]] Reach reach() const { return reach_; }
   [[nodiscard]] const PeerFailure& peer_failure() const { return peer_failure_; }
 
-  // The same in other words, sharing nothing with this one.
+  // The same error with another message, sharing nothing with this error.
   [[nodiscard]] Error reworded(const std::string& message) const;
-  // The same where all ranks met it, and know.
+  // The same error with the reach all ranks.
   [[nodiscard]] Error of_all_ranks() const;
 
-  // 2 for usage errors, 1 for everything else.
+  // The exit code: 2 for usage errors, 1 for all other errors.
   [[nodiscard]] int exit_code() const;
 
  private:

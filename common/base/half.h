@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of 16 bits, as storage: computing is done in float. Rounding is to nearest, ties to even,
-// as IEEE 754 has it; what is too large becomes infinite, NaN stays NaN.
+// Numbers of 16 bits for storage; arithmetic is done in float. Rounding is to nearest, ties to
+// even, as in IEEE 754; a number that is too large becomes infinite, and NaN stays NaN.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@ struct BFloat16 {
   explicit constexpr operator float() const {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
   }
-  bool operator==(const BFloat16&) const = default;  // of the bits
+  bool operator==(const BFloat16&) const = default;  // compares the bits
 
  private:
   static constexpr std::uint16_t rounded(std::uint32_t value) {
@@ -37,7 +37,7 @@ struct Float16 {
   Float16() = default;
   explicit constexpr Float16(float value) : bits(rounded(value)) {}
   explicit constexpr operator float() const;
-  bool operator==(const Float16&) const = default;  // of the bits
+  bool operator==(const Float16&) const = default;  // compares the bits
 
  private:
   static constexpr std::uint16_t rounded(float value);
@@ -45,8 +45,8 @@ struct Float16 {
 
 namespace half_detail {
 
-// Both are computed, then one is taken. With `?:` the compiler would move the floating-point sums
-// below into branches, since they may trap, and loops over them would not vectorise.
+// Computes both values, then takes one. With `?:` the compiler would move the floating-point sums
+// below into branches, since the sums may trap, and loops over them would not vectorise.
 constexpr std::uint32_t select(bool condition, std::uint32_t yes, std::uint32_t no) {
   const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);
   return (yes & mask) | (no & ~mask);
@@ -58,9 +58,9 @@ constexpr std::uint16_t Float16::rounded(float value) {
   const auto all = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (all >> 16) & 0x8000;
   const std::uint32_t magnitude = all & 0x7fffffff;
-  // Normal: move the exponent's bias from 127 to 15 and round away 13 bits of fraction.
+  // A normal result: moves the exponent's bias from 127 to 15 and rounds away 13 bits of fraction.
   const std::uint32_t normal = (magnitude - (112U << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13;
-  // Subnormal: adding 0.5 leaves the result in the low bits, rounded by the addition itself.
+  // A subnormal result: the addition of 0.5 leaves the rounded result in the low bits.
   const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
   const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - 0x3f000000;
   const std::uint32_t nan_or_infinite = magnitude > 0x7f800000 ? 0x7e00 : 0x7c00;
@@ -75,7 +75,7 @@ constexpr Float16::operator float() const {
   const std::uint32_t magnitude = bits & 0x7fff;
   const std::uint32_t normal = (magnitude << 13) + (112U << 23);
   const std::uint32_t special = (magnitude << 13) + (224U << 23);  // infinite, NaN
-  // Subnormal: as a fraction of 2^-14, the smallest normal number.
+  // A subnormal number is a fraction of 2^-14, the smallest normal number.
   const float fraction =
       std::bit_cast<float>((magnitude << 13) + (113U << 23)) - std::bit_cast<float>(113U << 23);
   std::uint32_t value =

@@ -21,8 +21,9 @@ void widen_plain(std::int64_t count, const Float16* in, float* out) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<float>(in[i]);
 }
 
-// x86 has instructions for IEEE's format, several times as fast as the arithmetic. They do whole
-// vectors; none where the machine has no such instructions.
+// x86 converts IEEE's format by instructions, several times as fast as the arithmetic. The
+// functions convert whole vectors and return the number of elements done, 0 where the machine has
+// no such instructions.
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #define TANDEM_F16C __attribute__((target("avx,f16c")))
@@ -44,7 +45,7 @@ TANDEM_F16C void widen_vectors(std::int64_t count, const Float16* in, float* out
   }
 }
 
-// Not by __builtin_cpu_supports, which does not know the name in every compiler. Asked once: a
+// Asks cpuid, since not every compiler's __builtin_cpu_supports knows the name. Asks once, since a
 // virtual machine takes long to answer.
 bool has_f16c() {
   static const bool has = [] {

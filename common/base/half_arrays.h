@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays of 16-bit numbers from and to float, at the machine's vector width: the same bits as one
-// by one (half.h), save for what a NaN carries beside its sign. Arrays do not overlap. Thread-safe.
+// Conversions of arrays of 16-bit numbers from and to float, at the machine's vector width. The
+// bits are the same as of one conversion after the other (half.h), except for a NaN's payload.
+// Arrays do not overlap. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 namespace tandem {
 
 std::string host_name() {
-  std::array<char, 256> name{};  // a name that is cut off has no end of its own
+  std::array<char, 256> name{};  // zeros end a name that is cut off
   ::gethostname(name.data(), name.size() - 1);
   return name.data();
 }

@@ -5,7 +5,7 @@
 
 namespace tandem {
 
-// As this machine calls itself. Thread-safe.
+// The host's name, as the machine itself gives it. Thread-safe.
 [[nodiscard]] std::string host_name();
 
 }  // namespace tandem

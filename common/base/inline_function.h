@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A function of any type in a fixed room: std::function takes memory for all but the smallest,
-// which shows where work is queued some hundred nanoseconds apart.
+// A function of any type in a fixed room. std::function allocates for all but the smallest
+// functions, which shows where work is queued some hundred nanoseconds apart.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace tandem {
 template <class Signature, std::size_t kRoom>
 class InlineFunction;
 
-// Holds what fits into `kRoom` bytes itself, and larger functions on the heap. Moved, never copied.
-// To call an empty one is undefined.
+// Holds a function of at most `kRoom` bytes in place, and a larger one on the heap. Moved, never
+// copied. Calling an empty one is undefined.
 template <class Result, class... Arguments, std::size_t kRoom>
 class InlineFunction<Result(Arguments...), kRoom> {
  public:
@@ -43,7 +43,7 @@ class InlineFunction<Result(Arguments...), kRoom> {
     return actions_->call(room(), std::forward<Arguments>(arguments)...);
   }
 
-  // Holds `function` from now on, made where it will lie.
+  // Holds `function` from now on, constructed in its place.
   template <class Function>
   void emplace(Function&& function) {
     using Kept = Held<std::decay_t<Function>>;
@@ -52,7 +52,7 @@ class InlineFunction<Result(Arguments...), kRoom> {
     actions_ = &kActionsOf<Kept>;
   }
 
-  // Destroys the function, and what it holds.
+  // Destroys the function and its captures.
   void reset() noexcept {
     if (actions_ != nullptr) std::exchange(actions_, nullptr)->destroy(room());
   }

@@ -60,7 +60,8 @@ void check_input(const InputFile& file) {
 
 InputReader::InputReader(const InputFile& file) : file_(file) {
   check_input(file);
-  // Not to wait, should the file have become a pipe since it was looked at.
+  // O_NONBLOCK, since the file may have become a pipe after the check, and opening a pipe would
+  // wait.
   descriptor_ = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) complain_of_reading(file);
 }
@@ -88,8 +89,7 @@ std::string read_whole(const InputFile& file) {
   const std::uintmax_t size = fs::file_size(file.path, unknown);
   std::string text;
   if (!unknown) text.reserve(static_cast<std::size_t>(size) + kPart);
-  while (
-      reader.append_to(text, kPart)) {  // to the end, wherever it is: a file of /proc has no size
+  while (reader.append_to(text, kPart)) {  // reads to the end, since a file of /proc has no size
   }
   return text;
 }

@@ -4,17 +4,17 @@
 #include <cstddef>
 #include <iterator>
 
-// Private to those who read JSON with the library's parser.
+// Private to the readers of JSON that use the library's parser.
 namespace tandem {
 
-// Lists and objects within each other that a text may have: readers take a stack frame for each.
+// The deepest nesting of lists and objects in a text, since readers take a stack frame per level.
 inline constexpr std::size_t kDeepestJson = 64;
 
-// The library's number for a number that no double holds.
+// The library's error number for a number that no double holds.
 inline constexpr int kJsonNumberOutOfRange = 406;
 
-// Goes through a text for the parser, and leaves with its owner how far that has read. A Text has
-// is_over(), front() and advance(); without one, this is the end of any.
+// Iterates over a text for the parser; the text's owner sees how far the parser has read. A Text
+// has is_over(), front() and advance(); an iterator without a Text is the end of every text.
 template <class Text>
 class JsonIterator {
  public:

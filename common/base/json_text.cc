@@ -15,9 +15,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostKeys = 1000;  // of one object
+constexpr std::size_t kMostKeys = 1000;  // keys of one object
 
-// What is left of a text.
+// The unread rest of a text.
 class Rest {
  public:
   explicit Rest(std::string_view text) : text_(text) {}
@@ -32,7 +32,7 @@ class Rest {
   std::size_t at_ = 0;
 };
 
-// A key as an error has room for it, in one line.
+// A key for an error message, in one line and cut to a fixed length.
 std::string shown(const std::string& key) {
   constexpr std::size_t kLongest = 40;
   const std::string text = Json(key).dump(-1, ' ', true);
@@ -40,7 +40,7 @@ std::string shown(const std::string& key) {
   return text.substr(0, kLongest) + "...";
 }
 
-// What the parser meets, in order.
+// Checks the parser's events in order.
 class Checker final : public nlohmann::json_sax<Json> {
  public:
   Checker(std::string_view text, const std::string& source)
@@ -104,7 +104,7 @@ class Checker final : public nlohmann::json_sax<Json> {
   std::string_view text_;
   const std::string& source_;
   Rest rest_;
-  std::vector<Keys> keys_;  // of each open bracket; of a list none
+  std::vector<Keys> keys_;  // keys of each open bracket; empty for a list
 };
 
 }  // namespace

@@ -6,11 +6,11 @@
 
 namespace tandem {
 
-// Refuses a text that is no JSON document as people write them, by a usage error of one line that
-// begins with `source`. Syntax that breaks and numbers out of range are named by line and column
-// (in bytes), a key that an object has twice by its line: a reader would see one of the two. More
-// nesting, or keys in one object, than any such document needs are refused as well: readers take a
-// stack frame for the one, and look through the others for each.
+// Throws a usage error of one line, which begins with `source`, where the text is no JSON document.
+// Broken syntax and numbers out of range are named by line and column (in bytes), a key that stands
+// twice in an object by its line, since a reader would see only one of the two. Deeper nesting or
+// more keys in one object than a document needs are refused as well: readers take a stack frame per
+// level, and search an object's keys for each key.
 void check_json(std::string_view text, const std::string& source);
 
 }  // namespace tandem

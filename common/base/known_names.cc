@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// Damerau and Levenshtein's distance in its restricted form, by rows.
+// The restricted Damerau-Levenshtein distance, computed by rows.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> above(b.size() + 1);
@@ -33,7 +33,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view nearest_name(std::string_view given, std::span<const std::string_view> known) {
-  constexpr std::size_t kLongest = 64;  // of what could have been meant
+  constexpr std::size_t kLongest = 64;  // longest name that is compared
   std::string_view nearest;
   if (given.size() > kLongest) return nearest;
   std::size_t least = std::max<std::size_t>(2, given.size() / 3) + 1;

@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-// The number that takes up all of `text`, whatever the locale; nothing where it is none of that
-// type or there is more than it.
+// The number that takes up all of `text`, in any locale; nothing where `text` is not a number of
+// this type or has further characters.
 template <class Number>
 [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
   Number number{};

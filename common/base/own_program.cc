@@ -16,15 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A part of a process's memory that shows a file.
+// A part of a process's memory that maps a file.
 struct Mapping {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
   fs::path file;
 };
 
-// Of a line such as "7f01-7f02 r-xp 00000000 fe:00 42   /folder/file": proc(5). No field before
-// the path has a slash. Without a file the path is empty.
+// Parses a line of /proc/PID/maps, such as "7f01-7f02 r-xp 00000000 fe:00 42   /folder/file":
+// proc(5). No field before the path has a slash. The path of a mapping without a file is empty.
 Mapping mapping_of(const std::string& line) {
   Mapping mapping;
   const char* const last = line.data() + line.size();
@@ -36,8 +36,8 @@ Mapping mapping_of(const std::string& line) {
   return mapping;
 }
 
-// The file of the first mapping that `is_wanted` takes; empty where none is, or /proc does not
-// tell.
+// The file of the first mapping that `is_wanted` accepts; empty where no mapping is accepted or
+// /proc is missing.
 fs::path mapped_file(const std::string& process,
                      const std::function<bool(const Mapping&)>& is_wanted) {
   std::ifstream maps("/proc/" + process + "/maps");
@@ -51,7 +51,7 @@ fs::path mapped_file(const std::string& process,
 }  // namespace
 
 fs::path program_file() {
-  // The program's own headers, also where a loader was started in its place.
+  // The address of the program's own headers, also where a loader started the program.
   const std::uintptr_t headers = ::getauxval(AT_PHDR);
   return mapped_file("self", [headers](const Mapping& mapping) {
     return mapping.begin <= headers && headers < mapping.end;

@@ -9,21 +9,21 @@
 
 namespace tandem {
 
-// What came between ranks, of a communication error: who looks for the rank to blame reads this and
-// no words.
+// The cause of a communication error, which code that looks for the rank to blame reads instead of
+// the message.
 struct PeerFailure {
   enum class Kind : std::uint8_t {
-    kUnknown,   // not told, or no communication error
-    kWaited,    // this rank's patience ended
-    kDiverged,  // ranks came for different collectives
+    kUnknown,   // not known, or no communication error
+    kWaited,    // this rank waited past its deadline
+    kDiverged,  // ranks enqueued different collectives
     kLost,      // a connection to another rank broke
-    kAborted,   // others gave up first, and told this rank
+    kAborted,   // another rank gave up first and told this rank
   };
   Kind kind = Kind::kUnknown;
-  std::vector<int> awaited{};  // ranks of the job that had not come; empty: not known
-  Nanoseconds waited{0};       // of kWaited
-  std::string call{};          // "all_reduce": in which it happened; empty: in none
-  std::uint64_t sequence = 0;  // the call's number; 0: it has none
+  std::vector<int> awaited{};  // job ranks that had not come; empty: not known
+  Nanoseconds waited{0};       // how long this rank waited, of kWaited
+  std::string call{};          // the failed call, "all_reduce"; empty: no call
+  std::uint64_t sequence = 0;  // the call's number; 0: no number
 };
 
 }  // namespace tandem

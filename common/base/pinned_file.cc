@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view kSuffix = ".json";
 
-// A layer takes up to 1 KB, measured at some batches: these are tens of thousands.
+// A layer takes up to 1 KB when measured at some batches, so this holds tens of thousands of
+// layers.
 constexpr Bytes kMost = mib(64);
 
 }  // namespace

@@ -8,28 +8,28 @@
 
 namespace tandem {
 
-// A JSON file that is named where a model's name may stand: "own.json", or with the checksum that
-// it has to have, "own.json#0123456789abcdef", so that what was measured of it never mixes with
-// what another content would give.
+// A JSON file whose path stands in place of a model's name: "own.json", or with the checksum that
+// the file must have, "own.json#0123456789abcdef". The checksum keeps measurements of one content
+// from mixing with measurements of another.
 struct PinnedFile {
   std::string path;
-  std::string checksum{};  // empty: whatever it is
+  std::string checksum{};  // empty: any content
 };
 
-// The file that `name` names; nothing where it is no file's.
+// The file that `name` names; nothing where `name` is not a file's.
 [[nodiscard]] std::optional<PinnedFile> pinned_file(std::string_view name);
 
-// Its text. Usage errors, which begin with what is `read`, as read_whole has them, where it is
-// larger than 64 MiB, and where its checksum is another one.
+// The file's text. Throws usage errors that begin with "reading " and `read`, as read_whole() does,
+// where the file is larger than 64 MiB, and where its checksum differs.
 [[nodiscard]] std::string text_of(const PinnedFile& file, std::string_view read);
 
-// A file's name, below `folder` where it is relative, with the checksum of what lies there now; any
-// other name as it is. Throws as text_of.
+// A file's name, below `folder` where the name is relative, with the checksum of the file's present
+// content; any other name unchanged. Throws as text_of().
 [[nodiscard]] std::string pinned_name(const std::string& name, std::string_view read,
                                       const std::filesystem::path& folder = {});
 
-// What results call it: a pinned file without its folder, so that it is the same one wherever it
-// lies and whoever measures it from where; any other name as it is.
+// The name in results: a pinned file without its folder, so that the name does not depend on where
+// the file lies; any other name unchanged.
 [[nodiscard]] std::string name_in_results(const std::string& pinned);
 
 }  // namespace tandem

@@ -9,7 +9,7 @@ namespace tandem {
 
 // Whether a variable ("NAME" or "NAME=value") would change what is measured: thread counts and
 // kernel choices of libraries, and the twins that Google Benchmark's flags have in the environment.
-// The same prefixes as in tools/lib/setup.sh and tools/torch/twin/place.py.
+// The prefixes are the same as in tools/lib/setup.sh and tools/torch/twin/place.py.
 [[nodiscard]] constexpr bool changes_the_measurement(std::string_view variable) {
   constexpr std::array<std::string_view, 8> kPrefixes{"OMP_", "GOMP_", "KMP_",    "OPENBLAS_",
                                                       "MKL_", "DNNL_", "ONEDNN_", "BENCHMARK_"};

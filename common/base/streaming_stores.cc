@@ -20,11 +20,11 @@ void copy_plainly(float* to, const float* from, std::int64_t count) {
 
 #if defined(__x86_64__)
 
-// Such stores are ordered by nothing but this: not by the release of an atomic.
+// Only this fence orders streaming stores; the release of an atomic does not.
 StreamingStores::~StreamingStores() { _mm_sfence(); }
 
 void StreamingStores::copy(float* to, const float* from, std::int64_t count) {
-  constexpr std::int64_t kFloats = 4;  // in a store
+  constexpr std::int64_t kFloats = 4;  // floats in a store
   const auto past_boundary =
       static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % kFloats);
   const std::int64_t head = std::min(count, (kFloats - past_boundary) % kFloats);

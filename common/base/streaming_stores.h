@@ -5,9 +5,9 @@
 
 namespace tandem {
 
-// Stores that go past the caches to memory, for results too large to stay in them: a line that is
-// written whole is not read first. Whoever reads them, on whatever thread, must do so after this
-// object is gone. Plain stores on machines that have none such. One thread at a time.
+// Stores that bypass the caches, for results too large for the caches: a cache line that is written
+// whole is not read first. A thread, even the writing one, may read the results only after this
+// object is destroyed. Machines without such stores use plain ones. One thread at a time.
 class StreamingStores {
  public:
   StreamingStores() = default;
@@ -15,7 +15,7 @@ class StreamingStores {
   StreamingStores(const StreamingStores&) = delete;
   StreamingStores& operator=(const StreamingStores&) = delete;
 
-  // to[i] = from[i]; the two do not overlap.
+  // Copies to[i] = from[i]; `to` and `from` do not overlap.
   void copy(float* to, const float* from, std::int64_t count);
 };
 

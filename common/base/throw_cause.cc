@@ -6,7 +6,7 @@
 namespace tandem {
 namespace {
 
-// From cause to consequence.
+// The weight of an error, rising from cause to consequence.
 std::size_t weight_of(const Error& error) {
   using Kind = PeerFailure::Kind;
   if (error.kind() != ErrorKind::kCommunication) return 0;

@@ -8,8 +8,9 @@
 
 namespace tandem {
 
-// Throws what went wrong among those who work together, if anything did: the first error of
-// someone's own; else what a communication says was the cause, and last that others gave up.
+// Throws the cause among the errors of ranks that work together, if there is any error: the first
+// error that is no communication error; else a communication error that names a cause, and last an
+// abort by others.
 void throw_cause(const std::vector<std::optional<Error>>& errors);
 
 }  // namespace tandem

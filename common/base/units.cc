@@ -22,7 +22,8 @@ constexpr std::array kByteUnits{
 constexpr std::array kTimeUnits{Unit{"ns", 1}, Unit{"us", 1e3}, Unit{"ms", 1e6}, Unit{"s", 1e9},
                                 Unit{"m", 60e9}};
 
-// The number and the unit's factor multiplied; negative where the text is neither.
+// The number of `text` times its unit's factor; negative where the text is not a number with a
+// unit.
 template <std::size_t N>
 double scaled(std::string_view text, const std::array<Unit, N>& units) {
   double number = 0;
@@ -35,7 +36,7 @@ double scaled(std::string_view text, const std::array<Unit, N>& units) {
   return -1;
 }
 
-// "ns, us, ms or s".
+// The units' names for a message: "ns, us, ms or s".
 template <std::size_t N>
 std::string names_of(const std::array<Unit, N>& units) {
   std::string names;

@@ -10,7 +10,8 @@
 
 namespace tandem {
 
-// A number of bytes. Element counts are plain std::int64_t; the two never mix by accident.
+// A number of bytes. Element counts are plain std::int64_t, so bytes and elements never mix by
+// accident.
 struct Bytes {
   std::int64_t value = 0;
 
@@ -32,19 +33,19 @@ constexpr Bytes kib(std::int64_t n) { return Bytes{n << 10}; }
 constexpr Bytes mib(std::int64_t n) { return Bytes{n << 20}; }
 constexpr Bytes gib(std::int64_t n) { return Bytes{n << 30}; }
 
-// Of `count` elements.
+// The bytes of `count` elements.
 template <class T>
 [[nodiscard]] constexpr Bytes bytes_of(std::int64_t count) {
   return Bytes{count * static_cast<std::int64_t>(sizeof(T))};
 }
 
-// "25MiB", "1GB" (10^9), "512B"; a unit is required. Throws a usage error naming `what`.
+// Parses "25MiB", "1GB" (10^9), "512B"; a unit is required. Throws a usage error naming `what`.
 [[nodiscard]] Bytes parse_bytes(std::string_view text, std::string_view what);
 
-// "8us", "1.5ms", "2s", "100ns"; a unit is required. Throws a usage error naming `what`.
+// Parses "8us", "1.5ms", "2s", "100ns"; a unit is required. Throws a usage error naming `what`.
 [[nodiscard]] Nanoseconds parse_duration(std::string_view text, std::string_view what);
 
-// For people: "16.0 MiB", "12.3 ms".
+// A text for people: "16.0 MiB", "12.3 ms".
 [[nodiscard]] std::string to_string(Bytes bytes);
 [[nodiscard]] std::string to_string(Seconds seconds);
 

@@ -16,8 +16,7 @@ namespace tandem {
 [[nodiscard]] inline Access reads(ConstAnySpan span) { return reads(span.bytes()); }
 [[nodiscard]] inline Access writes(AnySpan span) { return writes(span.bytes()); }
 
-// Throws a logic error unless `mine` and `result` have one type and size, or unless `result` may be
-// written.
+// A logic error where `mine` and `result` differ in type or size.
 void check_same_shape(const char* name, ConstAnySpan mine, ConstAnySpan result);
 
 // Checks a reduction to a root: as check_same_shape() on the root; elsewhere `result` is `mine` or

@@ -245,7 +245,7 @@ class GlooTransport final : public BlockingTransport {
     const BrokenPipeIsAnError guard;
     checked([&] { gather_bytes(on_host_, lengths.data(), ranks * sizeof(std::int64_t)); });
     const auto longest = static_cast<std::size_t>(*std::ranges::max_element(lengths));
-    // An exchange of empty texts is a barrier.
+    // Every text of a barrier is empty.
     if (longest == 0) return std::vector<std::string>(ranks);
     const std::size_t room = (longest + 7) / 8 * 8;  // gloo halves a message
     std::string all(ranks * room, '\0');

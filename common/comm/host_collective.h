@@ -14,30 +14,30 @@
 
 namespace tandem {
 
-// A collective as a host stream's worker carries it out, whatever the transport.
+// A collective as a host stream's worker carries it out, for any transport.
 template <class Body>
 struct HostCollective {
   const char* name = "";  // a literal: "all_reduce"
-  Bytes size;             // of this rank's part
-  // This rank's memory. Peers' is not declared: accesses are reported when the operation starts,
-  // which is before the ranks have met.
+  Bytes size;             // this rank's part
+  // The accesses to this rank's memory. Accesses to peers' memory are not declared: accesses are
+  // reported when the operation starts, which is before the ranks have met.
   std::vector<Access> accesses;
-  // Takes when it is ready by the link model and returns when it ends, both as host::ModelledTime;
-  // they mean nothing without.
+  // Takes the time at which the collective is ready and returns the time at which the collective
+  // ends, both by the link model; without a link model neither time means anything.
   Body body;
 };
 
-// Queues one rank's collectives: numbers them, tells the observer, and puts the collective's name
-// and number before what goes wrong in it. Used by one thread at a time.
+// Queues one rank's collectives: numbers each collective, tells the observer, and puts the
+// collective's name and number before the message of its error. Used by one thread at a time.
 class CollectiveQueue {
  public:
   // `abort` is called where a collective is dropped because its stream has failed: this rank will
-  // not come, and those who would wait for it are told.
+  // not come, and `abort` tells the ranks that would wait for this one.
   CollectiveQueue(const CommunicatorOptions& options, std::function<void()> abort)
       : observer_(options.observer), part_of_(options.part_of), abort_(std::move(abort)) {}
 
-  // Over a modelled link it is a transfer, else an operation. Of any type of body, since every
-  // wrapping of functions costs time in each call.
+  // Enqueues a transfer where the stream has a modelled link, else an operation. Takes any type of
+  // body, since every wrapping of functions costs time in each call.
   template <class Body>
   void enqueue(Stream& stream, HostCollective<Body> collective) {
     host::HostStream& on = host::host_stream(stream);
@@ -57,7 +57,7 @@ class CollectiveQueue {
     }
   }
 
-  // What the one that is enqueued next is called in messages.
+  // The call that messages name for the collective that is enqueued next.
   [[nodiscard]] CollectiveCall next(const char* name, Bytes size) const {
     if (part_of_ != nullptr) return *part_of_;
     return {.sequence = enqueued_ + 1, .name = name, .size = size};
@@ -77,7 +77,7 @@ class CollectiveQueue {
     }
   }
 
-  // What goes wrong names the collective in which it did.
+  // Throws `error` with the name of the collective in which the error happened.
   [[noreturn]] static void fail_in(const CollectiveCall& call, const Error& error);
 
   CollectiveObserver* const observer_;   // may be absent

@@ -21,8 +21,8 @@ std::optional<int> largest_of(std::initializer_list<const char*> variables) {
   return largest;
 }
 
-// Of srun's step. Ranks of an mpirun within an allocation see that of its daemons: mpirun's own
-// words go first.
+// A variable of srun's step, or `otherwise`. Ranks of an mpirun within an allocation see the step
+// of mpirun's daemons, so the callers read mpirun's own variables first.
 int of_step(const char* variable, int otherwise) {
   return largest_of({variable}).value_or(otherwise);
 }

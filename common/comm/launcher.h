@@ -3,14 +3,14 @@
 
 namespace tandem {
 
-// What a launcher (the mpirun of Open MPI or of MPICH, or Slurm's srun) says of this process in the
-// environment, before or without MPI: ranks of the job, and this one's. 1 and 0 where there is
-// none.
+// The number of ranks of the job and the number of this rank, as a launcher (mpirun of Open MPI or
+// MPICH, or Slurm's srun) announces them in the environment, before or without MPI. 1 and 0 without
+// a launcher.
 [[nodiscard]] int announced_ranks();
 [[nodiscard]] int announced_rank();
 
 // Throws a usage error where srun started several ranks without a way by which MPI would find the
-// others: MPI would end the process in words of its own.
+// others: MPI's own message on ending the process would not say what to do.
 void check_ranks_can_meet();
 
 }  // namespace tandem

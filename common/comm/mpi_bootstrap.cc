@@ -18,7 +18,7 @@
 namespace tandem {
 namespace {
 
-// How long a rank that gave up waits for MPI to end the job before it leaves on its own.
+// The time that a rank which gave up waits for MPI to end the job; then the rank leaves alone.
 constexpr Nanoseconds kAbortPatience = std::chrono::seconds(5);
 
 // Patience with MPI's start: on a busy machine processes take seconds to begin.
@@ -37,12 +37,12 @@ bool complete_by(MPI_Request& request, TimePoint deadline) {
   }
 }
 
-// Texts on their way: in one place that stays where it is until MPI is done with it.
+// The texts of one exchange, which stay in one place until MPI has finished with them.
 struct Exchange {
   Exchange(std::string text, std::size_t ranks)
       : mine(std::move(text)), length(static_cast<int>(mine.size())), lengths(ranks) {}
 
-  // Once the lengths are known.
+  // Called once the lengths are known.
   void make_room() {
     offsets.resize(lengths.size());
     std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
@@ -65,7 +65,7 @@ struct Exchange {
   std::string all;
 };
 
-// Around a call that MPI alone can end.
+// Guards a call that only MPI can end.
 ExitGuard guard_against(int rank, Nanoseconds deadline, const Farewell& farewell,
                         const char* what) {
   return {waited_in_vain(rank, deadline, what), deadline, farewell};
@@ -165,8 +165,8 @@ MpiSession::MpiSession(int& argc, char**& argv, Patience patience)
       guard_against(announced_rank(), std::max(patience_.deadline, kShortestStart),
                     patience_.farewell, "MPI to start");
   int provided = MPI_THREAD_SINGLE;
-  // Multiple: a communicator's collectives run on stream workers, its control calls on main's
-  // thread.
+  // MPI_THREAD_MULTIPLE, since a communicator's collectives run on stream workers and its control
+  // calls on the main thread.
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (provided < MPI_THREAD_MULTIPLE) {
     fail(ErrorKind::kFailure,

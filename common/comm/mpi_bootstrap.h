@@ -10,22 +10,22 @@
 
 namespace tandem {
 
-// "Open MPI v4.1.4": the library that this process has, in its own words up to the first comma or
-// line end. Also where MPI was never started.
+// The MPI library of this process, as the library names itself up to the first comma or line end:
+// "Open MPI v4.1.4". May be called where MPI was never started.
 [[nodiscard]] std::string mpi_library_version();
 
-// MPI from start to end of main: made before anything that may use it, destroyed last. Without a
-// launcher it is a world of one. At most one per process.
+// MPI from the start to the end of main: created before, and destroyed after, every user of MPI.
+// Without a launcher the world has one rank. At most one session per process.
 //
-// Nothing here waits for a peer longer than `deadline`: an exchange is then a communication error;
-// MPI's own start and end, which cannot be interrupted, end the process with a line that says so.
-// To start many processes and to wire them up takes what it takes, however short the ranks'
-// patience with each other is: the start has half a minute at least.
+// No call here waits for a peer longer than `deadline`. A late exchange is a communication error;
+// MPI's own start and end cannot be interrupted and end the process with a line that names the
+// wait. The start has half a minute at least, since starting many processes takes time however
+// short the deadline is.
 class MpiSession {
  public:
   struct Patience {
     Nanoseconds deadline = std::chrono::seconds(60);
-    Farewell farewell{};  // of a process that is ended
+    Farewell farewell{};  // the last words of a process that ends itself
   };
   MpiSession(int& argc, char**& argv, Patience patience);
   MpiSession(int& argc, char**& argv) : MpiSession(argc, argv, Patience{}) {}
@@ -33,8 +33,8 @@ class MpiSession {
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
-  // All ranks that the launcher started, on one node or several. Throws a usage error where they
-  // are several of which each believes that it is alone (a launcher of another MPI).
+  // All ranks that the launcher started, on one node or several. Throws a usage error where several
+  // ranks were started and each takes itself for the only one (a launcher of another MPI).
   [[nodiscard]] std::unique_ptr<Bootstrap> bootstrap();
 
  private:

@@ -22,7 +22,8 @@ namespace {
 
 constexpr int kMessageTag = 1;
 
-// For an aborted rank's program to say why, beside its farewell, and for MPI to end the job.
+// The time for an aborted rank's program to report its error beside its farewell, and the time for
+// MPI to end the job.
 constexpr Nanoseconds kGrace = std::chrono::seconds(2);
 constexpr unsigned kSecondsToEnd = 5;
 
@@ -31,10 +32,10 @@ constexpr unsigned kSecondsToEnd = 5;
 // Called where a thread of this process is inside MPI for good.
 void end_job(Bootstrap& bootstrap, const Farewell& farewell, const Error& error) {
   farewell.say(error);
-  // In one piece: the launcher writes to the same place.
+  // The line is written in one piece, since the launcher writes to the same stream.
   std::cerr << std::string(error.what()) + "\n" << std::flush;
   farewell.wait(error);
-  std::signal(SIGALRM, exit_at_once);  // MPI may hang as well
+  std::signal(SIGALRM, exit_at_once);  // bootstrap.abort() may hang inside MPI
   alarm(kSecondsToEnd);
   bootstrap.abort(1);
   _exit(1);
@@ -52,7 +53,7 @@ int ranks_in(MPI_Comm comm) {
   return ranks;
 }
 
-// Collectives and the callers' control messages do not meet: each has an MPI communicator.
+// Collectives and the callers' control messages do not mix: each kind has an MPI communicator.
 class MpiTransport final : public BlockingTransport {
  public:
   MpiTransport(Bootstrap& bootstrap, const CommunicatorOptions& options)
@@ -89,7 +90,8 @@ class MpiTransport final : public BlockingTransport {
     });
   }
 
-  // Through a packed copy: a chunk takes a slice of every rank's part, and those lie apart.
+  // Reduces through a packed copy: a chunk takes a slice of every rank's part, and the slices lie
+  // apart.
   void reduce_scatter(const CollectiveCall& call, ConstAnySpan all, AnySpan mine) override {
     const MpiElement element = elements_.of(mine.dtype());
     const std::int64_t slice = slice_of(mine.dtype());
@@ -182,8 +184,8 @@ class MpiTransport final : public BlockingTransport {
     return texts;
   }
 
-  // Others may wait for this rank inside MPI, where only the job's end reaches them. This rank's
-  // program gets the time to say what went wrong and end the job itself.
+  // Other ranks may wait for this rank inside MPI, where only the job's end reaches them. This
+  // rank's program first gets time to report its error and end the job itself.
   void abort() noexcept override {
     aborted_ = true;
     if (ranks_ == 1) return;
@@ -196,7 +198,7 @@ class MpiTransport final : public BlockingTransport {
  private:
   [[nodiscard]] int job_rank(int rank) const { return job_ranks_[static_cast<std::size_t>(rank)]; }
 
-  // Each wait of a collective has the deadline for itself: progress ends with the last chunk only.
+  // Each wait of a collective has the whole deadline: the collective ends only with its last chunk.
   template <class Call>
   void inside(const CollectiveCall& call, const char* function, Call&& run) {
     if (aborted_) throw aborted_by_others(job_rank(rank_));
@@ -216,7 +218,7 @@ class MpiTransport final : public BlockingTransport {
     }
   }
 
-  // Elements of each rank's part in a chunk.
+  // The elements of each rank's part in a chunk.
   [[nodiscard]] std::int64_t slice_of(DType type) const {
     return std::max<std::int64_t>(1, kMpiChunk.value / size_of(type) / ranks_);
   }
@@ -242,8 +244,8 @@ class MpiTransport final : public BlockingTransport {
   const MpiElements elements_;
   const int rank_;
   const int ranks_;
-  const std::vector<int> job_ranks_;  // of all ranks here, for messages
-  std::vector<std::byte> packed_;     // of the stream's worker
+  const std::vector<int> job_ranks_;  // the job's number of each rank, for messages
+  std::vector<std::byte> packed_;     // used by the stream's worker
   std::atomic<bool> aborted_ = false;
   const Farewell farewell_;
   Watchdog watchdog_;

@@ -14,7 +14,7 @@
 namespace tandem {
 namespace {
 
-// Free for any use: no other group is made at the same time.
+// Any tag will do, since no other group is made at the same time.
 constexpr int kGroupTag = 1;
 
 std::vector<int> world_ranks_of(Bootstrap& bootstrap) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI's objects as owners, and its error codes as errors.
+// Owners of MPI's objects, and errors from MPI's error codes.
 #pragma once
 
 #include <mpi.h>
@@ -15,11 +15,12 @@ namespace tandem {
 // A communication error that names the function, where `code` is not success.
 void check_mpi(int code, const char* function);
 
-// A communicator of its own, which returns errors instead of ending the job.
+// An MPI communicator of its owner alone, which returns errors instead of ending the job.
 class MpiComm {
  public:
-  // Of the processes that are the bootstrap's ranks, in its order. Collective among them, as is its
-  // end. Where MPI waits for a rank past `deadline`, the process ends with a line that says so.
+  // Makes an MPI communicator of the bootstrap's ranks, in the bootstrap's order. The constructor
+  // and the destructor are collective among these ranks. Where MPI waits for a rank past
+  // `deadline`, the process ends with a line that names the wait.
   MpiComm(Bootstrap& bootstrap, Nanoseconds deadline, const Farewell& farewell = {});
   ~MpiComm();
   MpiComm(const MpiComm&) = delete;
@@ -36,8 +37,8 @@ class MpiComm {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-// A type of elements and its sum. MPI's own for fp32. For 16 bits, a type of two bytes and a sum
-// that is computed in float and rounded to nearest at each addition of two operands.
+// A type of elements and the sum for that type. fp32 uses MPI's own. A 16-bit type has a type of
+// two bytes, and a sum computed in float and rounded to nearest at each addition of two operands.
 struct MpiElement {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Op sum = MPI_OP_NULL;

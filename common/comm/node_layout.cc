@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// Another after each start of the kernel; "" where it does not say.
+// An identifier that changes with each boot of the kernel; "" where the kernel gives none.
 std::string boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;

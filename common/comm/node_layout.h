@@ -8,30 +8,31 @@
 
 namespace tandem {
 
-// Which ranks of a job share a node. Nodes are numbered in the order of their lowest ranks.
+// The ranks of a job by node. Nodes are numbered in the order of their lowest ranks.
 struct NodeLayout {
   std::vector<int> node_of_rank;
-  std::vector<std::string> hosts;  // names, by node
+  std::vector<std::string> hosts;  // host names, by node
 
   [[nodiscard]] int nodes() const { return static_cast<int>(hosts.size()); }
   [[nodiscard]] int node_of(int rank) const { return node_of_rank[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] std::vector<int> ranks_of(int node) const;  // ascending
-  // Among the ranks of its node, from 0.
+  // The rank's number among the ranks of its node, from 0.
   [[nodiscard]] int local_rank(int rank) const;
-  // True where every node has as many ranks.
+  // True where all nodes have the same number of ranks.
   [[nodiscard]] bool is_even() const;
 };
 
-// What a rank says of the place that it runs at. Ranks share a node where both are equal.
+// The node of a rank, as that rank describes it. Two ranks share a node where both fields are
+// equal.
 struct NodeIdentity {
-  std::string host;    // its name
-  std::string memory;  // tells apart places of one name whose ranks could not share memory
+  std::string host;    // the host's name
+  std::string memory;  // differs where ranks of one host name cannot share memory
 };
 
 [[nodiscard]] NodeLayout group_by_node(const std::vector<NodeIdentity>& ranks);
 
-// This process's: the host name, and which boot of a kernel and which /dev/shm it sees. Ranks in
-// containers of one machine thereby share a node only where they could share memory.
+// This process's identity: the host name, the kernel's boot and the /dev/shm that the process sees.
+// So ranks in containers of one machine share a node only where they can share memory.
 [[nodiscard]] NodeIdentity own_node();
 
 // Collective; the same on all ranks.

@@ -15,7 +15,7 @@ std::shared_ptr<LinkPorts> make_node_link_ports(Bootstrap& bootstrap) {
     if (bootstrap.rank() == 0) mapping->reserve(Bytes{0}, size);
   });
   auto* const ports = std::launder(reinterpret_cast<LinkPorts*>(mapping->data()));
-  return {mapping, ports};  // zero is their initial state
+  return {mapping, ports};  // zeros are the ports' initial state
 }
 
 }  // namespace tandem

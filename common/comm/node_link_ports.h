@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-// Ports of a modelled link in memory that all ranks of the node see: what
-// PlatformOptions::link_ports wants where each rank opens a platform of its own. Collective.
+// The ports of a modelled link in memory that all ranks of the node see, for
+// PlatformOptions::link_ports where each rank opens its own platform. Collective.
 [[nodiscard]] std::shared_ptr<LinkPorts> make_node_link_ports(Bootstrap& bootstrap);
 
 }  // namespace tandem

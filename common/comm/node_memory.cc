@@ -15,7 +15,7 @@ namespace {
 
 using Mapping = std::shared_ptr<host::SharedMapping>;
 
-// Threads: rank 0 maps, the others copy its pointer while it stands still.
+// Rank 0 maps the memory, and the other threads copy rank 0's pointer before rank 0 goes on.
 Mapping map_for_threads(Bootstrap& bootstrap, Bytes size, const std::string& name) {
   Mapping mapping;
   attempt_together(bootstrap, [&] {
@@ -30,12 +30,13 @@ Mapping map_for_threads(Bootstrap& bootstrap, Bytes size, const std::string& nam
   return mapping;
 }
 
-// Processes: rank 0 makes it under a name, the others open that, then the name goes.
+// Rank 0 creates the memory under a name, the other processes open that name, and rank 0 removes
+// it.
 Mapping map_for_processes(Bootstrap& bootstrap, Bytes size, const std::string& my_name) {
   const std::string name = broadcast(bootstrap, my_name, 0);
   const bool makes = bootstrap.rank() == 0;
   Mapping mapping;
-  // A peer may be lost at any of it: whatever was made, its name goes.
+  // A peer may be lost at any step, so the name is removed after an error as well.
   const auto error = capture_error([&] {
     attempt_together(bootstrap, [&] {
       if (makes) mapping = host::SharedMapping::create_named(name, size);
@@ -44,7 +45,7 @@ Mapping map_for_processes(Bootstrap& bootstrap, Bytes size, const std::string& m
       if (!makes) mapping = host::SharedMapping::open_named(name, size);
     });
   });
-  if (makes && mapping) host::SharedMapping::unlink(name);  // whether all opened it or not
+  if (makes && mapping) host::SharedMapping::unlink(name);  // also where some rank did not open it
   if (error) throw Error(*error);
   return mapping;
 }
@@ -52,8 +53,9 @@ Mapping map_for_processes(Bootstrap& bootstrap, Bytes size, const std::string& m
 }  // namespace
 
 Mapping map_node_memory(Bootstrap& bootstrap, Bytes size) {
-  static std::atomic<int> made{0};  // of this process, so that names differ
-  // The time as well: a process that was killed may have left its name, and process numbers return.
+  static std::atomic<int> made{0};  // counts this process's mappings, so that names differ
+  // The name holds the time as well: a killed process may have left its name behind, and process
+  // numbers return.
   const std::string name = fmt::format("/tandem.{}.{}.{}", getpid(), made.fetch_add(1),
                                        Clock::now().time_since_epoch().count());
   return bootstrap.shares_address_space() ? map_for_threads(bootstrap, size, name)

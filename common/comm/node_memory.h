@@ -8,9 +8,10 @@
 
 namespace tandem {
 
-// One mapping that all ranks of the node see, zero-filled. Collective. Threads get the very same
-// mapping (one address, which ThreadSanitizer needs), processes one each onto the same pages.
-// Before any touch, ranks reserve what they use of it, and agree that all could.
+// One zero-filled mapping that all ranks of the node see. Collective. Threads share the same
+// mapping (one address, which ThreadSanitizer needs); each process has a mapping onto the same
+// pages. Before any rank touches the mapping, each rank reserves the pages that it uses, and all
+// ranks agree that every reservation succeeded.
 [[nodiscard]] std::shared_ptr<host::SharedMapping> map_node_memory(Bootstrap& bootstrap,
                                                                    Bytes size);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int kRounds = 9;
 constexpr std::uint32_t kExchanges = 1000;  // there and back
 
-// Spins on purpose: what is measured is the cores' distance, not the scheduler's.
+// Spins on purpose: the measurement is of the cores' distance, not of the scheduler.
 void await(const std::atomic<std::uint32_t>& word, std::uint32_t value) {
   while (word.load(std::memory_order_acquire) != value) {
   }

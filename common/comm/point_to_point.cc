@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-// Of the two who meet, the lower rank is 0.
+// The lower rank of the two has index 0 in their meeting.
 Opening opening_of(const PointToPoint::Message& message) {
   return {.note = message.note,
           .root = message.from < message.to ? 0 : 1,
@@ -54,7 +54,7 @@ host::ModelledTime PointToPoint::send(const Message& message, ConstByteSpan valu
     for (std::int64_t done = 0; done < values.size(); done += kStageBytes) {
       copy_bytes(stage, values.data() + done, staged_part(values.size(), done));
       meeting.meet();
-      meeting.meet();  // the receiver has it
+      meeting.meet();  // waits until the receiver has the chunk
     }
   }
   return meeting.close(opening);

@@ -10,23 +10,24 @@
 
 namespace tandem {
 
-// Messages between two ranks of a node, as their streams' workers carry them out. What the sender
-// allocated from the communicator, the receiver takes itself; else it passes through the sender's
-// stage, a chunk at a time.
+// Messages between two ranks of a node, as their streams' workers carry them out. Where the
+// communicator allocated the sender's memory, the receiver copies from that memory itself; else the
+// message passes through the sender's stage, a chunk at a time.
 class PointToPoint {
  public:
-  struct Side {  // of this rank
+  struct Side {  // this rank's facts
     int rank = 0;
     host::Sharing sharing = host::Sharing::kThreads;
-    std::vector<DeviceId> devices{};  // of all ranks
-    std::vector<int> job_ranks{};     // of all ranks, for messages
+    std::vector<DeviceId> devices{};  // by rank
+    std::vector<int> job_ranks{};     // job ranks by rank, for messages
     Nanoseconds deadline{0};
     host::HostLink* link = nullptr;
   };
   PointToPoint(ControlBlock& control, const Side& side, const Allocations& allocations,
                Place stage);
 
-  // As Opening has it for a message from `from` to `to`; by the link model it takes `duration`.
+  // The facts of an Opening for a message from rank `from` to rank `to`; the message takes
+  // `duration` by the link model.
   struct Message {
     int from = 0;
     int to = 0;
@@ -46,7 +47,7 @@ class PointToPoint {
   const int rank_;
   const Allocations& allocations_;
   const Place stage_;
-  std::vector<std::unique_ptr<CollectiveMeeting>> meetings_;  // by peer; none with itself
+  std::vector<std::unique_ptr<CollectiveMeeting>> meetings_;  // by peer; null at this rank
 };
 
 }  // namespace tandem

@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::int64_t kLine = 16;     // floats in a cache line
 constexpr std::int64_t kBlock = 2048;  // elements that are summed while they stay in the L1 cache
-// Elements of a rank's share from which results leave the caches anyway: 8 MiB, which is 16 MiB of
-// a call of two ranks, where streaming begins to pay (half of that: no difference; below: a loss).
+// The size of a rank's share, in elements, from which results leave the caches anyway: 8 MiB, which
+// is 16 MiB of a call of two ranks, where streaming begins to pay (at half of that streaming makes
+// no difference; below that it loses).
 constexpr std::int64_t kStreamed = 2 << 20;
 
 TANDEM_VECTOR_CLONES
@@ -38,7 +39,7 @@ void multiply(float* values, std::int64_t count, float factor) {
   for (std::int64_t i = 0; i < count; ++i) values[i] *= factor;
 }
 
-// Loads, adds and stores per type: templates cannot be cloned for vector widths.
+// Loads, adds and stores, overloaded per type since templates cannot be cloned for vector widths.
 void load(float* sum, const BFloat16* values, std::int64_t count) { widen(count, values, sum); }
 void load(float* sum, const Float16* values, std::int64_t count) { widen(count, values, sum); }
 void load(float* sum, const float* values, std::int64_t count) {
@@ -53,7 +54,8 @@ TANDEM_VECTOR_CLONES
 void add_to(float* __restrict sum, const BFloat16* __restrict values, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) sum[i] += static_cast<float>(values[i]);
 }
-// Widened apart: only the loop in base has the machine's instructions for this format.
+// Widens into a buffer, since only the loop in base uses the machine's instructions for this
+// format.
 void add_to(float* sum, const Float16* values, std::int64_t count) {
   std::array<float, kBlock> wide;
   widen(count, values, wide.data());
@@ -81,7 +83,7 @@ void sum_block(float* sum, const Buffers<T>& buffers, Share block, float factor)
   if (factor != 1.0F) multiply(sum, block.count, factor);
 }
 
-// A block is summed apart, then copied to all.
+// Sums a block in a buffer of its own, then copies the sums to all destinations.
 template <class T>
 void reduce_block(const Buffers<T>& buffers, Share block, float factor) {
   std::array<float, kBlock> sum;
@@ -89,15 +91,15 @@ void reduce_block(const Buffers<T>& buffers, Share block, float factor) {
   for (T* const to : buffers.destinations) store(to + block.first, sum.data(), block.count);
 }
 
-// What lies in a source is in the caches already.
+// Whether no destination is a source: the elements of a source are in the caches already.
 bool lie_apart(const Buffers<float>& buffers) {
   return std::none_of(buffers.destinations.begin(), buffers.destinations.end(), [&](float* to) {
     return std::find(buffers.sources.begin(), buffers.sources.end(), to) != buffers.sources.end();
   });
 }
 
-// Large results that lie apart, for several ranks. What only the one that reduces gets, it reads
-// next.
+// Streams large results that lie apart and go to several ranks. A result for the reducing rank
+// alone stays in the caches, since that rank reads the result next.
 bool reduce_streamed(const Buffers<float>& buffers, Share elements, float factor) {
   const bool is_for_others = buffers.destinations.size() > 1;
   if (!is_for_others || elements.count < kStreamed || !lie_apart(buffers)) return false;

@@ -13,7 +13,8 @@
 namespace tandem {
 namespace {
 
-// How soon a parked rank notices an abort, or that it was not woken by one that spins.
+// The time after which a parked rank notices an abort, or a peer that spins and so did not wake
+// this rank.
 constexpr Nanoseconds kSlice = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -44,7 +45,7 @@ void Rendezvous::meet() {
   }
 }
 
-// Counts may wrap; a peer is at most one meeting ahead, so the difference tells.
+// Counts may wrap. A peer is at most one meeting ahead, so the sign of the difference tells.
 bool Rendezvous::is_here(std::uint32_t count) const {
   return static_cast<std::int32_t>(count - round_) >= 0;
 }
@@ -67,7 +68,7 @@ void Rendezvous::fail_to_wait() const {
     if (!is_here(arrival(peer).count.load(std::memory_order_acquire)))
       failure.awaited.push_back(job_rank(peer));
   }
-  if (failure.awaited.empty()) return;  // the last of them has come just now
+  if (failure.awaited.empty()) return;  // the last missing rank has just come
   const bool is_one = failure.awaited.size() == 1;
   const std::string awaited = fmt::format("{}", fmt::join(failure.awaited, ", "));
   fail(std::move(failure),

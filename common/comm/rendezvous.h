@@ -14,65 +14,68 @@ namespace tandem {
 
 constexpr int kMaxRanks = 64;
 
-// Counts of arrivals in memory that all ranks of a node see: what barriers are made of. Plain data,
-// zero is the initial state. A rank's count lies on a cache line of its own.
+// The counts of arrivals in memory that all ranks of a node see, from which barriers are made.
+// Plain data with zero as the initial state. A rank's count lies on a cache line of its own.
 struct RendezvousState {
-  // What a rank brings to a collective.
+  // The facts that a rank brings to a collective.
   struct Brought {
-    std::int64_t allocation = 0;    // of its memory; 0: none that others see
-    std::int64_t offset_bytes = 0;  // into that
-    std::int64_t ready = 0;         // when it could start by the model, nanoseconds of Clock
-    std::int64_t lateness = 0;      // nanoseconds on the way there
+    std::int64_t allocation = 0;    // allocation of the memory; 0: other ranks cannot see it
+    std::int64_t offset_bytes = 0;  // offset into the rank's region
+    std::int64_t ready = 0;         // start by the link model, nanoseconds of Clock
+    std::int64_t lateness = 0;      // nanoseconds of lateness up to `ready`
   };
   struct alignas(64) Arrival {
     host::Word count;
-    std::int64_t note;  // what this rank came for, to be compared
-    double value;       // what it brings to an all-gather
+    std::int64_t note;  // hash of this rank's collective, which peers compare
+    double value;       // this rank's number of an all-gather
     Brought brought;
-    std::int64_t decided;  // what it settled for all
+    std::int64_t decided;  // the value that this rank decided for all ranks
   };
   static_assert(sizeof(Arrival) == 64);
   alignas(64) host::Word aborted;
   std::array<Arrival, kMaxRanks> arrivals;
 };
 
-// Who meets, and for how long they wait.
+// The ranks that meet, and how long each waits for the others.
 struct Meeters {
   host::Sharing sharing = host::Sharing::kThreads;
-  std::vector<int> ranks{};  // in the job, for messages; each has the arrival at its index
+  std::vector<int> ranks{};  // job ranks, for messages; each has the arrival at its index
   int mine = 0;              // index of this rank
   Nanoseconds deadline{0};
 };
 
-// One rank's side of a rendezvous. Used by one thread at a time; two threads of a rank that both
-// meet others (host and stream) use two of them, on two states. Below, a rank is its index among
-// the meeters.
+// One rank's side of a rendezvous. Used by one thread at a time: a rank whose host thread and
+// stream worker both meet other ranks has two rendezvous, on two states. Below, a rank is its index
+// among the meeters.
 class Rendezvous {
  public:
-  // A usage error where there are more meeters than arrivals.
+  // Throws a usage error where there are more meeters than arrivals.
   Rendezvous(RendezvousState& state, Meeters meeters)
       : Rendezvous(state.aborted, state.arrivals, std::move(meeters)) {}
 
-  // On arrivals of their own.
+  // A rendezvous on the caller's arrivals instead of a state's.
   Rendezvous(host::Word& aborted, std::span<RendezvousState::Arrival> arrivals, Meeters meeters);
 
-  // Returns once every rank has called it this many times. What was written before by any rank is
-  // then visible to all. Throws a communication error at the deadline, naming who is missing, and
-  // soon after an abort: those who wait, and all who come later.
+  // Returns once every rank has called meet() as many times as this rank. Writes of every rank
+  // before its call are then visible to all. Throws a communication error, which names the missing
+  // ranks, at the deadline, and soon after an abort; so does every later call.
   void meet();
 
-  // As meet(), with a note that must be the same on every rank: else a communication error, on all.
+  // As meet(), with a note that must be the same on every rank: else every rank throws a
+  // communication error.
   void meet_for(std::int64_t note);
 
-  // Values cross in a meeting: set before, read after, and meet again before the next set.
+  // A rank sets its value before a meeting; others read the value after that meeting; all meet
+  // again before the next value is set.
   void set_value(double value);
   [[nodiscard]] double value_of(int rank) const;
 
-  // The same for what collectives need: brought before a meeting, read until the next one.
+  // As set_value(), for the facts of a collective: brought before a meeting, read until the next
+  // meeting.
   void bring(const RendezvousState::Brought& brought);
   [[nodiscard]] const RendezvousState::Brought& brought_by(int rank) const;
 
-  // What a rank settled after a meeting is read after the next one.
+  // A value that a rank decides after a meeting is read after the next meeting.
   void decide(std::int64_t value);
   [[nodiscard]] std::int64_t decided_by(int rank) const;
 
@@ -87,7 +90,7 @@ class Rendezvous {
   void check_not_aborted() const;
   void wait_for(int peer, TimePoint deadline);
   [[nodiscard]] bool is_here(std::uint32_t count) const;
-  void fail_to_wait() const;  // names all who are missing; returns where nobody is any more
+  void fail_to_wait() const;  // names all missing ranks; returns where none is missing any more
 
   [[nodiscard]] int size() const { return static_cast<int>(meeters_.ranks.size()); }
   [[nodiscard]] RendezvousState::Arrival& arrival(int index) const {

@@ -15,14 +15,14 @@ std::unique_ptr<Communicator> make_communicator_of_nodes(Bootstrap& world, const
                                                          const CommunicatorOptions& options) {
   const int rank = world.rank();
   CommunicatorsOfNodes parts;
-  // The parts are not observed: the whole is.
+  // The whole operation is observed, not its parts.
   CommunicatorOptions of_part = options;
   of_part.observer = nullptr;
   of_part.part_of = parts.whole.get();
   Bootstrap& on_node = *parts.bootstraps.emplace_back(world.split(nodes.node_of(rank)));
   Bootstrap& between =
       *parts.bootstraps.emplace_back(world.split(colour_between_nodes(nodes, rank)));
-  // A node that has no room fails on all others too, before they wait for it.
+  // Where one node has no room, this call fails on all nodes, before any node waits for that one.
   attempt_together(world,
                    [&] { parts.node = make_shared_memory_communicator(on_node, device, of_part); });
   if (meets_other_nodes(nodes, rank)) {

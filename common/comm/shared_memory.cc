@@ -28,7 +28,7 @@ constexpr std::int64_t kPage = 4096;
 
 std::int64_t round_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
-// What the ranks' notes tell apart.
+// The kinds of collectives that the ranks' notes tell apart.
 enum class Kind {
   kSum,
   kAverage,
@@ -42,7 +42,7 @@ enum class Kind {
   kMessage
 };
 
-// The same place in every rank's memory, by rank.
+// The addresses of one place in every rank's memory, by rank.
 using Views = std::vector<std::byte*>;
 
 std::vector<const std::byte*> as_sources(const Views& views, std::int64_t offset_bytes = 0) {
@@ -83,12 +83,12 @@ class SharedMemoryCommunicator final : public Communicator {
   [[nodiscard]] int size() const override { return bootstrap_.size(); }
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
-    on_host_.meet();  // a rank that gave up is noticed here: the bootstrap may wait for it for ever
+    on_host_.meet();  // finds a rank that gave up, for which the bootstrap may wait for ever
     const std::int64_t stride = round_up(std::max<std::int64_t>(size.value, 1), kPage);
     const auto mapping = map_node_memory(bootstrap_, Bytes{stride * this->size()});
     std::unique_ptr<Buffer> buffer;
     attempt_together(bootstrap_, [&] {
-      // Each rank its own region, once the device is known to have room for it.
+      // Each rank adopts its own region once the device is known to have room for the region.
       buffer = device_.adopt(mapping->data() + rank() * stride, size, mapping,
                              [&] { mapping->reserve(Bytes{rank() * stride}, Bytes{stride}); });
     });
@@ -230,7 +230,7 @@ class SharedMemoryCommunicator final : public Communicator {
     on_host_.meet();
     std::vector<double> values;
     for (int peer = 0; peer < size(); ++peer) values.push_back(on_host_.value_of(peer));
-    on_host_.meet();  // nobody sets the next value before all have read this one
+    on_host_.meet();  // no rank sets the next value before all have read this one
     return values;
   }
 
@@ -249,14 +249,14 @@ class SharedMemoryCommunicator final : public Communicator {
         .sharing = sharing_, .ranks = bootstrap_.job_ranks(), .mine = rank(), .deadline = deadline};
   }
 
-  // A collective that does the same with the same elements of every rank's memory.
+  // A collective that does the same work on the same elements of every rank's memory.
   struct Symmetric {
     Kind kind = Kind::kSum;
     int root = 0;
     ConstAnySpan mine{};
     AnySpan result{};
-    bool result_is_roots_alone = false;  // apart from its part: staged, as others see none
-    bool changes_result = true;          // this rank's
+    bool result_is_roots_alone = false;  // result lies apart on the root, so the call is staged
+    bool changes_result = true;          // whether this rank's result changes
     Nanoseconds duration{0};             // over the modelled link
     std::function<void(const Views& from, const Views& to, std::int64_t count)> move{};
   };
@@ -286,8 +286,8 @@ class SharedMemoryCommunicator final : public Communicator {
                                         : transfer_time(link->model(), values.size_bytes())};
   }
 
-  // Scatter and gather are copies one after the other through the root's port; the root's own block
-  // crosses the link only where it lies on the host.
+  // Scatter and gather copy one block after the other through the root's port; the root's own block
+  // crosses the link only where the root's side is host memory.
   [[nodiscard]] BlockTransfer::Plan plan_of(Kind kind, const std::vector<Block>& blocks, int root,
                                             DType type, DeviceId at_root) const {
     Note note{static_cast<std::int64_t>(kind), root, static_cast<std::int64_t>(type)};
@@ -313,9 +313,10 @@ class SharedMemoryCommunicator final : public Communicator {
             .name = name, .size = size, .accesses = std::move(accesses), .body = std::move(body)});
   }
 
-  // Once on memory that all ranks see, else staged chunk by chunk.
+  // Moves all elements at once where every rank sees the memory, else in staged chunks.
   void enqueue_symmetric(Stream& stream, const char* name, Symmetric collective) {
-    // Looked up now: the caller may allocate, or free, before the stream is there.
+    // The places are looked up now, since the caller may allocate or free memory before the stream
+    // runs the collective.
     const bool staged = collective.result_is_roots_alone;
     const Place from = staged ? Place{} : allocations_.place_of(collective.mine.data());
     const Place to = staged ? Place{} : allocations_.place_of(collective.result.data());
@@ -361,8 +362,9 @@ class SharedMemoryCommunicator final : public Communicator {
     return end;
   }
 
-  // Every rank's place of the collective that was opened last, where all ranks see all of them.
-  // All ranks come to the same: one that has freed its part of what another brought fails.
+  // The address of every rank's memory of the collective that was opened last; nothing where some
+  // rank's memory was not allocated here. All ranks get the same answer: where a rank has freed its
+  // part of another rank's allocation, all ranks fail.
   [[nodiscard]] std::optional<Views> seen_by_all() {
     for (int peer = 0; peer < size(); ++peer) {
       if (!on_stream_.place_of(peer).is_allocated()) return std::nullopt;
@@ -376,7 +378,8 @@ class SharedMemoryCommunicator final : public Communicator {
     return views;
   }
 
-  // Of every rank's part, bytes part.offset .. + part.count to their place in `all`.
+  // Copies bytes part.offset .. part.offset + part.count of every rank's part to their place in
+  // `all`.
   void copy_parts(const Views& parts, ByteSpan all, Block part) const {
     const std::int64_t stride = all.size() / size();
     for (int peer = 0; peer < size(); ++peer) {
@@ -385,7 +388,7 @@ class SharedMemoryCommunicator final : public Communicator {
     }
   }
 
-  // Each rank fills its stage and takes from all.
+  // Each rank fills its stage and copies from all stages.
   void gather_staged(ConstByteSpan mine, ByteSpan all) {
     const Views stages = allocations_.views_of(stage_place_);
     for (std::int64_t done = 0; done < mine.size(); done += kStageBytes) {
@@ -397,7 +400,7 @@ class SharedMemoryCommunicator final : public Communicator {
     }
   }
 
-  // A stage holds as much for every rank.
+  // A rank's stage is divided evenly among all ranks.
   void reduce_staged(ConstAnySpan all, AnySpan mine, Reduction reduction) {
     const Views stages = allocations_.views_of(stage_place_);
     const std::int64_t room = kStageBytes / size() / kPage * kPage;

@@ -67,7 +67,7 @@ class SoloCommunicator final : public Communicator {
   void abort() noexcept override {}
 
  private:
-  // The host is told as soon as it is enqueued: nobody is waited for.
+  // The observer hears of start and end at the call, since no peer is waited for.
   void move(Stream& stream, const char* name, ConstAnySpan from, AnySpan to) {
     const CollectiveCall call{.sequence = ++enqueued_, .name = name, .size = to.size_bytes()};
     if (observer_ != nullptr) observer_->enqueued(call);

@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-// A world of one rank, on any device: what is to be moved is copied on the stream, and nobody is
-// waited for. For jobs that have one rank and need a communicator for form's sake.
+// A world of one rank, on any device: a collective copies its values on the stream and waits for no
+// peer. For jobs of one rank whose strategy needs a communicator.
 [[nodiscard]] std::unique_ptr<Communicator> make_solo_communicator(
     Device& device, const CommunicatorOptions& options = {});
 

@@ -15,7 +15,7 @@
 namespace tandem {
 namespace {
 
-// A host device for this rank, on a core of its own where there are as many.
+// A platform with a host device for this rank, on a core of its own where there are enough cores.
 std::unique_ptr<Platform> open_host(Bootstrap& bootstrap) {
   const NodeLayout nodes = find_nodes(bootstrap);
   const std::vector<int> cores = host::allowed_cores();
@@ -33,7 +33,7 @@ class StagedCommunicator final : public Communicator {
         inner_stream_(host_->device(0).make_stream(StreamPriority::kNormal)),
         is_free_(device.make_event()) {}
 
-  // What was copied back last may still be on its way out of the stage.
+  // The last copy out of the stage may still run, so the stage has to wait.
   ~StagedCommunicator() override {
     static_cast<void>(capture_error([this] { wait_for_stage(); }));
   }
@@ -157,10 +157,11 @@ class StagedCommunicator final : public Communicator {
   };
   using Copies = std::vector<Copy>;
 
-  // Of a scatter or gather: this rank's block, and on root everyone's, close together.
+  // The stage of a scatter or gather: this rank's block, and on the root all ranks' blocks without
+  // gaps.
   struct Sides {
     AnySpan mine{};
-    AnySpan all{};  // empty but on root
+    AnySpan all{};  // empty on ranks other than the root
     std::vector<Block> blocks{};
   };
 
@@ -170,12 +171,13 @@ class StagedCommunicator final : public Communicator {
                  to_string(device_.id()), to_string(stream.device()));
   }
 
-  // The stage's memory, as the host device's: the inner communicator takes no other.
+  // The stage's memory under the host device's id, the only device that the inner communicator
+  // takes.
   [[nodiscard]] AnySpan on_stage(std::int64_t offset, std::int64_t count, DType type) const {
     return {memory_->bytes().data() + offset * size_of(type), count, type, host_->device(0).id()};
   }
 
-  // Room for as much; kept, and made larger where it is too small.
+  // Makes the stage at least `size` large; a larger stage is kept.
   void make_room(Bytes size) {
     if (memory_ && memory_->bytes().size() >= size.value) return;
     wait_for_stage();
@@ -225,7 +227,7 @@ class StagedCommunicator final : public Communicator {
     return copies;
   }
 
-  // The runtime knows pinned memory as the host's.
+  // Marks a span as host memory, as which the runtime knows pinned memory.
   template <class Span>
   [[nodiscard]] static Span as_host_memory(Span span) {
     return {span.data(), span.size(), {Backend::kHost, DeviceId::kHostMemory}};
@@ -242,7 +244,7 @@ class StagedCommunicator final : public Communicator {
     return data >= all.data() && data < all.data() + all.size();
   }
 
-  // Between a root's side on the host and the stage the stream copies nothing: the caller does.
+  // Enqueues a copy. Where the root's side is host memory, the caller copies instead of the stream.
   static void enqueue_between(Stream& stream, const Copy& copy, bool into_stage) {
     const ConstAnySpan device_side = into_stage ? copy.from : ConstAnySpan(copy.to);
     if (device_side.device().is_host_memory()) {
@@ -257,8 +259,8 @@ class StagedCommunicator final : public Communicator {
     }
   }
 
-  // Into the stage, once it is free; done on return. A rank whose stream has failed will not come,
-  // and those who would wait for it are told.
+  // Copies into the stage once the stage is free, and returns when the copies are done. A rank
+  // whose stream has failed will not come, so abort() tells the ranks that would wait for this one.
   void bring(Stream& stream, const Copies& copies) {
     const auto error = capture_error([&] {
       stream.wait(*is_free_);
@@ -292,7 +294,7 @@ class StagedCommunicator final : public Communicator {
   const std::unique_ptr<Communicator> inner_;
   const std::unique_ptr<Stream> inner_stream_;
   std::unique_ptr<Buffer> memory_;        // pinned: the stage; absent before the first call
-  const std::unique_ptr<Event> is_free_;  // what was last copied out of it is
+  const std::unique_ptr<Event> is_free_;  // recorded after the last copy out of the stage
 };
 
 }  // namespace

@@ -13,14 +13,15 @@ namespace tandem {
 using MakeHostCommunicator =
     std::function<std::unique_ptr<Communicator>(Device& host, const CommunicatorOptions& options)>;
 
-// Collectives among devices of any kind by way of the host: copied into pinned memory, moved there
-// by a host communicator, and copied back. For GPUs without NCCL, or that several ranks share.
+// Collectives among devices of any kind through the host: values are copied into pinned memory,
+// moved there by a host communicator, and copied back. For GPUs without NCCL, or GPUs that several
+// ranks share.
 //
-// The caller waits at each call until the values are back in pinned memory, so nothing overlaps
-// with what it would have enqueued meanwhile; and what goes wrong is thrown at the call. That is on
+// The caller waits in each call until the values are back in pinned memory, so a collective
+// overlaps with no later work of the caller, and its errors are thrown by the call. The wait is on
 // purpose: a stream that waited for the host instead would hold up other ranks on the same GPU.
 //
-// Collective; `bootstrap` and `device` outlive it.
+// Collective; `bootstrap` and `device` outlive the communicator.
 [[nodiscard]] std::unique_ptr<Communicator> make_staged_communicator(
     Bootstrap& bootstrap, Device& device, const CommunicatorOptions& options,
     const MakeHostCommunicator& make_host);

@@ -8,9 +8,10 @@
 
 namespace tandem {
 
-// Another communicator, whose all-reduces can be left out: what a program costs without them, with
-// all else as it is. The switch is read as an all-reduce is enqueued, and has to stand the same way
-// on all ranks then; while it is off, `result` keeps what it holds. As thread-safe as the other.
+// Another communicator whose all-reduces can be left out, to measure a program without all-reduces
+// and otherwise unchanged. The switch is read when an all-reduce is enqueued, and must then have
+// the same value on all ranks. While the switch is off, `result` keeps its values. As thread-safe
+// as the other communicator.
 class SwitchedCommunicator final : public Communicator {
  public:
   using Switch = std::shared_ptr<const std::atomic<bool>>;

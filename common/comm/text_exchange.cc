@@ -12,7 +12,7 @@
 namespace tandem {
 
 struct TextExchange::Slot {
-  std::size_t size;  // of the whole text
+  std::size_t size;  // size of the whole text
   std::array<char, 4096 - sizeof(std::size_t)> part;
 };
 
@@ -52,7 +52,7 @@ std::vector<std::string> TextExchange::all_gather(const std::string& mine) {
       longest = std::max(longest, from.size);
     }
     done += std::tuple_size_v<decltype(Slot::part)>;
-    meeting_.meet();  // nobody puts the next part before all have read this one
+    meeting_.meet();  // no rank puts the next part before all have read this one
   } while (done < longest);
   return all;
 }

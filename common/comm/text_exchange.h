@@ -14,7 +14,7 @@ namespace tandem {
 // Texts of any length among the ranks of a node, through a slot of a page per rank.
 class TextExchange {
  public:
-  // Collective. `meeting` is that of the thread which calls all_gather(); it outlives this.
+  // Collective. `meeting` belongs to the thread that calls all_gather() and outlives this exchange.
   TextExchange(Bootstrap& bootstrap, Rendezvous& meeting);
 
   // Every rank's text, by rank.

@@ -37,7 +37,7 @@ class ThreadBootstrap final : public Bootstrap {
   ThreadGroup& group_;
   const int rank_;
   const std::vector<int> job_ranks_;
-  int splits_ = 0;  // so far: the same on all ranks
+  int splits_ = 0;  // splits so far, the same number on all ranks
 };
 
 }  // namespace
@@ -68,7 +68,7 @@ std::vector<std::string> ThreadGroup::all_gather(int rank, const std::string& mi
                                            [&] { return round_ != round || aborted_; });
   if (round_ != round) return gathered_;
   if (in_time) fail_alone(rank);
-  aborted_ = true;  // this rank's arrival still counts: a later one must not meet it
+  aborted_ = true;  // a later rank must not meet this rank's arrival
   changed_.notify_all();
   fail(PeerFailure{.kind = PeerFailure::Kind::kWaited, .waited = deadline_},
        "rank {} of {}: another rank did not come to the exchange in time", rank, size());
@@ -100,7 +100,8 @@ void run_ranks_as_threads(int size, const std::function<void(Bootstrap&)>& body)
   ThreadGroup group(size);
   std::vector<std::optional<Error>> errors(static_cast<std::size_t>(size));
   std::vector<std::thread> threads;
-  // A thread may not start (a limit of processes): those before it must not wait for its rank.
+  // A thread may fail to start (a limit of processes): the threads before it must not wait for its
+  // rank.
   const auto not_started = capture_error([&] {
     for (int rank = 0; rank < size; ++rank) {
       threads.emplace_back([&group, &body, &errors, rank] {

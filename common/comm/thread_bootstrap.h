@@ -16,8 +16,8 @@
 
 namespace tandem {
 
-// Ranks as threads of this process. Made once, outlives its ranks; each rank's thread takes its own
-// Bootstrap from it.
+// Ranks as threads of this process. One group is made for all ranks and outlives them; each rank's
+// thread takes its own Bootstrap from the group.
 class ThreadGroup {
  public:
   explicit ThreadGroup(int size, Nanoseconds deadline = std::chrono::seconds(60));
@@ -25,12 +25,12 @@ class ThreadGroup {
   [[nodiscard]] int size() const { return static_cast<int>(texts_.size()); }
   [[nodiscard]] std::unique_ptr<Bootstrap> join(int rank);
 
-  // One exchange: throws a communication error at the deadline, which ends the group for all, or
-  // once aborted.
+  // One exchange. Throws a communication error once the group is aborted, and at the deadline,
+  // which aborts the group for all ranks.
   [[nodiscard]] std::vector<std::string> all_gather(int rank, const std::string& mine);
 
-  // The group of those that gave `colour` to their split number `number`, made by the first that
-  // asks. It lives as long as this one, and ends with it when aborted.
+  // The group of the ranks that gave `colour` to their split number `number`; the first rank that
+  // asks makes it. The part lives as long as this group, and is aborted with this group.
   [[nodiscard]] ThreadGroup& part(int number, int colour, int size);
   void abort();
 
@@ -38,10 +38,10 @@ class ThreadGroup {
   [[noreturn]] void fail_alone(int rank) const;
 
   const Nanoseconds deadline_;
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::vector<std::string> texts_;
-  std::vector<std::string> gathered_;  // of the round that ended last
+  std::vector<std::string> gathered_;  // texts of the round that ended last
   int arrived_ = 0;
   std::uint64_t round_ = 0;
   bool aborted_ = false;

@@ -24,7 +24,7 @@ TransportChoice staged(Transport transport, const std::string& why) {
 }
 
 TransportChoice choose_for_gpus(const RankFacts& facts) {
-  // Threads of a launch that has one rank for all of them: nothing is moved.
+  // One rank drives all devices of a launch by threads, so nothing is moved between ranks.
   if (facts.ranks == 1 && facts.are_threads) return {Transport::kAuto, Route::kSolo, ""};
   if (facts.sharing.empty() && facts.no_nccl.empty()) {
     return {Transport::kNccl, Route::kDirect, "nccl: each rank has a GPU of its own"};
@@ -45,7 +45,7 @@ TransportChoice choose_nccl(const RankFacts& facts) {
   return {Transport::kNccl, Route::kDirect, "nccl: as asked"};
 }
 
-// The numbers of the first two that are the same.
+// The indices of the first two equal names.
 std::optional<std::pair<std::ptrdiff_t, std::ptrdiff_t>> first_alike(
     const std::vector<std::string>& names) {
   for (auto first = names.begin(); first != names.end(); ++first) {
@@ -69,7 +69,7 @@ std::string sharing_of(const std::vector<std::string>& hardware) {
   }
   std::vector<std::string> gpus;
   for (const std::string& name : hardware) {
-    const std::size_t address = name.find(' ') + 1;  // after the node
+    const std::size_t address = name.find(' ') + 1;  // the address follows the node's number
     gpus.push_back(name.substr(0, address) + pci_address_of(name.substr(address)));
   }
   const auto two = first_alike(gpus);

@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// What moves data between the ranks of a job.
+// The transports that move data between the ranks of a job.
 enum class Transport {
   kAuto,          // the fastest for what the ranks have; see TransportChoice
   kSharedMemory,  // one node, threads or processes
@@ -19,30 +19,31 @@ enum class Transport {
   kNccl,          // GPUs, one for each rank; threads or processes, on any nodes
 };
 
-// How it gets at the devices' memory.
+// How a transport reaches the devices' memory.
 enum class Route {
   kDirect,
-  kStaged,  // GPUs, by a transport of the host's: copied to the host and back
+  kStaged,  // GPUs by a host transport: values are copied to the host and back
   kSolo,    // one rank for all devices of a process: nothing is moved
 };
 
-// What auto comes to. Host devices: shared memory, on several nodes with mpi. GPUs: nccl where each
-// rank has one of its own and the library is there, else staged over mpi, or between threads over
-// shared memory.
+// A transport with its route, in place of kAuto. Host devices take shared memory, or mpi on several
+// nodes. GPUs take nccl where each rank has a GPU of its own and the library is available, else are
+// staged over mpi, or over shared memory between threads.
 struct TransportChoice {
   Transport transport = Transport::kAuto;
   Route route = Route::kDirect;
-  std::string why{};  // for people; empty where nothing was to be chosen
+  std::string why{};  // for people; empty where there was no choice
 };
 
-// "auto", "shared_memory", "mpi", "gloo", "nccl". Throws a usage error naming `what`.
+// The transport of a name: "auto", "shared_memory", "mpi", "gloo", "nccl". Throws a usage error
+// naming `what`.
 [[nodiscard]] Transport parse_transport(std::string_view text, std::string_view what);
 [[nodiscard]] std::string_view name_of(Transport transport);
 
-// False where the library was not there when this was built.
+// False where this build lacks the transport's library.
 [[nodiscard]] bool is_built_in(Transport transport);
 
-// Collective: the same on all ranks. Throws a usage error where what is asked for does not suit the
+// Collective; the same choice on all ranks. Throws a usage error where `asked` does not suit the
 // devices.
 [[nodiscard]] TransportChoice choose_transport(Transport asked, Bootstrap& bootstrap,
                                                Device& device);
@@ -54,12 +55,12 @@ struct TransportChoice {
     const TransportChoice& choice, Bootstrap& bootstrap, Device& device,
     const CommunicatorOptions& options = {});
 
-// The same with what choose_transport() says.
+// As above, with the choice of choose_transport().
 [[nodiscard]] std::unique_ptr<Communicator> make_communicator(
     Transport asked, Bootstrap& bootstrap, Device& device, const CommunicatorOptions& options = {});
 
-// One that moves no memory of a device, for control alone: a second communicator of NCCL's on one
-// GPU would have to be kept in order with the first. Collective.
+// A communicator for control alone, which moves no memory of a device: a second NCCL communicator
+// on one GPU would have to be kept in order with the first. Collective.
 [[nodiscard]] std::unique_ptr<Communicator> make_control_communicator(
     Transport asked, Bootstrap& bootstrap, Device& device, const CommunicatorOptions& options = {});
 

@@ -10,11 +10,11 @@
 namespace tandem {
 namespace {
 
-// A late call is noticed at most that part of the deadline later, or that time.
+// A late call is noticed at most this part of the deadline, or kLongestLook, too late.
 constexpr int kLooksPerDeadline = 16;
 constexpr Nanoseconds kLongestLook = std::chrono::seconds(1);
 
-// Looks that come later than that part of the deadline tell that this process did not run.
+// A look that comes later than this part of the deadline shows that this process did not run.
 constexpr int kAwayPerDeadline = 2;
 
 }  // namespace
@@ -36,7 +36,7 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-// The thread is not told: it looks often enough.
+// The thread is not notified, since the thread looks often enough.
 Watchdog::Watch Watchdog::watch(const CollectiveCall& call) {
   for (Slot& slot : slots_) {
     std::uint64_t turn = slot.turn.load(std::memory_order_relaxed);
@@ -69,7 +69,7 @@ Error Watchdog::error_of(const Slot& slot, Nanoseconds waited) const {
                          .size = Bytes{slot.bytes.load(std::memory_order_relaxed)}});
 }
 
-// A call that goes on is in the same turn at every look.
+// A running call has the same turn at every look.
 std::optional<Error> Watchdog::late_call(TimePoint now) {
   const bool was_away = now - looked_ > deadline_ / kAwayPerDeadline + look_;
   looked_ = now;

@@ -17,16 +17,16 @@
 
 namespace tandem {
 
-// Watches calls that cannot be interrupted: a thread that looks several times per deadline, and
-// once it has seen the same call for that long, says so to `on_late`, once. Time in which this
-// process itself was stopped is not the others' delay: patience begins anew. To start and end a
-// watch costs nanoseconds: no clock is read and no lock is taken, since it is in every collective's
-// way. Thread-safe.
+// Watches calls that cannot be interrupted. A thread looks several times per deadline, and once it
+// has seen the same call for a whole deadline, reports the call to `on_late`, once. Time in which
+// this process itself was stopped does not count as a delay: the deadline begins anew. Starting and
+// ending a watch cost nanoseconds, with no clock read and no lock taken, since every collective is
+// watched. Thread-safe.
 class Watchdog {
   struct Slot;
 
  public:
-  // `on_late` runs on the watchdog's thread with what the rank says; most end the process.
+  // `on_late` runs on the watchdog's thread with the rank's error; most actions end the process.
   using Action = std::function<void(const Error& error)>;
 
   Watchdog(int rank, Nanoseconds deadline, Action on_late);
@@ -34,7 +34,7 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // Ends with its scope.
+  // A watch, which ends with its scope.
   class Watch {
    public:
     explicit Watch(Slot& slot) : slot_(slot) {}
@@ -46,22 +46,22 @@ class Watchdog {
     Slot& slot_;
   };
 
-  // From now on; `call` is what the line names. At most kMostCalls at once.
+  // Watches `call` from now on; the error names `call`. At most kMostCalls at once.
   static constexpr std::size_t kMostCalls = 8;
   [[nodiscard]] Watch watch(const CollectiveCall& call);
 
-  // `line` is late after `grace`, whatever is watched until then.
+  // Reports `line` to `on_late` after `grace`, whatever calls are watched until then.
   void expire(Nanoseconds grace, const std::string& line) noexcept;
 
  private:
-  // A call in hand, written by who makes it and read by the watchdog.
+  // A running call, written by the calling thread and read by the watchdog.
   struct alignas(64) Slot {
     std::atomic<std::uint64_t> turn{0};  // counts beginnings and ends: odd while there is a call
     std::atomic<std::uint64_t> sequence{0};
     std::atomic<const char*> name{""};
     std::atomic<std::int64_t> bytes{0};
   };
-  // What the watchdog's thread has seen of a slot.
+  // The last state of a slot that the watchdog's thread saw.
   struct Seen {
     std::uint64_t turn = 0;
     TimePoint since;
@@ -76,16 +76,16 @@ class Watchdog {
   const Nanoseconds look_;  // between two looks
   const Action on_late_;
   std::array<Slot, kMostCalls> slots_;
-  std::array<Seen, kMostCalls> seen_;  // the thread's own
-  TimePoint looked_;                   // last; the thread's own
+  std::array<Seen, kMostCalls> seen_;  // used by the thread alone
+  TimePoint looked_;                   // time of the last look; used by the thread alone
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::optional<TimePoint> expiry_;
   std::string expired_line_;
   bool closed_ = false;
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last, since the thread uses all members above
 };
 
 }  // namespace tandem

@@ -9,13 +9,13 @@
 namespace tandem {
 namespace {
 
-// Keep the sequences apart, whatever the seed.
+// The constants keep the sequences apart for every seed.
 constexpr std::uint64_t kInputs = 0x9E3779B97F4A7C15;
 constexpr std::uint64_t kTargets = 0xC2B2AE3D27D4EB4F;
 
-// What a tensor of the batch holds.
+// The content of one tensor of the batch.
 struct Content {
-  std::int64_t width = 0;  // per sample
+  std::int64_t width = 0;  // elements per sample
   std::int64_t classes = 0;
 };
 
@@ -60,7 +60,8 @@ SyntheticBatch::SyntheticBatch(Platform& platform, const BatchShape& shape, std:
     : shape_(shape),
       inputs_(make_tensor(platform, shape.count * shape.input_width, memory)),
       targets_(make_tensor(platform, shape.count * shape.target_width, memory)) {
-  // Two sequences, neither of them the weights', which take the seed as it is.
+  // Inputs and targets have a sequence each, and the weights, which use the seed itself, have a
+  // third.
   const std::uint64_t inputs = seed ^ kInputs;
   const std::uint64_t targets = seed ^ kTargets;
   fill(inputs_.values, inputs, {shape.input_width, shape.input_classes}, shape.first, distribution);

@@ -10,26 +10,26 @@
 
 namespace tandem {
 
-// Which samples of the global batch, of what widths.
+// The samples of the global batch and their widths.
 struct BatchShape {
   std::int64_t first = 0;  // global index of the first sample
   std::int64_t count = 0;
   std::int64_t input_width = 0;
   std::int64_t target_width = 0;
-  // Whole numbers below this, such as ids of tokens; 0: continuous.
+  // Elements are whole numbers below this, such as ids of tokens; 0: continuous values.
   std::int64_t input_classes = 0;
   std::int64_t target_classes = 0;
-  // By global sample: how many elements of its input are data, the rest being padding, zeros.
-  // Empty: all are data.
+  // The number of input elements that are data, by global sample; the rest is padding of zeros.
+  // Empty: all elements are data.
   std::vector<std::int64_t> input_lengths{};
 };
 
 enum class HostMemory { kPinned, kPageable };
 
-// Inputs and targets in host memory. Sample i depends on (seed, i) alone: however a batch is cut
-// over ranks and replicas, each sample is the same. Continuous values are of unit scale, never
-// zeros: data matter to speed. Classes are equally frequent whole numbers, whatever the
-// distribution.
+// Inputs and targets in host memory. Sample i depends on (seed, i) alone, so each sample is the
+// same however a batch is cut over ranks and replicas. Continuous values are of unit scale and not
+// all zeros, since the values affect the speed of computing. Classes are equally frequent whole
+// numbers in either distribution.
 class SyntheticBatch {
  public:
   SyntheticBatch(Platform& platform, const BatchShape& shape, std::uint64_t seed,
@@ -40,7 +40,7 @@ class SyntheticBatch {
   [[nodiscard]] Span<const float> targets() const;  // (count, target_width)
 
  private:
-  // A tensor in memory of either kind.
+  // A tensor in pinned or in pageable memory.
   struct Tensor {
     std::unique_ptr<Buffer> pinned{};
     std::vector<float> pageable{};

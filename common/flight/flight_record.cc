@@ -92,14 +92,14 @@ FlightRecord record_of(const Page& page) {
   return record;
 }
 
-// Bytes that the file has of a page.
+// Reads a page from the file and returns the number of bytes read.
 std::size_t read_into(Page& page, const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   stream.read(reinterpret_cast<char*>(&page), sizeof(Page));
   return static_cast<std::size_t>(stream.gcount());
 }
 
-// Of whatever length that version's pages are; 0: it is none.
+// The version in the head of a page of any length; 0 where the page has no valid head.
 std::uint32_t version_in(const Page& page, std::size_t count) {
   const bool has_head = count >= offsetof(Page, rank) && page.magic == flight::kMagic;
   return has_head ? page.version : 0;

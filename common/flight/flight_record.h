@@ -9,26 +9,26 @@
 
 namespace tandem {
 
-// What ended a rank.
+// The cause of a rank's end.
 enum class FailureKind : std::uint32_t {
-  kOwn,          // an error of its own
-  kOutOfMemory,  // of its own, too
-  kWaited,       // it waited for other ranks in vain
-  kDiverged,     // ranks came for different collectives
-  kLost,         // its connection to another rank broke
-  kAborted,      // others gave up first
-  kOther,        // something else between ranks
+  kOwn,          // an error of the rank itself
+  kOutOfMemory,  // out-of-memory of the rank itself
+  kWaited,       // the rank waited for other ranks past its deadline
+  kDiverged,     // ranks enqueued different collectives
+  kLost,         // the connection to another rank broke
+  kAborted,      // another rank gave up first
+  kOther,        // any other failure between ranks
 };
 
-// What a rank's flight recorder held when it was read.
+// The content of a rank's flight recorder at the time of reading.
 struct FlightRecord {
   struct Place {
-    std::int64_t step = 0;  // from 1; 0: before the first
-    std::string phase;      // empty: not told
+    std::int64_t step = 0;  // counted from 1; 0: before the first step
+    std::string phase;      // empty: not known
   };
-  // Times in nanoseconds of Clock; 0: that did not happen.
+  // One collective. Times are in nanoseconds of Clock; 0: the event did not happen.
   struct Collective {
-    std::uint64_t sequence = 0;  // 1: the first of the launch
+    std::uint64_t sequence = 0;  // 1: the launch's first collective
     std::string name;
     std::int64_t bytes = 0;
     std::int64_t enqueued = 0;
@@ -39,13 +39,13 @@ struct FlightRecord {
     FailureKind kind = FailureKind::kOwn;
     std::string text{};
     std::int64_t at = 0;         // nanoseconds of Clock
-    std::int64_t waited = 0;     // nanoseconds, of kWaited
+    std::int64_t waited = 0;     // nanoseconds that a kWaited rank waited
     std::vector<int> awaited{};  // ranks that had not come; empty: not known
-    std::vector<int> stopped{};  // ranks of its host that the kernel had stopped just then
-    std::string call{};          // in which it happened, as far as known
-    std::uint64_t sequence = 0;  // of that call; 0: it has none
+    std::vector<int> stopped{};  // ranks of this host that the kernel had stopped at that time
+    std::string call{};          // the failed call; empty: not known
+    std::uint64_t sequence = 0;  // sequence number of the failed call; 0: no number
 
-    // Of its own, and not of what others did.
+    // Whether the rank failed by itself and not because of another rank.
     [[nodiscard]] bool is_own() const {
       return kind == FailureKind::kOwn || kind == FailureKind::kOutOfMemory;
     }
@@ -55,44 +55,45 @@ struct FlightRecord {
   int world = 1;
   int pid = 0;
   std::string host{};
-  Place enqueued{};           // what the caller's thread came to
-  Place device{};             // what its device came to; no phase where the device does not tell
+  Place enqueued{};           // last place of the caller's thread
+  Place device{};             // last place of the device; no phase where the device reports none
   std::uint64_t started = 0;  // largest sequence numbers of collectives
   std::uint64_t finished = 0;
-  std::vector<Collective> collectives{};  // the latest ones, by sequence
+  std::vector<Collective> collectives{};  // the latest collectives, by sequence
   std::optional<Failure> failure{};
-  bool ended = false;          // well
-  std::int64_t ended_job = 0;  // when it, having failed, ended the others; nanoseconds of Clock
+  bool ended = false;          // the rank ended without a failure
+  std::int64_t ended_job = 0;  // when this failed rank ended the job, in nanoseconds of Clock
 
-  // The collective of that number, where it is remembered.
+  // The collective of number `sequence`; null where the ring no longer holds it.
   [[nodiscard]] const Collective* find(std::uint64_t sequence) const;
-  // The one that was started and not finished, if any.
+  // The collective that was started and not finished; null where there is none.
   [[nodiscard]] const Collective* in_hand() const;
-  // Where the rank stood: what was thrown while a step was being enqueued was thrown there; else
-  // the device's place counts.
+  // The place at which the rank stopped: the caller's place for an error thrown while a step was
+  // being enqueued, else the device's place.
   [[nodiscard]] const Place& place() const;
 };
 
-// Reads one file. Nothing where it is none of this version, or was not yet begun.
+// Reads one file. Nothing where the file has another version, or was not yet begun.
 [[nodiscard]] std::optional<FlightRecord> read_flight_record(const std::filesystem::path& file);
 
-// What to say of a folder with a file of another version, which nothing here can read: "flight
-// records there are of version 1, ...". "" where there is none.
+// A message for a folder that holds a file of another version, which this version cannot read:
+// "flight records there are of version 1, ...". "" where there is no such file.
 [[nodiscard]] std::string foreign_flight_records(const std::filesystem::path& folder);
 
-// All in a folder, by rank. Files that are none are passed over; none where there is no folder.
+// All flight records in a folder, by rank. Other files are passed over; empty where there is no
+// folder.
 [[nodiscard]] std::vector<FlightRecord> read_flight_records(const std::filesystem::path& folder);
 
-// The file of a rank within a folder.
+// The path of a rank's file within a folder.
 [[nodiscard]] std::filesystem::path flight_file(const std::filesystem::path& folder, int rank);
 
-// "all_reduce #35 (4.0 MiB)".
+// A collective as text: "all_reduce #35 (4.0 MiB)".
 [[nodiscard]] std::string to_string(const FlightRecord::Collective& collective);
-// "step 12, phase backward".
+// A place as text: "step 12, phase backward".
 [[nodiscard]] std::string to_string(const FlightRecord::Place& place);
 
-// One line: "rank 1 (pid 4711 on node7) was in step 12, phase backward; all_reduce #35 (4.0 MiB)
-// started, not finished".
+// A description in one line: "rank 1 (pid 4711 on node7) was in step 12, phase backward; all_reduce
+// #35 (4.0 MiB) started, not finished".
 [[nodiscard]] std::string describe(const FlightRecord& record);
 
 }  // namespace tandem

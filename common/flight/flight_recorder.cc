@@ -39,7 +39,7 @@ void copy_text(std::array<char, size>& to, std::string_view text) {
   to[count] = '\0';
 }
 
-// How many of them there is room for.
+// Copies as many ranks as there is room for, and returns their number.
 std::uint32_t copy_ranks(std::array<std::int32_t, flight::kMostNamed>& to,
                          const std::vector<int>& ranks) {
   const std::size_t count = std::min(ranks.size(), to.size());
@@ -47,9 +47,10 @@ std::uint32_t copy_ranks(std::array<std::int32_t, flight::kMostNamed>& to,
   return static_cast<std::uint32_t>(count);
 }
 
-// Reserved, not only sized: a full disk is an error here and no signal at a later store. A new file
-// rather than an emptied one: a rank that is blind to its launcher takes itself for rank 0, whose
-// stores into what it has mapped would be a signal while its file is empty.
+// The file's blocks are reserved, since a full disk is then an error here and not a signal at a
+// later store. The file is a new one, since emptying the old file would raise a signal in a process
+// that has mapped it: a rank that does not see its launcher takes itself for rank 0, and so opens
+// rank 0's file.
 void* map_file(const std::filesystem::path& file) {
   ::unlink(file.c_str());
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -141,7 +142,7 @@ void FlightRecorder::collective_enqueued(std::uint64_t sequence, const char* nam
 void FlightRecorder::collective_started(std::uint64_t sequence, const char* name,
                                         std::int64_t bytes) noexcept {
   Slot& slot = slot_of(sequence);
-  // The caller may be a whole ring ahead: what runs is worth more than what is queued.
+  // The caller may be a whole ring ahead: a running collective replaces the queued one in its slot.
   if (slot.sequence.load(kRelaxed) != sequence) {
     set_name(slot, name);
     slot.bytes.store(bytes, kRelaxed);

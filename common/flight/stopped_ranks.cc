@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The field after the program's name, which stands in parentheses and may hold some itself:
-// proc(5).
+// The process's state, the field after the program's name; the name stands in parentheses and may
+// contain some: proc(5).
 char state_of(const fs::path& process) {
   std::ifstream file(process / "stat");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -26,7 +26,7 @@ char state_of(const fs::path& process) {
   return name_end == std::string::npos || name_end + 2 >= text.size() ? '?' : text[name_end + 2];
 }
 
-// Stopped by a signal, or by a debugger.
+// Whether a signal or a debugger has stopped the process.
 bool is_stopped(int pid) {
   const char state = state_of(fmt::format("/proc/{}", pid));
   return (state == 'T' || state == 't') && runs_this_program(pid);

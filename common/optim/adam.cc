@@ -14,7 +14,7 @@ Adam::Adam(Device& device, std::int64_t count, AdamOptions options)
 void Adam::step(Operations& operations, Stream& stream, const std::vector<Span<float>>& weights,
                 const std::vector<Span<const float>>& gradients) {
   const std::vector<Stretch> stretches = stretches_of(weights, gradients, count_);
-  ++steps_;  // once, however many pieces there are
+  ++steps_;  // one step, however many pieces there are
   for (const Stretch& stretch : stretches) {
     const std::int64_t size = stretch.weight.size();
     operations.enqueue(

@@ -9,23 +9,23 @@
 
 namespace tandem {
 
-// In double, as Python has them (see AdamUpdate).
+// Options in double, as in Python (see AdamUpdate).
 struct AdamOptions {
   double learning_rate = 1e-3;
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  double weight_decay = 0;  // AdamW's: the weights', apart from the gradient and its moments
+  double weight_decay = 0;  // AdamW's decay of the weights, apart from gradient and moments
 };
 
-// torch's AdamW with its defaults otherwise.
+// The options of torch's AdamW, with torch's defaults.
 [[nodiscard]] constexpr AdamOptions adamw_defaults() { return {.weight_decay = 1e-2}; }
 
-// torch's Adam with its defaults, without amsgrad; with weight decay torch's AdamW. Both moments
-// start at zero. Owns them, two elements per weight.
+// torch's Adam with torch's defaults, without amsgrad; with weight decay torch's AdamW. Both
+// moments start at zero. Owns the moments, two elements per weight.
 class Adam final : public Optimizer {
  public:
-  // For `count` > 0 weights on `device`.
+  // An optimizer for `count` > 0 weights on `device`.
   Adam(Device& device, std::int64_t count, AdamOptions options = {});
 
   void step(Operations& operations, Stream& stream, const std::vector<Span<float>>& weights,
@@ -34,7 +34,7 @@ class Adam final : public Optimizer {
             Span<const float> gradients) override;
 
   [[nodiscard]] const AdamOptions& options() const { return options_; }
-  [[nodiscard]] std::int64_t steps() const { return steps_; }  // taken so far
+  [[nodiscard]] std::int64_t steps() const { return steps_; }  // steps taken so far
 
  private:
   const AdamOptions options_;

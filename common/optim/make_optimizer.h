@@ -11,7 +11,7 @@ namespace tandem {
 
 enum class OptimizerKind { kSgd, kAdam, kAdamW };
 
-// Which optimizer, and the options of each: those of the other kinds are not looked at.
+// The kind of optimizer and the options of each kind; options of the other kinds are ignored.
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::kSgd;
   SgdOptions sgd{};
@@ -19,7 +19,7 @@ struct OptimizerOptions {
   AdamOptions adamw = adamw_defaults();
 };
 
-// For `count` > 0 weights on `device`.
+// An optimizer for `count` > 0 weights on `device`.
 [[nodiscard]] std::unique_ptr<Optimizer> make_optimizer(Device& device, std::int64_t count,
                                                         const OptimizerOptions& options);
 

@@ -14,12 +14,12 @@ struct SgdOptions {
   float momentum = 0.9F;
 };
 
-// Stochastic gradient descent with momentum, as torch's SGD with its defaults otherwise:
-// v = momentum * v + g, w -= learning_rate * v, v starting at zero. Owns the velocity, one element
+// Stochastic gradient descent with momentum, as torch's SGD with torch's other defaults: v =
+// momentum * v + g, w -= learning_rate * v, with v starting at zero. Owns the velocity, one element
 // per weight.
 class SgdMomentum final : public Optimizer {
  public:
-  // For `count` > 0 weights on `device`.
+  // An optimizer for `count` > 0 weights on `device`.
   SgdMomentum(Device& device, std::int64_t count, SgdOptions options = {});
 
   void step(Operations& operations, Stream& stream, const std::vector<Span<float>>& weights,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random
-// numbers: as easy as 1, 2, 3" (SC 2011). A pure function from counter and key to 128 random bits:
-// no state, so any element of a sequence can be made by anybody, in any order, on any device.
+// Philox4x32-10 is the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random
+// numbers: as easy as 1, 2, 3" (SC 2011). The generator is a pure function from counter and key to
+// 128 random bits without state, so every rank and device can make any element of a sequence, in
+// any order.
 #pragma once
 
 #include <array>

@@ -9,16 +9,17 @@
 namespace tandem {
 namespace {
 
-// Blocks of four words made side by side: a few vectors' worth, and small enough for registers.
+// The blocks of four words that are made side by side: a few vectors of each word, and few enough
+// for registers.
 constexpr int kLanes = 16;
 constexpr std::int64_t kTile = std::int64_t{4} * kLanes;
 
 struct Tile {
-  std::uint32_t words[4][kLanes];  // word, block
+  std::uint32_t words[4][kLanes];  // indexed by word, then block
 };
 
-// Philox of the blocks first_block .. first_block + kLanes - 1. Same steps as philox4x32(), which
-// is tested to agree; written over lanes so that the inner loops vectorise.
+// Philox of the blocks first_block .. first_block + kLanes - 1, by the same steps as philox4x32()
+// (a test compares the two), written over lanes so that the inner loops vectorise.
 [[gnu::always_inline]] inline void philox_tile(std::uint64_t first_block, PhiloxKey key,
                                                Tile& tile) {
   auto& w = tile.words;
@@ -81,7 +82,8 @@ void fill_integer_tiles(float* out, std::int64_t tiles, std::uint64_t seed,
 
 using FillTiles = void (*)(float*, std::int64_t, std::uint64_t, std::uint64_t, float);
 
-// Single elements up to the next block boundary, whole tiles, single elements again.
+// Fills single elements up to the next block boundary, then whole tiles, then single elements
+// again.
 template <class Convert>
 void fill(std::span<float> values, std::uint64_t seed, std::uint64_t first, float scale,
           Convert convert, FillTiles fill_whole_tiles) {
@@ -111,7 +113,7 @@ void fill_small_integers(std::span<float> values, std::uint64_t seed, std::uint6
   fill(values, seed, first, scale, SmallInteger{}, fill_integer_tiles);
 }
 
-// A batch holds few of them: no tiles.
+// Works without tiles, since a batch holds few classes.
 void fill_classes(std::span<float> values, std::uint64_t seed, std::uint64_t first,
                   std::uint32_t classes) {
   TANDEM_CHECK(classes >= 1 && classes <= (1U << 24), "{} classes", classes);

@@ -14,7 +14,7 @@
 
 namespace tandem {
 
-// The extents of a dense row-major tensor, outermost first. No dimensions is a scalar.
+// The extents of a dense row-major tensor, outermost first. A scalar has no dimensions.
 class Shape {
  public:
   Shape() = default;
@@ -25,7 +25,7 @@ class Shape {
 
   [[nodiscard]] const std::vector<std::int64_t>& dims() const { return dims_; }
 
-  // Elements: the product of the extents.
+  // The number of elements, the product of the extents.
   [[nodiscard]] std::int64_t count() const {
     std::int64_t product = 1;
     for (const std::int64_t dim : dims_) product *= dim;
