@@ -22,8 +22,8 @@ void widen_plain(std::int64_t count, const Float16* in, float* out) {
 }
 
 // x86 converts IEEE's format by instructions, several times as fast as the arithmetic. The
-// functions convert whole vectors and return the number of elements done, 0 where the machine has
-// no such instructions.
+// functions below convert whole vectors; whole_vectors() is the number of elements in whole
+// vectors, 0 where the machine has no such instructions.
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #define TANDEM_F16C __attribute__((target("avx,f16c")))

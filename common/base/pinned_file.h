@@ -19,8 +19,8 @@ struct PinnedFile {
 // The file that `name` names; nothing where `name` is not a file's.
 [[nodiscard]] std::optional<PinnedFile> pinned_file(std::string_view name);
 
-// The file's text. Throws usage errors that begin with "reading " and `read`, as read_whole() does,
-// where the file is larger than 64 MiB, and where its checksum differs.
+// The file's text. Throws usage errors that begin with `read`: as read_whole() does, where the file
+// is larger than 64 MiB, and where its checksum differs.
 [[nodiscard]] std::string text_of(const PinnedFile& file, std::string_view read);
 
 // A file's name, below `folder` where the name is relative, with the checksum of the file's present

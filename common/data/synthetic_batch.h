@@ -29,7 +29,7 @@ enum class HostMemory { kPinned, kPageable };
 // Inputs and targets in host memory. Sample i depends on (seed, i) alone, so each sample is the
 // same however a batch is cut over ranks and replicas. Continuous values are of unit scale and not
 // all zeros, since the values affect the speed of computing. Classes are equally frequent whole
-// numbers in either distribution.
+// numbers in every distribution.
 class SyntheticBatch {
  public:
   SyntheticBatch(Platform& platform, const BatchShape& shape, std::uint64_t seed,

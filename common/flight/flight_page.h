@@ -55,7 +55,7 @@ struct Page {
   alignas(64) Number started;
   Number finished;
 
-  // Written once by the thread that sets `claimed`, and read only after the outcome is set.
+  // Written once by the thread that wins `claimed`, and read only after the outcome is set.
   alignas(64) std::atomic<std::uint32_t> outcome;
   std::atomic<std::uint32_t> claimed;
   std::uint32_t failure;  // a FailureKind

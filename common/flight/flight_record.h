@@ -76,8 +76,8 @@ struct FlightRecord {
 // Reads one file. Nothing where the file has another version, or was not yet begun.
 [[nodiscard]] std::optional<FlightRecord> read_flight_record(const std::filesystem::path& file);
 
-// A message for a folder that holds a file of another version, which this version cannot read:
-// "flight records there are of version 1, ...". "" where there is no such file.
+// A message for a folder that holds a file of another version, which this version cannot read: "its
+// flight records are of version 1, ...". "" where there is no such file.
 [[nodiscard]] std::string foreign_flight_records(const std::filesystem::path& folder);
 
 // All flight records in a folder, by rank. Other files are passed over; empty where there is no

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The process's state, the field after the program's name; the name stands in parentheses and may
-// contain some: proc(5).
+// contain parentheses itself: proc(5).
 char state_of(const fs::path& process) {
   std::ifstream file(process / "stat");
   const std::string text{std::istreambuf_iterator<char>(file), {}};

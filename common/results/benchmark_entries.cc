@@ -13,7 +13,7 @@
 namespace tandem::results {
 namespace {
 
-// Where a cell stands among the others: a family is a strategy, as a benchmark function would be.
+// A cell's place in the array: a strategy is a family, as a benchmark function would be.
 struct Place {
   int family = 0;
   int instance = 0;
@@ -21,7 +21,7 @@ struct Place {
   int next_repetition = 0;
 };
 
-// Modes are told apart in the name, for compare.py matches entries by it alone.
+// The name holds the mode, since compare.py matches entries by name alone.
 std::string entry_name(const LaunchRecord& record) {
   const std::string name = record.cell.name();
   return record.mode == "synchronous" ? name : name + "/mode:" + record.mode;
@@ -47,8 +47,8 @@ Places places_of(const std::vector<LaunchRecord>& launches) {
   return places;
 }
 
-// cpu_time repeats real_time: compare.py wants both, and the CPU time of one thread of many would
-// say nothing. The context states this.
+// Writes real_time as cpu_time, too: compare.py wants both, and the CPU time of one thread of many
+// would say nothing. The context states this.
 void write_entry(JsonWriter& writer, const LaunchRecord& record, const std::string& name,
                  Place& place) {
   constexpr double kMilliseconds = 1e3;
@@ -86,7 +86,8 @@ void write_entry(JsonWriter& writer, const LaunchRecord& record, const std::stri
 
 void write_benchmark_entries(JsonWriter& writer, const std::vector<LaunchRecord>& launches) {
   Places places = places_of(launches);
-  // Repetitions of one cell stand together, as the library writes them; launches were interleaved.
+  // Repetitions of one cell stand together, as Google Benchmark writes them, although launches were
+  // interleaved.
   std::vector<std::pair<const LaunchRecord*, Places::value_type*>> order;
   for (const LaunchRecord& record : launches) {
     if (record.status != Status::kOk) continue;

@@ -9,7 +9,7 @@
 // Private to results: launches in the form of Google Benchmark's `benchmarks` array.
 namespace tandem::results {
 
-// The elements of an open list, in the array's order.
+// Writes the elements of an open list, in the order of Google Benchmark's array.
 void write_benchmark_entries(JsonWriter& writer, const std::vector<LaunchRecord>& launches);
 
 }  // namespace tandem::results

@@ -6,7 +6,8 @@
 // Written by the build, see cmake/BuildFacts.cmake: private to results.
 namespace tandem::results {
 
-[[nodiscard]] std::string built_by();    // the compiler: "GNU 12.2.0, Release"
-[[nodiscard]] std::string built_from();  // "commit 0123456789ab", "-changed" where it was
+[[nodiscard]] std::string built_by();  // compiler and build type: "GNU 12.2.0, Release"
+// "commit 0123456789ab", with "-changed" after local changes.
+[[nodiscard]] std::string built_from();
 
 }  // namespace tandem::results

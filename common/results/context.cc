@@ -26,7 +26,7 @@ std::string now_iso8601() {
                      std::abs(minutes) / 60, std::abs(minutes) % 60);
 }
 
-// "512K" -> bytes
+// The bytes of a size such as "512K".
 long long cache_bytes(const std::string& text) {
   char* rest = nullptr;
   const long long number = std::strtoll(text.c_str(), &rest, 10);
@@ -35,7 +35,7 @@ long long cache_bytes(const std::string& text) {
   return number;
 }
 
-// CPUs set in a hexadecimal mask such as "00000000,00000003".
+// The number of CPUs in a hexadecimal mask such as "00000000,00000003".
 int cpus_in_mask(const std::string& mask) {
   int count = 0;
   for (const char digit : mask) {
@@ -58,7 +58,8 @@ std::vector<Context::Cache> caches_of_cpu0() {
   }
 }
 
-// As Google Benchmark asks: is any CPU's frequency governed by something else than "performance"?
+// Whether any CPU's frequency is governed by another governor than "performance", as Google
+// Benchmark defines scaling.
 bool scaling_enabled(int cpus) {
   for (int cpu = 0; cpu < cpus; ++cpu) {
     const std::string governor =

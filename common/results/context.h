@@ -7,7 +7,7 @@
 
 namespace tandem::results {
 
-// What Google Benchmark's JSON says of a run in `context`, by its field names.
+// The facts of a run that Google Benchmark's JSON has in `context`, by its field names.
 struct Context {
   struct Cache {
     std::string type;  // "Data", "Instruction", "Unified"
@@ -24,11 +24,11 @@ struct Context {
   bool cpu_scaling_enabled = false;
   std::vector<Cache> caches;
   std::vector<double> load_avg;
-  std::string library_build_type;             // of this program: "release" or "debug"
-  std::map<std::string, std::string> custom;  // further keys; always strings, as the library's
+  std::string library_build_type;             // this program's build: "release" or "debug"
+  std::map<std::string, std::string> custom;  // further keys, strings as in Google Benchmark
 };
 
-// As seen from this process, now.
+// The context as this process sees it now.
 [[nodiscard]] Context gather_context(const std::string& executable);
 
 }  // namespace tandem::results

@@ -37,8 +37,8 @@ void write_to(const TextSink& sink, const Document& document) {
   writer.finish();
 }
 
-// Takes a document in whatever order its keys stand. What a field holds is complained of at the
-// end: a text that is no JSON comes first, then a schema that may mean something else by it.
+// Reads a document whose keys stand in any order. An error in a field's content is reported at the
+// end, after broken JSON and after a schema version in which the field may have another meaning.
 class DocumentReader {
  public:
   explicit DocumentReader(std::string_view source) : source_(source) {}

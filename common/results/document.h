@@ -12,21 +12,22 @@
 
 namespace tandem::results {
 
-// A sweep's results: what the reports are made from, without any other source.
+// A sweep's results, the only source of the reports.
 struct Document {
   SweepInfo sweep;
   std::vector<LaunchRecord> launches;
   std::vector<OtherEntry> others{};
 };
 
-// As results.json: a Google Benchmark document (`context`, `benchmarks`) with the full record under
-// one further key, `tandem`. `benchmarks` holds an entry per launch that measured: launches are the
-// repetitions of a cell, real_time is the mean of the launch's samples; then come the others. Cells
-// that failed or were skipped have no time and so no entry; `tandem` says why.
+// The text of results.json: a Google Benchmark document (`context`, `benchmarks`) with the full
+// record under one further key, `tandem`. `benchmarks` holds an entry per launch that measured:
+// launches are the repetitions of a cell, and real_time is the mean of the launch's samples. The
+// other programs' entries follow. A cell that failed or was skipped has no time and so no entry;
+// `tandem` says why.
 [[nodiscard]] std::string to_json_text(const Document& document);
 
-// Reads `tandem`, `context`, and of `benchmarks` the others. Throws a failure naming `source`, also
-// for a newer schema.
+// Reads `tandem`, `context`, and the other programs' entries of `benchmarks`. Throws a failure
+// naming `source`, also for a newer schema.
 [[nodiscard]] Document parse_document(std::string_view text, std::string_view source);
 
 void write_document(const std::filesystem::path& path, const Document& document);

@@ -58,9 +58,9 @@ class Descriptor {
   int number_;
 };
 
-// What the path stands for, behind links to it, also where it is yet to be made.
+// The path behind all links, also where the target does not exist yet.
 fs::path behind_links(const fs::path& path) {
-  constexpr int kMostLinks = 40;  // as the kernel follows
+  constexpr int kMostLinks = 40;  // the kernel's own limit
   fs::path found = path;
   std::error_code error;
   for (int links = 0; fs::is_symlink(fs::symlink_status(found, error)); ++links) {
@@ -76,8 +76,9 @@ bool is_same(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Where text cannot be put beside what is there and renamed: devices, pipes, and what is this
-// process's own output already, under whatever name, for that would go on into the old file.
+// The descriptor to write in place, where a new file cannot be renamed over the path: a device, a
+// pipe, or a file that is this process's own output under any name, since later output would go on
+// into the old file.
 std::optional<Descriptor> opened_in_place(const fs::path& path) {
   struct stat there {};
   if (::stat(path.c_str(), &there) != 0 || S_ISDIR(there.st_mode)) return std::nullopt;
@@ -91,7 +92,8 @@ std::optional<Descriptor> opened_in_place(const fs::path& path) {
   return std::optional<Descriptor>(std::in_place, ::open(path.c_str(), O_WRONLY | O_CLOEXEC));
 }
 
-// All of it into `file`, on the disk, or no such file; errors name `shown`.
+// Writes all of the text into `file` and syncs the file, or leaves no such file; errors name
+// `shown`.
 void write_synced(const fs::path& file, const fs::path& shown, const Write& write) {
   Descriptor to(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (to.number() < 0) fail_writing(shown);
@@ -107,7 +109,8 @@ void write_synced(const fs::path& file, const fs::path& shown, const Write& writ
 }  // namespace
 
 InputFile results_file(const std::filesystem::path& path) {
-  // Ten times 10,000 cells of 6 launches each, the most that Tandem is made for.
+  // The limit is ten times the results of 10,000 cells with 6 launches each, the most that Tandem
+  // is made for.
   return {.path = path, .begins = "reading ", .most = gib(4), .kind = ErrorKind::kFailure};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a launch tells of its GPUs, and of where its threads ran.
+// The facts of a launch's GPUs, and the places where its threads ran.
 #pragma once
 
 #include <cstdint>
@@ -11,53 +11,53 @@
 
 namespace tandem::results {
 
-// A GPU at one moment, as its driver told. Absent: it did not.
+// A GPU's state at one moment, as its driver reports. Absent: the driver reported none.
 struct GpuReading {
   std::optional<double> sm_mhz;
   std::optional<double> memory_mhz;
   std::optional<double> watts;
   std::optional<double> celsius;
-  std::vector<std::string> slowed_by;  // what held its clocks down: "power cap", ...
+  std::vector<std::string> slowed_by;  // causes of lowered clocks: "power cap", ...
 };
 
-// What lies between a GPU and that of another device of the launch, on the same node. Absent and
-// empty: the driver did not tell.
+// The path between a GPU and the GPU of another device of the launch on the same node. Absent and
+// empty: the driver reported none.
 struct GpuPeer {
-  int device = 0;                   // the other, over the whole job
-  std::optional<bool> peer_access;  // as the driver has it; --p2p=off does not show here
-  std::optional<int> nvlinks;       // active, direct or through switches
-  std::string path;                 // where their PCIe paths meet: "host bridge", ...; "same GPU"
+  int device = 0;                   // the other device's number over the whole job
+  std::optional<bool> peer_access;  // as the driver reports, even with --p2p=off
+  std::optional<int> nvlinks;       // active NVLinks, direct or through switches
+  std::string path;                 // where both PCIe paths meet: "host bridge", ...; "same GPU"
 };
 
-// The GPU that a device lies on. Absent and empty: the driver did not tell.
+// The GPU that a device lies on. Absent and empty: the driver reported none.
 struct GpuRecord {
-  int device = 0;                            // over the whole job
+  int device = 0;                            // device number over the whole job
   std::string hardware;                      // PCI address and UUID
   std::string name;                          // "NVIDIA H200"
-  std::optional<std::int64_t> memory_bytes;  // all that it has
-  std::string pci;                           // address
-  std::optional<int> numa_node;              // of host memory, the nearest
-  std::string driver;                        // version
+  std::optional<std::int64_t> memory_bytes;  // total memory
+  std::string pci;                           // PCI address
+  std::optional<int> numa_node;              // nearest NUMA node of host memory
+  std::string driver;                        // driver version
   std::string compute_mode;                  // "default", "prohibited", "exclusive process"
-  std::optional<bool> mig;                   // divided into instances
-  std::optional<int> nvlinks;                // active ones
-  std::optional<int> processes;  // that compute on it, when measuring began; own ones among them
-  std::vector<GpuPeer> peers;    // of the same node, by device
-  GpuReading before;             // after the warm-up, while the last of its work may still run
-  GpuReading after;              // after the last sample
-  // From the first of these to the second, in ms, and how much of that each cause held its clocks
+  std::optional<bool> mig;                   // whether the GPU is divided into instances
+  std::optional<int> nvlinks;                // active NVLinks
+  std::optional<int> processes;              // computing processes at the start, own included
+  std::vector<GpuPeer> peers;                // peers on the same node, by device
+  GpuReading before;                         // after the warm-up, whose last work may still run
+  GpuReading after;                          // after the last sample
+  // The time between both readings in ms, and how much of that time each cause held the clocks
   // down: "power cap", "thermal slowdown", ...; a cause that the driver does not count is absent.
   std::optional<double> watched_ms;
   std::map<std::string, double> held_down_ms;
 };
 
-// Where the thread was that enqueued some phases of a device's step, as the operating system had
-// it.
+// The place, as the operating system saw it, of the thread that enqueued some phases of a device's
+// step.
 struct ThreadPlace {
-  int device = 0;                   // over the whole job
+  int device = 0;                   // device number over the whole job
   std::vector<std::string> phases;  // in the order of a step
-  std::vector<int> cpus;            // OS numbers of the hardware threads that it might run on
-  std::vector<int> numa_nodes;      // that these belong to; empty where the machine does not tell
+  std::vector<int> cpus;            // OS numbers of the hardware threads allowed to the thread
+  std::vector<int> numa_nodes;      // NUMA nodes of `cpus`; empty: not known
 };
 
 }  // namespace tandem::results

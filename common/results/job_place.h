@@ -4,19 +4,21 @@
 #include <filesystem>
 #include <string>
 
-// Where a process runs, as files and variables below a root tell: private to results.
+// Private to results: the place where a process runs, from files and variables below a root.
 namespace tandem::results {
 
-// NUMA nodes of the machine; 0 where the system does not tell.
+// The number of the machine's NUMA nodes; 0 where the system does not tell.
 [[nodiscard]] int count_numa_nodes(const std::filesystem::path& root = "/");
 
-// The chosen word of transparent_hugepage/enabled; "" without that file.
+// The active setting in transparent_hugepage/enabled; "" without that file.
 [[nodiscard]] std::string huge_pages(const std::filesystem::path& root = "/");
 
-// "docker", "podman", "apptainer", or what the variable `container` says; "" where nothing shows.
+// The container's kind: "docker", "podman", "apptainer", or the value of the variable `container`;
+// "" where no container shows.
 [[nodiscard]] std::string container(const std::filesystem::path& root = "/");
 
-// Of the variables SLURM_*: "4711, step 0, partition gpu, 2 nodes"; "" without a job.
+// The Slurm job from the variables SLURM_*: "4711, step 0, partition gpu, 2 nodes"; "" without a
+// job.
 [[nodiscard]] std::string slurm_job();
 
 }  // namespace tandem::results

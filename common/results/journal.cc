@@ -69,7 +69,7 @@ bool read_into(JournalContents& contents, LaunchPlaces& places, std::istream& te
 }
 
 bool read_into(JournalContents& contents, LaunchPlaces& places, const std::filesystem::path& path) {
-  std::error_code unreadable;  // which check_input tells
+  std::error_code unreadable;  // check_input() reports the error
   const auto type = std::filesystem::status(path, unreadable).type();
   if (type == std::filesystem::file_type::not_found) return false;
   check_input(results_file(path));
@@ -80,7 +80,7 @@ bool read_into(JournalContents& contents, LaunchPlaces& places, const std::files
   return read_into(contents, places, file, path.string());
 }
 
-// What `source` holds; nothing where that is nothing whole.
+// The content of `source`; nothing where no whole line is there.
 template <class Source, class... Name>
 std::optional<JournalContents> contents_of(Source& source, const Name&... name) {
   JournalContents contents;
@@ -122,7 +122,8 @@ Journal::~Journal() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// What is kept is what the line says, not the record: bytes that are no UTF-8 are replaced in it.
+// The journal keeps the record parsed from the line, not the given record, since bytes that are no
+// UTF-8 are replaced in the line.
 void Journal::append(const LaunchRecord& record) {
   const std::string line = to_json_line(record);
   append_line(line);
@@ -151,11 +152,11 @@ void Journal::put_back() {
 
 void Journal::replace(const std::string& text) {
   replace_file(path_, text);
-  ::close(std::exchange(descriptor_, -1));  // of the file that was replaced
+  ::close(std::exchange(descriptor_, -1));  // the descriptor of the replaced file
   open();
 }
 
-// Leaves no descriptor open where it throws.
+// An exception leaves no descriptor open.
 void Journal::open() {
   std::error_code unknown;
   if (std::filesystem::exists(path_, unknown)) check_input(results_file(path_));

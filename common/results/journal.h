@@ -15,24 +15,24 @@
 
 namespace tandem::results {
 
-// What a journal holds. A pair of cell and launch may occur twice, where a failed launch was tried
-// again: the later one counts, and is the only one here.
+// The content of a journal. A pair of cell and launch may occur twice, where a failed launch was
+// tried again: the later record counts, and only that record is here.
 struct JournalContents {
   SweepInfo sweep;
   std::vector<LaunchRecord> launches;
-  std::uintmax_t whole_bytes = 0;  // without a torn last line
+  std::uintmax_t whole_bytes = 0;  // bytes without a torn last line
 };
 
-// Where in them the launch of a cell stands. By name, for a launch that failed does not know which
-// back end `auto` would have come to.
+// The place of a cell's launch among the contents' launches. The key is the cell's name, since a
+// launch that failed does not know which back end `auto` would have become.
 using LaunchPlaces = std::map<std::pair<std::string, int>, std::size_t>;
 
-// Reads a journal: one line that names the sweep, then one per finished launch. A last line
-// without its newline was cut off by a crash and is dropped; a damaged line before it is an error.
-// Nothing where the file does not exist or a crash cut off its very first line.
+// Reads a journal: one line that names the sweep, then one per finished launch. A last line without
+// its newline was cut off by a crash and is dropped; a damaged line before the last one is an
+// error. Nothing where the file does not exist or a crash cut off its first line.
 [[nodiscard]] std::optional<JournalContents> read_journal(const std::filesystem::path& path);
 
-// The same of a text; `source` is for errors.
+// Reads a journal from a text; `source` is for errors.
 [[nodiscard]] std::optional<JournalContents> read_journal(std::istream& text,
                                                           const std::string& source);
 
@@ -46,22 +46,24 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // As a reader would have it: what was found when it was opened, and what was appended since.
+  // The content as a reader would find it: the records found at opening and the records appended
+  // since.
   [[nodiscard]] const JournalContents& contents() const { return contents_; }
 
-  // The same, without a copy; nothing is appended any more.
+  // Moves the content out without a copy; no record may be appended afterwards.
   [[nodiscard]] JournalContents take_contents() { return std::move(contents_); }
 
   void append(const LaunchRecord& record);
 
-  // Plans these cells beside the sweep's own, before anything is appended: the first line is
-  // written anew, the others stay as they are. A crash leaves the old journal or the new one.
+  // Plans these cells beside the sweep's own, before any record is appended: the first line is
+  // replaced, the other lines stay. A crash leaves the old journal or the new one.
   void plan(const std::vector<Addition>& additions);
 
-  // Writes the first line anew with these, as plan() does. Not after it, nor beside put_back().
+  // Replaces the first line by one with these links, as plan() does. Not allowed after plan() or
+  // together with put_back().
   void note_links(const LinkMatrix& links);
 
-  // Undoes whatever was written since it was opened; contents() are of no use then.
+  // Undoes every change since the journal was opened; contents() may not be used afterwards.
   void put_back();
 
  private:
@@ -74,7 +76,7 @@ class Journal {
   JournalContents contents_;
   LaunchPlaces places_;
   std::uintmax_t opened_bytes_ = 0;
-  std::optional<std::string> before_plan_;  // the whole text
+  std::optional<std::string> before_plan_;  // the journal's whole text before plan()
 };
 
 }  // namespace tandem::results

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-// Private to results: what a JSON value holds, as a list in the text's order. A tree of a document
-// of many launches takes ten times the memory of its text, and most of the time of reading it;
-// these lists are filled one value after the other, in the same memory.
+// Private to results: the nodes of a JSON value, as a list in the text's order. A tree of a
+// document of many launches takes ten times the memory of the text, and most of the time of
+// reading; a node list is filled with one value after the other, in the same memory.
 namespace tandem::results {
 
 enum class JsonKind : std::uint8_t {
   kNull,
   kBoolean,
-  kInteger,  // below 0
+  kInteger,  // an integer below 0
   kNatural,
   kReal,
   kText,
@@ -30,12 +30,12 @@ struct JsonNode {
   };
 
   JsonKind kind = JsonKind::kNull;
-  std::size_t next = 0;  // place of the first node that is not within this one
-  Text key{};            // of a member of an object
-  Text text{};           // kText
-  double real = 0;       // kReal
+  std::size_t next = 0;  // index of the first
+  Text key{};            // key of an object's member
+  Text text{};           // value of kText
+  double real = 0;       // value of kReal
   std::int64_t integer = 0;
-  std::uint64_t natural = 0;  // of kBoolean 0 or 1
+  std::uint64_t natural = 0;  // value of kNatural; of kBoolean 0 or 1
 };
 
 struct JsonNodes {

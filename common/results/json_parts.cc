@@ -9,7 +9,7 @@
 namespace tandem::results {
 namespace {
 
-// Collects what the library's parser meets.
+// Collects the values that the library's parser meets.
 class Collector final : public nlohmann::json_sax<nlohmann::json> {
  public:
   Collector(JsonNodes& nodes, std::string_view source, const JsonParts& parts)
@@ -61,7 +61,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   // A list or object whose values are handed over one by one.
   struct Entered {
     std::string path;
-    std::string key{};  // the last one
+    std::string key{};  // the last key
   };
 
   [[nodiscard]] std::string path() const {
@@ -131,11 +131,11 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   std::string_view source_;
   const JsonParts& parts_;
   std::vector<Entered> entered_;
-  std::vector<std::size_t> open_;  // places of lists and objects that are being collected
+  std::vector<std::size_t> open_;  // indices of the lists and objects being collected
   JsonNode::Text key_;
 };
 
-// What is left of a text that comes in parts.
+// The unread rest of a text that comes in parts.
 class PartedText {
  public:
   explicit PartedText(const TextParts& parts) : parts_(parts) { refill(); }

@@ -8,10 +8,10 @@
 
 #include "common/results/json_reading.h"
 
-// Private to results: JSON texts, read by the library's parser, value by value.
+// Private to results: JSON texts, read value by value by the library's parser.
 namespace tandem::results {
 
-// A text that is one value. Reading one after the other takes no new memory.
+// A text that is one value. Reading several texts in turn takes no new memory.
 class ScannedJson {
  public:
   ScannedJson() = default;
@@ -26,22 +26,24 @@ class ScannedJson {
   JsonNodes nodes_;
 };
 
-// A text as the library's tree; throws as ScannedJson::scan.
+// Parses a text into the library's tree; throws as ScannedJson::scan().
 [[nodiscard]] Json parse_json(std::string_view text, std::string_view source);
 
-// Appends at least a byte and about as many as are asked for; false at the text's end.
+// Appends at least one byte and about as many as requested; false at the text's end.
 using TextParts = std::function<bool(std::string&, std::size_t)>;
 
-// How a text is read that is never whole in memory. A path has a "/" and the key for each member
-// of an object, and a "/" alone for an element of a list; that of the whole text is empty.
+// The callbacks for reading a text that is never whole in memory. A path has a "/" and the key for
+// each member of an object, and a "/" alone for an element of a list; the path of the whole text is
+// empty.
 struct JsonParts {
-  // Whether this list or object is not to come as a whole, but what it holds, one by one.
+  // Whether the content of this list or object is passed one by one instead of as a whole.
   std::function<bool(std::string_view path, JsonKind kind)> enters;
-  // A value that is not entered; it ends with the call.
+  // Takes a value that is not entered; the value ends with the call.
   std::function<void(std::string_view path, const JsonValue& value)> take;
 };
 
-// Throws as ScannedJson::scan, and whatever the two functions throw.
+// Reads a text by `parts`. Throws as ScannedJson::scan(), and passes on exceptions of the two
+// functions.
 void read_parts(const TextParts& text, std::string_view source, const JsonParts& parts);
 
 }  // namespace tandem::results

@@ -14,26 +14,26 @@
 #include "common/results/json_nodes.h"
 #include "common/results/json_values.h"
 
-// Private to results: fields of a JSON value as values of a type.
+// Private to results: fields of a JSON value as values of C++ types.
 namespace tandem::results {
 
-// A value of some JsonNodes, which it borrows.
+// A JSON value, which borrows its JsonNodes.
 class JsonValue {
  public:
   JsonValue(const JsonNodes& nodes, std::size_t place) : nodes_(&nodes), place_(place) {}
 
   [[nodiscard]] JsonKind kind() const { return node().kind; }
 
-  // As a member of an object.
+  // The value's key as a member of an object.
   [[nodiscard]] std::string key() const { return std::string(view(node().key)); }
 
-  // It and whatever it holds, as the library has it.
+  // This value and its content as the library's tree.
   [[nodiscard]] Json tree() const;
 
-  // The member of an object; nothing where there is none, or this is none.
+  // The member of an object; nothing where the key is missing, or this value is no object.
   [[nodiscard]] std::optional<JsonValue> find(std::string_view key) const;
 
-  // Hands over each member or element.
+  // Calls `take` with each member or element.
   template <class Take>
   void for_each(Take take) const {
     if (kind() != JsonKind::kList && kind() != JsonKind::kObject) return;
@@ -42,7 +42,8 @@ class JsonValue {
     }
   }
 
-  // Whether it is one, exactly: 1.5 is no int, and 300 no 8-bit one. Puts it into `value`.
+  // Stores the value where the value is exactly of the type, else returns false: 1.5 is no int, and
+  // 300 no 8-bit integer.
   [[nodiscard]] bool get(bool& value) const;
   [[nodiscard]] bool get(double& value) const;
   [[nodiscard]] bool get(std::string& value) const;
@@ -57,7 +58,8 @@ class JsonValue {
   [[nodiscard]] bool get(std::vector<T>& values) const {
     if (kind() != JsonKind::kList) return false;
     values.clear();
-    if (std::is_arithmetic_v<T>) values.reserve(node().next - place_ - 1);  // one node each
+    // Each number is one node.
+    if (std::is_arithmetic_v<T>) values.reserve(node().next - place_ - 1);
     bool is_exact = true;
     for_each([&](const JsonValue& element) { is_exact &= element.get(values.emplace_back()); });
     return is_exact;
@@ -90,8 +92,8 @@ class JsonValue {
 
 [[noreturn]] void fail_value(std::string_view field, const JsonValue& value);
 
-// The field's value, or `fallback` where it is absent; an error that names it where its type is
-// another one.
+// The field's value, or `fallback` where the field is absent; throws an error that names the field
+// where the value has another type.
 template <class T>
 [[nodiscard]] T value_or(const JsonValue& object, std::string_view field, T fallback) {
   const std::optional<JsonValue> found = object.find(field);
@@ -99,7 +101,7 @@ template <class T>
   return fallback;
 }
 
-// The same for a field that is left out where there is nothing to tell.
+// The field's value; nothing where the field is absent.
 template <class T>
 [[nodiscard]] std::optional<T> value_if_any(const JsonValue& object, std::string_view field) {
   const std::optional<JsonValue> found = object.find(field);
@@ -109,7 +111,7 @@ template <class T>
   return value;
 }
 
-// Where `field` is required.
+// The member `field`; throws an error where the member is absent.
 [[nodiscard]] JsonValue required(const JsonValue& object, std::string_view field);
 
 template <class T>
@@ -120,7 +122,7 @@ template <class T>
   return value;
 }
 
-// What `read` makes of a field that is an object; absent, a T{}.
+// The result of `read` for a field that is an object; T{} where the field is absent.
 template <class T>
 [[nodiscard]] T object_from(const JsonValue& object, std::string_view field,
                             T (*read)(const JsonValue&)) {

@@ -12,7 +12,8 @@ std::string dump(const Json& json) {
 
 std::string shown(const Json& json) {
   constexpr std::size_t kMost = 80;
-  // Control characters, which JSON does not escape all, and what is no UTF-8 come as \\u....
+  // JSON need not escape all control characters, so dump() escapes them and invalid UTF-8 as
+  // \\u....
   std::string text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
   std::replace(text.begin(), text.end(), '\x7f', '?');
   if (text.size() > kMost) text.replace(kMost, std::string::npos, "...");

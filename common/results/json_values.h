@@ -12,25 +12,26 @@ namespace tandem::results {
 
 using Json = nlohmann::ordered_json;
 
-// One line, invalid UTF-8 replaced: stderr of a crashed child may hold anything.
+// The JSON text in one line, with invalid UTF-8 replaced, since stderr of a crashed child may hold
+// any bytes.
 [[nodiscard]] std::string dump(const Json& json);
 
-// The same, cut to what an error has room for.
+// The JSON text, cut to the room of an error message.
 [[nodiscard]] std::string shown(const Json& json);
 
-// What `read` returns; its errors name `source`.
+// The result of `read`, whose errors name `source`.
 template <class Read>
 [[nodiscard]] auto reading(std::string_view source, Read read) {
   try {
     return read();
   } catch (const Error& error) {
     const std::string_view reason = error.what();
-    if (reason.starts_with("reading ")) throw;  // names its source already
+    if (reason.starts_with("reading ")) throw;  // the error names its source already
     fail(ErrorKind::kFailure, "reading {}: {}", source, reason);
   }
 }
 
-// The number, or a logic error that names `field`.
+// Returns the number, or throws a logic error that names `field` where the number is not finite.
 [[nodiscard]] double finite(double value, std::string_view field);
 
 }  // namespace tandem::results

@@ -35,7 +35,7 @@ void JsonWriter::value(std::string_view key, bool value) {
   text_ += value ? "true" : "false";
 }
 
-// The library's digits: another shortest form would be as true, but change documents.
+// Writes the library's digits, since another shortest form would be as exact but change documents.
 void JsonWriter::value(std::string_view key, double value) {
   begin(key);
   if (!std::isfinite(value)) {

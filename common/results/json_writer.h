@@ -14,21 +14,21 @@
 // Private to results.
 namespace tandem::results {
 
-// Writes JSON a piece at a time, as the library's dump() would have it, byte for byte: of many
-// launches a tree would need several times the memory of the text, and most of the time. An
-// element of a list has no key: "".
+// Writes JSON piece by piece, byte for byte as the library's dump() would: for many launches a tree
+// would need several times the memory of the text, and most of the time. An element of a list has
+// the key "".
 class JsonWriter {
  public:
-  enum class Layout { kLine, kPretty };  // indented by two
+  enum class Layout { kLine, kPretty };  // kPretty indents by two
 
-  // Hands over the text in parts. `sink` has to outlive it.
+  // Passes the text to `sink` in parts; `sink` outlives the writer.
   JsonWriter(Layout layout, const TextSink& sink) : layout_(layout), sink_(sink) {}
 
   void open(std::string_view key, char bracket);
   void close();
 
   void value(std::string_view key, bool value);
-  void value(std::string_view key, double value);  // null where it is not finite
+  void value(std::string_view key, double value);  // null where the value is not finite
   void value(std::string_view key, std::string_view value);
   void value(std::string_view key, const std::string& value) {
     this->value(key, std::string_view(value));
@@ -58,18 +58,18 @@ class JsonWriter {
 
   void tree(std::string_view key, const Json& json);
 
-  // A logic error that names `key` where the number is not finite.
+  // Throws a logic error that names `key` where the number is not finite.
   void finite_value(std::string_view key, double number) { value(key, finite(number, key)); }
 
-  // The same for each number of these.
+  // Writes each of the numbers; throws as the function above.
   void finite_value(std::string_view key, const std::vector<double>& numbers);
   void finite_value(std::string_view key, const std::map<std::string, double>& numbers);
 
-  // Hands over what is left, a newline after it where it is `kPretty`.
+  // Passes the rest of the text to the sink, with a newline at the end in layout kPretty.
   void finish();
 
  private:
-  // A key that may need escapes.
+  // Writes a member whose key may need escapes.
   template <class T>
   void member(const std::string& name, const T& element) {
     begin("");
@@ -86,8 +86,8 @@ class JsonWriter {
 
   Layout layout_;
   const TextSink& sink_;
-  std::string text_;     // not handed over yet
-  std::string closing_;  // brackets that are open, the innermost last
+  std::string text_;     // text that is not passed to the sink yet
+  std::string closing_;  // closing brackets of open values, the innermost last
   bool is_empty_ = true;
   bool after_key_ = false;
 };

@@ -8,29 +8,29 @@
 
 namespace tandem::results {
 
-// One way between two ends, each a device ("host:0", "cuda:1") or the host's pinned memory
+// One direction between two ends, each a device ("host:0", "cuda:1") or the host's pinned memory
 // ("pinned"). Absent: not measured.
 struct Link {
   std::string from;
   std::string to;
-  std::optional<double> gigabytes_per_second{};  // GB are 10^9 bytes; of the median copy
+  std::optional<double> gigabytes_per_second{};  // in 10^9 bytes; from the median copy
   std::optional<double>
-      latency_us{};  // of the median small copy, from its call until it is waited for
+      latency_us{};  // of the median small copy, from the call to the end of the wait
 
   bool operator==(const Link&) const = default;
 };
 
-// What crosses between the devices of one process, a copy at a time and on no modelled link, as
-// copy_bench measured it once for a sweep.
+// The bandwidth and latency between the devices of one process, measured by copy_bench once for a
+// sweep, a copy at a time and on no modelled link.
 struct LinkMatrix {
-  std::string reason{};            // why there is none, one line; empty: it was measured
-  int devices = 0;                 // measured, the first of
-  int of_devices = 0;              // that the sweep uses at once on a node
-  std::int64_t copy_bytes = 0;     // of a copy that tells the bandwidth
-  std::int64_t latency_bytes = 0;  // of one that tells the latency
-  int samples = 0;                 // of which each median is
+  std::string reason{};            // why nothing was measured, one line; empty: measured
+  int devices = 0;                 // number of measured devices, the first ones
+  int of_devices = 0;              // devices that the sweep uses at once on a node
+  std::int64_t copy_bytes = 0;     // size of a bandwidth copy
+  std::int64_t latency_bytes = 0;  // size of a latency copy
+  int samples = 0;                 // samples per median
   bool oversubscribed = false;     // devices share cores or GPUs
-  std::vector<Link> links{};       // by end where they begin, then by end where they go
+  std::vector<Link> links{};       // ordered by `from`, then by `to`
 
   bool operator==(const LinkMatrix&) const = default;
 };

@@ -20,7 +20,8 @@ int cores_of_affinity() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
-    return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));  // more CPUs than a cpu_set_t holds
+    // The machine has more CPUs than a cpu_set_t holds.
+    return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   }
   std::vector<int> cpus;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
@@ -29,7 +30,7 @@ int cores_of_affinity() {
   return physical_cores(cpus);
 }
 
-// Arm's cpuinfo has no model name; what is left is the architecture.
+// The CPU's model name, or the architecture where cpuinfo has no name, as on Arm.
 std::string cpu_model(const utsname& system) {
   const std::string model = cpuinfo_value("model name");
   return model.empty() ? std::string(system.machine) + " CPU" : model;

@@ -5,9 +5,9 @@
 
 namespace tandem::results {
 
-// The CPU's facts as this process sees them: physical cores inside its affinity mask, not the
-// machine's. Of the environment a named list only, so that no secret leaves the machine. Filled by
-// the program that measures: bound_cores, ping_pong_ns and the libraries that it uses.
+// The machine's facts as this process sees them: the physical cores inside its affinity mask, not
+// all of the machine's, and only a fixed list of the environment, so that no secret leaves the
+// machine. The measuring program fills bound_cores, ping_pong_ns and its libraries.
 [[nodiscard]] MachineFacts gather_machine_facts();
 
 }  // namespace tandem::results

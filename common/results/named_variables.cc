@@ -11,12 +11,13 @@ namespace {
 // PRTE_MCA_ are the settings of the launcher of Open MPI 5.
 constexpr std::array<std::string_view, 5> kPrefixes{"NCCL_", "OMPI_MCA_", "PRTE_MCA_", "OMP_",
                                                     "CUDA_"};
-// Two that are removed before a launch: they show where that failed.
+// Two variables that are removed before a launch; an entry in the record shows that the removal
+// failed.
 constexpr std::array<std::string_view, 2> kNames{"OPENBLAS_CORETYPE", "DNNL_MAX_CPU_ISA"};
-// No settings of the user's but what mpirun tells its ranks, with addresses and a key of the
-// session, and what Tandem sets for a launch, over the user's. They differ from launch to launch,
-// and so two runs of one machine by which launch came first. The same in
-// tools/torch/twin/record.py.
+// Variables that are no settings of the user's: mpirun sets some for its ranks, with addresses and
+// a key of the session, and Tandem sets others for a launch, over the user's. The values differ
+// from launch to launch, so two runs of one machine would differ by which launch came first. The
+// list is the same in tools/torch/twin/record.py.
 constexpr std::array<std::string_view, 19> kOfLaunches{"OMPI_MCA_orte_",
                                                        "OMPI_MCA_ess",
                                                        "OMPI_MCA_pmix",
@@ -61,7 +62,7 @@ bool has_credentials(std::string_view value) {
   return scheme != std::string_view::npos && value.find('@', scheme) != std::string_view::npos;
 }
 
-// How keys of well-known makes begin, and how many characters of a key follow at least.
+// The prefix of a well-known kind of key, and the least number of characters after the prefix.
 struct KeyShape {
   std::string_view begins;
   std::size_t least;
@@ -85,7 +86,7 @@ bool is_key_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
 }
 
-// At the beginning of a word, so that disk-... is no sk-...
+// Looks for the shape at the beginning of a word, so that disk-... does not count as sk-...
 bool has_key_shape(std::string_view value, const KeyShape& shape) {
   for (std::size_t at = value.find(shape.begins); at != std::string_view::npos;
        at = value.find(shape.begins, at + 1)) {
@@ -102,8 +103,8 @@ bool has_known_key(std::string_view value) {
                      [&](const KeyShape& shape) { return has_key_shape(value, shape); });
 }
 
-// A word of 20 or more letters and digits of all three kinds in a mix that names, paths and numbers
-// do not have.
+// Whether the value has a word of 20 or more letters and digits, mixing upper case, lower case and
+// digits as names, paths and numbers do not.
 bool has_random_word(std::string_view value) {
   constexpr int kLong = 20;
   int length = 0;

@@ -7,10 +7,10 @@
 
 namespace tandem::results {
 
-// Of an environment ("NAME=value" strings, the last one null) the variables that change what is
-// measured: NCCL_*, OMPI_MCA_*, OMP_*, CUDA_*, and a few by name, without what mpirun and Tandem
-// set themselves for a launch. No others, so that no secret leaves the machine, and of these the
-// values that look like one are "(redacted)".
+// The variables of an environment ("NAME=value" strings, the last one null) that change the
+// measurement: NCCL_*, OMPI_MCA_*, OMP_*, CUDA_*, and a few by name, without those that mpirun and
+// Tandem set for a launch. Other variables are left out and values that look like secrets are
+// "(redacted)", so that no secret leaves the machine.
 [[nodiscard]] std::map<std::string, std::string> named_variables(const char* const* environment);
 
 // Whether a variable may hold a password, key or token, by its name or by its value.

@@ -12,7 +12,8 @@
 namespace tandem::results {
 namespace {
 
-// Of Google Benchmark's own; `cpu_time` is that of the program's main thread, which waits.
+// Google Benchmark's own fields that are no figures; `cpu_time` is the time of the program's main
+// thread, which only waits.
 constexpr std::array<std::string_view, 8> kNoFigures{
     "family_index",     "per_family_instance_index",
     "repetitions",      "repetition_index",

@@ -11,8 +11,8 @@
 namespace tandem::results {
 namespace {
 
-// The threads of a core all show the same list of themselves, which no other core shows. Where
-// there is no list: package and number within it; these may repeat between dies.
+// The key of a core. All threads of a core show the same thread list, which no other core shows.
+// Without that list the key is the package and the core's number, which may repeat between dies.
 std::string core_of(int cpu, const std::filesystem::path& system) {
   const std::filesystem::path topology = system / fmt::format("cpu{}", cpu) / "topology";
   const std::string siblings = first_line((topology / "thread_siblings_list").string());

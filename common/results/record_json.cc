@@ -30,7 +30,7 @@ Cell cell_from(const JsonValue& json) {
   Cell cell;
   cell.strategy = required_value<std::string>(json, "strategy");
   cell.launch = required_value<std::string>(json, "launch");
-  // Records of before this name have a file's folder in it.
+  // Older records hold a file's folder in the model's name.
   cell.model = name_in_results(required_value<std::string>(json, "model"));
   cell.backend = required_value<std::string>(json, "backend");
   cell.devices = required_value<int>(json, "devices");
@@ -151,14 +151,14 @@ MachineFacts machine_from(const JsonValue& json) {
   return machine;
 }
 
-// Some 30 years: what is longer was not measured, and its square may be no number any more.
+// The longest time, some 30 years: a longer one was not measured, and its square may overflow.
 constexpr double kLongest = 1e9;
 
 [[noreturn]] void fail_time(std::string_view field, double seconds) {
   fail(ErrorKind::kFailure, "field '{}' holds {}, which is no duration", field, seconds);
 }
 
-// A difference of times may be below zero.
+// The time may be negative, since some fields are differences.
 void check_time(std::string_view field, double seconds) {
   if (!(std::abs(seconds) <= kLongest)) fail_time(field, seconds);
 }

@@ -9,16 +9,16 @@
 
 namespace tandem::results {
 
-// A launch record as one line of JSON: what a bench program leaves for `tandem run`, and what the
-// journal keeps. Throws a logic error that names the field where a number is NaN or infinite: a
-// figure that is no number must not pass for a missing one.
+// A launch record as one line of JSON, which a bench program leaves for `tandem run` and the
+// journal keeps. Throws a logic error that names the field where a number is NaN or infinite, since
+// such a figure must not pass for a missing one.
 [[nodiscard]] std::string to_json_line(const LaunchRecord& record);
 
-// The way back. Fields that are unknown are ignored, absent ones keep their defaults (additive
+// Parses a launch record. Unknown fields are ignored, absent fields keep their defaults (additive
 // changes are minor ones); `cell` and `status` are required. Throws a failure naming `source`.
 [[nodiscard]] LaunchRecord parse_record(std::string_view text, std::string_view source);
 
-// The same for what one rank tells the others of.
+// A GPU's record as one line, which one rank sends to the others, and the parser of that line.
 [[nodiscard]] std::string to_json_line(const GpuRecord& gpu);
 [[nodiscard]] GpuRecord parse_gpu(std::string_view text, std::string_view source);
 [[nodiscard]] std::string to_json_line(const ThreadPlace& thread);

@@ -8,7 +8,7 @@
 namespace tandem::results {
 namespace {
 
-// -1 where the text does not begin with a number.
+// The major number; -1 where the text does not begin with a number.
 int major_number(std::string_view version) {
   int number = -1;
   std::from_chars(version.data(), version.data() + version.size(), number);

@@ -11,11 +11,12 @@ namespace tandem::results {
 [[nodiscard]] Json to_json(const Context& context);
 [[nodiscard]] Context context_from(const JsonValue& json);
 
-// Without the context and the machine, which have places of their own in a document.
+// The sweep without its context and its machine, which have their own places in a document.
 [[nodiscard]] Json to_json(const SweepInfo& sweep);
 [[nodiscard]] SweepInfo sweep_from(const JsonValue& json);
 
-// What was found out of the machine once for the sweep: a place of its own too.
+// The facts of the machine that were measured once for the sweep, which have their own place as
+// well.
 [[nodiscard]] Json machine_to_json(const SweepInfo& sweep);
 [[nodiscard]] std::optional<LinkMatrix> links_of_machine(const JsonValue& json);
 

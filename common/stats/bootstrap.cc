@@ -15,15 +15,17 @@ namespace {
 
 constexpr int kResamples = 5000;
 constexpr unsigned long long kSeed = 20;
-constexpr unsigned long long kOtherSeed = 21;  // of the second sample: it must not follow the first
+// The second sample's seed, independent of the first's.
+constexpr unsigned long long kOtherSeed = 21;
 
-// A place below `count`, by the upper half of a random number. Not std::uniform_int_distribution,
-// which every library has its own of. No place is preferred by more than count in 2^32.
+// A place below `count`, from the upper half of a random number, since
+// std::uniform_int_distribution differs between libraries. No place is preferred by more than count
+// in 2^32.
 std::size_t place(std::mt19937_64& random, std::size_t count) {
   return static_cast<std::size_t>(((random() >> 32U) * count) >> 32U);
 }
 
-// By linear interpolation; share 0 is the least value, 1 the largest.
+// The quantile by linear interpolation; share 0 is the smallest value, 1 the largest.
 double quantile(const std::vector<double>& sorted, double share) {
   const double position = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);

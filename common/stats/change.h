@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two runs of the same cells, before and after: what has changed, with one false-alarm rate for all
-// cells together. Bonferroni: with m cells each interval has a confidence of 1 - 0.05 / m, so that
-// with 95 % all of them hold the truth at once; whatever is read from them by the rule below is
-// then right throughout. (Holm's steps would resolve a few more cells, but have no intervals.)
+// The change of cells between two runs, before and after, with one false-alarm rate for all cells
+// together. By Bonferroni each of m cells has an interval of confidence 1 - 0.05 / m, so that with
+// 95 % all intervals hold the truth at once, and then every verdict of the rule below is right.
+// (Holm's steps would resolve a few more cells, but have no intervals.)
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,11 @@ namespace tandem::stats {
 
 enum class Change { kFaster, kSlower, kSame, kUnsure };
 
-// "FASTER", "SLOWER", "SAME", "UNSURE".
+// The change's name: "FASTER", "SLOWER", "SAME", "UNSURE".
 [[nodiscard]] std::string_view to_string(Change change);
 
-// Of each interval where so many are to hold together at 95 %. Needs one.
+// The confidence of each interval where `comparisons` intervals, at least one, hold together at 95
+// %.
 [[nodiscard]] double confidence_of_each(std::size_t comparisons);
 
 // By the interval [low, high] of the time after / before, and a threshold (0.03: 3 %, not below 0)
@@ -30,7 +31,7 @@ enum class Change { kFaster, kSlower, kSame, kUnsure };
 //   UNSURE  else, and without an interval
 [[nodiscard]] Change judge_change(const Estimate& time_ratio, double threshold);
 
-// Whether the whole interval lies beyond the threshold, to the side of the change.
+// Whether the whole interval lies beyond the threshold, on the side of the change.
 [[nodiscard]] bool is_beyond(const Estimate& time_ratio, double threshold);
 
 }  // namespace tandem::stats

@@ -15,33 +15,33 @@
 namespace tandem::stats {
 namespace {
 
-// Squared standard error of a mean.
+// The squared standard error of a mean.
 double squared_error(const std::vector<double>& values) {
   return sample_variance(values) / static_cast<double>(values.size());
 }
 
-// Of a difference of two means: the parts of its squared standard error.
+// The parts of the squared standard error of a difference of two means.
 struct Errors {
   double first;
   double n1;
   double second;
   double n2;
-  double known;  // the variance of whatever the launches do not show
+  double known;  // variance that the launches do not show
 
   [[nodiscard]] double sum() const { return first + second + known; }
 };
 
-// Welch and Satterthwaite; where neither scatters, the pooled degrees of freedom (any will do: the
-// interval is a point, or of what is known).
+// Welch and Satterthwaite's degrees of freedom. Where neither side scatters, the pooled number (any
+// number will do: the interval is a point, or that of the known variance).
 double degrees_of_freedom(const Errors& errors) {
   if (errors.first + errors.second == 0) return errors.n1 + errors.n2 - 2;
-  // Shares of the sum, since the squares of tiny errors would underflow.
+  // Computes with shares of the sum, since the squares of tiny errors would underflow.
   const double share1 = errors.first / errors.sum();
   const double share2 = errors.second / errors.sum();
   return 1 / (share1 * share1 / (errors.n1 - 1) + share2 * share2 / (errors.n2 - 1));
 }
 
-// What the standard error is multiplied with.
+// The factor of the standard error.
 using Critical = double (*)(double confidence, const Errors& errors);
 
 double welch(double confidence, const Errors& errors) {
@@ -56,7 +56,7 @@ double cochran(double confidence, const Errors& errors) {
          errors.sum();
 }
 
-// Of the means of logs.
+// The difference of the means of logs.
 Estimate difference_by(Critical critical, const std::vector<double>& top,
                        const std::vector<double>& bottom, double confidence, double known) {
   Estimate difference{.center = mean(top) - mean(bottom),

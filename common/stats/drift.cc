@@ -18,8 +18,8 @@ constexpr std::size_t kMostForExact = 50;
 
 int sign(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 
-// P(inversions = k) in a random order of n: the i-th value is below 0 to i - 1 of those before it,
-// each as likely.
+// P(inversions = k) in a random order of n values: the i-th value is below 0 to i - 1 of the values
+// before, each number being equally likely.
 std::vector<double> inversion_shares(std::size_t n) {
   std::vector<double> shares{1};
   for (std::size_t i = 2; i <= n; ++i) {
@@ -36,7 +36,7 @@ std::vector<double> inversion_shares(std::size_t n) {
 double exact_p(std::size_t n, int score) {
   const std::vector<double> shares = inversion_shares(n);
   const auto pairs = static_cast<int>(shares.size()) - 1;
-  const int fewest = (pairs - std::abs(score)) / 2;  // inversions, in either tail
+  const int fewest = (pairs - std::abs(score)) / 2;  // fewest inversions in either tail
   double tail = 0;
   for (int k = 0; k <= fewest; ++k) tail += shares[static_cast<std::size_t>(k)];
   return std::min(1.0, 2 * tail);

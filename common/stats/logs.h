@@ -8,10 +8,11 @@
 
 namespace tandem::stats {
 
-// Natural logarithms; throws a logic error on a value that is not positive and finite.
+// The natural logarithms of the values; throws a logic error on a value that is not positive and
+// finite.
 [[nodiscard]] std::vector<double> logs(std::span<const double> values);
 
-// An estimate made on logs, brought back: exp of its centre and of its interval's ends.
+// The exponential of an estimate on logs: exp of its centre and of its interval's ends.
 [[nodiscard]] Estimate exponential(const Estimate& on_logs);
 
 }  // namespace tandem::stats

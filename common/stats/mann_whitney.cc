@@ -30,7 +30,7 @@ double exact_p(const std::vector<int>& ranks, std::size_t n) {
   return std::min(1.0, 2 * std::min(below, above) / all);
 }
 
-// Sum of t^3 - t over groups of t equal values.
+// The sum of t^3 - t over groups of t equal values.
 double tie_sum(const std::vector<int>& ranks) {
   std::map<int, double> groups;
   for (const int rank : ranks) ++groups[rank];
@@ -42,7 +42,7 @@ double tie_sum(const std::vector<int>& ranks) {
 double normal_p(double u, double n, double m, const std::vector<int>& ranks) {
   const double all = n + m;
   const double variance = n * m / 12 * (all + 1 - tie_sum(ranks) / (all * (all - 1)));
-  if (variance <= 0) return 1;  // all values are equal
+  if (variance <= 0) return 1;  // 1 where all values are equal
   const double distance = std::max(0.0, std::abs(u - n * m / 2) - 0.5);
   return 2 * normal_cdf(-distance / std::sqrt(variance));
 }

@@ -19,7 +19,7 @@ std::optional<Split> best_split(std::span<const double> values, int least) {
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
   const double center = mean(sorted);
-  double total = 0;  // sum of squares around the mean, from which the parts' is taken
+  double total = 0;  // sum of squares around the mean of all values
   double all = 0;
   for (double& value : sorted) {
     value -= center;

@@ -11,8 +11,9 @@
 namespace tandem::stats {
 namespace {
 
-constexpr std::size_t kFewestForInterval = 20;  // below, the approximation covers too little
-constexpr double kNormalQuantile = 1.959964;    // of 97.5 %
+// Below 20 pairs the approximation covers too little.
+constexpr std::size_t kFewestForInterval = 20;
+constexpr double kNormalQuantile = 1.959964;  // quantile of 97.5 %
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 namespace tandem::stats {
 namespace {
 
-// Lentz's method divides by partial results: a zero there is replaced by a value that vanishes.
+// Replaces zero by a negligible value, since Lentz's method divides by partial results.
 double away_from_zero(double value) {
   constexpr double kTiny = 1e-300;
   return std::abs(value) < kTiny ? kTiny : value;
@@ -18,7 +18,7 @@ double away_from_zero(double value) {
 
 // The continued fraction of I_x(a, b), without its leading factor.
 double beta_fraction(double a, double b, double x) {
-  constexpr int kMostTerms = 10000;  // needs O(sqrt(max(a, b))): enough for any number of launches
+  constexpr int kMostTerms = 10000;  // O(sqrt(max(a, b))) terms suffice
   constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   double c = 1;
   double d = 1 / away_from_zero(1 - (a + b) * x / (a + 1));
@@ -59,7 +59,7 @@ double student_t_two_sided(double t, double degrees) {
 
 namespace {
 
-// The density at t over both sides.
+// The density of |T| at t.
 double student_t_density(double t, double degrees) {
   const double log_scale = std::lgamma((degrees + 1) / 2) - std::lgamma(degrees / 2) -
                            std::log(degrees * std::numbers::pi) / 2;
@@ -74,10 +74,10 @@ double bisected(double low, double high, double outside, double degrees) {
   }
 }
 
-// By Newton's method from below, which does not pass the value that is looked for, since the
-// two-sided probability is convex; its error after a step is about the square of that step.
+// Newton's method from below, which does not pass the solution, since the two-sided probability is
+// convex; the error after a step is about the square of that step.
 double critical(double confidence, double degrees) {
-  constexpr double kLastStep = 1e-8;  // relative
+  constexpr double kLastStep = 1e-8;  // relative step
   constexpr int kMostSteps = 20;
   const double outside = 1 - confidence;
   double low = 0;
@@ -95,7 +95,8 @@ double critical(double confidence, double degrees) {
 
 }  // namespace
 
-// Cells have as many launches each: the same value is asked for thousands of times in a row.
+// Keeps the last value: cells have the same number of launches, so the same value is asked for
+// thousands of times in a row.
 double student_t_critical(double confidence, double degrees) {
   struct Found {
     double confidence = 0;

@@ -3,18 +3,19 @@
 
 namespace tandem::stats {
 
-// Regularised incomplete beta function I_x(a, b) for a, b > 0 and 0 <= x <= 1, by the continued
-// fraction of Abramowitz and Stegun 26.5.8, evaluated with Lentz's method; the symmetry
-// I_x(a, b) = 1 - I_{1-x}(b, a) keeps it where the fraction converges fast.
-// `complement` is 1 - x, given by the caller so that no digits are lost where x is close to 1.
+// The regularised incomplete beta function I_x(a, b) for a, b > 0 and 0 <= x <= 1, by the continued
+// fraction of Abramowitz and Stegun 26.5.8, evaluated with Lentz's method; the symmetry I_x(a, b) =
+// 1 - I_{1-x}(b, a) keeps x where the fraction converges fast. `complement` is 1 - x, given by the
+// caller so that no digits are lost where x is close to 1.
 [[nodiscard]] double incomplete_beta(double a, double b, double x, double complement);
 
 // P(|T| > t) of Student's t with `degrees` of freedom (not necessarily whole), t >= 0:
 // I_{v/(v+t^2)}(v/2, 1/2), Abramowitz and Stegun 26.7.1.
 [[nodiscard]] double student_t_two_sided(double t, double degrees);
 
-// The t with P(|T| <= t) = confidence: what a two-sided interval multiplies its standard error
-// with. Found by bisection of the above down to neighbouring doubles.
+// The t with P(|T| <= t) = confidence, the factor of the standard error in a two-sided interval.
+// Found by Newton's method, or where that fails by bisection of student_t_two_sided() down to
+// neighbouring doubles.
 [[nodiscard]] double student_t_critical(double confidence, double degrees);
 
 }  // namespace tandem::stats

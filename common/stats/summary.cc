@@ -43,7 +43,7 @@ double percentile(std::span<const double> values, double percent) {
   TANDEM_CHECK(percent > 0 && percent <= 100, "percentile {}", percent);
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
-  // Multiplied first: 95 of 20 is 19 exactly, whereas 0.95 is no binary fraction.
+  // The product comes first: 95 % of 20 is exactly 19, whereas 0.95 is no binary fraction.
   const double rank = std::ceil(percent * static_cast<double>(sorted.size()) / 100);
   return sorted[static_cast<std::size_t>(rank) - 1];
 }

@@ -6,30 +6,31 @@
 
 namespace tandem::stats {
 
-// Plain summaries of a sample. Each throws a logic error on an empty sample: there is no number
-// that an absent measurement may be mistaken for.
+// Plain summaries of a sample. Each throws a logic error on an empty sample, since any number could
+// be mistaken for a measurement.
 
-// Arithmetic mean, summed with compensation (Neumaier) so that long samples lose no digits.
+// The arithmetic mean, summed with compensation (Neumaier) so that long samples lose no digits.
 [[nodiscard]] double mean(std::span<const double> values);
 
-// Middle value of the sorted sample; the mean of the two middle ones where their number is even.
+// The middle value of the sorted sample; the mean of the two middle values where their number is
+// even.
 [[nodiscard]] double median(std::span<const double> values);
 
-// By nearest rank: the smallest value that at least `percent` of the values do not exceed. Percent
-// lies above 0 and up to 100.
+// The percentile by nearest rank: the smallest value that at least `percent` of the values do not
+// exceed. `percent` lies above 0 and up to 100.
 [[nodiscard]] double percentile(std::span<const double> values, double percent);
 
-// Of fewer than 1000 values the 99th percentile is the largest or near it, and says nothing else:
-// there is none.
+// The 99th percentile; nothing for fewer than 1000 values, of which the 99th percentile is the
+// largest or a near one and says nothing else.
 [[nodiscard]] std::optional<double> percentile_99(std::span<const double> values);
 
-// Median of absolute deviations from the median, not scaled to a standard deviation.
+// The median of absolute deviations from the median, not scaled to a standard deviation.
 [[nodiscard]] double median_deviation(std::span<const double> values);
 
 [[nodiscard]] double minimum(std::span<const double> values);
 [[nodiscard]] double maximum(std::span<const double> values);
 
-// Unbiased: sum of squared deviations / (n - 1). Needs two values.
+// The unbiased variance, sum of squared deviations / (n - 1). Needs two values.
 [[nodiscard]] double sample_variance(std::span<const double> values);
 
 }  // namespace tandem::stats

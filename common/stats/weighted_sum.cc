@@ -17,8 +17,8 @@ double squared_error(const Term& term) {
          static_cast<double>(term.launch_means.size());
 }
 
-// Shares of the sum, since the squares of tiny errors would underflow. Where nothing scatters, any
-// number will do: the interval is a point.
+// Computes with shares of the sum, since the squares of tiny errors would underflow. Where no term
+// scatters, any number will do: the interval is a point.
 double degrees_of_freedom(std::span<const Term> terms, double sum) {
   if (sum == 0) return 1;
   double inverse = 0;

@@ -113,7 +113,7 @@ void fill_small_integers(std::span<float> values, std::uint64_t seed, std::uint6
   fill(values, seed, first, scale, SmallInteger{}, fill_integer_tiles);
 }
 
-// Works without tiles, since a batch holds few classes.
+// Works without tiles, since a batch holds few such values.
 void fill_classes(std::span<float> values, std::uint64_t seed, std::uint64_t first,
                   std::uint32_t classes) {
   TANDEM_CHECK(classes >= 1 && classes <= (1U << 24), "{} classes", classes);
