@@ -36,7 +36,7 @@ class Error : public std::runtime_error {
 
   // The same error with another message, sharing nothing with this error.
   [[nodiscard]] Error reworded(const std::string& message) const;
-  // The same error with the reach all ranks.
+  // The same error, with the reach all ranks.
   [[nodiscard]] Error of_all_ranks() const;
 
   // The exit code: 2 for usage errors, 1 for all other errors.

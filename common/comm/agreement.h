@@ -14,8 +14,8 @@ namespace tandem {
 // nothing else failed. So no rank is left waiting for a rank that gave up. Collective.
 void attempt_together(Bootstrap& bootstrap, const std::function<void()>& attempt);
 
-// The same among ranks that exchange texts in another way: the exchange takes this rank's text and
-// returns all texts by rank.
+// Runs `attempt` among ranks that exchange texts in another way: the exchange takes this rank's
+// text and returns all texts by rank.
 using AllGatherTexts = std::function<std::vector<std::string>(const std::string& mine)>;
 void attempt_together(const AllGatherTexts& exchange, const std::function<void()>& attempt);
 

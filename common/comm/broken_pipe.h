@@ -20,8 +20,8 @@ class BrokenPipeIsAnError {
   bool was_pending_ = false;  // a signal pending from before is not ours to take
 };
 
-// The same until the calling thread ends, for a thread of our own that calls often: only the first
-// call on a thread costs anything.
+// Makes a broken pipe an error until the calling thread ends, for a thread of our own that calls
+// often: only the first call on a thread costs anything.
 void keep_broken_pipe_an_error();
 
 }  // namespace tandem

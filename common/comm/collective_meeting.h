@@ -31,7 +31,7 @@ struct Opening {
   int root = 0;             // 0 where there is none
   Nanoseconds duration{0};  // over the modelled link, as the root computes it
   bool from_host = false;   // the root's side is host memory: the host's port is used as well
-  bool one_way = false;     // of two ranks, the root only sends and the other only receives
+  bool one_way = false;     // the root only sends and the other of two ranks only receives
 };
 
 // The place where the streams of all ranks meet, to check that all came for the same collective
@@ -41,7 +41,7 @@ class CollectiveMeeting {
  public:
   struct Side {  // this rank's facts; a rank is its index among the meeters
     int rank = 0;
-    std::vector<DeviceId> devices{};  // of all ranks
+    std::vector<DeviceId> devices{};  // devices by rank
     host::HostLink* link = nullptr;   // null without a modelled link
   };
   CollectiveMeeting(const Rendezvous& rendezvous, Side side)
@@ -70,7 +70,7 @@ class CollectiveMeeting {
 
   const Side side_;
   Rendezvous rendezvous_;
-  host::ModelledTime latest_;  // of all ranks' ready times, for the current collective
+  host::ModelledTime latest_;  // latest of all ranks' ready times, for the current collective
 };
 
 }  // namespace tandem

@@ -15,7 +15,7 @@ struct CommunicatorsOfNodes {
   // The whole operation that is being enqueued. The options of the communicators below point to
   // this call as their `part_of`.
   std::unique_ptr<CollectiveCall> whole = std::make_unique<CollectiveCall>();
-  // Of the communicators below, which are destroyed first.
+  // The bootstraps of the communicators below, which are destroyed before their bootstraps.
   std::vector<std::unique_ptr<Bootstrap>> bootstraps;
   std::unique_ptr<Communicator> node;  // ranks of this rank's node, by local rank
   // The ranks of the same local rank, one per node, by node. Where nodes have unlike numbers of

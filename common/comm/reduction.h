@@ -23,9 +23,9 @@ struct Reduction {
   float factor = 1;  // multiplies the sum
 };
 
-// For elements first .. first + count: sums `sources` in order, multiplies the sums by the factor,
-// and writes the result to every destination. 16-bit numbers are summed and multiplied in float,
-// and rounded once. A destination is one of the sources or lies apart from all of them.
+// Reduces the elements first .. first + count: sums `sources` in order, multiplies the sums by the
+// factor, and writes the result to every destination. 16-bit numbers are summed and multiplied in
+// float, and rounded once. A destination is one of the sources or lies apart from all of them.
 void reduce_elements(const std::vector<const std::byte*>& sources,
                      const std::vector<std::byte*>& destinations, Share elements,
                      Reduction reduction);

@@ -55,7 +55,7 @@ struct TransportChoice {
     const TransportChoice& choice, Bootstrap& bootstrap, Device& device,
     const CommunicatorOptions& options = {});
 
-// As above, with the choice of choose_transport().
+// Makes a communicator with the choice of choose_transport().
 [[nodiscard]] std::unique_ptr<Communicator> make_communicator(
     Transport asked, Bootstrap& bootstrap, Device& device, const CommunicatorOptions& options = {});
 

@@ -24,7 +24,7 @@ struct GpuReading {
 // empty: the driver reported none.
 struct GpuPeer {
   int device = 0;                   // the other device's number over the whole job
-  std::optional<bool> peer_access;  // as the driver reports, even with --p2p=off
+  std::optional<bool> peer_access;  // peer access by the driver's report, even with --p2p=off
   std::optional<int> nvlinks;       // active NVLinks, direct or through switches
   std::string path;                 // where both PCIe paths meet: "host bridge", ...; "same GPU"
 };

@@ -30,7 +30,7 @@ struct JsonNode {
   };
 
   JsonKind kind = JsonKind::kNull;
-  std::size_t next = 0;  // index of the first
+  std::size_t next = 0;  // index of the first node outside this one
   Text key{};            // key of an object's member
   Text text{};           // value of kText
   double real = 0;       // value of kReal

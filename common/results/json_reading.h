@@ -27,7 +27,7 @@ class JsonValue {
   // The value's key as a member of an object.
   [[nodiscard]] std::string key() const { return std::string(view(node().key)); }
 
-  // This value and its content as the library's tree.
+  // The value and its content as the library's tree.
   [[nodiscard]] Json tree() const;
 
   // The member of an object; nothing where the key is missing, or this value is no object.

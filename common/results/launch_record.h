@@ -103,7 +103,7 @@ struct LaunchRecord {
   double link_lateness_seconds = 0;  // per step: lateness of transfers against the link model
   // The launch's largest overshoot, the time by which a wait ended after its modelled end.
   double link_overshoot_seconds = 0;
-  // On several nodes: the median skew at which ranks leave a barrier, and its uncertainty. Each
+  // On several nodes: the median skew with which ranks leave a barrier, and its uncertainty. Each
   // sample is the slowest rank's own duration there, and too long by about the skew.
   double barrier_skew_seconds = 0;
   double barrier_skew_uncertainty_seconds = 0;
@@ -126,8 +126,8 @@ struct LaunchRecord {
   // The critical device's excess over these means is skew.
   double least_exposed_seconds = 0;
   double least_compute_seconds = 0;
-  std::vector<CollectiveRecord> collectives;  // in launch order; empty with --phases=off,
-                                              // and where steps differ in theirs
+  std::vector<CollectiveRecord> collectives;  // collectives in launch order; empty
+                                              // and where the steps' collectives differ
   std::vector<DeviceMemory> memory;
   std::vector<GpuRecord> gpus;       // GPUs by device; empty on the host and without NVML
   std::vector<ThreadPlace> threads;  // places by device, each once; empty: not known

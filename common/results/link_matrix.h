@@ -13,9 +13,8 @@ namespace tandem::results {
 struct Link {
   std::string from;
   std::string to;
-  std::optional<double> gigabytes_per_second{};  // in 10^9 bytes; from the median copy
-  std::optional<double>
-      latency_us{};  // of the median small copy, from the call to the end of the wait
+  std::optional<double> gigabytes_per_second{};  // GB are 10^9 bytes; from the median copy
+  std::optional<double> latency_us{};            // latency of the median small copy
 
   bool operator==(const Link&) const = default;
 };
@@ -24,7 +23,7 @@ struct Link {
 // sweep, a copy at a time and on no modelled link.
 struct LinkMatrix {
   std::string reason{};            // why nothing was measured, one line; empty: measured
-  int devices = 0;                 // number of measured devices, the first ones
+  int devices = 0;                 // measured devices, the first of `of_devices`
   int of_devices = 0;              // devices that the sweep uses at once on a node
   std::int64_t copy_bytes = 0;     // size of a bandwidth copy
   std::int64_t latency_bytes = 0;  // size of a latency copy

@@ -23,12 +23,12 @@ enum class Change { kFaster, kSlower, kSame, kUnsure };
 // %.
 [[nodiscard]] double confidence_of_each(std::size_t comparisons);
 
-// By the interval [low, high] of the time after / before, and a threshold (0.03: 3 %, not below 0)
-// under which a change does not matter:
+// Judges a change by the interval [low, high] of the time after / before, and by a threshold (0.03:
+// 3 %, not below 0) under which a change does not matter:
 //   SAME    1 / (1 + threshold) <= low and high <= 1 + threshold
-//   SLOWER  not that, and low > 1: it is slower, and by more than the threshold cannot be ruled out
-//   FASTER  not that, and high < 1
-//   UNSURE  else, and without an interval
+//   SLOWER  not SAME, and low > 1: slower, possibly by more than the threshold
+//   FASTER  not SAME, and high < 1
+//   UNSURE  all other intervals, and a missing one
 [[nodiscard]] Change judge_change(const Estimate& time_ratio, double threshold);
 
 // Whether the whole interval lies beyond the threshold, on the side of the change.

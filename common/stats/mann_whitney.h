@@ -16,7 +16,7 @@ struct MannWhitney {
 };
 
 // For up to 50 values in all, the tails are exact, ties included: the test counts all ways in which
-// these values may fall to the two samples. For more values, the test is the normal approximation
+// these values may fall to the two samples. Above 50 values, the test is the normal approximation
 // with its corrections for ties and continuity.
 [[nodiscard]] MannWhitney mann_whitney(std::span<const double> a, std::span<const double> b);
 
