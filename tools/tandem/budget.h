@@ -7,8 +7,8 @@
 
 namespace tandem::cli {
 
-// A duration as people plan with: also minutes and hours, "30m", "1.5h". Throws a usage error that
-// names `option`.
+// Reads a duration as people plan: minutes and hours are allowed, "30m", "1.5h". Throws a usage
+// error that names `option`.
 [[nodiscard]] Seconds parse_long_duration(const std::string& text, const std::string& option);
 
 }  // namespace tandem::cli

@@ -9,8 +9,8 @@
 
 namespace tandem::cli {
 
-// Why a child did not do its work, in one line: what it said, or else how it ended ("it did not end
-// within 60 s", where `name` is "it").
+// Why a child did not do its work, in one line: the child's own words, or else how the child ended
+// ("it did not end within 60 s", where `name` is "it").
 [[nodiscard]] std::string reason_of(const ChildResult& result, std::string_view name,
                                     std::chrono::seconds deadline);
 

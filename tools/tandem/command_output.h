@@ -5,10 +5,11 @@
 
 namespace tandem::cli {
 
-// What a command of the shell writes to its output; empty where it cannot be started. Waits for it.
+// Runs a command in the shell, waits for its end and returns what the command wrote to stdout;
+// empty where the command cannot be started.
 [[nodiscard]] std::string output_of(const std::string& command);
 
-// The word as the shell takes it, whatever it holds.
+// The word, quoted so that the shell takes every character literally.
 [[nodiscard]] std::string quoted_for_shell(const std::string& word);
 
 }  // namespace tandem::cli

@@ -7,14 +7,14 @@
 
 namespace tandem::cli {
 
-// As given, percentages such as "3%".
+// The options as the user wrote them, percentages such as "3%".
 struct RuleOptions {
   std::string threshold = "3%";
   std::string between_runs = "0%";
-  bool is_given = false;  // one of them, by the user
+  bool is_given = false;  // whether the user gave any of the options
 };
 
-// Throws a usage error that names the option on whatever is no percentage from 0 to 100.
+// Throws a usage error that names the option unless its text is a percentage from 0 to 100.
 [[nodiscard]] reports::ChangeRule rule_of(const RuleOptions& options);
 
 struct CompareOptions {
@@ -25,8 +25,8 @@ struct CompareOptions {
 };
 
 // `tandem compare`: prints which cells became faster or slower from A to B. Returns 0, or 1 where a
-// cell is SLOWER. Whatever keeps it from comparing is a usage error, also a file that cannot be
-// read; what cannot be written is a failure.
+// cell is SLOWER. Throws a usage error where A and B cannot be compared or read, a failure where
+// the JSON file cannot be written.
 [[nodiscard]] int compare_runs(const CompareOptions& options);
 
 }  // namespace tandem::cli

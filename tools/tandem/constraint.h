@@ -10,8 +10,8 @@
 
 namespace tandem::cli {
 
-// One of the things that a constraint looks at in a cell. It holds where the cell's value is one of
-// `any_of` (if there are some), above `above` and below `below`.
+// One condition of a constraint on a cell. The condition holds where the cell's value is one of
+// `any_of` (unless that list is empty), above `above` and below `below`.
 struct Condition {
   // "strategy", "launch", "model", "devices", "batch", "batch_per_device", or an option's name.
   std::string key;
@@ -20,13 +20,13 @@ struct Condition {
   std::optional<double> below;
 };
 
-// Cells for which all conditions hold are not measured, for this reason.
+// Cells that meet all conditions are not measured, for this reason.
 struct Constraint {
   std::vector<Condition> when;
   std::string reason;
 };
 
-// Keys of a condition that are no options.
+// The keys of a condition that are not options.
 [[nodiscard]] const std::vector<std::string_view>& cell_keys();
 
 [[nodiscard]] bool holds(const Constraint& constraint, const results::Cell& cell);

@@ -9,11 +9,11 @@
 // Private to the readers of sweep files.
 namespace tandem::cli {
 
-// Of key 'constraints': a list of {"drop": {KEY: VALUE, ...}, "reason": TEXT}, where a VALUE is
-// one, a list of them, or {"above": NUMBER, "below": NUMBER}.
+// Reads key 'constraints': a list of {"drop": {KEY: VALUE, ...}, "reason": TEXT}, where a VALUE is
+// one value, a list of values, or {"above": NUMBER, "below": NUMBER}.
 [[nodiscard]] std::vector<Constraint> read_constraints(const SweepReader& sweep);
 
-// As read_constraints() takes it.
+// The JSON that read_constraints() reads.
 [[nodiscard]] SweepJson to_json(const std::vector<Constraint>& constraints);
 
 }  // namespace tandem::cli

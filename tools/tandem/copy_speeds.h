@@ -8,24 +8,24 @@
 
 namespace tandem::cli {
 
-// One way between two ends, of one size, as copy_bench measured it.
+// Copies of one size from one end to another, as copy_bench measured them.
 struct CopySpeed {
   std::string from{};  // "cuda:0", "pinned", ...
   std::string to{};
   double gigabytes_per_second = 0;  // 10^9 bytes, of the median copy
-  double median_us = 0;             // from the call of a copy until it is waited for
+  double median_us = 0;             // from the call of a copy to the end of the wait
   std::int64_t bytes = 0;
 
   bool operator==(const CopySpeed&) const = default;
 };
 
-// Of the copy whose time is the latency of a link.
+// The size of the copy whose time is the latency of a link.
 inline constexpr std::int64_t kLatencyBytes = 4;
 
 struct CopyRequest {
   std::string backend;
   int devices = 0;
-  std::int64_t bytes = 0;  // MiB in whole, beside kLatencyBytes
+  std::int64_t bytes = 0;  // whole MiB, measured beside kLatencyBytes
   int samples = 0;
   std::filesystem::path out;
 };
@@ -33,7 +33,8 @@ struct CopyRequest {
 // copy_bench's arguments for copies one way between all devices and pinned memory.
 [[nodiscard]] std::vector<std::string> copy_words(const CopyRequest& request);
 
-// The entries of copy_bench's document that were measured. Throws a failure where it is none.
+// The measured entries of copy_bench's document. Throws a failure where the text is no such
+// document.
 [[nodiscard]] std::vector<CopySpeed> parse_copies(const std::string& document);
 
 }  // namespace tandem::cli

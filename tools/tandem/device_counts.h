@@ -8,8 +8,8 @@
 // Private to the readers of sweep files.
 namespace tandem::cli {
 
-// Key 'devices': numbers from 1, "all", "1..all" or "doubling", or a list of these. Where one is
-// named, in ascending order and each count once.
+// Reads key 'devices': numbers from 1, "all", "1..all" or "doubling", or a list of these. Where the
+// list holds a name, the counts are sorted in ascending order, each once.
 [[nodiscard]] std::vector<int> read_devices(const SweepReader& file, int all);
 
 }  // namespace tandem::cli

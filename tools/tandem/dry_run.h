@@ -14,19 +14,20 @@ namespace tandem::cli {
 // Dropped cells by reason, in the order in which the reasons came up.
 [[nodiscard]] std::vector<results::DroppedCells> by_reason(const std::vector<DroppedCell>& dropped);
 
-// What a run would measure.
+// The cells that a run would measure.
 struct DryRun {
   std::vector<results::Cell> cells;
-  std::vector<int> launches;  // to go, by cell
+  std::vector<int> launches;  // launches still to run, by cell
   LaunchTimes times;
   std::vector<results::DroppedCells> dropped;
-  std::vector<std::string> left_out;  // axes, a line each
+  std::vector<std::string> left_out;  // axes that some strategy lacks, a line each
 };
 
-// The cells with how long they will take, then what is not measured and why.
+// The cells with the time that each needs, then the cells that are not measured, with the reason.
 [[nodiscard]] std::string to_text(const DryRun& run);
 
-// The same where a budget is given: which of the cells it takes first, and which it leaves out.
+// The text of a run with a budget: the cells that the budget takes first, and the cells that the
+// budget leaves out.
 [[nodiscard]] std::string to_text(const DryRun& run, Seconds budget);
 
 }  // namespace tandem::cli

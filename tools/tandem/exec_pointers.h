@@ -6,7 +6,8 @@
 
 namespace tandem::cli {
 
-// What exec takes: pointers into `texts`, which outlives them, and a null one at the end.
+// The arguments of exec: pointers into `texts`, then a null pointer. `texts` must outlive the
+// result.
 [[nodiscard]] inline std::vector<char*> exec_pointers(const std::vector<std::string>& texts) {
   std::vector<char*> result;
   for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));

@@ -10,7 +10,7 @@
 namespace tandem::cli {
 
 struct ExplainOptions {
-  std::string source;  // FILE: what was measured before; empty: --out
+  std::string source;  // FILE with the earlier measurements; empty: --out
   std::string out;
   std::string model;
   std::int64_t batch = 0;
@@ -19,22 +19,22 @@ struct ExplainOptions {
   std::string input = "host";
   std::string precision = "fp32";
   std::string link;
-  std::string dispatch_cost;  // "auto": torch's own, measured here
+  std::string dispatch_cost;  // "auto": torch's dispatch cost, measured here
   bool interpreter_lock = false;
-  std::string torch;     // a python: PyTorch beside; empty: without
-  std::string plant;     // of step_bench, given to every rung; empty: none
-  std::string backend;   // empty: as FILE was measured, else auto
-  std::string min_time;  // empty: as FILE was measured, else 500ms
+  std::string torch;     // a python with PyTorch; empty: without PyTorch
+  std::string plant;     // step_bench's --plant, for every rung; empty: none
+  std::string backend;   // empty: the back end of FILE, else auto
+  std::string min_time;  // empty: the time of FILE, else 500ms
   bool oversubscribe = false;
   std::string launch_timeout = "10m";
   SiteOptions site{};
-  std::string comm_timeout;            // of step_bench; empty: its default
-  std::string step_bench;              // empty: beside this program
-  std::vector<std::string> command{};  // all of it as it was given, but for --out
+  std::string comm_timeout;            // step_bench's --comm-timeout; empty: its default
+  std::string step_bench;              // empty: step_bench beside this program
+  std::vector<std::string> command{};  // the whole command line, without --out
 };
 
-// `tandem explain`: measures the rungs that are missing, then says what the gap between dp and ddp
-// consists of. Exit code as of `tandem run`, about the rungs.
+// `tandem explain`: measures the missing rungs, then prints the parts of the gap between dp and
+// ddp. Returns the exit code of `tandem run` for the rungs.
 [[nodiscard]] int explain_gap(const ExplainOptions& options);
 
 }  // namespace tandem::cli

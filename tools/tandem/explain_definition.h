@@ -8,7 +8,7 @@
 
 namespace tandem::cli {
 
-// How launches are measured; a journal's own where one is added to.
+// How launches are measured. Launches added to a journal take the journal's own settings.
 struct MeasuringSettings {
   std::string backend = "auto";
   std::string min_time = "500ms";
@@ -17,20 +17,22 @@ struct MeasuringSettings {
   std::string site{};  // text_of(LaunchSite)
 };
 
-// What a journal's definition says, be it of a sweep or of an explanation.
+// The plan in a journal's definition, whether of a sweep or of an explanation.
 struct PlannedBefore {
   MeasuringSettings settings;
   std::set<std::string> cells;  // by name
 };
 
-// Throws a failure that names `source` where it is neither.
+// Throws a failure that names `source` where the definition is neither a sweep's nor an
+// explanation's.
 [[nodiscard]] PlannedBefore planned_by(const std::string& definition, const std::string& source);
 
-// The dispatch cost of an explanation that asked about this implementation; else empty.
+// The dispatch cost in an explanation's definition for this implementation; "" for every other
+// definition.
 [[nodiscard]] std::string dispatch_cost_in(const std::string& definition,
                                            const std::string& implementation);
 
-// Everything that decides what an explanation of its own measures, as canonical JSON.
+// The canonical JSON of everything that decides what a separate explanation measures.
 [[nodiscard]] std::string definition_of(const reports::GapQuestion& question, int launches,
                                         const MeasuringSettings& settings);
 

@@ -16,7 +16,7 @@
 
 namespace tandem::cli {
 
-// All that was settled before anything is measured.
+// The decisions that are settled before any measurement.
 struct ExplainTask {
   reports::GapQuestion question;
   int launches = 0;
@@ -25,19 +25,20 @@ struct ExplainTask {
   std::set<std::string> planned;  // cells of the journal's own sweep
   std::vector<results::Cell> cells;
   std::optional<TorchTwin> torch{};
-  ModelFiles model_files;  // of the question
+  ModelFiles model_files;  // the files of the question's model
 };
 
-// Reads what there is. Throws usage errors: of options, of FILE, and where rungs were measured on
-// another back end.
+// Reads the options and the source. Throws usage errors about options, about FILE, and about rungs
+// that were measured on another back end.
 [[nodiscard]] ExplainTask task_of(const ExplainOptions& options);
 
 [[nodiscard]] bool is_rung(const results::LaunchRecord& record, const ExplainTask& task);
 
-// Launches of the rungs that are yet to be measured.
+// The number of the rungs' launches that are still to be measured.
 [[nodiscard]] int launches_missing(const ExplainTask& task);
 
-// The additions of the sweep, and the rungs that neither it nor they plan so often.
+// The additions of the sweep, extended by the rungs that neither the sweep nor its additions plan
+// with enough launches.
 [[nodiscard]] std::vector<results::Addition> with_missing_rungs(const ExplainTask& task,
                                                                 const results::SweepInfo& sweep);
 

@@ -9,18 +9,18 @@
 
 namespace tandem::cli {
 
-// Cells that tell something together, by number: dp and ddp at one point, or their bounds.
+// The numbers of cells that only tell something together: dp and ddp at one point, or their bounds.
 using CellGroup = std::vector<std::size_t>;
 
-// All cells in the order in which a budget takes them, the most informative group first: dp and ddp
-// as they are at each workload's most devices; then their bounds there, single and independent; the
-// other corners; variants with options; then fewer devices, in the same order. Workloads in the
-// order that tells of their whole range early: the first, the last, then the middle of what lies
-// between.
+// All cells in the order in which a budget takes them, the most informative group first: plain dp
+// and ddp at each workload's most devices; then their bounds there, single and independent; the
+// other corners; variants with options; then fewer devices, in the same order. Workloads come in an
+// order that covers their whole range early: the first, the last, then the middle of each gap.
 [[nodiscard]] std::vector<CellGroup> by_information(const std::vector<results::Cell>& cells);
 
-// The first groups whose launches take no longer than `time`; a group after one that does not fit
-// is not taken either. `launches` to go by cell; groups without any are not listed.
+// The first groups whose launches fit into `time`; no group after one that does not fit is taken.
+// `launches` counts the missing launches of each cell; groups without missing launches are left
+// out.
 [[nodiscard]] std::vector<CellGroup> within(Seconds time, const std::vector<CellGroup>& groups,
                                             const std::vector<int>& launches,
                                             const LaunchTimes& times);

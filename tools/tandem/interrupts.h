@@ -3,8 +3,9 @@
 
 namespace tandem::cli {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP ask for an orderly end instead of ending the process.
-// One at a time. descriptor() becomes readable with the first signal, so that poll() wakes.
+// While an Interrupts object lives, SIGINT, SIGTERM and SIGHUP ask for an orderly end instead of
+// ending the process. Only one object may live at a time. descriptor() becomes readable with the
+// first signal, so that poll() wakes.
 class Interrupts {
  public:
   Interrupts();

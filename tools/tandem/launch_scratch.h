@@ -7,13 +7,13 @@
 
 namespace tandem::cli {
 
-// Where one launch may leave files while it runs: all of it goes with this object, however the
-// launch ended. A launcher that is killed, or whose ranks are, leaves sockets in the temporary
+// Folders for the files of one running launch. The destructor removes all files, however the launch
+// ended: an mpirun that is killed, or whose ranks are killed, leaves sockets in the temporary
 // folder and segments in /dev/shm.
 class LaunchScratch {
  public:
-  // Which kinds of files the launch makes: those of one process, of mpirun on this node, or of
-  // mpirun on several, whose other nodes do not have these folders.
+  // The kind of launch, which decides its files: one process, mpirun on this node, or mpirun on
+  // several nodes, where the other nodes lack these folders.
   enum class Kind { kProcess, kOneNode, kSeveralNodes };
 
   // Throws a failure where the folders cannot be made.
@@ -22,7 +22,7 @@ class LaunchScratch {
   LaunchScratch(const LaunchScratch&) = delete;
   LaunchScratch& operator=(const LaunchScratch&) = delete;
 
-  // "NAME=value": what makes the launch use them.
+  // The variables, as "NAME=value", that make the launch use the folders.
   [[nodiscard]] const std::vector<std::string>& environment() const { return environment_; }
 
  private:
@@ -30,12 +30,12 @@ class LaunchScratch {
   std::vector<std::string> environment_;
 };
 
-// Removes what processes of this user that are gone left in /dev/shm and the temporary folder under
-// names of the form "tandem.PID.*": a rank may be killed between making a segment and unlinking it,
-// and this program at any time.
+// Removes the files "tandem.PID.*" in /dev/shm and the temporary folder whose process, of this
+// user, is gone: a rank may be killed between making a segment and unlinking the segment, and this
+// program at any time.
 void remove_what_the_dead_left();
 
-// The same in one folder.
+// Removes such files from one folder.
 void remove_what_the_dead_left(const std::filesystem::path& folder);
 
 }  // namespace tandem::cli

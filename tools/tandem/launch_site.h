@@ -10,63 +10,66 @@
 
 namespace tandem::cli {
 
-// As they come from the command line.
+// The options as the command line has them.
 struct SiteOptions {
   std::string launcher = "mpirun";
   std::string hosts;     // "node1:2,node2:2"
-  std::string hostfile;  // of Open MPI
+  std::string hostfile;  // a host file of Open MPI
 };
 
-// Where launches run, and who starts them there.
+// Where launches run, and which launcher starts them there.
 struct LaunchSite {
   enum class Launcher { kMpirun, kSrun };
 
   Launcher launcher = Launcher::kMpirun;
-  std::string hosts;               // as mpirun's --host takes them; empty: this machine
+  std::string hosts;               // a value of mpirun's --host; empty: this machine
   std::filesystem::path hostfile;  // absolute; empty: none
-  std::string mpi_plugin;          // of srun: how ranks find each other
-  std::vector<int> slots;          // processes that each node takes, in order; empty: not known
+  std::string mpi_plugin;          // srun's way for ranks to find each other
+  std::vector<int> slots;          // processes per node, in order; empty: not known
 
-  // Cells of threads, too, need the launcher there: else they would be measured elsewhere.
+  // A site elsewhere starts cells of threads under the launcher too; else this machine would
+  // measure them.
   [[nodiscard]] bool is_elsewhere() const {
     return launcher == Launcher::kSrun || !hosts.empty() || !hostfile.empty();
   }
 };
 
 // Throws a usage error where the launcher is unknown, hosts cannot be read, or srun cannot start
-// ranks from here. Asks srun which ways of starting MPI it knows.
+// ranks from this process. Asks srun which ways of starting MPI it knows.
 [[nodiscard]] LaunchSite checked_site(const SiteOptions& options);
 
-// What a definition says of it, so that launches of different sites never share a journal; "" for
-// mpirun on this machine.
+// The site's name in a definition, so that launches of different sites never share a journal; ""
+// for mpirun on this machine.
 [[nodiscard]] std::string text_of(const LaunchSite& site);
 
-// Slots by node of "node1:2,node2:2"; a usage error where it is not of that form.
+// The slots of each node in "node1:2,node2:2". Throws a usage error on any other form.
 [[nodiscard]] std::vector<int> slots_of_hosts(const std::string& hosts);
 
-// The same of a host file; empty where a line leaves the number to mpirun. `source` is for errors.
+// The slots of each node in a host file; empty where a line leaves the number to mpirun. Errors
+// name `source`.
 [[nodiscard]] std::vector<int> slots_of_hostfile(const std::string& text,
                                                  const std::string& source);
 
-// The same of Slurm's "2(x3),1": SLURM_JOB_CPUS_PER_NODE. Empty where it is not of that form.
+// The slots of each node in Slurm's "2(x3),1" (SLURM_JOB_CPUS_PER_NODE); empty for any other form.
 [[nodiscard]] std::vector<int> slots_of_slurm(const std::string& cpus_per_node);
 
-// pmix where `list`, the answer of srun --mpi=list, has it, else pmi2; a usage error without both.
+// pmix where `list`, the answer of srun --mpi=list, has pmix, else pmi2. Throws a usage error where
+// the list has neither.
 [[nodiscard]] std::string mpi_plugin_in(const std::string& list);
 
-// The words before the program that start a cell there; none for threads on this machine.
+// The words before the program that start a cell at the site; none for threads on this machine.
 [[nodiscard]] std::vector<std::string> launcher_words(const LaunchSite& site,
                                                       const results::Cell& cell,
                                                       bool oversubscribe);
 
-// How many devices may run there.
+// How many devices may run at a site.
 struct DeviceLimit {
   LaunchSite site{};
-  int cores = 0;  // of this machine, where it is the site; 0: no rule
+  int cores = 0;  // cores of this machine, where it is the site; 0: no limit
   bool oversubscribe = false;
 };
 
-// What is said of a cell that has more; nothing where it fits, or where only the launch itself can
+// Why the cell has too many devices; nothing where the cell fits, or where only the launch can
 // tell.
 [[nodiscard]] std::optional<std::string> why_too_large(const DeviceLimit& limit,
                                                        const results::Cell& cell);

@@ -10,16 +10,17 @@
 
 namespace tandem::cli {
 
-// Starting and ending processes under mpirun on a machine that is not busy; importing torch, where
-// it is torch's cell, takes a few seconds more.
+// The time to start and end processes under mpirun on an idle machine; a cell of torch takes a few
+// seconds more, for the import.
 [[nodiscard]] Seconds start_and_end(const results::Cell& cell);
 
-// Of a launch that measured: from its samples and what was discarded before them, with an allowance
-// for starting and ending its processes.
+// The duration of a launch that measured: its samples and discarded steps, and an allowance for
+// starting and ending the processes.
 [[nodiscard]] Seconds time_of(const results::LaunchRecord& record);
 
-// How long launches take, by cell: a cell's own mean, and where it has none yet, what was expected
-// of it, times what launches so far took over what was expected of them.
+// The duration of launches by cell: the mean of the cell's own launches. A cell without launches
+// takes its expected time, scaled by the ratio of measured to expected time over all launches so
+// far.
 class LaunchTimes {
  public:
   explicit LaunchTimes(std::vector<Seconds> expected)
@@ -28,7 +29,7 @@ class LaunchTimes {
   void add(std::size_t cell, Seconds time);
 
   [[nodiscard]] Seconds of(std::size_t cell) const;
-  // Of so many launches of each cell.
+  // The time for the given number of launches of each cell.
   [[nodiscard]] Seconds total(const std::vector<int>& launches) const;
 
  private:
@@ -39,8 +40,8 @@ class LaunchTimes {
   };
 
   std::vector<Seconds> expected_;
-  Seconds taken_{0};     // by all launches so far
-  Seconds foreseen_{0};  // for them
+  Seconds taken_{0};     // measured time of all launches so far
+  Seconds foreseen_{0};  // expected time of the same launches
   std::vector<Mean> by_cell_;
 };
 

@@ -16,35 +16,35 @@ namespace tandem::cli {
 
 struct LaunchOutcome {
   results::LaunchRecord record;
-  // A failure that the next launch of this cell would only repeat.
+  // The next launch of this cell would only repeat the failure.
   bool hopeless = false;
-  // What was asked for cannot be had: step_bench's exit status 2.
+  // The request cannot be met: step_bench's exit status is 2.
   bool usage_error = false;
-  // A node cannot be reached, so that no rank was started.
+  // A node cannot be reached, so no rank was started.
   bool unreachable = false;
 };
 
-// A model's floating-point operations for a sample, forward and backward, and trained numbers.
+// A model's floating-point operations per sample, forward and backward, and its trained parameters.
 struct ModelWork {
   double flops_per_sample = 0;
   double parameters = 0;
 };
 
-// Runs launches of cells, each in a fresh process group, and turns whatever happens into a record.
-// A launch leaves its log behind, and where it failed what its ranks' flight records told.
+// Runs launches of cells, each in a fresh process group, and turns every outcome into a record.
+// Each launch leaves a log; a failed launch also leaves a summary of its ranks' flight records.
 class Launcher {
  public:
   Launcher(LaunchSettings settings, std::filesystem::path logs, std::chrono::seconds timeout,
            const Interrupts& interrupts);
 
-  // Why step_bench refuses the cell's options, whatever the machine, or with kBackend this machine
-  // as well; "" where it takes them.
+  // Why step_bench refuses the cell's options, whatever the machine, or with kBackend on this
+  // machine as well; "" where step_bench accepts the cell.
   [[nodiscard]] std::string refusal_of(const results::Cell& cell, Check check) const;
 
-  // What step_bench says of the cell's model; zeros where it says nothing that can be read.
+  // step_bench's figures of the cell's model; zeros where step_bench's answer cannot be read.
   [[nodiscard]] ModelWork work_of(const results::Cell& cell) const;
 
-  // Nothing where an interrupt cut the launch short: it is as if it had never begun.
+  // Returns nothing where an interrupt cut the launch short; such a launch leaves no trace.
   [[nodiscard]] std::optional<LaunchOutcome> run(const results::Cell& cell, int launch,
                                                  const Yardsticks& yardsticks = {}) const;
 

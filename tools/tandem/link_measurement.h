@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What crosses between the devices of a node, found out by copy_bench once per sweep.
+// The bandwidth and latency between the devices of a node, measured by copy_bench once per sweep.
 #pragma once
 
 #include <filesystem>
@@ -17,23 +17,23 @@ namespace tandem::cli {
 
 struct LinkRequest {
   std::filesystem::path copy_bench{};
-  std::filesystem::path logs{};  // for its log, and for its figures until they are read
+  std::filesystem::path logs{};  // folder of the log and, for a while, of the figures
   LaunchSite site{};
   std::string backend = "auto";
-  int devices = 1;  // that the sweep uses at once on a node
+  int devices = 1;  // devices that the sweep uses at once on a node
   bool oversubscribe = false;
 };
 
-// Of a node's first devices, eight at most, so that it takes seconds. Whatever goes wrong is the
-// matrix' reason; nothing where an interrupt cut it short.
+// Measures a node's first devices, eight at most, so that the measurement takes seconds. A failure
+// becomes the matrix' reason; the result is empty where an interrupt cut the measurement short.
 [[nodiscard]] std::optional<results::LinkMatrix> measure_links(const LinkRequest& request,
                                                                const Interrupts& interrupts);
 
-// copy_bench's command line for it, with figures in `out`.
+// copy_bench's command line for the request; copy_bench writes its figures to `out`.
 [[nodiscard]] std::vector<std::string> link_command(const LinkRequest& request,
                                                     const std::filesystem::path& out);
 
-// Fills in the links of a matrix that knows its two sizes. A reason where there are none.
+// Fills in the links of a matrix that has its two sizes, or a reason where there are no links.
 void add_links(const std::vector<CopySpeed>& copies, results::LinkMatrix& matrix);
 
 }  // namespace tandem::cli

@@ -5,13 +5,13 @@
 
 namespace tandem::cli {
 
-// Whether an NVIDIA GPU shows itself below `root`, by the rules of the runtime's registry, which
+// Whether the system below `root` has an NVIDIA GPU, by the rules of the runtime's registry, which
 // the command line does not link: a device file nvidia0, nvidia1, ... (nvidiactl and nvidia-uvm
 // exist without a GPU), an entry of the driver, or Windows' paravirtual device with its driver.
 [[nodiscard]] bool has_nvidia_device(const std::filesystem::path& root = "/");
 
-// How many GPUs a program may use: device files, or the driver's entries where there are none, but
-// no more than CUDA_VISIBLE_DEVICES names. 0 where the system does not tell.
+// How many GPUs a program may use: the device files, or the driver's entries where there are no
+// device files, but no more than CUDA_VISIBLE_DEVICES names. 0 where the system does not tell.
 [[nodiscard]] int nvidia_devices(const std::filesystem::path& root = "/");
 
 // How many device files nvidia0, nvidia1, ... there are below `root`.

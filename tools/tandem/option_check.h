@@ -9,9 +9,9 @@
 
 namespace tandem::cli {
 
-// Throws a usage error that names the first cell whose options step_bench does not take. Cells that
-// differ in their batch alone are asked about once, but for those of workload files; an interrupt
-// ends it.
+// Throws a usage error that names the first cell whose options step_bench refuses. step_bench is
+// asked once about cells that differ in their batch alone, unless their model is a workload file;
+// an interrupt ends the check.
 void check_options(const std::vector<results::Cell>& cells, const Launcher& launcher,
                    const Interrupts& interrupts);
 

@@ -7,14 +7,14 @@
 
 namespace tandem::cli {
 
-// Options of step_bench that a sweep may set, by name and without dashes.
+// The options of step_bench that a sweep may set, by name and without dashes.
 [[nodiscard]] std::span<const std::string_view> sweep_options();
 
-// Whether the strategy has the option: an axis leaves the others as they are. The strategies that
-// step_bench names where it refuses one.
+// Whether the strategy has the option, by the strategies that step_bench names in its refusal. An
+// axis leaves strategies without the option as they are.
 [[nodiscard]] bool has_option(std::string_view strategy, std::string_view option);
 
-// "ddp and dp-allreduce", of an option that not every strategy has; else "every strategy".
+// The strategies that have the option: "ddp and dp-allreduce", or "every strategy".
 [[nodiscard]] std::string owners_of(std::string_view option);
 
 }  // namespace tandem::cli

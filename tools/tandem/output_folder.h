@@ -10,33 +10,33 @@
 
 namespace tandem::cli {
 
-// out/explain-1, or the next number that is free, of "explain". Makes nothing.
+// The path out/explain-1 for "explain", or the next free number. Makes no folder.
 [[nodiscard]] std::filesystem::path new_folder(std::string_view name);
 
-// Whether results.json is written, or is what is read and so stays as it is.
+// Whether results.json is written, or is an input and must stay as it is.
 enum class ResultsFile { kWritten, kKept };
 
-// The folder that --out names. Throws a usage error where it cannot be made, a failure where it
-// cannot be written to; both are found out before anything is measured.
+// The folder that --out names. Throws a usage error where the folder cannot be made, a failure
+// where the folder cannot be written to, both before any measurement.
 class OutputFolder {
  public:
-  // Its files' paths. Makes nothing.
+  // The paths of the folder's files. Makes no folder.
   class Names {
    public:
-    // Throws a usage error where there is no name.
+    // Throws a usage error where `folder` is empty.
     explicit Names(const std::filesystem::path& folder);
 
     [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
     [[nodiscard]] std::filesystem::path journal() const { return folder_ / "journal.jsonl"; }
     [[nodiscard]] std::filesystem::path results() const { return folder_ / "results.json"; }
 
-    // Throws a usage error that names `option` where one of `inputs` would be overwritten; with
-    // `results` kept, results.json may be one.
+    // Throws a usage error that names `option` where an output would overwrite one of `inputs`;
+    // with `results` kept, results.json may be an input.
     void check_apart(std::string_view option, const std::vector<std::filesystem::path>& inputs,
                      ResultsFile results = ResultsFile::kWritten) const;
 
-    // Throws a usage error where there is a results.json and no journal to go on with: it is of
-    // another run, and all that is left of it.
+    // Throws a usage error where the folder has a results.json and no journal to continue: the file
+    // is all that is left of another run.
     void check_holds_no_other() const;
 
    private:
@@ -48,22 +48,22 @@ class OutputFolder {
   [[nodiscard]] std::filesystem::path journal() const { return names_.journal(); }
   [[nodiscard]] std::filesystem::path page() const { return path_ / "report.html"; }
   [[nodiscard]] std::filesystem::path explanation() const { return path_ / "explain.md"; }
-  // Made on demand.
+  // Makes the folder of logs on demand.
   [[nodiscard]] std::filesystem::path logs() const;
 
-  // While launches of the sweep are missing the folder holds a file `unfinished`: results.json is
-  // written after an interrupt too, so that it does not tell.
+  // While launches of the sweep are missing the folder holds a file `unfinished`. results.json
+  // cannot tell, since an interrupted run writes results.json too.
   [[nodiscard]] bool is_unfinished() const;
   void mark_unfinished() const;
   void mark_finished() const;
 
-  // Undoes what a run has written that measured nothing: journal, mark and logs, and the folder
-  // where it is new. Leaves a folder that held a journal before as it is.
+  // Removes what a run without measurements has written: journal, mark and logs, and the folder
+  // where it is new. A folder that held a journal before stays as it is.
   void withdraw() const;
 
-  // results.json, report.html, report.md, cells.csv, comparisons.csv, samples.csv.
+  // Writes results.json, report.html, report.md, cells.csv, comparisons.csv and samples.csv.
   void write(const reports::Report& report, ResultsFile results = ResultsFile::kWritten) const;
-  // report.html and report.md: what else there is of each document is in its own folder.
+  // Writes report.html and report.md; each document's own folder has its other files.
   void write(const reports::SideBySide& side) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command lines of Nsight Systems, Nsight Compute and step_bench's own passes for a job of it.
+// The command lines of Nsight Systems, Nsight Compute and step_bench's own passes for a job.
 #pragma once
 
 #include <filesystem>
@@ -12,54 +12,54 @@
 
 namespace tandem::cli {
 
-// Who looks at the job.
+// The program that observes the job.
 enum class Watcher {
   kProfiler,
-  kTrace,       // step_bench itself: --trace
-  kContention,  // and --contention
+  kTrace,       // step_bench with --trace
+  kContention,  // step_bench with --contention
 };
 
-// What is to be profiled.
+// The job to be profiled.
 struct ProfiledJob {
-  results::Cell cell;  // of which strategy, launch, devices and backend ("host" or "cuda") count
+  results::Cell cell;  // only strategy, launch, devices and backend ("host" or "cuda") count
   LaunchSite site{};
   std::filesystem::path step_bench;
-  std::vector<std::string> options{};  // of step_bench besides, as given
+  std::vector<std::string> options{};  // further options of step_bench, as given
   bool oversubscribe = false;
-  int steps = 10;  // captured, of each rank, behind the warm-up
+  int steps = 10;  // captured steps of each rank, after the warm-up
   Watcher watcher = Watcher::kProfiler;
   std::filesystem::path out;  // folder of the reports
 };
 
-// Under the site's launcher, nsys in each rank: CUDA, NVTX and, of processes, MPI, with `osrt`
-// calls of the operating system too; no sampling. Captures what lies between cudaProfilerStart and
-// Stop; on the host, where nobody calls them, the NVTX range that is there in their stead. Of CUDA
-// graphs every node. A report per rank, named by its number.
+// nsys in each rank, under the site's launcher: CUDA, NVTX and, in processes, MPI; `osrt` adds
+// calls of the operating system; no sampling. nsys captures the range from cudaProfilerStart to
+// cudaProfilerStop; on the host, where no program calls these functions, an NVTX range. CUDA graphs
+// are traced node by node. Each rank writes a report named by its number.
 [[nodiscard]] std::vector<std::string> nsys_command(const ProfiledJob& job, bool osrt);
 
-// The same of ncu: kernels of these phases, none: of whole steps. Those of NCCL are left out, since
-// they wait for other ranks, which a kernel that is replayed alone does for ever; clocks are left
-// as they are.
+// ncu in each rank: kernels of the given phases, or of whole steps where `phases` is empty. Kernels
+// of NCCL are left out, since a kernel that is replayed alone waits for other ranks for ever;
+// clocks are left as they are.
 [[nodiscard]] std::vector<std::string> ncu_command(const ProfiledJob& job,
                                                    const std::vector<std::string>& phases);
 
-// Tables of a report of nsys as CSV files beside it.
+// The command that writes the tables of an nsys report as CSV files beside the report.
 [[nodiscard]] std::vector<std::string> nsys_stats_command(const ProfiledJob& job,
                                                           const std::filesystem::path& report);
 
-// step_bench under the site's launcher, which watches itself.
+// step_bench under the site's launcher, with its own observation on.
 [[nodiscard]] std::vector<std::string> own_command(const ProfiledJob& job);
 
-// The file that it writes.
+// The file that own_command() writes.
 [[nodiscard]] std::filesystem::path own_report(const ProfiledJob& job);
 
-// What makes step_bench take the steps to be looked at.
+// step_bench's options that select the observed steps.
 [[nodiscard]] std::vector<std::string> watch_words(const ProfiledJob& job);
 
-// How many reports there will be.
+// How many reports the job writes.
 [[nodiscard]] int report_count(const ProfiledJob& job);
 
-// As one would type it into a shell.
+// The command as a user would type it into a shell.
 [[nodiscard]] std::string as_typed(const std::vector<std::string>& command);
 
 }  // namespace tandem::cli

@@ -7,24 +7,25 @@
 
 namespace tandem::cli {
 
-// Whether this user may run it; a folder is no program.
+// Whether this user may run the file; a folder is no program.
 [[nodiscard]] bool is_program(const std::filesystem::path& path);
 
 // Whether some folder of PATH has a program of this name.
 [[nodiscard]] bool is_in_path(const std::string& name);
 
-// The folder that this program was started from, whatever PATH and the working directory are.
+// The folder of this program, whatever PATH and the working directory are.
 [[nodiscard]] std::filesystem::path program_folder();
 
-// Where named sweeps are looked up: beside the program (../share/tandem/sweeps), then in the
-// source tree that it was built from.
+// The folders of named sweeps: beside the program (../share/tandem/sweeps), then in the source tree
+// that the program was built from.
 [[nodiscard]] std::vector<std::filesystem::path> sweep_folders();
 
-// Where PyTorch's side is: beside the program (../tools/torch), then in that source tree.
+// The folders of PyTorch's scripts: beside the program (../tools/torch), then in the source tree
+// that the program was built from.
 [[nodiscard]] std::vector<std::filesystem::path> torch_folders();
 
-// `given`, or step_bench in the program's folder where that is empty. Throws a usage error where
-// it is not there.
+// `given`, or step_bench in the program's folder where `given` is empty. Throws a usage error where
+// the file is missing.
 [[nodiscard]] std::filesystem::path find_step_bench(const std::filesystem::path& given);
 
 }  // namespace tandem::cli

@@ -7,17 +7,17 @@
 
 namespace tandem::cli {
 
-// Says on stderr what runs, how far the sweep is and how long it will take: one line that is
-// rewritten on a terminal, plain lines elsewhere.
+// Prints to stderr what runs, how far the sweep is and how long the rest will take: one line that
+// is rewritten on a terminal, plain lines elsewhere.
 class Progress {
  public:
   Progress();
 
-  // Before a launch, with the time that all still to run will take and the cell's figure so far, in
-  // words; empty: none yet.
+  // Announces a launch, with the time that all remaining launches need and the cell's figure so
+  // far, in words; empty: no figure yet.
   void starting(const std::string& cell, int done, int total, Seconds left,
                 const std::string& figure);
-  // A line that stays.
+  // Prints a line that stays.
   void say(const std::string& line);
   void end();
 

@@ -10,13 +10,13 @@ namespace tandem::cli {
 
 struct RelayRequest {
   std::vector<std::string> arguments;    // the first is looked up in PATH where it has no slash
-  std::vector<std::string> environment;  // "NAME=value", all of it
+  std::vector<std::string> environment;  // every variable, as "NAME=value"
 };
 
-// Runs a command and passes on what it writes to stdout as it comes; stderr is this process's own.
-// mpirun crashes where whoever reads its output goes away, so that is met here: the command is
-// ended, quietly. Returns its exit status, 1 where a signal ended it, 130 after an interrupt.
-// Throws a failure where it cannot be started.
+// Runs a command and passes on its stdout as the command writes; the command shares this process's
+// stderr. mpirun crashes where the reader of its output goes away, so this process then ends the
+// command quietly. Returns the command's exit status, 1 where a signal ended the command, 130 after
+// an interrupt. Throws a failure where the command cannot be started.
 [[nodiscard]] int run_relayed(const RelayRequest& request, const Interrupts& interrupts);
 
 }  // namespace tandem::cli

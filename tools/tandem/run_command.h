@@ -11,24 +11,24 @@ namespace tandem::cli {
 struct RunOptions {
   std::string sweep;
   std::string out;
-  int devices = 0;       // what "all" in the sweep means; 0: what is found here
-  bool list = false;     // name the sweeps, and end
-  bool dry_run = false;  // say what would be measured, and end
-  std::string torch;     // a python: PyTorch beside; empty: without
-  int launches = 0;      // 0: as the sweep says
+  int devices = 0;       // the count that "all" in the sweep means; 0: the devices found here
+  bool list = false;     // print the names of the sweeps and end
+  bool dry_run = false;  // print what would be measured and end
+  std::string torch;     // a python with PyTorch; empty: without PyTorch
+  int launches = 0;      // 0: the sweep's own number
   std::string budget;    // empty: none
   bool oversubscribe = false;
-  bool no_links = false;  // leave what crosses between devices unmeasured
+  bool no_links = false;  // measure no bandwidth between devices
   std::string backend = "auto";
-  std::string step_bench;  // empty: beside this program
+  std::string step_bench;  // empty: step_bench beside this program
   std::string launch_timeout = "10m";
   SiteOptions site{};
-  std::string comm_timeout;            // of step_bench; empty: its default
-  std::vector<std::string> command{};  // all of it as it was given, but for --out
+  std::string comm_timeout;            // step_bench's --comm-timeout; empty: its default
+  std::vector<std::string> command{};  // the whole command line, without --out
 };
 
-// `tandem run`. Exit code: 0, 1 where a launch failed or the complete sweep measured nothing, 130
-// where a signal ended it early.
+// `tandem run`. Returns 0, 1 where a launch failed or the complete sweep measured nothing, 130
+// where a signal ended the sweep early.
 [[nodiscard]] int run_sweep(const RunOptions& options);
 
 }  // namespace tandem::cli

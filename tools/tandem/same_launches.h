@@ -8,12 +8,12 @@
 
 namespace tandem::cli {
 
-// Throws a usage error where two of the sources hold a launch that both measured: one that counts
-// twice makes intervals narrower than they are. `documents` are theirs, in their order.
+// Throws a usage error where two sources hold the same measured launch: a launch that counts twice
+// makes intervals too narrow. `documents` are the documents of `sources`, in the same order.
 void check_distinct(const std::vector<std::string>& sources,
                     const std::vector<results::Document>& documents);
 
-// Whether each launch that `part` measured is in `whole` as well.
+// Whether `whole` holds every measured launch of `part`.
 [[nodiscard]] bool holds_all(const results::Document& whole, const results::Document& part);
 
 }  // namespace tandem::cli

@@ -5,7 +5,7 @@
 
 namespace tandem::cli {
 
-// "SIGKILL"; "signal 77" where the number has no name.
+// The signal's name, "SIGKILL"; "signal 77" where the number has no name.
 [[nodiscard]] std::string signal_name(int signal);
 
 }  // namespace tandem::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slurm's ranks are children of its own daemons: where an srun is killed, what it started may go
-// on, and keep its cores. Steps carry a name by which this program finds its own.
+// Slurm's ranks are children of Slurm's own daemons: after an srun is killed, its ranks may go on
+// and keep their cores. Steps carry a name by which this program finds its own steps.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace tandem::cli {
 
-// Of all steps that this process starts, and of no other process's.
+// The name of all steps that this process starts; no other process has the same name.
 [[nodiscard]] std::string step_name();
 
-// Numbers such as "7.3" of the steps with that name in "NUMBER NAME" lines, as squeue writes them.
+// The numbers, such as "7.3", of the steps with that name in squeue's lines "NUMBER NAME".
 [[nodiscard]] std::vector<std::string> own_steps_in(const std::string& list);
 
-// Cancels what is left of this process's steps in the allocation that it runs in. Says nothing,
-// since there is nothing more that could be done.
+// Cancels the remaining steps of this process in its allocation. Reports no error, since the caller
+// could do nothing more.
 void cancel_own_steps();
 
 }  // namespace tandem::cli

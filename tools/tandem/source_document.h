@@ -8,12 +8,12 @@
 
 namespace tandem::cli {
 
-// The file that a user's source stands for: itself, or of a folder of `tandem run` the journal,
-// for a crash may have left it without a results document, else that document. Throws a usage error
-// where there is none.
+// The file behind a user's source: the source itself, or in a folder of `tandem run` the journal,
+// since a crash may have left no results document, else the results document. Throws a usage error
+// where there is no such file.
 [[nodiscard]] std::filesystem::path file_in(const std::filesystem::path& source);
 
-// What `read` makes of a file that the user named: one that cannot be read is a usage error.
+// Calls `read` on a file that the user named; a file that cannot be read is a usage error.
 template <class Read>
 [[nodiscard]] auto as_input(Read read) {
   try {
@@ -24,7 +24,8 @@ template <class Read>
   }
 }
 
-// What it holds. Throws a usage error where it cannot be read or holds no launch.
+// The results document of the source. Throws a usage error where the document cannot be read or
+// holds no launch.
 [[nodiscard]] results::Document load_document(const std::filesystem::path& source);
 
 }  // namespace tandem::cli

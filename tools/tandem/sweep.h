@@ -12,15 +12,15 @@
 
 namespace tandem::cli {
 
-// step_bench's names, the default first.
+// step_bench's precisions, the default first.
 inline constexpr std::array<std::string_view, 3> kPrecisions{"fp32", "tf32", "bf16"};
 inline constexpr const char* kUsualPrecision = "fp32";
 
 struct Workload {
-  std::string model;       // as cells have it; a file's before load_sweep as it is written
-  std::int64_t batch = 0;  // samples per step over all devices, or of each
+  std::string model;       // as in cells; before load_sweep a file's model is as written
+  std::int64_t batch = 0;  // samples per step, over all devices or per device
   std::string precision = kUsualPrecision;
-  bool is_per_device = false;  // the batch
+  bool is_per_device = false;  // whether `batch` is per device
 };
 
 struct Strategy {
@@ -29,12 +29,12 @@ struct Strategy {
   std::map<std::string, std::string> options;  // further options of step_bench, by name
 };
 
-// Where models that are files lie, with their checksums, as step_bench's --model takes them: by the
-// model that cells have.
+// The files of models, with their checksums, as step_bench's --model takes them; the key is the
+// model's name in cells.
 using ModelFiles = std::map<std::string, std::string>;
 
-// The axes of a sweep: every strategy at every device count on every workload, but for what its
-// constraints drop.
+// The axes of a sweep: every strategy at every device count on every workload, except the cells
+// that its constraints drop.
 struct Sweep {
   std::string name;
   std::string description;
@@ -42,30 +42,30 @@ struct Sweep {
   std::vector<int> devices;
   std::vector<Strategy> strategies;
   std::vector<Constraint> constraints{};
-  // Models given as a list, the smallest first: what is out of memory with one is not tried with
-  // those after it.
+  // Lists of models, the smallest first: after one model is out of memory, the models after it are
+  // not tried.
   std::vector<std::vector<std::string>> model_series{};
-  ModelFiles model_files{};             // of load_sweep
+  ModelFiles model_files{};             // filled in by load_sweep
   std::vector<std::string> left_out{};  // axes that a strategy does not have, a line each
   int launches = 6;
-  std::string min_time = "500ms";  // of samples per launch, after warm-up
+  std::string min_time = "500ms";  // the samples' time per launch, after warm-up
   int min_samples = 10;
 };
 
 // Reads a sweep file, in which devices are numbers from 1, "all", "1..all" or "doubling" (1, 2, 4,
-// ... and all); `all_devices` is what "all" means, 0 where that is not known. Usage errors name
-// `source` and the key, unknown keys too: a misspelt one would otherwise measure something else
-// than was meant.
+// ... and all); `all_devices` is the count that "all" means, 0 where the count is not known. Usage
+// errors name `source` and the key. Unknown keys are errors: a misspelt key would silently measure
+// something else.
 [[nodiscard]] Sweep parse_sweep(std::string_view text, const std::string& source,
                                 int all_devices = 0);
 
-// Everything that decides what is measured, as canonical JSON: two runs may share a journal where
-// theirs are equal.
+// The place where a sweep measures. definition_of() writes everything that decides what is measured
+// as canonical JSON: two runs may share a journal where their definitions are equal.
 struct SweepPlace {
   std::string backend;
   bool oversubscribe = false;
   std::string site{};   // text_of(LaunchSite)
-  std::string torch{};  // what PyTorch's cells are called; empty: there are none
+  std::string torch{};  // name of PyTorch's cells; empty: none
 };
 [[nodiscard]] std::string definition_of(const Sweep& sweep, const SweepPlace& place);
 

@@ -15,14 +15,15 @@ namespace tandem::cli {
 
 using SweepJson = nlohmann::ordered_json;
 
-// Reads one object of a sweep file; every usage error names the file, where in it, and the key.
+// Reads one object of a sweep file; every usage error names the file, the place in the file, and
+// the key.
 class SweepReader {
  public:
   SweepReader(const SweepJson& object, std::string where);
 
   [[noreturn]] void complain(const std::string& what) const;
 
-  // Complains of a key that is none of these, with the nearest of them.
+  // Throws a usage error on a key outside `keys`, with the nearest of `keys`.
   void allow(std::initializer_list<std::string_view> keys) const;
 
   [[nodiscard]] const std::string& where() const { return where_; }
@@ -30,19 +31,19 @@ class SweepReader {
   [[nodiscard]] bool has(const char* key) const { return object_.contains(key); }
   [[nodiscard]] const SweepJson& at(const char* key) const;
 
-  // Of 1 to 1000 bytes, in one line.
+  // A text of 1 to 1000 bytes, in one line.
   [[nodiscard]] std::string text(const char* key) const;
-  // One such, or a list of them.
+  // One such text, or a list of such texts.
   [[nodiscard]] std::vector<std::string> texts(const char* key) const;
-  // A whole number from 1, or a list of them.
+  // A whole number from 1, or a list of such numbers.
   [[nodiscard]] std::vector<std::int64_t> counts(const char* key) const;
-  // A text that is one of `known`, or a list of such.
+  // A text that is one of `known`, or a list of such texts.
   [[nodiscard]] std::vector<std::string> names(const char* key,
                                                std::span<const std::string_view> known) const;
   // A whole number from 1 to `most`.
   [[nodiscard]] int count(const char* key, int fallback, int most) const;
 
-  // The objects of a list, each with where it stands.
+  // The objects of a list, each with its place in the file.
   [[nodiscard]] std::vector<std::pair<const SweepJson*, std::string>> objects(
       const char* key) const;
 
@@ -51,13 +52,13 @@ class SweepReader {
   std::string where_;
 };
 
-// What a file holds, as a line has room for it.
+// The value of a file, cut to fit into a line.
 [[nodiscard]] std::string shown(const SweepJson& value);
 
-// A key or name between quotes, control characters escaped: an error is one line.
+// A key or name between quotes, control characters escaped, since an error is one line.
 [[nodiscard]] std::string quoted(const std::string& name);
 
-// A value of an option as the command line takes it: true and false are written on and off.
+// A value of an option as the command line takes it: true and false become on and off.
 [[nodiscard]] std::string option_text(const SweepJson& value, const SweepReader& reader,
                                       const std::string& name);
 

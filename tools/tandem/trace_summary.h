@@ -9,14 +9,15 @@
 
 namespace tandem::cli {
 
-// `tandem profile summary TRACE [--json]`, of which `words` are what comes behind summary: prints
-// what a trace of step_bench --trace says of its steps, for people or, with --json, for programs.
+// `tandem profile summary TRACE [--json]`: prints a summary of the steps in a trace of step_bench
+// --trace, for people or, with --json, for programs. `words` are the words after "summary".
 [[nodiscard]] int run_trace_summary(const std::vector<std::string>& words);
 
-// Usage errors where it is none of step_bench --trace.
+// Throws a usage error where the file is no trace of step_bench --trace, or no step of the trace
+// has ended.
 [[nodiscard]] timeline::Trace read_trace(const std::filesystem::path& file);
 
-// For people.
+// Prints the summary for people.
 void print_summary(const std::filesystem::path& trace);
 
 }  // namespace tandem::cli
