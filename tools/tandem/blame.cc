@@ -20,7 +20,7 @@ const FlightRecord* find(const Records& records, int rank) {
   return found == records.end() ? nullptr : &*found;
 }
 
-// The collective of that number, from whoever came to it.
+// The collective of that number, from the first record that holds the collective.
 const FlightRecord::Collective* known(const Records& records, std::uint64_t sequence) {
   for (const FlightRecord& record : records) {
     if (const auto* const collective = record.find(sequence)) return collective;
@@ -28,12 +28,12 @@ const FlightRecord::Collective* known(const Records& records, std::uint64_t sequ
   return nullptr;
 }
 
-// Its own patience ended, not another's.
+// Whether the rank's own wait timed out, not another rank's.
 bool gave_up(const FlightRecord& record) {
   return record.failure && record.failure->kind == FailureKind::kWaited;
 }
 
-// "step 12, phase backward, in all_reduce #35 (4.0 MiB)".
+// The text "step 12, phase backward, in all_reduce #35 (4.0 MiB)".
 std::string where(const FlightRecord& record, const Records& records) {
   const std::string place = to_string(record.place());
   if (const auto* const now = record.in_hand()) {
@@ -48,7 +48,7 @@ std::string where(const FlightRecord& record, const Records& records) {
   return place + ", before any collective";
 }
 
-// How long the one who was most patient waited.
+// The longest time that a rank waited.
 std::string waiting(const Records& records) {
   const FlightRecord* longest = nullptr;
   for (const FlightRecord& record : records) {
@@ -64,8 +64,8 @@ bool has_own_error(const FlightRecord& record) {
   return record.failure && record.failure->is_own();
 }
 
-// One process that holds all ranks as threads says the same of each of them, and so do ranks that
-// met a failure together.
+// Whether all ranks report the same error, as the threads of one process do, and ranks that met a
+// failure together.
 bool all_say_the_same(const Records& records) {
   if (static_cast<int>(records.size()) != records.front().world) return false;
   return std::all_of(records.begin(), records.end(), [&](const FlightRecord& record) {
@@ -77,7 +77,8 @@ auto progress(const FlightRecord& record) {
   return std::tuple(record.place().step, record.finished, record.started);
 }
 
-// Came so much later to the collective that both are in that it must have been away.
+// Whether the rank came so late to the collective that both ranks are in that the rank must have
+// been away.
 bool came_late(const FlightRecord& record, const FlightRecord& other) {
   constexpr std::int64_t kAway = 100'000'000;  // nanoseconds
   const auto* const mine = record.in_hand();
@@ -101,8 +102,9 @@ bool is_same(const FlightRecord::Collective& a, const FlightRecord::Collective& 
   return a.name == b.name && a.bytes == b.bytes;
 }
 
-// Numbers alone do not tell: ranks of uneven parts, or that send and receive, go through different
-// calls by the same numbers. A communicator's word does, or that all waited and none was late.
+// Equal sequence numbers alone prove no divergence: ranks with uneven parts, or ranks that send and
+// receive, make different calls under the same numbers. A communicator's own report proves
+// divergence, and so do ranks that all waited while none was late.
 bool has_messages(const FlightRecord& record) {
   return std::any_of(record.collectives.begin(), record.collectives.end(), [](const auto& call) {
     return call.name == "send" || call.name == "recv" || call.name == "scatter" ||
@@ -134,7 +136,7 @@ bool says_different(const FlightRecord& record) {
   return record.failure && record.failure->kind == FailureKind::kDiverged;
 }
 
-// The first in time; null where no rank has one.
+// The record of the first error in time; null where no rank has an error of its own.
 const FlightRecord* first_own_error(const Records& records) {
   const FlightRecord* first = nullptr;
   for (const FlightRecord& record : records) {
@@ -151,7 +153,7 @@ std::string own_error(const Records& records) {
                      first->failure->text);
 }
 
-// A rank of the world that left no record.
+// A rank of the world that left no record; -1 where all left one.
 int absent_rank(const Records& records) {
   for (int rank = 0; rank < records.front().world; ++rank) {
     if (find(records, rank) == nullptr) return rank;
@@ -159,8 +161,8 @@ int absent_rank(const Records& records) {
   return -1;
 }
 
-// Once one of its node had ended the job: the words of a rank that was stopped, and that the end
-// let go on.
+// Whether the rank spoke only after another rank of its node had ended the job: a stopped rank goes
+// on, and speaks, when the job ends.
 bool spoke_too_late(const FlightRecord& record, const Records& records) {
   return std::any_of(records.begin(), records.end(), [&](const FlightRecord& other) {
     return other.host == record.host && other.ended_job != 0 &&
@@ -182,7 +184,7 @@ bool is_awaited(const FlightRecord& record, const Records& records) {
   });
 }
 
-// Another of its host saw its process stopped, and needs not guess.
+// Whether another rank of the same host saw the rank's process stopped, which is certain evidence.
 bool was_stopped(const FlightRecord& record, const Records& records) {
   return std::any_of(records.begin(), records.end(), [&](const FlightRecord& other) {
     return other.failure && contains(other.failure->stopped, record.rank);
@@ -198,9 +200,9 @@ std::vector<const FlightRecord*> those_who(const Records& records, const Is& is)
   return found;
 }
 
-// Who may have held up the others: ranks that were seen stopped; else those that others say they
-// waited for and that say nothing themselves; else all that say nothing; else those awaited who did
-// not themselves wait - they went on when it was too late.
+// The ranks that may have held up the others: ranks that were seen stopped; else silent ranks that
+// others waited for; else all silent ranks; else awaited ranks that did not give up themselves, and
+// went on too late.
 std::vector<const FlightRecord*> suspects(const Records& records) {
   const auto silent = [&](const FlightRecord& record) { return is_silent(record, records); };
   const auto awaited = [&](const FlightRecord& record) { return is_awaited(record, records); };
@@ -217,8 +219,8 @@ std::vector<const FlightRecord*> suspects(const Records& records) {
   return found;
 }
 
-// Before the first step, where ranks wait for all others (bench's stage of that name): who is there
-// is not who is awaited.
+// Whether a rank is in bench's phase "meet" before the first step, where ranks wait for all others:
+// a rank that is there is not the rank awaited.
 bool is_at_the_meeting(const FlightRecord* record) {
   return record->place().step == 0 && record->place().phase == "meet";
 }
@@ -227,14 +229,14 @@ bool lost_a_connection(const FlightRecord& record) {
   return record.failure && record.failure->kind == FailureKind::kLost;
 }
 
-// Connections broke though nobody's patience had ended: their other end went.
+// Connections that broke before any rank's wait timed out show that their other end went away.
 std::string what_became_of_it(const Records& records) {
   const bool was_lost = std::any_of(records.begin(), records.end(), lost_a_connection) &&
                         std::none_of(records.begin(), records.end(), gave_up);
   return was_lost ? "its connections broke, and it left no word" : "it was stopped, or late";
 }
 
-// All of them were seen so.
+// The sentence for ranks that were all seen stopped.
 std::string stopped(const std::vector<const FlightRecord*>& found, const Records& records) {
   std::vector<int> ranks;
   for (const FlightRecord* const record : found) ranks.push_back(record->rank);
@@ -243,8 +245,8 @@ std::string stopped(const std::vector<const FlightRecord*>& found, const Records
                      ranks.size() == 1 ? "it was" : "they were");
 }
 
-// That somebody did not go on is told by those who waited. Where nobody says anything, something
-// else ended them all.
+// Whether any rank reports a failure. Only the ranks that wait can report a rank that stopped;
+// where no rank reports, something else ended all ranks.
 bool somebody_complains(const Records& records) {
   return std::any_of(records.begin(), records.end(),
                      [](const FlightRecord& record) { return record.failure.has_value(); });
@@ -272,7 +274,7 @@ std::string laggard(const Records& records) {
                      where(*culprit, records), waiting(records), what_became_of_it(records));
 }
 
-// The cause before the consequence, and the first in time.
+// The first failure in time, with causes before their consequences (kAborted).
 std::string first_to_give_up(const Records& records) {
   const FlightRecord* first = nullptr;
   const auto order = [](const FlightRecord& record) {
@@ -287,7 +289,7 @@ std::string first_to_give_up(const Records& records) {
                      first->failure->text);
 }
 
-// "ranks 2, 3 were lost with node7, in step 12, ...": all others then waited for them in vain.
+// The text "ranks 2, 3 were lost with node7, in step 12, ...": all other ranks then waited in vain.
 std::string lost_with(const std::string& node, const Records& records) {
   std::vector<const FlightRecord*> lost;
   std::vector<int> ranks;
@@ -310,7 +312,7 @@ std::string signalled(const Records& records, const RankEnd& end) {
   return fmt::format("{} in {}{}", what, where(*record, records), waiting(records));
 }
 
-// A rank that went without a word in its record.
+// The sentence for a rank that went without a word in its record.
 std::string left(const Records& records, const std::optional<RankEnd>& end,
                  const std::string& said) {
   if (!end) return "";
@@ -347,7 +349,7 @@ std::string blame(const Records& records, const std::optional<RankEnd>& launcher
   return first_to_give_up(records);
 }
 
-// Ranks that are threads of a process say all the same, and the text which device it was.
+// Ranks that are threads of a process all report the same error, whose text names the device.
 std::string out_of_memory(const Records& records) {
   const FlightRecord* const first = first_own_error(records);
   if (first == nullptr || first->failure->kind != FailureKind::kOutOfMemory) return "";

@@ -27,7 +27,7 @@ using End = ChildResult::End;
 constexpr auto kGrace = std::chrono::seconds(5);  // between SIGTERM and SIGKILL
 constexpr std::size_t kStderrKept = 64 << 10;
 
-// A descriptor that closes itself.
+// A descriptor that the destructor closes.
 struct Descriptor {
   explicit Descriptor(int number = -1) : value(number) {}
   ~Descriptor() { close(); }
@@ -53,12 +53,12 @@ struct Pipe {
   Descriptor write;
 };
 
-// In the child: nothing here allocates. Reports errno through `failure` where exec fails.
+// Runs in the child, where nothing may allocate. Reports errno through `failure` where exec fails.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int out, int err,
                          int failure, pid_t parent) {
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);       // should this program be killed outright
-  if (::getppid() != parent) ::_exit(127);  // it was, before that line
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);       // the child ends if this program is killed outright
+  if (::getppid() != parent) ::_exit(127);  // the parent was killed before prctl
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
@@ -69,7 +69,7 @@ struct Pipe {
   ::_exit(127);
 }
 
-// A child that runs, with what it writes.
+// A running child and its output.
 class Child {
  public:
   explicit Child(const ChildRequest& request)
@@ -84,7 +84,7 @@ class Child {
       become(arguments.data(), environment.data(), out_.write.value, err_.write.value,
              failure.write.value, self);
     }
-    ::setpgid(pid_, pid_);  // here too: whoever comes first
+    ::setpgid(pid_, pid_);  // parent and child both call setpgid, since either may run first
     for (Descriptor* end : {&out_.write, &err_.write, &failure.write}) end->close();
     for (const int end : {out_.read.value, err_.read.value}) ::fcntl(end, F_SETFL, O_NONBLOCK);
     int reason = 0;
@@ -99,19 +99,19 @@ class Child {
 
   void signal_group(int signal) const { ::kill(-pid_, signal); }
 
-  // Sleeps until the child writes or ends, a signal asks for the end, or `until`.
+  // Sleeps until the child writes or ends, an interrupt arrives, or `until` is reached.
   void wait(TimePoint until, int interrupt) {
     std::array<pollfd, 4> watched{pollfd{out_.read.value, POLLIN, 0},
                                   pollfd{err_.read.value, POLLIN, 0},
                                   pollfd{watch_.value, POLLIN, 0}, pollfd{interrupt, POLLIN, 0}};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-    // Kernels without pidfd (before 5.3) are asked again every 100 ms.
+    // Kernels without pidfd (before 5.3) need a new check every 100 ms.
     const auto most = watch_.value < 0 ? 100L : 3'600'000L;
     ::poll(watched.data(), watched.size(), static_cast<int>(std::clamp<long>(left, 0, most)));
     drain();
   }
 
-  // Exit state as waitpid gives it, once the child has ended.
+  // The exit state from waitpid, once the child has ended.
   [[nodiscard]] std::optional<int> ended() {
     if (!state_) {
       int state = 0;
@@ -130,7 +130,7 @@ class Child {
     std::array<char, 4096> buffer;
     for (;;) {
       const ssize_t count = from.value < 0 ? -1 : ::read(from.value, buffer.data(), buffer.size());
-      if (count == 0) from.close();  // else poll() would return at once for ever
+      if (count == 0) from.close();  // an open descriptor at its end would wake poll() for ever
       if (count <= 0) return;
       const auto size = static_cast<std::size_t>(count);
       [[maybe_unused]] const ssize_t written = ::write(log_.value, buffer.data(), size);
@@ -150,7 +150,8 @@ class Child {
   std::string stderr_text_;
 };
 
-// Waits until `until` at most. `interrupt` is -1 where signals no longer matter.
+// Waits for the child's end, until `until` at most. `interrupt` is -1 where signals no longer
+// matter.
 void wait_for_end(Child& child, TimePoint until, int interrupt, const Interrupts& interrupts) {
   while (!child.ended() && Clock::now() < until) {
     if (interrupt >= 0 && interrupts.requested()) return;

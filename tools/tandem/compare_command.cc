@@ -70,7 +70,7 @@ Answer compare(const CompareOptions& options) {
           .is_slower = changes.count(stats::Change::kSlower) > 0};
 }
 
-// A journal is read in place of the results.json beside it, which is a run's all the same.
+// A run's results.json is protected too where its journal is read instead.
 void check_output(const CompareOptions& options) {
   if (options.json.empty()) return;
   std::vector<std::filesystem::path> inputs;

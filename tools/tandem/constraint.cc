@@ -9,7 +9,7 @@
 namespace tandem::cli {
 namespace {
 
-// "" where the cell does not have the option.
+// The cell's value of a key; "" where the cell does not have the option.
 std::string value_of(const results::Cell& cell, const std::string& key) {
   if (key == "strategy") return cell.strategy;
   if (key == "launch") return cell.launch;
@@ -30,7 +30,7 @@ bool holds(const Condition& condition, const results::Cell& cell) {
   if (!condition.above && !condition.below) return true;
   char* end = nullptr;
   const double number = std::strtod(value.c_str(), &end);
-  if (value.empty() || *end != '\0') return false;  // an option that is absent, or no number
+  if (value.empty() || *end != '\0') return false;  // the option is absent, or no number
   return (!condition.above || number > *condition.above) &&
          (!condition.below || number < *condition.below);
 }

@@ -11,8 +11,8 @@
 namespace tandem::cli {
 namespace {
 
-// "copy/from:cuda:0/to:pinned/bytes:67108864": its two ends and its size; empty where it has
-// another form.
+// Reads the two ends and the size in "copy/from:cuda:0/to:pinned/bytes:67108864"; the result is
+// empty where the name has another form.
 CopySpeed ends_of(const std::string& name) {
   const std::size_t from = name.find("/from:");
   const std::size_t to = name.find("/to:");

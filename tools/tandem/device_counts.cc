@@ -11,7 +11,7 @@
 namespace tandem::cli {
 namespace {
 
-// 1, 2, 4, ... and all.
+// The counts 1, 2, 4, ... and `all`.
 std::vector<int> doubling(int all) {
   std::vector<int> counts;
   for (int count = 1; count < all; count *= 2) counts.push_back(count);

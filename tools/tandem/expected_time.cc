@@ -14,12 +14,12 @@ namespace {
 constexpr Seconds kWarmUp{0.2};  // step_bench's defaults
 constexpr int kWarmUpSteps = 5;
 
-// What a launch comes to where nothing was measured: rounded down from what models of 1 to 100
-// million parameters reach on a core with AVX2 and on a data-centre GPU, in fp32. A launch corrects
-// it.
+// The assumed speeds before any measurement: rounded down from the speeds of models with 1 to 100
+// million parameters on a core with AVX2 and on a data-centre GPU, in fp32. The first launch
+// corrects the estimate.
 constexpr double kFlopsOfCore = 50e9;
 constexpr double kFlopsOfGpu = 10e12;
-// Seeded weights and first touch of weights, gradients and state.
+// The speed of seeding weights and of the first touch of weights, gradients and state.
 constexpr double kParametersPerSecond = 100e6;
 
 }  // namespace

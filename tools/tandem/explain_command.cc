@@ -45,7 +45,8 @@ void check_room(const ExplainTask& task, const DeviceLimit& limit) {
   }
 }
 
-// One ladder, one place: rungs of several would be compared as if their machines were one.
+// All rungs of a ladder must run at one site: rungs of several sites would be compared as if their
+// machines were one.
 void check_one_site(const ExplainTask& task, const LaunchSite& site) {
   const auto name = [](const std::string& text) { return text.empty() ? "this machine" : text; };
   if (text_of(site) == task.settings.site) return;
@@ -55,7 +56,7 @@ void check_one_site(const ExplainTask& task, const LaunchSite& site) {
        task.source.folder.string(), name(task.settings.site), name(text_of(site)));
 }
 
-// With FILE: a refusal leaves its folder as it was.
+// A usage error leaves the folder of FILE as it was.
 SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Journal& journal,
                       const OutputFolder& folder, bool was_unfinished) {
   if (!task.source.is_given) return run_or_withdraw(runner, folder);
@@ -72,7 +73,7 @@ SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Jou
   }
 }
 
-// That nothing is lost by what will be written there.
+// Throws a usage error where writing the results would overwrite an input.
 void check_out(const ExplainTask& task, const SiteOptions& site) {
   const OutputFolder::Names names(task.source.folder);
   std::vector<std::filesystem::path> inputs = files_of(task.model_files);

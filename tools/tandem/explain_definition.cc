@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The precision only where it is not the usual one: journals of before that option have none.
+// The precision is written only where it is not the usual one: journals older than that option have
+// none.
 Json to_json(const reports::GapQuestion& question) {
   Json json{{"model", question.model},
             {"batch", question.batch},
@@ -70,7 +71,7 @@ PlannedBefore read(Json json, const std::string& source) {
   const std::string torch = json.value("torch", "");
   json.erase("torch");
   Sweep sweep = parse_sweep(json.dump(), source);
-  // Journals of before this name have a file's folder in it.
+  // Journals older than names in results hold the folder of a model's file.
   for (Workload& workload : sweep.workloads) workload.model = name_in_results(workload.model);
   PlannedCells cells = plan_cells(sweep, planned.settings.backend);
   if (!torch.empty()) add_torch_cells(cells, torch, is_on_host(planned.settings.backend));

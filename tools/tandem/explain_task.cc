@@ -17,7 +17,7 @@ namespace {
 using results::LaunchRecord;
 using results::Status;
 
-constexpr const char* kMeasured = "auto";  // of --dispatch-cost
+constexpr const char* kMeasured = "auto";  // the value of --dispatch-cost
 
 void check_question(const ExplainOptions& options) {
   if (options.batch < 1) {
@@ -65,7 +65,7 @@ MeasuringSettings settings_of(const ExplainOptions& options, MeasuringSettings s
   return settings;
 }
 
-// One that an explanation in the same folder has measured is kept: two would be two charts.
+// Keeps the dispatch cost of an explanation in the same folder: two costs would make two charts.
 std::string measured_dispatch_cost(const ExplainTask& task) {
   if (!task.torch) {
     fail(
@@ -94,7 +94,8 @@ void add_torch(ExplainTask& task, const ExplainOptions& options) {
   }
 }
 
-// Rungs on a CPU and rungs on GPUs make no ladder.
+// Throws a usage error where the rungs' back ends differ: rungs on a CPU and on GPUs make no
+// ladder.
 void check_one_backend(const ExplainTask& task) {
   if (!task.source.document) return;
   std::string seen = task.settings.backend == "auto" ? "" : task.settings.backend;

@@ -14,13 +14,14 @@ namespace {
 
 using WorkloadKey = std::tuple<std::string, std::int64_t, std::string>;
 
-// A batch per device is one workload on all devices.
+// The key holds the total batch, so a batch per device makes a workload for each device count.
 WorkloadKey workload_of(const results::Cell& cell) {
   const auto precision = cell.options.find("precision");
   return {cell.model, cell.global_batch, precision == cell.options.end() ? "" : precision->second};
 }
 
-// 0, n - 1, then the middle of each gap, the widest gaps first.
+// The order in which places are taken: 0, n - 1, then the middle of each gap, the widest gaps
+// first.
 std::vector<std::size_t> ranks_of_spread(std::size_t count) {
   std::vector<std::size_t> ranks(count, 0);
   std::size_t next = 0;
@@ -41,7 +42,7 @@ std::vector<std::size_t> ranks_of_spread(std::size_t count) {
   return ranks;
 }
 
-// By workload, in the order of the sweep.
+// The place of each workload in that spread, with workloads in the order of the sweep.
 std::map<WorkloadKey, std::size_t> spread(const std::vector<results::Cell>& cells) {
   std::map<WorkloadKey, std::size_t> places;
   for (const results::Cell& cell : cells) places.try_emplace(workload_of(cell), places.size());
@@ -64,13 +65,14 @@ int kind_of(const results::Cell& cell) {
 }  // namespace
 
 std::vector<CellGroup> by_information(const std::vector<results::Cell>& cells) {
-  std::map<std::string, int> most;  // devices, by model: batches per device are workloads each
+  std::map<std::string, int>
+      most;  // by model, since each total batch of a batch per device is a workload
   for (const results::Cell& cell : cells) {
     int& count = most[cell.model];
     count = std::max(count, cell.devices);
   }
   const std::map<WorkloadKey, std::size_t> workloads = spread(cells);
-  // How far from the most devices, what kind, which workload.
+  // The key is the distance from the most devices, the kind of the cell, and the workload's place.
   std::map<std::tuple<int, int, std::size_t>, CellGroup> groups;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const results::Cell& cell = cells[i];

@@ -13,7 +13,8 @@
 namespace tandem::cli {
 namespace {
 
-// What a handler may touch; plain numbers, so nothing is destroyed under it.
+// The state that a signal handler may touch: plain numbers, which no destructor ends under the
+// handler.
 volatile std::sig_atomic_t signal_seen = 0;
 volatile std::sig_atomic_t wake_descriptor = -1;
 

@@ -17,8 +17,8 @@
 namespace tandem::cli {
 namespace {
 
-// Open MPI's daemons on several nodes probe connections that are silent, and give up a node that
-// does not answer after 5 + 3 x 2 s: long before ranks do, whose end could not be told to it. Open
+// Open MPI's daemons on several nodes probe silent connections and give up a node that does not
+// answer after 5 + 3 x 2 s: long before ranks give up, whose end could not reach that node. Open
 // MPI's own values take eight minutes. A user's settings go first. The daemons of Open MPI 5 are
 // PRRTE's, which reads variables of its own.
 constexpr std::array<std::pair<const char*, int>, 6> kNoticeLostNodes{
@@ -52,7 +52,8 @@ namespace {
 
 bool is_of_torch(const results::Cell& cell) { return !reports::implementation_of(cell).empty(); }
 
-// Started under this program's own name of it: what torch is called may change between two runs.
+// Starts torch by the settings' path, not by the cell's implementation, since torch's version may
+// change between two runs.
 void add_torch(std::vector<std::string>& command, const LaunchSettings& settings) {
   TANDEM_CHECK(settings.torch, "a cell of torch's, and no torch");
   command.push_back(settings.torch->python);
@@ -60,7 +61,7 @@ void add_torch(std::vector<std::string>& command, const LaunchSettings& settings
   command.push_back(settings.torch->script.string());
 }
 
-// What step_bench, or the cell's implementation, is told of a cell.
+// Adds the cell's options, for step_bench or for the cell's implementation.
 void add_cell(std::vector<std::string>& command, const results::Cell& cell,
               const LaunchSettings& settings) {
   if (is_of_torch(cell)) {

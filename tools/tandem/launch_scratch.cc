@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr const char* kSharedMemory = "/dev/shm";
 constexpr std::string_view kScratchPrefix = "tandem.";
 
-// A new folder "tandem.PID.XXXXXX".
+// Makes a new folder "tandem.PID.XXXXXX".
 fs::path make_folder(const fs::path& parent) {
   std::string name = (parent / fmt::format("{}{}.XXXXXX", kScratchPrefix, ::getpid())).string();
   if (::mkdtemp(name.data()) == nullptr) {
@@ -39,7 +39,7 @@ fs::path temporary_folder() {
   return error ? fs::path("/tmp") : folder;
 }
 
-// The process in "tandem.PID.rest".
+// The process's number in "tandem.PID.rest".
 std::optional<pid_t> owner_of(std::string_view name) {
   if (!name.starts_with(kScratchPrefix)) return std::nullopt;
   name.remove_prefix(kScratchPrefix.size());
@@ -70,7 +70,7 @@ LaunchScratch::LaunchScratch(Kind kind) {
 LaunchScratch::~LaunchScratch() {
   std::error_code ignored;
   for (const fs::path& folder : folders_) fs::remove_all(folder, ignored);
-  remove_what_the_dead_left();  // its own ranks', where there is no next launch
+  remove_what_the_dead_left();  // the launch's own ranks may have left files
 }
 
 void remove_what_the_dead_left(const fs::path& folder) {
@@ -78,7 +78,7 @@ void remove_what_the_dead_left(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const auto owner = owner_of(entry.path().filename().string());
     if (!owner || !is_gone(*owner) || !is_mine(entry.path())) continue;
-    std::error_code also_ignored;  // another runner may be at the same
+    std::error_code also_ignored;  // another runner may remove the same file
     fs::remove_all(entry.path(), also_ignored);
   }
 }

@@ -20,7 +20,7 @@
 namespace tandem::cli {
 namespace {
 
-// 0 where the text is no number from 1.
+// The number in the text; 0 where the text is no number from 1.
 int positive(std::string_view text) {
   const int number = parse_number<int>(text).value_or(0);
   return number > 0 ? number : 0;
@@ -34,7 +34,7 @@ std::vector<std::string> split(const std::string& text, char at) {
 }
 
 bool is_host_name(std::string_view name) {
-  constexpr std::string_view kOthers = "-._@";  // the last one behind a user's name
+  constexpr std::string_view kOthers = "-._@";  // '@' follows a user's name
   return !name.empty() && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), [&](unsigned char c) {
            return std::isalnum(c) != 0 || kOthers.find(static_cast<char>(c)) != kOthers.npos;
@@ -79,7 +79,7 @@ LaunchSite mpirun_site(const SiteOptions& options) {
   return site;
 }
 
-// Nodes that as many processes fill, one after the other.
+// How many nodes the processes fill, one node after the other.
 int nodes_for(const std::vector<int>& slots, int processes) {
   int nodes = 0;
   for (const int here : slots) {
@@ -93,13 +93,13 @@ int nodes_for(const std::vector<int>& slots, int processes) {
 std::vector<std::string> mpirun_words(const LaunchSite& site, int ranks, bool oversubscribe) {
   std::vector<std::string> words{"mpirun", "-np", std::to_string(ranks), "--bind-to", "none"};
   if (!site.is_elsewhere()) {
-    // --oversubscribe lifts mpirun's own slot count only; step_bench watches over cores.
+    // --oversubscribe lifts only mpirun's own slot count; step_bench checks the cores.
     for (const char* word : {"--oversubscribe", "--mca", "btl", "vader,self"}) {
       words.emplace_back(word);
     }
     return words;
   }
-  // The transport between nodes is Open MPI's to choose, or the user's by OMPI_MCA_ variables.
+  // Open MPI chooses the transport between nodes, or the user by OMPI_MCA_ variables.
   for (const char* word : {"--map-by", "slot"}) words.emplace_back(word);
   if (!site.hosts.empty()) words.insert(words.end(), {"--host", site.hosts});
   if (!site.hostfile.empty()) words.insert(words.end(), {"--hostfile", site.hostfile.string()});

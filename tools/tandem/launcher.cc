@@ -35,7 +35,7 @@ std::string file_name(const results::Cell& cell, int launch) {
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '_';
   }
-  // A file name has 255 bytes at most, of which suffixes take some.
+  // A file name has 255 bytes at most, and suffixes take some of them.
   constexpr std::size_t kLongest = 180;
   if (name.size() > kLongest) {
     name = checksum_of(name) + name.substr(name.size() - kLongest);
@@ -53,7 +53,7 @@ std::string with_stderr(const std::string& what, const ChildResult& child) {
   return line.empty() ? what + "; it wrote nothing to stderr" : what + ": " + line;
 }
 
-// Why there is no measurement, in one line; empty where the child says that there is one.
+// The reason for a missing measurement, in one line; empty where the child reports a measurement.
 std::string failure_of(const ChildResult& child, const std::string& program,
                        std::chrono::seconds timeout) {
   switch (child.end) {
@@ -61,7 +61,8 @@ std::string failure_of(const ChildResult& child, const std::string& program,
       return fmt::format("starting {}: {}; is it installed and in PATH?", program,
                          std::strerror(child.code));
     case End::kTimedOut:
-      // Without a line of stderr: the last one was written long before, about something else.
+      // The last line of stderr is left out, since the child wrote it long before, about something
+      // else.
       return fmt::format("stopped after {} s without an end (--launch-timeout)", timeout.count());
     case End::kSignalled:
       return with_stderr(killed_by(child.code), child);
@@ -74,8 +75,8 @@ std::string failure_of(const ChildResult& child, const std::string& program,
   return line.empty() ? with_stderr(fmt::format("exit code {}", child.code), child) : line;
 }
 
-// The records of a launch's ranks while it runs; afterwards they go, and of a launch that failed a
-// line per rank stays beside its log.
+// The flight records of a running launch. The destructor removes the records; keep_as_text() leaves
+// a line per rank beside a failed launch's log.
 class FlightFolder {
  public:
   explicit FlightFolder(std::filesystem::path path) : path_(std::move(path)) {
@@ -102,7 +103,7 @@ class FlightFolder {
   const std::filesystem::path path_;
 };
 
-// Why, with what the ranks' flight records tell.
+// The reason of the failure, explained by the ranks' flight records.
 std::string explained(const ChildResult& child, const std::string& failure,
                       const FlightFolder& folder) {
   if (failure.empty() || child.end == End::kNotStarted) return failure;
@@ -123,14 +124,14 @@ std::string explained(const ChildResult& child, const std::string& failure,
   return reason.empty() ? failure : reason;
 }
 
-// Why a launch left no record whose launcher ended with 0, as that of Open MPI 5 does where it lost
+// The reason for a missing record where the launcher ended with 0, as Open MPI 5 does where it lost
 // a node.
 std::string reason_of_no_record(const ChildResult& child, const FlightFolder& folder) {
   if (lost_node_in(child.stderr_text).empty()) return "step_bench ended well, but left no record";
   return explained(child, reason_in(child.stderr_text), folder);
 }
 
-// Of the last line that is an object, for a notice may precede it.
+// Reads the last line that is a JSON object, since a notice may precede that line.
 ModelWork model_work_in(const std::filesystem::path& log) {
   ModelWork size;
   std::ifstream lines(log);
@@ -162,8 +163,8 @@ LaunchOutcome failed(const results::Cell& cell, const ChildResult& child,
   return outcome;
 }
 
-// Out of memory is a result, whether ranks are threads or processes and whichever of them met it.
-// In a step, where the flight records tell the place, on top of what the launch left.
+// Out of memory is a result, whether ranks are threads or processes and whichever rank met it.
+// Where the flight records tell the step, that place is added to the record that the launch left.
 std::optional<LaunchOutcome> out_of_memory_outcome(const results::Cell& cell,
                                                    const ChildResult& child,
                                                    const std::optional<LaunchRecord>& left,
@@ -178,7 +179,7 @@ std::optional<LaunchOutcome> out_of_memory_outcome(const results::Cell& cell,
   return outcome;
 }
 
-// A record of another cell would be a number under a wrong name.
+// Throws on a record of another cell, whose figures would stand under a wrong name.
 void check_cell(const LaunchRecord& record, const results::Cell& asked) {
   const results::Cell& got = record.cell;
   if (got.strategy != asked.strategy || got.launch != asked.launch || got.model != asked.model ||
@@ -188,8 +189,8 @@ void check_cell(const LaunchRecord& record, const results::Cell& asked) {
   }
 }
 
-// The record that the child left, as that of this cell: options are those asked for, and the back
-// end is the one that `auto` came to. Nothing where it left none.
+// The child's record with the options of `cell` and the back end that `auto` came to; nothing where
+// the child left none.
 std::optional<LaunchRecord> take_record(const std::filesystem::path& path,
                                         const results::Cell& cell) {
   if (!std::filesystem::exists(path)) return std::nullopt;
@@ -213,7 +214,7 @@ ChildResult Launcher::run_in(const results::Cell& cell, const std::vector<std::s
   const LaunchScratch scratch(kind_of(settings_.site, cell));
   const bool by_srun = settings_.site.launcher == LaunchSite::Launcher::kSrun;
   std::vector<std::string> environment = launch_environment();
-  // srun hands the environment to nodes that do not have these folders.
+  // srun copies the environment to nodes that do not have these folders.
   if (!by_srun) {
     for (const std::string& variable : scratch.environment()) set_variable(environment, variable);
   }
@@ -236,7 +237,7 @@ ChildResult Launcher::ask(const results::Cell& cell, Check check,
                    interrupts_);
 }
 
-// Whatever else goes wrong is the launch's to tell.
+// Only a refusal is reported here; the launch itself reports every other failure.
 std::string Launcher::refusal_of(const results::Cell& cell, Check check) const {
   const std::filesystem::path log = logs_ / (file_name(cell, 0) + ".check.log");
   const ChildResult child = ask(cell, check, log);
@@ -258,7 +259,7 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
                                            const Yardsticks& yardsticks) const {
   const std::filesystem::path base = logs_ / file_name(cell, launch);
   const std::filesystem::path record_path = base.string() + ".record.json";
-  results::remove_all(record_path);  // a record of before would be taken for this launch's
+  results::remove_all(record_path);  // an old record would be taken for this launch's
   const FlightFolder flights(base.string() + ".flight");
   LaunchSettings settings = settings_;
   settings.yardsticks = yardsticks;
@@ -275,7 +276,7 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
   } catch (const Error& error) {
     if (failure.empty()) failure = error.what();
   }
-  results::remove_all(record_path);  // step_bench tries early whether it can write there
+  results::remove_all(record_path);  // step_bench makes the file early, to see whether it can write
   // "Skipped" is the child's last word, whatever its exit code; a time counts only where all ended
   // well.
   LaunchOutcome outcome;

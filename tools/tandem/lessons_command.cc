@@ -29,7 +29,7 @@ std::vector<std::string> lessons_command(const std::string& program, const Lesso
                                          const LessonsMachine& machine) {
   std::vector<std::string> command;
   if (!options.list && machine.cores >= 2 && machine.has_mpirun) {
-    // As launch_command starts ddp.
+    // The words match launch_command(), which starts ddp.
     command = {"mpirun",          "-np",   "2",   "--bind-to", "none",
                "--oversubscribe", "--mca", "btl", "vader,self"};
   }
@@ -43,8 +43,8 @@ int run_lessons(const LessonsOptions& options) {
   const LessonsMachine machine{results::gather_machine_facts().cores, is_in_path("mpirun")};
   const Interrupts interrupts;
   std::vector<std::string> environment = launch_environment();
-  // Quiet, since the program says in one line what goes wrong. Open MPI 5 has no such setting, nor
-  // the flag -q, but says nothing of a program that ends by itself.
+  // mpirun is quiet, since the program itself says in one line what goes wrong. Open MPI 5 has
+  // neither this setting nor the flag -q, but says nothing of a program that ends by itself.
   set_variable(environment, "OMPI_MCA_orte_execute_quiet=1");
   const int status = run_relayed(
       {lessons_command(find_lessons(options.program), options, machine), environment}, interrupts);

@@ -16,12 +16,12 @@ namespace {
 
 using results::LinkMatrix;
 
-// Pairs grow with the square: 64 of eight devices take seconds.
+// The number of pairs grows with the square: the 64 pairs of eight devices take seconds.
 constexpr int kMostDevices = 8;
 constexpr int kSamples = 11;
 constexpr std::chrono::seconds kDeadline{60};
 
-// Larger ones on GPUs, where the cost of a call would show in the bandwidth otherwise.
+// Copies on GPUs are larger, since the cost of a call would otherwise reduce the bandwidth.
 std::int64_t copy_bytes(const std::string& backend) {
   return std::int64_t{is_on_host(backend) ? 16 : 64} << 20;
 }
@@ -34,7 +34,7 @@ results::Link& link_of(std::vector<results::Link>& links, const CopySpeed& copy)
   return links.emplace_back(results::Link{.from = copy.from, .to = copy.to});
 }
 
-// Whatever it is that cannot be read is no reason to end a sweep.
+// Figures that cannot be read must not end a sweep.
 void read_links(const std::filesystem::path& out, LinkMatrix& matrix) {
   try {
     add_links(parse_copies(results::read_file(out)), matrix);

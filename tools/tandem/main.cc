@@ -236,7 +236,7 @@ CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
   return profile;
 }
 
-// CLI11's own codes run from 100: to a shell, and to us, they are all usage errors.
+// CLI11's own codes run from 100; all of them become the usage error of this program.
 int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
   const auto parsed = app.get_subcommands();
@@ -245,7 +245,7 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   return kUsageExit;
 }
 
-// Named before CLI11, which would only say that some command is required.
+// Names an unknown command before CLI11 runs, which would only say that some command is required.
 std::string unknown_command(const CLI::App& app, int count, char** arguments) {
   if (count < 2 || arguments[1][0] == '-') return "";
   std::string known;
@@ -256,7 +256,8 @@ std::string unknown_command(const CLI::App& app, int count, char** arguments) {
   return fmt::format("there is no command '{}': use {}", arguments[1], known);
 }
 
-// What a document keeps, to be measured again: into which folder is another question.
+// The command line that a document keeps for a repetition, without --out, which the user chooses
+// anew.
 std::vector<std::string> command_without_out(int count, char** arguments) {
   std::vector<std::string> words;
   for (int i = 1; i < count; ++i) {
@@ -318,7 +319,7 @@ int run(int count, char** arguments) {
   }
 }
 
-// A disk that is full may show only where what was printed is written, which is at the end.
+// A full disk may show only when stdout is flushed, at the end.
 int with_output_written(int code) {
   const int flushed = std::fflush(stdout);
   const std::string reason = flushed == 0 ? "it failed" : std::strerror(errno);

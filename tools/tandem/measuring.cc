@@ -95,8 +95,8 @@ void check_same_machine(const results::SweepInfo& found, const results::Context&
 
 namespace {
 
-// "launches: 3 there, 6 here" of each key of the definitions that differs; nothing where one of
-// them is no JSON object.
+// The text "launches: 3 there, 6 here" for each key that differs between the definitions; "" where
+// a definition is no JSON object.
 std::string differences(const std::string& there, const std::string& here) {
   const auto a = nlohmann::json::parse(there, nullptr, false);
   const auto b = nlohmann::json::parse(here, nullptr, false);

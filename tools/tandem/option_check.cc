@@ -15,7 +15,8 @@ void check_options(const std::vector<results::Cell>& cells, const Launcher& laun
   for (const results::Cell& cell : cells) {
     if (interrupts.requested()) return;
     results::Cell kind = cell;
-    // Shares of a batch are bounded where the model is a file that was measured with some.
+    // The batch stays in the key only where the model is a file, since a measured model bounds the
+    // shares of a batch.
     if (!pinned_file(cell.model)) kind.global_batch = 0;
     if (!seen.insert(kind.name()).second) continue;
     const std::string refusal = launcher.refusal_of(cell, Check::kOptions);

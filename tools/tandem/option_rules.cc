@@ -57,7 +57,7 @@ constexpr std::array<std::string_view, 43> kOptions{"accumulate",
 
 using Names = std::vector<std::string_view>;
 
-// Empty: every strategy.
+// The strategies that have the option; empty means every strategy.
 Names owners(std::string_view option) {
   const auto among = [option](std::initializer_list<std::string_view> names) {
     return std::find(names.begin(), names.end(), option) != names.end();
@@ -72,7 +72,9 @@ Names owners(std::string_view option) {
   }
   if (option == "join") return {"ddp"};
   if (among({"comm", "check-order"})) return {"ddp", "ddp-replicate"};
-  if (option == "p2p") return {"dp", "dp-allreduce", "ddp", "ddp-replicate"};  // that copy
+  if (option == "p2p")
+    return {"dp", "dp-allreduce", "ddp",
+            "ddp-replicate"};  // only these strategies copy between GPUs
   return {};
 }
 

@@ -26,8 +26,8 @@ std::vector<pid_t> children() {
 void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 void kill_orphans() {
-  // A killed child may hand down children of its own: until none is left, or the kernel does not
-  // list them (then the group's SIGKILL has to do).
+  // A killed child may hand down children of its own, so the loop runs until no child is left.
+  // Where the kernel does not list children, the group's SIGKILL has to do.
   for (std::vector<pid_t> found = children(); !found.empty(); found = children()) {
     for (const pid_t child : found) {
       ::kill(child, SIGKILL);

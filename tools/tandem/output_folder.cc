@@ -18,7 +18,8 @@
 namespace tandem::cli {
 namespace {
 
-// Without a throw: a path that cannot be looked at cannot be made either, which is said there.
+// Never throws: a path that cannot be looked at cannot be made either, and making the folder
+// reports the error.
 bool is_there(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::exists(path, error);
@@ -35,7 +36,8 @@ std::filesystem::path new_folder(std::string_view name) {
   for (int number = 1;; ++number) {
     const std::filesystem::path folder =
         std::filesystem::path("out") / fmt::format("{}-{}", name, number);
-    if (!is_there(folder)) return folder;  // unreadable: whoever writes into it says so
+    if (!is_there(folder))
+      return folder;  // whoever writes into an unreadable folder reports the error
   }
 }
 
@@ -101,11 +103,12 @@ void OutputFolder::withdraw() const {
   std::filesystem::remove(journal(), ignored);
   std::filesystem::remove(mark(), ignored);
   if (!had_logs_) std::filesystem::remove_all(path_ / "logs", ignored);
-  if (is_new_) std::filesystem::remove(path_, ignored);  // fails where something is left in it
+  if (is_new_) std::filesystem::remove(path_, ignored);  // fails where the folder is not empty
 }
 
 void OutputFolder::write(const reports::Report& report, ResultsFile results) const {
-  // The most of what there is to write: beside the others where threads can be had.
+  // results.json is the largest file, so its writer runs beside the others where the system has
+  // threads.
   std::future<void> document = std::async([&] {
     if (results == ResultsFile::kWritten) {
       results::write_document(names_.results(), report.document);

@@ -22,7 +22,7 @@ bool needs_equal_shares(const results::Cell& cell) {
   return join == cell.options.end() || join->second == "off";
 }
 
-// Empty for a cell that is measured.
+// Why the cell is dropped; empty where the cell is measured.
 std::string why_dropped(const results::Cell& cell, const Sweep& sweep) {
   if (cell.strategy == "single" && cell.devices != 1) return "single is one device";
   if (cell.strategy == "independent" && cell.devices == 1) {
@@ -37,12 +37,12 @@ std::string why_dropped(const results::Cell& cell, const Sweep& sweep) {
   return "";
 }
 
-// The cells that are kept and those that are not, each of them once.
+// The kept and the dropped cells of a sweep, each once.
 class Planner {
  public:
   explicit Planner(const Sweep& sweep) : sweep_(sweep) {}
 
-  // A batch per device may come to one that the sweep asks for anyhow.
+  // A batch per device may come to a batch that the sweep asks for anyhow.
   enum class Repeated { kIsAnError, kIsFine };
 
   void add(results::Cell cell, Repeated repeated) {
@@ -72,11 +72,11 @@ void add_cells(Planner& planner, const Sweep& sweep, const Workload& workload,
                const Strategy& strategy, const std::string& backend) {
   std::map<std::string, std::string> options = strategy.options;
   if (workload.precision != kUsualPrecision) {
-    options.try_emplace("precision", workload.precision);  // a strategy's own goes first
+    options.try_emplace("precision", workload.precision);  // a strategy's own precision goes first
   }
   using Repeated = Planner::Repeated;
   const Repeated repeated = workload.is_per_device ? Repeated::kIsFine : Repeated::kIsAnError;
-  // What a batch on all devices is held against is the same batch on one.
+  // The baseline of a batch per device is `single` with the whole batch on one device.
   const bool is_single = strategy.strategy == "single";
   const bool is_baseline = is_single && workload.is_per_device;
   const auto add_at = [&](int count) {
@@ -95,7 +95,7 @@ void add_cells(Planner& planner, const Sweep& sweep, const Workload& workload,
   for (const int count : devices) add_at(count);
 }
 
-// Ten times what resuming and reports are made for.
+// The limit is ten times the size that resuming and reports are made for.
 void check_size(const Sweep& sweep) {
   constexpr std::size_t kMost = 100'000;
   const std::size_t rows = sweep.workloads.size() * sweep.strategies.size();
@@ -106,7 +106,8 @@ void check_size(const Sweep& sweep) {
        kMost, sweep.workloads.size(), sweep.strategies.size(), sweep.devices.size());
 }
 
-// Fisher and Yates, written out: std::shuffle gives another order with another library.
+// The shuffle of Fisher and Yates is written out, since std::shuffle's order depends on the
+// library.
 void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
   for (std::size_t left = order.size(); left > 1; --left) {
     std::swap(order[left - 1], order[random() % left]);

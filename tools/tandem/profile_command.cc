@@ -28,7 +28,7 @@ std::string launch_of(const ProfileOptions& options) {
   return options.strategy == "ddp" || options.strategy == "ddp-replicate" ? "processes" : "threads";
 }
 
-// By the rule of step_bench's auto, which says why where the GPU is unusable.
+// The rule is that of step_bench's auto, which says why a GPU is unusable.
 std::string backend_of(const ProfileOptions& options) {
   if (options.backend != "auto") return options.backend;
   return has_nvidia_device() ? "cuda" : "host";
@@ -39,7 +39,7 @@ bool is_ncu(const ProfileOptions& options) { return options.tool == "ncu"; }
 bool is_timeline(const ProfileOptions& options) { return options.tool == "timeline"; }
 bool is_contention(const ProfileOptions& options) { return options.tool == "contention"; }
 
-// By step_bench itself.
+// Whether step_bench itself observes the job.
 bool is_own(const ProfileOptions& options) {
   return is_timeline(options) || is_contention(options);
 }
@@ -49,12 +49,12 @@ Watcher watcher_of(const ProfileOptions& options) {
   return is_contention(options) ? Watcher::kContention : Watcher::kProfiler;
 }
 
-// Of the files that a profiler leaves.
+// The ending of the files that a profiler leaves.
 std::string ending_of(const ProfileOptions& options) {
   return is_nsys(options) ? ".nsys-rep" : ".ncu-rep";
 }
 
-// What step_bench is told of the tool is told here, by --out and --steps.
+// Refuses options of step_bench that --out and --steps already set.
 void check_rest(const std::vector<std::string>& rest) {
   for (const std::string& word : rest) {
     const std::string option = word.substr(0, word.find('='));
@@ -108,7 +108,7 @@ ProfiledJob job_of(const ProfileOptions& options) {
   check_rest(options.rest);
   job.site = checked_site(options.site);
   job.step_bench = find_step_bench(options.step_bench);
-  // Ranks on other nodes may start elsewhere.
+  // The path is absolute, since ranks on other nodes may start in another folder.
   job.out = fs::absolute(options.out.empty() ? new_folder("profile") : fs::path(options.out));
   return job;
 }
@@ -125,7 +125,7 @@ int run(const std::vector<std::string>& command, const Interrupts& interrupts) {
   return run_relayed({command, launch_environment()}, interrupts);
 }
 
-// Before a profiler has started: what is wrong is then the only thing that is said.
+// Checks the options before a profiler starts, so that the error is the only output.
 int check_options(const ProfiledJob& job, const Interrupts& interrupts) {
   std::vector<std::string> command{
       job.step_bench.string(),         "--strategy=" + job.cell.strategy,
@@ -158,7 +158,8 @@ void say_where(const ProfiledJob& job, const std::vector<fs::path>& reports,
   fmt::print("open them with {}\n", viewer);
 }
 
-// Of an earlier run there may be more ranks: its reports would pass for this one's.
+// The reports in the folder: an earlier run may have had more ranks, and its reports would pass for
+// this run's.
 std::vector<fs::path> results_in(const ProfileOptions& options, const ProfiledJob& job) {
   if (!is_own(options)) return reports_in(job.out, ending_of(options));
   const fs::path report = own_report(job);
@@ -197,7 +198,7 @@ int run_ncu(const ProfileOptions& options, const ProfiledJob& job, const Interru
   return status;
 }
 
-// What --contention found, step_bench has printed itself.
+// step_bench itself has printed what --contention found.
 int run_own(const ProfiledJob& job, const Interrupts& interrupts) {
   const int status = run(own_command(job), interrupts);
   if (status != 0 || job.watcher == Watcher::kContention) return status;

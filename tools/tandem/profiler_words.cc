@@ -22,7 +22,7 @@ void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-// Which both tools replace by the variable's value in each process.
+// Both tools replace %q{NAME} by the variable's value in each process.
 std::string report_name(const ProfiledJob& job) {
   if (!is_processes(job)) return (job.out / "process").string();
   const bool is_srun = job.site.launcher == LaunchSite::Launcher::kSrun;
@@ -36,14 +36,14 @@ bool has_option(const ProfiledJob& job, std::string_view name) {
   });
 }
 
-// In one word or in two.
+// Whether the option stands in one word or in two.
 bool replays_graphs(const ProfiledJob& job) {
   const std::string words = fmt::format(" {} ", fmt::join(job.options, " "));
   return words.find(" --cuda-graph=on ") != std::string::npos ||
          words.find(" --cuda-graph on ") != std::string::npos;
 }
 
-// With a profiler no longer than the capture: its own time is nobody's sample.
+// A profiler needs no longer run than the capture, since samples under a profiler are not used.
 Words step_bench_words(const ProfiledJob& job) {
   Words words{job.step_bench.string(), "--strategy=" + job.cell.strategy,
               "--launch=" + job.cell.launch, fmt::format("--devices={}", job.cell.devices),
@@ -56,8 +56,8 @@ Words step_bench_words(const ProfiledJob& job) {
   return words;
 }
 
-// As common/trace/nvtx_observer.h makes them: where several threads enqueue a GPU's step, its
-// ranges are no nested ones, which ncu tells apart by the slash.
+// The ranges are named as common/trace/nvtx_observer.h makes them: where several threads enqueue a
+// GPU's step, the ranges are not nested, and ncu marks nested ranges by a slash.
 std::string filter_of(const ProfiledJob& job, const std::string& range) {
   return "tandem@" + range + (is_processes(job) ? "/" : "");
 }
@@ -94,7 +94,7 @@ Words ncu_command(const ProfiledJob& job, const std::vector<std::string>& phases
   append(words, {"--kernel-name", "regex:^(?!nccl)", "--clock-control", "none", "--force-overwrite",
                  "--export", report_name(job)});
   append(words, step_bench_words(job));
-  // A rank whose kernels are run again and again keeps the others waiting.
+  // A rank whose kernels are replayed keeps the other ranks waiting.
   if (!has_option(job, "--comm-timeout")) words.emplace_back("--comm-timeout=600s");
   return words;
 }

@@ -22,7 +22,8 @@ constexpr int kNotStarted = 127;
 constexpr int kGraceMilliseconds = 5000;  // between SIGTERM and SIGKILL
 
 [[noreturn]] void become(char* const* arguments, char* const* environment, int output) {
-  // What this process does about signals is not the command's. One that came meanwhile is pending.
+  // The command must not inherit this process's signal handling; a signal that arrived meanwhile is
+  // pending.
   for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
@@ -32,7 +33,7 @@ constexpr int kGraceMilliseconds = 5000;  // between SIGTERM and SIGKILL
   ::_exit(kNotStarted);
 }
 
-// False once nobody reads any more.
+// Writes to stdout; false once the reader of stdout is gone.
 bool pass_on(const char* data, std::size_t size) {
   while (size > 0) {
     const ssize_t written = ::write(STDOUT_FILENO, data, size);
@@ -44,7 +45,7 @@ bool pass_on(const char* data, std::size_t size) {
   return true;
 }
 
-// Until the command closes its output. True: somebody read all of it.
+// Relays until the command closes its output. Returns true where stdout took all of the output.
 bool relay(int input, pid_t child, const Interrupts& interrupts) {
   bool has_reader = true;
   bool asked_to_end = false;
@@ -77,7 +78,8 @@ int run_relayed(const RelayRequest& request, const Interrupts& interrupts) {
     fail(ErrorKind::kFailure, "starting {}: {}", request.arguments.front(), std::strerror(errno));
   }
   ::signal(SIGPIPE, SIG_IGN);
-  // No signal between fork and exec: its handler there is this process's, which would swallow it.
+  // Signals are blocked between fork and exec: this process's handler would swallow a signal in the
+  // child.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);

@@ -28,11 +28,11 @@ namespace {
 namespace fs = std::filesystem;
 using results::Document;
 
-// Figures of two machines side by side in one verdict would be a verdict about neither.
+// Throws a usage error where the machines differ: one verdict over two machines would fit neither.
 void check_same_machine(const Document& first, const Document& next, const std::string& source) {
   const results::MachineFacts a = reports::machine_of(first);
   const results::MachineFacts b = reports::machine_of(next);
-  if (a.cores == 0 || b.cores == 0) return;  // nothing measured there
+  if (a.cores == 0 || b.cores == 0) return;  // no launch measured there
   if (a.cpu_model == b.cpu_model && a.cores == b.cores) return;
   fail(ErrorKind::kUsage,
        "merging {}: it was measured on {} cores of {}, the first source on {} of {}; report them "
@@ -40,7 +40,7 @@ void check_same_machine(const Document& first, const Document& next, const std::
        source, b.cores, b.cpu_model, a.cores, a.cpu_model);
 }
 
-// What is read, the figures of other programs as well.
+// The files that the report reads, also the figures of other programs.
 std::vector<fs::path> inputs_of(const ReportOptions& options) {
   std::vector<fs::path> inputs(options.figures.begin(), options.figures.end());
   for (const std::string& source : options.sources) inputs.push_back(file_in(source));
@@ -53,20 +53,20 @@ bool is_source(const fs::path& file, const ReportOptions& options) {
       [&](const std::string& source) { return results::is_same_file(file, file_in(source)); });
 }
 
-// A report of several in a source's folder would pass for that of the source.
+// Throws a usage error where the report of several sources would overwrite a source's own report.
 void check_overwrites_none(const fs::path& out, const std::vector<std::string>& sources) {
   if (sources.size() < 2) return;
   for (const std::string& source : sources) {
     const fs::path folder = fs::absolute(file_in(source)).parent_path();
-    std::error_code absent;  // an --out that is yet to be made
+    std::error_code absent;  // set where --out does not exist yet
     if (!fs::equivalent(folder, out, absent)) continue;
     fail(ErrorKind::kUsage,
          "the report of all would overwrite that of {}; choose another folder with --out", source);
   }
 }
 
-// So would one in a folder of launches that are not among those reported, of which results.json may
-// be all there is.
+// Throws a usage error where --out holds another run, of which results.json may be the only file
+// left.
 void check_keeps_others(const fs::path& out, const ReportOptions& options,
                         const Document* document) {
   const OutputFolder::Names names(out);
@@ -82,8 +82,8 @@ void check_keeps_others(const fs::path& out, const ReportOptions& options,
        out.string());
 }
 
-// What the merged document says of how it came about: all commands, and the busiest machine, for a
-// load in any part took time from what was measured.
+// Merges the origins of two documents: all commands, and the busiest machine, since a load in any
+// part took time from the measured launches.
 void merge_origins(results::SweepInfo& into, const results::SweepInfo& next) {
   const auto commands_of = [](const results::SweepInfo& sweep) {
     return sweep.commands.empty() ? std::vector<std::vector<std::string>>(1) : sweep.commands;
@@ -95,7 +95,7 @@ void merge_origins(results::SweepInfo& into, const results::SweepInfo& next) {
   }
 }
 
-// Launches of a cell are numbered on, so that none hides another.
+// Launches of a cell get new numbers, so that no launch hides another.
 void merge(Document& into, Document next) {
   std::map<std::string, int> taken;
   for (const auto& record : into.launches) {
@@ -127,7 +127,7 @@ Document load_merged(const std::vector<std::string>& sources) {
   return std::move(documents.front());
 }
 
-// What a document holds already, of an earlier report, is not listed twice.
+// Figures that a document already holds from an earlier report are not listed twice.
 void add_figures(Document& document, const std::vector<std::string>& files) {
   std::vector<results::OtherEntry>& others = document.others;
   for (const std::string& file : files) {

@@ -32,7 +32,7 @@
 namespace tandem::cli {
 namespace {
 
-// What is to be done, from options and the sweep's file.
+// The task that the options and the sweep's file describe.
 struct Task {
   Sweep sweep;
   LaunchSite site;
@@ -81,7 +81,7 @@ results::SweepInfo sweep_info(const Task& task, const RunOptions& options) {
   return info;
 }
 
-// All of them would be too many for a screen; --dry-run lists them.
+// The first names of a list: all names would be too many for a screen, and --dry-run lists all.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 6;
   const std::size_t shown = std::min(kShown, names.size());
@@ -108,7 +108,7 @@ void say_end(SweepEnd end, const RunOptions& options, const std::vector<std::str
   }
 }
 
-// A sweep of which every cell would be skipped.
+// Throws a usage error where every cell would be skipped.
 void check_fits(const SweepRunner::Plan& plan) {
   const bool fits = std::any_of(plan.cells.begin(), plan.cells.end(),
                                 [&](const auto& cell) { return !why_too_large(plan.limit, cell); });
@@ -153,7 +153,7 @@ std::vector<Seconds> expected_by(const Launcher& launcher, const Interrupts& int
   return expected_times(task.plan.cells, samples, options.backend, launcher, interrupts);
 }
 
-// Devices that the sweep has at once in one process; larger cells are skipped.
+// The most devices of a cell that fits; larger cells are skipped.
 int most_devices(const SweepRunner::Plan& plan) {
   int most = 1;
   for (const results::Cell& cell : plan.cells) {
@@ -164,7 +164,8 @@ int most_devices(const SweepRunner::Plan& plan) {
   return most;
 }
 
-// Once per folder; one that failed is tried again, for the user may have mended the cause.
+// Measures the links once per folder; a failed measurement is repeated, since the user may have
+// mended the cause.
 void note_links(results::Journal& journal, int devices, const Task& task,
                 const LaunchSettings& settings, const OutputFolder& folder,
                 const Interrupts& interrupts) {
@@ -187,7 +188,7 @@ int list() {
   return 0;
 }
 
-// Launches to go and their times, where --out holds a journal of this sweep.
+// Reads the missing launches and their times from a journal of this sweep in --out.
 void take_over(DryRun& run, const Task& task, const RunOptions& options) {
   if (options.out.empty()) return;
   const auto journal =
@@ -209,7 +210,7 @@ void take_over(DryRun& run, const Task& task, const RunOptions& options) {
   }
 }
 
-// Where checks of options leave their logs for a moment.
+// A temporary folder for the logs of the checks of options.
 class TemporaryFolder {
  public:
   TemporaryFolder()
@@ -229,7 +230,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Without a trace in --out.
+// A dry run leaves nothing in --out.
 int dry_run(const RunOptions& options) {
   const Task task = task_of(options);
   const Interrupts interrupts;
@@ -260,7 +261,7 @@ int dry_run(const RunOptions& options) {
   return 0;
 }
 
-// That nothing is lost by what will be written there.
+// Throws a usage error where writing the results would overwrite an input.
 void check_out(const Task& task, const RunOptions& options) {
   const OutputFolder::Names names(options.out);
   std::vector<std::filesystem::path> inputs = files_of(task.sweep.model_files);
@@ -296,7 +297,8 @@ int measure(const RunOptions& options) {
   task.plan.expected = expected_by(launcher, interrupts, task, options);
   SweepRunner runner(std::move(task.plan), launcher, journal, interrupts);
   const SweepEnd end = run_or_withdraw(runner, folder);
-  // Whether other machines can be reached at all the first launch has told.
+  // Links of other machines are measured last, since only a launch tells whether those machines can
+  // be reached.
   if (has_links && task.site.is_elsewhere() && end == SweepEnd::kComplete) find_links();
   say_end(end, options, runner.left_out());
   return finish(folder, journal.take_contents(), end);

@@ -14,8 +14,8 @@ namespace {
 using results::Document;
 using results::LaunchRecord;
 
-// By what no two launches share: times down to the nanosecond. The launch's number is not part of
-// it, for merging numbers launches anew.
+// Launches are compared by their times in nanoseconds, which no two launches share. The launch's
+// number is left out, since merging changes the numbers.
 struct ByTimes {
   static auto key(const LaunchRecord& record) {
     const results::Cell& cell = record.cell;

@@ -10,7 +10,7 @@
 namespace tandem::cli {
 namespace {
 
-// The line without blanks at its ends; Open MPI 5 writes zero bytes there, too.
+// The line without blanks at its ends; Open MPI 5 also writes zero bytes there.
 std::string_view trimmed(std::string_view line) {
   constexpr std::string_view kBlanks(" \t\r\0", 4);
   const std::size_t start = line.find_first_not_of(kBlanks);
@@ -33,14 +33,15 @@ bool is_ruler(std::string_view line) {
   return line.size() >= 10 && line.find_first_not_of("-=") == std::string_view::npos;
 }
 
-// "[node][[16852,1],3][btl_tcp_proc.c:266:function] text": a remark with its place in Open MPI.
+// Whether the line is "[node][[16852,1],3][btl_tcp_proc.c:266:function] text": a remark with its
+// place in Open MPI.
 bool is_place_in_open_mpi(std::string_view line) {
   const std::size_t job = line.find("][[");
   return line.starts_with('[') && job != std::string_view::npos &&
          line.find(".c:", job) != std::string_view::npos;
 }
 
-// Open MPI's own remarks on stderr outside its rulers.
+// Whether the line is a remark of Open MPI on stderr outside its rulers.
 bool is_mpirun_remark(std::string_view line) {
   return line.find("sent help message") != std::string_view::npos ||
          line.find("orte_base_help_aggregate") != std::string_view::npos ||
@@ -52,15 +53,15 @@ bool is_mpirun_remark(std::string_view line) {
          is_place_in_open_mpi(line);
 }
 
-// What Open MPI says once a rank has ended, and this program of the hardware that it found: true,
-// and no reason.
+// Whether the line is true but no reason: Open MPI's words after a rank has ended, or this
+// program's about the hardware.
 bool is_no_reason(std::string_view line) {
   return line.starts_with("Primary job ") || line.starts_with("backend host: ") ||
          line.starts_with("backend cuda: ") || line.starts_with("MPI_ABORT was invoked on");
 }
 
-// "It appears as if there is not enough space for /dev/shm/... (the shared-memory backing": cut
-// off.
+// Completes the line "It appears as if there is not enough space for /dev/shm/... (the
+// shared-memory backing", which Open MPI breaks.
 std::string completed(std::string_view line) {
   constexpr std::string_view kNoSpace = "not enough space for ";
   const std::size_t at = line.find(kNoSpace);
@@ -70,7 +71,7 @@ std::string completed(std::string_view line) {
          ": free or enlarge the file system it lies on";
 }
 
-// Slurm's lines about tasks that ended; what those said themselves goes first.
+// Whether Slurm wrote the line, about a task that ended; the task's own words go first.
 bool is_slurm_line(std::string_view line) {
   return line.starts_with("srun:") || line.starts_with("slurmstepd:");
 }
@@ -85,7 +86,7 @@ std::optional<int> number_after(std::string_view text, std::string_view label) {
   return error == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
-// The text with a blank in place of each line end and what is blank beside it.
+// The text in one line: a blank replaces each line end and the blanks around the line end.
 std::string in_one_line(std::string_view text) {
   std::string joined;
   for (const std::string_view line : lines_of(text)) {
@@ -95,8 +96,8 @@ std::string in_one_line(std::string_view text) {
   return joined;
 }
 
-// "mpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed)." Open MPI
-// 5 says so of prterun, and breaks the line.
+// Reads "mpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed)."
+// Open MPI 5 writes the sentence about prterun and breaks the line.
 std::optional<RankEnd> signal_by_mpirun(std::string_view stderr_text) {
   constexpr std::string_view kNoticed = "noticed that process rank ";
   const std::string joined = in_one_line(stderr_text);
@@ -109,7 +110,7 @@ std::optional<RankEnd> signal_by_mpirun(std::string_view stderr_text) {
   return RankEnd{.rank = *rank, .signal = *signal};
 }
 
-// The rank in "Process name: [[19591,1],1]", or of Open MPI 5 in "Process name:
+// The rank in "Process name: [[19591,1],1]", or in Open MPI 5's "Process name:
 // [prterun-vm-74@1,1]".
 std::optional<int> named_rank(std::string_view line) {
   const std::size_t comma = line.rfind(',');
@@ -117,7 +118,7 @@ std::optional<int> named_rank(std::string_view line) {
   return number_after(line.substr(comma), ",");
 }
 
-// "srun: error: node1: task 1: Killed": the words of strsignal.
+// Reads "srun: error: node1: task 1: Killed", with the words of strsignal.
 std::optional<RankEnd> signal_by_srun(std::string_view line) {
   const auto rank = number_after(line, ": task ");
   if (!line.starts_with("srun: error:") || !rank) return std::nullopt;
@@ -144,8 +145,8 @@ std::optional<RankEnd> ended_rank_in(std::string_view stderr_text) {
   return exited;
 }
 
-// "ORTE has lost communication with a remote daemon." and then both ends of that connection, such
-// as "Remote daemon: [[35037,0],1] on node node7".
+// Reads "ORTE has lost communication with a remote daemon." and the connection's two ends that
+// follow, such as "Remote daemon: [[35037,0],1] on node node7".
 std::string lost_node_in(std::string_view stderr_text) {
   if (says_no_daemon(stderr_text)) return "";
   constexpr std::string_view kOn = " on node ";
@@ -161,8 +162,8 @@ std::string lost_node_in(std::string_view stderr_text) {
   return "";
 }
 
-// Open MPI 5 has the same words for a daemon that it lost and for one that never started. Ranks
-// that have started say first which back end they take.
+// Open MPI 5 has the same words for a daemon that it lost and for a daemon that never started. Only
+// ranks that started print their back end.
 bool says_no_daemon(std::string_view stderr_text) {
   const auto says = [&](std::string_view words) {
     return stderr_text.find(words) != std::string_view::npos;
@@ -182,7 +183,7 @@ std::string reason_in(std::string_view stderr_text) {
       inside = !inside;
       at_start = inside;
     } else if (inside) {
-      // Its first line says what, the rest why.
+      // The first line between the rulers says what failed, the other lines why.
       if (at_start && (in_ruler.empty() || is_no_reason(in_ruler))) in_ruler = line;
       at_start = false;
     } else if (is_slurm_line(line)) {

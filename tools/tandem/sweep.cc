@@ -18,10 +18,9 @@
 namespace tandem::cli {
 namespace {
 
-constexpr int kMostLaunches = 1000;    // of a cell, as --launches has it
-constexpr int kMostSamples = 100'000;  // of a launch, each of which the record keeps
-constexpr Seconds kLongestLaunch{
-    3600};  // six times what a launch has unless its time-out is raised
+constexpr int kMostLaunches = 1000;      // launches per cell, as in --launches
+constexpr int kMostSamples = 100'000;    // samples per launch; the record keeps every sample
+constexpr Seconds kLongestLaunch{3600};  // six times the usual time-out of a launch
 constexpr std::size_t kMostWorkloads = 10'000;
 
 std::vector<std::string> precisions_of(const SweepReader& reader) {
@@ -130,7 +129,7 @@ std::string definition_of(const Sweep& sweep, const SweepPlace& place) {
   for (const Workload& workload : sweep.workloads) {
     SweepJson json{{"model", workload.model},
                    {workload.is_per_device ? "batch_per_device" : "batch", workload.batch}};
-    // Journals of before this key have none.
+    // Journals older than this key have none.
     if (workload.precision != kUsualPrecision) json["precision"] = workload.precision;
     workloads.push_back(json);
   }

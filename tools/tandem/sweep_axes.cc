@@ -48,7 +48,7 @@ std::vector<Strategy> along(const std::vector<Strategy>& strategies, const std::
 
 }  // namespace
 
-// What the sweep says elsewhere, or tandem itself, is none of a strategy's.
+// Refuses options that a sweep's own keys or tandem itself set.
 void check_option_name(const std::string& name, const SweepReader& reader) {
   constexpr std::array<std::string_view, 18> kNotOptions{
       "strategy",      "launch", "model", "batch",  "batch-per-device", "devices",

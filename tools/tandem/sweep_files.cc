@@ -31,9 +31,10 @@ std::vector<fs::path> files_in(const std::vector<fs::path>& folders) {
   return files;
 }
 
-// Models that are files get the names that cells have.
+// Gives models that are files the names that cells have.
 void find_model_files(Sweep& sweep, const std::string& read, const fs::path& folder) {
-  std::map<std::string, std::string> pinned;  // by the name as given: each file is read once
+  std::map<std::string, std::string>
+      pinned;  // by the name as written, so that each file is read once
   const auto find = [&](std::string& model) {
     const auto [place, is_new] = pinned.try_emplace(model);
     if (is_new) place->second = pinned_name(model, read, folder);
@@ -53,7 +54,7 @@ void find_model_files(Sweep& sweep, const std::string& read, const fs::path& fol
 }
 
 Sweep load_file(const fs::path& path, int all_devices) {
-  // Ten thousand workloads, each in a line of its own, are as many bytes.
+  // A sweep of ten thousand workloads, each in its own line, has about as many bytes as the limit.
   const std::string text = read_whole({.path = path, .begins = "reading sweep ", .most = mib(1)});
   Sweep sweep = parse_sweep(text, path.string(), all_devices);
   find_model_files(sweep, "sweep " + path.string(), path.parent_path());

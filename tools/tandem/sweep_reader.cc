@@ -12,7 +12,7 @@
 namespace tandem::cli {
 namespace {
 
-// One value, or those of a list that is not empty.
+// The one value, or the values of a list that is not empty.
 std::vector<SweepJson> elements(const SweepReader& reader, const char* key) {
   const SweepJson& value = reader.at(key);
   if (!value.is_array()) return {value};
@@ -22,7 +22,7 @@ std::vector<SweepJson> elements(const SweepReader& reader, const char* key) {
 
 constexpr std::size_t kLongestText = 1000;
 
-// Texts come to stand in names, commands and errors, all of them lines.
+// Whether a text is one line, since names, commands and errors hold such texts.
 bool is_line(const std::string& text) {
   return text.size() <= kLongestText && std::none_of(text.begin(), text.end(), [](char c) {
            return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;

@@ -42,8 +42,8 @@ SweepRunner::SweepRunner(Plan plan, const Launcher& launcher, results::Journal& 
   take_over(journal_.contents().launches);
 }
 
-// A resumed sweep: what measured or was skipped stays, what failed is tried again, for the user
-// may have mended the cause.
+// Takes over a journal: cells that measured or were skipped stay, failed launches run again, since
+// the user may have mended the cause.
 void SweepRunner::take_over(const std::vector<LaunchRecord>& journaled) {
   std::map<std::string_view, std::size_t> places;
   for (std::size_t cell = 0; cell < states_.size(); ++cell) places[states_[cell].name] = cell;
@@ -72,9 +72,10 @@ void SweepRunner::adopt_speeds(const LaunchRecord& record) {
   if (record.peak_gflops > 0) peaks_.try_emplace(record.precision, record.peak_gflops);
 }
 
-// Ranks would wait for the one that measures: where a precision has cells of one process, those do.
+// Ranks would wait while one rank measures the peak, so a cell of one process measures the peak
+// where the precision has such a cell.
 Yardsticks SweepRunner::yardsticks_for(const results::Cell& cell) const {
-  if (!implementation_of(cell).empty()) return {};  // torch knows none
+  if (!implementation_of(cell).empty()) return {};  // torch takes no yardsticks
   Yardsticks yardsticks{.core_gflops = core_gflops_};
   const std::string precision = precision_of(cell);
   const auto known = peaks_.find(precision);
@@ -107,7 +108,7 @@ SweepEnd SweepRunner::run() {
   return interrupts_.requested() ? SweepEnd::kInterrupted : end;
 }
 
-// Figures of the first cells tell how many more fit.
+// The times of the first cells tell how many further cells fit.
 SweepEnd SweepRunner::run_within_budget() {
   const std::vector<CellGroup> groups = by_information(plan_.cells);
   for (;;) {
@@ -153,7 +154,7 @@ void SweepRunner::skip_what_does_not_fit() {
   }
 }
 
-// What is asked once where a sweep begins; what a back end lacks, each time.
+// Checks the options once, where a sweep begins, and the back end in every run.
 void SweepRunner::check_cells() const {
   std::vector<results::Cell> cells;
   for (std::size_t cell = 0; cell < states_.size(); ++cell) {
@@ -161,7 +162,7 @@ void SweepRunner::check_cells() const {
     if (fits && !states_[cell].settled) cells.push_back(plan_.cells[cell]);
   }
   if (finished_ == 0) check_options(cells, launcher_, interrupts_);
-  // All have the same back end; what other machines have, only a launch can tell.
+  // All cells have the same back end. Only a launch can tell the back end of other machines.
   if (cells.empty() || interrupts_.requested() || plan_.limit.site.is_elsewhere()) return;
   const std::string refusal = launcher_.refusal_of(cells.front(), Check::kBackend);
   if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
@@ -181,7 +182,7 @@ bool SweepRunner::is_due(const Slot& slot) const {
   return !state.settled && !state.done.contains(slot.launch);
 }
 
-// A launch that failed counts as run: it is not tried again at once.
+// The launches still to run. A failed launch counts as run, so that it is not repeated at once.
 std::vector<int> SweepRunner::remaining() const {
   std::vector<int> counts(states_.size(), 0);
   for (std::size_t cell = 0; cell < states_.size(); ++cell) {
@@ -213,7 +214,8 @@ void SweepRunner::launch(const Slot& slot) {
   note(slot.cell, *outcome);
 }
 
-// One refusal may be about its cell; a second one of another cell, in the same words, is not.
+// One refusal may concern its cell alone; a second cell's refusal in the same words concerns all
+// cells.
 void SweepRunner::stop_if_refused(const LaunchOutcome& outcome) {
   const std::string& reason = outcome.record.reason;
   if (!outcome.usage_error || finished_ > 1) return;
@@ -225,7 +227,8 @@ void SweepRunner::stop_if_refused(const LaunchOutcome& outcome) {
   }
 }
 
-// Hosts are the same for all cells. One that is lost later may come back.
+// Only the first launch can end the sweep: all cells share the hosts, but a host that is lost later
+// may come back.
 void SweepRunner::stop_if_unreachable(const LaunchOutcome& outcome) {
   if (!outcome.unreachable || finished_ > 0) return;
   progress_.end();
@@ -256,8 +259,8 @@ void SweepRunner::note(std::size_t cell, const LaunchOutcome& outcome) {
   progress_.say(fmt::format("{}: {}: {}", to_string(record.status), state.name, record.reason));
 }
 
-// What did not fit will not fit with more samples or a larger model; a cell that has measured
-// contradicts that.
+// A cell that was out of memory rules out cells with more samples or a larger model, unless such a
+// cell has measured.
 void SweepRunner::skip_what_is_larger(std::size_t cell) {
   const results::Cell& small = plan_.cells[cell];
   for (std::size_t other = 0; other < states_.size(); ++other) {

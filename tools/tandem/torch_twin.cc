@@ -42,7 +42,7 @@ std::filesystem::path find_script() {
        "built; keep tools/torch there");
 }
 
-// Its one line, "" where it fails.
+// The one line that torch's script answers; "" where the script fails.
 std::string answer_of(const TorchTwin& twin, const std::string& question) {
   std::string answer =
       output_of(fmt::format("{} -B {} {} 2>/dev/null", quoted_for_shell(twin.python),

@@ -17,8 +17,8 @@ bool names(const std::string& controllers, const std::string& controller) {
   return false;
 }
 
-// From a group up to the root of its hierarchy. In a container the path may be that outside, which
-// is not there: what is there is the root of its own.
+// Adds the folders from a group up to the root of its hierarchy. In a container the group's path
+// may be the host's path, which does not exist inside: only the folders that exist are added.
 void add_with_parents(const fs::path& hierarchy, fs::path group, std::vector<fs::path>& folders) {
   std::error_code ignored;
   for (; group.has_relative_path(); group = group.parent_path()) {
@@ -34,7 +34,7 @@ std::vector<fs::path> control_groups(const fs::path& root, const std::string& co
   std::vector<fs::path> folders;
   const fs::path top = root / "sys/fs/cgroup";
   std::ifstream file(root / "proc/self/cgroup");
-  // "4:memory:/a/b" of version 1, "0::/a/b" of version 2.
+  // A line is "4:memory:/a/b" in version 1, "0::/a/b" in version 2.
   for (std::string number, controllers, group; std::getline(file, number, ':') &&
                                                std::getline(file, controllers, ':') &&
                                                std::getline(file, group);) {

@@ -8,13 +8,13 @@
 
 namespace tandem::doctor {
 
-// The folders below `root` that limit this process's use of what `controller` ("cpu", "memory")
-// shares out: that of its own control group and of all above, of version 1 and of version 2. Limits
-// of all of them hold.
+// The folders below `root` that limit this process's use of the resource of `controller` ("cpu",
+// "memory"): the folders of the process's control group and of all its parents, in version 1 and in
+// version 2. The limits of all folders apply at once.
 [[nodiscard]] std::vector<std::filesystem::path> control_groups(const std::filesystem::path& root,
                                                                 const std::string& controller);
 
-// The number that a file holds; nothing where it is absent or holds none ("max").
+// The number in a file; nothing where the file is absent or holds no number ("max").
 [[nodiscard]] std::optional<double> number_in(const std::filesystem::path& file);
 
 // The number behind `key` in a file of lines "key number" or "key: number kB".

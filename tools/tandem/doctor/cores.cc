@@ -30,7 +30,8 @@ int count_of(const std::string& list) {
   return count;
 }
 
-// "150000 100000" of version 2, two files of version 1; "max" and -1 are none.
+// cpu.max of version 2 holds "150000 100000", version 1 has a file for each of the two numbers;
+// "max" and -1 mean no quota.
 std::optional<double> quota_of(const fs::path& group) {
   std::ifstream both(group / "cpu.max");
   double quota = 0, period = 0;
@@ -68,7 +69,7 @@ Finding judge_binding(const CoreFacts& facts) {
       "the container for more");
 }
 
-// A group that has used up its quota is stopped until the next period: inside a step.
+// A group that has used up its quota is stopped until the next period, in the middle of a step.
 Finding judge_quota(const CoreFacts& facts) {
   if (!facts.quota) return ok("cpu quota", "none");
   const std::string text = fmt::format("{:.4g} cores' worth of time for {} hardware threads",

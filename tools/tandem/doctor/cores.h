@@ -13,16 +13,16 @@ namespace tandem::doctor {
 struct CoreFacts {
   std::string model{};
   int online = 0;                 // hardware threads of the machine; 0: not told
-  std::vector<int> allowed{};     // OS numbers of those that this process may use
-  int cores = 0;                  // physical, of the allowed ones
-  std::optional<double> quota{};  // cores' worth of time that the control group grants
-  double throttled = 0;           // periods in which that was used up, since the group was made
+  std::vector<int> allowed{};     // OS numbers of the threads that this process may use
+  int cores = 0;                  // physical cores of the allowed threads
+  std::optional<double> quota{};  // cores' worth of time granted by the control group
+  double throttled = 0;           // periods with the quota used up, since the group began
 };
 
-// `allowed` is the affinity of a process; the rest lies below `root`.
+// `allowed` is the affinity of a process; all other facts are read below `root`.
 [[nodiscard]] CoreFacts gather_cores(const std::filesystem::path& root, std::vector<int> allowed);
 
-// Of this process.
+// The hardware threads that this process may use.
 [[nodiscard]] std::vector<int> allowed_threads();
 
 [[nodiscard]] Findings judge_cores(const CoreFacts& facts);

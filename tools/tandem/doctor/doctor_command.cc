@@ -32,7 +32,7 @@ constexpr std::chrono::seconds kWatched{1};
 
 void append(Findings& all, Findings more) { std::ranges::move(more, std::back_inserter(all)); }
 
-// What can be read, and what a second on the cores shows.
+// Judges the node's files, and a second of watching the cores.
 Findings look_at_node(const fs::path& root, const doctor::Variables& variables, bool has_gpu) {
   const std::vector<int> allowed = doctor::allowed_threads();
   const doctor::CoreFacts cores = doctor::gather_cores(root, allowed);
@@ -47,12 +47,13 @@ Findings look_at_node(const fs::path& root, const doctor::Variables& variables, 
   return all;
 }
 
-// Idle GPUs first: after that Tandem's own runs would show.
+// Idle GPUs are judged first, since Tandem's own runs would show on them afterwards.
 Findings look_at_gpus(const doctor::Programs& programs, const fs::path& root,
                       const doctor::Variables& variables) {
   const std::vector<doctor::IdleGpu> present = doctor::ask_gpus();
   const std::vector<doctor::IdleGpu> visible = doctor::visible_of(present, variables);
-  // Without nvidia-smi by their device files; without those, step_bench says what is missing.
+  // Without nvidia-smi the device files tell the number of GPUs; without device files one is
+  // assumed, so that step_bench says what is missing.
   const int devices = present.empty()
                           ? doctor::visible_gpus(variables, std::max(1, count_nvidia_devices(root)))
                           : static_cast<int>(visible.size());

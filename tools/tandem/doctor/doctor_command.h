@@ -7,13 +7,13 @@ namespace tandem::cli {
 
 struct DoctorOptions {
   bool json = false;
-  std::string programs{};  // folder of the bench programs, for tests; empty: that of tandem
-  std::string root = "/";  // what facts are read below, for tests
+  std::string programs{};  // folder of the bench programs, for tests; empty: tandem's own
+  std::string root = "/";  // folder in which facts are read, for tests
 };
 
-// `tandem doctor`: looks at this node, runs the bench programs where that is how to know, and
-// prints what it found. Returns 1 where there is a problem, 130 after an interrupt, else 0. Throws
-// a usage error under mpirun, and where the programs are not there.
+// `tandem doctor`: reads this node's facts, runs the bench programs for all other facts, and prints
+// its findings. Returns 1 where there is a problem, 130 after an interrupt, else 0. Throws a usage
+// error under mpirun, and where the programs are missing.
 [[nodiscard]] int run_doctor(const DoctorOptions& options);
 
 }  // namespace tandem::cli

@@ -58,7 +58,7 @@ std::string to_json(const Findings& findings) {
                                         {"warnings", count(findings, Level::kWarning)},
                                         {"problems", count(findings, Level::kProblem)},
                                         {"not_checked", count(findings, Level::kNotChecked)}};
-  // What programs wrote may be cut within a character.
+  // A program's output may be cut within a character, so invalid UTF-8 is replaced.
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `tandem doctor` says. Each subject has facts, gathered by one function (from the files below
-// a root folder, or from a program that was run), and rules: a pure function from facts to
+// The findings of `tandem doctor`. Each subject has facts, gathered by one function (from the files
+// below a root folder, or from a program that was run), and rules: a pure function from facts to
 // findings.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace tandem::doctor {
 
 enum class Level {
   kOk,
-  kWarning,  // figures hold, but are of a machine that is not at its best, or not whole
+  kWarning,  // figures hold, but the machine is not at its best, or not complete
   kProblem,  // figures would be wrong, or a part of Tandem does not work here
   kNotChecked
 };
@@ -21,8 +21,8 @@ enum class Level {
 struct Finding {
   std::string subject;  // "cores"
   Level level = Level::kOk;
-  std::string what;    // one line; of kNotChecked: why
-  std::string advice;  // what to do, one line; empty where there is nothing
+  std::string what;    // one line; the reason where the level is kNotChecked
+  std::string advice;  // the user's next action, one line; empty where there is none
 
   bool operator==(const Finding&) const = default;
 };
@@ -42,7 +42,7 @@ using Findings = std::vector<Finding>;
   return {std::move(subject), Level::kNotChecked, std::move(why), ""};
 }
 
-// For people: a line each, what to do below it, and the count of each level.
+// The text for people: a line per finding, the advice below the line, and the count of each level.
 [[nodiscard]] std::string to_text(const Findings& findings);
 
 // {"findings": [{"subject", "level", "what", "advice"}...], "ok", "warnings", "problems",

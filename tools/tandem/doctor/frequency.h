@@ -14,7 +14,7 @@ struct FrequencyFacts {
   std::map<std::string, int> governors;  // hardware threads by governor; empty: not told
 };
 
-// Of the hardware threads `allowed`, below `root`.
+// Reads the governors of the hardware threads `allowed`, below `root`.
 [[nodiscard]] FrequencyFacts gather_frequency(const std::filesystem::path& root,
                                               const std::vector<int>& allowed);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GPUs while Tandem computes on them: step_bench's own account of a second of steps.
+// The state of GPUs while Tandem computes on them: step_bench's own record of a second of steps.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@ namespace tandem::doctor {
 
 struct GpuLoad {
   ProgramRun run{};
-  std::optional<results::LaunchRecord> record{};  // of a run that is done
+  std::optional<results::LaunchRecord> record{};  // set where the run is done
 };
 
-// Steps of an MLP on each of `devices` GPUs, as threads of one process.
+// Runs steps of an MLP on each of `devices` GPUs, as threads of one process.
 [[nodiscard]] GpuLoad run_gpu_load(const Programs& programs, int devices);
 
-// Driver and toolkit match where it ran at all; what it said else holds what to do. Clocks that
-// were held down for 1 % of the time or more are a warning: the effects that are measured are as
-// small.
+// A run that ended well shows that driver and toolkit match; a failed run's own words hold the
+// advice. Clocks that were held down for 1 % of the time or more are a warning, since the measured
+// effects are as small.
 [[nodiscard]] Findings judge_gpu_load(const GpuLoad& load);
 
 }  // namespace tandem::doctor

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GPUs as they are before Tandem computes on them, as NVIDIA's nvidia-smi tells.
+// The state of GPUs before Tandem computes on them, as NVIDIA's nvidia-smi tells.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace tandem::doctor {
 
-// Absent and empty: not told ("[N/A]").
+// A field that nvidia-smi does not tell ("[N/A]") is absent or empty.
 struct IdleGpu {
   std::string index{};
   std::string pci{};
@@ -27,7 +27,7 @@ struct IdleGpu {
   std::optional<double> celsius{};
 };
 
-// What is asked for, in this order.
+// The fields of nvidia-smi's query, in this order.
 inline constexpr const char* kGpuQuery =
     "index,pci.bus_id,uuid,name,driver_version,compute_mode,mig.mode.current,memory.used,"
     "memory.total,utilization.gpu,temperature.gpu";
@@ -38,16 +38,17 @@ inline constexpr const char* kGpuQuery =
 // Runs nvidia-smi; empty where it is not in PATH, fails, or does not answer within 20 s.
 [[nodiscard]] std::vector<IdleGpu> ask_gpus();
 
-// Those that CUDA_VISIBLE_DEVICES leaves, by number or by the beginning of their UUID. CUDA's
-// numbers are taken to be nvidia-smi's, as they are where all GPUs are of one kind.
+// The GPUs that CUDA_VISIBLE_DEVICES leaves visible, by number or by the beginning of their UUID.
+// CUDA's numbers are taken as nvidia-smi's, which is true where all GPUs are of one kind.
 [[nodiscard]] std::vector<IdleGpu> visible_of(const std::vector<IdleGpu>& gpus,
                                               const Variables& variables);
 
-// How many of `present` GPUs it leaves, where nothing else is known of them.
+// How many of `present` GPUs CUDA_VISIBLE_DEVICES leaves visible, where nvidia-smi tells nothing.
 [[nodiscard]] int visible_gpus(const Variables& variables, int present);
 
-// In use before anything of Tandem's ran: from 5 % of its time a problem, from 1 GiB of memory (a
-// driver without clients takes less, at most some hundred MiB) a warning.
+// Judges whether other programs use a GPU before Tandem does: 5 % of the GPU's time or more is a
+// problem, 1 GiB of its memory or more a warning (a driver without clients takes some hundred MiB
+// at most).
 [[nodiscard]] Findings judge_gpus(const std::vector<IdleGpu>& gpus);
 
 }  // namespace tandem::doctor

@@ -11,12 +11,12 @@
 namespace tandem::doctor {
 
 struct LimitFacts {
-  // Of the file system of /dev/shm, in bytes; absent: there is none.
+  // The size of the file system /dev/shm, in bytes; absent where there is none.
   std::optional<double> shared_total{};
   std::optional<double> shared_free{};
   std::optional<double> locked{};      // memory that a process may lock, in bytes; absent: any
-  std::optional<double> open_files{};  // of a process; absent: any
-  std::string container{};             // "Docker", ...; empty: none is seen
+  std::optional<double> open_files{};  // open files of a process; absent: any
+  std::string container{};             // "Docker", ...; empty: no container seen
 };
 
 // /dev/shm and the container's marks lie below `root`; the other limits are this process's.
@@ -29,7 +29,8 @@ struct LimitFacts {
 // the usual limit, and enough for 64 ranks of a node.
 [[nodiscard]] Findings judge_limits(const LimitFacts& facts);
 
-// What Slurm granted, as its variables tell; `cores` and `has_gpu` are what is here.
+// Judges the cores and GPUs that Slurm's variables grant against `cores` and `has_gpu`, the cores
+// and GPUs found on this node.
 [[nodiscard]] Findings judge_slurm(const Variables& variables, int cores, bool has_gpu);
 
 }  // namespace tandem::doctor

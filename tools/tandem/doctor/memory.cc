@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kGiB = 1 << 30;
-constexpr double kUnlimited = 9e18;  // version 1 says "no limit" by a number of that size
+constexpr double kUnlimited = 9e18;  // version 1 writes a number of this size for "no limit"
 constexpr double kWarnedLeft = 2 * kGiB;
 constexpr double kLeastLeft = kGiB / 2;
 constexpr double kWarnedSwapped = kGiB / 16;
@@ -25,13 +25,13 @@ std::optional<double> kilobytes(const fs::path& meminfo, const char* key) {
   return number ? std::optional(*number * 1024) : std::nullopt;
 }
 
-// The first of two files that is there: version 2's and version 1's.
+// The number in the first file that exists, version 2's or version 1's.
 std::optional<double> either(const fs::path& group, const char* two, const char* one) {
   const auto number = number_in(group / two);
   return number ? number : number_in(group / one);
 }
 
-// Without what is only the cache of files: the kernel gives that up first.
+// The group's used memory without the cache of files, which the kernel gives up first.
 std::optional<double> used_by(const fs::path& group) {
   const auto used = either(group, "memory.current", "memory.usage_in_bytes");
   if (!used) return std::nullopt;

@@ -8,19 +8,20 @@
 
 namespace tandem::doctor {
 
-// In bytes. Absent: not told, or no limit.
+// All fields are in bytes. A field is absent where the system tells no value or no limit.
 struct MemoryFacts {
   std::optional<double> total{};
-  std::optional<double> available{};  // that the system has left
+  std::optional<double> available{};  // left by the system
   std::optional<double> limit{};      // of the tightest control group
-  std::optional<double> used{};       // of that
-  std::optional<double> swapped{};    // out
+  std::optional<double> used{};       // memory used in that group
+  std::optional<double> swapped{};    // swapped out
 };
 
 [[nodiscard]] MemoryFacts gather_memory(const std::filesystem::path& root);
 
-// Below 2 GiB left is a warning: two devices of mlp-base with their parameters, gradients, momenta
-// and buckets take half of that. Below 512 MiB is a problem: not even mlp-small's sweep is safe.
+// Less than 2 GiB left is a warning: two devices of mlp-base with their parameters, gradients,
+// momenta and buckets take half of 2 GiB. Less than 512 MiB is a problem: not even mlp-small's
+// sweep is safe.
 [[nodiscard]] Findings judge_memory(const MemoryFacts& facts);
 
 }  // namespace tandem::doctor

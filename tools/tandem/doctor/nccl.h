@@ -9,11 +9,11 @@ namespace tandem::doctor {
 // All-reduces over NCCL between all GPUs, each element checked.
 struct NcclRuns {
   int devices = 0;
-  ProgramRun threads{};    // of one process
-  ProgramRun processes{};  // one each, under mpirun
+  ProgramRun threads{};    // all GPUs in one process
+  ProgramRun processes{};  // a process per GPU, under mpirun
 };
 
-// Runs none where there are fewer than two GPUs: a world of one has no collective.
+// Runs nothing where there are fewer than two GPUs: a world of one has no collective.
 [[nodiscard]] NcclRuns run_nccl(const Programs& programs, int devices);
 
 [[nodiscard]] Findings judge_nccl(const NcclRuns& runs);

@@ -23,7 +23,8 @@ constexpr double kWarnedLost = 0.01, kMostLost = 0.10;
 constexpr double kWarnedGap = 5e-3;
 constexpr double kWarnedStolen = 0.01, kMostStolen = 0.05;
 
-// Runs on the thread that is to be bound; a core that it may not use is left out (lost < 0).
+// Binds the calling thread to the core and watches the core; lost < 0 where the thread may not use
+// the core.
 CoreNoise watch(int cpu, Nanoseconds time) {
   CoreNoise noise{.cpu = cpu};
   cpu_set_t set;
@@ -83,7 +84,8 @@ std::optional<ProcessorTimes> processor_times(const fs::path& stat) {
   std::string name;
   ProcessorTimes times;
   line >> name;
-  // user nice system idle iowait irq softirq steal; guest times are within user and nice.
+  // The columns are user nice system idle iowait irq softirq steal; user and nice include guest
+  // times.
   double tick = 0;
   int column = 0;
   for (; column < 8 && line >> tick; ++column) {

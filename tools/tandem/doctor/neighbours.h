@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who else uses the cores. A thread on each of them does nothing but read the clock: where two
-// readings lie more than 10 us apart, the core did something else.
+// Other programs' use of the cores. A thread on each core does nothing but read the clock: where
+// two readings lie more than 10 us apart, the core did other work.
 #pragma once
 
 #include <chrono>
@@ -16,37 +16,36 @@ namespace tandem::doctor {
 struct CoreNoise {
   int cpu = 0;         // OS number
   double lost = 0;     // share of the time that lay in gaps over 10 us
-  double longest = 0;  // gap, in seconds
+  double longest = 0;  // longest gap, seconds
 };
 
-// Times of all hardware threads since the system's start, in its ticks.
+// The times of all hardware threads since the system's start, in the system's ticks.
 struct ProcessorTimes {
   double total = 0;
-  double stolen = 0;  // by other virtual machines
+  double stolen = 0;  // taken by other virtual machines
 };
 
 struct NeighbourFacts {
   std::vector<CoreNoise> cores{};  // empty: not measured
-  double seconds = 0;              // that each was watched for
-  std::optional<double> stolen{};  // share of that time, on virtual machines
+  double seconds = 0;              // duration of the watch
+  std::optional<double> stolen{};  // stolen share of that duration, on virtual machines
 };
 
 // Watches one hardware thread of each core of `cpus` at once, for `time`. The share of stolen time
-// is of the same moment.
+// covers the same period.
 [[nodiscard]] NeighbourFacts watch_neighbours(const std::vector<int>& cpus,
                                               std::chrono::milliseconds time);
 
-// One of each core of those given, after the system below `root`.
+// One hardware thread of each core of `allowed`; the system's files below `root` tell the cores.
 [[nodiscard]] std::vector<int> one_thread_per_core(const std::filesystem::path& root,
                                                    const std::vector<int>& allowed);
 
-// The first line of `stat`, /proc/stat; absent where it cannot be read.
+// The times in the first line of `stat`, /proc/stat; absent where the file cannot be read.
 [[nodiscard]] std::optional<ProcessorTimes> processor_times(const std::filesystem::path& stat);
 
-// Of the noisiest core: from 1 % of the time lost a warning (what a step's figures are judged by is
-// 1 to 2 %), from 10 % a problem (another program computes there). A gap of 5 ms or more is a
-// warning alone: it decides a short step's p95. Stolen time: from 1 % a warning, from 5 % a
-// problem.
+// Judges the noisiest core: 1 % of its time lost is a warning (steps are compared to within 1 to 2
+// %), 10 % a problem (another program computes there). A gap of 5 ms or more is a warning, since
+// one such gap decides a short step's p95. Stolen time of 1 % is a warning, of 5 % a problem.
 [[nodiscard]] Findings judge_neighbours(const NeighbourFacts& facts);
 
 }  // namespace tandem::doctor

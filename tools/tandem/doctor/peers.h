@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies between GPUs, as the driver has it and as copy_bench measures it.
+// The connections between GPUs, as the driver tells and as copy_bench measures them.
 #pragma once
 
 #include <optional>
@@ -23,9 +23,9 @@ struct CopyRun {
 
 [[nodiscard]] CopyRun run_copies(const Programs& programs, int devices);
 
-// Pairs without peer access are a warning; and so is what is slower than half of the median of its
-// kind: copies between GPUs, to them, and from them. Copies that arrive wrong are a problem, said
-// by copy_bench, which checks every element. `gpus` may be empty: not told.
+// Pairs without peer access are a warning. Copies slower than half of the median of their kind
+// (between GPUs, to GPUs, from GPUs) are a warning too. Copies that arrive wrong are a problem:
+// copy_bench checks every element. `gpus` is empty where the driver tells nothing.
 [[nodiscard]] Findings judge_peers(const std::vector<results::GpuRecord>& gpus,
                                    const CopyRun& copies);
 

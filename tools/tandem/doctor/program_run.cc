@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using End = ProgramRun::End;
 
-// Seconds are the rule; a GPU that is opened for the first time may take half a minute.
+// A run takes seconds; a GPU that is opened for the first time may take half a minute.
 constexpr std::chrono::seconds kDeadline{90};
 
 End end_of(const cli::ChildResult& result) {
@@ -81,7 +81,7 @@ ProgramRun Programs::run(const std::string& program,
 
 ProgramRun Programs::run_ranks(int ranks, const std::string& program,
                                const std::vector<std::string>& arguments) const {
-  // As sweeps start ranks on one machine (launch_site.h).
+  // The words match those by which sweeps start ranks on one machine (launch_site.h).
   std::vector<std::string> command{"mpirun",
                                    "-np",
                                    std::to_string(ranks),

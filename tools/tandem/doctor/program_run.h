@@ -11,36 +11,36 @@
 
 namespace tandem::doctor {
 
-// How a program ended that was run to see whether it works.
+// How a program ended that the doctor ran to see whether the program works.
 struct ProgramRun {
   enum class End { kDone, kFailed, kTimedOut, kNotStarted, kInterrupted };
   End end = End::kNotStarted;
-  std::string reason{};       // of a failure, one line that the program or its launcher said
-  std::string stderr_text{};  // its last 64 KiB
+  std::string reason{};       // of a failure, one line by the program or its launcher
+  std::string stderr_text{};  // the last 64 KiB of stderr
   double seconds = 0;
 
   [[nodiscard]] bool is_done() const { return end == End::kDone; }
 };
 
-// Runs Tandem's bench programs, in the environment that sweeps give them, one at a time. What they
-// write goes to a folder of its own, which is removed in the end.
+// Runs Tandem's bench programs, in the environment that sweeps give them, one at a time. Their
+// output goes to a temporary folder, which the destructor removes.
 class Programs {
  public:
-  // `folder` is where they lie. Throws a failure where no temporary folder can be made.
+  // `folder` holds the programs. Throws a failure where no temporary folder can be made.
   Programs(std::filesystem::path folder, const cli::Interrupts& interrupts);
   ~Programs();
   Programs(const Programs&) = delete;
   Programs& operator=(const Programs&) = delete;
 
-  // One process.
+  // Runs the program in one process.
   [[nodiscard]] ProgramRun run(const std::string& program,
                                const std::vector<std::string>& arguments) const;
 
-  // `ranks` processes of this node under mpirun.
+  // Runs the program in `ranks` processes of this node under mpirun.
   [[nodiscard]] ProgramRun run_ranks(int ranks, const std::string& program,
                                      const std::vector<std::string>& arguments) const;
 
-  // A path in that folder.
+  // A path in the temporary folder.
   [[nodiscard]] std::filesystem::path file(const std::string& name) const {
     return scratch_ / name;
   }
@@ -53,8 +53,8 @@ class Programs {
   std::filesystem::path scratch_;
 };
 
-// The finding of a run that had to work: `done` where it did, with the seconds it took; else a
-// problem that holds what was said.
+// The finding about a run that had to work: `done` with the run's seconds, or else a problem with
+// the reason of the failure.
 [[nodiscard]] Finding judge_run(const ProgramRun& run, const std::string& subject,
                                 const std::string& done, const std::string& advice);
 

@@ -6,7 +6,7 @@
 
 namespace tandem::doctor {
 
-// Two ranks on this node's cores, which check every element of an all-reduce.
+// Runs of two ranks on this node's cores, which check every element of an all-reduce.
 struct RankRuns {
   ProgramRun over_mpi{};
   ProgramRun over_shared_memory{};
@@ -14,11 +14,11 @@ struct RankRuns {
 
 [[nodiscard]] RankRuns run_ranks(const Programs& programs);
 
-// True where ranks of a launch did not find each other: each took itself for the only one.
+// Whether the ranks of a launch did not find each other: each rank took itself for the only one.
 [[nodiscard]] bool is_isolated(const ProgramRun& run);
 
-// What a run of ranks came to: isolated ranks and a launcher that is not there are told apart from
-// other failures.
+// The finding about a run of ranks. Isolated ranks and a missing launcher have findings of their
+// own, apart from other failures.
 [[nodiscard]] Finding judge_launch(const ProgramRun& run, const std::string& subject,
                                    const std::string& done);
 

@@ -17,14 +17,14 @@ const std::string kSubject = "variables";
 
 bool is_off(const std::string& value) { return value.empty() || value == "0"; }
 
-// What one variable does; `when_on`: only where it is set to something else than 0.
+// The effect of one variable; with `when_on` the rule holds only where the value is not 0.
 struct Rule {
   std::string_view name;
   Level level;
   bool when_on;
   std::string_view effect;
   std::string_view advice;
-  std::array<std::string_view, 2> harmless = {};  // a value that holds one of these does nothing
+  std::array<std::string_view, 2> harmless = {};  // a value with one of these texts does nothing
 };
 
 constexpr std::string_view kUnset = "unset it";
@@ -95,8 +95,8 @@ constexpr std::array kRules{
          "it changes how memory is allocated: MPI's large all-reduces differ twofold by it",
          kUnset}};
 
-// What Tandem's programs drop before they start (see launch_command.cc), and other software here
-// obeys.
+// Families of variables that Tandem's programs drop before they start (see launch_command.cc) but
+// other software on this node obeys.
 struct Family {
   std::string_view prefix;
   std::string_view effect;

@@ -10,11 +10,12 @@ namespace tandem::doctor {
 
 using Variables = std::map<std::string, std::string>;
 
-// Of this process.
+// This process's environment variables.
 [[nodiscard]] Variables gather_variables();
 
-// Those that change what is measured, or what another library on this node does. Of values, only
-// those of the variables that the rules name are shown: none of them holds a secret.
+// Findings about the variables that change a measurement, or the behaviour of another library on
+// this node. Only values of variables that the rules name are shown, since no such variable holds a
+// secret.
 [[nodiscard]] Findings judge_variables(const Variables& variables);
 
 }  // namespace tandem::doctor
