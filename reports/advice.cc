@@ -23,20 +23,20 @@
 namespace tandem::reports {
 namespace {
 
-// Below this share of a step nothing is worth a sentence.
+// A smaller share of a step is not worth a sentence.
 constexpr double kWorthSaying = 0.05;
-// A root with less than this over the others' mean bears no burden to speak of.
+// A root with less than this ratio over the others' mean has no notable burden.
 constexpr double kBurden = 1.1;
 constexpr std::size_t kMostLimits = 6;
 
-// What a single device does too: no cost of parallelism.
+// Whether a single device has the phase too, so that the phase is no cost of parallelism.
 bool is_own_work(std::string_view phase) {
   constexpr std::array<std::string_view, 6> kOwn{"input",    "forward", "loss",
                                                  "backward", "update",  "zero_grad"};
   return std::find(kOwn.begin(), kOwn.end(), phase) != kOwn.end();
 }
 
-// The phase, of those that parallelism adds, that takes most.
+// The longest of the phases that parallelism adds.
 const PhaseMean* limiting_phase(const CellSummary& cell) {
   const PhaseMean* most = nullptr;
   for (const PhaseMean& phase : cell.phases) {
@@ -50,7 +50,8 @@ double share_of(const PhaseMean& phase, const CellSummary& cell) {
   return cell.mean_step.center > 0 ? phase.seconds / cell.mean_step.center : 0;
 }
 
-// What a phase is, for somebody who has not read what the phases are; empty where its name tells.
+// The meaning of a phase for readers who do not know the phases; empty where the name tells the
+// meaning.
 std::string_view meaning_of(std::string_view phase) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kMeanings{
       {{"idle", "waiting for other devices"},
@@ -124,7 +125,7 @@ void add_limits(std::vector<Advice>& list, const std::vector<const Comparison*>&
   }
 }
 
-// What to run, where it is resolved: no gain over one device outweighs the faster of two losers.
+// Advises the faster strategy of each resolved comparison, unless neither beats one device.
 void add_choices(std::vector<Advice>& list, const std::vector<const Comparison*>& pairs) {
   std::size_t told = 0;
   for (const Comparison* pair : pairs) {
@@ -144,7 +145,8 @@ void add_choices(std::vector<Advice>& list, const std::vector<const Comparison*>
   }
 }
 
-// The largest share that copying gradients into buckets and back has of a step of ddp.
+// Advises on the cell of ddp that spends the largest share of its step on copying gradients into
+// buckets and back.
 void add_copies(std::vector<Advice>& list, const std::vector<const Comparison*>& pairs) {
   const CellSummary* worst = nullptr;
   double most = kWorthSaying;

@@ -9,18 +9,18 @@
 
 namespace tandem::reports {
 
-// Something to do, or to know before doing it.
+// A sentence that advises an action, or a fact to know before the action.
 struct Advice {
   std::string text;
-  std::string evidence;  // the part of the page that shows it: "phases", "buckets", "cells", ...
+  std::string evidence;  // section of the page that shows the advice: "phases", "cells", ...
 };
 
-// The title of that section, which is the Markdown's too.
+// The title of the section that shows the advice, on the page and in the Markdown.
 [[nodiscard]] std::string_view evidence_title(const Advice& advice);
 
-// What these results advise, most workloads first at their largest device count: what limits dp and
-// ddp, what ddp's copies cost, the best bucket size, devices without work, the root's memory, and
-// what would decide what is open. Nothing that the results do not show.
+// The advice that the results support, most workloads first at their largest device count: what
+// limits dp and ddp, what ddp's copies cost, the best bucket size, devices without work, the root's
+// memory, and the sweep that would decide open comparisons.
 [[nodiscard]] std::vector<Advice> advice(const Summary& summary);
 
 }  // namespace tandem::reports

@@ -18,7 +18,7 @@ int rank_of(const CellSummary& cell) {
   return cell.cell.strategy == "single" ? 0 : 1;
 }
 
-// Of Tandem's own cells, the one that is asked about most.
+// The cell of Tandem's own that readers ask about most.
 const CellSummary* chosen(const Summary& summary) {
   const CellSummary* best = nullptr;
   const auto key = [](const CellSummary& cell) {

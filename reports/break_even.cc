@@ -18,7 +18,7 @@ namespace {
 
 using stats::Verdict;
 
-// Of what must not share a map, but for the devices.
+// The conditions that separate maps, without the devices.
 std::string conditions_of(const Comparison& pair) {
   std::string text = precision_suffix(pair.dp->cell);
   if (pair.dp->cell.backend != "host") text += ", " + pair.dp->cell.backend;
@@ -71,7 +71,7 @@ WinMap map_of(const MapKey& key, const std::vector<const Comparison*>& pairs) {
 
 bool on_several_devices(const Comparison& pair) { return pair.dp->cell.devices > 1; }
 
-// One point of a line along which something grows.
+// One point on a line along which the batch or the devices grow.
 struct Stop {
   std::int64_t at = 0;
   Verdict verdict = Verdict::kNotResolved;
@@ -79,7 +79,8 @@ struct Stop {
 
 const char* winner(Verdict verdict) { return verdict == Verdict::kFaster ? "ddp" : "dp"; }
 
-// "between batch 16 (dp) and 64 (ddp)", each change; points that are not resolved are passed over.
+// Each change of the winner as "between batch 16 (dp) and 64 (ddp)"; unresolved points are passed
+// over.
 std::vector<std::string> changes(const std::vector<Stop>& stops, const std::string& what) {
   std::vector<std::string> found;
   const Stop* last = nullptr;
@@ -94,7 +95,7 @@ std::vector<std::string> changes(const std::vector<Stop>& stops, const std::stri
   return found;
 }
 
-using Line = std::map<std::string, std::vector<Stop>>;  // by what stays fixed
+using Line = std::map<std::string, std::vector<Stop>>;  // the key is what stays fixed
 
 void add_changes(std::vector<std::string>& lines, Line& line, const std::string& what) {
   for (auto& [fixed, stops] : line) {
@@ -105,7 +106,7 @@ void add_changes(std::vector<std::string>& lines, Line& line, const std::string&
   }
 }
 
-// Two resolved points along any line: less compares nothing.
+// Whether any line has two resolved points; with fewer there is nothing to compare.
 bool has_neighbours(const Line& line) {
   return std::any_of(line.begin(), line.end(), [](const auto& entry) {
     return std::count_if(entry.second.begin(), entry.second.end(), [](const Stop& stop) {

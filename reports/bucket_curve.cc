@@ -15,7 +15,7 @@
 namespace tandem::reports {
 namespace {
 
-constexpr const char* kUsualCap = "25";  // torch's, and so ddp's, default
+constexpr const char* kUsualCap = "25";  // torch's default, and therefore ddp's
 constexpr const char* kOption = "bucket-mb";
 
 std::string cap_of(const results::Cell& cell) {
@@ -23,7 +23,7 @@ std::string cap_of(const results::Cell& cell) {
   return found == cell.options.end() ? kUsualCap : found->second;
 }
 
-// Caps are numbers or "all".
+// The cap in MiB; a cap is a number or "all".
 double mebibytes_of(const std::string& cap) {
   double value = std::numeric_limits<double>::infinity();
   std::from_chars(cap.data(), cap.data() + cap.size(), value);

@@ -19,7 +19,7 @@ std::vector<std::string> point_columns(const results::Cell& cell) {
   return {cell.model, std::to_string(cell.global_batch), std::to_string(cell.devices)};
 }
 
-// A dash would pass for a figure that has no meaning here.
+// "no baseline" instead of a dash, which would mean that a speed-up makes no sense here.
 std::string speedup_text(const CellSummary& summary) {
   if (summary.cell.strategy == "single") return kNone;
   return summary.speedup ? ratio_text(*summary.speedup) : "no baseline";
@@ -31,7 +31,7 @@ std::string efficiency_text(const CellSummary& summary) {
   return whole_percent_text(*efficiency) + (summary.efficiency_above_one() ? " (!)" : "");
 }
 
-// "41.2 (58 %)": achieved, and of the measured peak.
+// The text "41.2 (58 %)": the achieved GFLOP/s and their share of the measured peak.
 std::string flops_text(const CellSummary& summary) {
   const std::optional<double> achieved = summary.device_gflops();
   if (!achieved) return kNone;
@@ -74,7 +74,7 @@ std::vector<std::string> brief_row(const CellSummary& summary) {
   return row;
 }
 
-// Beside what was measured a model must not look like it.
+// Marks a modelled comparison, which must not look like a measured one.
 std::string verdict_text(const Comparison& pair) {
   const std::string verdict(to_string(pair.ddp_verdict));
   return pair.dp->modelled.empty() ? verdict : verdict + " (modelled: " + pair.dp->modelled + ")";

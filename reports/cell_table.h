@@ -7,10 +7,10 @@
 namespace tandem::reports {
 
 // A row per cell: workload, devices, strategy, launches, median step, throughput, speed-up and
-// efficiency against `single`, and what stands beside it.
+// efficiency against `single`, and the cell's marks.
 [[nodiscard]] Table cell_table(const Summary& summary);
 
-// The same with fewer figures, to fit a terminal's width.
+// The cell table with fewer figures, to fit a terminal's width.
 [[nodiscard]] Table brief_cell_table(const Summary& summary);
 
 // A row per point at which dp and ddp both measured.

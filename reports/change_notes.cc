@@ -51,7 +51,7 @@ Facts software_facts(const results::Document& document) {
   return facts;
 }
 
-// "WHAT: CPU X against Y, cores 2 against 4"; nothing where all is the same.
+// Adds "WHAT: CPU X against Y, cores 2 against 4"; adds nothing where all facts are the same.
 void add_differences(std::vector<std::string>& lines, const char* what, const Facts& before,
                      const Facts& after) {
   std::set<std::string> names;
@@ -71,7 +71,7 @@ void add_differences(std::vector<std::string>& lines, const char* what, const Fa
   if (!parts.empty()) lines.push_back(fmt::format("{}: {}", what, join(parts, ", ")));
 }
 
-// Other work in one of the runs alone is the commonest cause of a change that is none.
+// Other work during one of the runs is the commonest cause of an apparent change.
 void add_load(std::vector<std::string>& lines, const results::Context& before,
               const results::Context& after) {
   if (before.load_avg.empty() || after.load_avg.empty()) return;
@@ -81,8 +81,8 @@ void add_load(std::vector<std::string>& lines, const results::Context& before,
   lines.push_back(fmt::format("the load average at the start was {:.1f} against {:.1f}", a, b));
 }
 
-// No two launches take the same times down to the nanosecond, and no comparison with itself says
-// anything.
+// Notes launches that both documents hold: no two launches have the same times in nanoseconds, and
+// a launch compared with itself says nothing.
 void add_shared(std::vector<std::string>& lines, const results::Document& before,
                 const results::Document& after, const DocumentNames& names) {
   const auto times_of = [](const results::LaunchRecord& launch) {
@@ -102,7 +102,7 @@ void add_shared(std::vector<std::string>& lines, const results::Document& before
                               names.before, names.after));
 }
 
-// "only A measured 7 cells: name, name (B: failed: reason), ... and 2 more"
+// Adds "only A measured 7 cells: name, name (B: failed: reason), ... and 2 more".
 void add_lonely(std::vector<std::string>& lines, const std::string& own, const std::string& other,
                 const std::vector<const CellSummary*>& cells, const Summary& others) {
   if (cells.empty()) return;

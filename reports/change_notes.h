@@ -9,14 +9,15 @@
 
 namespace tandem::reports {
 
-// What differs between the documents besides their figures, any of which may be why these do: the
-// machines, their software and variables, the programs, the load at the start; and launches that
-// both hold. A line each.
+// Lines about the differences between two documents besides their figures, since each may be the
+// cause of a change: the machines, their software and variables, the programs, the load at the
+// start; and launches that both documents hold.
 [[nodiscard]] std::vector<std::string> change_notes(const results::Document& before,
                                                     const results::Document& after,
                                                     const DocumentNames& names = {});
 
-// Cells that one document alone measured, with the reason where the other one tells it.
+// The cells that only one document measured, with the reason where the other document tells a
+// reason.
 [[nodiscard]] std::vector<std::string> lonely_cells(const Summary& before, const Summary& after,
                                                     const std::vector<CellChange>& common,
                                                     const DocumentNames& names = {});

@@ -44,7 +44,7 @@ Table table_of(const DocumentChange& changes) {
   return table;
 }
 
-// JSON has no infinity.
+// JSON has no infinity, so an infinite value becomes null.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json estimate_json(const stats::Estimate& estimate) {

@@ -34,7 +34,7 @@ bool is_usable(const LaunchRecord& record) {
              [](const CollectiveRecord& collective) { return collective.mean_seconds.empty(); });
 }
 
-// The usable launches that have the first one's buckets: figures of other buckets do not mix.
+// The usable launches with the first one's buckets, since figures of other buckets do not mix.
 std::vector<const LaunchRecord*> launches_alike(const CellSummary& cell) {
   std::vector<const LaunchRecord*> alike;
   for (const LaunchRecord* record : cell.measured) {
@@ -92,7 +92,7 @@ CollectiveTimes times_of(const CellSummary& cell,
   return times;
 }
 
-// The interval of what lies in [0, most], where its centre does: a t interval may reach beyond it.
+// Clips the interval to [0, most], where the centre lies: a t interval may reach beyond that range.
 stats::Estimate clipped(stats::Estimate estimate, double most) {
   if (!estimate.interval) return estimate;
   if (estimate.center >= 0) estimate.interval->low = std::max(estimate.interval->low, 0.0);

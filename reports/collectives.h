@@ -13,43 +13,45 @@ namespace tandem::reports {
 
 // One gradient collective over a cell's launches.
 struct BucketTime {
-  std::int64_t bytes = 0;  // of gradients
-  // Per step, of the rank that took least in a sample: it waited for nobody; seconds.
+  std::int64_t bytes = 0;  // bytes of gradients
+  // Seconds per step of the fastest rank in each sample, which waited for no other rank.
   stats::Estimate seconds;
 };
 
 // A cell's gradient collectives, in launch order.
 struct CollectiveTimes {
   const CellSummary* cell = nullptr;
-  int ranks = 0;  // two or more: a world of one moves nothing and has no bandwidth
+  int ranks = 0;  // two or more, as a world of one moves no data
   std::vector<BucketTime> buckets;
   int left_out = 0;         // launches without collectives, or with other buckets than the first
-  stats::Estimate total;    // of all buckets, seconds per step
-  stats::Estimate exposed;  // waited for: the least rank's exposed_comm, seconds per step
-  // 1 - exposed / total of each launch, and of that the mean. Absent where nothing took time.
+  stats::Estimate total;    // sum over all buckets, seconds per step
+  stats::Estimate exposed;  // the least rank's exposed_comm, seconds per step
+  // The mean over launches of 1 - exposed / total; absent where the collectives took no time.
   std::optional<stats::Estimate> hidden_share;
 
   [[nodiscard]] std::int64_t bytes() const;
-  // Of the bytes: what no schedule hides behind backward, which has ended when it is ready.
+  // The last bucket's share of the bytes. No schedule can hide the last bucket behind backward,
+  // since backward has ended when that bucket is ready.
   [[nodiscard]] double last_share() const;
-  // The least share of all collectives that runs after backward: the last bucket's, or what is
-  // longer than backward. Copies out of buckets may hide it, so hidden_share may be above the rest.
+  // The least share of all collectives that runs after backward: the last bucket's share, or the
+  // excess over backward's time. Copies out of buckets may hide this share, so hidden_share may
+  // exceed 1 minus this share.
   [[nodiscard]] double after_backward_share() const;
 };
 
-// Bytes per second as the caller has them done with, and as each link carries them in a ring: times
-// 2(n-1)/n. Both 0 where the bucket took no time.
+// Bandwidths in bytes per second: the algorithm bandwidth counts the gradients' bytes, the bus
+// bandwidth the bytes that each link carries in a ring, times 2(n-1)/n. Both are 0 where the bucket
+// took no time.
 [[nodiscard]] double algorithm_bandwidth(const BucketTime& bucket);
 [[nodiscard]] double bus_bandwidth(const BucketTime& bucket, int ranks);
 
-// One for each measured cell of several ranks whose records have collectives. Points into the
-// summary, and the summary's document has to live.
+// A row per result of collective_times(); kCollectivesNote belongs below the table.
 [[nodiscard]] std::vector<CollectiveTimes> collective_times(const Summary& summary);
 
-// A row for each of them; kCollectivesNote belongs below the table.
+// A row per bucket of each result of collective_times().
 [[nodiscard]] Table collective_table(const Summary& summary);
 
-// A row per bucket of each of them.
+// A row per bucket of each cell.
 [[nodiscard]] Table bucket_table(const Summary& summary);
 
 inline constexpr std::string_view kCollectivesNote =

@@ -19,7 +19,7 @@ std::string planted_in(const Comparison& pair) {
   return join(parts, "; ");
 }
 
-// Empty where it is unbounded.
+// The field of an interval's end; empty where the end is unbounded.
 std::string end_text(double value) { return std::isfinite(value) ? csv_figure(value) : ""; }
 
 std::vector<std::string> fields_of(const Comparison& pair) {

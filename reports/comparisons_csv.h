@@ -7,8 +7,9 @@
 
 namespace tandem::reports {
 
-// One tidy table: a row per point at which dp and ddp are compared: what is compared, then median
-// steps, the ratio of speeds with its interval, and what ddp is. Figures as in cells.csv.
+// One tidy table with a row per point at which dp and ddp are compared: the point, the median
+// steps, the ratio of speeds with its interval, and the verdict on ddp. Figures are written as in
+// cells.csv.
 [[nodiscard]] std::string to_comparisons_csv(const Summary& summary);
 
 }  // namespace tandem::reports

@@ -39,7 +39,7 @@ constexpr std::string_view kFigureColumns =
     "weak_efficiency,weak_efficiency_low,weak_efficiency_high,"
     "peak_device0_bytes,peak_others_bytes,remainder_s";
 
-// Phases have fixed names; what goes by another one is summed up in the last column.
+// The phases have fixed names; the last column sums up phases of other names.
 std::string header() {
   std::string text = fmt::format("{},{}", kCellColumns, kFigureColumns);
   for (const std::string_view phase : step_phases()) text += fmt::format(",phase_{}_s", phase);
@@ -56,7 +56,7 @@ void add_estimate(std::vector<std::string>& fields, const stats::Estimate* estim
   fields.push_back(known ? end(estimate->interval->high) : "");
 }
 
-// Of a difference or a share, either end of which may be below zero.
+// Adds a difference or a share, both of whose ends may be below zero.
 void add_signed(std::vector<std::string>& fields, const stats::Estimate* estimate) {
   const bool known = estimate != nullptr && estimate->interval;
   fields.push_back(estimate != nullptr ? csv_figure(estimate->center) : "");
@@ -94,7 +94,7 @@ void add_flops(std::vector<std::string>& fields, const CellSummary& summary) {
   fields.push_back(text(summary.peak_share()));
 }
 
-// Behind the older columns, so that these keep their places.
+// New columns stand after the older columns, which keep their places.
 void add_late_columns(std::vector<std::string>& fields, const CellSummary& summary) {
   const std::optional<stats::Estimate> efficiency = summary.efficiency();
   const bool known = efficiency && efficiency->interval;
@@ -107,7 +107,7 @@ void add_late_columns(std::vector<std::string>& fields, const CellSummary& summa
   fields.push_back(std::to_string(found.launches_in_modes));
 }
 
-// The root's, and the most of the others.
+// Adds the root's peak memory, and the largest of the other devices.
 void add_memory(std::vector<std::string>& fields, const CellSummary& summary) {
   const std::vector<std::int64_t> peaks = peak_memory(summary);
   fields.push_back(peaks.empty() ? "" : std::to_string(peaks.front()));
@@ -115,7 +115,7 @@ void add_memory(std::vector<std::string>& fields, const CellSummary& summary) {
       peaks.size() < 2 ? "" : std::to_string(*std::max_element(peaks.begin() + 1, peaks.end())));
 }
 
-// Empty where the cell does not have the phase.
+// Adds a field per phase; empty where the cell does not have the phase.
 void add_phases(std::vector<std::string>& fields, const CellSummary& summary) {
   const std::span<const std::string_view> names = step_phases();
   std::vector<std::string> times(names.size());
@@ -139,7 +139,7 @@ const Found* find_of(const std::vector<Found>& list, IsOf is_of) {
   return found == list.end() ? nullptr : &*found;
 }
 
-// "none" where there ought to be one; empty of single, and of what was not measured.
+// "none" where a baseline is missing; empty for single, and for cells that did not measure.
 std::string baseline_text(const CellSummary& summary) {
   if (summary.speedup) return "single";
   return summary.launches > 0 && summary.cell.strategy != "single" ? "none" : "";
@@ -162,7 +162,7 @@ std::vector<std::string> cell_fields(const CellSummary& summary) {
   return fields;
 }
 
-// As many fields as the others have: what was not measured has no figures.
+// A row with as many fields as the others, since a dropped cell has no figures.
 std::string dropped_row(const std::string& name, const std::string& reason) {
   CellSummary dropped;
   dropped.cell = cell_named(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to the CSV files: what they share, so that their rows can be joined.
+// Private to the CSV files: the columns that the files share, so that a reader can join their rows.
 #pragma once
 
 #include <string>
@@ -11,23 +11,23 @@
 
 namespace tandem::reports {
 
-// The columns that name a cell, alike in every file.
+// The columns that name a cell, the same in every file.
 inline constexpr std::string_view kCellColumns =
     "model,global_batch,devices,strategy,launch,backend,mode,options";
 [[nodiscard]] std::vector<std::string> cell_columns(const CellSummary& summary);
 
-// What must not share a curve with measured times, and the fields of a cell.
+// The marks that keep a cell off a curve of measured times, and the cell's fields of these columns.
 inline constexpr std::string_view kMarkColumns = "modelled,planted,oversubscribed";
 [[nodiscard]] std::vector<std::string> mark_columns(const CellSummary& summary);
 
-// "grads=views link=20us:1GBps"; empty without options.
+// The options as "grads=views link=20us:1GBps"; empty without options.
 [[nodiscard]] std::string options_column(const results::Cell& cell);
 
-// Nine digits: more than any computed figure here means, and the same on machines whose
-// mathematics libraries differ in the last one of a double.
+// Nine digits: more than any computed figure in a report means, and the same on machines whose
+// mathematics libraries differ in a double's last digit.
 [[nodiscard]] std::string csv_figure(double value);
 
-// Fields joined by commas, quoted where they must be; one line end, LF.
+// The fields joined by commas, quoted where RFC 4180 asks for quotes, with one line end, LF.
 [[nodiscard]] std::string csv_row(const std::vector<std::string>& fields);
 
 }  // namespace tandem::reports

@@ -19,7 +19,7 @@ namespace {
 
 using Align = Table::Align;
 
-// Micro-batches per step, as the option has it; empty: one.
+// The value of the option for micro-batches per step; empty for one micro-batch.
 std::string accumulation(const CellSummary& summary) {
   const auto found = summary.cell.options.find("accumulate");
   return found == summary.cell.options.end() ? "" : found->second;
@@ -32,7 +32,8 @@ bool compute_the_same(const CellSummary& a, const CellSummary& b) {
          same_question(a.cell, b.cell) && accumulation(a) == accumulation(b);
 }
 
-// The plainest one where there is a choice.
+// The cell of independent ranks to compare with; where several fit, the one with the fewest
+// options.
 const CellSummary* independent_of(const CellSummary& ddp, const Summary& summary) {
   const CellSummary* best = nullptr;
   for (const CellSummary& other : of_same_workload(summary.cells, ddp.cell)) {
@@ -50,7 +51,7 @@ std::vector<double> means_of(const CellSummary& summary) {
   return means;
 }
 
-// What is 0 in every launch, as copies with --grads=views, is nothing that could be resolved.
+// A part that is 0 in every launch, such as copies with --grads=views, needs no mark.
 std::string mark(const stats::Estimate& seconds) {
   const bool is_absent = seconds.center == 0 && seconds.interval && seconds.interval->low == 0 &&
                          seconds.interval->high == 0;

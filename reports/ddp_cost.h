@@ -11,7 +11,7 @@
 
 namespace tandem::reports {
 
-// What a cell of ddp costs against the same computation without communication.
+// The cost of a cell of ddp against the same computation without communication.
 struct DdpCost {
   const CellSummary* ddp = nullptr;
   const CellSummary* independent = nullptr;
@@ -20,15 +20,15 @@ struct DdpCost {
   std::optional<OwnCosts> parts;  // sum to `missing`; absent where phases were not timed
 };
 
-// One for each measured cell of ddp that has a measured cell of independent ranks with the same
+// The cost of each measured cell of ddp that has a measured cell of independent ranks with the same
 // launch, model, batch, devices, back end, mode, modelled parts, place of input, optimizer, seed
-// and accumulation. Points into the summary, and the summary's document has to live.
+// and accumulation. The result points into the summary, whose document must outlive the result.
 [[nodiscard]] std::vector<DdpCost> ddp_costs(const Summary& summary);
 
-// A row for each of them. No rows where there is none. kDdpCostNote belongs below the table.
+// A row per cost; no rows without costs. kDdpCostNote belongs below the table.
 [[nodiscard]] Table ddp_cost_table(const Summary& summary);
 
-// The same with fewer figures, to fit a terminal's width.
+// The same table with fewer figures, to fit a terminal's width.
 [[nodiscard]] Table brief_ddp_cost_table(const Summary& summary);
 
 inline constexpr std::string_view kDdpCostTitle =

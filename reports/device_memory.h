@@ -10,14 +10,15 @@
 
 namespace tandem::reports {
 
-// Peak bytes by device: of each the most over the cell's launches. Empty where none was told.
+// The peak bytes of each device, the most over the cell's launches; empty where no launch tells
+// peaks.
 [[nodiscard]] std::vector<std::int64_t> peak_memory(const CellSummary& cell);
 
-// Peak of device 0 over the mean peak of the others: 1 where the root bears no more than they.
-// Absent for one device, and where the others have none.
+// The peak of device 0 over the mean peak of the other devices: 1 where the root bears no more than
+// the others. Absent for one device, and where the other devices have no peaks.
 [[nodiscard]] std::optional<double> root_burden(const std::vector<std::int64_t>& peaks);
 
-// A row for each measured cell of several devices.
+// A row per measured cell of several devices.
 [[nodiscard]] Table memory_table(const Summary& summary);
 
 }  // namespace tandem::reports

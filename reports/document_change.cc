@@ -15,7 +15,7 @@
 namespace tandem::reports {
 namespace {
 
-// Of one core, that preset links were scaled to.
+// The speeds of one core that the cell's preset links were scaled to.
 std::set<double> core_speeds(const CellSummary& cell) {
   std::set<double> speeds;
   if (cell.modelled.find("scaled") == std::string::npos) return speeds;
@@ -32,7 +32,7 @@ bool can_be_told(const CellChange& cell) {
          on_one_link(*cell.before, *cell.after);
 }
 
-// "A: drifts: ..."; without the letter where both documents say the same.
+// Adds the cell's marks as "A: drifts: ...", without the letter where both documents have the mark.
 void add_marks(CellChange& cell, const DocumentNames& names) {
   const std::vector<std::string> before = marks_of(*cell.before);
   const std::vector<std::string> after = marks_of(*cell.after);
@@ -58,7 +58,8 @@ void judge(CellChange& cell, double confidence, const ChangeRule& rule) {
   if (is_change && stats::is_beyond(cell.time_ratio, rule.threshold)) {
     cell.remarks.push_back(fmt::format("by more than {:g} %", 100 * rule.threshold));
   }
-  // What so many comparisons at once need of a p, as the intervals do. Ranks know nothing of runs.
+  // The p of a rank test has to meet the confidence that so many intervals need to hold together.
+  // Ranks do not know the deviation between runs.
   if (cell.change == stats::Change::kUnsure && rule.between_runs == 0 &&
       cell.rank_p < 1 - confidence) {
     cell.remarks.push_back(
@@ -66,7 +67,7 @@ void judge(CellChange& cell, double confidence, const ChangeRule& rule) {
   }
 }
 
-// A ratio without an interval, and why.
+// Leaves a ratio without an interval, and says why.
 void leave_unsure(CellChange& cell) {
   cell.time_ratio = stats::ratio_of_medians(cell.after->medians, cell.before->medians);
   cell.time_ratio.interval.reset();

@@ -12,7 +12,7 @@
 namespace tandem::reports {
 namespace {
 
-// "/name:value" and so on; a value may hold slashes, of a file, and colons, of a link.
+// Reads "/name:value" parts; a value may hold slashes, in a file, and colons, in a link.
 std::map<std::string, std::string> options_in(const std::string& text) {
   std::map<std::string, std::string> options;
   std::string last;

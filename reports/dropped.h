@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cells that a sweep names and does not measure, since they make no sense or are ruled out.
+// Cells that a sweep names and does not measure, since the cells make no sense or are ruled out.
 #pragma once
 
 #include <string>
@@ -15,14 +15,14 @@ namespace tandem::reports {
 
 inline constexpr std::string_view kDroppedTitle = "Not measured";
 
-// A row per reason: it, and the names of its cells.
+// A row per reason: the reason and the names of its cells.
 [[nodiscard]] Table dropped_table(const results::SweepInfo& sweep);
 
-// "not measured: 3 cells: single is one device", a line per reason.
+// A line per reason: "not measured: 3 cells: single is one device".
 [[nodiscard]] std::vector<std::string> dropped_lines(const results::SweepInfo& sweep);
 
-// The cell of a name as results::Cell::name() gives it, without its back end, which no name tells;
-// where it is none, a cell of which the model is all of it.
+// The cell of a name by results::Cell::name(), without a back end, which no name tells. A text of
+// another form becomes a cell whose model is the whole text.
 [[nodiscard]] results::Cell cell_named(const std::string& name);
 
 }  // namespace tandem::reports

@@ -8,8 +8,8 @@
 
 namespace tandem::reports {
 
-// The gap at each point of the comparisons where every rung of the ladder was measured: at most
-// four, those on the most devices. `tandem explain` measures what is missing.
+// The gap at each compared point where every rung of the ladder was measured: at most four points,
+// on the most devices. `tandem explain` measures missing rungs.
 [[nodiscard]] std::vector<Explanation> explained_points(const results::Document& document,
                                                         const Summary& summary);
 

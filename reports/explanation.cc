@@ -35,7 +35,8 @@ std::vector<Step> steps_of(const MeasuredLadder& ladder) {
   return steps;
 }
 
-// A cause that can be switched: which rungs tell what removing it first and last saves.
+// A cause with a switch: the rungs whose difference is the time saved by removing the cause first
+// and last.
 struct Cause {
   const char* name;
   Weights first;
@@ -68,7 +69,7 @@ std::vector<Range> ranges_of(const MeasuredLadder& ladder) {
   return ranges;
 }
 
-// The step to the all-reduce cannot be switched elsewhere: it counts as the ladder has it.
+// The step to the all-reduce has no switch, so the step counts as the ladder has it.
 Weights interaction_weights() {
   Weights weights = minus(Rung::kDp, Rung::kProcesses);
   for (const Cause& cause : switchable_causes()) add(weights, cause.first, -1);
@@ -95,8 +96,8 @@ void add_modelled(Explanation& explanation, const MeasuredLadder& ladder) {
   }
 }
 
-// From another implementation's strategy to Tandem's, in two steps that sum to the difference: what
-// the same share of the batch takes longer alone, and what is left.
+// Adds the way from another implementation's strategy to Tandem's, in two steps that sum to the
+// difference: the extra time of one device's share of the batch, and the rest.
 void add_theirs(Explanation& explanation, const MeasuredLadder& ladder, Rung theirs, Rung ours,
                 const std::string& name) {
   if (ladder.find(theirs) == nullptr) return;
@@ -129,7 +130,7 @@ std::vector<PeakMemory> memory_of(const MeasuredLadder& ladder) {
   return peaks;
 }
 
-// The launches of the ladder alone, so that notes speak of nothing else.
+// A document with only the ladder's launches, so that notes concern no other launch.
 results::Document ladder_document(const results::Document& document, const MeasuredLadder& ladder,
                                   int launches) {
   std::set<std::string> names;
@@ -146,7 +147,8 @@ results::Document ladder_document(const results::Document& document, const Measu
   return own;
 }
 
-// Rungs by the plan that measured them: 0 is the sweep itself, then come additions to it.
+// The number of rungs by the plan that measured them: 0 is the sweep itself, then come additions to
+// the sweep.
 std::map<std::size_t, int> rungs_by_plan(const results::SweepInfo& sweep,
                                          const MeasuredLadder& ladder) {
   std::map<std::size_t, int> counts;

@@ -21,7 +21,7 @@ std::string modelled_prefix(const GapQuestion& question) {
   return fmt::format("Modelled link {}{}: ", question.link, is_scaled ? ", scaled" : "");
 }
 
-// The hardware stands above; then what was asked, and the answer before its parts.
+// The question, which follows the hardware and precedes the answer.
 std::string question_text(const Explanation& explanation) {
   const GapQuestion& question = explanation.question;
   std::string text = fmt::format(
@@ -56,7 +56,7 @@ double largest_effect(const std::vector<Step>& steps) {
   return largest;
 }
 
-// The step that has no switch of its own is named for what it is.
+// The step to the all-reduce has no switch of its own, so the remark points to its phases.
 std::string step_remark(const Step& step, const Rung rung) {
   std::string text = remark(step.saves);
   if (rung == Rung::kAllReduce) text += text.empty() ? "by phase below" : ", by phase below";
@@ -182,8 +182,8 @@ Section modelled_section(const Explanation& explanation) {
   return section;
 }
 
-// Kernels hold the interpreter of one device's step as well: torch's calls on a CPU return when the
-// kernel has ended, so that nothing of either hides behind the other.
+// Kernels hold the interpreter in one device's step too: torch's calls on a CPU return when the
+// kernel has ended, so that neither hides behind the other.
 Section theirs_section(const Explanation& explanation) {
   const GapQuestion& question = explanation.question;
   Section section =
@@ -203,7 +203,7 @@ Section theirs_section(const Explanation& explanation) {
   return section;
 }
 
-// What each rung is, so that any of them can be run by hand.
+// The cell of each rung, so that a reader can run any rung by hand.
 Section cells_section(const Explanation& explanation) {
   Section section{.title = "The rungs as measured", .lines = {}, .table = {}};
   section.table.columns = {

@@ -9,14 +9,14 @@
 
 namespace tandem::reports {
 
-// A heading, sentences, and a table, which may have no rows.
+// A heading, sentences, and a table, which may be empty.
 struct Section {
   std::string title;
   std::vector<std::string> lines;
   Table table;
 };
 
-// The explanation in the order in which it is to be read; terminal and Markdown draw the same.
+// The explanation in reading order; terminal and Markdown draw the same sections.
 [[nodiscard]] std::vector<Section> sections_of(const Explanation& explanation);
 
 }  // namespace tandem::reports

@@ -7,10 +7,10 @@
 
 namespace tandem::reports {
 
-// For the terminal; the hardware comes first.
+// The explanation for the terminal; the hardware comes first.
 [[nodiscard]] std::string to_text(const Explanation& explanation);
 
-// The same as explain.md.
+// The explanation as the text of explain.md.
 [[nodiscard]] std::string to_markdown(const Explanation& explanation);
 
 }  // namespace tandem::reports

@@ -25,14 +25,14 @@ Scale time_scale(double seconds) {
   return {1, "s"};
 }
 
-// Four significant digits without an exponent.
+// The value with four significant digits, without an exponent.
 std::string significant(double value) {
   if (value == 0 || !std::isfinite(value)) return fmt::format("{:.0f}", value);
   const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
   return fmt::format("{:.{}f}", value, std::max(0, 3 - magnitude));
 }
 
-// Beyond a factor of a thousand the digits say nothing.
+// The digits of a factor beyond a thousand say nothing.
 std::string factor(double value, int digits) {
   if (value > 1000) return ">1000";
   if (value < 0.001) return "<0.001";
@@ -49,7 +49,7 @@ std::string grouped(double value) {
   return digits;
 }
 
-// Two decimals; more where an end that is not 1 would read as 1.00, which is what decides.
+// Two decimals, or more where an end other than 1 would read as 1.00, since the side of 1 decides.
 int ratio_digits(const stats::Estimate& ratio) {
   if (!ratio.interval) return 2;
   for (const int digits : {2, 3}) {

@@ -26,7 +26,7 @@ const LaunchRecord* largest_launch(const results::Document& document) {
   return largest;
 }
 
-// "0 1: NVIDIA H200, 140 GiB"; GPUs of one kind stand together.
+// The text "0 1: NVIDIA H200, 140 GiB"; GPUs of one kind stand together.
 std::string kinds_text(const LaunchRecord& launch) {
   std::map<std::string, std::vector<std::string>> kinds;
   for (const GpuRecord& gpu : launch.gpus) {
@@ -42,7 +42,7 @@ std::string kinds_text(const LaunchRecord& launch) {
   return join(groups, "; ");
 }
 
-// Of the device that tells any: all have one driver.
+// The driver of the first device that tells one, since all devices share the driver.
 std::string driver_of(const LaunchRecord& launch) {
   for (const GpuRecord& gpu : launch.gpus) {
     if (!gpu.driver.empty()) return gpu.driver;
@@ -60,7 +60,7 @@ std::string places_text(const LaunchRecord& launch) {
   return join(places, ", ");
 }
 
-// "18 NVLinks, peer access, PCIe by NUMA node".
+// The text "18 NVLinks, peer access, PCIe by NUMA node".
 std::string between_text(const GpuPeer& peer) {
   std::vector<std::string> parts;
   if (peer.nvlinks) parts.push_back(count_text(*peer.nvlinks, "NVLink"));
@@ -72,7 +72,7 @@ std::string between_text(const GpuPeer& peer) {
   return join(parts, ", ");
 }
 
-// Pairs that have the same between them stand together.
+// The connections of all pairs; pairs with the same connection stand together.
 std::string matrix_text(const LaunchRecord& launch) {
   std::map<std::string, std::vector<std::string>> pairs;
   for (const GpuRecord& gpu : launch.gpus) {

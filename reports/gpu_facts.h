@@ -9,12 +9,12 @@
 
 namespace tandem::reports {
 
-// What is known of the GPUs of the measured launch that had most of them: where they are, what lies
-// between them, and on which CPUs their threads ran. By name; empty on the host.
+// The facts, by name, about the GPUs of the measured launch with the most GPUs: the GPUs' places,
+// the connections between them, and the CPUs on which their threads ran. Empty on the host.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> gpu_facts(
     const results::Document& document);
 
-// "0-3,8" of 0, 1, 2, 3, 8.
+// The text "0-3,8" for 0, 1, 2, 3, 8.
 [[nodiscard]] std::string ranges_text(const std::vector<int>& ascending);
 
 }  // namespace tandem::reports

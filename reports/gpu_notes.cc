@@ -17,7 +17,7 @@ using results::GpuReading;
 using results::GpuRecord;
 using results::LaunchRecord;
 
-// The measured launches in which any GPU shows `what`.
+// The number of measured launches in which any GPU shows `what`.
 int launches_with(const results::Document& document,
                   const std::function<bool(const LaunchRecord&, const GpuRecord&)>& what) {
   const auto shows = [&](const LaunchRecord& launch) {
@@ -50,7 +50,7 @@ std::set<std::string> slowdowns(const results::Document& document) {
   return reasons;
 }
 
-// What held down the clocks of a GPU at either of its readings, in any launch that measured.
+// The causes that held down a GPU's clocks at either reading, in any measured launch.
 std::set<std::string> seen_slowed(const CellSummary& cell) {
   std::set<std::string> reasons;
   for (const LaunchRecord* launch : cell.measured) {
@@ -59,7 +59,7 @@ std::set<std::string> seen_slowed(const CellSummary& cell) {
   return reasons;
 }
 
-// The lowest and the highest clock that a measured launch ended with.
+// The lowest and the highest clock at the end of the measured launches.
 std::string clocks(const results::Document& document) {
   std::set<double> clocks;
   for (const LaunchRecord& launch : document.launches) {
@@ -71,7 +71,7 @@ std::string clocks(const results::Document& document) {
   return fmt::format("; launches ended at {:.0f} to {:.0f} MHz", *clocks.begin(), *clocks.rbegin());
 }
 
-// The largest share of a launch's measurement for which a cause held a GPU's clocks down.
+// The largest share of a launch's measurement for which one cause held a GPU's clocks down.
 struct Slowdown {
   std::string cause;
   double share = 0;
@@ -82,7 +82,7 @@ Slowdown worst_of(const LaunchRecord& launch) {
   for (const GpuRecord& gpu : launch.gpus) {
     if (gpu.watched_ms.value_or(0) <= 0) continue;
     for (const auto& [cause, ms] : gpu.held_down_ms) {
-      const double share = std::min(1.0, ms / *gpu.watched_ms);  // counters advance in steps
+      const double share = std::min(1.0, ms / *gpu.watched_ms);  // the counters advance in steps
       if (share > worst.share) worst = {cause, share};
     }
   }
@@ -94,7 +94,7 @@ std::string text_of(const Slowdown& slowdown) {
                      std::max(1.0, 100 * slowdown.share));
 }
 
-// By the driver's own counters, which miss nothing between two looks.
+// The driver's own counters tell the time, and miss nothing between two readings.
 void add_time_held_down(std::vector<std::string>& lines, const results::Document& document) {
   Slowdown worst;
   int launches = 0;
@@ -111,7 +111,7 @@ void add_time_held_down(std::vector<std::string>& lines, const results::Document
       count_text(launches, "launch"), text_of(worst)));
 }
 
-// Of the threads that drive a device's computing.
+// Whether a thread that drives the device's computing runs on another NUMA node than the GPU.
 bool is_far(const LaunchRecord& launch, const GpuRecord& gpu) {
   if (!gpu.numa_node) return false;
   return std::any_of(launch.threads.begin(), launch.threads.end(),
@@ -133,7 +133,7 @@ std::string slowdown_mark(const CellSummary& cell) {
     if (own.share > worst.share) worst = own;
   }
   if (worst.share > 0) return "throttled: " + text_of(worst);
-  const std::set<std::string> seen = seen_slowed(cell);  // where the driver counts no time
+  const std::set<std::string> seen = seen_slowed(cell);  // for drivers that count no time
   if (seen.empty()) return "";
   return fmt::format("throttled: {} when it was looked at", fmt::join(seen, ", "));
 }

@@ -9,14 +9,13 @@
 
 namespace tandem::reports {
 
-// What the driver told of the GPUs that makes a reader doubt a figure: clocks held down, other
-// work on them, threads far from them, a GPU divided into instances. A line for each kind; none on
-// the host.
+// A line per kind of doubt that the driver's readings cast on a figure: clocks held down, other
+// work on the GPUs, threads far from the GPUs, a GPU divided into instances. No lines on the host.
 [[nodiscard]] std::vector<std::string> gpu_notes(const results::Document& document);
 
-// Beside the figure: for how much of the measurement the clocks of the GPU that was worst off were
-// held down, and by what; where the driver counts no time, what held them down when it was asked,
-// before and after. Empty: nothing did, or it did not tell.
+// The mark beside a figure: how much of the measurement the clocks of the worst GPU were held down,
+// and by what cause. Where the driver counts no time, the mark names the causes at the readings
+// before and after. Empty where no cause is known.
 [[nodiscard]] std::string slowdown_mark(const CellSummary& cell);
 
 }  // namespace tandem::reports

@@ -12,7 +12,7 @@
 namespace tandem::reports {
 namespace {
 
-// A synchronous cell and the free-running one beside it have the same.
+// The key that a synchronous cell shares with its free-running counterpart.
 std::pair<std::string, std::string> place_of(const CellSummary& summary) {
   results::Cell cell = summary.cell;
   cell.options.erase("free-running");

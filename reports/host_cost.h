@@ -6,8 +6,8 @@
 
 namespace tandem::reports {
 
-// Cells that were measured both step by step and free-running: mean step of either, and what the
-// barrier and the wait of a synchronous step cost, 1 - free / synchronous.
+// A row per cell that was measured step by step and free-running: both mean steps, and the cost of
+// a synchronous step's barrier and wait, 1 - free / synchronous.
 [[nodiscard]] Table mode_table(const Summary& summary);
 
 }  // namespace tandem::reports

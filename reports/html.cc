@@ -16,7 +16,7 @@
 namespace tandem::reports {
 namespace {
 
-// Should anything slip through the escaping: nothing is fetched, whatever the page says.
+// The policy keeps a page from fetching anything, should any text slip through the escaping.
 constexpr std::string_view kHead =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

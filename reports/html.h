@@ -10,11 +10,11 @@ namespace tandem::reports {
 
 // The report as one page that loads nothing: styles, charts and figures are inside. The verdict
 // comes first and, like the tables, needs no script. Tables are cut at some hundred rows and step
-// times are thinned, which the page says where it does; the files beside it have all.
+// times are thinned; the page says where, and the files beside the page have all data.
 [[nodiscard]] std::string to_html(const Report& report);
 
-// Several documents on one page: what changes from the first to the others, and the charts with the
-// curves of all. What each says by itself is on the page of its own.
+// Several documents on one page: the changes from the first document to the others, and charts with
+// the curves of all. Each document's own page has its verdict.
 [[nodiscard]] std::string to_html(const SideBySide& side);
 
 }  // namespace tandem::reports

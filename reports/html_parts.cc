@@ -38,7 +38,7 @@ std::string rows_html(const Table& table) {
   return html;
 }
 
-// A class for the ground's strength: how far the ratio is from 1, in three steps.
+// The class for the strength of the background: the ratio's distance from 1, in three steps.
 std::string shade(const Comparison& pair) {
   if (pair.ddp_verdict == stats::Verdict::kNotResolved) return "open";
   const double factor = std::exp(std::abs(std::log(pair.ddp_speed.center)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to the page: pieces of HTML. Text that is given to them is escaped there; what is named
-// body, or is the result of another piece, is markup already.
+// Private to the page: pieces of HTML. Each piece escapes its text parameters; parameters named
+// body, and the results of other pieces, are markup already.
 #pragma once
 
 #include <string>
@@ -13,35 +13,36 @@
 
 namespace tandem::reports {
 
-// Rows that a table of the page has at most: the files beside it have all.
+// The most rows of a table on the page; the files beside the page have all rows.
 inline constexpr std::size_t kMostRows = 300;
 
-// Text as HTML: markup characters and quotes escaped; what is longer than a few thousand bytes is
-// cut, and says so.
+// The text as HTML, with markup characters and quotes escaped; a text longer than a few thousand
+// bytes is cut, and says so.
 [[nodiscard]] std::string escape_html(const std::string& text);
 
-// An unordered list; nothing without lines.
+// An unordered list; empty without lines.
 [[nodiscard]] std::string list_html(std::string_view kind, const std::vector<std::string>& lines);
 
-// A heading of the second level and what belongs to it; nothing where the body is empty.
+// A heading of the second level and its body; empty where the body is empty.
 [[nodiscard]] std::string section_html(std::string_view id, std::string_view title,
                                        std::string_view hint, const std::string& body);
 
-// A heading of the third level above its panel; nothing where the body is empty.
+// A heading of the third level above a panel with the body; empty where the body is empty.
 [[nodiscard]] std::string block_html(std::string_view id, std::string_view title,
                                      std::string_view hint, const std::string& body);
 
-// At most kMostRows rows, then a line that says how many there are, and which files have all.
+// A table of at most kMostRows rows, then a line with the number of all rows and the files that
+// have all.
 [[nodiscard]] std::string table_html(const Table& table, std::string_view caption,
                                      std::string_view files = "report.md and cells.csv have");
 
-// A place for a chart, with the controls that choose what it shows.
+// A place for a chart, with the controls that choose the chart's curves.
 [[nodiscard]] std::string chart_html(std::string_view id, std::string_view label);
 
-// Links to those sections that are in the markup.
+// Links to the sections in the markup.
 [[nodiscard]] std::string contents_html(const std::string& sections);
 
-// A winner in each cell, by word and figure and by colour.
+// The map with the winner of each cell, as word, figure and colour.
 [[nodiscard]] std::string map_html(const WinMap& map);
 
 }  // namespace tandem::reports

@@ -7,14 +7,14 @@
 
 namespace tandem::reports {
 
-// The option of a cell that another program measured: "torch-2.15.0" is PyTorch's own strategy of
-// that name. Cells without it are Tandem's.
+// The option of a cell that another program measured: "torch-2.15.0" is PyTorch's own strategy with
+// the cell's name. Cells without this option are Tandem's.
 inline constexpr const char* kImplementation = "implementation";
 
-// Empty: Tandem.
+// The cell's implementation; empty for Tandem.
 [[nodiscard]] std::string implementation_of(const results::Cell& cell);
 
-// The same cell as Tandem has it.
+// The same cell with Tandem's implementation.
 [[nodiscard]] results::Cell own_cell(const results::Cell& cell);
 
 }  // namespace tandem::reports

@@ -15,7 +15,7 @@ struct Definition {
   const char* label;
   const char* strategy;
   Options options;
-  bool is_one_share = false;  // of the batch, on one device
+  bool is_one_share = false;  // runs one device's share of the batch, on one device
 };
 
 bool in_processes(const Definition& definition) {
@@ -24,14 +24,14 @@ bool in_processes(const Definition& definition) {
 
 constexpr const char* kAllReduce = "dp-allreduce";
 
-// dp's rungs: its transfers flat and as a tree, and `more`.
+// The options of dp's rungs: kept replicas, transfers as a tree, and `more`.
 Options tree_transfers(const Options& more = {}) {
   Options options{{"replicate", "flat"}, {"broadcast", "tree"}, {"reduce", "tree"}};
   options.insert(more.begin(), more.end());
   return options;
 }
 
-// The all-reduce's rungs: gradients as views of the buckets, and `more`.
+// The options of the all-reduce's rungs: gradients as views of the buckets, and `more`.
 Options views(const Options& more = {}) {
   Options options{{"grads", "views"}};
   options.insert(more.begin(), more.end());
@@ -119,7 +119,7 @@ results::Cell cell_of(const Definition& definition, const GapQuestion& question)
       .devices = definition.is_one_share ? 1 : question.devices,
       .global_batch = question.batch / (definition.is_one_share ? question.devices : 1),
       .options = definition.options};
-  // Not over "scatter": that rung is about where the batch comes from.
+  // A rung's own "scatter" stays, since that rung is about where the batch comes from.
   if (question.input != "host") cell.options.try_emplace("input", question.input);
   if (question.precision != "fp32") cell.options["precision"] = question.precision;
   if (!question.link.empty()) cell.options["link"] = question.link;

@@ -11,7 +11,7 @@
 
 namespace tandem::reports {
 
-// Which gap is to be explained: one point, measured or on models.
+// The gap to explain: one point, measured or modelled.
 struct GapQuestion {
   std::string model;
   std::int64_t batch = 0;  // over all devices
@@ -20,13 +20,14 @@ struct GapQuestion {
   std::string input = "host";  // where a step's batch starts
   std::string precision = "fp32";
   std::string link;               // the link model; empty: none
-  std::string dispatch_cost;      // for the modelled chart; empty: none
-  bool interpreter_lock = false;  // also in that chart
-  // A delay as a check: on device 0 of every rung that has the phase, once per step; empty: none.
+  std::string dispatch_cost;      // dispatch cost of the modelled chart; empty: none
+  bool interpreter_lock = false;  // the lock in the modelled chart
+  // A delay that checks the method: on device 0 of every rung with the phase, once per step; empty:
+  // none.
   std::string plant;
-  // Whose ddp is held against Tandem's, such as "torch-2.15.0"; empty: nobody's.
+  // The implementation whose ddp is compared with Tandem's, such as "torch-2.15.0"; empty: none.
   std::string implementation{};
-  bool implementation_has_dp = false;  // and dp as well: torch's is between GPUs
+  bool implementation_has_dp = false;  // compares dp too, which torch has only on GPUs
 };
 
 // The cells that an explanation needs. The first nine, in this order, are the ladder.
@@ -40,24 +41,25 @@ enum class Rung {
   kBuckets,
   kOverlap,
   kProcesses,
-  // Causes removed from the top of their family alone ...
+  // Each of these rungs removes one cause from the top of its family.
   kTransfersAlone,
   kLossAlone,
   kBucketsAlone,
   kOverlapAlone,
   kProcessesAlone,
-  // ... and put back at its bottom alone.
+  // Each of these rungs puts one cause back at the bottom of its family.
   kThreadsBack,
   kTransfersBack,
   kScatterBack,
   kOneBucketBack,
   kStockDdp,
   kIndependent,
-  // Modelled.
+  // These rungs are modelled.
   kDpDispatch,
   kDdpDispatch,
   kDpLock,
-  // Another implementation's, and on one device's share of the batch both sides' single.
+  // These rungs are another implementation's, and `single` of both sides on one device's share of
+  // the batch.
   kTheirDdp,
   kTheirDp,
   kTheirSingle,
@@ -71,11 +73,11 @@ inline constexpr std::array kLadder{
 
 struct RungCell {
   Rung rung{};
-  std::string label;  // what it changes against the rung above, or what it is
+  std::string label;  // the change against the rung above, or the rung's own name
   results::Cell cell;
 };
 
-// All cells that answer the question, the ladder first; each rung once.
+// All cells that answer the question, the ladder first, each rung once.
 [[nodiscard]] std::vector<RungCell> ladder_cells(const GapQuestion& question);
 
 }  // namespace tandem::reports

@@ -11,11 +11,11 @@ namespace tandem::reports {
 
 inline constexpr std::string_view kLinksTitle = "Copies between devices: GB/s (latency)";
 
-// Rows are where copies begin, columns where they go: "412.5 (6.1 us)". No rows where nothing was
-// measured.
+// The rows are the sources of copies, the columns the destinations: "412.5 (6.1 us)". No rows where
+// nothing was measured.
 [[nodiscard]] Table link_table(const results::LinkMatrix& links);
 
-// What the figures are of; or why there are none.
+// How the links' figures were measured, or why there are none.
 [[nodiscard]] std::string link_note(const results::LinkMatrix& links);
 
 }  // namespace tandem::reports

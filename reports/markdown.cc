@@ -33,7 +33,7 @@ constexpr int kSection = 2;
 constexpr int kBlock = 3;
 constexpr int kPoint = 4;
 
-// With a title of the third level and what explains it.
+// The body below a title of the third level and a hint.
 std::string block(std::string_view title, std::string_view hint, const std::string& body) {
   return headed_markdown(kBlock, title, hinted_markdown(hint, body));
 }
@@ -67,7 +67,7 @@ std::string section_markdown(const Section& section) {
                      list_markdown(section.lines), table.empty() ? "" : "\n", table);
 }
 
-// The answer and the ladder can be seen at once; what is behind them is folded away.
+// The answer and the ladder are visible at once; their details are folded away.
 std::string explained_point(const Explanation& explanation) {
   const std::vector<Section> sections = sections_of(explanation);
   constexpr std::size_t kOpen = 2;
@@ -104,7 +104,7 @@ std::string gap_part(const Report& report) {
                 noted_markdown(table_markdown(twin_table(summary)), twin_note(summary))));
 }
 
-// As a table, unless it is so wide that nobody could read it.
+// The map as a table, unless the table is too wide to read.
 std::string map_piece(const WinMap& map) {
   constexpr std::size_t kMostColumns = 12;
   if (map.batches.size() > kMostColumns) {

@@ -22,7 +22,7 @@ std::string list_markdown(const std::vector<std::string>& lines) {
   return text;
 }
 
-// Indented, which nothing in a line can end, as it could a fence.
+// Code is indented, since no line's content can end an indented block, as a line could end a fence.
 std::string code_markdown(const std::vector<std::string>& lines) {
   std::string text = lines.empty() ? "" : "\n";
   for (std::string line : lines) {

@@ -16,9 +16,9 @@
 namespace tandem::reports {
 namespace {
 
-constexpr double kBar = 1.01;  // what observing may cost, METHODOLOGY "What observing costs"
+constexpr double kBar = 1.01;  // the limit of METHODOLOGY "What observing costs"
 
-// Of a cell with marks and the one without beside it.
+// The identity that a cell with marks shares with the cell without marks.
 CellIdentity without_choice(CellSummary cell) {
   cell.cell.options.erase("phases");
   return identity_of(cell);

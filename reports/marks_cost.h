@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the marks between phases cost the steps that they ride on, where the document has the same
-// steps without: cells that differ in --phases=off alone, and step_bench's pairs (--ab=phases=off).
+// The cost of the marks between phases for the steps that carry them, where the document has the
+// same steps without marks: cells that differ only in --phases=off, and step_bench's pairs
+// (--ab=phases=off).
 #pragma once
 
 #include <string>
@@ -14,14 +15,15 @@ namespace tandem::reports {
 
 struct MarksCost {
   std::string where;      // the cell's name, or the entry of the pairs
-  stats::Estimate ratio;  // step time with marks / without: above 1 is what they cost
+  stats::Estimate ratio;  // step time with marks / without: above 1 is the cost
 };
 
-// Of cells: a ratio of launch medians. Of pairs: the inverse of their ratio, which is without /
-// with. In the document's order, cells first.
+// The costs in the document's order, cells first. A cell's ratio is of launch medians; a pair's
+// ratio is inverted, since step_bench writes without / with.
 [[nodiscard]] std::vector<MarksCost> marks_costs(const Report& report);
 
-// In words, held against the bar of 1 %, or why nothing is known and the command that would tell.
+// Sentences that compare the costs with the bar of 1 %, or that say why no cost is known and which
+// command would tell.
 [[nodiscard]] std::vector<std::string> marks_cost_lines(const Report& report);
 
 }  // namespace tandem::reports

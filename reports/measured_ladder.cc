@@ -13,7 +13,7 @@ using results::LaunchRecord;
 using results::Status;
 
 bool fits(const LaunchRecord& record, const results::Cell& cell) {
-  // A launch that failed may not know what `auto` comes to.
+  // A failed launch may not know the back end that `auto` came to.
   const bool same_backend =
       cell.backend == "auto" || record.cell.backend == cell.backend || record.status != Status::kOk;
   return same_backend && record.mode == "synchronous" && record.cell.name() == cell.name();

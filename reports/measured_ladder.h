@@ -13,16 +13,16 @@
 
 namespace tandem::reports {
 
-// A figure in seconds, or why there is none: "dp failed"; the reason itself is among the notes.
+// A figure in seconds, or why there is none: "dp failed"; the notes have the reason of the failure.
 struct Figure {
   std::optional<stats::Estimate> seconds;
   std::string missing;
 };
 
-// What a sum of rungs' mean steps is made of; each rung once.
+// The factor of each rung's mean step in a sum.
 using Weights = std::map<Rung, double>;
 
-// The mean of `a` minus that of `b`.
+// The weights of the mean of `a` minus the mean of `b`.
 [[nodiscard]] Weights minus(Rung a, Rung b);
 
 // Adds factor * more.
@@ -34,18 +34,18 @@ class MeasuredLadder {
   struct Launches {
     RungCell rung;
     std::vector<const results::LaunchRecord*> measured;
-    int failed = 0;       // of those that have been tried; what is left may be the lucky ones
-    std::string problem;  // why there is none: "failed", "skipped" or "not run"
+    int failed = 0;       // failed launches; the measured ones may be the lucky ones
+    std::string problem;  // why no launch measured: "failed", "skipped" or "not run"
   };
 
   MeasuredLadder(const results::Document& document, const GapQuestion& question);
 
   [[nodiscard]] const std::vector<Launches>& rungs() const { return rungs_; }
-  // Null where the question does not need it.
+  // The rung's launches; null where the question does not need the rung.
   [[nodiscard]] const Launches* find(Rung rung) const;
   [[nodiscard]] bool has(Rung rung) const;
 
-  // Sum of the rungs' mean steps; those that cancel out need not be measured.
+  // The sum of the rungs' mean steps; rungs with weight 0 need no measurement.
   [[nodiscard]] Figure sum(const Weights& weights) const;
 
   // One number per launch.
@@ -56,7 +56,7 @@ class MeasuredLadder {
   std::vector<Launches> rungs_;
 };
 
-// Mean of a launch's samples, seconds.
+// The mean of a launch's samples, seconds.
 [[nodiscard]] double mean_step(const results::LaunchRecord& record);
 
 }  // namespace tandem::reports

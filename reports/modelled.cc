@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* kUsualPrecision = "fp32";
 
-// The option's value; empty where it has its default. "off" is the default of all switches here.
+// The option's value; empty where the option has its default. "off" is the default of all switches
+// read here.
 std::string value_of(const results::Cell& cell, std::string_view option) {
   const auto found = cell.options.find(std::string(option));
   return found == cell.options.end() || found->second == "off" ? "" : found->second;
@@ -30,7 +31,7 @@ std::string modelled_parts(const results::LaunchRecord& record) {
     std::string name = option;
     std::replace(name.begin(), name.end(), '-', ' ');
     parts.push_back(value == "on" ? name : name + " " + value);
-    // A preset stretches time, so that its figures are not those of any machine.
+    // A preset link stretches time, so the cell's figures are not those of any machine.
     if (value.find('@') != std::string::npos) parts.emplace_back("scaled");
   }
   return join(parts.empty() ? record.modelled : parts, ", ");

@@ -35,7 +35,7 @@ std::string who(const std::vector<const CellSummary*>& cells) {
   return cells.size() == 1 ? cells.front()->cell.name() : count_text(std::ssize(cells), "cell");
 }
 
-// "3 cells failed: <reason>", a line per reason.
+// Adds "3 cells failed: <reason>", a line per reason.
 void add_reasons(std::vector<std::string>& lines, const Summary& summary, Status status) {
   std::map<std::string, std::vector<const CellSummary*>> by_reason;
   for (const CellSummary& cell : summary.cells) {
@@ -59,7 +59,7 @@ void add_load(std::vector<std::string>& lines, const results::SweepInfo& sweep) 
       is_merged ? " of the busiest part" : "", load, count_text(context.num_cpus, "CPU")));
 }
 
-// Samples of several nodes are longer than the truth by about this.
+// Warns that samples of several nodes are too long by about the barrier's skew.
 void add_skew(std::vector<std::string>& lines, const results::Document& document) {
   const results::LaunchRecord* worst = nullptr;
   for (const results::LaunchRecord& record : document.launches) {
@@ -76,7 +76,7 @@ void add_skew(std::vector<std::string>& lines, const results::Document& document
       worst->barrier_skew_seconds * 1e6, worst->barrier_skew_uncertainty_seconds * 1e6));
 }
 
-// A line per delay.
+// Adds a line per planted delay.
 void add_planted(std::vector<std::string>& lines, const Summary& summary) {
   std::map<std::string, std::vector<const CellSummary*>> by_delay;
   for (const CellSummary& cell : summary.cells) {
@@ -90,7 +90,7 @@ void add_planted(std::vector<std::string>& lines, const Summary& summary) {
   }
 }
 
-// "warning: <text> (in 3 cells)", a line per text.
+// Adds "warning: <text> (in 3 cells)", a line per text.
 void add_warnings(std::vector<std::string>& lines, const Summary& summary) {
   std::map<std::string, int> cells;
   for (const CellSummary& cell : summary.cells) {
@@ -107,7 +107,7 @@ bool any_measured(const Summary& summary, Predicate predicate) {
                      [&](const CellSummary& cell) { return cell.launches > 0 && predicate(cell); });
 }
 
-// Speed-ups and efficiencies that are not there.
+// Notes missing speed-ups and efficiencies.
 void add_baselines(std::vector<std::string>& lines, const Summary& summary) {
   const auto lacking =
       std::count_if(summary.cells.begin(), summary.cells.end(), [](const CellSummary& cell) {
@@ -120,7 +120,7 @@ void add_baselines(std::vector<std::string>& lines, const Summary& summary) {
       count_text(lacking, "cell")));
 }
 
-// What the marks beside figures mean.
+// Explains the marks beside figures.
 void add_marks(std::vector<std::string>& lines, const results::Document& document,
                const Summary& summary) {
   if (any_measured(summary, [](const CellSummary& cell) { return cell.oversubscribed; })) {
@@ -143,7 +143,7 @@ void add_marks(std::vector<std::string>& lines, const results::Document& documen
 
 int launches_missing(const results::SweepInfo& sweep, const Summary& summary) {
   std::map<std::string, int> added = launches_of_additions(sweep);
-  int unseen = sweep.planned_cells;  // of the sweep itself
+  int unseen = sweep.planned_cells;  // cells of the sweep itself
   int missing = 0;
   for (const CellSummary& cell : summary.cells) {
     const auto place = added.find(cell.cell.name());

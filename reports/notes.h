@@ -12,8 +12,8 @@ namespace tandem::reports {
 // Launches that the plan asks for and that neither ran nor were ruled out by a skipped cell.
 [[nodiscard]] int launches_missing(const results::SweepInfo& sweep, const Summary& summary);
 
-// What stands beside a verdict lest it be misread: an unfinished sweep, cells without a figure and
-// why, marks that any cell carries.
+// The notes beside a verdict that keep readers from misreading it: an unfinished sweep, cells
+// without a figure and the reason, the marks of any cell.
 [[nodiscard]] std::vector<std::string> notes(const results::Document& document,
                                              const Summary& summary);
 

@@ -10,8 +10,8 @@ namespace tandem::reports {
 
 inline constexpr std::string_view kOtherFiguresTitle = "Measured beside the steps";
 
-// A row per entry of another program: who measured it, what, its time and its other figures, or why
-// there are none.
+// A row per entry of another program: the program, the entry's name, time and other figures, or the
+// reason for missing figures.
 [[nodiscard]] Table other_figures_table(const results::Document& document);
 
 }  // namespace tandem::reports

@@ -23,8 +23,8 @@ double compute(const DevicePhases& device) {
 
 double exposed(const DevicePhases& device) { return phase_seconds(device, "exposed_comm"); }
 
-// No rank computes in no time, so that this tells records which have the least of every sample.
-// The least exposed_comm may be 0 in them too.
+// Whether the record has the least of every sample: no rank computes in no time, whereas the least
+// exposed_comm may be 0 in such records too.
 bool has_least(const LaunchRecord& record) { return record.least_compute_seconds > 0; }
 
 double least_of_means(const LaunchRecord& record, OfDevice value) {
@@ -37,8 +37,8 @@ double least_compute(const LaunchRecord& record) {
   return has_least(record) ? record.least_compute_seconds : least_of_means(record, compute);
 }
 
-// Of two ranks, the late one computes longer and the other one waits for it: either way the
-// critical rank's sum of both is longer than it would be among equals.
+// The later of two ranks computes longer and the other rank waits for the late one: either way the
+// critical rank's sum of both is longer than among equal ranks.
 double skew(const LaunchRecord& record) {
   const DevicePhases& critical = *critical_device(record);
   return compute(critical) + exposed(critical) - least_compute(record) - least_exposed(record);
@@ -70,7 +70,7 @@ std::optional<OwnCosts> own_costs(const Launches& ddp, const Launches& independe
   const auto more = [&](OfLaunch value) {
     return stats::difference_of_means(values(ddp, value), values(independent, value));
   };
-  // Independent ranks neither communicate nor have buckets.
+  // ddp alone has these parts: independent ranks neither communicate nor have buckets.
   const auto own = [&](OfLaunch value) { return stats::center_of_means(values(ddp, value)); };
   return OwnCosts{.exposed_transfer = own(least_exposed),
                   .skew = more(skew),

@@ -9,26 +9,27 @@
 
 namespace tandem::reports {
 
-// What ddp takes more than the same without communication, seconds per step. The parts sum to the
-// difference of the two mean steps.
+// The extra time of ddp over the same computation without communication, seconds per step. The
+// parts sum to the difference of the two mean steps.
 struct OwnCosts {
-  stats::Estimate exposed_transfer;  // the least exposed_comm of all ranks: it waits for nobody
-  // What the critical rank has of forward, backward and exposed_comm beyond the least of all
-  // ranks, minus the same of independent ranks, whose slowest one ends their step too.
+  stats::Estimate exposed_transfer;  // the least exposed_comm of all ranks, which holds no wait
+  // The excess of the critical rank's forward, backward and exposed_comm over the least of all
+  // ranks, minus the same excess of independent ranks, whose slowest rank ends their step too.
   stats::Estimate skew;
-  stats::Estimate contention;  // the least forward + backward of all ranks, slowed
+  stats::Estimate contention;  // growth of the least forward + backward of all ranks
   stats::Estimate bucket_copies;
-  stats::Estimate rest;  // input, loss, update, in no phase
+  stats::Estimate rest;  // growth of input, loss, update and time in no phase
 };
 
-// Both lists hold launches of one cell that measured. Absent where either list is empty or holds a
-// launch without phases.
+// The parts of ddp's extra time. Both lists hold measured launches of one cell. Absent where either
+// list is empty or holds a launch without phases.
 [[nodiscard]] std::optional<OwnCosts> own_costs(
     const std::vector<const results::LaunchRecord*>& ddp,
     const std::vector<const results::LaunchRecord*>& independent);
 
-// The least exposed_comm of all ranks in seconds per step: of every sample, where the record has it
-// (schema 1.2.0), else of each rank's mean over the launch. The launch has to have phases.
+// The least exposed_comm of all ranks in seconds per step: the least of every sample, where the
+// record has it (schema 1.2.0), else the least of the ranks' means over the launch. The launch must
+// have phases.
 [[nodiscard]] double least_exposed(const results::LaunchRecord& record);
 
 }  // namespace tandem::reports

@@ -62,7 +62,8 @@ std::vector<std::string> phase_names(const std::vector<PageSource>& sources) {
   return in_step_order({names.begin(), names.end()});
 }
 
-// By name; a stacked bar has no room for a negative remainder, which the table shows.
+// The phase times by name. A stacked bar has no room for a negative remainder, which the table
+// shows.
 Json phases_of(const CellSummary& cell, const std::vector<std::string>& names) {
   Json list = Json::array();
   for (const std::string& name : names) {
@@ -76,7 +77,7 @@ Json phases_of(const CellSummary& cell, const std::vector<std::string>& names) {
   return list;
 }
 
-// Every k-th sample of each launch, the least k that keeps to the limit.
+// Every k-th sample of each launch, with the least k that keeps to the limit.
 Json samples_of(const CellSummary& cell, std::size_t limit) {
   const auto all = static_cast<std::size_t>(cell.samples);
   const std::size_t stride = std::max<std::size_t>(1, (all + limit - 1) / limit);
@@ -97,10 +98,11 @@ std::size_t count_of(const Json& launches) {
   return count;
 }
 
-// What the cell's devices would do if each were as fast as `single` with this batch.
+// Adds the throughput that the cell's devices would have if each were as fast as `single` with this
+// batch.
 void add_ideal(Json& json, const char* name, const CellSummary& cell, std::int64_t batch,
                const Summary& summary) {
-  if (!implementation_of(cell.cell).empty()) return;  // the line is that of Tandem's single
+  if (!implementation_of(cell.cell).empty()) return;  // the line is Tandem's single
   const CellSummary* one = cell.cell.strategy == "single" && batch == cell.cell.global_batch
                                ? &cell
                                : baseline_of(cell, batch, summary.cells);
@@ -141,7 +143,7 @@ Json place_of(const CellSummary& cell, const std::string& letter, Texts& texts) 
   return json;
 }
 
-// `limits.samples` is of all cells so far together.
+// `limits.samples` limits the samples of all cells added so far.
 void add_cells(Json& list, const PageSource& source, const std::vector<std::string>& phases,
                Texts& texts, const PageLimits& limits, PageData& told) {
   const Summary& summary = source.report->summary;
@@ -166,7 +168,7 @@ void add_cells(Json& list, const PageSource& source, const std::vector<std::stri
   }
 }
 
-// Entries of one document's list, told apart from those of others.
+// Appends the entries of one document, with the document's letter in front of each label.
 void append(Json& list, Json entries, const char* key, const std::string& letter) {
   for (Json& entry : entries) {
     if (!letter.empty()) entry[key] = letter + ": " + entry[key].get<std::string>();
@@ -209,7 +211,7 @@ PageData page_data(const std::vector<PageSource>& sources, const PageLimits& lim
   const std::size_t count = sources.size();
   for (std::size_t i = 0; i < count; ++i) {
     const PageSource& source = sources[i];
-    PageLimits own = limits;  // so that the first document does not take what is the last one's
+    PageLimits own = limits;  // keeps the first document from taking the last one's share
     own.samples = limits.samples * (i + 1) / count;
     const Summary& summary = source.report->summary;
     add_cells(cells, source, phases, texts, own, data);

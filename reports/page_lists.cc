@@ -42,13 +42,13 @@ Json bucket_points(const CollectiveTimes& times) {
   return points;
 }
 
-// The bytes in "all_reduce/bytes:1048576/..."; 0 without.
+// The bytes in "all_reduce/bytes:1048576/..."; 0 where the name has none.
 double bytes_in(const std::string& name) {
   const std::size_t place = name.find("bytes:");
   return place == std::string::npos ? 0 : std::strtod(name.c_str() + place + 6, nullptr);
 }
 
-// collective_bench's, one curve for the names that differ in bytes alone.
+// Adds collective_bench's curves, one for all names that differ only in their bytes.
 void add_bench_wires(Json& list, const results::Document& document) {
   std::map<std::string, Json> curves;
   for (const results::OtherEntry& entry : document.others) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to the page: those parts of its data that are lists of their own; page_data.cc tells
-// their form.
+// Private to the page: the parts of its data that are separate lists; page_data.cc documents their
+// form.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,14 @@ namespace tandem::reports {
 
 using Json = nlohmann::ordered_json;
 
-// Six digits: more than any figure here means, and half the bytes.
+// The value to six digits: more digits than any figure of the page means, and half the bytes.
 [[nodiscard]] double brief(double value);
 
-// Centre, low and high end; "unbounded" after them tells why there are no ends.
+// The centre, low and high end; a following "unbounded" tells why the ends are missing.
 [[nodiscard]] Json triple(const stats::Estimate& estimate, double scale = 1);
 
-// At most so many comparisons: those on the most devices, so that what is left out says least.
+// At most `most` comparisons, on the most devices first, since comparisons on few devices say
+// least.
 [[nodiscard]] Json pairs_json(const Summary& summary, std::size_t most);
 
 [[nodiscard]] Json buckets_json(const Summary& summary);

@@ -34,7 +34,7 @@ bool any_cell(const Summary& summary) {
                      [](const CellSummary& cell) { return cell.launches > 0; });
 }
 
-// Two choices at one point, and the ratios of either.
+// The section on algorithm against launch: the two choices at one point, and the ratios of either.
 std::string corners(const Summary& summary) {
   const std::string table = table_html(two_by_two_table(summary), kCornersTitle);
   if (table.empty()) return "";
@@ -75,7 +75,7 @@ std::string twin_block(const Summary& summary) {
                     table_html(twin_table(summary), kTwinTitle));
 }
 
-// A model may have a hundred buckets: they are folded away.
+// A model may have a hundred buckets, so the table of buckets is folded away.
 std::string collectives_block(const Summary& summary) {
   const std::string table = table_html(collective_table(summary), kCollectivesTitle);
   if (table.empty()) return "";

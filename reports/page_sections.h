@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to the page: its sections, each as HTML, empty where the results have nothing for it.
+// Private to the page: its sections as HTML; a section without results is empty.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace tandem::reports {
 
-// Hardware and verdict of one report.
+// The hardware and verdict of one report.
 [[nodiscard]] std::string verdict_section(const Report& report);
 [[nodiscard]] std::string advice_section(const Report& report);
 [[nodiscard]] std::string scaling_section(const Report& report);

@@ -24,7 +24,7 @@ std::string machine_html(const Report& report) {
   return html + "</dl></div>\n";
 }
 
-// What was run, so that it can be again.
+// The commands of the measurement, so that a reader can repeat the measurement.
 std::string reproduce_html(const results::SweepInfo& sweep) {
   std::string html = fmt::format("<p class=\"hint\">{}</p>\n<pre>{}</pre>\n", kReproduceHint,
                                  escape_html(join(reproduce_commands(sweep), "\n")));

@@ -13,7 +13,7 @@ namespace {
 
 using results::LaunchRecord;
 
-// Of the critical device.
+// The mean seconds of a phase on the critical device.
 double phase(const LaunchRecord& record, const std::string& name) {
   return phase_seconds(*critical_device(record), name);
 }

@@ -9,12 +9,12 @@
 namespace tandem::reports {
 
 // The step from dp's last rung to the all-reduce, by phase of the critical devices: differences of
-// phase means, dp's reduction set against the exposed all-reduce, and last what is in no phase, so
-// that they sum to the step. Empty where phases were not timed.
+// phase means, where dp's reduction is compared with the exposed all-reduce, and the time in no
+// phase last, so that the effects sum to the step. Empty where phases were not timed.
 [[nodiscard]] std::vector<Effect> replication_by_phase(const MeasuredLadder& ladder);
 
-// What ddp as torch has it takes more than independent processes, in parts that sum to it: those of
-// own_costs(). Empty where phases were not timed or a rung is missing.
+// The extra time of ddp as torch has it over independent processes, in the parts of own_costs(),
+// which sum to that time. Empty where phases were not timed or a rung is missing.
 [[nodiscard]] std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder);
 
 }  // namespace tandem::reports

@@ -9,7 +9,7 @@
 namespace tandem::reports {
 namespace {
 
-// Names as the results carry them. Copied, since reports see the document alone.
+// The names of the phases in the results, copied since reports read only the document.
 constexpr std::array<std::string_view, 17> kStepOrder{
     "launch",  "check",        "scatter", "input",        "buffers",  "replicate",
     "forward", "gather",       "loss",    "scatter_grad", "backward", "bucket_copy",

@@ -9,13 +9,13 @@
 
 namespace tandem::reports {
 
-// The device whose phases a launch is shown by: of each sample the critical one (the root where
-// there is one, else the slowest), so that with the remainder they add up to the mean step. Of
+// The device whose phases stand for a launch: the critical device of each sample (the root where
+// there is one, else the slowest device), so that phases and remainder add up to the mean step. In
 // records before schema 1.2.0 the root, else the device with the longest mean span, which need not
-// be the slowest of every sample. Null where no phases were timed.
+// be the slowest in every sample. Null where no phases were timed.
 [[nodiscard]] const results::DevicePhases* critical_device(const results::LaunchRecord& record);
 
-// Whether there are launches and each of them has phases.
+// Whether the list has launches and each launch has phases.
 [[nodiscard]] bool have_phases(const std::vector<const results::LaunchRecord*>& launches);
 
 // Mean seconds per step of a phase; 0 where the device does not have it.
@@ -25,7 +25,7 @@ namespace tandem::reports {
 [[nodiscard]] std::vector<PhaseMean> mean_phases(
     const std::vector<const results::LaunchRecord*>& launches);
 
-// Their names, in the order of a step.
+// The names of the phases, in the order of a step.
 [[nodiscard]] std::span<const std::string_view> step_phases();
 
 // Puts phase names into the order of a step; unknown names come last.

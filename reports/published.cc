@@ -15,7 +15,7 @@
 namespace tandem::reports {
 namespace {
 
-// What of these results belongs beside a published figure.
+// The figure of these results that stands beside a published figure.
 enum class Here { kBusBandwidth, kWeakEfficiency, kDdpOverDp };
 
 struct Published {
@@ -43,7 +43,8 @@ constexpr std::array<Published, 6> kPublished{{
      "one user's trainer", "pytorch/pytorch, issue 65936, a comment", Here::kDdpOverDp},
 }};
 
-// Of GPUs, measured, in the mode that has a figure per step.
+// Whether the cell was measured on GPUs, in the mode that has a figure per step, with nothing
+// modelled or planted.
 bool counts(const CellSummary& cell) {
   return cell.cell.backend == "cuda" && cell.launches > 0 && cell.mode == "synchronous" &&
          implementation_of(cell.cell).empty() && cell.modelled.empty() && cell.planted.empty() &&

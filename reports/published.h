@@ -6,8 +6,8 @@
 
 namespace tandem::reports {
 
-// Figures that others published, each with its source, beside the same figure of these results, or
-// why the two are not comparable.
+// A row per published figure with its source, beside the same figure of these results, or why the
+// two cannot be compared.
 [[nodiscard]] Table published_table(const Report& report);
 
 }  // namespace tandem::reports

@@ -33,7 +33,7 @@ std::string loads_text(const std::vector<double>& loads) {
   return join(parts, ", ");
 }
 
-// By launch, since each may sit on other cores.
+// The ping-pong times over all launches, since each launch may run on other cores.
 std::string ping_pong_text(const results::Document& document) {
   std::vector<double> times;
   for (const results::LaunchRecord& record : document.launches) {
@@ -48,14 +48,14 @@ std::string ping_pong_text(const results::Document& document) {
   return fmt::format("{} to {} ns over launches", low, high);
 }
 
-// Keys of results.json that repeat a fact that is shown, or speak of the file alone.
+// Whether a key of results.json repeats a fact that the report shows, or concerns only the file.
 bool says_nothing_new(const std::string& key) {
   constexpr std::array<std::string_view, 3> kKeys{"tandem_cores", "tandem_cpu_model",
                                                   "tandem_cpu_time"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
-// "tandem_version" as "tandem version".
+// The key "tandem_version" as "tandem version".
 std::string readable(std::string key) {
   std::replace(key.begin(), key.end(), '_', ' ');
   return key;

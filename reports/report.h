@@ -13,7 +13,7 @@
 
 namespace tandem::reports {
 
-// Everything that the terminal, Markdown, CSV and HTML show, worked out once so that they agree.
+// The content that the terminal, Markdown, CSV and HTML show, computed once so that all agree.
 struct Report {
   results::Document document;
   Summary summary;
@@ -24,10 +24,10 @@ struct Report {
 
 [[nodiscard]] Report make_report(results::Document document);
 
-// How the figures came about, a sentence each.
+// Sentences that say how the figures were obtained.
 [[nodiscard]] std::vector<std::string> method_lines(const Report& report);
 
-// The machine's facts, as name and value.
+// The machine's facts, by name.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> machine_lines(const Report& report);
 
 }  // namespace tandem::reports

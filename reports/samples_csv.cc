@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kPartBytes = std::size_t{1} << 16;
 
-// In the fewest digits that read as the same number. Millions of them are written.
+// Appends the fewest digits that read back as the same number, without a stream, since there are
+// millions of samples.
 template <class Number>
 void append(std::string& text, Number value) {
   std::array<char, 32> digits;
@@ -22,7 +23,7 @@ void append(std::string& text, Number value) {
   text.append(digits.data(), written.ptr);
 }
 
-// All that stands before a sample's number.
+// The columns before a sample's number.
 std::string launch_part(const CellSummary& cell, const results::LaunchRecord& record) {
   std::vector<std::string> fields = cell_columns(cell);
   for (std::string& mark : mark_columns(cell)) fields.push_back(std::move(mark));

@@ -6,11 +6,11 @@
 
 namespace tandem::reports {
 
-// One tidy table: a row per timed step, in parts, since there may be millions. First the columns
-// that name the cell, as in cells.csv; then what must not share a curve with measured times; then
-// launch_index, sample (0-based, in the order in which they ran) and step_s, the time in seconds to
-// the last digit that results.json has. Free-running, a sample is the mean of a batch of steps.
-// Launches that did not measure have no rows.
+// One tidy table with a row per timed step, written in parts, since there may be millions. The
+// columns that name the cell come first, as in cells.csv; then the marks that keep a cell off a
+// curve of measured times; then launch_index, sample (0-based, in the order of the run) and step_s,
+// the time in seconds to the last digit of results.json. In free-running mode a sample is the mean
+// of a batch of steps. Launches that did not measure have no rows.
 void write_samples_csv(const results::TextSink& sink, const Summary& summary);
 
 }  // namespace tandem::reports

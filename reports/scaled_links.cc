@@ -13,7 +13,7 @@ namespace {
 
 using results::LaunchRecord;
 
-// As the cell asks for it, "pcie4@a100-fp32"; empty for a literal link and for none.
+// The preset in the cell's options, "pcie4@a100-fp32"; empty for a literal link and without a link.
 std::string preset_of(const LaunchRecord& record) {
   const auto link = record.cell.options.find("link");
   const bool is_preset =
@@ -21,7 +21,8 @@ std::string preset_of(const LaunchRecord& record) {
   return is_preset && record.status == results::Status::kOk ? link->second : "";
 }
 
-// "link pcie4@a100-fp32 (scaled: K = 217; ...)", as the launch said; empty where it said nothing.
+// The launch's notice "link pcie4@a100-fp32 (scaled: K = 217; ...)"; empty where the launch has
+// none.
 std::string notice_of(const LaunchRecord& record) {
   for (const std::string& text : record.modelled) {
     if (text.starts_with("link ")) return text;
@@ -40,7 +41,7 @@ std::string in_one_line(const std::set<std::string>& notices) {
 
 std::vector<std::string> scaled_link_notes(const results::Document& document) {
   std::map<std::string, std::set<std::string>> notices;  // by preset
-  std::set<double> speeds;                               // of one core
+  std::set<double> speeds;                               // speeds of one core
   for (const LaunchRecord& record : document.launches) {
     const std::string preset = preset_of(record);
     if (preset.empty()) continue;

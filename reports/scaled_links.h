@@ -8,9 +8,8 @@
 
 namespace tandem::reports {
 
-// What the preset links of a document came to: a line per link with K and the link that was
-// modelled, and a warning where its launches were not all scaled to one core speed. Empty where no
-// launch that measured had a preset.
+// A line per preset link of a document, with K and the modelled link, and a warning where its
+// launches were not all scaled to one core speed. Empty where no measured launch had a preset.
 [[nodiscard]] std::vector<std::string> scaled_link_notes(const results::Document& document);
 
 }  // namespace tandem::reports

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to the page and its Markdown: titles of sections, and what has to be said below them, so
-// that both say the same. What is said of a chart's looks stands with the page.
+// Private to the page and its Markdown: the titles of sections and the notes below them, so that
+// both say the same. Notes about a chart's looks stand with the page.
 #pragma once
 
 #include <string_view>

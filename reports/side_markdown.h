@@ -7,10 +7,11 @@
 
 namespace tandem::reports {
 
-// Documents side by side as Markdown: which they are, what changes, and which cells are not in all.
+// Documents side by side as Markdown: the documents, the changes, and the cells that some documents
+// lack.
 [[nodiscard]] std::string to_markdown(const SideBySide& side);
 
-// The same for the terminal, shorter.
+// The same content for the terminal, shorter.
 [[nodiscard]] std::string to_terminal(const SideBySide& side);
 
 }  // namespace tandem::reports

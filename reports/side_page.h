@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to the page: what it says of several documents.
+// Private to the page: the text about several documents.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace tandem::reports {
 
-// What changed in a sentence per document, and what speaks against believing it.
+// A sentence per document about its changes, and the reasons to doubt these changes.
 [[nodiscard]] std::string side_header(const SideBySide& side);
 
 // All sections: tables, charts with the curves of all documents, trust.

@@ -19,7 +19,7 @@ using Align = Table::Align;
 
 constexpr const char* kAbsent = "-";
 
-// By A's cell, what each further document changes; null where it has no such cell.
+// The changes of each further document, by A's cell; null where a document lacks the cell.
 std::map<const CellSummary*, std::vector<const CellChange*>> changes_of(const SideBySide& side) {
   std::map<const CellSummary*, std::vector<const CellChange*>> found;
   for (std::size_t i = 0; i < side.changes.size(); ++i) {
@@ -36,8 +36,8 @@ bool has(const CellChange& cell, const std::string& remark) {
   return std::find(cell.remarks.begin(), cell.remarks.end(), remark) != cell.remarks.end();
 }
 
-// What a remark of the pair with document `name` is called among those of several pairs: one that
-// names a document already, or that all pairs have, needs no letter.
+// The remark with the letter of document `name`; a remark that names a document already, or that
+// all pairs have, needs no letter.
 std::string attributed(const std::string& remark, const std::string& name,
                        const std::vector<const CellChange*>& row) {
   const bool is_told = remark.starts_with(letter(0) + ": ") || remark.starts_with(name + ": ");
@@ -47,7 +47,7 @@ std::string attributed(const std::string& remark, const std::string& name,
   return is_told || is_alike ? remark : fmt::format("{}: {}", name, remark);
 }
 
-// Remarks of all pairs, each once.
+// The remarks of all pairs, each once.
 std::string remarks_of(const std::vector<const CellChange*>& row) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < row.size(); ++i) {
@@ -82,7 +82,7 @@ std::vector<std::string> side_row(const CellSummary& first,
   return row;
 }
 
-// A cell in words: its name, and what the name does not tell.
+// The cell's name, and in words the conditions that the name does not tell.
 std::string words_of(const CellIdentity& identity) {
   const auto& [name, backend, mode, modelled, planted] = identity;
   std::string text = name + ", " + backend;
@@ -92,7 +92,7 @@ std::string words_of(const CellIdentity& identity) {
   return text;
 }
 
-// Names of cells that were tried in vain, with mode and why: such cells know no back end.
+// The reasons of cells without a figure, by name and mode, since such cells know no back end.
 using Failures = std::map<std::tuple<std::string, std::string>, std::string>;
 
 struct Presence {
@@ -129,7 +129,7 @@ Table lettered(const SideBySide& side, const std::string& first) {
 
 using Facts = std::map<std::string, std::string>;
 
-// All names in their order of appearance, whichever machine has them.
+// All names of facts in order of appearance, over all machines.
 std::vector<std::string> names_of(const std::vector<Facts>& machines, const SideBySide& side) {
   std::vector<std::string> names;
   std::set<std::string> seen;

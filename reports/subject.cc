@@ -16,7 +16,7 @@ namespace tandem::reports {
 
 results::MachineFacts machine_of(const results::Document& document) {
   results::MachineFacts machine;
-  std::map<std::string, std::string> others;  // libraries that another implementation has beside
+  std::map<std::string, std::string> others;  // libraries of another implementation
   for (const results::LaunchRecord& record : document.launches) {
     if (record.status != results::Status::kOk) continue;
     const bool is_own = implementation_of(record.cell).empty();
@@ -29,7 +29,7 @@ results::MachineFacts machine_of(const results::Document& document) {
 
 namespace {
 
-// " on 2 nodes (a, b)"; nothing for one.
+// The text " on 2 nodes (a, b)"; empty for one node.
 std::string where(const results::MachineFacts& machine) {
   if (machine.hosts.size() < 2) return "";
   return fmt::format(" on {} ({})", count_text(std::ssize(machine.hosts), "node"),

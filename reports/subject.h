@@ -8,10 +8,10 @@
 
 namespace tandem::reports {
 
-// The first words of every verdict: the hardware that the figures are of, without a full stop.
+// The first words of every verdict: the hardware behind the figures, without a full stop.
 [[nodiscard]] std::string subject(const results::Document& document, const Summary& summary);
 
-// Machine facts of the launch that saw the most cores, empty ones where none measured.
+// The machine facts of the launch that saw the most cores; empty where no launch measured.
 [[nodiscard]] results::MachineFacts machine_of(const results::Document& document);
 
 }  // namespace tandem::reports

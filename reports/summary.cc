@@ -19,7 +19,7 @@ namespace {
 using results::LaunchRecord;
 using results::Status;
 
-// The order of a table: workloads first, then devices, then from the bound to the wrapped.
+// The order of a table: workloads first, then devices, then strategies from the bound to ddp.
 auto order_of(const CellSummary& summary) {
   constexpr std::array<std::string_view, 6> kStrategies{"single",       "independent",   "dp",
                                                         "dp-allreduce", "ddp-replicate", "ddp"};
@@ -115,8 +115,8 @@ void fill_speedups(std::vector<CellSummary>& cells) {
   }
 }
 
-// Every launch of a sweep but those before the peak was measured holds it; it is of the machine,
-// not of the cell.
+// The peak belongs to the machine: only launches before its measurement lack the peak, so all cells
+// get the peak that any launch has.
 void fill_peaks(std::vector<CellSummary>& cells, const std::vector<LaunchRecord>& launches) {
   std::map<std::pair<std::string, std::string>, double> peaks;  // by back end and precision
   for (const LaunchRecord& record : launches) {
@@ -129,8 +129,8 @@ void fill_peaks(std::vector<CellSummary>& cells, const std::vector<LaunchRecord>
   }
 }
 
-// The one back end that measured, "" where there are several. Launches that never began carry what
-// was asked for, "auto"; they belong to that one.
+// The one back end that measured, or "" where several did. Launches that never began carry the
+// requested "auto" and belong to that back end.
 std::string only_backend(const std::vector<LaunchRecord>& launches) {
   std::string found;
   for (const LaunchRecord& record : launches) {
@@ -141,7 +141,7 @@ std::string only_backend(const std::vector<LaunchRecord>& launches) {
   return found;
 }
 
-// Whether `few` has fewer options than `many`, and the same values of those.
+// Whether `few` has fewer options than `many`, with the same values.
 bool is_subset(const results::Cell& few, const results::Cell& many) {
   return few.options.size() < many.options.size() &&
          std::includes(many.options.begin(), many.options.end(), few.options.begin(),
@@ -154,8 +154,8 @@ bool same_point(const CellSummary& a, const CellSummary& b) {
          a.modelled == b.modelled && same_question(a.cell, b.cell);
 }
 
-// Variants of dp, and of ddp, are compared only where the strategy itself, with the fewest options,
-// is absent: the folder of `tandem explain` holds many of them.
+// Whether no measured variant with fewer options exists. Other variants of dp and ddp are not
+// compared, since the folder of `tandem explain` holds many of them.
 bool is_plainest(const CellSummary& summary, const std::vector<CellSummary>& cells) {
   const auto near = of_same_workload(cells, summary.cell);
   return std::none_of(near.begin(), near.end(), [&](const CellSummary& other) {
@@ -164,7 +164,8 @@ bool is_plainest(const CellSummary& summary, const std::vector<CellSummary>& cel
   });
 }
 
-// Measured, the strategy itself, and without a planted delay, which is no figure of any machine.
+// Whether the cell measured, is the plain strategy, and has no planted delay, whose figure fits no
+// machine.
 bool is_comparable(const CellSummary& summary, std::string_view strategy,
                    const std::vector<CellSummary>& cells) {
   return summary.cell.strategy == strategy && summary.launches > 0 &&
@@ -232,7 +233,7 @@ std::span<const CellSummary> of_same_workload(std::span<const CellSummary> cells
 }
 
 Summary summarize(const results::Document& document) {
-  // Modes never share a figure: a step without a barrier is another quantity.
+  // Modes never share a figure, since a step without a barrier is another quantity.
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<const LaunchRecord*>>
       groups;
   const std::string measured = only_backend(document.launches);

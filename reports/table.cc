@@ -10,7 +10,7 @@ namespace tandem::reports {
 namespace {
 
 std::size_t width_of(std::string_view text) {
-  // Bytes that do not continue a UTF-8 sequence.
+  // Only bytes that do not continue a UTF-8 sequence count.
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
@@ -25,7 +25,7 @@ std::vector<std::size_t> widths_of(const Table& table) {
   return widths;
 }
 
-// A line end would break the table, an escape sequence could do worse to a terminal.
+// A line end would break the table, and an escape sequence could do worse to a terminal.
 std::string printable(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';

@@ -6,7 +6,7 @@
 
 namespace tandem::reports {
 
-// Text in rows and columns, to be drawn by one of several hands.
+// Text in rows and columns, which several formats draw.
 struct Table {
   enum class Align { kLeft, kRight };
   struct Column {
@@ -18,10 +18,11 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 
-// Columns padded with spaces; a rule under the titles. Width counts code points.
+// The table as columns padded with spaces, with a rule under the titles. The width counts code
+// points.
 [[nodiscard]] std::string to_text(const Table& table);
 
-// GitHub's Markdown; pipes, backslashes, line ends and markup in cells are escaped.
+// The table as GitHub's Markdown; pipes, backslashes, line ends and markup in cells are escaped.
 [[nodiscard]] std::string to_markdown(const Table& table);
 
 [[nodiscard]] std::string escape_markdown(const std::string& text);

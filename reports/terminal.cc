@@ -27,7 +27,7 @@ std::string table_text(Table table) {
          fmt::format("the first {} of {} rows; report.md has all\n", kMostRows, rows);
 }
 
-// A heading, the table and what has to stand below it; nothing where there are no rows.
+// A heading, the table and the note below the table; empty where the table has no rows.
 std::string block(std::string_view heading, Table table, std::string_view note = "") {
   if (table.rows.empty()) return "";
   const std::string below = note.empty() ? "" : fmt::format("{}\n", note);

@@ -7,8 +7,8 @@
 
 namespace tandem::reports {
 
-// For the terminal: the verdict and what to do, then the tables behind them, at most some dozen
-// rows of each; the files beside it have all.
+// The report for the terminal: the verdict and the advice, then their tables, at most some dozen
+// rows each; the files of the report have all rows.
 [[nodiscard]] std::string to_terminal(const Report& report);
 
 }  // namespace tandem::reports

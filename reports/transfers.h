@@ -8,13 +8,13 @@
 
 namespace tandem::reports {
 
-// What an option of dp that stands for whatever the machine has, "broadcast" or "reduce", came to
-// in the cell's measured launches: "sequential", "tree", "collective". Empty: not told, as in
-// results of before schema 1.4.0.
+// The values that an option of dp with a machine's choice, "broadcast" or "reduce", took in the
+// cell's measured launches: "sequential", "tree", "collective". Empty where the records do not
+// tell, as before schema 1.4.0.
 [[nodiscard]] std::set<std::string> settled(const CellSummary& cell, const std::string& option);
 
-// Beside the figure: that weights or gradients travelled by collectives though the cell's name does
-// not say so, or not alike in all launches. Empty: neither.
+// The mark beside a figure that says that weights or gradients travelled by collectives though the
+// cell's name does not say so, or not alike in all launches. Empty where neither is the case.
 [[nodiscard]] std::string transfers_mark(const CellSummary& cell);
 
 }  // namespace tandem::reports

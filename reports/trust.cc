@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kBooksBar = 0.02;  // remainder above which a cell is flagged
 
-// How far the books close: the remainder's share over cells with phases.
+// How far the phases account for the steps: the remainder's share over cells with phases.
 std::string books_line(const Summary& summary) {
   int timed = 0;
   int flagged = 0;
@@ -64,7 +64,7 @@ std::string counts_line(const Summary& summary) {
       summary.cells.size(), failed, skipped);
 }
 
-// Timed launches compare no numbers; some look for NaN and infinity.
+// Timed launches compare no numbers; some launches search for NaN and infinity.
 std::string numbers_line(const Summary& summary) {
   const auto searched =
       std::count_if(summary.cells.begin(), summary.cells.end(), [](const CellSummary& cell) {
@@ -86,7 +86,7 @@ std::string command_text(const std::vector<std::string>& words, const std::strin
   return text + " --out " + out;
 }
 
-// Of a document that does not tell its command, what it does tell.
+// The facts of a document that does not tell its command.
 std::vector<std::string> commands_as_far_as_known(const results::SweepInfo& sweep) {
   if (sweep.name == "explain") {
     return {"# tandem explain measured this; its options were not recorded"};

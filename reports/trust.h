@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why to believe a report: what its page and its Markdown say alike.
+// The reasons to believe a report, the same on its page and in its Markdown.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace tandem::reports {
 
-// A sentence each: cells without a figure, how far the books close, how steady the cells are,
-// whether numbers were checked, and what observing cost. What a document does not tell is said so,
-// with the command that would find out.
+// A sentence each: cells without a figure, how far the phases account for the steps, how steady the
+// cells are, whether numbers were checked, and the cost of observing. A sentence also names what a
+// document does not tell, with the command that would find out.
 [[nodiscard]] std::vector<std::string> trust_lines(const Report& report);
 
 // A row per cell that has no figure: its name, its outcome and the reason.
 [[nodiscard]] Table failures_table(const Summary& summary);
 
-// The commands that measure the same again, and compare; what a document does not tell of them is
-// said in a comment.
+// The commands that repeat the measurement and compare the results; a comment names what the
+// document does not tell.
 [[nodiscard]] std::vector<std::string> reproduce_commands(const results::SweepInfo& sweep);
 
 }  // namespace tandem::reports

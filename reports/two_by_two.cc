@@ -22,7 +22,7 @@ struct Corners {
   const CellSummary* ddp = nullptr;
 };
 
-// The measured cell that differs from `dp` in its strategy and launch alone.
+// The measured cell that differs from `dp` only in its strategy and launch.
 const CellSummary* corner(const Summary& summary, const CellSummary& dp,
                           std::string_view strategy) {
   for (const CellSummary& other : of_same_workload(summary.cells, dp.cell)) {
@@ -56,7 +56,7 @@ std::string speed(const CellSummary& slow, const CellSummary& fast) {
 
 std::string step(const CellSummary& cell) { return duration_text(cell.median_step); }
 
-// What holds for all four.
+// The marks that apply to all four corners.
 std::string remarks(const Corners& corners) {
   std::vector<std::string> marks;
   if (corners.dp->oversubscribed) marks.emplace_back("oversubscribed");
@@ -91,7 +91,7 @@ std::string in_words(const std::string& order) {
   return "by collectives, which one thread calls for all devices";
 }
 
-// How the dp corners' weights or gradients travelled.
+// How the weights or gradients of the dp corners travelled.
 std::string how(const Summary& summary, const std::string& option) {
   std::set<std::string> ways;
   for (const Corners& corners : all_corners(summary)) {

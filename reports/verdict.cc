@@ -19,7 +19,7 @@
 namespace tandem::reports {
 namespace {
 
-// A workload is what the user brings; strategies and devices are what is asked about.
+// A workload is the user's choice; strategies and devices are compared for each workload.
 using Workload =
     std::tuple<std::string, std::string, std::int64_t, std::string, std::string, std::string>;
 
@@ -29,7 +29,7 @@ Workload workload_of(const CellSummary& summary) {
 }
 
 struct Count {
-  std::set<int> devices;  // at which was compared
+  std::set<int> devices;  // device counts with a comparison
   int ddp = 0;
   int dp = 0;
   int unresolved = 0;
@@ -48,7 +48,7 @@ std::string launches_text(const Comparison& pair) {
                      pair.ddp->launches);
 }
 
-// "1.20 times": "1.20x faster" would read as 2.20 times.
+// The text "1.20 times", since "1.20x faster" would read as 2.20 times.
 std::string times_text(double ratio) {
   std::string text = factor_text(ratio);
   text.pop_back();
@@ -75,7 +75,8 @@ std::string comparison_text(const Comparison& pair) {
                      pair.ddp_speed.interval ? " holds 1" : "", evidence);
 }
 
-// ". Against single: dp 1.40x [..], ddp 1.70x [..]": without it, the faster of two losers wins.
+// The text ". Against single: dp 1.40x [..], ddp 1.70x [..]": without this comparison the faster of
+// two strategies would win though both lose against one device.
 std::string against_single(const Comparison& pair) {
   if (!pair.dp->speedup || !pair.ddp->speedup || pair.dp->cell.devices == 1) return ".";
   return fmt::format(". Against one device without a wrapper (single): {} {}, {} {}.",
@@ -193,7 +194,8 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
     const std::vector<const Comparison*> pairs = at_most_devices(summary, workload);
     for (const Comparison* pair : pairs) {
       text.workloads.push_back(sentence(*pair));
-      // Modelled figures never decide beside measured ones, nor do another implementation's.
+      // A modelled comparison never decides beside measured ones, nor does another
+      // implementation's.
       const bool counts = (pair->dp->modelled.empty() || !any_measured) &&
                           implementation_of(pair->dp->cell).empty();
       if (pair->dp->cell.devices > 1 && counts) count(total, *pair);

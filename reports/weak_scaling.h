@@ -6,8 +6,8 @@
 
 namespace tandem::reports {
 
-// Efficiency of weak scaling of each cell of several devices that has one, and the speed-up that it
-// makes.
+// A row per cell of several devices with an efficiency of weak scaling: that efficiency, and the
+// speed-up that follows.
 [[nodiscard]] Table weak_table(const Summary& summary);
 
 }  // namespace tandem::reports
