@@ -125,7 +125,8 @@ void add_limits(std::vector<Advice>& list, const std::vector<const Comparison*>&
   }
 }
 
-// Advises the faster strategy of each resolved comparison, unless neither beats one device.
+// Advises the faster strategy of each resolved comparison, or one device where that strategy is
+// slower than one device.
 void add_choices(std::vector<Advice>& list, const std::vector<const Comparison*>& pairs) {
   std::size_t told = 0;
   for (const Comparison* pair : pairs) {

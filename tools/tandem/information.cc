@@ -65,8 +65,7 @@ int kind_of(const results::Cell& cell) {
 }  // namespace
 
 std::vector<CellGroup> by_information(const std::vector<results::Cell>& cells) {
-  std::map<std::string, int>
-      most;  // by model, since each total batch of a batch per device is a workload
+  std::map<std::string, int> most;  // the most devices of each model
   for (const results::Cell& cell : cells) {
     int& count = most[cell.model];
     count = std::max(count, cell.devices);

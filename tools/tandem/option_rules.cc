@@ -72,9 +72,8 @@ Names owners(std::string_view option) {
   }
   if (option == "join") return {"ddp"};
   if (among({"comm", "check-order"})) return {"ddp", "ddp-replicate"};
-  if (option == "p2p")
-    return {"dp", "dp-allreduce", "ddp",
-            "ddp-replicate"};  // only these strategies copy between GPUs
+  // Only these strategies copy between GPUs.
+  if (option == "p2p") return {"dp", "dp-allreduce", "ddp", "ddp-replicate"};
   return {};
 }
 

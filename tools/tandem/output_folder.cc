@@ -36,8 +36,7 @@ std::filesystem::path new_folder(std::string_view name) {
   for (int number = 1;; ++number) {
     const std::filesystem::path folder =
         std::filesystem::path("out") / fmt::format("{}-{}", name, number);
-    if (!is_there(folder))
-      return folder;  // whoever writes into an unreadable folder reports the error
+    if (!is_there(folder)) return folder;  // the writer reports an unreadable path
   }
 }
 

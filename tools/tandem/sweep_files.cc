@@ -33,8 +33,7 @@ std::vector<fs::path> files_in(const std::vector<fs::path>& folders) {
 
 // Gives models that are files the names that cells have.
 void find_model_files(Sweep& sweep, const std::string& read, const fs::path& folder) {
-  std::map<std::string, std::string>
-      pinned;  // by the name as written, so that each file is read once
+  std::map<std::string, std::string> pinned;  // by written name: each file is read once
   const auto find = [&](std::string& model) {
     const auto [place, is_new] = pinned.try_emplace(model);
     if (is_new) place->second = pinned_name(model, read, folder);
