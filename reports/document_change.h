@@ -46,7 +46,7 @@ using CellIdentity = std::tuple<std::string, std::string, std::string, std::stri
 struct DocumentChange {
   ChangeRule rule;
   double confidence = 0;  // of each interval, so that all hold together at 95 %; 0: no interval
-  std::vector<CellChange> cells;   // in the order of the summaries
+  std::vector<CellChange> cells;   // cells in the order of the summaries
   std::vector<std::string> notes;  // other differences, and cells that were not compared
 
   [[nodiscard]] int count(stats::Change change) const;

@@ -25,7 +25,7 @@ std::string rows_html(const Table& table) {
   const std::size_t count = std::min(table.rows.size(), kMostRows);
   for (std::size_t at = 0; at < count; ++at) {
     const std::vector<std::string>& row = table.rows[at];
-    // A rule stands between workloads: where one of the first two columns changes.
+    // A rule separates workloads, which differ in one of the first two columns.
     const bool is_new =
         above != nullptr && ((*above)[0] != row[0] || (row.size() > 1 && (*above)[1] != row[1]));
     html += is_new ? "<tr class=\"group\">" : "<tr>";

@@ -14,7 +14,7 @@ namespace tandem::reports {
 // The gap to explain: one point, measured or modelled.
 struct GapQuestion {
   std::string model;
-  std::int64_t batch = 0;  // over all devices
+  std::int64_t batch = 0;  // samples per step over all devices
   int devices = 2;
   std::string backend = "auto";
   std::string input = "host";  // where a step's batch starts

@@ -14,7 +14,7 @@
 namespace tandem::reports {
 
 struct MarksCost {
-  std::string where;      // the cell's name, or the entry of the pairs
+  std::string where;      // the name of the cell or of the pair's entry
   stats::Estimate ratio;  // step time with marks / without: above 1 is the cost
 };
 

@@ -13,7 +13,7 @@ namespace tandem::reports {
 struct PageLimits {
   std::size_t samples = 60'000;        // step times on the whole page
   std::size_t samples_of_cell = 1200;  // taken evenly from the cell's launches
-  std::size_t comparisons = 60;        // in the chart of ddp against dp
+  std::size_t comparisons = 60;        // comparisons in the chart of ddp against dp
 };
 
 // A report, and the letter of its cells on a page of several reports; empty on a page of one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first and the last section of the page: the answer, and why to believe it.
+// The first and the last section of the page: the verdict, and the reasons to believe the report.
 #include <fmt/format.h>
 
 #include "reports/cell_table.h"

@@ -61,7 +61,7 @@ std::string readable(std::string key) {
   return key;
 }
 
-// Whether a launch that timed phases has them without each sample's critical device.
+// Whether a launch timed phases without telling each sample's critical device.
 bool has_older_phases(const Summary& summary) {
   return std::any_of(summary.cells.begin(), summary.cells.end(), [](const CellSummary& cell) {
     return std::any_of(cell.measured.begin(), cell.measured.end(), [](const auto* record) {

@@ -19,7 +19,7 @@ struct Report {
   Summary summary;
   VerdictText verdict;
   std::vector<Advice> advice;
-  std::vector<Explanation> explanations;  // of points where the whole ladder was measured
+  std::vector<Explanation> explanations;  // points where the whole ladder was measured
 };
 
 [[nodiscard]] Report make_report(results::Document document);

@@ -22,7 +22,7 @@ struct NamedDocument {
 struct SideBySide {
   std::vector<std::string> names;
   std::vector<Report> reports;          // one per name
-  std::vector<DocumentChange> changes;  // of B against A, C against A, ...; points into `reports`
+  std::vector<DocumentChange> changes;  // B against A, C against A, ...; points into `reports`
 
   [[nodiscard]] std::size_t size() const { return reports.size(); }
 };

@@ -21,11 +21,11 @@ struct PhaseMean {
 
 // Evidence against taking a cell's launches as independent draws around one time.
 struct Unsteadiness {
-  std::optional<stats::Drift> drift;          // over launches, in the document's order
-  std::optional<stats::Split> modes;          // of launch medians, seconds
+  std::optional<stats::Drift> drift;          // drift over the launches, in the document's order
+  std::optional<stats::Split> modes;          // modes of the launch medians, seconds
   int launches_in_modes = 0;                  // launches whose own steps gather around two times
-  int launches_with_enough_steps = 0;         // launches with enough steps to tell that
-  [[nodiscard]] bool steps_in_modes() const;  // in half of these launches or more
+  int launches_with_enough_steps = 0;         // launches with enough steps to tell modes
+  [[nodiscard]] bool steps_in_modes() const;  // true where half of them or more have modes
 };
 
 // One cell summed up over its launches.
@@ -36,7 +36,7 @@ struct CellSummary {
   std::string reason;                             // reason of the last launch that did not measure
   int launches = 0;                               // launches that measured
   int failed_launches = 0;
-  std::vector<const results::LaunchRecord*> measured;  // those launches, in the document
+  std::vector<const results::LaunchRecord*> measured;  // the measured launches, in the document
   long long samples = 0;
   bool oversubscribed = false;
   int devices_used = 0;               // the fewest devices of a launch; 0: not told

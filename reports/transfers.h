@@ -8,9 +8,9 @@
 
 namespace tandem::reports {
 
-// The values that an option of dp with a machine's choice, "broadcast" or "reduce", took in the
-// cell's measured launches: "sequential", "tree", "collective". Empty where the records do not
-// tell, as before schema 1.4.0.
+// The values that an option of dp that leaves the choice to the machine, "broadcast" or "reduce",
+// took in the cell's measured launches: "sequential", "tree", "collective". Empty where the records
+// do not tell, as before schema 1.4.0.
 [[nodiscard]] std::set<std::string> settled(const CellSummary& cell, const std::string& option);
 
 // The mark beside a figure that says that weights or gradients travelled by collectives though the

@@ -12,7 +12,7 @@
 namespace tandem::cli {
 
 struct ChildRequest {
-  std::vector<std::string> arguments;    // the first is looked up in PATH where it has no slash
+  std::vector<std::string> arguments;    // a program without a slash is looked up in PATH
   std::vector<std::string> environment;  // every variable, as "NAME=value"
   std::filesystem::path log;             // receives stdout and stderr as the child writes
   std::chrono::seconds timeout{600};

@@ -21,7 +21,7 @@ struct CompareOptions {
   std::string before;  // folder of `tandem run`, journal or results document
   std::string after;
   RuleOptions rule;
-  std::string json;  // file; empty: none
+  std::string json;  // file for the changes; empty: none
 };
 
 // `tandem compare`: prints which cells became faster or slower from A to B. Returns 0, or 1 where a

@@ -12,7 +12,7 @@ namespace tandem::cli {
 struct CopySpeed {
   std::string from{};  // "cuda:0", "pinned", ...
   std::string to{};
-  double gigabytes_per_second = 0;  // 10^9 bytes, of the median copy
+  double gigabytes_per_second = 0;  // 10^9 bytes per second of the median copy
   double median_us = 0;             // from the call of a copy to the end of the wait
   std::int64_t bytes = 0;
 

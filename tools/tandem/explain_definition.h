@@ -20,7 +20,7 @@ struct MeasuringSettings {
 // The plan in a journal's definition, whether of a sweep or of an explanation.
 struct PlannedBefore {
   MeasuringSettings settings;
-  std::set<std::string> cells;  // by name
+  std::set<std::string> cells;  // names of cells
 };
 
 // Throws a failure that names `source` where the definition is neither a sweep's nor an

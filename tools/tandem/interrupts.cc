@@ -13,8 +13,8 @@
 namespace tandem::cli {
 namespace {
 
-// The state that a signal handler may touch: plain numbers, which no destructor ends under the
-// handler.
+// The state that a signal handler may touch: plain numbers, which no destructor can destroy while
+// the handler runs.
 volatile std::sig_atomic_t signal_seen = 0;
 volatile std::sig_atomic_t wake_descriptor = -1;
 

@@ -23,7 +23,7 @@ struct ProfileOptions {
   bool dry_run = false;
   std::string step_bench{};          // path for tests; empty: step_bench beside tandem
   std::vector<std::string> given{};  // names of the options above that the user gave
-  std::vector<std::string> rest{};   // options of step_bench
+  std::vector<std::string> rest{};   // further options of step_bench
 };
 
 // `tandem profile nsys` and `tandem profile ncu` run step_bench under the tool, with a report per

@@ -9,7 +9,7 @@
 namespace tandem::cli {
 
 struct RelayRequest {
-  std::vector<std::string> arguments;    // the first is looked up in PATH where it has no slash
+  std::vector<std::string> arguments;    // a program without a slash is looked up in PATH
   std::vector<std::string> environment;  // every variable, as "NAME=value"
 };
 

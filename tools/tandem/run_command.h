@@ -16,7 +16,7 @@ struct RunOptions {
   bool dry_run = false;  // print what would be measured and end
   std::string torch;     // a python with PyTorch; empty: without PyTorch
   int launches = 0;      // 0: the sweep's own number
-  std::string budget;    // empty: none
+  std::string budget;    // time budget; empty: none
   bool oversubscribe = false;
   bool no_links = false;  // measure no bandwidth between devices
   std::string backend = "auto";

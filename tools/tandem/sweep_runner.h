@@ -85,7 +85,7 @@ class SweepRunner {
   std::vector<CellState> states_;
   LaunchTimes times_;
   int finished_ = 0;
-  double core_gflops_ = 0;               // from the journal's first launch that has one
+  double core_gflops_ = 0;               // core speed in the journal's first launch that has one
   std::map<std::string, double> peaks_;  // measured peak of a device by precision, GFLOP/s
   std::string refusal_;                  // usage error of the first launch
 };

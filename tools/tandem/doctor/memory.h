@@ -12,7 +12,7 @@ namespace tandem::doctor {
 struct MemoryFacts {
   std::optional<double> total{};
   std::optional<double> available{};  // left by the system
-  std::optional<double> limit{};      // of the tightest control group
+  std::optional<double> limit{};      // limit of the tightest control group
   std::optional<double> used{};       // memory used in that group
   std::optional<double> swapped{};    // swapped out
 };

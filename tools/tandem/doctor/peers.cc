@@ -11,7 +11,7 @@ namespace {
 
 using cli::kLatencyBytes;
 
-constexpr double kSlow = 0.5;  // of the median of the copies' kind
+constexpr double kSlow = 0.5;  // share of the median of the copies' kind
 
 bool is_gpu(const std::string& endpoint) { return endpoint.starts_with("cuda:"); }
 

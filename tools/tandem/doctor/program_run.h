@@ -15,7 +15,7 @@ namespace tandem::doctor {
 struct ProgramRun {
   enum class End { kDone, kFailed, kTimedOut, kNotStarted, kInterrupted };
   End end = End::kNotStarted;
-  std::string reason{};       // of a failure, one line by the program or its launcher
+  std::string reason{};       // the failure in one line, by the program or its launcher
   std::string stderr_text{};  // the last 64 KiB of stderr
   double seconds = 0;
 
