@@ -21,11 +21,12 @@ struct PhaseMean {
 
 // Evidence against taking a cell's launches as independent draws around one time.
 struct Unsteadiness {
-  std::optional<stats::Drift> drift;          // drift over the launches, in the document's order
-  std::optional<stats::Split> modes;          // modes of the launch medians, seconds
-  int launches_in_modes = 0;                  // launches whose own steps gather around two times
-  int launches_with_enough_steps = 0;         // launches with enough steps to tell modes
-  [[nodiscard]] bool steps_in_modes() const;  // true where half of them or more have modes
+  std::optional<stats::Drift> drift;   // drift over the launches, in the document's order
+  std::optional<stats::Split> modes;   // modes of the launch medians, seconds
+  int launches_in_modes = 0;           // launches whose own steps gather around two times
+  int launches_with_enough_steps = 0;  // launches with enough steps to tell modes
+  // Whether half or more of the launches with enough steps have modes.
+  [[nodiscard]] bool steps_in_modes() const;
 };
 
 // One cell summed up over its launches.
