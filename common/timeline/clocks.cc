@@ -22,8 +22,8 @@ ClockReading best_of(const std::vector<RoundTrip>& trips) {
       .own = middle, .ahead = best.answered - middle, .error = (length(best) + Nanoseconds{1}) / 2};
 }
 
-// The first exchange is the question: nobody has its answer before rank 0 has all questions, and
-// only then reads its clock, for the second.
+// The first exchange is the question: no rank has its answer before rank 0 has all questions, and
+// rank 0 reads its clock only then, for the second exchange.
 ClockReading read_clock(const GatherNumbers& gather, const std::function<Nanoseconds()>& now,
                         int trips) {
   std::vector<RoundTrip> all;

@@ -8,7 +8,7 @@
 namespace tandem::timeline {
 namespace {
 
-// Goes back through a step.
+// Follows the critical path back through a step.
 class Path {
  public:
   explicit Path(const StepView& step) : step_(step), on_(&step.last()), at_(on_->end) {}
@@ -19,7 +19,7 @@ class Path {
       const Nanoseconds before = at_;
       move_out_of(*phase);
       in_place = at_ < before ? 0 : in_place + 1;
-      // Nothing took any time: they would go round for ever.
+      // Moves that take no time would go round for ever.
       if (in_place > step_.devices.size()) back_to(phase->begin, phase->name);
     }
     back_to(step_.begin, kLateStart);
@@ -33,7 +33,7 @@ class Path {
     back_to(phase.begin, phase.name);
   }
 
-  // The latest that began before; null where there is none.
+  // The latest phase that began before the present point; null where there is none.
   [[nodiscard]] const Slice* phase_before() const {
     const Slice* found = nullptr;
     for (const Slice* const phase : on_->phases) {
@@ -67,7 +67,7 @@ class Path {
     came_from(collective.index);
   }
 
-  // What the last rank's stream did before it began this one.
+  // Moves to what the last rank's stream did before the stream began this collective.
   void came_from(int index) {
     const auto bucket = on_->buckets.find(index);
     if (bucket == on_->buckets.end() || !bucket->second->ready) return;
@@ -88,7 +88,7 @@ class Path {
   }
 
   const StepView& step_;
-  const DeviceStep* on_;  // the path is here
+  const DeviceStep* on_;  // the device that the path is on
   Nanoseconds at_;
   std::map<std::string, Nanoseconds> times_;
 };

@@ -8,17 +8,18 @@
 
 namespace tandem::timeline {
 
-inline constexpr const char* kTransfer = "collective";  // from its last rank's arrival to its end
+inline constexpr const char* kTransfer =
+    "collective";  // from the last rank's arrival to the collective's end
 inline constexpr const char* kLateStart = "late start";
 inline constexpr const char* kBetween =
-    "hand-over";  // a bucket was ready, its collective not begun
+    "hand-over";  // a bucket was ready and its collective not yet begun
 
-// What the step's length is made of, by phase: back from the end of the device that ended last. A
-// phase counts as long as the path is in it. Out of a wait for a collective the path goes through
-// that, and on where its last rank came from: the collective before it on that rank's stream, or
-// the work that filled the bucket. Out of idle it goes to the device whose work ended last before
-// idle did. What is left where the path ends on a device that began later than the first is late
-// start. Sums to the step's length.
+// The phases that the step's length is made of, followed back from the end of the device that ended
+// last. A phase counts as long as the path is in the phase. A wait for a collective leads through
+// the collective, and on to where the collective's last rank came from: the collective before on
+// that rank's stream, or the work that filled the bucket. An idle phase leads to the device whose
+// work ended last before the idle phase did. Where the path ends on a device that began later than
+// the first, the rest is late start. The phases sum to the step's length.
 [[nodiscard]] std::map<std::string, Nanoseconds> critical_path(const StepView& step);
 
 }  // namespace tandem::timeline

@@ -8,7 +8,8 @@
 namespace tandem::timeline {
 namespace {
 
-// Which slices of a sorted track stay: those that hold where a later one begins are on a stack.
+// Decides which slices of a sorted track stay. The slices that are open where a later slice begins
+// lie on a stack.
 class Sweep {
  public:
   explicit Sweep(const std::vector<Slice>& slices) : slices_(slices), stays_(slices.size(), true) {
@@ -25,7 +26,7 @@ class Sweep {
       stays_[index] =
           std::ranges::all_of(open_, [&](std::size_t one) { return holds(one, index); });
     } else {
-      // What was enqueued is in nothing that a GPU ran.
+      // Enqueued work lies in nothing that a GPU ran.
       std::erase_if(open_, [&](std::size_t one) {
         if (is_of_gpu(slices_[one].kind)) stays_[one] = false;
         return !stays_[one];
@@ -34,17 +35,17 @@ class Sweep {
     if (stays_[index]) open_.push_back(index);
   }
 
-  // What a GPU ran holds nothing that it ran.
+  // A slice that a GPU ran contains no other slice that a GPU ran.
   [[nodiscard]] bool holds(std::size_t outer, std::size_t inner) const {
     return !is_of_gpu(slices_[outer].kind) && slices_[inner].end <= slices_[outer].end;
   }
 
   const std::vector<Slice>& slices_;
   std::vector<bool> stays_;
-  std::vector<std::size_t> open_;  // a handful
+  std::vector<std::size_t> open_;  // seldom more than a handful
 };
 
-// On the first of the tracks where it is apart from all before it.
+// Puts the slice on the first of the tracks whose slices the slice does not overlap.
 void add_apart(std::vector<Track>& tracks, const Track& like, Slice slice) {
   const auto has_room = [&](const Track& one) { return one.slices.back().end <= slice.begin; };
   auto room = std::ranges::find_if(tracks, has_room);

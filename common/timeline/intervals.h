@@ -7,7 +7,7 @@
 
 namespace tandem::timeline {
 
-// From `begin` on, up to but without `end`.
+// The half-open interval [begin, end).
 struct Interval {
   Nanoseconds begin{0};
   Nanoseconds end{0};
@@ -18,12 +18,12 @@ struct Interval {
 // A set of points in time: intervals in order, none empty, none touching the next.
 using Intervals = std::vector<Interval>;
 
-// Of intervals in any order that may overlap; empty ones count for nothing.
+// The union of intervals in any order, which may overlap or be empty.
 [[nodiscard]] Intervals union_of(std::vector<Interval> intervals);
 
 [[nodiscard]] Intervals intersection(const Intervals& a, const Intervals& b);
 
-// What of `a` is not in `b`.
+// The part of `a` that is not in `b`.
 [[nodiscard]] Intervals without(const Intervals& a, const Intervals& b);
 
 [[nodiscard]] Nanoseconds length(const Intervals& intervals);

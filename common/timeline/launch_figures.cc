@@ -8,7 +8,7 @@
 namespace tandem::timeline {
 namespace {
 
-// A sample's steps on one device, in sum.
+// The sums over a sample's steps on one device.
 struct DeviceSample {
   Nanoseconds span{0};
   std::map<std::string, Nanoseconds> phases{};
@@ -20,7 +20,7 @@ struct DeviceSample {
   }
 };
 
-// By rank and device, so that a root comes first.
+// The sums by rank and device, so that a root comes first.
 using Sample = std::map<std::pair<int, int>, DeviceSample>;
 
 void add(const DeviceStep& step, DeviceSample& sample) {
@@ -29,7 +29,7 @@ void add(const DeviceStep& step, DeviceSample& sample) {
   for (const Slice* const one : step.collectives) sample.collectives[one->index] += one->length();
 }
 
-// The first of each process are the first sample's.
+// The times of a process's samples; the samples of all processes are in the same order.
 std::vector<Interval> times_of_samples(const Process& process) {
   std::vector<Interval> samples;
   for (const Track& track : process.tracks) {
@@ -42,8 +42,8 @@ std::vector<Interval> times_of_samples(const Process& process) {
   return samples;
 }
 
-// As bench's sampler has it: from the last rank's start to the last one's end, or on clocks that
-// are apart the longest of the ranks' own.
+// The lengths of the samples, as bench's sampler defines length: from the last rank's start to the
+// last rank's end, or on clocks that are apart the longest of the ranks' own lengths.
 std::vector<Nanoseconds> lengths_of_samples(const Trace& trace) {
   const bool is_apart = std::ranges::any_of(
       trace.processes, [&](const Process& one) { return one.host != trace.processes[0].host; });
@@ -98,7 +98,8 @@ Nanoseconds least(const Sample& sample, const Value& value) {
   return found;
 }
 
-// Of each bucket the device's that took least: it waited for nobody.
+// The sum of each bucket's shortest collective over the devices: the device with the shortest one
+// waited for no peer.
 Nanoseconds least_collectives(const Sample& sample) {
   Nanoseconds sum{0};
   for (const auto& [index, time] : sample.begin()->second.collectives) {

@@ -9,13 +9,14 @@
 
 namespace tandem::timeline {
 
-// Of the trace's steps, by the very definitions of the launch's record (`has_root` is one of them):
-// what they differ in is what tracing does. `steps` are the trace's, by number.
+// The figures of the traced steps, by the definitions of the launch's record (`has_root` is one of
+// these definitions), so that the two differ only by the cost of tracing. `steps` are the trace's
+// steps, by number.
 [[nodiscard]] LaunchFigures figures_of(const Trace& trace, const std::vector<StepView>& steps,
                                        bool has_root);
 
-// For people: both beside each other, and of each that tracing changed by more than 5 % why. Empty
-// where the trace has no figures without it.
+// A table for people: the traced and the untraced figures side by side, and the reason for each
+// figure that tracing changed by more than 5 %. Empty where the trace has no untraced figures.
 [[nodiscard]] std::string comparison_text(const Trace& trace);
 
 }  // namespace tandem::timeline

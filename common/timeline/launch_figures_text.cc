@@ -12,9 +12,9 @@
 namespace tandem::timeline {
 namespace {
 
-constexpr double kAlike = 0.05;   // ratios up to so far from 1 need no words
-constexpr double kJudged = 0.01;  // of the step: what is shorter is told without them
-// An event's on a GPU; on the host a look at the clock is less.
+constexpr double kAlike = 0.05;   // ratios this near to 1 need no explanation
+constexpr double kJudged = 0.01;  // share of the step below which a figure gets no explanation
+// The cost of an event on a GPU; on the host a reading of the clock costs less.
 constexpr Seconds kMomentCost = std::chrono::microseconds(1);
 
 enum class What { kWork, kWait };
@@ -24,7 +24,7 @@ struct Row {
   Seconds traced{0};
   Seconds untraced{0};
   What what = What::kWork;
-  double moments = 0;  // of the trace in it, per step and device
+  double moments = 0;  // recorded moments in the phase, per step and device
 
   [[nodiscard]] Seconds more() const { return traced - untraced; }
   [[nodiscard]] bool is_alike() const {
@@ -32,7 +32,8 @@ struct Row {
   }
 };
 
-// By phase, per step and device: the beginnings and ends that were recorded within. "" is the step.
+// The beginnings and ends that were recorded within each phase, per step and device; "" is the
+// whole step.
 std::map<std::string, double> moments_of(const std::vector<StepView>& steps) {
   std::map<std::string, double> moments;
   double device_steps = 0;
@@ -72,7 +73,7 @@ std::vector<Row> rows_of(const LaunchFigures& traced, const LaunchFigures& untra
                          std::map<std::string, double>& moments) {
   std::vector<Row> rows{
       {.name = "step", .traced = traced.step, .untraced = untraced.step, .moments = moments[""]}};
-  // Without marks between phases there is nothing that a phase could be held against.
+  // Without marks between phases there are no untraced phases to compare with.
   if (untraced.phases.empty()) return rows;
   std::ranges::move(phase_rows(traced, untraced, moments), std::back_inserter(rows));
   if (untraced.collectives <= Seconds{0}) return rows;
@@ -97,7 +98,7 @@ std::string reason_of(const Row& row) {
   return row.more() <= 2 * row.moments * kMomentCost ? told : told + "; the rest *";
 }
 
-// To a tenth, and never "-0.0".
+// The share in per cent, rounded to a tenth, and never "-0.0".
 double percent(double share) { return std::round(share * 1000) / 10 + 0.0; }
 
 bool is_by_cupti(const Trace& trace) {
@@ -123,7 +124,7 @@ std::string reasons(const std::vector<Row>& rows, bool is_by_cupti) {
   return "  More than 5 % apart:\n" + text;
 }
 
-// Intervals against books, both of the trace.
+// Compares the intervals of the trace with the phase times of the trace.
 std::string exposed_reason(const std::vector<StepView>& steps) {
   Row sums;
   Nanoseconds whole{0};

@@ -67,9 +67,9 @@ void sort_slices(Track& track) {
 
 void add_layers(Track& track) {
   std::vector<Slice> layers;
-  bool goes_on = false;  // what comes next may be of the latest layer
+  bool goes_on = false;  // the next operation may belong to the latest layer
   for (const Slice& slice : track.slices) {
-    if (is_of_gpu(slice.kind)) continue;  // of an operation, or beside it
+    if (is_of_gpu(slice.kind)) continue;  // within an operation, or beside one
     if (slice.kind != Kind::kOperation || slice.layer.empty()) {
       goes_on = false;
       continue;

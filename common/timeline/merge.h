@@ -6,17 +6,18 @@
 
 namespace tandem::timeline {
 
-// On rank 0's clock.
+// Moves the process's times to rank 0's clock.
 void align(Process& process, const ClockFit& clock);
 
-// Collectives of one sequence number are one: says of each how its ranks, or devices of a process,
-// came together. Processes on one clock.
+// Matches the collectives of one sequence number, and sets in each how the ranks, or the devices of
+// a process, came together. All processes must be on one clock.
 void match_collectives(Trace& trace);
 
-// By their beginnings, those that hold others first.
+// Sorts the slices by beginning; a slice that contains other slices comes before these.
 void sort_slices(Track& track);
 
-// Adds to a stream's operations the layers that consecutive ones of a phase belong to. Sorted.
+// Adds to a sorted stream's operations the layers that consecutive operations of a phase belong to.
+// The track stays sorted.
 void add_layers(Track& track);
 
 }  // namespace tandem::timeline

@@ -18,17 +18,17 @@ namespace tandem::timeline {
 namespace {
 
 constexpr double kWidth = 960;
-constexpr double kLeft = 120;  // where time begins
+constexpr double kLeft = 120;  // where the time axis begins
 constexpr double kRight = kWidth - 16;
 constexpr double kTop = 56;
 constexpr double kPhases = 28;  // height of a row
 constexpr double kCollectives = 18;
-constexpr double kGap = 4;      // below the row of phases
-constexpr double kApart = 16;   // between devices
-constexpr double kLine = 18;    // of text
-constexpr double kLeast = 0.4;  // of a box, that is there however short it is
+constexpr double kGap = 4;      // gap below the row of phases
+constexpr double kApart = 16;   // gap between devices
+constexpr double kLine = 18;    // height of a line of text
+constexpr double kLeast = 0.4;  // least width of a box
 constexpr std::size_t kWaitsDrawn = 3;
-constexpr double kShortest = 0.01;  // of the step, that a wait has to last
+constexpr double kShortest = 0.01;  // least share of the step for a wait to be shown
 constexpr std::string_view kInk = "#1b1e23";
 constexpr std::string_view kSoft = "#5c636e";
 constexpr std::string_view kPale = "#dfe1e5";
@@ -40,7 +40,7 @@ struct Colour {
   std::string_view fill;
 };
 
-// As on the report's page.
+// The colours of the report's page.
 constexpr std::array<Colour, 17> kColours{{{"forward", "#7fa7c9"},
                                            {"backward", "#4f7ea8"},
                                            {"loss", "#a9c4da"},
@@ -64,7 +64,7 @@ std::string_view colour_of(std::string_view phase) {
   return found == kColours.end() ? "#555b66" : found->fill;
 }
 
-// "#rrggbb", by the weights of Rec. 601.
+// Whether "#rrggbb" is light, by the luma weights of Rec. 601.
 bool is_light(std::string_view fill) {
   const auto part = [fill](std::size_t at) {
     return std::stoi(std::string(fill.substr(at, 2)), nullptr, 16);
@@ -74,7 +74,8 @@ bool is_light(std::string_view fill) {
 
 double milliseconds(Nanoseconds time) { return Seconds(time).count() * 1e3; }
 
-// 1, 2 or 5 of a power of ten, so that at most ten ticks stand on the axis.
+// The distance of ticks: 1, 2 or 5 times a power of ten, so that at most ten ticks stand on the
+// axis.
 double tick_of(double whole) {
   const double least = whole / 10;
   const double power = std::pow(10, std::floor(std::log10(least)));
@@ -170,7 +171,8 @@ class Painter {
     y_ += kCollectives;
   }
 
-  // From where its gradients were there, and to where compute went on with it.
+  // Draws arrows from where the bucket's gradients were ready, and to where compute went on with
+  // the reduced bucket.
   void draw_arrows(const DeviceStep& device, const Slice& collective) {
     const auto bucket = device.buckets.find(collective.index);
     if (bucket == device.buckets.end()) return;
@@ -236,7 +238,7 @@ class Painter {
   const Trace& trace_;
   const StepView& step_;
   Svg svg_;
-  double y_ = 0;  // down to where it is drawn
+  double y_ = 0;  // the lower edge of the drawing so far
   std::vector<std::string> shown_;
   bool has_collectives_ = false;
 };

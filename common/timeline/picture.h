@@ -11,11 +11,11 @@ namespace tandem::timeline {
 // usage error where the trace has no whole step.
 [[nodiscard]] int median_step(const Trace& trace);
 
-// One step as an SVG picture: a row of phases for each device, below it the collectives of
-// gradients, with what of each was waiting for the last rank; and the three longest waits of 1 % of
-// the step or more with their causes, as `tandem profile summary` words them. Positions are
-// milliseconds from the step's first beginning. A usage error where the trace has no such step,
-// with those that it has.
+// One step as an SVG picture: a row of phases for each device, below the row the collectives of
+// gradients, each with the part that waited for the last rank; and the three longest waits of 1 %
+// of the step or more with their causes, as `tandem profile summary` words the causes. Positions
+// are milliseconds from the step's first beginning. Throws a usage error that lists the trace's
+// steps where the trace lacks this step.
 [[nodiscard]] std::string to_svg(const Trace& trace, int step);
 
 }  // namespace tandem::timeline

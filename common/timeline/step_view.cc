@@ -8,7 +8,7 @@
 namespace tandem::timeline {
 namespace {
 
-// What is gathered of a device's step before it is whole.
+// The parts of a device's step, gathered before the step is whole.
 struct Gathered {
   DeviceStep step;
   std::vector<Interval> work;
@@ -25,7 +25,8 @@ void take(const Slice& slice, bool is_of_buckets, Gathered& into) {
       into.step.end = slice.end;
       return;
     case Kind::kPhase:
-      // One that took no time stands where another began, and is of no moment of the step.
+      // A phase that took no time begins where the next phase begins, and covers no moment of the
+      // step.
       if (slice.begin < slice.end) into.step.phases.push_back(&slice);
       return;
     case Kind::kCollective:
@@ -39,7 +40,7 @@ void take(const Slice& slice, bool is_of_buckets, Gathered& into) {
       return;
     case Kind::kHarness:
     case Kind::kLayer:
-    case Kind::kKernel:  // of operations, copies and collectives, which count as a whole
+    case Kind::kKernel:  // parts of operations, copies and collectives, which count as a whole
     case Kind::kMemory:
       return;
   }
@@ -51,7 +52,8 @@ bool holds_buckets(const Track& track) {
   });
 }
 
-using ByStep = std::map<int, std::map<int, Gathered>>;  // of a process, then by device
+using ByStep =
+    std::map<int, std::map<int, Gathered>>;  // a process's steps, by step, then by device
 
 ByStep gather(const Process& process) {
   ByStep found;
@@ -67,7 +69,7 @@ ByStep gather(const Process& process) {
   return found;
 }
 
-// By the phase that each began in.
+// The number of pieces of work by the phase that each piece began in.
 std::map<std::string, int> count(const std::vector<Interval>& work,
                                  const std::vector<const Slice*>& phases) {
   std::map<std::string, int> pieces;
@@ -126,7 +128,7 @@ std::vector<StepView> steps_of(const Trace& trace) {
   for (const Process& process : trace.processes) {
     for (auto& [number, by_device] : gather(process)) {
       for (auto& [device, gathered] : by_device) {
-        if (gathered.step.phases.empty()) continue;  // a step that did not end
+        if (gathered.step.phases.empty()) continue;  // the step did not end
         StepView& step = steps[number];
         step.devices.push_back(finished(std::move(gathered), process.rank, device));
         const DeviceStep& added = step.devices.back();

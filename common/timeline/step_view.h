@@ -10,20 +10,21 @@
 
 namespace tandem::timeline {
 
-// One step on one device, as its slices tell. Points into the trace, which outlives it.
+// One step on one device, as the device's slices tell. Points into the trace, which must outlive
+// this.
 struct DeviceStep {
   int rank = 0;
   int device = 0;
   Nanoseconds begin{0};
   Nanoseconds end{0};
-  std::vector<const Slice*> phases{};       // that took time, in order, without gaps
-  std::vector<const Slice*> collectives{};  // in order
-  std::map<int, const Bucket*> buckets{};   // by index
-  Intervals work{};                         // when operations or copies ran, but a collective's
-  std::map<std::string, int> pieces{};      // how many of them, by the phase that they began in
-  Intervals waiting{};                      // phases in which it does nothing for itself
-  Intervals communication{};                // when collectives did
-  Intervals in_line{};                      // those on the stream of compute, of no bucket
+  std::vector<const Slice*> phases{};       // phases longer than zero, in order, without gaps
+  std::vector<const Slice*> collectives{};  // collectives in order
+  std::map<int, const Bucket*> buckets{};   // buckets by index
+  Intervals work{};                         // when operations or copies outside collectives ran
+  std::map<std::string, int> pieces{};      // number of pieces of work, by the phase each began in
+  Intervals waiting{};                      // phases in which the device does no work of its own
+  Intervals communication{};                // when collectives ran
+  Intervals in_line{};  // when collectives of no bucket ran on the compute stream
 
   // The sum of the phases of this name.
   [[nodiscard]] Nanoseconds phase(std::string_view name) const;
@@ -31,24 +32,24 @@ struct DeviceStep {
 
 struct StepView {
   int step = 0;
-  Nanoseconds begin{0};  // of the first device
-  Nanoseconds end{0};    // of the last one
+  Nanoseconds begin{0};  // beginning of the first device
+  Nanoseconds end{0};    // end of the last device
   std::vector<DeviceStep> devices{};
 
-  // Whose step ended last; there is one.
+  // The device whose step ended last; the step has at least one device.
   [[nodiscard]] const DeviceStep& last() const;
-  // Of this rank's device; null where it has none in the step.
+  // This rank's device; null where the rank has no such device in the step.
   [[nodiscard]] const DeviceStep* find(int rank, int device) const;
 };
 
-// In order. A device that has no part in a step is none of its.
+// The trace's steps in order. A device that took no part in a step is left out of the step.
 [[nodiscard]] std::vector<StepView> steps_of(const Trace& trace);
 
-// How long none ran of the collectives that a wait is for: until a stream had begun them, and after
-// them until the device went on. 0 where none ran in it at all.
+// How long, during a wait, none of the awaited collectives ran: until a stream had begun the
+// collectives, and after their end until the device went on. 0 where none ran in the wait at all.
 [[nodiscard]] Nanoseconds hand_over_in(const DeviceStep& device, const Slice& wait);
 
-// A phase in which a device does nothing for itself.
+// Whether the phase is one in which a device does no work of its own.
 [[nodiscard]] inline bool is_waiting(const Slice& phase) {
   return phase.name == "idle" || phase.name == "exposed_comm";
 }

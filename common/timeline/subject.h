@@ -7,10 +7,11 @@
 
 namespace tandem::timeline {
 
-// A fact of the trace by its name; "?" where it has none of it.
+// A fact of the trace by its name; "?" where the trace lacks the fact.
 [[nodiscard]] std::string fact(const Trace& trace, const std::string& name);
 
-// What was traced, in a line: "ddp as processes, mlp-base on 2 devices (host), global batch 64".
+// The traced subject in one line: "ddp as processes, mlp-base on 2 devices (host), global batch
+// 64".
 [[nodiscard]] std::string subject_of(const Trace& trace);
 
 }  // namespace tandem::timeline

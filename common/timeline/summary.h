@@ -11,28 +11,29 @@ namespace tandem::timeline {
 // Figures of one step.
 struct StepFigures {
   int step = 0;
-  Nanoseconds length{0};  // from the first device's beginning to the last one's end
-  // Of the device that ended last:
+  Nanoseconds length{0};  // from the first device's beginning to the last device's end
+  // The fields below belong to the device that ended last:
   int rank = 0;
   int device = 0;
-  Nanoseconds communication{0};     // when its collectives ran
-  Nanoseconds exposed{0};           // of that, while it waited
-  Nanoseconds in_line{0};           // of that, while it did not, but on its own stream
-  Nanoseconds in_gaps{0};           // of that, while it did not, and no operation or copy ran
-  Nanoseconds hand_over{0};         // it waited, for a collective to begin or after one ended
-  Nanoseconds exposed_by_books{0};  // its phase exposed_comm
-  Nanoseconds idle{0};              // its phase idle
-  // Of all devices:
-  Nanoseconds start_skew{0};    // from the first one's beginning to the last one's
-  Nanoseconds end_skew{0};      // the same of ends
-  Nanoseconds arrival_skew{0};  // the largest of the step's collectives
+  Nanoseconds communication{0};  // when the device's collectives ran
+  Nanoseconds exposed{0};        // communication while the device waited
+  Nanoseconds in_line{0};  // communication on the compute stream while the device did not wait
+  Nanoseconds in_gaps{0};  // communication in gaps of compute: the device neither waited nor ran an
+                           // operation or copy
+  Nanoseconds hand_over{0};         // waits before a collective began or after a collective ended
+  Nanoseconds exposed_by_books{0};  // the device's phase exposed_comm
+  Nanoseconds idle{0};              // the device's phase idle
+  // The fields below cover all devices:
+  Nanoseconds start_skew{0};    // from the first device's beginning to the last device's
+  Nanoseconds end_skew{0};      // from the first device's end to the last device's
+  Nanoseconds arrival_skew{0};  // largest arrival skew of the step's collectives
   std::map<std::string, Nanoseconds> critical_path{};
 
-  // Of communication, the share behind an operation or a copy; 0 where there was none.
+  // The share of communication that ran behind an operation or a copy; 0 without communication.
   [[nodiscard]] double overlap() const;
 };
 
-// Of one device, over all steps.
+// The means of one device over all steps.
 struct DeviceMeans {
   int rank = 0;
   int device = 0;
@@ -48,26 +49,27 @@ struct DeviceMeans {
 struct Summary {
   std::vector<StepFigures> steps{};
   std::vector<DeviceMeans> devices{};
-  std::vector<Wait> waits{};  // the three longest
+  std::vector<Wait> waits{};  // the three longest waits
 };
 
 [[nodiscard]] Summary summary_of(const Trace& trace);
 
-// How long collectives ran while the device waited: in its phases exposed_comm and idle.
+// How long collectives ran while the device waited, in its phases exposed_comm and idle.
 [[nodiscard]] Nanoseconds exposed_communication(const DeviceStep& device);
 
-// hand_over_in() all its phases exposed_comm.
+// The sum of hand_over_in() over the device's phases exposed_comm.
 [[nodiscard]] Nanoseconds hand_over(const DeviceStep& device);
 
-// How long those ran that are its own stream's, while it did not wait: nothing is behind them.
+// How long collectives ran on the device's compute stream while the device did not wait; such
+// collectives hide behind no work.
 [[nodiscard]] Nanoseconds communication_in_line(const DeviceStep& device);
 
-// How long others ran while it had work to do, and none of its operations and copies ran: they held
-// it up where both share a core or a GPU.
+// How long other collectives ran while the device had work to do and none of its operations and
+// copies ran: these collectives held the device up where both share a core or a GPU.
 [[nodiscard]] Nanoseconds communication_in_gaps(const DeviceStep& device);
 
-// For people: a table of steps and their mean, the critical path by phase, waits and their causes,
-// and beside them what the launch found untraced.
+// A text for people: a table of steps and their mean, the critical path by phase, waits and their
+// causes, and beside these what the launch measured untraced.
 [[nodiscard]] std::string to_text(const Trace& trace, const Summary& summary);
 
 // For programs: of each device means over its steps, in seconds.

@@ -33,7 +33,7 @@ std::string row(const StepFigures& one) {
       in_milliseconds(one.idle), in_milliseconds(one.end_skew), in_milliseconds(one.arrival_skew));
 }
 
-// The columns' meanings are METHODOLOGY.md's.
+// The table of steps; METHODOLOGY.md defines its columns.
 std::string table(const Summary& summary) {
   std::string text = fmt::format(
       "\nTimes in ms, of the device that ended last; skews of all.\n{:>4}  {:>9}  {:>13}  {:>9}  "

@@ -12,17 +12,17 @@ class Svg {
  public:
   explicit Svg(double width) : width_(width) {}
 
-  // Filled; a text of its own beside the pointer, for people who hover.
+  // Draws a filled box; people who hover over the box see its own text beside the pointer.
   void box(double x, double y, double width, double height, std::string_view fill,
            std::string_view title);
-  // An outline alone.
+  // Draws an outline alone.
   void frame(double x, double y, double width, double height);
   void line(double x1, double y1, double x2, double y2, std::string_view stroke);
   enum class Anchor { kStart, kMiddle, kEnd };
   void text(double x, double y, std::string_view words, Anchor anchor = Anchor::kStart,
             std::string_view fill = "#1b1e23");
 
-  // The document, of a height that holds what was drawn down to `bottom`.
+  // Returns the document, whose height holds everything drawn down to `bottom`.
   [[nodiscard]] std::string document(double bottom, std::string_view description) const;
 
  private:
@@ -30,7 +30,7 @@ class Svg {
   std::string body_;
 };
 
-// About how wide a text is drawn.
+// The approximate width of a drawn text.
 [[nodiscard]] double width_of(std::string_view words);
 
 }  // namespace tandem::timeline

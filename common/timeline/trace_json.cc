@@ -12,7 +12,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr int kMostTracks = 1000;  // of a process
+constexpr int kMostTracks = 1000;  // limit of tracks per process
 
 Nanoseconds earliest(const Trace& trace) {
   Nanoseconds first = Nanoseconds::max();
@@ -24,13 +24,13 @@ Nanoseconds earliest(const Trace& trace) {
   return first == Nanoseconds::max() ? Nanoseconds{0} : first;
 }
 
-// Not 0: viewers take that for the idle process and its thread.
+// The pid of a process is never 0: viewers take 0 for the idle process and its thread.
 int pid_of(const Process& process) { return process.rank + 1; }
 int tid_of(const Process& process, std::size_t track) {
   return pid_of(process) * kMostTracks + static_cast<int>(track) + 1;
 }
 
-// Writes the events of one process. `arrows` counts those of all processes.
+// Writes the events of one process. `arrows` counts the arrows of all processes.
 class Writer {
  public:
   Writer(const Process& process, Nanoseconds origin, int& arrows, OrderedJson& events)
@@ -150,9 +150,9 @@ class Writer {
   void write_arrow(const char* what, int tid, Nanoseconds time) {
     OrderedJson& event = add(what, "bucket", tid);
     event["cat"] = "bucket";
-    event["id"] = arrows_;  // Perfetto draws those that numbers name, no others
+    event["id"] = arrows_;  // Perfetto draws only arrows whose ids are numbers
     event["ts"] = at(time);
-    event["bp"] = "e";  // it is of the slice around it
+    event["bp"] = "e";  // the arrow is bound to the enclosing slice
   }
 
   [[nodiscard]] static bool is_compute(const Track& track) { return track.name == "compute"; }
@@ -175,7 +175,7 @@ OrderedJson json_of(const LaunchFigures& figures) {
           {"collective_seconds", figures.collectives.count()}};
 }
 
-// Viewers want a thread's events in order; what is no event in time comes first.
+// Sorts a thread's events by time, as viewers want; events without a time come first.
 void sort_by_time(OrderedJson& events) {
   const auto time = [](const OrderedJson& event) {
     return event.contains("ts") ? event["ts"].get<double>()

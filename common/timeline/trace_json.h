@@ -2,8 +2,9 @@
 //
 // Traces as files in the trace-event format, which Perfetto and chrome://tracing open
 // (schema/trace-1.schema.json): a process per rank, a thread per stream, slices as complete events,
-// a bucket's two moments as instants, and a flow from where it is ready through its collective to
-// where compute goes on with it. Times are in microseconds, to the nanosecond, from the earliest.
+// a bucket's two moments as instants, and a flow from the moment a bucket is ready through its
+// collective to where compute goes on with the bucket. Times are in microseconds, to the
+// nanosecond, from the earliest.
 #pragma once
 
 #include <string>
@@ -14,7 +15,8 @@ namespace tandem::timeline {
 
 [[nodiscard]] std::string to_json(const Trace& trace);
 
-// What to_json wrote. Usage errors, that begin with `source`, for anything else.
+// Reads a trace that to_json wrote. Throws a usage error that begins with `source` for any other
+// text.
 [[nodiscard]] Trace parse_trace(const std::string& text, const std::string& source);
 
 }  // namespace tandem::timeline

@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kMajor = "1.";
 
-// So that sums of them are numbers still: some 30 years.
+// The latest time, some 30 years: sums of such times do not overflow.
 constexpr std::int64_t kLatest = 1'000'000'000'000'000'000;
 
 Nanoseconds nanoseconds(double count) {
@@ -36,7 +36,7 @@ Kind kind_of(const std::string& name) {
   throw std::out_of_range("a category");
 }
 
-// Of the format, where the document claims to be a trace at all.
+// The format's version, where the document claims to be a trace at all.
 std::optional<std::string> version_of(const Json& document) {
   if (!document.is_object()) return std::nullopt;
   const auto facts = document.find("otherData");
@@ -73,13 +73,13 @@ LaunchFigures figures_of(const Json& untraced) {
   return figures;
 }
 
-// Reads a trace's events, of which names come before what they name. Throws standard exceptions
-// where one is not as to_json writes it.
+// Reads a trace's events, in which names come before the things named. Throws standard exceptions
+// where an event is not as to_json writes events.
 class Reader {
  public:
   explicit Reader(Trace& trace) : trace_(trace) {}
 
-  // What is being read.
+  // The place of the event that is being read.
   [[nodiscard]] std::string place() const {
     return events_ == 0 ? "otherData" : fmt::format("event {} of traceEvents", events_);
   }
@@ -172,13 +172,13 @@ class Reader {
   }
 
   Trace& trace_;
-  int events_ = 0;  // begun so far
+  int events_ = 0;  // number of events begun so far
   Nanoseconds origin_{0};
-  std::map<int, std::size_t> processes_;  // by pid
-  std::map<int, std::size_t> tracks_;     // by tid, which no two processes share
+  std::map<int, std::size_t> processes_;  // index of a process by pid
+  std::map<int, std::size_t> tracks_;     // index of a track by tid, which no two processes share
 };
 
-// A trace is not mended, whatever the matter.
+// Throws a usage error for any defect: a trace is never mended.
 void check_text(const std::string& text, const std::string& source) {
   if (text.empty()) {
     fail(ErrorKind::kUsage, "{}: it is empty, as a trace is not: record it again", source);
@@ -200,7 +200,7 @@ Trace parse_trace(const std::string& text, const std::string& source) {
   Reader reader(trace);
   try {
     reader.read(document);
-  } catch (const std::exception&) {  // of the JSON library, and of maps, in words of their own
+  } catch (const std::exception&) {  // of the JSON library and of maps, in their own words
     fail(ErrorKind::kUsage,
          "{}: a trace, but {} is not as step_bench --trace writes it: it was changed since; record "
          "it again",

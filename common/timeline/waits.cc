@@ -8,7 +8,7 @@
 namespace tandem::timeline {
 namespace {
 
-// What a device was in then.
+// The phase of the device at `time`.
 std::string phase_at(const DeviceStep& device, Nanoseconds time) {
   for (const Slice* const phase : device.phases) {
     if (phase->begin < time && time <= phase->end) return phase->name;
@@ -16,7 +16,7 @@ std::string phase_at(const DeviceStep& device, Nanoseconds time) {
   return "no phase";
 }
 
-// What it spent most of that time in; it may have begun its step late.
+// The phase that the device spent most of the interval in; the device may have begun its step late.
 std::string phase_most_of(const DeviceStep& device, const Interval& time) {
   std::string most = "no phase yet";
   Nanoseconds longest = std::min(device.begin, time.end) - time.begin;
@@ -46,8 +46,8 @@ std::string who_was_late(const StepView& step, const DeviceStep& mine, const Sli
                      name_of(collective), to_string(Seconds(arrival.waited)), doing);
 }
 
-// The hand-overs; or of the part of the collective that was waited for the rank that was late, or
-// the transfer: whichever took longest.
+// The cause of a wait that took longest: the hand-overs, the late rank in the part of the
+// collective that waited for it, or the transfer.
 std::string cause_in(const StepView& step, const DeviceStep& device, const Slice& wait) {
   const Slice* const collective = latest_ending(device, {wait.begin, wait.end});
   if (collective == nullptr) return "no collective ended in it";

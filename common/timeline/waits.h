@@ -9,7 +9,7 @@
 
 namespace tandem::timeline {
 
-// A device had nothing to do: a phase idle or exposed_comm.
+// A span in which a device had nothing to do: a phase idle or exposed_comm.
 struct Wait {
   int rank = 0;
   int device = 0;
@@ -17,19 +17,19 @@ struct Wait {
   Nanoseconds begin{0};
   Nanoseconds length{0};
   std::string phase;
-  std::string cause;  // in words
+  std::string cause;  // the cause in words
 };
 
-// Longest first, `count` at most.
+// The `count` longest waits at most, longest first.
 [[nodiscard]] std::vector<Wait> longest_waits(const std::vector<StepView>& steps,
                                               std::size_t count);
 
-// Of the device's collectives, the one that ended last within the interval, its end included; null
-// where none did.
+// The device's collective that ended last within the interval, whose end is included; null where
+// none ended there.
 [[nodiscard]] const Slice* latest_ending(const DeviceStep& device, const Interval& within);
 
-// The other device whose phase that is no wait ended last within the interval, its beginning left
-// out and its end included, and when; null where none did.
+// The other device whose phase other than a wait ended last within the interval, without the
+// interval's beginning and with its end, and the time of that end; null where there is none.
 [[nodiscard]] std::pair<const DeviceStep*, Nanoseconds> latest_work_of_others(
     const StepView& step, const DeviceStep& device, const Interval& within);
 

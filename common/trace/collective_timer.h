@@ -12,39 +12,39 @@
 
 namespace tandem {
 
-// One collective of a step, over some steps.
+// The times of one collective of a step, summed over some steps.
 struct CollectiveTimes {
-  Bytes size;            // of gradients
+  Bytes size;            // bytes of gradients
   Nanoseconds total{0};  // on the communication stream: waiting for peers, then the transfer
   int steps = 0;
 };
 
 // Marks on a communication stream where each collective of a step begins and ends, which the phases
-// of the compute stream do not tell. Events in stream order, as those of PhaseTimer; observers are
-// told as well, whatever the timing. One thread at a time.
+// of the compute stream do not tell. The marks are events in stream order, like PhaseTimer's;
+// observers are told as well, even with timing off. Used by one thread at a time.
 class CollectiveTimer final : public CaptureObserver {
  public:
-  // Of the options, a planted delay is not its own.
+  // Uses all options but the planted delay.
   CollectiveTimer(Device& device, const PhaseOptions& options)
       : device_(device), timing_(options.timing), work_(work_observers_of(options.observers)) {}
 
-  // From here on `compute`, all that collective `index` combines is there; and all that it makes.
-  // Only observers ask.
+  // From here on `compute`, all gradients that collective `index` combines are there (ready), or
+  // all results of the collective are there (back). Only observers use these calls.
   void ready(Stream& compute, std::size_t index);
   void back(Stream& compute, std::size_t index);
 
-  // In place of ready(), where it is decided late what a collective combines: from here on
-  // `compute`, a part of the step's gradients is there; and later, what parts collective `index`
-  // is of, perhaps on another thread than the first.
+  // These calls replace ready() where the contents of a collective are decided late: part_ready
+  // says that from here on `compute` a part of the step's gradients is there; the later call lists
+  // the parts of collective `index`, perhaps on another thread.
   void part_ready(Stream& compute, int part);
   void filled(std::size_t index, const std::vector<int>& parts);
 
-  // Around what is enqueued as the step's collective `index`, of `size` bytes.
+  // The calls around the work that is enqueued as the step's collective `index`, of `size` bytes.
   void begin(Stream& stream, std::size_t index, Bytes size);
   void end(Stream& stream, std::size_t index, Bytes size);
 
-  // By index, since the last call; of replays the latest. Forgets them. Synchronise the stream
-  // first.
+  // Returns the times by index since the last call, of replays only the latest, and forgets these
+  // times. Synchronise the stream first.
   [[nodiscard]] std::vector<CollectiveTimes> collect();
 
   void capture_begins() override { marks_.begin_capture(); }

@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-// A step observer that is told of the work within phases too, and to which the replay of a captured
-// step is one phase, "replay". As thread-safe as StepObserver and WorkObserver ask for.
+// A step observer that is also told of the work within phases, and to which the replay of a
+// captured step is one phase, "replay". As thread-safe as StepObserver and WorkObserver require.
 class DetailObserver : public StepObserver, protected WorkObserver {
  public:
   void phase_begins(Device& device, Stream& stream, Phase phase) final {
@@ -20,7 +20,7 @@ class DetailObserver : public StepObserver, protected WorkObserver {
   [[nodiscard]] WorkObserver* work_observer() final { return this; }
 
  protected:
-  // All that `device` does from here on belongs to the phase of this name.
+  // All work that `device` does from here on belongs to the phase of this name.
   virtual void part_begins(Device& device, Stream& stream, std::string_view phase) = 0;
 };
 

@@ -7,18 +7,18 @@
 
 namespace tandem {
 
-// Tells when on the host's clock a device's events were. A host device's events carry that
-// themselves. A GPU's tell only how long they were before another: one is recorded here, waited
-// for, and was between two looks at the host's clock, the closest of a few.
+// Tells when on the host's clock a device's events were. A host device's events carry the host's
+// time. A GPU's events tell only their distance from another event, so one event is recorded here,
+// waited for, and placed between two readings of the host's clock, the closest pair of a few.
 class DeviceClock {
  public:
-  // All events that will be asked for are done. Waits for a stream of its own.
+  // Every event that at() will be asked for must be done. Waits for a stream of its own.
   explicit DeviceClock(Device& device);
 
-  // Since the epoch of Clock.
+  // The event's time since the epoch of Clock.
   [[nodiscard]] Nanoseconds at(const TimedEvent& event) const;
 
-  // How far that may be off, either way.
+  // The bound of the error of at(), either way.
   [[nodiscard]] Nanoseconds error() const { return error_; }
 
  private:

@@ -15,32 +15,33 @@
 
 namespace tandem {
 
-// What this process's GPUs ran, by CUPTI, on the devices and streams of a timeline. As long as it
-// lives CUPTI is attached, where it can be had; else it numbers marks and tells why. Thread-safe
-// but for begin() and end().
+// The work of this process's GPUs as CUPTI reports the work, on the devices and streams of a
+// timeline. CUPTI is attached during the life of this object where CUPTI is available; else this
+// object numbers marks and tells why. Thread-safe except begin() and end().
 class GpuActivity {
  public:
   struct Told {
-    std::map<int, std::vector<GpuWork>> work;  // by device
+    std::map<int, std::vector<GpuWork>> work;  // work by device
     Nanoseconds clock_error{0};
-    std::int64_t lost = 0;   // records that were dropped or have no time
-    std::string cuda_times;  // "cupti", or "events, since ...": a timeline has no others
+    std::int64_t lost = 0;  // records that were dropped or have no time
+    std::string
+        cuda_times;  // "cupti", or "events, since ..." where a timeline has event times only
   };
 
   explicit GpuActivity(const std::vector<std::string>& libraries = cupti::usual_libraries(),
                        const CudaProfiling* cuda = find_cuda_profiling());
 
-  // Forgets what ran before; all streams are synchronised.
+  // Forgets work that ran before; all streams must be synchronised.
   void begin() { session_.begin(); }
 
-  // A stream that marks are of, with its place among the device's.
+  // Makes known a stream that has marks, with the stream's place among the device's streams.
   void know(Stream& stream, std::size_t index);
 
-  // The number of a device's next mark, from 1 over all devices: what the calling thread enqueues
-  // from here on is behind it.
+  // The number of a device's next mark, counted from 1 over all devices: work that the calling
+  // thread enqueues from here on lies behind this mark.
   [[nodiscard]] std::uint64_t mark(int device);
 
-  // All that ran since begin(). Ends: CUPTI is detached. All streams are synchronised.
+  // Returns all work that ran since begin() and detaches CUPTI. All streams must be synchronised.
   [[nodiscard]] Told end();
 
  private:
@@ -48,20 +49,21 @@ class GpuActivity {
     int device = 0;
     std::size_t stream = 0;
   };
-  using Key = std::pair<int, std::uint32_t>;  // a GPU, and CUPTI's number of a stream of it
+  using Key = std::pair<int, std::uint32_t>;  // a GPU, and CUPTI's number of a stream on the GPU
 
-  // Of a stream that nobody marked: one more of the device behind whose mark it was enqueued, if
-  // that is on the record's GPU, or else of any that is; absent where none is.
+  // The place of a stream that nobody marked: one more stream of the device behind whose mark the
+  // stream's work was enqueued, if this device is on the record's GPU, or else of any device on the
+  // record's GPU; absent where there is none.
   [[nodiscard]] const Place* place_of(const cupti::Record& record);
   [[nodiscard]] const int* device_of(const cupti::Record& record) const;
 
   cupti::Session session_;
   const CudaProfiling* const cuda_;  // null: no stream is known
-  std::mutex mutex_;                 // of what follows
+  std::mutex mutex_;                 // guards the members below
   std::map<Key, Place> places_;
-  std::map<int, std::size_t> streams_;  // of each device
-  std::map<int, int> gpus_;             // of each device
-  std::vector<int> devices_;            // of each mark
+  std::map<int, std::size_t> streams_;  // number of streams of each device
+  std::map<int, int> gpus_;             // GPU of each device
+  std::vector<int> devices_;            // device of each mark
 };
 
 }  // namespace tandem

@@ -16,10 +16,12 @@ constexpr Nanoseconds kAlways = Nanoseconds::max();
 
 Nanoseconds middle(const TimelineMark& ran) { return ran.at + (ran.end - ran.at) / 2; }
 
-// Of one stream: places of its marks among the device's, and what ran behind each.
+// The order of one stream: places of the stream's marks among the device's marks, and the work that
+// ran behind each mark.
 struct StreamOrder {
   std::vector<std::size_t> marks;
-  std::map<std::size_t, std::vector<const TimelineMark*>> ran;  // by the place in `marks`, plus 1
+  std::map<std::size_t, std::vector<const TimelineMark*>>
+      ran;  // work by the place in `marks`, plus 1
 };
 
 bool has_time(const TimelineMark& mark) {
@@ -71,7 +73,8 @@ class Placement {
     return static_cast<std::size_t>(after - places.begin());
   }
 
-  // How many of them came before the work was half done: clocks may be off by a little.
+  // How many of the stream's marks came before the work was half done, as clocks may be off a
+  // little.
   [[nodiscard]] std::size_t last_before(const TimelineMark& ran) {
     const std::vector<std::size_t>& places = streams_[ran.stream].marks;
     const auto time = [&](std::size_t place) { return marks_[place].at; };
@@ -83,8 +86,8 @@ class Placement {
     streams_[ran.stream].ran[count].push_back(&ran);
   }
 
-  // All marks by the same: into what the order allows, or where it contradicts itself, which a
-  // clock that drifts does, into the middle.
+  // Shifts all marks by the same duration: into the range that the order allows, or into the middle
+  // where a drifting clock makes the order contradict itself.
   void shift() {
     Nanoseconds least = -kAlways;
     Nanoseconds most = kAlways;
@@ -102,7 +105,7 @@ class Placement {
     for (TimelineMark& mark : marks_) mark.at += by;
   }
 
-  // Each mark to between what ran before it and what ran after it.
+  // Moves each mark between the work that ran before the mark and the work that ran after the mark.
   void fit(const StreamOrder& order) {
     Nanoseconds next = kAlways;
     for (std::size_t count = order.marks.size(); count > 0; --count) {
@@ -124,11 +127,11 @@ class Placement {
     return found->second;
   }
 
-  // Of the mark that the work comes behind among the device's.
+  // The place, among the device's marks, of the mark that the work comes behind.
   [[nodiscard]] std::optional<std::size_t> place_of(const GpuWork& work) {
     if (work.behind > 0) {
       const auto after = std::ranges::upper_bound(marks_, work.behind, {}, &TimelineMark::number);
-      if (after == marks_.begin()) return std::nullopt;  // another device's
+      if (after == marks_.begin()) return std::nullopt;  // work behind another device's mark
       return static_cast<std::size_t>(after - marks_.begin()) - 1;
     }
     const std::vector<std::size_t>& places = streams_[work.ran.stream].marks;
@@ -137,9 +140,9 @@ class Placement {
     return step_around(work.ran);
   }
 
-  // The mark before the end of the step that the work was half done in.
+  // The place of the mark before the end of the step in which the work was half done.
   [[nodiscard]] std::optional<std::size_t> step_around(const TimelineMark& ran) const {
-    const TimelineMark* begin = nullptr;  // of the step
+    const TimelineMark* begin = nullptr;  // beginning of the step
     for (std::size_t place = 0; place < marks_.size(); ++place) {
       const TimelineMark& mark = marks_[place];
       if (mark.what == What::kPhaseBegins && begin == nullptr) begin = &mark;
@@ -153,7 +156,7 @@ class Placement {
 
   std::vector<TimelineMark> marks_;
   std::vector<GpuWork> work_;
-  std::vector<Nanoseconds> events_;  // the marks' times as events tell them
+  std::vector<Nanoseconds> events_;  // times of the marks by their events
   std::map<std::size_t, StreamOrder> streams_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Brings what a GPU says that it ran among the marks of its device's steps.
+// Merges the work that a GPU reports into the marks of its device's steps.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// A mark of what a GPU ran (kGpuRan), and behind which number of a mark it was enqueued; 0 where
-// nobody knows, since a thread of NCCL's launched it.
+// A mark of the work that a GPU ran (kGpuRan), and the number of the mark behind which the work was
+// enqueued; 0 where the number is unknown, since a thread of NCCL's launched the work.
 struct GpuWork {
   TimelineMark ran;
   std::uint64_t behind = 0;
@@ -18,15 +18,16 @@ struct GpuWork {
 
 struct MarksWithWork {
   std::vector<TimelineMark> marks;
-  Nanoseconds moved{0};  // by which a mark's time was changed, at most
+  Nanoseconds moved{0};  // the largest change of a mark's time
 };
 
-// The marks of a device, by their numbers, with what its GPU ran behind those that it was enqueued
-// behind. On a stream, order tells what two clocks cannot: a mark is no later than what was
-// enqueued after it, and no earlier than the end of what was enqueued before. So the marks' times,
-// which are of events, are moved to those of the work, as little as that takes: all alike, as one
-// clock off the other, then each by itself. Work whose mark nobody knows is put by its time where
-// the marks of its stream say that work goes on, or else into the step around it, or nowhere.
+// Merges a device's marks, by number, with the work that its GPU ran behind the marks. On a stream,
+// order tells what two clocks cannot: a mark is no later than the work enqueued after the mark, and
+// no earlier than the end of the work enqueued before. So the marks' times, which are times of
+// events, are moved to fit the times of the work, as little as possible: first all marks alike, as
+// one clock is off the other, then each mark by itself. Work whose mark is unknown is put by its
+// time where its stream's marks say that work goes on, or else into the step around this time, or
+// nowhere.
 [[nodiscard]] MarksWithWork with_gpu_work(std::vector<TimelineMark> marks,
                                           std::vector<GpuWork> work);
 

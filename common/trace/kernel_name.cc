@@ -26,7 +26,8 @@ void erase_all(std::string& text, const std::string& part) {
   }
 }
 
-// Parentheses may be in template arguments too: those that the name ends with are its parameters.
+// Template arguments may have parentheses too, so only the parentheses at the name's end are
+// dropped.
 void drop_parameters(std::string& name) {
   if (!name.ends_with(')')) return;
   int depth = 0;
@@ -36,7 +37,7 @@ void drop_parameters(std::string& name) {
   }
 }
 
-// The position behind the last `what` that is in no template's arguments; 0 where there is none.
+// The position behind the last `what` outside template arguments; 0 where there is none.
 std::size_t behind_last(const std::string& name, char what) {
   std::size_t found = 0;
   int depth = 0;
@@ -48,7 +49,8 @@ std::size_t behind_last(const std::string& name, char what) {
   return found;
 }
 
-// A trace is JSON, which takes no bytes that are no text.
+// Whether a character may stand in a trace: a trace is JSON, which takes no bytes that are not
+// text.
 bool is_plain(char one) { return one >= ' ' && one <= '~'; }
 
 std::string without_arguments(const std::string& name) {
@@ -68,7 +70,7 @@ std::string kernel_name(const std::string& linker_name) {
   std::string name = demangled(linker_name);
   erase_all(name, "(anonymous namespace)::");
   drop_parameters(name);
-  name.erase(0, behind_last(name, ' '));  // the return type, which only templates' names have
+  name.erase(0, behind_last(name, ' '));  // the return type, which only names of templates have
   if (name.size() > kMost) name = without_arguments(name);
   if (name.size() > kMost) name.erase(0, behind_last(name, ':'));
   if (name.size() > kMost) name = name.substr(0, kMost - 3) + "...";

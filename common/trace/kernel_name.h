@@ -5,9 +5,9 @@
 
 namespace tandem {
 
-// What a timeline calls a kernel of this linker name: without its return type and parameters, and
-// where that is still too long to be read without its templates' arguments and its namespaces. At
-// most 80 characters.
+// A timeline's name for a kernel of this linker name, at most 80 characters: without return type
+// and parameters and, where the name is still too long to be read, without template arguments and
+// namespaces.
 [[nodiscard]] std::string kernel_name(const std::string& linker_name);
 
 }  // namespace tandem

@@ -9,12 +9,13 @@
 
 namespace tandem {
 
-// A timer's marks, kept for reuse, in the order in which they were made. Those of a captured step
-// are kept apart: each replay sets them anew, so that of several only the latest can be read.
+// A timer's marks, kept for reuse, in the order in which the marks were made. Marks of a captured
+// step are kept apart: each replay sets these marks anew, so that only the latest replay can be
+// read.
 template <class Mark>
 class MarkLog {
  public:
-  // The next one to be set: one that was forgotten, else what `make` makes.
+  // Returns the next mark to be set: a forgotten mark, else a new one from `make`.
   template <class Make>
   Mark& next(const Make& make) {
     List& list = current();
@@ -22,10 +23,10 @@ class MarkLog {
     return list.marks[list.used++];
   }
 
-  // The latest one; there is one.
+  // The latest mark; there must be one.
   [[nodiscard]] Mark& latest() { return current().marks[current().used - 1]; }
 
-  // Forgets the latest ones for which `is_unwanted` is true.
+  // Forgets the latest marks for which `is_unwanted` is true.
   template <class Condition>
   void forget_latest_while(const Condition& is_unwanted) {
     List& list = current();
@@ -39,8 +40,8 @@ class MarkLog {
   void end_capture() { is_capturing_ = false; }
   void note_replay() { is_replayed_ = true; }
 
-  // All that were set since the last call: what was enqueued as it is, then the latest replay.
-  // Forgets them; the spans hold until next().
+  // Returns all marks that were set since the last call, first the enqueued ones, then the marks of
+  // the latest replay, and forgets the marks; the spans hold until next().
   [[nodiscard]] std::array<std::span<const Mark>, 2> take() {
     const std::size_t made = std::exchange(made_.used, 0);
     const std::size_t captured = std::exchange(is_replayed_, false) ? captured_.used : 0;
@@ -50,7 +51,7 @@ class MarkLog {
 
  private:
   struct List {
-    std::vector<Mark> marks;  // the first `used` of them are set
+    std::vector<Mark> marks;  // the first `used` marks are set
     std::size_t used = 0;
   };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVTX, the marks that Nsight Systems, Nsight Compute and other tools show beside what they record.
-// Everything of it is behind this header: nvtx.cc is the one file that includes NVIDIA's, and
-// nvtx_absent.cc stands in for it in builds without them, where no tool ever watches.
+// NVTX, the marks that Nsight Systems, Nsight Compute and other tools show beside their records.
+// All of NVTX is behind this header: nvtx.cc is the only file that includes NVIDIA's headers, and
+// nvtx_absent.cc replaces nvtx.cc in builds without these headers, where no tool ever watches.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,16 @@
 
 namespace tandem::nvtx {
 
-// What tools show ranges by.
+// The categories by which tools show ranges.
 enum class Category : std::uint32_t {
-  kHarness = 1,  // what measures around the steps
+  kHarness = 1,  // measurement around the steps
   kPhase,        // steps and their phases
   kBucket,       // gradients on their way
-  kKernelGroup,  // what one operation of a model, a loss or an optimizer launches
+  kKernelGroup,  // the launches of one operation of a model, a loss or an optimizer
 };
 
-// A text that the tool knows already, so that a range costs no copy of it. Of one domain.
+// A text that is registered with the tool, so that a range costs no copy of the text. Belongs to
+// one domain.
 struct Name {
   void* handle = nullptr;
 };
@@ -26,8 +27,8 @@ struct Name {
 // A range that may end on another thread than it started on.
 using RangeId = std::uint64_t;
 
-// The domain "tandem". Where no tool was attached as the process started, is_watched() is false
-// and every call is one of NVTX's that finds nobody to tell. Thread-safe.
+// The domain "tandem". Where no tool was attached as the process started, is_watched() is false and
+// no call has an effect. Thread-safe.
 class Domain {
  public:
   Domain();
@@ -37,10 +38,10 @@ class Domain {
 
   [[nodiscard]] bool is_watched() const { return handle_ != nullptr; }
 
-  // Registers a text, which no range can do without.
+  // Registers a text; every range needs a registered name.
   [[nodiscard]] Name name(const std::string& text) const;
 
-  // Nested ranges of the calling thread, which has to end them itself, the latest first.
+  // Opens a nested range of the calling thread, which must end its ranges itself, the latest first.
   void push(Category category, Name name, std::int64_t payload) const;
   void pop() const;
 
@@ -48,14 +49,15 @@ class Domain {
   void end(RangeId range) const;
 
   void name_this_thread(const std::string& name) const;
-  // By its handle: cudaStream_t is CUstream.
+  // Names a CUDA stream by its handle: cudaStream_t is CUstream.
   void name_cuda_stream(void* stream, const std::string& name) const;
 
  private:
-  void* handle_ = nullptr;  // the tool's
+  void* handle_ = nullptr;  // the tool's handle
 };
 
-// A nested range of the calling thread, as long as this lives. The domain outlives it.
+// A nested range of the calling thread for the life of this object. The domain outlives this
+// object.
 class ScopedRange {
  public:
   ScopedRange(const Domain& domain, Category category, Name name, std::int64_t payload)

@@ -18,8 +18,8 @@ using nvtx::Category;
 
 bool is_host(const Stream& stream) { return stream.device().backend == Backend::kHost; }
 
-// Runs `task` where the stream's work runs, on the host, or else here. A duration of nothing: an
-// operation would be waited for by a modelled link.
+// Runs `task` where the stream's work runs, on a host stream, or else at once. The task is a
+// modelled duration of zero, since a modelled link would wait for an operation.
 template <class Task>
 void at(Stream& stream, Task task) {
   if (!is_host(stream)) return task();
@@ -29,14 +29,14 @@ void at(Stream& stream, Task task) {
   });
 }
 
-// The same on a stream that may have failed, which drops what it is given.
+// Does the same on a stream that may have failed; `task` then runs in place of the dropped work.
 template <class Task>
 void at_whatever_failed(Stream& stream, const Task& task) {
   if (!is_host(stream)) return task();
   host::host_stream(stream).enqueue({"range", {}, task, task});
 }
 
-// Of the calling thread, once.
+// Names the calling thread, once.
 void name_thread(const nvtx::Domain& domain, const std::string& name) {
   thread_local bool is_named = false;
   if (!std::exchange(is_named, true)) domain.name_this_thread(name);
@@ -44,7 +44,8 @@ void name_thread(const nvtx::Domain& domain, const std::string& name) {
 
 }  // namespace
 
-// Ranges as they are enqueued. The reducer's threads may call beside the one that steps.
+// The ranges of a device as they are enqueued. The reducer's threads may call while another thread
+// steps.
 class NvtxObserver::PerDevice {
  public:
   PerDevice(const nvtx::Domain& domain, int index, Enqueuers enqueuers)
@@ -91,7 +92,8 @@ class NvtxObserver::PerDevice {
   void begin_collective(Stream& stream, std::size_t index) {
     const std::lock_guard lock(mutex_);
     name_stream(stream, comm_);
-    if (!buckets_.contains(index)) start_bucket(stream, index);  // nobody said that it is ready
+    if (!buckets_.contains(index))
+      start_bucket(stream, index);  // nobody said that the bucket is ready
     push(stream, Category::kBucket, collective_name_, static_cast<std::int64_t>(index));
   }
 
@@ -138,7 +140,7 @@ class NvtxObserver::PerDevice {
     at(stream, [&domain = domain_] { domain.pop(); });
   }
 
-  // A step, or a phase within it.
+  // Opens the range of a step, or of a phase within the step.
   void open(Stream& stream, nvtx::Name name) {
     ++depth_;
     if (nests(stream)) return push(stream, Category::kPhase, name, step_);
@@ -152,7 +154,7 @@ class NvtxObserver::PerDevice {
     started_.pop_back();
   }
 
-  // The collective ends it, elsewhere but after this in stream order.
+  // Starts the bucket's range. The collective ends the range elsewhere, but later in stream order.
   void start_bucket(Stream& stream, std::size_t index) {
     const auto range = std::make_shared<nvtx::RangeId>(0);
     const nvtx::Name bucket = bucket_name(index);
@@ -162,8 +164,9 @@ class NvtxObserver::PerDevice {
     });
   }
 
-  // Once a step, not once for all: a later strategy's stream may lie where an earlier one's did. A
-  // host stream is the thread that works for it. `name` is this one's member.
+  // Names the stream once a step, since a later strategy's stream may have the address of an
+  // earlier strategy's stream. A host stream is named by naming its worker thread. `name` is a
+  // member of this object.
   void name_stream(Stream& stream, const std::string& name) {
     if (!named_streams_.insert(&stream).second) return;
     if (!is_host(stream)) return name_cuda_stream(stream, name);
@@ -172,28 +175,29 @@ class NvtxObserver::PerDevice {
 
   void name_cuda_stream(Stream& stream, const std::string& name) {
     if (cuda_ == nullptr) cuda_ = find_cuda_profiling();
-    if (cuda_ == nullptr) return;  // a stream of another kind
+    if (cuda_ == nullptr) return;  // a stream without a CUDA handle
     void* const native = cuda_->native_stream(stream);
     const std::string*& known = cuda_names_[native];
     if (std::exchange(known, &name) != &name) domain_.name_cuda_stream(native, name);
   }
 
   const nvtx::Domain& domain_;
-  const std::string worker_;  // what its streams are called
+  const std::string worker_;  // name of the workers of the device's streams
   const std::string comm_;
   const Enqueuers enqueuers_;
   const nvtx::Name step_name_;
   const nvtx::Name collective_name_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::map<std::string, nvtx::Name, std::less<>> names_;
   std::vector<nvtx::Name> bucket_names_;
-  std::set<const Stream*> named_streams_;           // in this step
-  const CudaProfiling* cuda_ = nullptr;             // once a GPU's stream is met
-  std::map<void*, const std::string*> cuda_names_;  // what CUDA's streams are called now
+  std::set<const Stream*> named_streams_;           // streams named in this step
+  const CudaProfiling* cuda_ = nullptr;             // set when a GPU's stream is met
+  std::map<void*, const std::string*> cuda_names_;  // current names of the CUDA streams
   std::int64_t step_ = 1;
   int depth_ = 0;                       // 0: between steps; 1: in a step; 2: in a phase
-  std::vector<nvtx::RangeId> started_;  // where they do not nest: as many as depth_
-  std::map<std::size_t, std::shared_ptr<nvtx::RangeId>> buckets_;  // whose collective is to end
+  std::vector<nvtx::RangeId> started_;  // ranges that do not nest, depth_ of them
+  std::map<std::size_t, std::shared_ptr<nvtx::RangeId>>
+      buckets_;  // ranges of buckets whose collective is yet to end
 };
 
 NvtxObserver::NvtxObserver(const nvtx::Domain& domain, Enqueuers enqueuers)

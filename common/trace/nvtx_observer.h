@@ -10,24 +10,25 @@
 
 namespace tandem {
 
-// Steps as NVTX ranges: step > phase > layer; payload: the step's number on its device, from 1. A
-// layer's range is one operation on its parameters, by their name without its last part ("0" of
-// "0.weight"); an operation on none has its own name. Copies have none: tools see them themselves.
-// Beside them "bucket 3" (payload: the step) is a range that starts where the bucket's last
-// gradient is there and ends elsewhere, with its collective, which is "collective" (payload: the
-// bucket).
+// Steps as NVTX ranges: step > phase > layer; the payload is the step's number on its device, from
+// 1. A layer's range is one operation on the layer's parameters, named by the parameters' name
+// without its last part ("0" of "0.weight"); an operation on no parameters has its own name. Copies
+// have no range, since tools see copies themselves. Beside these ranges "bucket 3" (payload: the
+// step) starts where the bucket's last gradient is there and ends elsewhere, with the bucket's
+// collective, whose range is "collective" (payload: the bucket).
 //
-// On the host ranges are pushed where the work runs, by tasks on the streams' workers: they last
-// as long as the work. On a GPU they are pushed where it is enqueued, as tools expect, which then
-// show what was launched within a range as the range's time on the GPU; their CPU times are those
-// of launching. A bucket's range ends there once its collective is enqueued. Where several threads
-// enqueue a GPU's step in turn, none can end what another pushed: steps and phases are then
-// start/end ranges as well. Of steps that are replays of a captured one, "replay" is the phase.
+// On the host ranges are pushed where the work runs, by tasks on the streams' workers, so that a
+// range lasts as long as the work. On a GPU ranges are pushed where the work is enqueued, as tools
+// expect; tools then show the work launched within a range as the range's time on the GPU, and the
+// CPU times are times of launching. There a bucket's range ends once the bucket's collective is
+// enqueued. Where several threads enqueue a GPU's step in turn, no thread can end a range that
+// another thread pushed, so steps and phases are start/end ranges as well. A step that replays a
+// captured step has the one phase "replay".
 class NvtxObserver final : public DetailObserver {
  public:
-  enum class Enqueuers { kOneThread, kSeveral };  // of a device's step
+  enum class Enqueuers { kOneThread, kSeveral };  // threads that enqueue a device's step
 
-  // `domain` outlives this, and this the strategies.
+  // `domain` must outlive this object, and this object the strategies.
   NvtxObserver(const nvtx::Domain& domain, Enqueuers enqueuers);
   ~NvtxObserver() override;
 
@@ -45,7 +46,7 @@ class NvtxObserver final : public DetailObserver {
 
   const nvtx::Domain& domain_;
   const Enqueuers enqueuers_;
-  std::mutex mutex_;  // of the map
+  std::mutex mutex_;  // guards the map
   std::map<int, std::unique_ptr<PerDevice>> devices_;
 };
 

@@ -7,11 +7,11 @@
 
 namespace tandem {
 
-// The parts of a step, by fixed names that traces, results and reports share. Per device they
-// partition its own timeline; kIdle is waiting for another device or rank.
+// The parts of a step, by fixed names that traces, results and reports share. The phases of a
+// device partition the device's own timeline; kIdle is waiting for another device or rank.
 enum class Phase {
   kLaunch,     // dp: threads started and joined
-  kCheck,      // dp: every parameter on device 0?
+  kCheck,      // dp: whether every parameter is on device 0
   kScatter,    // dp: input pieces to the devices
   kInput,      // the rank's own batch to its device
   kBuffers,    // ddp: the model's buffers from rank 0

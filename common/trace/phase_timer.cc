@@ -66,7 +66,7 @@ void PhaseTimer::replay_ends(Stream& stream) {
 
 void PhaseTimer::sum_up(std::span<const Mark> marks, PhaseTimes& times) {
   for (std::size_t i = 0; i + 1 < marks.size(); ++i) {
-    if (marks[i].ends_step) continue;  // between steps
+    if (marks[i].ends_step) continue;  // the time between steps
     const Nanoseconds took = *marks[i + 1].event - *marks[i].event;
     times.total[static_cast<std::size_t>(marks[i].phase)] += took;
     times.span += took;

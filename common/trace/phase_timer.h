@@ -16,7 +16,7 @@
 
 namespace tandem {
 
-// How one device spent its time over some steps.
+// The time of one device by phase, over some steps.
 struct PhaseTimes {
   std::array<Nanoseconds, kPhaseCount> total{};
   Nanoseconds span{0};  // first to last mark of each step, summed; the totals partition it
@@ -27,8 +27,9 @@ struct PhaseTimes {
 
 enum class PhaseTiming { kOn, kOff };
 
-// A delay that one device meets where it first enters a phase of a step: whoever explains times
-// must find it. On one alone, lest delays of several add up along the step.
+// A delay that one device meets where the device first enters a phase of a step, so that an
+// explanation of times can be tested. One device alone is delayed, lest delays of several devices
+// add up along the step.
 struct PlantedDelay {
   Phase phase = Phase::kIdle;
   Nanoseconds delay{0};
@@ -38,11 +39,11 @@ struct PlantedDelay {
 struct PhaseOptions {
   PhaseTiming timing = PhaseTiming::kOn;
   std::optional<PlantedDelay> planted{};
-  std::vector<StepObserver*> observers{};  // in this order; with timing off too
+  std::vector<StepObserver*> observers{};  // called in this order, with timing off too
 };
 
 // Marks on one device's main stream where one phase ends and the next begins. The marks are events
-// in stream order: they wait for nobody and cost less than a microsecond each. One thread at a
+// in stream order: a mark waits for nothing and costs less than a microsecond. One thread at a
 // time.
 class PhaseTimer final : public CaptureObserver {
  public:
@@ -57,11 +58,11 @@ class PhaseTimer final : public CaptureObserver {
 
   [[nodiscard]] const PhaseOptions& options() const { return options_; }
 
-  // Forgets the step that was begun and will not be ended. Synchronise the stream first, which may
-  // have failed.
+  // Forgets a step that was begun and will not be ended. Synchronise the stream first; the stream
+  // may have failed.
   void abandon_step(Stream& stream);
 
-  // Enqueues a copy of the step's, on any stream of the device; observers are told of it.
+  // Enqueues a copy of the step, on any stream of the device, and tells observers of the copy.
   template <class T>
   void copy(Stream& stream, Span<T> destination, std::type_identity_t<Span<const T>> source) {
     enqueue_observed(work_, device_, stream,
@@ -69,8 +70,9 @@ class PhaseTimer final : public CaptureObserver {
                      [&] { enqueue_copy(stream, destination, source); });
   }
 
-  // The same for `count` copies in a row on one stream, of `size` bytes together, which
-  // `enqueue()` enqueues. Observers are told of them as one: each may be shorter than a mark takes.
+  // Does the same for `count` copies in a row on one stream, `size` bytes together, which
+  // `enqueue()` enqueues. Observers are told of the row as one copy, since each copy may be shorter
+  // than a mark takes.
   template <class Enqueue>
   void copies(Stream& stream, int count, Bytes size, const Enqueue& enqueue) {
     enqueue_observed(
@@ -79,19 +81,19 @@ class PhaseTimer final : public CaptureObserver {
         enqueue);
   }
 
-  // The same for a collective of `size` bytes on the stream of compute, of no bucket.
+  // Does the same for a collective of `size` bytes on the compute stream that belongs to no bucket.
   template <class Enqueue>
   void collective(Stream& stream, std::string_view name, Bytes size, const Enqueue& enqueue) {
     enqueue_observed(work_, device_, stream,
                      {.kind = EnqueuedWork::Kind::kInLine, .name = name, .size = size}, enqueue);
   }
 
-  // Sums up all steps since the last call, of replays the latest, and forgets them. Synchronise the
-  // stream first.
+  // Sums up all steps since the last call, of replays only the latest, and forgets these steps.
+  // Synchronise the stream first.
   [[nodiscard]] PhaseTimes collect();
 
-  // Observers are told of a captured step's phases once, while it is captured, and of the start and
-  // the end of each replay: what they do on the host in its phases is not done again.
+  // Observers are told of a captured step's phases once, during the capture, and of the start and
+  // the end of each replay: the host work of observers in the phases is not repeated.
   void capture_begins() override;
   void capture_ends() override;
   void replay_begins(Stream& stream) override;
@@ -113,8 +115,8 @@ class PhaseTimer final : public CaptureObserver {
   const PhaseOptions options_;
   const std::vector<WorkObserver*> work_;
   MarkLog<Mark> marks_;
-  bool is_captured_ = false;  // what is enqueued now
-  bool met_planted_ = false;  // in this step
+  bool is_captured_ = false;  // the step being enqueued is captured
+  bool met_planted_ = false;  // the planted delay was met in this step
 };
 
 }  // namespace tandem

@@ -13,23 +13,23 @@ namespace tandem {
 // A piece of work within a phase, as it is enqueued.
 struct EnqueuedWork {
   enum class Kind {
-    kOperation,   // of a model, a loss or an optimizer
-    kCopy,        // of a strategy's, or a row of them
-    kCollective,  // of a bucket of gradients
-    kInLine,      // a collective on the stream of compute, of no bucket
+    kOperation,   // an operation of a model, a loss or an optimizer
+    kCopy,        // a strategy's copy, or a row of copies
+    kCollective,  // the collective of a bucket of gradients
+    kInLine,      // a collective of no bucket on the compute stream
   };
 
   Kind kind = Kind::kOperation;
-  std::string_view name{};   // of what is done: "linear_forward"
-  std::string_view layer{};  // whose parameters an operation uses or makes gradients of, if any's
-  std::size_t index = 0;     // of a bucket's collective: among its step's
-  Bytes size{};              // of what copies or a collective move
-  int copies = 1;            // in a row
+  std::string_view name{};   // name of the work: "linear_forward"
+  std::string_view layer{};  // layer whose parameters or gradients an operation uses; may be empty
+  std::size_t index = 0;     // a bucket's collective: its index within the step
+  Bytes size{};              // bytes that copies or a collective move
+  int copies = 1;            // number of copies in a row
 };
 
-// Is told of the work within phases, as it is enqueued: what a profiler or a timeline shows. Calls
-// for different devices may come at once; those for one device one after the other, but for
-// collectives, which another thread than the step's may tell of.
+// Is told of the work within phases as the work is enqueued, which a profiler or a timeline shows.
+// Calls for different devices may come at once; calls for one device come one after the other,
+// except calls about collectives, which may come from another thread than the step's.
 class WorkObserver {
  public:
   WorkObserver() = default;
@@ -37,28 +37,28 @@ class WorkObserver {
   WorkObserver& operator=(const WorkObserver&) = delete;
   virtual ~WorkObserver() = default;
 
-  // Here on `stream` it begins, and ends. On one stream they do not overlap, but that operations
-  // and copies may be a collective's.
+  // The work begins here on `stream`, or ends here. Work on one stream does not overlap, but a
+  // collective may contain operations and copies.
   virtual void work_begins(Device& device, Stream& stream, const EnqueuedWork& work) = 0;
   virtual void work_ends(Device& device, Stream& stream, const EnqueuedWork& work) = 0;
 
-  // Of the step's collective `index`: from here on `stream`, of compute, all that it combines is
-  // there; and all that it makes.
+  // From here on `stream`, a compute stream, all gradients that collective `index` of the step
+  // combines are there (ready), or all results of the collective are there (back).
   virtual void bucket_ready(Device& /*device*/, Stream& /*stream*/, std::size_t /*index*/) {}
   virtual void bucket_back(Device& /*device*/, Stream& /*stream*/, std::size_t /*index*/) {}
 
-  // Where it is decided late what a collective combines: from here on `stream`, of compute, `part`
-  // is there, a number of the step's; and later in place of bucket_ready(), perhaps from another
-  // thread, what parts collective `index` is of.
+  // These calls replace bucket_ready() where the contents of a collective are decided late: from
+  // here on `stream`, a compute stream, `part`, a number within the step, is there; the later call
+  // lists the parts of collective `index`, perhaps from another thread.
   virtual void part_ready(Device& /*device*/, Stream& /*stream*/, int /*part*/) {}
   virtual void bucket_filled(Device& /*device*/, std::size_t /*index*/,
                              const std::vector<int>& /*parts*/) {}
 };
 
-// Is told how far a device's step has been enqueued, on the thread that enqueues it: what a flight
-// recorder, a check or a planted fault needs to know. Calls for different devices may come at once;
-// those for one device come one after the other. What it enqueues on `stream` happens there at that
-// point of the step; what it throws ends the step. Outlives the strategy.
+// Is told how far a device's step has been enqueued, on the thread that enqueues the step, for a
+// flight recorder, a check or a planted fault. Calls for different devices may come at once; calls
+// for one device come one after the other. Work that an observer enqueues on `stream` happens at
+// this point of the step; an exception of an observer ends the step. Outlives the strategy.
 class StepObserver {
  public:
   StepObserver() = default;
@@ -66,16 +66,17 @@ class StepObserver {
   StepObserver& operator=(const StepObserver&) = delete;
   virtual ~StepObserver() = default;
 
-  // All that `device` does from here on belongs to `phase`.
+  // All work that `device` does from here on belongs to `phase`.
   virtual void phase_begins(Device& device, Stream& stream, Phase phase) = 0;
 
-  // All of the device's step is enqueued.
+  // All work of the device's step is enqueued.
   virtual void step_ends(Device& device, Stream& stream) = 0;
 
-  // The device's step will not be ended: something in it failed, `stream` perhaps.
+  // The device's step will not be ended, since something in the step failed, perhaps `stream`.
   virtual void step_abandoned(Device& /*device*/, Stream& /*stream*/) {}
 
-  // All work that makes this gradient is enqueued; it is not yet combined with that of others.
+  // All work that makes this gradient is enqueued; the gradient is not yet combined with those of
+  // other ranks.
   virtual void gradient_ready(Device& device, Stream& stream, int segment, Span<float> gradient) {
     static_cast<void>(device);
     static_cast<void>(stream);
@@ -83,15 +84,15 @@ class StepObserver {
     static_cast<void>(gradient);
   }
 
-  // The device's step is enqueued as the replay of a captured one, all of it at once.
+  // The device's step is enqueued as the replay of a captured step, all of the step at once.
   virtual void replay_begins(Device& /*device*/, Stream& /*stream*/) {}
 
-  // Who is to be told of the work within phases, which costs calls per operation; null: nobody.
-  // Always the same.
+  // The observer of the work within phases, which costs calls per operation; null where there is
+  // none. Always returns the same.
   [[nodiscard]] virtual WorkObserver* work_observer() { return nullptr; }
 };
 
-// Those of `observers` that there are.
+// The non-null work observers of `observers`.
 [[nodiscard]] inline std::vector<WorkObserver*> work_observers_of(
     const std::vector<StepObserver*>& observers) {
   std::vector<WorkObserver*> found;
@@ -101,7 +102,7 @@ class StepObserver {
   return found;
 }
 
-// Around what is enqueued: tells observers that it begins, and however it goes that it ends.
+// Tells observers that the enqueued work begins and, even after an exception, that the work ends.
 template <class Enqueue>
 void enqueue_observed(const std::vector<WorkObserver*>& observers, Device& device, Stream& stream,
                       const EnqueuedWork& work, const Enqueue& enqueue) {

@@ -15,34 +15,35 @@ struct Moment {
   enum class Side { kAtEvent, kBeforeNext, kAfterLast };
 
   Side side = Side::kAtEvent;
-  std::uint32_t tasks = 0;              // of the log before it, where there is no event
-  std::shared_ptr<TimedEvent> event{};  // else
+  std::uint32_t tasks = 0;  // tasks of the log before the moment, where there is no event
+  std::shared_ptr<TimedEvent> event{};  // the event where there is no log
 };
 
-// Takes moments of one stream, and tells afterwards when they were. By events in stream order; but
-// between its phases a host stream's worker keeps a log of its tasks instead. An event is a task of
-// its own, which wakes the worker and runs on its core: as much work as the smallest operations
-// are. (Where a link is modelled, events alone know when work is over.) One thread at a time.
+// Takes moments of one stream, and tells afterwards when the moments were. Moments are events in
+// stream order, but between phases a host stream's worker keeps a log of its tasks instead: an
+// event is a task of its own, which wakes the worker and runs on the worker's core, as much work as
+// the smallest operations are. (Where a link is modelled, events alone know when work is over.) One
+// thread at a time.
 class StreamMoments {
  public:
-  // From here on, work that is queued on `stream` is logged, where it is.
+  // From here on, work that is queued on `stream` is logged, where logging is possible.
   StreamMoments(Device& device, Stream& stream);
 
-  // Where a phase begins, or a step ends.
+  // The moment where a phase begins, or a step ends.
   [[nodiscard]] Moment at_event();
-  // Before the work that is queued next, and after that which was queued last. With nothing between
-  // the two they are one, after the last.
+  // The moments before the work that is queued next, and after the work that was queued last. With
+  // nothing between the two moments both are one, after the last work.
   [[nodiscard]] Moment before_next();
   [[nodiscard]] Moment after_last();
 
-  // Around a row of tiny pieces of work that no moment is asked for within: before it, and after.
+  // The moments before and after a row of tiny pieces of work within which no moment is asked for.
   [[nodiscard]] Moment before_row();
   [[nodiscard]] Moment after_row();
 
-  // Once the stream is synchronised: ends the log, for at().
+  // Ends the log, for at(). The stream must be synchronised.
   void close();
 
-  // Since the epoch of Clock.
+  // The moment's time since the epoch of Clock.
   [[nodiscard]] Nanoseconds at(const Moment& moment, const DeviceClock& clock) const;
 
  private:
@@ -54,7 +55,7 @@ class StreamMoments {
   const bool is_logged_;
   std::uint32_t unlogged_ = 0;  // tasks that were queued before the log began, and in rows
   std::uint32_t paused_ = 0;    // tasks that were queued when the latest row began
-  host::TaskLog log_;           // once closed
+  host::TaskLog log_;           // set by close()
 };
 
 }  // namespace tandem

@@ -19,12 +19,12 @@ using timeline::Kind;
 using timeline::Slice;
 using timeline::Track;
 
-constexpr const char* kOther = "other";  // a stream of which only its GPU told
+constexpr const char* kOther = "other";  // a stream that only its GPU reported
 
-// Of one stream.
+// The slices of one stream.
 struct StreamWork {
-  std::vector<Slice> open;  // the latest last
-  std::vector<Slice> done;  // of the step
+  std::vector<Slice> open;  // open slices, the latest last
+  std::vector<Slice> done;  // done slices of the step
   Track track;
 };
 
@@ -137,7 +137,7 @@ class Conversion {
     TANDEM_CHECK(!work.open.empty(), "device {} ends work that it has not begun", device_);
     Slice& ended = work.open.back();
     ended.end = mark.at;
-    // Nothing was enqueued for it: what it began before is the work after it.
+    // Work that enqueued nothing has the beginning of the work after it, later than its own end.
     ended.begin = std::min(ended.begin, ended.end);
     work.done.push_back(std::move(work.open.back()));
     work.open.pop_back();
@@ -155,11 +155,11 @@ class Conversion {
                          .graph_node = mark.graph_node});
   }
 
-  // Ready with the last of its parts.
+  // A bucket is ready with the last of its parts.
   void fill_bucket(const TimelineMark& mark) {
     for (const int part : mark.parts) {
       const auto found = parts_.find(part);
-      if (found == parts_.end()) continue;  // before all was recorded
+      if (found == parts_.end()) continue;  // ready before recording began
       std::optional<Nanoseconds>& ready = bucket(mark.index).ready;
       ready = std::max(ready.value_or(found->second), found->second);
     }
@@ -175,10 +175,10 @@ class Conversion {
   const int device_;
   int steps_ = 0;
   int collectives_ = 0;
-  std::optional<Slice> step_;  // that has not ended
-  Slice phase_;                // of it
+  std::optional<Slice> step_;  // the step that has not ended
+  Slice phase_;                // the step's present phase
   std::map<std::size_t, StreamWork> streams_;
-  std::map<int, Nanoseconds> parts_;  // of the step: when they were ready
+  std::map<int, Nanoseconds> parts_;  // when each part of the step was ready
   std::vector<Bucket> buckets_;
 };
 

@@ -12,35 +12,35 @@ namespace tandem {
 // A point of a device's steps on one of its streams, in the order in which they were enqueued.
 struct TimelineMark {
   enum class What {
-    kPhaseBegins,  // and the one before ends; the first of a step begins it
+    kPhaseBegins,  // the preceding phase ends here; the first phase of a step begins the step
     kStepEnds,
     kStepAbandoned,
     kWorkBegins,
-    kWorkEnds,  // the latest of its stream that has not ended
+    kWorkEnds,  // ends the latest work of the stream that has not ended
     kBucketReady,
     kBucketBack,
-    kPartReady,     // of a bucket that is yet to be made up
-    kBucketFilled,  // made up of parts of the step; of no time
-    kGpuRan,        // a kernel, or a copy or set of memory: from `at` to `end`
+    kPartReady,     // a part of a bucket whose parts are not yet known
+    kBucketFilled,  // the parts of a bucket; carries no time
+    kGpuRan,        // a kernel, or a copy or set of memory, from `at` to `end`
   };
 
   What what = What::kPhaseBegins;
-  std::size_t stream = 0;  // of the device
+  std::size_t stream = 0;  // index of the stream in the device
   Nanoseconds at{0};
-  timeline::Kind kind = timeline::Kind::kOperation;  // of work, or of what a GPU ran
-  std::string name{};                                // of a phase or work
-  std::string layer{};                               // of an operation
-  int index = -1;                                    // of a collective, a bucket or a part
-  Bytes size{};                                      // of copies or a collective
-  int copies = 1;                                    // in a row, that begin or end
-  std::vector<int> parts{};                          // of a bucket
-  std::uint64_t number = 0;      // among the process's, from 1; of none but CUDA's
-  Nanoseconds end{0};            // of what a GPU ran
-  std::uint64_t graph_node = 0;  // of it, in a replay
+  timeline::Kind kind = timeline::Kind::kOperation;  // kind of the work, or of what a GPU ran
+  std::string name{};                                // name of a phase or work
+  std::string layer{};                               // layer of an operation
+  int index = -1;                                    // index of a collective, a bucket or a part
+  Bytes size{};                                      // bytes of copies or a collective
+  int copies = 1;                                    // number of copies in a row
+  std::vector<int> parts{};                          // parts of a bucket
+  std::uint64_t number = 0;      // mark's number in the process from 1; CUDA only
+  Nanoseconds end{0};            // end of what a GPU ran
+  std::uint64_t graph_node = 0;  // CUDA's graph node of what a GPU ran in a replay
 };
 
-// What a device did: a track per stream, named by what is on it, and the steps' buckets. Steps that
-// were abandoned leave nothing.
+// Builds the timeline of a device: a track per stream, named by the stream's work, and the steps'
+// buckets. Abandoned steps leave nothing.
 [[nodiscard]] timeline::Process timeline_of(int device, const std::vector<TimelineMark>& marks);
 
 }  // namespace tandem

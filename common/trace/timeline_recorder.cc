@@ -44,7 +44,8 @@ TimelineMark begin_of(const EnqueuedWork& work) {
 
 }  // namespace
 
-// Marks as they are enqueued. A reducer's threads may call beside the one that steps.
+// The marks of a device as they are enqueued. A reducer's threads may call while another thread
+// steps.
 class TimelineRecorder::PerDevice {
  public:
   PerDevice(Device& device, GpuActivity* gpus) : device_(device), gpus_(gpus) {}
@@ -58,14 +59,14 @@ class TimelineRecorder::PerDevice {
     marks_.push_back({std::move(mark), std::move(moment)});
   }
 
-  // Of no time, and with the number of the one before it.
+  // Adds a mark without a time, with the number of the preceding mark.
   void add(TimelineMark mark) {
     const std::lock_guard lock(mutex_);
     if (!marks_.empty()) mark.number = marks_.back().mark.number;
     marks_.push_back({std::move(mark), std::nullopt});
   }
 
-  // Adds the device's to `process`, with what its GPU ran.
+  // Adds the device's tracks and buckets to `process`, with the work that the device's GPU ran.
   void collect(timeline::Process& process, std::vector<GpuWork> ran) {
     const std::lock_guard lock(mutex_);
     const DeviceClock clock(device_);
@@ -95,7 +96,7 @@ class TimelineRecorder::PerDevice {
     std::optional<Moment> moment;
   };
   struct Recording {
-    std::size_t number;  // of the stream
+    std::size_t number;  // the stream's number
     StreamMoments moments;
   };
 
@@ -113,7 +114,7 @@ class TimelineRecorder::PerDevice {
       case What::kPhaseBegins:
       case What::kStepEnds:
         return moments.at_event();
-      case What::kStepAbandoned:  // its stream may have failed, and records nothing any more
+      case What::kStepAbandoned:  // the stream may have failed, and records nothing any more
       case What::kBucketFilled:
       case What::kGpuRan:
         return std::nullopt;
@@ -130,10 +131,11 @@ class TimelineRecorder::PerDevice {
   }
 
   Device& device_;
-  GpuActivity* const gpus_;  // absent where nobody asked them
-  std::mutex mutex_;         // of what follows
+  GpuActivity* const gpus_;  // null where GPUs are not asked
+  std::mutex mutex_;         // guards the members below
   std::map<const Stream*, Recording> streams_;
-  std::deque<Recorded> marks_;  // never moved: a step that is recorded would wait for it
+  std::deque<Recorded>
+      marks_;  // a deque, which never moves its elements: a move would delay a recorded step
 };
 
 TimelineRecorder::TimelineRecorder() = default;

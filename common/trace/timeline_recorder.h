@@ -13,23 +13,26 @@ namespace tandem {
 
 class GpuActivity;
 
-// Records when each device did what, at every beginning and end that observers are told of. Of a
-// step that is the replay of a captured one, it is told only where that begins and ends. Outlives
-// the strategies.
+// Records when each device did what, at every beginning and end that observers are told of. A step
+// that replays a captured step is recorded only with its beginning and end. Outlives the
+// strategies.
 class TimelineRecorder final : public DetailObserver {
  public:
   TimelineRecorder();
   ~TimelineRecorder() override;
 
-  // Steps that are enqueued from here on, or from here on no more, are recorded. Between steps.
+  // Starts, or stops, the recording of the steps that are enqueued from here on. Call between
+  // steps.
   void start();
   void stop() { is_on_ = false; }
 
-  // Has GPUs tell what they run, from here to collect(), where they can: CUPTI is attached.
+  // Asks GPUs to report the work that they run from here to collect(), where possible: CUPTI is
+  // attached.
   void watch_gpus();
 
-  // Tracks and buckets of all devices, on the host's clock, and the bound of how far off it they
-  // are. Forgets them. Synchronise all streams first, which still exist.
+  // Returns the tracks and buckets of all devices, on the host's clock, with the bound of the clock
+  // error, and forgets the tracks and buckets. Synchronise all streams first; the streams must
+  // still exist.
   [[nodiscard]] timeline::Process collect();
 
   void step_ends(Device& device, Stream& stream) override;
@@ -48,9 +51,9 @@ class TimelineRecorder final : public DetailObserver {
 
   [[nodiscard]] PerDevice& of(Device& device);
 
-  std::unique_ptr<GpuActivity> gpus_;  // null: nobody asked them
+  std::unique_ptr<GpuActivity> gpus_;  // null where GPUs are not asked
   std::atomic<bool> is_on_{false};
-  std::mutex mutex_;  // of the map
+  std::mutex mutex_;  // guards the map
   std::map<int, std::unique_ptr<PerDevice>> devices_;
 };
 
