@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operation reads and writes, declared before it is enqueued. The declarations serve two
-// checks: each span must lie on the operation's device (unless declared remote), and in the tsan
-// preset each becomes an access that ThreadSanitizer sees, also where a library does the work.
+// The memory that an operation reads and writes, declared before the operation is enqueued. The
+// declarations serve two checks: each span must lie on the operation's device (unless declared
+// remote), and in the tsan preset each becomes an access that ThreadSanitizer sees, also where a
+// library does the work.
 #pragma once
 
 #include <initializer_list>
@@ -14,7 +15,7 @@
 namespace tandem {
 
 struct Access {
-  enum class Mode { kRead, kWrite };     // in place counts as write
+  enum class Mode { kRead, kWrite };     // an access in place counts as write
   enum class Place { kLocal, kRemote };  // remote: another device's memory, or the host's
 
   const void* address = nullptr;

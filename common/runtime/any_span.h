@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// Elements on one device whose type is known at run time: what collectives take, which move and
-// add numbers of any stored type. Every Span of such a type lends itself as one.
+// Elements on one device whose type is known at run time, as collectives take elements: collectives
+// move and add numbers of any stored type. Every Span of a stored type converts to a BasicAnySpan.
 template <class Byte>
 class BasicAnySpan {
  public:
@@ -24,7 +24,7 @@ class BasicAnySpan {
       : BasicAnySpan(reinterpret_cast<Byte*>(span.data()), span.size(),
                      DTypeOf<std::remove_const_t<T>>::value, span.device()) {}
 
-  // BasicAnySpan<std::byte> lends itself as one of const bytes.
+  // BasicAnySpan<std::byte> converts to a span of const bytes.
   template <class Other>
   requires(std::is_same_v<const Other, Byte>) constexpr BasicAnySpan(
       const BasicAnySpan<Other>& other)  // NOLINT(google-explicit-constructor)
@@ -40,7 +40,7 @@ class BasicAnySpan {
   // The same memory, untyped.
   [[nodiscard]] constexpr Span<Byte> bytes() const { return {data_, size_bytes().value, device_}; }
 
-  // The same elements as T, which is what they are; an empty one is of any type.
+  // The same elements as T, which must be their type; an empty span is of any type.
   template <class T>
   requires(!std::is_const_v<Byte> || std::is_const_v<T>) [[nodiscard]] Span<T> as() const {
     const DType wanted = DTypeOf<std::remove_const_t<T>>::value;

@@ -5,8 +5,9 @@
 
 namespace tandem {
 
-// Owns memory of one device (or pinned host memory). Zero-filled when new. Frees on destruction:
-// the owner sees to it that no queued work still uses it (synchronise the streams first).
+// Owns memory of one device (or pinned host memory). Zero-filled when new. Frees the memory on
+// destruction: the owner must synchronise the streams first, so that no queued work uses the
+// memory.
 class Buffer {
  public:
   Buffer() = default;
@@ -16,7 +17,7 @@ class Buffer {
 
   [[nodiscard]] virtual ByteSpan bytes() = 0;
 
-  // The first `count` elements as T; all that fit by default.
+  // The first `count` elements as T; by default all elements that fit.
   template <class T>
   [[nodiscard]] Span<T> as(std::int64_t count = -1) {
     const ByteSpan all = bytes();

@@ -24,7 +24,7 @@ std::string last_dl_error() {
   return text != nullptr ? text : "unknown reason";
 }
 
-// The dynamic linker's words for a library that the module needs and that is not to be found.
+// Whether the dynamic linker's words say that a library which the module needs is missing.
 bool names_a_missing_library(std::string_view reason) {
   return reason.find("cannot open shared object file") != std::string_view::npos;
 }
@@ -39,7 +39,7 @@ std::string with_advice(std::string reason) {
 }
 
 LoadedCudaModule load(const std::filesystem::path& file) {
-  // RTLD_NOW: a missing library is found here, not in the middle of a run. The handle is kept.
+  // RTLD_NOW finds a missing library here, not in the middle of a run. The handle is kept.
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return broken(file, with_advice(last_dl_error()));
   using Entry = const CudaModule* (*)();
@@ -78,7 +78,7 @@ void* find_entry(const LoadedCudaModule& loaded, const char* name) {
 }
 
 LoadedCudaModule load_cuda_module() {
-  // Without /proc the list of candidates is merely wrong: not found.
+  // Without /proc the candidates are wrong, and the module is reported as not found.
   return load_cuda_module(
       cuda_module_candidates(std::getenv("TANDEM_MODULE_PATH"), program_file()));
 }

@@ -18,29 +18,31 @@ namespace tandem {
 enum class CudaState {
   kUsable,
   kModuleMissing,    // not built, or not beside the program
-  kModuleBroken,     // found, but it does not load or is of another version
-  kDriverMissing,    // no libcuda.so.1 to be seen
-  kDriverTooOld,     // for the toolkit that the module was built with
+  kModuleBroken,     // found, but does not load or is of another version
+  kDriverMissing,    // no libcuda.so.1 found
+  kDriverTooOld,     // older than the module's toolkit needs
   kNoDeviceVisible,  // CUDA lists no device: hidden, or not passed into the container
-  kBusy,             // held by another process in exclusive mode, or prohibited
+  kBusy,             // held by another process in exclusive mode, or compute is prohibited
   kNotPermitted,     // the operating system denies access
   kOtherTrouble,
 };
 
 struct CudaProbe {
   CudaState state = CudaState::kOtherTrouble;
-  std::string detail;               // what was found, for the message
-  std::vector<std::string> gpus{};  // usable: what each GPU asked for is, as Device::hardware()
+  std::string detail;               // the findings, for the message
+  std::vector<std::string> gpus{};  // the usable GPUs' Device::hardware(), of the GPUs asked for
 };
 
-// Raise with every change to CudaModule or to a type that crosses it (the runtime's interfaces,
-// PlatformOptions, Error): both sides are built together, and a left-over module must not load.
+// Raise this number with every change to CudaModule or to a type that crosses the seam (the
+// runtime's interfaces, PlatformOptions, Error): both sides are built together, and a left-over
+// module must not load.
 inline constexpr int kCudaModuleAbi = 7;
 
-// What the module exports. `abi` stays first, so that any version of it can be read.
+// The module's exports. `abi` stays first, so that any version of the module can be read.
 struct CudaModule {
   int abi;
-  CudaProbe (*probe)(const PlatformOptions& options);  // makes contexts on the GPUs they would use
+  // Makes contexts on the GPUs that `options` would use.
+  CudaProbe (*probe)(const PlatformOptions& options);
   std::unique_ptr<Platform> (*open)(const PlatformOptions& options);
 };
 
@@ -49,26 +51,27 @@ inline constexpr const char* kCudaModuleEntry = "tandem_cuda_module";
 inline constexpr const char* kCudaModuleFile = "libtandem_cuda.so";
 
 struct LoadedCudaModule {
-  const CudaModule* module = nullptr;  // absent where it could not be loaded
-  CudaProbe trouble;                   // the reason, where absent
-  void* library = nullptr;             // as dlopen gave it; absent with the module
+  const CudaModule* module = nullptr;  // null where the module could not be loaded
+  CudaProbe trouble;                   // the reason where the module is absent
+  void* library = nullptr;             // dlopen's handle; null where the module is absent
 };
 
-// Where the module may be, in order: only in TANDEM_MODULE_PATH (a folder) where that is set and
-// not empty; else in ../lib beside the program's folder, or ../../lib for the build tree's tests.
+// The possible places of the module, in order: only TANDEM_MODULE_PATH (a folder) where this
+// variable is set and not empty; else ../lib beside the program's folder, or ../../lib for the
+// build tree's tests.
 [[nodiscard]] std::vector<std::filesystem::path> cuda_module_candidates(
     const char* module_path, const std::filesystem::path& program);
 
-// Loads the module at the first of `candidates` that exists. It is never unloaded: CUDA's runtime
-// does not survive that.
+// Loads the module at the first of `candidates` that exists. The module is never unloaded: CUDA's
+// runtime does not survive unloading.
 [[nodiscard]] LoadedCudaModule load_cuda_module(
     const std::vector<std::filesystem::path>& candidates);
 
-// The same for this process: environment and /proc/self/exe decide.
+// Does the same for this process: environment and /proc/self/exe decide the candidates.
 [[nodiscard]] LoadedCudaModule load_cuda_module();
 
-// What the module exports by another name, for those whose seam lies above the runtime; null where
-// there is no module or it has no such entry.
+// The module's export of another name, for callers whose seam lies above the runtime; null where
+// there is no module or the module lacks the entry.
 [[nodiscard]] void* find_entry(const LoadedCudaModule& loaded, const char* name);
 
 }  // namespace tandem

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What profilers are told through CUDA, as an entry of the CUDA module of its own.
+// The calls to profilers through CUDA, as a separate entry of the CUDA module.
 #pragma once
 
 #include "common/runtime/stream.h"
@@ -8,20 +8,21 @@
 namespace tandem {
 
 struct CudaProfiling {
-  // cudaProfilerStart and cudaProfilerStop: of this process, on all its GPUs. Both throw a failure
+  // cudaProfilerStart and cudaProfilerStop of this process, on all its GPUs. Both throw a failure
   // with CUDA's reason; without a profiler they do nothing.
   void (*start)();
   void (*stop)();
   // A CUDA stream's cudaStream_t.
   void* (*native_stream)(Stream& stream);
-  // CUDA's ordinal of the GPU that it is on.
+  // CUDA's ordinal of the GPU that the stream is on.
   int (*gpu)(Stream& stream);
 };
 
-// The module's exported symbol for it: `const CudaProfiling* tandem_cuda_profiling_module()`.
+// The module's exported symbol of this entry: `const CudaProfiling*
+// tandem_cuda_profiling_module()`.
 inline constexpr const char* kCudaProfilingEntry = "tandem_cuda_profiling_module";
 
-// Of this process's CUDA module; null where there is none.
+// The entry of this process's CUDA module; null where there is none.
 [[nodiscard]] const CudaProfiling* find_cuda_profiling();
 
 }  // namespace tandem

@@ -10,7 +10,7 @@ namespace tandem {
 // A usage error unless the sizes asked for are none, one for all devices, or one per device.
 void check_device_memory(const PlatformOptions& options);
 
-// The capacity asked for device `index`; absent where it shares what is left.
+// The capacity asked for device `index`; absent where the device shares the memory that is left.
 [[nodiscard]] std::optional<Bytes> asked_memory(const PlatformOptions& options, int index);
 
 }  // namespace tandem

@@ -6,7 +6,8 @@
 namespace tandem {
 
 // A point in a stream that other streams and the host can wait for. Made by a Device, set by
-// Stream::record; never recorded, it holds nobody up. Not to be recorded from two threads at once.
+// Stream::record; a wait for an event that was never recorded ends at once. Not to be recorded from
+// two threads at once.
 class Event {
  public:
   Event() = default;

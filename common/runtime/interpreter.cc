@@ -13,13 +13,15 @@ TimePoint Interpreter::dispatch(int calls) {
   calls_.fetch_add(calls, std::memory_order_relaxed);
   if (cost_ == Nanoseconds{0}) return {};
   const std::lock_guard lock(mutex_);
-  // The clock is read under the lock: else a thread that was held up in between calls in the past.
+  // The clock is read under the lock: otherwise a thread that was held up in between would make
+  // calls in the past.
   free_ = end_of_calls(Clock::now(), free_, cost_, calls);
   return free_;
 }
 
 void Interpreter::catch_up_with(const Interpreter& earlier) {
-  const TimePoint from = earlier.free_from();  // before our own lock: two may catch up crosswise
+  // Read before taking this lock, as two threads may catch up crosswise.
+  const TimePoint from = earlier.free_from();
   const std::lock_guard lock(mutex_);
   free_ = std::max(free_, from);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An interpreter, modelled: C++ has none, but what PyTorch dispatches from Python costs time on the
-// thread that dispatches it, and a lock that threads share makes them wait for each other. Here an
-// interpreter is a resource with a time at which it is free; nobody sleeps or spins at a call.
+// A modelled interpreter: C++ has none, but calls that PyTorch dispatches from Python cost time on
+// the dispatching thread, and a lock that threads share makes the threads wait for each other. Here
+// an interpreter is a resource with a time at which the interpreter is free; no thread sleeps or
+// spins at a call.
 #pragma once
 
 #include <atomic>
@@ -13,22 +14,24 @@
 
 namespace tandem {
 
-// When `calls` calls that are made at `now`, at `cost` each, are over on an interpreter that is
-// free from `free` on: the first starts at the later of the two, each other one where the last
-// ended.
+// The time at which `calls` calls made at `now`, at `cost` each, are over on an interpreter that is
+// free from `free` on: the first call starts at the later of `now` and `free`, each other call
+// where the preceding call ended.
 [[nodiscard]] TimePoint end_of_calls(TimePoint now, TimePoint free, Nanoseconds cost, int calls);
 
-// One interpreter: a thread's own, or under the modelled lock the one that all threads of a process
-// share. Thread-safe.
+// One interpreter: a thread's own, or under the modelled lock the interpreter that all threads of a
+// process share. Thread-safe.
 class Interpreter {
  public:
   explicit Interpreter(Nanoseconds cost) : cost_(cost) {}
 
-  // Makes `calls` calls from now on and returns when the last is over. At cost 0 they are counted
-  // and nothing else: no clock is read, and the result is the clock's epoch, which has passed.
+  // Makes `calls` calls from now on and returns the time at which the last call is over. At cost 0
+  // calls are only counted: no clock is read, and the result is the clock's epoch, which has
+  // passed.
   TimePoint dispatch(int calls);
 
-  // What a thread does that another one starts, or that joins another: free no earlier than it.
+  // Makes this interpreter free no earlier than `earlier`: called for a thread that another thread
+  // starts, or that joins another thread.
   void catch_up_with(const Interpreter& earlier);
 
   [[nodiscard]] std::int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
@@ -43,8 +46,8 @@ class Interpreter {
   TimePoint free_{};
 };
 
-// Charges `calls` calls, and lets what is enqueued on `stream` from now on start no earlier than
-// they are over. Nothing is queued at cost 0.
+// Charges `calls` calls, and lets work that is enqueued on `stream` from now on start no earlier
+// than the calls' end. Nothing is queued at cost 0.
 void dispatch(Interpreter& interpreter, Stream& stream, int calls = 1);
 
 }  // namespace tandem

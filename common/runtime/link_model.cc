@@ -15,7 +15,7 @@ Nanoseconds stream_time(const LinkModel& link, double bytes) {
   return Nanoseconds{std::llround(bytes * 1e9 / link.bytes_per_second)};
 }
 
-// (n-1)(a + S/(nB)): one way round the ring, each step a rank's n-th part.
+// (n-1)(a + S/(nB)): one pass around the ring, in which each step carries a rank's n-th part.
 Nanoseconds ring_pass_time(const LinkModel& link, Bytes size, int ranks) {
   const int steps = ranks - 1;
   const double bytes = static_cast<double>(size.value) * steps / ranks;

@@ -9,8 +9,8 @@
 namespace tandem {
 namespace {
 
-// Held for some twenty instructions; whoever is scheduled away in them has the others parked. 0 is
-// free, 1 taken, 2 taken and somebody may be parked.
+// A lock held for some twenty instructions; the others park while a holder is descheduled. 0 is
+// free, 1 taken, 2 taken with perhaps a parked waiter.
 class PortLock {
  public:
   explicit PortLock(host::Word& word) : word_(word) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Figures of links and GPUs, each with its source. Bandwidth is what the line carries: protocol
-// headers, which cost another few per cent, are not taken off. Latency is that of one hop of a
-// large message between kernels that drive the link, as NCCL's own model of itself has it.
+// Figures of links and GPUs, each with its source. Bandwidth is the rate of the line: protocol
+// headers, which cost another few per cent, are not subtracted. Latency is that of one hop of a
+// large message between kernels that drive the link, as in NCCL's own model.
 #include "common/runtime/link_presets.h"
 
 #include <array>
@@ -31,7 +31,7 @@ constexpr std::array kLinks{
 #undef TANDEM_NCCL_PCI
 #undef TANDEM_NCCL_NVLINK
 
-// SXM boards. V100 has neither TF32 nor BF16. Where a datasheet gives a figure with sparsity, half.
+// SXM boards. V100 has neither TF32 nor BF16. A datasheet figure with sparsity is halved.
 constexpr std::array kGpus{
     GpuPreset{"v100-fp32", 15.7, "NVIDIA V100 datasheet, SXM2: single precision 15.7 TFLOPS"},
     GpuPreset{"a100-fp32", 19.5, "NVIDIA A100 datasheet: FP32 19.5 TFLOPS"},

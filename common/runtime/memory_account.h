@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-// What a logical device has given out, against its capacity. Thread-safe.
+// The memory that a logical device has given out, against its capacity. Thread-safe.
 class MemoryAccount {
  public:
   MemoryAccount(DeviceId device, Bytes capacity) : device_(device), use_{capacity, {}, {}} {}

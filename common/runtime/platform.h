@@ -14,19 +14,20 @@
 
 namespace tandem {
 
-struct LinkPorts;  // link_ports.h
+struct LinkPorts;  // defined in link_ports.h
 
 enum class BackendChoice { kAuto, kHost, kCuda };
 
-// "auto", "host" or "cuda"; else a usage error that lists them.
+// Parses "auto", "host" or "cuda"; throws a usage error that lists these for any other text.
 [[nodiscard]] BackendChoice parse_backend(std::string_view text);
 
-// Of the host back end, for tests: what makes a mistake in ordering show.
+// Debug options of the host back end, with which tests make mistakes in ordering show.
 struct HostDebug {
-  Nanoseconds largest_delay{0};  // queued work starts late by random times up to this,
-  std::uint64_t delay_seed = 0;  // drawn from this seed
+  Nanoseconds largest_delay{0};  // queued work starts late by random times up to this
+  std::uint64_t delay_seed = 0;  // seed of these random times
 
-  // A mutant: device `device` leaves out its `number`-th wait (from 0, over all its streams).
+  // A mutant: device `device` leaves out its `number`-th wait (from 0, over all streams of the
+  // device).
   struct LeftOutWait {
     int device = 0;
     int number = 0;
@@ -34,54 +35,55 @@ struct HostDebug {
   std::optional<LeftOutWait> left_out_wait{};
 };
 
-// Whether GPUs read and write each other's memory, or all that passes between them goes through the
-// host's.
+// Whether GPUs read and write each other's memory, or all traffic between GPUs goes through the
+// host's memory.
 enum class PeerAccess { kOn, kOff };
 
-// Whether threads and host memory of a device keep to the part of the machine that is near it. Host
-// devices are cores, and their threads are bound to them in any case.
+// Whether threads and host memory of a device keep to the part of the machine near the device. Host
+// devices are cores, and their threads are bound to these cores in any case.
 enum class Binding { kNear, kNone };
 
-// Where the threads of a GPU's, and its pinned memory, belong.
+// Where a GPU's threads and pinned memory belong.
 struct NearHost {
-  std::vector<int> cpus{};           // OS numbers of hardware threads; none: not bound
-  std::optional<int> memory_node{};  // OS number of the preferred NUMA node; unset: where it comes
+  std::vector<int> cpus{};           // OS numbers of hardware threads; empty: threads are not bound
+  std::optional<int> memory_node{};  // OS number of the preferred NUMA node; unset: no preference
 };
 
 struct PlatformOptions {
-  int devices = 1;             // logical devices wanted
-  bool oversubscribe = false;  // more logical devices than cores or GPUs allowed
-  // CUDA: ordinals of the GPUs to use, in the order of devices; empty: all, as CUDA lists them.
+  int devices = 1;             // number of logical devices
+  bool oversubscribe = false;  // allows more logical devices than cores or GPUs
+  // CUDA: ordinals of the GPUs to use, in the order of devices; empty: all GPUs, as CUDA lists
+  // them.
   std::vector<int> gpus{};
-  // CUDA: the one of `devices` that this process works on, where the others are other processes'.
-  // No context is made on any other GPU. Unset: all are this process's.
+  // CUDA: the one of `devices` that this process works on, where the others belong to other
+  // processes. No context is made on any other GPU. Unset: all devices are this process's.
   std::optional<int> own_device{};
   // CUDA: how many processes share the GPU of own_device, and its memory.
   int processes_on_gpu = 1;
   PeerAccess peer_access = PeerAccess::kOn;  // between the GPUs of this process
   Binding binding = Binding::kNear;
-  // CUDA: of this process's devices, in their order; empty: nothing is bound.
+  // CUDA: the near hosts of this process's devices, in device order; empty: nothing is bound.
   std::vector<NearHost> near_hosts{};
-  // Capacities: one that goes for every device, or one per device in order; none: what is left,
-  // shared evenly.
+  // Capacities: one for every device, or one per device in order; empty: the memory left is shared
+  // evenly.
   std::vector<Bytes> device_memory{};
-  std::vector<int> cores{};         // host: cores to use, by OS number; empty: those allowed
-  std::optional<LinkModel> link{};  // host: the modelled link between devices; none: as it is
-  // Where the link's ports are kept: shared by all platforms of a node whose transfers compete for
-  // them (ranks that are processes). Absent: the platform makes its own.
+  std::vector<int> cores{};  // host: OS numbers of the cores to use; empty: all allowed cores
+  std::optional<LinkModel> link{};  // host: the modelled link between devices; unset: no model
+  // The memory of the link's ports, shared by all platforms of a node whose transfers compete for
+  // the ports (ranks that are processes). Null: the platform makes its own.
   std::shared_ptr<LinkPorts> link_ports{};
   HostDebug debug{};
 };
 
 // How far the machine fell behind a modelled link.
 struct Lateness {
-  // Physical ends after modelled ends, summed along the path that decides a stream's time; the
-  // largest of all streams.
+  // The lateness of physical ends after modelled ends, summed along the path that decides a
+  // stream's time; the largest of all streams.
   Nanoseconds on_path{0};
-  Nanoseconds largest_overshoot{0};  // of a sleep to a modelled end
+  Nanoseconds largest_overshoot{0};  // largest overshoot of a sleep to a modelled end
 };
 
-// The devices of one back end, in one process. Owns them; outlives all that they make.
+// The devices of one back end, in one process. Owns the devices; outlives all that they make.
 class Platform {
  public:
   Platform() = default;
@@ -93,19 +95,20 @@ class Platform {
   [[nodiscard]] virtual int device_count() const = 0;
   [[nodiscard]] virtual Device& device(int index) = 0;
 
-  // Host memory that devices copy from and to without staging (pinned on CUDA).
+  // Allocates host memory that devices copy from and to without staging (pinned on CUDA).
   [[nodiscard]] virtual std::unique_ptr<Buffer> allocate_host(Bytes size) = 0;
 
-  // Calls back on a thread of its own, bound like one that calls `device`: at once, then
+  // Calls back on a separate thread, bound like a thread that calls `device`: at once, then
   // periodically with starts at least `period` apart, until the callback says that it was the last.
-  // Parked in between. Throws where there can be no such thread.
+  // The thread is parked in between. Throws where no such thread can be had.
   [[nodiscard]] virtual std::unique_ptr<Timer> make_timer(Device& device, Nanoseconds period,
                                                           TimerCallback callback) = 0;
 
   // True where logical devices share a core or a GPU; every result then carries the mark.
   [[nodiscard]] virtual bool oversubscribed() const = 0;
 
-  // Of the step since the last call; call it while no work is queued. Zero without a modelled link.
+  // The lateness of the step since the last call; call only while no work is queued. Zero without a
+  // modelled link.
   [[nodiscard]] virtual Lateness take_lateness() = 0;
 };
 

@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-// Device memory as the host sees it. Waits for the copy, not for other streams: synchronise those
-// that write `span` first.
+// Copies device memory to the host. Waits for the copy, not for other streams: synchronise the
+// streams that write `span` first.
 template <class T>
 [[nodiscard]] std::vector<T> read_back(Device& device, Span<const T> span) {
   std::vector<T> values(static_cast<std::size_t>(span.size()));

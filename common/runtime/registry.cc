@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// nvidia0, nvidia12; not nvidiactl, nvidia-uvm, nvidia-caps, which exist without a GPU.
+// Whether a file name is a GPU's: nvidia0, nvidia12; not nvidiactl, nvidia-uvm, nvidia-caps, which
+// exist without a GPU.
 bool names_a_gpu(std::string_view name) {
   constexpr std::string_view kPrefix = "nvidia";
   if (!name.starts_with(kPrefix) || name.size() == kPrefix.size()) return false;
@@ -68,7 +69,7 @@ BackendDecision decide_host(const BackendFacts& facts) {
 }
 
 BackendDecision decide_cuda(const BackendFacts& facts) {
-  // Asked for by name, CUDA's own answer counts, whatever the file system shows.
+  // Where CUDA is asked for by name, CUDA's own answer counts, whatever the file system shows.
   if (facts.cuda.state == CudaState::kUsable) return {Backend::kCuda, "backend cuda: as asked"};
   if (facts.gpu.empty()) {
     fail(ErrorKind::kUsage,
@@ -122,7 +123,7 @@ BackendFacts find_gpu(const fs::path& root) {
   }
   if (!facts.gpu.empty()) return facts;
   // A container without the device files still shows the host's GPUs here; Windows' Linux has
-  // neither, but brings its driver with the paravirtual device.
+  // neither files nor GPUs here, but brings its driver with the paravirtual device.
   const std::vector<fs::path> listed = sorted_entries(root / "proc/driver/nvidia/gpus");
   std::error_code ignored;
   const fs::path windows_driver = root / "usr/lib/wsl/lib/libcuda.so.1";

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which back end a program runs on, and why. What is found out about the machine (facts) and what
-// follows from it (the decision) are apart, so that every rule is tested without a GPU.
+// Which back end a program runs on, and why. The findings about the machine (facts) and the
+// conclusion (the decision) are apart, so that every rule is tested without a GPU.
 //
 // A program does: decision = choose_backend(choice, options); print decision.why; then
-// open_platform(decision.backend, options). make_platform (platform.h) is both, without the line.
+// open_platform(decision.backend, options). make_platform (platform.h) does both without the
+// printed line.
 #pragma once
 
 #include <filesystem>
@@ -17,25 +18,25 @@
 namespace tandem {
 
 struct BackendFacts {
-  std::string gpu;         // where an NVIDIA GPU shows itself, such as "/dev/nvidia0"; empty: none
+  std::string gpu;         // sign of an NVIDIA GPU, such as "/dev/nvidia0"; empty: none
   std::string gpu_denied;  // a device file that this user may not open; empty: none
-  CudaProbe cuda;          // asked for only where the choice may fall on CUDA
+  CudaProbe cuda;          // probed only where the choice may fall on CUDA
 };
 
 struct BackendDecision {
   Backend backend = Backend::kHost;
   std::string why;  // one line for people: "backend host: no NVIDIA GPU in this machine"
-  std::vector<std::string> gpus{};  // CUDA: what each GPU to be opened is, as Device::hardware()
+  std::vector<std::string> gpus{};  // CUDA: Device::hardware() of each GPU to be opened
 };
 
-// The rules. Where the choice cannot be met, a usage error that states the reason and the way
-// around. Never falls back: kAuto takes host only where no GPU is present.
+// Decides by the rules. Throws a usage error with the reason and the way around where the choice
+// cannot be met. Never falls back: kAuto takes host only where no GPU is present.
 [[nodiscard]] BackendDecision decide_backend(BackendChoice choice, const BackendFacts& facts);
 
 // The part of the facts that lies in the file system below `root`.
 [[nodiscard]] BackendFacts find_gpu(const std::filesystem::path& root);
 
-// All facts that `choice` needs; loads the CUDA module only where they include CUDA.
+// All facts that `choice` needs; loads the CUDA module only where these include CUDA.
 [[nodiscard]] BackendFacts probe_backends(BackendChoice choice, const PlatformOptions& options);
 
 // decide_backend on this machine's facts.

@@ -11,8 +11,8 @@
 
 namespace tandem {
 
-// `size` elements at `data` on one device. Borrows: whoever made it keeps the memory alive. Element
-// type and count travel together, and the device tag lets every operation check its operands.
+// `size` elements at `data` on one device. Borrows the memory from its owner. Element type and
+// count travel together, and the device tag lets every operation check its operands.
 template <class T>
 class Span {
  public:
@@ -20,7 +20,7 @@ class Span {
   constexpr Span(T* data, std::int64_t size, DeviceId device)
       : data_(data), size_(size), device_(device) {}
 
-  // Span<float> lends itself as Span<const float>.
+  // Span<float> converts to Span<const float>.
   template <class U>
   requires(std::is_same_v<const U, T>) constexpr Span(
       const Span<U>& other)  // NOLINT(google-explicit-constructor)

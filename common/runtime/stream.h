@@ -39,7 +39,8 @@ class Stream {
   // Work enqueued here from now on starts no earlier than `time`. Nobody sleeps at the call.
   virtual void start_after(TimePoint time) = 0;
 
-  // The stream does nothing for this long before what is enqueued from now on: a planted slowness.
+  // The stream does nothing for this duration before the work enqueued from now on: a planted
+  // slowness.
   virtual void delay(Nanoseconds duration) = 0;
 
   // Blocks (parked, not spinning) until all work is done; throws the stream's error if it failed.
@@ -48,12 +49,12 @@ class Stream {
   // True when nothing is queued or running. Throws like synchronize() once the stream failed.
   [[nodiscard]] virtual bool is_done() = 0;
 
-  // What `enqueue` gives this stream, and streams of the device that wait for its events and are
-  // waited for in turn, as a graph: none of it runs. Within, nothing may take or free memory or
-  // make the host wait, and nobody may ask for an event; timed ones tell their times after each
-  // replay. Where the capture is spoiled, throws a failure that names the call, and the device's
-  // streams have failed with it, since what they were given is lost. A usage error where there are
-  // no graphs.
+  // Captures as a graph, without running, the work that `enqueue` gives this stream, and the
+  // device's streams that wait for this stream's events and are waited for in turn. Within
+  // `enqueue`, nothing may take or free memory, make the host wait or ask for an event; timed
+  // events tell their times after each replay. Where the capture is spoiled, throws a failure that
+  // names the call, and the device's streams have failed with the same error, since their work is
+  // lost. Throws a usage error where there are no graphs.
   [[nodiscard]] virtual std::unique_ptr<StreamGraph> capture(const std::function<void()>& enqueue) {
     static_cast<void>(enqueue);
     fail(ErrorKind::kUsage, "{}: streams are captured on the CUDA back end alone",

@@ -5,10 +5,10 @@ namespace tandem {
 
 class Stream;
 
-// Work that streams of one device were given while it was captured (Stream::capture), to be run
-// again as a whole: a CUDA graph. Nothing in it is decided anew: the same memory, sizes and order
-// in every replay; what the memory holds may change. Goes once no replay is in flight any more: its
-// owner sees to that, as for buffers.
+// Work that streams of one device were given while the work was captured (Stream::capture), to be
+// run again as a whole: a CUDA graph. Every replay has the same memory, sizes and order; the
+// contents of the memory may change. The owner must destroy the graph only when no replay is in
+// flight, as for buffers.
 class StreamGraph {
  public:
   StreamGraph() = default;
@@ -16,13 +16,13 @@ class StreamGraph {
   StreamGraph& operator=(const StreamGraph&) = delete;
   virtual ~StreamGraph() = default;
 
-  // Enqueues all of it on `stream`, of the same device, behind what is there; what comes later on
-  // the stream starts when all of it is done. Errors surface as those of other work.
+  // Enqueues the whole graph on `stream`, of the same device, behind the earlier work; later work
+  // on the stream starts when the whole graph is done. Errors surface as errors of other work do.
   virtual void replay(Stream& stream) = 0;
 };
 
-// Who keeps account on the host of what it enqueues, a timer or a communicator: a replay enqueues
-// without it, so it is told. Called by the thread that enqueues.
+// A timer or a communicator that keeps account on the host of the work that it enqueues: a replay
+// enqueues this work without the observer, so the observer is told. Called by the enqueuing thread.
 class CaptureObserver {
  public:
   CaptureObserver() = default;
@@ -30,11 +30,11 @@ class CaptureObserver {
   CaptureObserver& operator=(const CaptureObserver&) = delete;
   virtual ~CaptureObserver() = default;
 
-  // What it enqueues in between does not run, but becomes part of a graph.
+  // Work enqueued between the two calls does not run, but becomes part of a graph.
   virtual void capture_begins() = 0;
   virtual void capture_ends() = 0;
 
-  // Around each replay of that graph, as it is enqueued on `stream`.
+  // The calls around each replay of this graph, as the replay is enqueued on `stream`.
   virtual void replay_begins(Stream& stream) = 0;
   virtual void replay_ends(Stream& stream) = 0;
 };

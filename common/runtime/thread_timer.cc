@@ -39,7 +39,7 @@ class ThreadTimer final : public Timer {
   // An exception that the callback lets out ends the program.
   void work(Device& device) noexcept {
     not_bound_ = capture_error([&] { device.bind_this_thread(); });
-    const bool bound = !not_bound_;  // the maker may be gone once it was told of a failure
+    const bool bound = !not_bound_;  // read now, as the maker may be gone once told of a failure
     started_.count_down();
     if (!bound) return;
     for (TimePoint start = Clock::now(); sleep_to(start);
@@ -49,7 +49,7 @@ class ThreadTimer final : public Timer {
     }
   }
 
-  // False once stopped.
+  // Returns false once the timer is stopped.
   bool sleep_to(TimePoint time) {
     std::unique_lock lock(mutex_);
     changed_.wait_until(lock, time, [this] { return stopped_; });
@@ -63,7 +63,7 @@ class ThreadTimer final : public Timer {
   bool stopped_ = false;
   std::optional<Error> not_bound_;  // written before started_
   std::latch started_{1};
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last: the thread uses all members above
 };
 
 }  // namespace

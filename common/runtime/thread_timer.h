@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-// A timer on the machine's own clock: what every platform uses that runs in real time. Returns once
-// its thread is bound to the device; throws where there can be none.
+// Makes a timer on the machine's own clock, for every platform that runs in real time. Returns once
+// the timer's thread is bound to the device; throws where no such thread can be had.
 [[nodiscard]] std::unique_ptr<Timer> make_thread_timer(Device& device, Nanoseconds period,
                                                        TimerCallback callback);
 

@@ -13,8 +13,8 @@ enum class Tick { kAgain, kLast };
 // Called at each tick with the time at which the tick started. Does not throw.
 using TimerCallback = std::function<Tick(TimePoint start)>;
 
-// A thread of a device's that calls back periodically, made by a Platform. Destruction lets a
-// callback in progress end, then joins the thread; so it must not happen on that thread.
+// A thread of a device that calls back periodically, made by a Platform. Destruction lets a
+// callback in progress end, then joins the thread, so destruction must not happen on that thread.
 class Timer {
  public:
   Timer() = default;
@@ -23,8 +23,9 @@ class Timer {
   virtual ~Timer() = default;
 };
 
-// When the next tick may start: a period after the last one did, or now where that has passed. So
-// a long tick takes from the sleep behind it, and ticks that were missed are not made up for.
+// The time at which the next tick may start: a period after the last start, or now where that time
+// has passed. So a long tick shortens the sleep behind the tick, and missed ticks are not made up
+// for.
 [[nodiscard]] constexpr TimePoint next_tick(TimePoint last_start, Nanoseconds period,
                                             TimePoint now) {
   return last_start + period > now ? last_start + period : now;

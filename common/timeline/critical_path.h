@@ -8,8 +8,7 @@
 
 namespace tandem::timeline {
 
-inline constexpr const char* kTransfer =
-    "collective";  // from the last rank's arrival to the collective's end
+inline constexpr const char* kTransfer = "collective";  // from the last rank's arrival on
 inline constexpr const char* kLateStart = "late start";
 inline constexpr const char* kBetween =
     "hand-over";  // a bucket was ready and its collective not yet begun

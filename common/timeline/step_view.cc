@@ -52,8 +52,7 @@ bool holds_buckets(const Track& track) {
   });
 }
 
-using ByStep =
-    std::map<int, std::map<int, Gathered>>;  // a process's steps, by step, then by device
+using ByStep = std::map<int, std::map<int, Gathered>>;  // a process's, by step and device
 
 ByStep gather(const Process& process) {
   ByStep found;

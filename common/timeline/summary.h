@@ -17,10 +17,9 @@ struct StepFigures {
   int device = 0;
   Nanoseconds communication{0};  // when the device's collectives ran
   Nanoseconds exposed{0};        // communication while the device waited
-  Nanoseconds in_line{0};  // communication on the compute stream while the device did not wait
-  Nanoseconds in_gaps{0};  // communication in gaps of compute: the device neither waited nor ran an
-                           // operation or copy
-  Nanoseconds hand_over{0};         // waits before a collective began or after a collective ended
+  Nanoseconds in_line{0};    // communication on the compute stream while the device did not wait
+  Nanoseconds in_gaps{0};    // communication while the device did not wait nor run work
+  Nanoseconds hand_over{0};  // waits before a collective began or after a collective ended
   Nanoseconds exposed_by_books{0};  // the device's phase exposed_comm
   Nanoseconds idle{0};              // the device's phase idle
   // The fields below cover all devices:

@@ -39,8 +39,7 @@ std::string_view name_of(Svg::Anchor anchor) {
 }  // namespace
 
 double width_of(std::string_view words) {
-  constexpr double kOfALetter =
-      0.58;  // width of a letter in units of the font's size, in sans-serif fonts
+  constexpr double kOfALetter = 0.58;  // width per font size, in sans-serif fonts
   return static_cast<double>(words.size()) * kFontSize * kOfALetter;
 }
 

@@ -23,9 +23,8 @@ class GpuActivity {
   struct Told {
     std::map<int, std::vector<GpuWork>> work;  // work by device
     Nanoseconds clock_error{0};
-    std::int64_t lost = 0;  // records that were dropped or have no time
-    std::string
-        cuda_times;  // "cupti", or "events, since ..." where a timeline has event times only
+    std::int64_t lost = 0;   // records that were dropped or have no time
+    std::string cuda_times;  // "cupti", or "events, since ..." with the reason
   };
 
   explicit GpuActivity(const std::vector<std::string>& libraries = cupti::usual_libraries(),

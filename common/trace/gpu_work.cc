@@ -20,8 +20,7 @@ Nanoseconds middle(const TimelineMark& ran) { return ran.at + (ran.end - ran.at)
 // ran behind each mark.
 struct StreamOrder {
   std::vector<std::size_t> marks;
-  std::map<std::size_t, std::vector<const TimelineMark*>>
-      ran;  // work by the place in `marks`, plus 1
+  std::map<std::size_t, std::vector<const TimelineMark*>> ran;  // by place in `marks`, plus 1
 };
 
 bool has_time(const TimelineMark& mark) {

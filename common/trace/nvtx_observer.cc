@@ -92,8 +92,7 @@ class NvtxObserver::PerDevice {
   void begin_collective(Stream& stream, std::size_t index) {
     const std::lock_guard lock(mutex_);
     name_stream(stream, comm_);
-    if (!buckets_.contains(index))
-      start_bucket(stream, index);  // nobody said that the bucket is ready
+    if (!buckets_.contains(index)) start_bucket(stream, index);  // without bucket_ready()
     push(stream, Category::kBucket, collective_name_, static_cast<std::int64_t>(index));
   }
 
@@ -196,8 +195,7 @@ class NvtxObserver::PerDevice {
   std::int64_t step_ = 1;
   int depth_ = 0;                       // 0: between steps; 1: in a step; 2: in a phase
   std::vector<nvtx::RangeId> started_;  // ranges that do not nest, depth_ of them
-  std::map<std::size_t, std::shared_ptr<nvtx::RangeId>>
-      buckets_;  // ranges of buckets whose collective is yet to end
+  std::map<std::size_t, std::shared_ptr<nvtx::RangeId>> buckets_;  // of unfinished collectives
 };
 
 NvtxObserver::NvtxObserver(const nvtx::Domain& domain, Enqueuers enqueuers)

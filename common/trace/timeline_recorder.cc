@@ -134,8 +134,7 @@ class TimelineRecorder::PerDevice {
   GpuActivity* const gpus_;  // null where GPUs are not asked
   std::mutex mutex_;         // guards the members below
   std::map<const Stream*, Recording> streams_;
-  std::deque<Recorded>
-      marks_;  // a deque, which never moves its elements: a move would delay a recorded step
+  std::deque<Recorded> marks_;  // never moves its elements, which would delay the step
 };
 
 TimelineRecorder::TimelineRecorder() = default;

@@ -22,7 +22,7 @@ Bytes machine_available() {
   return kUnlimited;
 }
 
-// A file that holds one number; empty where it holds "max" or is not there.
+// The number that a file holds; empty where the file holds "max" or is not there.
 std::optional<std::int64_t> number_in(const std::string& path) {
   std::ifstream file(path);
   std::int64_t value = 0;

@@ -5,8 +5,8 @@
 
 namespace tandem::host {
 
-// Memory that this process may still take: what the machine has available, or what its control
-// group (version 2) leaves, whichever is less.
+// Memory that this process may still take: the machine's available memory, or the rest that the
+// process's control group (version 2) leaves, whichever is less.
 [[nodiscard]] Bytes available_memory();
 
 }  // namespace tandem::host

@@ -9,24 +9,24 @@
 
 namespace tandem::host {
 
-// Why a stream failed. Immutable once made, so it can be handed from stream to stream.
+// The reason why a stream failed. Immutable once made, so that streams can hand the failure on.
 struct Failure {
   Error error;
 };
 
-// One record of an event: pending, then done for good. The fields are written before it is done
-// and read after it was seen.
+// One record of an event: pending, then done for good. The fields are written before the record is
+// done and read after a reader saw that the record is done.
 //
-// Shared by the event (its latest record), the stream that will complete it and the streams that
-// wait for it: re-recording the event must not move earlier waits, hence a new one per record.
-// Most are waited for by nobody: those are completed without a system call.
+// Shared by the event (its latest record), the stream that will complete the record and the streams
+// that wait for the record: re-recording the event must not move earlier waits, hence a new
+// Completion per record. Most completions have no waiter and are completed without a system call.
 struct Completion {
-  ModelledTime end;                        // of the work before it, by the model where there is one
-  std::shared_ptr<const Failure> failure;  // of the stream that recorded
+  ModelledTime end;                        // modelled end of the preceding work, if modelled
+  std::shared_ptr<const Failure> failure;  // failure of the recording stream
 
   [[nodiscard]] bool is_done() const { return state.load(std::memory_order_acquire) == kDone; }
 
-  // Who marks it before complete() is woken by that; who does not sees that it is done.
+  // A waiter that marks the state before complete() is woken; a later waiter sees kDone.
   void park() {
     std::uint32_t seen = kPending;
     state.compare_exchange_strong(seen, kAwaited, std::memory_order_acq_rel,

@@ -18,7 +18,7 @@ bool is_near(const Core& core, const std::vector<int>& near) {
   });
 }
 
-// Per device and core, whether the one is served by the other.
+// Per device and core, whether the core serves the device.
 std::vector<std::vector<bool>> services(const std::vector<Core>& cores,
                                         const std::vector<std::vector<int>>& near) {
   std::vector<std::vector<bool>> serves;
@@ -31,7 +31,7 @@ std::vector<std::vector<bool>> services(const std::vector<Core>& cores,
   return serves;
 }
 
-// The cores by the devices that they serve.
+// The cores grouped by the set of devices that the cores serve.
 std::map<Indices, Indices> grouped(const std::vector<std::vector<bool>>& serves,
                                    std::size_t cores) {
   std::map<Indices, Indices> groups;
@@ -54,7 +54,7 @@ std::vector<std::vector<int>> share_cores(const std::vector<Core>& cores,
   for (const auto& [devices, own] : grouped(services(cores, near), cores.size())) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const std::size_t first = i * own.size() / devices.size();
-      // Of fewer cores than devices each gets one, which it shares.
+      // Where there are fewer cores than devices, each device gets one core, shared with others.
       const std::size_t last = std::max(first + 1, (i + 1) * own.size() / devices.size());
       std::vector<int>& share = shares[devices[i]];
       for (std::size_t core = first; core < last; ++core) {

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr int kThisThread = 0;
 
-// False where the kernel refuses.
+// Binds a thread to `cpus`; false where the kernel refuses.
 bool set_affinity(int thread, const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -41,10 +41,10 @@ bool is_in(hwloc_const_bitmap_t set, int cpu) {
   return hwloc_bitmap_isset(set, static_cast<unsigned>(cpu)) != 0;
 }
 
-// The threads of this process, by number.
+// The OS numbers of this process's threads.
 std::set<int> own_threads() {
   std::set<int> threads;
-  std::error_code ignored;  // without /proc none is seen, and the caller's alone is bound
+  std::error_code ignored;  // without /proc only the calling thread is bound
   for (fs::directory_iterator it("/proc/self/task", ignored), end; !ignored && it != end;
        it.increment(ignored)) {
     threads.insert(std::stoi(it->path().filename().string()));
@@ -77,7 +77,7 @@ std::vector<Core> whole_cores(const std::vector<int>& cpus) {
     if (!core.empty()) cores.push_back(std::move(core));
   }
   if (!cores.empty()) return cores;
-  for (const int cpu : cpus) cores.push_back({cpu});  // the machine does not tell
+  for (const int cpu : cpus) cores.push_back({cpu});  // the machine does not tell its cores
   return cores;
 }
 
@@ -114,10 +114,11 @@ void bind_this_thread(const std::vector<int>& cpus) {
 
 void bind_this_process(const std::vector<int>& cpus) {
   bind_this_thread(cpus);
-  // Again until none is new: one that was not bound yet may have started another.
+  // Repeats until no thread is new: a thread that was not bound yet may have started another one.
   for (std::set<int> bound, all = own_threads(); bound != all; all = own_threads()) {
     for (const int thread : all) {
-      if (!set_affinity(thread, cpus) && errno != ESRCH) fail_to_bind(cpus);  // else it has ended
+      // ESRCH: the thread has ended.
+      if (!set_affinity(thread, cpus) && errno != ESRCH) fail_to_bind(cpus);
     }
     bound = all;
   }

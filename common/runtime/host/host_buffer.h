@@ -9,7 +9,7 @@
 
 namespace tandem::host {
 
-// A view of memory that `owner` keeps alive; `on_release` runs when the buffer goes.
+// A view of memory that `owner` keeps alive; `on_release` runs when the buffer is destroyed.
 class HostBuffer final : public Buffer {
  public:
   HostBuffer(ByteSpan bytes, std::shared_ptr<void> owner, std::function<void()> on_release)
@@ -22,7 +22,7 @@ class HostBuffer final : public Buffer {
 
  private:
   const ByteSpan bytes_;
-  const std::shared_ptr<void> owner_;  // the mapping; a communicator's is shared with other buffers
+  const std::shared_ptr<void> owner_;  // the mapping, which buffers of one communicator share
   const std::function<void()> on_release_;
 };
 

@@ -20,7 +20,7 @@ std::string HostDevice::name() const { return fmt::format("core {}", options_.co
 
 std::unique_ptr<Buffer> HostDevice::allocate(Bytes size) {
   TANDEM_CHECK(size.value >= 0, "{} bytes asked", size.value);
-  // Address space only; pages come when adopt() has charged for them.
+  // The mapping is address space only; pages come when adopt() has charged for the pages.
   const std::shared_ptr<SharedMapping> mapping = SharedMapping::create(std::max(size, Bytes{1}));
   return adopt(mapping->data(), size, mapping);
 }
@@ -31,7 +31,7 @@ std::unique_ptr<Buffer> HostDevice::adopt(std::byte* data, Bytes size, std::shar
   auto buffer =
       std::make_unique<HostBuffer>(ByteSpan(data, size.value, id()), std::move(owner),
                                    [account = account_, size] { account->release(size); });
-  // Who reserves pages, or touches them first, decides their NUMA node.
+  // The thread that reserves pages, or touches pages first, decides their NUMA node.
   const ScopedBinding here(options_.core);
   if (reserve) reserve();
   std::memset(data, 0, static_cast<std::size_t>(size.value));
@@ -40,7 +40,8 @@ std::unique_ptr<Buffer> HostDevice::adopt(std::byte* data, Bytes size, std::shar
 
 std::unique_ptr<Buffer> HostDevice::allocate_host(Bytes size) { return allocate_host_memory(size); }
 
-// Says of each wait whether it is the one to leave out; empty where none is.
+// Returns a function that says of each wait whether to leave out the wait; empty where no wait is
+// left out.
 std::function<bool()> HostDevice::left_out_wait() {
   const auto& mutant = options_.debug.left_out_wait;
   if (!mutant || mutant->device != id().index) return nullptr;
@@ -48,8 +49,9 @@ std::function<bool()> HostDevice::left_out_wait() {
 }
 
 std::unique_ptr<Stream> HostDevice::make_stream(StreamPriority) {
-  // Priorities order kernels that compete for one GPU; a core's workers are the scheduler's to
-  // share out fairly, and nothing here may starve a peer's collective.
+  // Stream priorities are ignored here: priorities order kernels that compete for one GPU, but a
+  // core's workers are shared out fairly by the scheduler, and no worker may starve a peer's
+  // collective.
   const std::uint64_t number = streams_made_.fetch_add(1);
   return std::make_unique<HostStream>(HostStreamOptions{
       .device = id(),

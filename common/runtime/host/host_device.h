@@ -16,7 +16,7 @@ struct HostDeviceOptions {
   DeviceId id;
   int core = 0;
   Bytes capacity;
-  HostLink* link = nullptr;  // the platform's; absent where nothing is modelled
+  HostLink* link = nullptr;  // the platform's link; null where nothing is modelled
   HostDebug debug{};
 };
 
@@ -37,27 +37,27 @@ class HostDevice final : public Device {
   [[nodiscard]] std::unique_ptr<TimedEvent> make_timed_event() override;
   void bind_this_thread() override;
 
-  // A part of a shared mapping as a buffer of this device, counted like any other and first
-  // touched here. `owner` keeps the mapping alive; `reserve` makes its pages, on the device's core,
-  // once the device is known to have room.
+  // Wraps a part of a shared mapping as a buffer of this device, counted like any buffer and first
+  // touched here. `owner` keeps the mapping alive; `reserve` makes the part's pages, on the
+  // device's core, once the device is known to have room.
   [[nodiscard]] std::unique_ptr<Buffer> adopt(std::byte* data, Bytes size,
                                               std::shared_ptr<void> owner,
                                               const std::function<void()>& reserve = {});
 
   [[nodiscard]] int core() const { return options_.core; }
-  [[nodiscard]] HostLink* link() const { return options_.link; }  // absent: nothing is modelled
+  [[nodiscard]] HostLink* link() const { return options_.link; }  // null: nothing is modelled
 
  private:
   [[nodiscard]] std::function<bool()> left_out_wait();
 
   const HostDeviceOptions options_;
-  // Shared with the buffers, which give back to it when they go.
+  // The account is shared with the buffers, which give memory back to the account on destruction.
   const std::shared_ptr<MemoryAccount> account_;
   std::atomic<std::uint64_t> streams_made_{0};
-  std::atomic<int> waits_{0};  // of all streams, where one is to be left out
+  std::atomic<int> waits_{0};  // counts all streams' waits where one is to be left out
 };
 
-// The host device behind a device; a logic error where it is none.
+// The host device behind a device; throws a logic error where the device is on another back end.
 [[nodiscard]] HostDevice& host_device(Device& device);
 
 }  // namespace tandem::host

@@ -9,7 +9,8 @@
 
 namespace tandem::host {
 
-// Every host event is timed: taking the clock costs less than asking whether to.
+// An event of a host device. Every host event is timed: reading the clock costs less than asking
+// whether to.
 class HostEvent final : public TimedEvent {
  public:
   explicit HostEvent(DeviceId device) : device_(device) {}
@@ -17,10 +18,11 @@ class HostEvent final : public TimedEvent {
   [[nodiscard]] bool is_done() const override;
   [[nodiscard]] Nanoseconds since(const TimedEvent& start) const override;
 
-  // Only streams of this device may record it, as on CUDA; any may wait for it.
+  // The event's device: only streams of this device may record the event, as on CUDA; any stream
+  // may wait for the event.
   [[nodiscard]] DeviceId device() const { return device_; }
 
-  // The latest record; null where there is none.
+  // The latest record; null where the event was never recorded.
   [[nodiscard]] const std::shared_ptr<Completion>& latest() const { return latest_; }
   void set_latest(std::shared_ptr<Completion> completion) { latest_ = std::move(completion); }
 

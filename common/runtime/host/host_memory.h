@@ -7,7 +7,8 @@
 
 namespace tandem::host {
 
-// The host's own memory, as beside its devices. Throws out-of-memory where less is left.
+// Allocates memory of the host itself, beside its devices. Throws an out-of-memory error where less
+// is left.
 [[nodiscard]] std::unique_ptr<Buffer> allocate_host_memory(Bytes size);
 
 }  // namespace tandem::host

@@ -15,7 +15,7 @@
 namespace tandem::host {
 namespace {
 
-// The link asked for; none where transfers take what they take.
+// Makes the link asked for; null where transfers are not modelled.
 std::unique_ptr<HostLink> make_link(const PlatformOptions& options) {
   if (!options.link) return nullptr;
   if (options.devices > kMaxLinkDevices) {
@@ -80,7 +80,7 @@ class HostPlatform final : public Platform {
 
  private:
   const bool oversubscribed_;
-  const std::unique_ptr<HostLink> link_;  // absent where nothing is modelled; outlives the devices
+  const std::unique_ptr<HostLink> link_;  // null where nothing is modelled; outlives the devices
   std::vector<std::unique_ptr<HostDevice>> devices_;
 };
 

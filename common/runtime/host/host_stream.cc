@@ -12,7 +12,7 @@
 namespace tandem::host {
 namespace {
 
-// The exception in flight as a Failure that says where it came from.
+// The exception in flight as a Failure that names the operation.
 std::shared_ptr<const Failure> failure_of(const char* operation) {
   try {
     throw;
@@ -31,7 +31,7 @@ std::shared_ptr<const Failure> failure_of(const char* operation) {
   throw failure.error.reworded(failure.error.what());
 }
 
-// Declared access of a copy: the side on another device, or on the host, is remote.
+// Declares the access of a copy: the side on another device, or on the host, is remote.
 template <class T>
 Access local_or_remote(Access access, Span<T> span, DeviceId device) {
   if (span.device() != device) access.place = Access::Place::kRemote;
@@ -42,7 +42,7 @@ Access local_or_remote(Access access, Span<T> span, DeviceId device) {
 
 HostStream::HostStream(const HostStreamOptions& options)
     : options_(options), delays_(options.delay_seed), worker_([this] { work(); }) {
-  prepared_.wait();  // what it may have written is visible from here on
+  prepared_.wait();  // writes of the worker's preparation are visible from here on
 }
 
 HostStream::~HostStream() {
@@ -143,7 +143,7 @@ void HostStream::run(const Transfer& transfer, TimePoint enqueued) {
 }
 
 void HostStream::sleep_to(TimePoint time) {
-  if (time == TimePoint{}) return;  // nothing is modelled: no clock is read for it
+  if (time == TimePoint{}) return;  // nothing is modelled, so the clock is not read
   if (!link()) return sleep_until(time);
   if (time <= Clock::now()) return;
   sleep_until(time);
@@ -152,7 +152,7 @@ void HostStream::sleep_to(TimePoint time) {
 
 void HostStream::start_late() {
   if (options_.largest_delay.count() == 0) return;
-  // Half of all operations start at once: a late one is then overtaken by a whole chain of others.
+  // Half of all operations start at once, so that a whole chain of operations overtakes a late one.
   if (delays_() % 2 == 0) return;
   std::uniform_int_distribution<Nanoseconds::rep> uniform(0, options_.largest_delay.count());
   sleep_until(Clock::now() + Nanoseconds(uniform(delays_)));
@@ -160,7 +160,7 @@ void HostStream::start_late() {
 
 void HostStream::enqueue(Operation operation) {
   check_placement(operation.name, device(), operation.accesses);
-  if (!reports_accesses()) operation.accesses = {};  // freed here, where they were made
+  if (!reports_accesses()) operation.accesses = {};  // freed on the thread that made them
   push([this, operation = std::move(operation), enqueued = time_of_call()]() mutable {
     run(operation, enqueued);
   });
@@ -196,7 +196,7 @@ std::shared_ptr<Completion> HostStream::enqueue_completion() {
     completion->end = ready(enqueued);
     if (log_ && !log_->is_paused()) log_->begin(completion->end.at);
     completion->failure = failure_;
-    tasks_.note_carried_out();  // before those who wait go on: they may ask is_done() at once
+    tasks_.note_carried_out();  // before waiters go on, as a waiter may ask is_done() at once
     completion->complete();
   });
   return completion;
@@ -215,13 +215,14 @@ void HostStream::wait(const Event& event) {
   if (!completion) return;
   push([this, completion = std::move(completion)] {
     completion->park();
-    // With a link nobody sleeps here: what comes next may be a transfer, which starts at due times.
+    // With a link the worker does not sleep here: the next task may be a transfer, which starts at
+    // due times.
     if (link()) {
       end_.merge(completion->end);
     } else {
       sleep_until(completion->end.at);
     }
-    // What this stream would do next needs work that never happened.
+    // The stream's later work needs work that never happened.
     if (!failure_) failure_ = completion->failure;
   });
 }

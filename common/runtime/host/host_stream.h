@@ -22,12 +22,12 @@
 
 namespace tandem::host {
 
-// A unit of queued work with what it reads and writes.
+// A unit of queued work with the memory that the work reads and writes.
 struct Operation {
   const char* name;                  // a literal, for errors
   std::vector<Access> accesses;      // all memory that `body` touches
   InlineFunction<void(), 192> body;  // runs on the stream's worker thread
-  // Runs there instead where the stream has failed before: for work that others wait for.
+  // Runs in place of `body` where the stream has failed before, for work that others wait for.
   std::function<void()> dropped{};
 };
 
@@ -35,26 +35,28 @@ struct Operation {
 struct Transfer {
   const char* name;
   std::vector<Access> accesses;
-  // Does the physical work at once. Takes when the transfer is ready, returns its modelled end.
+  // Does the physical work at once. Takes the time at which the transfer is ready, returns the
+  // modelled end.
   std::function<ModelledTime(const ModelledTime& ready)> body;
-  std::function<void()> dropped{};  // as of an operation
+  std::function<void()> dropped{};  // like Operation::dropped
 };
 
 struct HostStreamOptions {
   DeviceId device;
-  int core = 0;                  // the worker is bound to it
-  HostLink* link = nullptr;      // absent where nothing is modelled
+  int core = 0;                  // core that the worker is bound to
+  HostLink* link = nullptr;      // null where nothing is modelled
   Nanoseconds largest_delay{0};  // debug: each operation starts late by a random time up to this
   std::uint64_t delay_seed = 0;
-  std::function<bool()> leaves_out_wait{};  // debug: asked at each wait; true leaves it out
+  std::function<bool()> leaves_out_wait{};  // debug: asked at each wait; true leaves the wait out
 };
 
 // A worker thread with a FIFO queue, bound to its device's core, parked while idle.
 //
 // With a modelled link the stream also keeps the modelled time at which its work so far was over.
-// Operations sleep to it before they start, and end when they really end. Transfers do not sleep:
-// each starts where the work before it ended, never where a worker woke, and the time that they and
-// the waits for events add up to is slept off by the next operation, or by synchronize().
+// Operations sleep to this time before the operations start, and end at their physical end.
+// Transfers do not sleep: each transfer starts where the work before the transfer ended, never
+// where a worker woke, and the sum of transfers and waits for events is slept off by the next
+// operation, or by synchronize().
 class HostStream final : public Stream {
  public:
   explicit HostStream(const HostStreamOptions& options);
@@ -70,21 +72,21 @@ class HostStream final : public Stream {
   void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
   void zero_bytes(ByteSpan destination) override;
 
-  // Checks that local operands lie on this stream's device, then queues.
+  // Checks that local operands lie on this stream's device, then queues the operation.
   void enqueue(Operation operation);
 
-  // The same for a transfer; only where there is a link.
+  // Queues a transfer after the same check; only where there is a link.
   void enqueue_transfer(Transfer transfer);
 
-  // How many tasks were queued, waits and records among them, modulo a large power of two.
+  // The number of tasks queued, waits and records among them, modulo a large power of two.
   [[nodiscard]] std::uint32_t tasks_queued() const { return tasks_.pushed(); }
 
-  // The modelled link; absent where there is none.
+  // The modelled link; null where there is none.
   [[nodiscard]] HostLink* link() const { return options_.link; }
 
   // Queues a modelled duration: `end_of(ready)` gives the time at which a transfer that could start
-  // at `ready` would be over. Nobody sleeps here: the next operation, an event's waiters and
-  // synchronize() sleep to it. Modelled durations that follow one another start at modelled ends.
+  // at `ready` would be over. No thread sleeps here: the next operation, an event's waiters and
+  // synchronize() sleep to this time. Consecutive modelled durations start at modelled ends.
   void enqueue_due(std::function<TimePoint(TimePoint ready)> end_of);
 
   // From here on in stream order the worker keeps an account of its operations, until
@@ -92,16 +94,17 @@ class HostStream final : public Stream {
   void open_account();
   [[nodiscard]] WorkAccount close_account();
 
-  // The same for a log of when it began and ended each of the tasks that are queued after this;
-  // where there is no link. Between pause_log() and resume_log(), which are tasks in it themselves,
-  // tasks run that it leaves out: some are shorter than a look at the clock.
+  // Opens and closes a log of the times at which the worker began and ended each task queued after
+  // this call; only where there is no link. Tasks between pause_log() and resume_log(), which are
+  // logged tasks themselves, are left out, since some tasks are shorter than a reading of the
+  // clock.
   void open_log();
   void pause_log();
   void resume_log();
   [[nodiscard]] TaskLog close_log();
 
  private:
-  // Queues `work`, then the word that it is done.
+  // Queues `work`, then the note that the work is carried out.
   template <class Work>
   void push(Work&& work) {
     auto task = [this, work = std::forward<Work>(work)]() mutable {
@@ -119,8 +122,9 @@ class HostStream final : public Stream {
   void run_body(Operation& operation);
   void run(const Transfer& transfer, TimePoint enqueued);
   void sleep_to(TimePoint time);
-  // A look at the clock takes as long as the shortest tasks: one is both a task's end and the
-  // beginning of the next where that is there already, and an event's own look will do.
+  // A reading of the clock takes as long as the shortest tasks: one reading is both a task's end
+  // and the beginning of the next task where the next task is there already, and an event's own
+  // reading serves too.
   void begin_logged() {
     const bool must_look = tasks_.was_awaited() || log_->is_open();
     log_->begin(must_look ? end_of_work() : log_->latest());
@@ -129,11 +133,11 @@ class HostStream final : public Stream {
     if (tasks_.has_next() && !log_->is_paused()) return log_->leave_open();
     log_->end(end_of_work());
   }
-  // Now, or when the work so far is over where that is later.
+  // The present time, or the end of the work so far where that end is later.
   [[nodiscard]] TimePoint end_of_work() const { return std::max(end_.at, Clock::now()); }
-  // For the tasks to be pushed; the clock is read only where there is a link.
+  // The enqueuing time of a task; the clock is read only where there is a link.
   [[nodiscard]] TimePoint time_of_call() const { return link() ? Clock::now() : TimePoint{}; }
-  // When a task that was enqueued then may start.
+  // The time at which a task that was enqueued at `enqueued` may start.
   [[nodiscard]] ModelledTime ready(TimePoint enqueued) const;
   static void drop(const std::function<void()>& dropped);
   void start_late();  // debug
@@ -143,22 +147,23 @@ class HostStream final : public Stream {
 
   TaskQueue tasks_;
 
-  // The worker's own. Where all tasks are carried out, callers see them, and they stay as they are
-  // until the next push; others see them through completions only.
+  // The members below belong to the worker. Once all tasks are carried out, callers may read these
+  // members, which stay unchanged until the next push; other threads see their values through
+  // completions only.
   bool closed_ = false;
   std::shared_ptr<const Failure> failure_;
   ModelledTime
       end_;  // of the work so far: kept always with a link, else where a duration is modelled
   std::mt19937_64 delays_;
-  std::optional<WorkAccount> account_;  // while one is kept
-  std::optional<TaskLog> log_;          // the same
+  std::optional<WorkAccount> account_;  // while an account is open
+  std::optional<TaskLog> log_;          // while a log is open
 
   std::latch prepared_{1};  // the worker is bound, or failure_ says why not
 
-  std::thread worker_;  // last: it uses all of the above
+  std::thread worker_;  // last: the worker uses all members above
 };
 
-// The host stream behind a stream; a logic error where it is none.
+// The host stream behind a stream; throws a logic error where the stream is on another back end.
 [[nodiscard]] HostStream& host_stream(Stream& stream);
 
 }  // namespace tandem::host

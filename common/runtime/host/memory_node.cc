@@ -13,15 +13,16 @@ struct BitmapDeleter {
 };
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, BitmapDeleter>;
 
-// The calling thread's policy for new pages, put back at the end.
+// Sets the calling thread's policy for new pages, and restores the earlier policy on destruction.
 class ScopedPolicy {
  public:
   ScopedPolicy(hwloc_topology_t topology, hwloc_const_bitmap_t nodes)
       : topology_(topology), before_(hwloc_bitmap_alloc()) {
     if (hwloc_get_membind(topology_, before_.get(), &policy_, kFlags) != 0) return;
-    // The kernel's default reads as this one, which it would no longer be if it were set as such.
+    // hwloc reports the kernel's default policy as first touch, but setting first touch would
+    // replace the default.
     if (policy_ == HWLOC_MEMBIND_FIRSTTOUCH) policy_ = HWLOC_MEMBIND_DEFAULT;
-    // Without HWLOC_MEMBIND_STRICT a preference: a node that is full is no error.
+    // Without HWLOC_MEMBIND_STRICT the policy is a preference: a full node is no error.
     is_set_ = hwloc_set_membind(topology_, nodes, HWLOC_MEMBIND_BIND, kFlags) == 0;
   }
   ~ScopedPolicy() {

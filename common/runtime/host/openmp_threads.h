@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calling thread's number of OpenMP threads, in the runtime that oneDNN computes with: GNU's.
-// Declared by hand, as omp.h declares both functions. The omp.h of clang would bring the runtime of
-// LLVM, whose number is another one, so that oneDNN would go on with a thread for every core.
+// The calling thread's number of OpenMP threads in GNU's runtime, with which oneDNN computes. Both
+// functions are declared by hand, as omp.h declares both. The omp.h of clang would bring LLVM's
+// runtime, whose number is a different one, so that oneDNN would still use a thread for every core.
 #pragma once
 
 extern "C" {

@@ -12,11 +12,11 @@
 namespace tandem::host {
 namespace {
 
-// A peer on another core that is about to store is met within these looks, about a microsecond;
-// longer spinning would take the core from a worker that shares it.
+// A store of a peer on another core that is about to come is met within this many looks, about a
+// microsecond; longer spinning would take the core from a worker that shares the core.
 constexpr int kLooks = 20;
 
-// Between two readings of the clock, so that a spinning wait ends soon after its deadline.
+// Looks between two readings of the clock, so that a spinning wait ends soon after its deadline.
 constexpr int kLooksPerReading = 100;
 
 std::atomic<PeerWaits> current_peer_waits{PeerWaits::kPark};
@@ -37,7 +37,7 @@ void pause() {
 #endif
 }
 
-// True where one of these looks finds the word changed.
+// True where one of `looks` looks finds the word changed.
 bool changes_within(int looks, const Word& word, std::uint32_t seen) {
   for (int look = 0; look < looks; ++look) {
     if (word.load(std::memory_order_acquire) != seen) return true;
@@ -51,7 +51,7 @@ bool changes_within(int looks, const Word& word, std::uint32_t seen) {
 bool park_while(const Word& word, std::uint32_t seen, Sharing sharing,
                 std::optional<TimePoint> deadline) {
   if (changes_within(kLooks, word, seen)) return true;
-  // FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time, so wake-ups do not stretch it.
+  // FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time, so wake-ups do not stretch the wait.
   const timespec until = to_timespec(deadline.value_or(TimePoint{}));
   while (word.load(std::memory_order_acquire) == seen) {
     if (deadline && Clock::now() >= *deadline) return false;

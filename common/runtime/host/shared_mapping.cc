@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kFreeSharedMemory =
     "free or enlarge /dev/shm (mount -o remount,size=...), or use a smaller model";
 
-// The kernel's word for it, as our error.
+// Throws the kernel's error code as an error of this project.
 [[noreturn]] void fail_to(const char* what, Bytes size, int code, const char* advice) {
   const bool full = code == ENOSPC || code == ENOMEM;
   fail(full ? ErrorKind::kOutOfMemory : ErrorKind::kFailure, "{} of {} failed ({}): {}", what,
@@ -33,7 +33,7 @@ SharedMapping::SharedMapping(int descriptor, Bytes size) : descriptor_(descripto
     close(descriptor);
     fail_to("mapping memory", size, code, "use a smaller model or batch");
   }
-  // Takes effect only where the machine allows huge pages for shared memory on request.
+  // The advice takes effect only where the machine allows huge pages for shared memory on request.
   madvise(address, static_cast<std::size_t>(size.value), MADV_HUGEPAGE);
   data_ = static_cast<std::byte*>(address);
 }
@@ -64,7 +64,7 @@ std::unique_ptr<SharedMapping> SharedMapping::create(Bytes size) {
     fail_to("sizing anonymous memory", size, code, "use a smaller model or batch");
   }
   std::unique_ptr<SharedMapping> mapping(new SharedMapping(descriptor, size));
-  mapping->close_file();  // device memory is made of many of these
+  mapping->close_file();  // device memory consists of many such mappings, each with a file
   return mapping;
 }
 

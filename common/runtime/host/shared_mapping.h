@@ -9,23 +9,23 @@
 
 namespace tandem::host {
 
-// Memory that other processes of the node may map. Device memory of both launch models is made of
-// it, so that threads and processes compute on the same kind of pages. Unmapped on destruction.
+// Memory that other processes of the node may map. Device memory of both launch models is such
+// memory, so that threads and processes compute on the same kind of pages. Unmapped on destruction.
 class SharedMapping {
  public:
-  // Without a name: for this process alone.
+  // Maps memory without a name, for this process alone.
   [[nodiscard]] static std::unique_ptr<SharedMapping> create(Bytes size);
 
-  // In /dev/shm under `name` ("/tandem..."). Address space only: reserve before any touch. Call
-  // unlink once every peer has opened it.
+  // Maps memory in /dev/shm under `name` ("/tandem..."). The mapping is address space only: reserve
+  // before any touch. Call unlink once every peer has opened the mapping.
   [[nodiscard]] static std::unique_ptr<SharedMapping> create_named(const std::string& name,
                                                                    Bytes size);
   [[nodiscard]] static std::unique_ptr<SharedMapping> open_named(const std::string& name,
                                                                  Bytes size);
   static void unlink(const std::string& name);
 
-  // Takes the pages of a part: a full /dev/shm is an out-of-memory error here and not a signal at
-  // the first touch. They lie on the calling thread's NUMA node.
+  // Takes the pages of a part, on the calling thread's NUMA node: a full /dev/shm is an
+  // out-of-memory error here and not a signal at the first touch.
   void reserve(Bytes first, Bytes count);
 
   SharedMapping(const SharedMapping&) = delete;

@@ -9,8 +9,8 @@
 
 namespace tandem::host {
 
-// When a stream's worker began and ended its tasks, from some task on: what a timeline needs, and
-// no task more. One thread at a time.
+// The times at which a stream's worker began and ended its tasks, from some task on, as a timeline
+// needs these times. One thread at a time.
 class TaskLog {
  public:
   TaskLog() = default;
@@ -20,7 +20,7 @@ class TaskLog {
   void resume() { is_paused_ = false; }
   [[nodiscard]] bool is_paused() const { return is_paused_; }
 
-  // Ends the task before it as well, where that is open.
+  // Begins a task; ends the preceding task as well, where that task is open.
   void begin(TimePoint time) {
     if (std::exchange(is_open_, false)) tasks_.back().end = time;
     tasks_.push_back({time, time});
@@ -29,16 +29,16 @@ class TaskLog {
   [[nodiscard]] bool is_open() const { return is_open_; }
   void end(TimePoint time) { tasks_.back().end = time; }
 
-  // The end of the last one, which is not open, or the opening.
+  // The end of the last task, which must not be open, or the opening of the log.
   [[nodiscard]] TimePoint latest() const { return after(tasks_.size()); }
 
-  // Before the task that was the `index`-th since it was opened, from 0; after the last one that
-  // there is, where there is none.
+  // The time before the `index`-th task since the log was opened, from 0; the time after the last
+  // task where there is no such task.
   [[nodiscard]] TimePoint before(std::size_t index) const {
     return index < tasks_.size() ? tasks_[index].begin : after(tasks_.size());
   }
 
-  // After the first `count` tasks, which there are; of none when it was opened.
+  // The time after the first `count` tasks, all logged; with a count of 0 the opening of the log.
   [[nodiscard]] TimePoint after(std::size_t count) const {
     return count == 0 ? opened_ : tasks_[count - 1].end;
   }
@@ -51,8 +51,8 @@ class TaskLog {
 
   TimePoint opened_;
   bool is_paused_ = false;
-  bool is_open_ = false;     // the last task has ended, with the beginning of the next
-  std::deque<Times> tasks_;  // never moved: the worker's time is measured
+  bool is_open_ = false;     // the last task ends where the next task begins
+  std::deque<Times> tasks_;  // never moves its elements, which would cost measured time
 };
 
 }  // namespace tandem::host

@@ -22,7 +22,7 @@ void TaskQueue::append(Node& node) {
   node.next = nullptr;
   last_->next = &node;
   last_ = &node;
-  // Publishes the link.
+  // Publishes the link to the new node.
   if ((announced_.fetch_add(kOne, std::memory_order_acq_rel) & kParked) == 0) return;
   announced_.fetch_and(~kParked, std::memory_order_relaxed);
   wake_all(announced_, Sharing::kThreads);
@@ -34,8 +34,8 @@ TaskQueue::Node& TaskQueue::take() {
     std::uint32_t seen = announced_.load(std::memory_order_acquire);
     if (seen / kOne != taken_) break;
     was_awaited_ = true;
-    // Who adds a task between that look and the mark makes the exchange fail; who adds one after
-    // it sees the mark.
+    // A caller that adds a task between the load and the mark makes the exchange fail; a caller
+    // that adds a task after the mark sees the mark.
     if ((seen & kParked) == 0 &&
         !announced_.compare_exchange_strong(seen, seen | kParked, std::memory_order_acq_rel)) {
       continue;
@@ -58,7 +58,7 @@ void TaskQueue::hand_back(Node& node) {
 void TaskQueue::run_next() {
   Node& node = take();
   node.task();
-  node.task.reset();  // what it holds ends with it, not when the node is used again
+  node.task.reset();  // the task's captures are freed here, not when the node is used again
 }
 
 }  // namespace tandem::host

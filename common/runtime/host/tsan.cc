@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-extern "C" {  // as GCC declares its built-ins of these names, with a signed size
+extern "C" {  // declared as GCC declares its built-ins of these names, with a signed size
 void __tsan_read_range(void* address, long size);   // NOLINT(bugprone-reserved-identifier)
 void __tsan_write_range(void* address, long size);  // NOLINT(bugprone-reserved-identifier)
 }
@@ -29,8 +29,8 @@ void report(std::uintptr_t from, std::uintptr_t to, Access::Mode mode) {
 
 }  // namespace
 
-// Large ranges report whole head and tail pages and one byte of each page between: two ranges that
-// overlap by a page or more then share a reported byte, whatever their starts.
+// Reports whole head and tail pages of large ranges and one byte of each page between: two ranges
+// that overlap by a page or more then share a reported byte, whatever their starts.
 void report_access(const Access& access) {
   const auto from = reinterpret_cast<std::uintptr_t>(access.address);
   const std::uintptr_t to = from + static_cast<std::uintptr_t>(access.size.value);

@@ -5,9 +5,9 @@
 
 namespace tandem::host {
 
-// Tells ThreadSanitizer of a declared access, on the thread that is about to make it: what runs
-// inside a library is invisible to it otherwise. Nothing in other builds, where accesses need not
-// be kept until then.
+// Tells ThreadSanitizer of a declared access, on the thread that is about to make the access: work
+// inside a library is invisible to ThreadSanitizer otherwise. Does nothing in other builds, where
+// accesses need not be kept until then.
 void report_access(const Access& access);
 [[nodiscard]] bool reports_accesses();
 

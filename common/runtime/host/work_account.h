@@ -9,15 +9,15 @@
 
 namespace tandem::host {
 
-// What the worker of a host stream did with its processor, by its thread's own clock: neither waits
-// nor what other threads did on its core is in it.
+// The processor time of a host stream's worker, by the worker thread's own clock, which counts
+// neither waits nor the work of other threads on the core.
 struct WorkAccount {
   struct Work {
     std::int64_t count = 0;
-    Nanoseconds time{0};  // in bodies; a look at the clock, some 0.2 us, is in each
+    Nanoseconds time{0};  // time in bodies; each includes a reading of the clock, some 0.2 us
   };
-  std::map<std::string_view, Work> operations{};  // by name; copies and zeroing among them
-  Nanoseconds worker{0};                          // of all: bodies, and what lies between them
+  std::map<std::string_view, Work> operations{};  // by name, copies and zeroing among them
+  Nanoseconds worker{0};  // the worker's total: bodies, and the time between bodies
 
   void add(std::string_view operation, Nanoseconds time) {
     Work& work = operations[operation];
@@ -26,7 +26,7 @@ struct WorkAccount {
   }
 };
 
-// Processor time of the calling thread so far.
+// The calling thread's processor time so far.
 [[nodiscard]] Nanoseconds thread_time();
 
 }  // namespace tandem::host

@@ -13,7 +13,8 @@
 namespace tandem::host {
 namespace {
 
-// A training loop that drifts into denormals runs tens of times slower; GPUs flush them too.
+// Flushes denormals to zero, as GPUs do: a training loop that drifts into denormals runs tens of
+// times slower.
 void flush_denormals() {
 #if defined(__x86_64__)
   _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);

@@ -8,7 +8,7 @@
 namespace tandem::nvml {
 namespace {
 
-// nvmlGpuTopologyLevel_t
+// The place where two GPUs' paths meet, by nvmlGpuTopologyLevel_t.
 std::string path_between(const Api& api, DeviceRef one, DeviceRef other) {
   const auto level = told<unsigned>(api.common_ancestor, one, other);
   if (!level) return "";
@@ -56,7 +56,7 @@ std::optional<Links> links_of(const Api& api, DeviceRef gpu, DeviceRef other) {
   Links links;
   for (unsigned link = 0; link < kMostNvlinks; ++link) {
     const auto active = told<unsigned>(api.nvlink_state, gpu, link);
-    if (!active && link == 0) return std::nullopt;  // none on a GPU that has no such links
+    if (!active && link == 0) return std::nullopt;  // no such link on the GPU
     if (!active) break;
     if (*active == 0) continue;
     const auto type = told<unsigned>(api.nvlink_remote_type, gpu, link);

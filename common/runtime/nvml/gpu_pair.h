@@ -8,13 +8,13 @@
 
 namespace tandem::nvml {
 
-// What lies between two GPUs. Absent and empty: the driver does not tell.
+// The connection of two GPUs. Absent and empty fields: the driver does not tell.
 struct PairFacts {
-  std::optional<bool> peer_access;  // each may read and write the other's memory
-  // Active NVLinks between them: direct ones, and through switches as many as the one that has
+  std::optional<bool> peer_access;  // each GPU may read and write the other's memory
+  // Active NVLinks between the GPUs: direct links, and through switches as many as the GPU with
   // fewer has to switches (all of a machine's switches are taken to be one fabric).
   std::optional<int> nvlinks;
-  // Where their PCIe paths meet: "same board", "PCIe switch", "PCIe switches", "host bridge",
+  // Where the GPUs' PCIe paths meet: "same board", "PCIe switch", "PCIe switches", "host bridge",
   // "NUMA node" or "system" (between NUMA nodes).
   std::string path;
 

@@ -12,9 +12,9 @@ namespace {
 struct Cause {
   const char* name;
   unsigned policy;  // nvmlPerfPolicyType_t
-  unsigned field;   // NVML_FI_DEV_PERF_POLICY_..., which some drivers have instead
+  unsigned field;   // NVML_FI_DEV_PERF_POLICY_..., which some drivers have in place of the policy
 };
-// Not here: sync boost and low utilisation, which are settings, or no work.
+// Sync boost and low utilisation are left out: these are settings, or lack of work.
 constexpr std::array kCauses{Cause{"power cap", 0, 74}, Cause{"thermal slowdown", 1, 75},
                              Cause{"board limit", 3, 77}, Cause{"reliability", 5, 79}};
 

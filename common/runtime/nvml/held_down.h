@@ -16,8 +16,8 @@ using HeldDown = std::map<std::string, Nanoseconds>;
 
 [[nodiscard]] HeldDown held_down(const Api& api, DeviceRef gpu);
 
-// What was added between two readings, of the causes that both have; a counter that went back (the
-// driver was loaded anew) tells nothing.
+// The increase between two readings, of the causes that both readings have; a counter that went
+// back (the driver was loaded anew) is left out.
 [[nodiscard]] HeldDown between(const HeldDown& before, const HeldDown& after);
 
 }  // namespace tandem::nvml

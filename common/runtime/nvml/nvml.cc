@@ -18,8 +18,8 @@ struct Slowdown {
   unsigned long long bit;
   const char* name;
 };
-// Not here: 0x1 idle, 0x2 clocks set by the user, 0x10 sync boost, 0x100 display clocks: settings,
-// or no work.
+// 0x1 idle, 0x2 clocks set by the user, 0x10 sync boost and 0x100 display clocks are left out:
+// these are settings, or lack of work.
 constexpr std::array kSlowdowns{Slowdown{0x4, "power cap"}, Slowdown{0x8, "hardware slowdown"},
                                 Slowdown{0x20, "thermal slowdown (software)"},
                                 Slowdown{0x40, "thermal slowdown (hardware)"},
@@ -37,7 +37,7 @@ std::string driver_version(const Api& api) {
       api.driver_version(text.data(), kDriverVersionLength) != kSuccess) {
     return "";
   }
-  return text.c_str();  // up to the end of the text
+  return text.c_str();  // cuts the text at its terminator
 }
 
 std::string name_of(const Api& api, DeviceRef gpu) {

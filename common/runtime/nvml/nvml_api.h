@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of NVIDIA's management library that are used here, as a table. The library comes
-// with the driver and its header with neither the driver nor every toolkit, so the few types and
-// numbers are written down from its documented interface (NVML API Reference), which is stable:
+// The functions of NVIDIA's management library that this project uses, as a table. The library
+// comes with the driver, and its header with neither the driver nor every toolkit, so the few types
+// and numbers are written down from the documented interface (NVML API Reference), which is stable:
 // functions keep their name and signature, and changed ones get a suffix.
 #pragma once
 
@@ -40,11 +40,11 @@ struct PciInfo {
 
 // nvmlViolationTime_t
 struct ViolationTime {
-  unsigned long long microseconds;  // when it was read
-  unsigned long long nanoseconds;   // held down, since the driver was loaded
+  unsigned long long microseconds;  // time of the reading
+  unsigned long long nanoseconds;   // time held down since the driver was loaded
 };
 
-// nvmlFieldValue_t; in its value the counters that are asked for here lie as 64-bit numbers.
+// nvmlFieldValue_t; the counters that are asked for here lie in its value as 64-bit numbers.
 struct FieldValue {
   unsigned field;
   unsigned scope;
@@ -63,7 +63,7 @@ struct Memory {
   unsigned long long used;
 };
 
-// Functions that a driver may lack are null: what they tell is then not known.
+// The table of functions. A function that the driver may lack is null: its fact is then unknown.
 struct Api {
   Result (*init)() = nullptr;                                       // nvmlInit_v2
   Result (*shutdown)() = nullptr;                                   // nvmlShutdown
@@ -78,7 +78,7 @@ struct Api {
   Result (*clock_limits)(DeviceRef, unsigned long long* reasons) = nullptr;
   Result (*mig_mode)(DeviceRef, unsigned* current, unsigned* pending) = nullptr;
   Result (*compute_mode)(DeviceRef, int* mode) = nullptr;
-  // With a count of 0 and no place for them it tells their number.
+  // With a count of 0 and no infos the function returns the number of processes in `count`.
   Result (*compute_processes)(DeviceRef, unsigned* count, void* infos) = nullptr;
   Result (*cpu_affinity)(DeviceRef, unsigned words, unsigned long* mask) = nullptr;
   Result (*memory_affinity)(DeviceRef, unsigned words, unsigned long* mask,
@@ -92,8 +92,8 @@ struct Api {
   Result (*field_values)(DeviceRef, int count, FieldValue*) = nullptr;
 };
 
-// The driver's own. Absent where there is no libnvidia-ml.so.1 or it lacks what is needed to find a
-// GPU. Never unloaded.
+// Loads the driver's own functions. Null where there is no libnvidia-ml.so.1 or the library lacks
+// what is needed to find a GPU. The library is never unloaded.
 [[nodiscard]] std::unique_ptr<const Api> load_api();
 
 }  // namespace tandem::nvml

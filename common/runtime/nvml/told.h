@@ -7,10 +7,12 @@
 
 namespace tandem::nvml {
 
-// More than NVLINK_MAX_LINKS of any GPU so far; asking for one that is not there ends the search.
+// A bound above NVLINK_MAX_LINKS of any GPU so far; asking for a link that is not there ends the
+// search.
 inline constexpr unsigned kMostNvlinks = 64;
 
-// What a function tells, where the driver has it and it works for this GPU.
+// The value that a function returns; absent where the driver lacks the function or the call fails
+// for this GPU.
 template <class Value, class Function, class... Arguments>
 std::optional<Value> told(Function function, Arguments... arguments) {
   Value value{};
