@@ -3,14 +3,14 @@
 
 namespace tandem {
 
-struct AdamUpdate;  // operations.h
+struct AdamUpdate;  // defined in operations.h
 
-// AdamUpdate's factors of one step: made in double, then rounded, as torch does. Apart from the
-// operation, so that kernels of a GPU can hold them.
+// AdamUpdate's factors of one step: made in double, then rounded, as torch does. The factors are
+// apart from the operation, so that a GPU's kernels can hold them.
 struct AdamFactors {
   explicit AdamFactors(const AdamUpdate& op);
 
-  float kept;  // of the weight: 1 - learning_rate decay
+  float kept;  // factor of the weight: 1 - learning_rate decay
   float first_gain;
   float second_decay;
   float second_gain;

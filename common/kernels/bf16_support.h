@@ -3,10 +3,10 @@
 
 namespace tandem {
 
-// What the host's matrix library makes of bf16 on this CPU.
+// How the host's matrix library computes in bf16 on this CPU.
 enum class Bf16Support {
-  kNone,      // it has no kernels
-  kEmulated,  // it computes in fp32 and rounds in many instructions, since the CPU has none for it
+  kNone,      // the library has no bf16 kernels
+  kEmulated,  // computed in fp32 and rounded in many instructions, as the CPU has no bf16 ones
   kNative,
 };
 

@@ -8,8 +8,9 @@
 
 namespace tandem {
 
-// The whole number that an fp32 operand holds: the class or token that row `row` names. Another
-// number than one in [0, count) is a logic error that says whose and where.
+// The whole number that an fp32 operand holds: the class or token that row `row` names. A number
+// outside [0, count), or one that is not whole, is a logic error that names the operand and the
+// row.
 [[nodiscard]] inline std::int64_t class_index(float value, std::int64_t count,
                                               std::string_view operand, std::int64_t row) {
   const bool inside = value >= 0 && value < static_cast<float>(count);  // false for NaN

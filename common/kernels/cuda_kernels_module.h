@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The seam between programs and the operations in the CUDA module (runtime/cuda_module.h), which
-// has an entry of its own for them: the runtime knows nothing of operations.
+// has a separate entry for operations: the runtime knows nothing of operations.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace tandem {
 
-// Raise with every change to CudaKernelsModule, to Operations or to an operation.
+// Raise this number with every change to CudaKernelsModule, to Operations or to an operation.
 inline constexpr int kCudaKernelsAbi = 3;
 
-// What the module exports. `abi` stays first, so that any version of it can be read.
+// The module's exports. `abi` stays first, so that any version of the module can be read.
 struct CudaKernelsModule {
   int abi;
   std::unique_ptr<Operations> (*make_operations)(Device& device, Precision precision);
@@ -22,11 +22,11 @@ struct CudaKernelsModule {
   std::string (*lack_of_images)();  // lack_of_images() (operations.h) of the CUDA back end
 };
 
-// The symbol: `const CudaKernelsModule* tandem_cuda_kernels_module()`.
+// The exported symbol: `const CudaKernelsModule* tandem_cuda_kernels_module()`.
 inline constexpr const char* kCudaKernelsEntry = "tandem_cuda_kernels_module";
 
-// The entry of this process's module, loaded where that has not been done; a usage error that says
-// why it cannot be had. Thread-safe.
+// The entry of this process's module, loaded on the first call; throws a usage error with the
+// reason where the entry cannot be had. Thread-safe.
 [[nodiscard]] const CudaKernelsModule& cuda_kernels_module();
 
 }  // namespace tandem

@@ -79,8 +79,8 @@ class EachOperation : public Operations, protected ImageOperations {
   }
 };
 
-// The same where each is handed on to others in the end, which outlive this: take() calls
-// hand_on(stream, op).
+// Operations that are each handed on in the end to other operations, which outlive this object:
+// take() calls hand_on(stream, op).
 template <class Derived>
 class EachOperationHandedOn : public EachOperation<Derived> {
  public:

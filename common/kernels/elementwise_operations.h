@@ -9,7 +9,7 @@ namespace tandem {
 
 enum class Distribution {
   kUniform,        // scale * [-1, 1), in steps of 2^-23
-  kSmallIntegers,  // scale * {-1, 0, 1}: sums of them are exact, in any order
+  kSmallIntegers,  // scale * {-1, 0, 1}: sums of these are exact, in any order
 };
 
 // values[i] = element `first + i` of the random sequence that `seed` names: a pure function of
@@ -56,18 +56,18 @@ struct Subtract {
 };
 
 // out = in as out's type, divided by `divisor` in that type: two roundings, as where a narrow
-// tensor is divided after the cast. One of the two is fp32, the other is not; they do not overlap.
+// tensor is divided after the cast. Exactly one of `in` and `out` is fp32; the two do not overlap.
 struct Convert {
   ConstAnySpan in;
   AnySpan out;
   float divisor = 1;
 };
 
-// Makes the rows of a matrix orthonormal, in place, from the first on (Gram-Schmidt): each loses
-// its part along the rows before it and is divided by its length. That is done twice, so that rows
-// that were nearly parallel end orthogonal too. A row with nothing left, such as one of zeros,
-// becomes what is left of the first unit vector that leaves enough: the rows are a basis in any
-// case. NaN and infinity make their row and those after it NaN.
+// Makes the rows of a matrix orthonormal, in place, from the first on (Gram-Schmidt): each row
+// loses its part along the rows before and is divided by its length. The projection is done twice,
+// so that rows that were nearly parallel end orthogonal too. A row with nothing left, such as one
+// of zeros, becomes the remainder of the first unit vector that leaves enough: the rows are a basis
+// in any case. NaN and infinity make their row and the rows after that row NaN.
 struct Orthogonalise {
   std::int64_t rows = 0;  // at most as many as columns
   Span<float> matrix;     // (rows, columns)

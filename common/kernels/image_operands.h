@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// As operands.h, for operations on images.
+// The checks and accesses of operations on images; operands.h has the rules.
 #pragma once
 
 #include <vector>

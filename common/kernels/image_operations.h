@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a convolutional network needs beside linear layers. Activations are channels-last: (batch,
-// height, width, channels). Where an operand's type is open, it is what the convolutions compute in
-// (fp32 or bf16); statistics, and parameters of normalisations, are fp32, as under torch.autocast.
+// The operations of a convolutional network beside linear layers. Activations are channels-last:
+// (batch, height, width, channels). Where an operand's type is open, the type is that in which the
+// convolutions compute (fp32 or bf16); statistics, and parameters of normalisations, are fp32, as
+// under torch.autocast.
 #pragma once
 
 #include "common/kernels/image_shapes.h"
@@ -28,7 +29,7 @@ struct ConvolutionBackwardInput {
   AnySpan dx;           // as forward's x
 };
 
-// Overwrites, never accumulates. fp32 whatever x and dy are.
+// Overwrites dweight, never accumulates. dweight is fp32 whatever x and dy are.
 struct ConvolutionBackwardWeight {
   ConvolutionShape shape;
   ConstAnySpan x;       // as forward's
@@ -38,7 +39,7 @@ struct ConvolutionBackwardWeight {
 
 // Batch normalisation as in training, with the residual connection and ReLU behind it:
 // y = activation((x - mean) * rstd * gain + bias + residual), with each channel's mean and rstd =
-// 1 / sqrt(variance + epsilon) over all rows, the variance divided by their number. As torch's,
+// 1 / sqrt(variance + epsilon) over all rows, the variance divided by the number of rows. As torch:
 // running_x = (1 - momentum) running_x + momentum * x, with the variance divided by rows - 1.
 struct BatchNormForward {
   BatchNormShape shape;
@@ -64,7 +65,7 @@ struct BatchNormForward {
 struct BatchNormBackward {
   BatchNormShape shape;
   ConstAnySpan x;         // forward's (rows, channels)
-  ConstAnySpan y{};       // forward's result where it was ReLU's; else empty
+  ConstAnySpan y{};       // forward's result with ReLU; else empty
   ConstAnySpan dy{};      // (rows, channels)
   ConstAnySpan dabove{};  // (rows, channels), or empty: nothing is added
   Span<const float> gain{};
@@ -76,15 +77,16 @@ struct BatchNormBackward {
   Span<float> dbias{};
 };
 
-// The largest number of each window; padding is never it, NaN is.
+// The largest number of each window; padding is never the largest, NaN is.
 struct MaxPoolForward {
   MaxPoolShape shape;
   ConstAnySpan x;  // (batch, height, width, channels)
   AnySpan y;       // (batch, out height, out width, channels)
 };
 
-// The gradient of a window, dy + dabove, goes to its first element in order of rows and columns
-// that equals y; what several windows send to one is added. One whose y is NaN goes nowhere.
+// The gradient of a window, dy + dabove, goes to the window's first element in order of rows and
+// columns that equals y; gradients of several windows for one element are added. The gradient of a
+// window whose y is NaN is dropped.
 struct MaxPoolBackward {
   MaxPoolShape shape;
   ConstAnySpan x;         // forward's
@@ -94,21 +96,21 @@ struct MaxPoolBackward {
   AnySpan dx{};           // as x
 };
 
-// The mean of all positions.
+// y = the mean of x over all positions.
 struct AveragePoolForward {
   AveragePoolShape shape;
   ConstAnySpan x;  // (batch, positions, channels)
   AnySpan y;       // (batch, channels)
 };
 
-// dx = dy / positions, at each of them.
+// dx = dy / positions, at each position.
 struct AveragePoolBackward {
   AveragePoolShape shape;
   ConstAnySpan dy;  // (batch, channels)
   AnySpan dx;       // (batch, positions, channels)
 };
 
-// The part of a back end's operations that not every one has; used as Operations are.
+// The operations on images, which not every back end has; used as Operations are.
 class ImageOperations {
  public:
   ImageOperations() = default;

@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-// Positions to which a square window of `kernel` goes along an axis of `size`, with `padding` on
-// either side: the last one that still lies within.
+// The number of places of a square window of `kernel` along an axis of `size`, with `padding` on
+// either side: the last window still lies within.
 [[nodiscard]] constexpr std::int64_t window_count(std::int64_t size, std::int64_t kernel,
                                                   std::int64_t stride, std::int64_t padding) {
   return (size + 2 * padding - kernel) / stride + 1;
@@ -17,7 +17,7 @@ namespace tandem {
 
 struct ConvolutionShape {
   std::int64_t batch = 0;
-  std::int64_t height = 0;  // of the input
+  std::int64_t height = 0;  // height of the input
   std::int64_t width = 0;
   std::int64_t in = 0;   // channels
   std::int64_t out = 0;  // channels
@@ -40,24 +40,24 @@ struct ConvolutionShape {
   }
 };
 
-// Floating-point operations of one convolution, a multiply-add counted as two: of each output, one
-// for each weight that makes it, those that meet padding included, as the field counts. Forward is
-// one convolution, backward two.
+// Floating-point operations of one convolution, a multiply-add counted as two: for each output, one
+// multiply-add per weight of the output, padding included, as the field counts. Forward is one
+// convolution, backward two.
 [[nodiscard]] constexpr std::int64_t convolution_flops(const ConvolutionShape& shape) {
   return 2 * shape.output_count() * shape.kernel * shape.kernel * shape.in;
 }
 
 struct BatchNormShape {
-  std::int64_t rows = 0;  // batch * height * width; at least 2, one has no variance
+  std::int64_t rows = 0;  // batch * height * width; at least 2, as one row has no variance
   std::int64_t channels = 0;
 
   auto operator<=>(const BatchNormShape&) const = default;
 };
 
-// Windows of 3 x 3, each 2 behind the one before, with a padding of 1.
+// Max pooling with windows of 3 x 3, stride 2 and a padding of 1.
 struct MaxPoolShape {
   std::int64_t batch = 0;
-  std::int64_t height = 0;  // of the input
+  std::int64_t height = 0;  // height of the input
   std::int64_t width = 0;
   std::int64_t channels = 0;
 

@@ -8,10 +8,10 @@
 
 namespace tandem {
 
-// kGelu is the tanh form: 0.5 y (1 + tanh(sqrt(2 / pi) (y + 0.044715 y^3))), GPT-2's.
+// kGelu is the tanh form of GPT-2: 0.5 y (1 + tanh(sqrt(2 / pi) (y + 0.044715 y^3))).
 enum class Activation { kNone, kRelu, kGelu };
 
-// Rows of the batch, columns in, columns out.
+// The sizes of a linear layer: rows of the batch, columns in, columns out.
 struct LinearShape {
   std::int64_t batch = 0;
   std::int64_t in = 0;
@@ -34,8 +34,7 @@ struct LinearForward {
   ConstAnySpan bias{};  // (out), or empty: none
   AnySpan y{};          // (batch, out)
   Activation activation = Activation::kNone;
-  AnySpan before{};  // (batch, out): what the activation is given, which GELU's gradient needs;
-                     // else empty
+  AnySpan before{};  // (batch, out): the activation's input, kept for GELU's gradient; or empty
 };
 
 // dx = dy . weight
@@ -46,8 +45,8 @@ struct LinearBackwardInput {
   AnySpan dx;           // (batch, in)
 };
 
-// dweight = dy^T . x, dbias = column sums of dy. Overwrites, never accumulates. Gradients of
-// parameters are fp32 whatever x and dy are: they come from the fp32 sums as those are.
+// dweight = dy^T . x, dbias = column sums of dy. Overwrites both, never accumulates. Gradients of
+// parameters are fp32 whatever x and dy are, since fp32 sums make these gradients.
 struct LinearBackwardWeight {
   LinearShape shape;
   ConstAnySpan x;       // (batch, in)
@@ -56,13 +55,13 @@ struct LinearBackwardWeight {
   Span<float> dbias{};  // (out), or empty where there is no bias
 };
 
-// dy = 0 where y <= 0, in place; y is what the ReLU returned.
+// dy = 0 where y <= 0, in place; y is the result of the ReLU.
 struct ReluBackward {
   ConstAnySpan y;
   AnySpan dy;
 };
 
-// dy *= the slope of GELU, in place; `before` is what the GELU was given.
+// dy *= the slope of GELU, in place; `before` is the input of the GELU.
 struct GeluBackward {
   ConstAnySpan before;
   AnySpan dy;

@@ -16,8 +16,8 @@ struct MseLoss {
   Span<float> loss{};  // one element
 };
 
-// gradient = 2 (prediction - target) / n * loss_gradient: what arrives at a loss that others are
-// added to.
+// gradient = 2 (prediction - target) / n * loss_gradient, where loss_gradient is the gradient of a
+// sum of losses with respect to this loss.
 struct MseLossBackward {
   Span<const float> prediction;
   Span<const float> target;
@@ -37,7 +37,7 @@ struct CrossEntropyLoss {
   Span<float> loss{};            // one element
 };
 
-// gradient as above, times loss_gradient.
+// The gradient of CrossEntropyLoss, times loss_gradient.
 struct CrossEntropyLossBackward {
   std::int64_t classes = 0;
   Span<const float> prediction;     // (rows, classes)

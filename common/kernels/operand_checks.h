@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What check_sizes() of every operation is made of. Each throws a logic error that names the
-// operand.
+// The checks that check_sizes() of every operation consists of. Each check throws a logic error
+// that names the operand.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ void check_count(const Operand& operand, std::int64_t expected, std::string_view
                operand.size(), expected);
 }
 
-// An operand that may be left out.
+// Checks the count of an operand that may be left out.
 template <class Operand>
 void check_optional(const Operand& operand, std::int64_t expected, std::string_view name) {
   if (!operand.empty()) check_count(operand, expected, name);
 }
 
-// What operations compute on.
+// Checks that operations compute on this type.
 inline void check_computes(DType type, std::string_view name) {
   TANDEM_CHECK(type == DType::kFloat32 || type == DType::kBFloat16, "{} is {}", name,
                name_of(type));

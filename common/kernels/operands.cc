@@ -11,11 +11,11 @@ void check_shape(const LinearShape& shape) {
                shape.batch, shape.in, shape.out);
 }
 
-// The mean over rows of what each row says about its own class.
+// Checks the operands of cross-entropy, a mean over the rows' losses.
 void check_rows(std::int64_t classes, Span<const float> prediction, Span<const float> target) {
   TANDEM_CHECK(classes > 0 && !target.empty(), "the mean of {} rows of {} classes", target.size(),
                classes);
-  constexpr std::int64_t kExact = 1 << 24;  // beyond it, fp32 skips whole numbers
+  constexpr std::int64_t kExact = 1 << 24;  // beyond this number, fp32 skips whole numbers
   TANDEM_CHECK(classes <= kExact, "{} classes, which fp32 cannot tell apart", classes);
   check_count(prediction, target.size() * classes, "prediction");
 }

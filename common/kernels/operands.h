@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every back end asks of an operation before it enqueues it: do the operands' sizes and
-// types fit, and what does it read and write.
+// The requirements of every back end before an operation is enqueued: the operands' sizes and types
+// must fit, and the memory that the operation reads and writes must be known.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 namespace tandem {
 
 // Throws a logic error where an operand's element count does not fit the others or the shape, or
-// its element type not the others' (operations.h).
+// the operand's element type does not fit the others' (operations.h).
 void check_sizes(const LinearForward& op);
 void check_sizes(const LinearBackwardInput& op);
 void check_sizes(const LinearBackwardWeight& op);
@@ -67,7 +67,7 @@ void check_sizes(const Orthogonalise& op);
 [[nodiscard]] std::vector<Access> accesses(const Convert& op);
 [[nodiscard]] std::vector<Access> accesses(const Orthogonalise& op);
 
-// Where an operand lies that may be left out; null where it is.
+// The address of an operand that may be left out; null where the operand is left out.
 template <class T>
 [[nodiscard]] T* data_or_null(Span<T> operand) {
   return operand.empty() ? nullptr : operand.data();

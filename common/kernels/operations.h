@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operations that models, losses and optimizers are made of: one struct each, holding the
-// operands, and one interface that enqueues them on a stream. All matrices are row-major and dense.
-// Elements are float where a Span says so. Those of any type are, in one operation, all fp32 or all
-// bf16: then sums are taken in fp32 and rounded once. Every operand lies on the stream's device;
-// the call returns before the work is done, and the operands must outlive it. kernels/host/naive.h
-// holds the plain version of each, which is what the fast ones are compared to.
+// The operations that models, losses and optimizers consist of: one struct each, holding the
+// operands, and one interface that enqueues operations on a stream. All matrices are row-major and
+// dense. Elements are float where a Span says so. Operands of any type are, in one operation, all
+// fp32 or all bf16: then sums are taken in fp32 and rounded once. Every operand lies on the
+// stream's device; the call returns before the work is done, and the operands must outlive the
+// work. kernels/host/naive.h holds the plain version of each operation, the reference for the fast
+// versions.
 #pragma once
 
 #include <map>
@@ -24,8 +25,8 @@
 
 namespace tandem {
 
-// One back end's operations for one stream at a time: it caches primitives and scratch memory, so
-// it is used with streams of one device and from one thread at a time.
+// One back end's operations for one stream at a time: the object caches primitives and scratch
+// memory, so it is used with streams of one device and from one thread at a time.
 class Operations {
  public:
   Operations() = default;
@@ -60,21 +61,22 @@ class Operations {
   virtual void enqueue(Stream& stream, const Convert& op) = 0;
   virtual void enqueue(Stream& stream, const Orthogonalise& op) = 0;
 
-  // How operations that there are several ways for were computed so far, by name of the operation.
+  // How operations with several implementations were computed so far, by name of the operation.
   [[nodiscard]] virtual std::map<std::string, std::string> means() const { return {}; }
 
-  // Those on images; null where the back end has none (lack_of_images).
+  // The operations on images; null where the back end has none (lack_of_images).
   [[nodiscard]] virtual ImageOperations* images() { return nullptr; }
 };
 
-// Why a back end has no operations on images; empty where it has them, and where there is no such
-// back end at all. On CUDA it depends on cuDNN, which is loaded for the answer.
+// The reason why a back end has no operations on images; empty where the back end has these
+// operations, and where the back end itself is absent. On CUDA the answer depends on cuDNN, which
+// is loaded for the answer.
 [[nodiscard]] std::string lack_of_images(Backend backend);
 
-// The operations of the device's back end. `precision` says how fp32 operands are multiplied, as
-// fp32 or as tf32, and with kBf16 that there will be bf16 ones. Throws a usage error where the back
-// end has no operations yet, or the device not that precision: tf32 on the host, bf16 on a CPU that
-// oneDNN has no kernels of that format for.
+// Makes the operations of the device's back end. `precision` says whether fp32 operands are
+// multiplied as fp32 or as tf32; kBf16 announces bf16 operands. Throws a usage error where the back
+// end has no operations yet, or the device lacks that precision: tf32 on the host, bf16 on a CPU
+// for which oneDNN has no bf16 kernels.
 [[nodiscard]] std::unique_ptr<Operations> make_operations(Device& device,
                                                           Precision precision = Precision::kFp32);
 

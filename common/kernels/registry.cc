@@ -13,7 +13,7 @@ std::string lack_of_images_on_cuda() {
   try {
     return cuda_kernels_module().lack_of_images();
   } catch (const Error&) {
-    return "";  // whoever opens the back end is told why there is none
+    return "";  // opening the back end reports the reason
   }
 }
 

@@ -10,7 +10,7 @@ void check_shape(const EmbeddingShape& s) {
       s.rows > 0 && s.positions > 0 && s.rows % s.positions == 0 && s.vocabulary > 0 && s.width > 0,
       "{} tokens in samples of {}, of a table of {} x {}", s.rows, s.positions, s.vocabulary,
       s.width);
-  constexpr std::int64_t kExact = 1 << 24;  // beyond it, fp32 skips whole numbers
+  constexpr std::int64_t kExact = 1 << 24;  // beyond this number, fp32 skips whole numbers
   TANDEM_CHECK(s.vocabulary <= kExact, "a table of {} tokens, whose ids fp32 cannot tell apart",
                s.vocabulary);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a transformer needs beside linear layers. Where an operand's type is open, it is what the
-// linear layers compute in (fp32 or bf16); the residual stream, statistics and gradients of
-// parameters are fp32, as under torch.autocast.
+// The operations of a transformer beside linear layers. Where an operand's type is open, the type
+// is that in which the linear layers compute (fp32 or bf16); the residual stream, statistics and
+// gradients of parameters are fp32, as under torch.autocast.
 #pragma once
 
 #include <compare>
@@ -22,18 +22,18 @@ struct EmbeddingShape {
 };
 
 // y[r] = tokens[ids[r]] + places[r mod positions]. Ids are whole numbers in [0, vocabulary), held
-// as fp32, which is exact below 2^24; another is an error on the host, and undefined on a GPU.
+// as fp32, which is exact below 2^24; any other id is an error on the host, and undefined on a GPU.
 struct EmbeddingForward {
   EmbeddingShape shape;
   Span<const float> ids;     // (rows)
   Span<const float> tokens;  // (vocabulary, width)
-  Span<const float> places;  // (positions, width), the first of a longer table
+  Span<const float> places;  // (positions, width), the first rows of a longer table
   Span<float> y;             // (rows, width)
 };
 
 // dtokens[ids[r]] += dy[r]: accumulates, for the table may be the output layer's weight too.
-// dplaces = sums of dy over samples. The sums of one table row are taken in order of r, so that
-// they are the same every time.
+// dplaces = sums of dy over samples. The sums of one table row are taken in order of r, so that the
+// sums are the same every time.
 struct EmbeddingBackward {
   EmbeddingShape shape;
   Span<const float> ids;  // (rows)
@@ -51,22 +51,22 @@ struct NormShape {
 
 // Residual connection and layer normalisation in one pass over the row:
 // sum = x + branch; y = (sum - mean) * rstd * gain + bias, with mean and rstd = 1 / sqrt(variance +
-// epsilon) of each row of sum, the variance being that of all its elements (divided by width).
+// epsilon) of each row of sum, the variance taken over all elements of the row (divided by width).
 struct LayerNormForward {
   NormShape shape;
   Span<const float> x;     // (rows, width)
   ConstAnySpan branch{};   // (rows, width), or empty: nothing is added, and sum is not written
   Span<const float> gain;  // (width)
   Span<const float> bias;  // (width)
-  Span<float> sum{};       // (rows, width), may be x; empty where branch is
+  Span<float> sum{};       // (rows, width), may be x; empty where branch is empty
   AnySpan y{};             // (rows, width)
   Span<float> mean{};      // (rows)
   Span<float> rstd{};      // (rows)
   float epsilon = 1e-5F;
 };
 
-// dsum = what y's gradient makes of it + dabove, the gradient that reaches sum past this layer.
-// dbranch is dsum in the branch's type.
+// dsum = the gradient of y through the normalisation + dabove, the gradient that reaches sum past
+// this layer. dbranch is dsum in the branch's type.
 struct LayerNormBackward {
   NormShape shape;
   ConstAnySpan dy;             // (rows, width)
@@ -94,15 +94,16 @@ struct AttentionShape {
 };
 
 // Floating-point operations of the two products of forward (scores; scores times values), counted
-// over all pairs of positions, as the field does, though half are masked. Backward has four.
+// over all pairs of positions, as the field does, though half are masked. Backward has four
+// products.
 [[nodiscard]] constexpr std::int64_t attention_flops(const AttentionShape& shape) {
   return 2 * 2 * shape.batch * shape.positions * shape.positions * shape.width();
 }
 
-// Causal self-attention: y = softmax(q k^T / sqrt(head_width)) v per sample and head, each position
-// seeing itself and those before it. A row of qkv holds q, k and v of a token, each (heads,
-// head_width). `log_sums` keeps log(sum(exp(scores))) of each row for backward, which makes the
-// probabilities again.
+// Causal self-attention: y = softmax(q k^T / sqrt(head_width)) v per sample and head, where each
+// position sees this position and all earlier ones. A row of qkv holds q, k and v of a token, each
+// (heads, head_width). `log_sums` keeps log(sum(exp(scores))) of each row for backward, which
+// recomputes the probabilities.
 struct AttentionForward {
   AttentionShape shape;
   ConstAnySpan qkv;      // (batch, positions, 3, heads, head_width)

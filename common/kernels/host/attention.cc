@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Head by head, and in each by blocks of queries: the scores of a block with all keys that it sees
-// stay in the cache between the products, and keys after the block are never multiplied.
+// Attention is computed head by head, and in each head by blocks of queries: the scores of a block
+// with all keys that the block sees stay in the cache between the products, and keys after the
+// block are never multiplied.
 #include "common/kernels/host/attention.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ float scale_of(const AttentionShape& s) {
   return static_cast<float>(1 / std::sqrt(static_cast<double>(s.head_width)));
 }
 
-// Queries begin .. begin + count, which see `keys` keys, the last one all of them.
+// Queries begin .. begin + count, which see `keys` keys; the last query sees all of these keys.
 struct Block {
   std::int64_t begin;
   std::int64_t count;
@@ -60,8 +61,8 @@ void gather_keys(const AttentionShape& s, const Block& block,
          .row_length = to.length});
 }
 
-// The keys' rows of `to` += pairs^T . the block's rows of a; `to` is first written by the last
-// block, which has all keys.
+// The keys' rows of `to` += pairs^T . the block's rows of a; the last block, which has all keys,
+// writes `to` first.
 void scatter_to_keys(const AttentionShape& s, const Block& block,
                      const float* pairs /* (count, keys) */, Rows<const float> a, Rows<float> to) {
   sgemm({.m = block.keys(),
@@ -74,7 +75,8 @@ void scatter_to_keys(const AttentionShape& s, const Block& block,
          .beta = block.keys() == s.positions ? 0.0F : 1.0F});
 }
 
-// From the gradient of probabilities to that of scores: naive_attention_loops.h has the formula.
+// Turns the gradient of probabilities into the gradient of scores: naive_attention_loops.h has the
+// formula.
 TANDEM_VECTOR_CLONES
 void differentiate_softmax(std::int64_t count, const float* probabilities, float row_dot,
                            float scale, float* gradient) {

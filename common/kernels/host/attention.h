@@ -5,8 +5,8 @@
 
 namespace tandem::host {
 
-// Run by the caller at once, with scratch memory of that size; thread-safe on disjoint operands and
-// scratch memory. A failure in oneDNN is an error of kind failure.
+// Run by the caller at once, with scratch memory of scratch_size(); thread-safe on disjoint
+// operands and scratch memory. A failure in oneDNN is an error of kind failure.
 [[nodiscard]] Bytes scratch_size(const AttentionForward& op);
 [[nodiscard]] Bytes scratch_size(const AttentionBackward& op);
 void run(const AttentionForward& op, std::byte* scratch);

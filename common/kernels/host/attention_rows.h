@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One head's part of attention's operands, as dense fp32 matrices of (positions, head_width) in
-// scratch memory. In the operands each row lies far from the next, which from some 256 positions on
-// costs the products more than the copies do.
+// scratch memory. In the operands each row lies far from the next row, which from some 256
+// positions on costs the products more than the copies do.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct HeadIndex {
   std::int64_t head;
 };
 
-// Queries, keys or values (0, 1, 2) in qkv and dqkv.
+// The rows of queries, keys or values (0, 1, 2) in qkv and dqkv.
 template <class T>
 [[nodiscard]] Rows<T> packed_rows(const AttentionShape& s, T* qkv, HeadIndex at, int part) {
   const std::int64_t length = 3 * s.width();
@@ -34,7 +34,7 @@ template <class T>
           length};
 }
 
-// In y and dy.
+// The rows of a head in y and dy.
 template <class T>
 [[nodiscard]] Rows<T> result_rows(const AttentionShape& s, T* y, HeadIndex at) {
   return {y + at.sample * s.positions * s.width() + at.head * s.head_width, s.width()};
@@ -69,7 +69,7 @@ inline void copy_row(std::int64_t count, const float* from, BFloat16* to) {
   narrow(count, from, to);
 }
 
-// What a matrix is read as.
+// Copies a matrix of the operands to scratch memory, as the products read matrices.
 template <class T>
 [[nodiscard]] Rows<const float> gathered(const AttentionShape& s, Rows<const T> from,
                                          FloatPieces& scratch) {
@@ -78,7 +78,7 @@ template <class T>
   return {to.first, to.length};
 }
 
-// Brings a matrix that was made in scratch memory to where it belongs.
+// Copies a matrix from scratch memory to its place in the operands.
 template <class T>
 void deliver(const AttentionShape& s, Rows<float> from, Rows<T> to) {
   for (std::int64_t i = 0; i < s.positions; ++i) copy_row(s.head_width, from.row(i), to.row(i));

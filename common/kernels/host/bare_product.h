@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The matrix products of the linear operations as bare calls of oneDNN's sgemm: no bias, no
-// activation, nothing prepared. The yardstick that the operations and the training step are held
-// against, and the measured peak of a core. Run by the caller at once, with the caller's OpenMP
-// thread count; thread-safe on disjoint outputs. Operands as in operations.h and fp32; sizes
-// unchecked.
+// activation, nothing prepared. The yardstick for the operations and the training step, and the
+// measured peak of a core. Run by the caller at once, with the caller's OpenMP thread count;
+// thread-safe on disjoint outputs. Operands as in operations.h and fp32; sizes unchecked.
 #pragma once
 
 #include "common/kernels/operations.h"

@@ -10,18 +10,18 @@
 namespace tandem::host {
 namespace {
 
-// What the gradient of y is made of, and where it goes.
+// The operands that the gradient of y is made of, and the place of the result.
 template <class T>
 struct Incoming {
   const T* dy;
-  const T* dabove;  // or none
-  const T* y;       // of ReLU, or none
-  T* g;             // or none: it is dy
+  const T* dabove;  // null: nothing is added
+  const T* y;       // the result of ReLU; null: no ReLU
+  T* g;             // null: dy is g
 };
 
 struct ChunkSums {
-  float plain[kBlock];   // of g
-  float sloped[kBlock];  // of g (x - mean)
+  float plain[kBlock];   // sums of g
+  float sloped[kBlock];  // sums of g (x - mean)
 };
 
 template <class T, bool kAdds, bool kCuts>
@@ -104,8 +104,8 @@ void combine(const Linear l, const BFloat16* g, const BFloat16* x, BFloat16* dx)
   combine_rows(l, g, x, dx);
 }
 
-// From the sums to the parameters' gradients and the factors of the input's, which take their
-// memory.
+// Turns the sums into the parameters' gradients and the factors of the input's gradient; the
+// factors take the memory of the sums.
 Linear finish_backward(const BatchNormBackward& op, double* plain, double* sloped) {
   const std::int64_t channels = op.shape.channels;
   const auto rows = static_cast<double>(op.shape.rows);
@@ -124,8 +124,8 @@ Linear finish_backward(const BatchNormBackward& op, double* plain, double* slope
   return {op.shape.rows, channels, op.mean.data(), outer, inner, constant};
 }
 
-// The residual's gradient, for which dx lends its place where nobody asks for it, lies in memory
-// between the two passes: what y and dabove make of dy is made once.
+// Where the residual's gradient is not asked for, dx holds this gradient between the two passes, so
+// that the sum and cut of dy, dabove and y are computed once.
 template <class T>
 void backward(const BatchNormBackward& op, double* scratch) {
   const BatchNormShape& s = op.shape;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A chunk's squares are of distances from its own mean, so that a mean far from zero costs no
-// precision.
+// A chunk's squares are of distances from the chunk's own mean, so that a mean far from zero costs
+// no precision.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,7 @@
 namespace tandem::host {
 namespace {
 
-// Sums per channel, and of the squares of their distances from the chunk's mean.
+// The sums per channel, and the sums of the squared distances from the chunk's mean.
 struct ChunkMoments {
   float sums[kBlock];
   float squares[kBlock];
@@ -53,8 +53,8 @@ void moments_of(const Part part, const BFloat16* x, ChunkMoments& moments) {
   take_moments(part, x, moments);
 }
 
-// Joins a chunk's moments to those of the `before` rows ahead of it (Chan, Golub and LeVeque,
-// "Updating formulae and a pairwise algorithm for computing sample variances", 1979).
+// Joins a chunk's moments to the moments of the `before` rows ahead of the chunk (Chan, Golub and
+// LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979).
 void join(const Part& part, const ChunkMoments& chunk, std::int64_t before, double* mean,
           double* squares) {
   const auto rows = static_cast<double>(part.rows);
@@ -140,7 +140,7 @@ void forward(const BatchNormForward& op, double* scratch) {
     join(part, moments, row, mean + channel, squares + channel);
   });
   finish_statistics(op, mean, squares);
-  auto* const factor = reinterpret_cast<float*>(scratch);  // the sums are done with
+  auto* const factor = reinterpret_cast<float*>(scratch);  // the sums are no longer needed
   for (std::int64_t c = 0; c < s.channels; ++c) factor[c] = op.rstd.data()[c] * op.gain.data()[c];
   const Affine affine{s.rows, s.channels,     op.mean.data(),
                       factor, op.bias.data(), op.activation == Activation::kRelu};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Both directions of batch normalisation take rows in chunks that stay in the cache, and channels
-// in blocks whose sums stay in registers: each reads memory twice, once for the sums and once for
-// the result. A chunk's sums are in fp32, those over chunks in double.
+// in blocks whose sums stay in registers: each direction reads memory twice, once for the sums and
+// once for the result. A chunk's sums are in fp32, sums over chunks in double.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@ inline constexpr std::int64_t kRowChunk = 64;  // rows
 // A chunk's rows of a block of channels.
 struct Part {
   std::int64_t rows;
-  std::int64_t stride;  // from one row to the next
+  std::int64_t stride;  // elements from one row to the next
   int width;            // channels, at most kBlock
 };
 
-// body(width), compiled for the whole block on its own.
+// Calls body(width), with separate code for a whole block.
 template <class Body>
 TANDEM_INTO_LOOPS void for_width(int width, Body body) {
   if (width == kBlock) {
@@ -33,7 +33,7 @@ TANDEM_INTO_LOOPS void for_width(int width, Body body) {
   }
 }
 
-// Calls visit(first row, first channel, part) for all of a matrix, a chunk of rows at a time.
+// Calls visit(first row, first channel, part) for each part of a matrix, a chunk of rows at a time.
 template <class Visit>
 void for_each_part(const BatchNormShape& s, Visit visit) {
   for (std::int64_t row = 0; row < s.rows; row += kRowChunk) {

@@ -6,7 +6,8 @@
 namespace tandem {
 namespace {
 
-// Asked by planning a product: which CPUs have kernels differs between versions of the library.
+// Asks oneDNN by planning a product, since the CPUs that have bf16 kernels differ between versions
+// of oneDNN.
 bool has_product() {
   using dnnl::memory;
   const memory::desc square({16, 16}, memory::data_type::bf16, memory::format_tag::ab);

@@ -10,7 +10,7 @@
 namespace tandem::host {
 namespace {
 
-// In one pass.
+// Converts and divides in one pass.
 TANDEM_VECTOR_CLONES
 void narrow_divided(std::int64_t count, const float* in, BFloat16* out, float divisor) {
   TANDEM_INDEPENDENT_ITERATIONS
@@ -24,8 +24,8 @@ void divide(std::int64_t count, float* values, float divisor) {
   for (std::int64_t i = 0; i < count; ++i) values[i] /= divisor;
 }
 
-// Block by block, which stays in the L1 cache: only whole arrays have the machine's instructions
-// for this format.
+// Converts block by block, as a block stays in the L1 cache: only conversions of whole arrays have
+// the machine's instructions for this format.
 void narrow_divided(std::int64_t count, const float* in, Float16* out, float divisor) {
   constexpr std::int64_t kBlock = 2048;
   std::array<float, kBlock> wide;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Weights stay in the plain (out, kernel, kernel, in) layout that the arena, the optimizer and the
-// collectives see. oneDNN is fast on blocked ones alone, so that each execution copies the weight
-// to the layout that it asks for, or its gradient from there; activations are as it likes them.
-// Where there are few positions to a weight, the copy costs more than the layout gains.
+// collectives see. oneDNN is fast on blocked layouts alone, so that each execution copies the
+// weight to the layout that oneDNN asks for, or copies the weight's gradient from that layout;
+// activations already have a layout that oneDNN accepts. Where a weight has few positions, the copy
+// costs more than the layout gains.
 #include "common/kernels/host/convolution.h"
 
 #include <array>
@@ -26,7 +27,7 @@ enum class Pass { kForward, kBackwardInput, kBackwardWeight };
 struct ConvolutionKey {
   Pass pass = Pass::kForward;
   ConvolutionShape shape;
-  DType type = DType::kFloat32;  // of all but the gradient of the weight
+  DType type = DType::kFloat32;  // type of all operands but the weight's gradient
 
   auto operator<=>(const ConvolutionKey&) const = default;
 };
@@ -59,14 +60,14 @@ memory::desc weight_of(const ConvolutionKey& key, Tag tag) {
   return {{s.out, s.in, s.kernel, s.kernel}, library_type(type), tag};
 }
 
-// A convolution on weights of the library's own layout, which its description tells.
+// A convolution on weights of oneDNN's own layout, which `weight` describes.
 struct Planned {
   dnnl::primitive primitive;
   memory::desc weight;
   memory::desc scratch;
 };
 
-// How a window moves. Padding at the far end is what the last window needs, and no more.
+// The strides and padding of a window. Padding at the far end is as much as the last window needs.
 struct Window {
   memory::dims strides;
   memory::dims before;
@@ -126,7 +127,7 @@ Planned plan(const dnnl::engine& engine, const ConvolutionKey& key) {
   fail(ErrorKind::kLogic, "no such pass");
 }
 
-// What a pass calls its operands.
+// The argument numbers of a pass's operands.
 struct Names {
   int input;
   int weight;
@@ -153,9 +154,9 @@ struct Addresses {
 
 std::size_t in_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// A convolution and the copy of its weight, with the memory objects that they are executed with;
-// each execution points them elsewhere. Of the scratch memory the first part is the weight in the
-// library's layout, the rest is what both work in.
+// A convolution and the copy of its weight, with their memory objects, whose pointers each
+// execution sets. The first part of the scratch memory is the weight in oneDNN's layout, the rest
+// is scratch memory of both primitives.
 class PreparedConvolution {
  public:
   PreparedConvolution(const dnnl::engine& engine, const ConvolutionKey& key)
@@ -204,17 +205,17 @@ class PreparedConvolution {
   const Names names_;
   const bool makes_weight_;
   const Planned planned_;
-  memory weight_;  // as the operand has it
+  memory weight_;  // in the operand's layout
   std::size_t inner_bytes_ = 0;
-  std::optional<dnnl::reorder> copy_;  // none where the library takes the operand's layout
+  std::optional<dnnl::reorder> copy_;  // empty where oneDNN takes the operand's layout
   Arguments copy_arguments_;
   Arguments arguments_;
   Bytes scratch_;
 };
 
 // A 1 x 1 convolution is the product of a linear layer on all positions, which needs no copy.
-// Measured with bench/kernel_bench in fp32: with 196 positions it takes 0.44 to 0.75 of the time,
-// with 784 as long.
+// Measured with bench/kernel_bench in fp32: with 196 positions the product takes 0.44 to 0.75 of
+// the convolution's time, with 784 positions the same time.
 bool is_product(const ConvolutionShape& s, DType type) {
   constexpr std::int64_t kFew = 512;
   return type == DType::kFloat32 && s.kernel == 1 && s.stride == 1 &&
@@ -258,7 +259,7 @@ class Convolutions::Library {
   Scratch& scratch_;
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
-  // Shared with queued work, which may still need them when the cache goes.
+  // Shared with queued work, which may still need a primitive when the cache is destroyed.
   std::map<ConvolutionKey, std::shared_ptr<PreparedConvolution>> prepared_;
 };
 

@@ -9,10 +9,10 @@
 
 namespace tandem::host {
 
-// oneDNN's convolutions, prepared once per shape, with scratch memory that they share with other
-// operations. Those of 1 x 1 on few positions are products of linear layers. prepare() is called by
-// one thread at a time; what it returns runs later on a stream's worker, one at a time, and may
-// outlive this object. A failure in oneDNN is an error of kind failure that names the convolution.
+// oneDNN's convolutions, prepared once per shape, with scratch memory shared with other operations.
+// 1 x 1 convolutions on few positions are products of linear layers. prepare() is called by one
+// thread at a time; its result runs later on a stream's worker, one at a time, and may outlive this
+// object. A failure in oneDNN is an error of kind failure that names the convolution.
 class Convolutions {
  public:
   Convolutions(Scratch& scratch, LinearProducts& products);
@@ -25,7 +25,7 @@ class Convolutions {
   [[nodiscard]] Work prepare(const ConvolutionBackwardInput& op);
   [[nodiscard]] Work prepare(const ConvolutionBackwardWeight& op);
 
-  // Convolutions prepared so far, those apart that are products.
+  // The number of convolutions prepared so far, without those that are products.
   [[nodiscard]] std::int64_t count() const;
 
  private:

@@ -9,14 +9,14 @@
 namespace tandem::host {
 namespace {
 
-// One row's part of the operation; returns its loss.
+// Returns the loss of one row.
 double row_loss(std::int64_t classes, const float* prediction, std::int64_t right) {
   const float base = largest(classes, prediction);
   return std::log(sum_of_exponentials(classes, prediction, base)) +
          (static_cast<double>(base) - static_cast<double>(prediction[right]));
 }
 
-// And makes its gradient, times `factor`.
+// Returns the loss of one row and writes the row's gradient, times `factor`.
 double row_gradient(std::int64_t classes, const float* prediction, std::int64_t right,
                     double factor, float* gradient) {
   const float base = largest(classes, prediction);
@@ -31,7 +31,7 @@ std::int64_t right_class(Span<const float> target, std::int64_t row, std::int64_
   return class_index(target.data()[row], classes, "target", row);
 }
 
-// Of all rows, the sum of the losses.
+// Writes the gradient of all rows and returns the sum of the losses.
 double gradient_of_all(const CrossEntropyLossBackward& op, double factor) {
   double sum = 0;
   for (std::int64_t row = 0; row < op.target.size(); ++row) {

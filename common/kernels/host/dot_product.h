@@ -5,8 +5,8 @@
 
 namespace tandem::host {
 
-// A sum over elements goes to kSums partial sums, element i to sum i % kSums: an order that is
-// fixed, whatever the vector width, and that vectorises without reordering anything.
+// A sum over elements goes to kSums partial sums, element i to sum i % kSums: this order is fixed,
+// whatever the vector width, and vectorises without reordering.
 constexpr int kSums = 32;
 
 [[nodiscard]] constexpr double total(const double (&sums)[kSums]) {

@@ -19,7 +19,7 @@ void relu_backward(std::int64_t count, const float* y, float* dy) {
   for (std::int64_t i = 0; i < count; ++i) dy[i] = y[i] <= 0 ? 0.0F : dy[i];
 }
 
-// By the bits, as integers vectorise: y <= 0 where it is a zero, or negative and no NaN.
+// Compares the bits, since integers vectorise: y <= 0 where y is a zero, or negative and not NaN.
 TANDEM_VECTOR_CLONES
 void relu_backward(std::int64_t count, const BFloat16* y, BFloat16* dy) {
   TANDEM_INDEPENDENT_ITERATIONS
@@ -85,8 +85,8 @@ void mse_backward(std::int64_t count, const float* prediction, const float* targ
   for (std::int64_t i = 0; i < count; ++i) gradient[i] = factor * (prediction[i] - target[i]);
 }
 
-// Returns the sum of squared differences; makes no gradient where there is no place for one. The
-// gradient's loop reads again what the sum's has just brought into the cache.
+// Returns the sum of squared differences; writes a gradient only where `gradient` has memory. The
+// gradient's loop reads again the elements that the sum's loop has just brought into the cache.
 TANDEM_VECTOR_CLONES
 double mse(std::int64_t count, const float* prediction, const float* target, float* gradient,
            float factor) {

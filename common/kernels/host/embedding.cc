@@ -15,7 +15,7 @@ void add(std::int64_t count, const float* a, const float* b, float* sum) {
   for (std::int64_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
 }
 
-// Where the row begins that token r of the batch names.
+// The offset of the table row that token r of the batch names.
 std::int64_t table_row(const EmbeddingShape& shape, Span<const float> ids, std::int64_t r) {
   return class_index(ids.data()[r], shape.vocabulary, "ids", r) * shape.width;
 }

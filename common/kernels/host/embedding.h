@@ -5,8 +5,8 @@
 
 namespace tandem::host {
 
-// Run by the caller at once; thread-safe on disjoint operands. An id that names no row of the table
-// is a logic error.
+// Run by the caller at once; thread-safe on disjoint operands. An id outside the table is a logic
+// error.
 void run(const EmbeddingForward& op);
 void run(const EmbeddingBackward& op);
 

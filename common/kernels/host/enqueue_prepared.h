@@ -9,15 +9,16 @@
 
 namespace tandem::host {
 
-// Checks the operation, then enqueues what `prepare()` makes: scratch memory and a body that writes
-// it. The memory is declared as written too: a second stream that used the same operations at the
-// same time would be seen as the race it is, and a stream of another device is refused.
+// Checks the operation, then enqueues the result of `prepare()`: scratch memory and a body that
+// writes this memory. The memory is declared as written too: a second stream that used the same
+// operations at the same time would be seen as the race it is, and a stream of another device is
+// refused.
 template <class Op, class Prepare>
 void enqueue_prepared(Stream& stream, const char* name, const Op& op, const Prepare& prepare) {
   check_sizes(op);
   HostStream& queue = host_stream(stream);
   std::vector<Access> all = accesses(op);
-  check_placement(name, stream.device(), all);  // before anything is prepared for such operands
+  check_placement(name, stream.device(), all);  // before prepare() sees operands of another device
   auto [scratch, body] = prepare();
   all.push_back(writes(scratch));
   queue.enqueue({name, std::move(all), std::move(body)});

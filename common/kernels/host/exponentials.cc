@@ -10,12 +10,13 @@
 namespace tandem::host {
 namespace {
 
-constexpr int kLanes = 64;             // element i to partial sum i % kLanes, as kSums
+constexpr int kLanes = 64;             // element i goes to partial sum i % kLanes, as with kSums
 constexpr std::int64_t kBlock = 1024;  // elements whose partial sums are fp32
 
 enum class Result { kSum, kAll };
 
-// `width` elements from `begin` on, one to each partial sum; kLanes of them but at the end.
+// Adds `width` elements from `begin` on, one to each partial sum; `width` is kLanes except at the
+// end.
 template <Result result>
 TANDEM_INTO_LOOPS void add_exponentials(std::int64_t begin, int width, const float* in, float base,
                                         float* out, float (&sums)[kLanes]) {
@@ -27,14 +28,14 @@ TANDEM_INTO_LOOPS void add_exponentials(std::int64_t begin, int width, const flo
   }
 }
 
-// What comes after the row is often the next one: it is fetched into the cache while there is much
-// to compute, or finding its largest would be nothing but waiting.
+// Fetches into the cache the memory behind the row, often the next row, while there is much to
+// compute; otherwise finding that row's largest value would only wait for memory.
 TANDEM_INTO_LOOPS void fetch(const float* values) {
   constexpr int kLine = 16;
   for (int i = 0; i < kLanes; i += kLine) __builtin_prefetch(values + i, 0, 2);
 }
 
-// Partial sums of kBlock / kLanes terms in fp32, and those of the blocks in double.
+// Sums kBlock / kLanes terms to each partial sum in fp32, and the blocks' sums in double.
 template <Result result>
 TANDEM_INTO_LOOPS double sum_exponentials(std::int64_t count, const float* in, float base,
                                           float* out) {

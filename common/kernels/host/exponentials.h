@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What softmax is made of, over one row that stays in the cache between the passes. Thread-safe.
+// The parts of softmax, over one row that stays in the cache between the passes. Thread-safe.
 #pragma once
 
 #include <cstdint>
 
 namespace tandem::host {
 
-// The largest of one or more values; NaN is passed over.
+// The largest of one or more values, NaN left out.
 [[nodiscard]] float largest(std::int64_t count, const float* values);
 
-// out[i] = e^(in[i] - base), in place too; base is the largest of `in`, or so near to it that
-// nothing overflows. Returns the sum of all, whose error does not grow with the count.
+// out[i] = e^(in[i] - base), in place too; base is the largest of `in`, or so near to the largest
+// that nothing overflows. Returns the sum of all out[i], whose error does not grow with the count.
 double exponentials(std::int64_t count, const float* in, float base, float* out);
 
-// The sum alone.
+// Returns the sum of exponentials alone.
 [[nodiscard]] double sum_of_exponentials(std::int64_t count, const float* in, float base);
 
 // values[i] *= factor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // 0.5 (1 + tanh(u)) is the logistic function of 2 u, 1 / (1 + e^(-2 u)), which needs no tanh and
-// loses nothing where tanh is near -1.
+// loses no precision where tanh is near -1.
 #include "common/kernels/host/gelu.h"
 
 #include "common/base/vector_clones.h"
@@ -10,13 +10,13 @@
 namespace tandem::host {
 namespace {
 
-constexpr float kSlopeAtZero = 1.59576912F;  // of 2 u: 2 sqrt(2 / pi)
+constexpr float kSlopeAtZero = 1.59576912F;  // slope of 2 u: 2 sqrt(2 / pi)
 constexpr float kCubic = 0.044715F;
-// Beyond it the logistic function is 1, or 0 but for what is too small to matter; up to it, 2 u is
-// between -87 and 87.
+// For |x| above the bound the logistic function is 1, or 0 up to an error too small to matter; up
+// to the bound, 2 u is between -87 and 87.
 constexpr float kBound = 9.9F;
 
-// e^(-2 u) of x up to the bound.
+// e^(-2 u), for |x| up to the bound.
 TANDEM_INTO_LOOPS float complement(float x) {
   return bounded_exponential(-kSlopeAtZero * x * (1 + kCubic * x * x));
 }

@@ -6,7 +6,7 @@
 namespace tandem::host {
 
 // y = GELU of `before` (linear_operations.h), of the same type and size. Run by the caller at once,
-// as run(); both are thread-safe on disjoint operands.
+// like run(); both functions are thread-safe on disjoint operands.
 void gelu(ConstAnySpan before, AnySpan y);
 
 void run(const GeluBackward& op);

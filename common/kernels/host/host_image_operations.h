@@ -6,8 +6,8 @@
 namespace tandem::host {
 
 // The operations on images of a host device: oneDNN for the convolutions, own loops for the rest,
-// all run by the stream's worker. As HostOperations, whose part this is, and whose scratch memory
-// and products it shares.
+// all run by the stream's worker. A part of HostOperations, with which this object shares scratch
+// memory, products and thread-safety.
 class HostImageOperations final : public ImageOperations {
  public:
   HostImageOperations(Scratch& scratch, LinearProducts& products)
@@ -23,7 +23,8 @@ class HostImageOperations final : public ImageOperations {
   void enqueue(Stream& stream, const AveragePoolForward& op) override;
   void enqueue(Stream& stream, const AveragePoolBackward& op) override;
 
-  // Convolutions prepared so far, those apart that are products: one per pass, shape and type.
+  // The number of convolutions prepared so far, without those that are products: one per pass,
+  // shape and type.
   [[nodiscard]] std::int64_t convolution_count() const { return convolutions_.count(); }
 
  private:

@@ -8,7 +8,7 @@
 namespace tandem::host {
 
 // The operations of a host device: oneDNN for the products, own loops for the rest, all run by the
-// stream's worker. Thread-safety as Operations. May go while its work is still queued.
+// stream's worker. As thread-safe as Operations. May be destroyed while its work is still queued.
 class HostOperations final : public Operations {
  public:
   explicit HostOperations(Device& device)
@@ -43,7 +43,8 @@ class HostOperations final : public Operations {
 
   [[nodiscard]] HostImageOperations* images() override { return &images_; }
 
-  // Library primitives made so far: one per product, shape, ReLU or none, and bias or none.
+  // The number of library primitives made so far: one per product, shape, ReLU or none, and bias or
+  // none.
   [[nodiscard]] std::int64_t primitive_count() const { return products_.count(); }
 
  private:

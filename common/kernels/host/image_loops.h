@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Normalisation and pooling of images as vectorised loops. Run by the caller at once; thread-safe
-// on disjoint operands and scratch memory, of which each operation names its need. Sums are taken
-// in a fixed order, the same on every machine.
+// on disjoint operands and scratch memory, whose size scratch_size() gives for each operation. Sums
+// are taken in a fixed order, the same on every machine.
 #pragma once
 
 #include "common/kernels/image_operations.h"

@@ -11,9 +11,9 @@
 namespace tandem::host {
 namespace {
 
-constexpr int kSums = 32;  // element i to partial sum i % kSums, whatever the vector width
+constexpr int kSums = 32;  // element i goes to partial sum i % kSums, whatever the vector width
 
-// `width` elements, one to each partial sum; kSums of them but at the end of a row.
+// Adds `width` elements, one to each partial sum; `width` is kSums except at the end of a row.
 TANDEM_INTO_LOOPS void add_values(int width, const float* values, double (&sums)[kSums]) {
   for (int j = 0; j < width; ++j) sums[j] += static_cast<double>(values[j]);
 }
@@ -60,7 +60,7 @@ void add(std::int64_t count, const float* x, const BFloat16* branch, float* sum)
   add_row(count, x, branch, sum);
 }
 
-// What the rows of one operation share, and a row's statistics.
+// The operands that the rows of one operation share, and a row's statistics.
 struct Affine {
   std::int64_t width;
   const float* gain;
@@ -104,7 +104,7 @@ void forward(const LayerNormForward& op) {
   }
 }
 
-// The sums over rows.
+// The gradients of gain and bias as sums over rows.
 struct ParameterSums {
   double* gain;  // (width)
   double* bias;  // (width)
@@ -120,7 +120,7 @@ struct BackwardRow {
   float rstd;
 };
 
-// The row's own sums, of g and of g n: naive_transformer_loops.h has the formula.
+// A row's partial sums of g and of g n: naive_transformer_loops.h has the formula.
 struct PartialSums {
   double plain[kSums] = {};
   double sloped[kSums] = {};
@@ -130,7 +130,7 @@ struct RowSums {
   double sloped;
 };
 
-// Of `width` elements from `begin` on, with their part of the sums over rows.
+// Adds `width` elements from `begin` on to the row's sums and to the sums over rows.
 template <class T>
 TANDEM_INTO_LOOPS void add_gradients(const BackwardRow<T>& r, std::int64_t begin, int width,
                                      const ParameterSums& parameters, PartialSums& sums) {
@@ -199,7 +199,8 @@ void round_all(std::int64_t count, const double* from, float* to) {
 void copy_row(std::int64_t count, const float* from, float* to) { std::copy_n(from, count, to); }
 void copy_row(std::int64_t count, const float* from, BFloat16* to) { narrow(count, from, to); }
 
-// Where nothing arrives from above, that is a row of zeros: in dsum itself, which is in place.
+// The gradient from above of one row. Without dabove a row of zeros in dsum stands in, as dsum is
+// written in place.
 const float* row_above(const LayerNormBackward& op, std::int64_t first) {
   if (!op.dabove.empty()) return op.dabove.data() + first;
   std::fill_n(op.dsum.data() + first, op.shape.width, 0.0F);

@@ -5,11 +5,11 @@
 
 namespace tandem::host {
 
-// Row by row, each read from memory once. Run by the caller at once; thread-safe on disjoint
+// Row by row, each row read from memory once. Run by the caller at once; thread-safe on disjoint
 // operands and scratch memory. Sums are taken in double.
 void run(const LayerNormForward& op);
 
-// What the backward pass needs beside its operands.
+// The scratch memory that the backward pass needs.
 [[nodiscard]] Bytes scratch_size(const LayerNormBackward& op);
 void run(const LayerNormBackward& op, std::byte* scratch);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all users of oneDNN's primitives share, and the one file that knows which version of oneDNN
-// is there: 2 (Debian 12) and 3 (Debian 13, Ubuntu 24.04) describe primitives differently.
+// The code that all users of oneDNN's primitives share, and the one file that knows the version of
+// oneDNN: 2 (Debian 12) and 3 (Debian 13, Ubuntu 24.04) describe primitives differently.
 #pragma once
 
 #include <array>
@@ -27,15 +27,15 @@ inline dnnl::memory::data_type library_type(DType type) {
   fail(ErrorKind::kLogic, "products of {}", name_of(type));
 }
 
-// How a primitive is to be computed. Not copied from one maker to the next: copies of an attribute
-// share what they point to, so that a post-op added to one copy would appear in all.
+// The attributes of a primitive, made anew for each primitive: copies of an attribute share its
+// contents, so that a post-op added to one copy would appear in all.
 inline dnnl::primitive_attr library_attributes() {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attributes;
 }
 
-// Has the primitive compute max(x, 0) of its result.
+// Makes the primitive compute max(x, 0) of its result.
 inline void append_relu(dnnl::primitive_attr& attributes) {
   dnnl::post_ops operations;
 #if DNNL_VERSION_MAJOR < 3
@@ -59,7 +59,7 @@ typename Primitive::primitive_desc describe_forward(const dnnl::engine& engine,
 #endif
 }
 
-// The description of a backward primitive, which asks for that of the forward one it belongs to.
+// The description of a backward primitive, which needs the description of its forward primitive.
 template <class Primitive, class Forward, class... Parts>
 typename Primitive::primitive_desc describe_backward(const dnnl::engine& engine,
                                                      const Forward& forward,
@@ -74,10 +74,10 @@ typename Primitive::primitive_desc describe_backward(const dnnl::engine& engine,
 struct InstructionSet {
   dnnl::cpu_isa isa;
   std::string_view name;
-  bool converts_bf16;  // computes products of bf16 in fp32: the CPU multiplies no bf16
+  bool converts_bf16;  // bf16 products are computed in fp32, as the CPU multiplies no bf16
 };
 
-// The sets of instructions that oneDNN may choose on a CPU, by the names that its own log has.
+// The sets of instructions that oneDNN may choose on a CPU, by the names in oneDNN's log.
 inline constexpr std::array kInstructionSets {
   InstructionSet{dnnl::cpu_isa::sse41, "sse41", false},
       InstructionSet{dnnl::cpu_isa::avx, "avx", false},
@@ -99,7 +99,7 @@ inline constexpr std::array kInstructionSets {
 #endif
 };
 
-// The set that oneDNN uses on this CPU; one without a name where this file does not know it.
+// The set that oneDNN uses on this CPU; a set without a name where this file does not know the set.
 inline InstructionSet effective_instruction_set() {
   const dnnl::cpu_isa effective = dnnl::get_effective_cpu_isa();
   for (const InstructionSet& set : kInstructionSets) {
@@ -108,8 +108,8 @@ inline InstructionSet effective_instruction_set() {
   return {effective, "an unknown instruction set", false};
 }
 
-// oneDNN plans a primitive for the thread count of the thread that makes it; the workers that run
-// it have one.
+// oneDNN plans a primitive for the thread count of the thread that makes the primitive; the workers
+// that run the primitive have one thread.
 class SingleThreaded {
  public:
   SingleThreaded() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -121,7 +121,7 @@ class SingleThreaded {
   const int before_;
 };
 
-// oneDNN's errors as this project's; to_string(key) says of what.
+// Turns oneDNN's errors into this project's errors, which name to_string(key).
 template <class Key, class Function>
 auto translated(const Key& key, Function&& function) {
   try {

@@ -3,7 +3,8 @@
 // Weights stay in the plain (out, in) layout that the arena, the optimizer and the collectives see.
 // Of oneDNN's formulations on that layout the fastest were, measured with bench/kernel_bench:
 // forward as a matrix product with the weight read as its transpose (bias and ReLU fused), backward
-// as inner product (which takes the bias gradient along). Blocked weight layouts gain forward only.
+// as inner product (which also computes the bias gradient). Blocked weight layouts gain forward
+// only.
 #include "common/kernels/host/linear.h"
 
 #include <compare>
@@ -33,7 +34,7 @@ enum class Bias { kNone, kPresent };
 struct ProductKey {
   Product product = Product::kForward;
   LinearShape shape;
-  DType type = DType::kFloat32;  // of all but the gradients of parameters
+  DType type = DType::kFloat32;  // type of all operands but the gradients of parameters
   Activation activation = Activation::kNone;
   Bias bias = Bias::kNone;
 
@@ -48,7 +49,7 @@ std::string to_string(const ProductKey& key) {
   return fmt::format("{} of {} x {} -> {} in {}", name, s.batch, s.in, s.out, name_of(key.type));
 }
 
-// A primitive and the memory objects it is executed with; each execution points them elsewhere.
+// A primitive and its memory objects, whose pointers each execution sets.
 struct PreparedProduct {
   dnnl::primitive primitive;
   Arguments arguments;
@@ -61,7 +62,7 @@ PreparedProduct finish(const dnnl::engine& engine, const Description& descriptio
                        std::initializer_list<std::pair<int, memory::desc>> operands) {
   PreparedProduct prepared{std::move(primitive), {}, {}};
   for (const auto& [argument, desc] : operands) {
-    if (desc.is_zero()) continue;  // oneDNN refuses what it did not ask for
+    if (desc.is_zero()) continue;  // oneDNN refuses arguments that it did not ask for
     prepared.arguments.emplace(argument, memory(desc, engine, nullptr));
   }
   const memory::desc scratch = description.scratchpad_desc();
@@ -70,7 +71,7 @@ PreparedProduct finish(const dnnl::engine& engine, const Description& descriptio
   return prepared;
 }
 
-// What stands for an operand that is not there.
+// The description where the bias is present, else an empty one.
 memory::desc present(const ProductKey& key, const memory::desc& desc) {
   return key.bias == Bias::kPresent ? desc : memory::desc();
 }
@@ -160,7 +161,7 @@ class LinearProducts::Library {
  public:
   explicit Library(Scratch& scratch) : scratch_(scratch) {}
 
-  // `count` operands, of which the memory objects of `key` are told when the work runs.
+  // Prepares `count` operands; the memory objects of `key` get their addresses when the work runs.
   template <std::size_t count>
   Work work(const ProductKey& key, const std::array<Operand, count>& operands) {
     const std::shared_ptr<PreparedProduct> prepared = find_or_make(key);
@@ -192,7 +193,7 @@ class LinearProducts::Library {
   Scratch& scratch_;
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
-  // Shared with queued work, which may still need them when the cache goes.
+  // Shared with queued work, which may still need a primitive when the cache is destroyed.
   std::map<ProductKey, std::shared_ptr<PreparedProduct>> prepared_;
 };
 
@@ -200,7 +201,7 @@ LinearProducts::LinearProducts(Scratch& scratch) : library_(std::make_unique<Lib
 LinearProducts::~LinearProducts() = default;
 
 LinearProducts::Work LinearProducts::prepare(const LinearForward& op) {
-  // GELU is a loop of its own, after a product whose result is kept.
+  // GELU is a separate loop, after a product whose result is kept.
   const bool is_gelu = op.activation == Activation::kGelu;
   const Activation fused = is_gelu ? Activation::kNone : op.activation;
   const AnySpan result = is_gelu ? op.before : op.y;

@@ -12,9 +12,9 @@
 namespace tandem::host {
 
 // oneDNN's products for linear layers, prepared once per shape and activation, with scratch memory
-// that they share with other operations. prepare() is called by one thread at a time; what it
-// returns runs later on a stream's worker, one at a time, and may outlive this object. A failure in
-// oneDNN is an error of kind failure that names the product.
+// shared with other operations. prepare() is called by one thread at a time; its result runs later
+// on a stream's worker, one at a time, and may outlive this object. A failure in oneDNN is an error
+// of kind failure that names the product.
 class LinearProducts {
  public:
   explicit LinearProducts(Scratch& scratch);
@@ -30,7 +30,7 @@ class LinearProducts {
   [[nodiscard]] Work prepare(const LinearBackwardInput& op);
   [[nodiscard]] Work prepare(const LinearBackwardWeight& op);
 
-  // Primitives made so far.
+  // The number of primitives made so far.
   [[nodiscard]] std::int64_t count() const;
 
  private:

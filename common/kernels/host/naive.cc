@@ -33,7 +33,7 @@ double dot(const Vector& a, const Vector& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-// `vector` less its part along each of `basis`.
+// `vector` less its part along each vector of `basis`.
 Vector rest_of(Vector vector, const std::vector<Vector>& basis) {
   for (const Vector& direction : basis) {
     const double along = dot(vector, direction);
@@ -42,7 +42,8 @@ Vector rest_of(Vector vector, const std::vector<Vector>& basis) {
   return vector;
 }
 
-// Adds what `vector` has left to the basis, unless that is less than `enough`; false then.
+// Adds the remainder of `vector` to the basis and returns true, unless the remainder is shorter
+// than `enough`.
 bool extend(std::vector<Vector>& basis, const Vector& vector, double enough) {
   Vector rest = rest_of(rest_of(vector, basis), basis);
   const double length = std::sqrt(dot(rest, rest));
@@ -60,7 +61,7 @@ void naive(const LinearForward& op) {
   naive_loops::linear_forward(op.shape, widened(op.x).data(), widened(op.weight).data(),
                               data_or_null(bias), y.data(), op.activation);
   if (op.activation == Activation::kGelu) {
-    store(y, op.before);  // which rounds: GELU is given what its gradient will be given
+    store(y, op.before);  // rounds, so that GELU and its gradient get the same values
     naive_loops::gelu(op.y.size(), widened(op.before).data(), y.data());
   }
   store(y, op.y);
@@ -173,7 +174,7 @@ void naive(const Convert& op) {
   }
 }
 
-// In double a row that is spanned by those before it leaves some 1e-16 of itself.
+// In double, some 1e-16 remains of a row that is spanned by the rows before.
 void naive(const Orthogonalise& op) {
   const std::int64_t columns = op.matrix.size() / op.rows;
   std::vector<Vector> basis;

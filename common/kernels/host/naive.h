@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every operation in plain loops, run by the caller at once: what the fast versions, of all back
-// ends, are compared to. Sums are taken in double in index order and rounded to fp32; what is bf16
-// is widened first, and what becomes bf16 is rounded from that fp32. Operands lie in memory the
-// caller can read; sizes and types are the caller's business. A token or class that is none is a
-// logic error.
+// Every operation in plain loops, run by the caller at once: the reference for the fast versions of
+// all back ends. Sums are taken in double in index order and rounded to fp32; bf16 operands are
+// widened first, and bf16 results are rounded from that fp32. Operands lie in memory the caller can
+// read; the caller is responsible for sizes and types. A token or class out of range is a logic
+// error.
 #pragma once
 
 #include "common/kernels/operations.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formulas behind naive() of attention, one pair of positions after the other, as
-// naive_loops.h has the others'. Everything between operands is in double.
+// The formulas behind naive() of attention, one pair of positions after the other; naive_loops.h
+// has those of other operations. Everything between operands is in double.
 #pragma once
 
 #include <cmath>
@@ -18,12 +18,12 @@ struct Head {
   std::int64_t sample;
   std::int64_t head;
 
-  // The first element of a position's query, key or value (0, 1, 2), in qkv and dqkv.
+  // The first element of a position's query, key or value (part 0, 1, 2), in qkv and dqkv.
   [[nodiscard]] std::int64_t packed(std::int64_t position, int part) const {
     return ((sample * shape.positions + position) * 3 + part) * shape.width() +
            head * shape.head_width;
   }
-  // That of a position's result, in y and dy.
+  // The first element of a position's result, in y and dy.
   [[nodiscard]] std::int64_t result(std::int64_t position) const {
     return (sample * shape.positions + position) * shape.width() + head * shape.head_width;
   }
@@ -84,8 +84,8 @@ struct AttentionBackwardArrays {
   double* dqkv;       // as qkv, zero before
 };
 
-// With p the probability of a pair, dp = dy . v: dv += p dy; and of its score, the softmax's
-// gradient p (dp - sum(p dp)), where sum(p dp) over the row is dy . y.
+// With p the probability of a pair, dp = dy . v: dv += p dy; and the gradient of the pair's score
+// is the softmax's gradient p (dp - sum(p dp)), where sum(p dp) over the row is dy . y.
 template <class T>
 void attention_backward(const AttentionShape& shape, const AttentionBackwardArrays<T>& a) {
   for_each_head(shape, [&](const Head& h) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// As naive.h, for operations on images.
+// Every operation on images in plain loops, under the rules of naive.h.
 #pragma once
 
 #include "common/kernels/image_operations.h"

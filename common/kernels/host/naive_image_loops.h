@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formulas behind naive() of the image operations, as naive_loops.h has the others'. Everything
-// between operands is in double.
+// The formulas behind naive() of the image operations; naive_loops.h has those of other operations.
+// Everything between operands is in double.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +81,7 @@ struct BatchNormForwardArrays {
   T* rstd;
 };
 
-// Of what batch normalisation is given beside its operands.
+// The settings of batch normalisation beside its operands.
 struct BatchNormSettings {
   Activation activation = Activation::kNone;
   double epsilon = 1e-5;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formulas behind naive(), for any floating type: in double they can be held against finite
-// differences, which float is too coarse for. Row-major, shapes beside the pointers.
+// The formulas behind naive(), for any floating type: in double the formulas can be compared with
+// finite differences, for which float is too coarse. Row-major, shapes beside the pointers.
 #pragma once
 
 #include <algorithm>
@@ -97,7 +97,7 @@ void mse_loss_backward(std::int64_t count, const T* prediction, const T* target,
   for (std::int64_t i = 0; i < count; ++i) gradient[i] = factor * (prediction[i] - target[i]);
 }
 
-// Returns the loss; makes no gradient where there is no place for one.
+// Returns the loss; writes a gradient only where `gradient` has memory.
 template <class T>
 T mse_loss(std::int64_t count, const T* prediction, const T* target, T* gradient) {
   double sum = 0;
@@ -123,7 +123,7 @@ double log_sum_exp(std::int64_t count, const T* values) {
   return largest + std::log(sum);
 }
 
-// In place too: gradient may be prediction.
+// Works in place too: gradient may be prediction.
 template <class T>
 void cross_entropy_backward(const Classes& s, const T* prediction /* (rows, classes) */,
                             const T* target /* (rows) */, T loss_gradient, T* gradient) {
@@ -138,7 +138,7 @@ void cross_entropy_backward(const Classes& s, const T* prediction /* (rows, clas
   }
 }
 
-// Returns the loss; makes no gradient where there is no place for one.
+// Returns the loss; writes a gradient only where `gradient` has memory.
 template <class T>
 T cross_entropy(const Classes& s, const T* prediction, const T* target, T* gradient) {
   double sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How naive() reads and writes operands of any type: one by one, through fp32.
+// How naive() reads and writes operands of any type: element by element, through fp32.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace tandem {
 [[nodiscard]] float element(ConstAnySpan values, std::int64_t i);
 void set_element(AnySpan values, std::int64_t i, float value);
 
-// All of it as fp32; of an empty one, nothing.
+// All elements as fp32; an empty operand gives an empty vector.
 [[nodiscard]] std::vector<float> widened(ConstAnySpan values);
 
-// to = from, rounded to its type.
+// to = from, rounded to the type of `to`.
 void store(const std::vector<float>& from, AnySpan to);
 
 [[nodiscard]] inline const float* data_or_null(const std::vector<float>& operand) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formulas behind naive() of the transformer operations, as naive_loops.h has the others'.
-// Everything between operands is in double.
+// The formulas behind naive() of the transformer operations; naive_loops.h has those of other
+// operations. Everything between operands is in double.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ void embedding_forward(const EmbeddingShape& s, const float* ids /* (rows) */,
   }
 }
 
-// dtokens[id] + all of dy that belongs to it, rounded once.
+// dtokens[id] + all rows of dy whose token is id, rounded once.
 template <class T>
 void embedding_backward_tokens(const EmbeddingShape& s, const float* ids /* (rows) */,
                                const T* dy /* (rows, width) */,
@@ -66,7 +66,7 @@ struct NormForwardArrays {
   T* rstd;        // (rows)
 };
 
-// From the sum of x and branch on.
+// The forward pass from the sum of x and branch on.
 template <class T>
 void layer_norm_forward(const NormShape& s, const NormForwardArrays<T>& a, double epsilon) {
   const auto width = static_cast<double>(s.width);

@@ -24,11 +24,11 @@ class Rows {
  public:
   Rows(float* first, std::int64_t columns) : first_(first), columns_(columns) {}
 
-  // Rows 0 .. row - 1 are orthonormal already.
+  // Makes row `row` orthonormal to rows 0 .. row - 1, which are orthonormal already.
   void orthonormalise(std::int64_t row) {
     const double once = project(row);
     const double twice = row == 0 ? once : project(row);
-    // What a second pass removes as well was the first one's rounding error.
+    // Where a second pass removes most of the rest, the rest was the first pass's rounding error.
     const bool nothing_left = twice == 0 || twice < 0.1 * once;
     if (!nothing_left) return multiply(columns_, at(row), 1 / twice);
     complete(row);
@@ -37,7 +37,7 @@ class Rows {
  private:
   [[nodiscard]] float* at(std::int64_t row) const { return first_ + row * columns_; }
 
-  // Removes what lies along the rows before; returns the length of what is left.
+  // Removes from the row its part along the rows before; returns the length of the remainder.
   double project(std::int64_t row) {
     for (std::int64_t before = 0; before < row; ++before) {
       const double along = dot_product(columns_, at(row), at(before));
@@ -46,8 +46,8 @@ class Rows {
     return std::sqrt(dot_product(columns_, at(row), at(row)));
   }
 
-  // The squares of what the unit vectors have left sum to columns - row, so that one of them has
-  // at least 1 / columns.
+  // Completes the basis with a unit vector's remainder. The squared remainders of all unit vectors
+  // sum to columns - row, so that one of the remainders has at least 1 / columns.
   void complete(std::int64_t row) {
     const double enough = std::sqrt(0.5 / static_cast<double>(columns_));
     for (std::int64_t unit = 0; unit < columns_; ++unit) {

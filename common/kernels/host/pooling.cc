@@ -10,10 +10,10 @@
 namespace tandem::host {
 namespace {
 
-// A window's elements that are none of the padding: rows and columns of the input.
+// The part of a window inside the input: rows and columns of the input.
 struct Window {
   std::int64_t top;
-  std::int64_t bottom;  // behind the last
+  std::int64_t bottom;  // row behind the last row
   std::int64_t left;
   std::int64_t right;
 };
@@ -37,7 +37,7 @@ TANDEM_INTO_LOOPS void for_each_window(const MaxPoolShape& s, Visit visit) {
   }
 }
 
-// Of one sample.
+// Writes the maxima of one sample's windows.
 template <class T>
 TANDEM_INTO_LOOPS void take_maxima(const MaxPoolShape& s, const T* x, T* y) {
   for_each_window(
@@ -65,14 +65,14 @@ void maxima(const MaxPoolShape s, const float* x, float* y) { take_maxima(s, x, 
 TANDEM_VECTOR_CLONES
 void maxima(const MaxPoolShape s, const BFloat16* x, BFloat16* y) { take_maxima(s, x, y); }
 
-// One sample's operands; `left` holds what of a window's gradient has found no place yet.
+// One sample's operands; `left` holds the part of a window's gradient that has no place yet.
 template <class T>
 struct MaximaGradient {
   const T* x;
   const T* y;
   const T* dy;
-  const T* dabove;  // or none
-  float* dx;        // zeros before
+  const T* dabove;  // null: nothing is added
+  float* dx;        // zeros before the call
   float* left;      // (channels)
 };
 
@@ -121,7 +121,7 @@ void forward(const MaxPoolForward& op) {
   }
 }
 
-// Of a narrow dx a sample is summed in scratch memory, and rounded once.
+// Where dx is narrow, a sample is summed in scratch memory and rounded once.
 template <class T>
 void backward(const MaxPoolBackward& op, float* scratch) {
   constexpr bool kIsWide = std::is_same_v<T, float>;
@@ -144,7 +144,7 @@ void backward(const MaxPoolBackward& op, float* scratch) {
   }
 }
 
-// Of one sample.
+// Writes the means of one sample's channels.
 template <class T>
 TANDEM_INTO_LOOPS void take_means(const AveragePoolShape& s, const T* x, float* sums, T* y) {
   std::fill(sums, sums + s.channels, 0.0F);
@@ -177,7 +177,7 @@ void forward(const AveragePoolForward& op, float* sums) {
   }
 }
 
-// Each sample's first position is made, the others are copies of it.
+// Computes each sample's first position; the other positions are copies of the first.
 template <class T>
 void backward(const AveragePoolBackward& op) {
   const AveragePoolShape& s = op.shape;

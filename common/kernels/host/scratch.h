@@ -8,14 +8,15 @@
 namespace tandem::host {
 
 // Memory on one device that the operations of one stream use in turn, grown to the largest need.
-// Used by one thread at a time. Work that was queued with a piece of it may outlive this object.
+// Used by one thread at a time. Queued work that uses a piece of the memory may outlive this
+// object.
 class Scratch {
  public:
   explicit Scratch(Device& device) : device_(device) {}
 
   struct Memory {
-    std::shared_ptr<Buffer> owner;  // shared with queued work, and this object until it grows
-    Span<std::byte> bytes;          // what was asked for
+    std::shared_ptr<Buffer> owner;  // shared with queued work and, until it grows, the Scratch
+    Span<std::byte> bytes;          // the size asked for
   };
   [[nodiscard]] Memory of(Bytes size);
 

@@ -6,7 +6,7 @@
 namespace tandem::host {
 
 // A row-major matrix, `row_length` elements from one row to the next, read as its transpose where
-// so marked.
+// marked as transposed.
 struct Factor {
   const float* first;
   std::int64_t row_length;
@@ -27,8 +27,8 @@ struct MatrixProduct {
   float beta = 0;
 };
 
-// oneDNN's, in as many threads as the calling thread may use. A failure is an error of kind
-// failure. Thread-safe.
+// Calls oneDNN's sgemm, in as many threads as the calling thread may use. A failure is an error of
+// kind failure. Thread-safe.
 void sgemm(const MatrixProduct& p);
 
 }  // namespace tandem::host

@@ -16,27 +16,27 @@ namespace tandem::host {
 #define TANDEM_INTO_LOOPS inline
 #endif
 
-// `yes` or `no`, both computed. With `?:` the compiler would work out what the rest of the loop
-// makes of a constant, and take or leave that element by element.
+// `yes` or `no`, both computed. With `?:` the compiler would derive the rest of the loop's result
+// for a constant, and select that result element by element.
 TANDEM_INTO_LOOPS float choose(bool condition, float yes, float no) {
   const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);
   return std::bit_cast<float>((std::bit_cast<std::uint32_t>(yes) & mask) |
                               (std::bit_cast<std::uint32_t>(no) & ~mask));
 }
 
-// These let NaN pass.
+// The limits let NaN pass.
 TANDEM_INTO_LOOPS float at_least(float low, float value) { return choose(value < low, low, value); }
 TANDEM_INTO_LOOPS float at_most(float high, float value) {
   return choose(value > high, high, value);
 }
 
-// e^x for x from -88 to 88, within 3e-7 of itself while that is a normal number, and 0 at the lower
-// end. With n = x / ln 2 to the nearest, e^x = 2^n e^r and |r| <= ln 2 / 2, where 1 + r + r^2 q(r)
-// is off by 1e-8 (q: through the Chebyshev points of (e^r - 1 - r) / r^2). Of n = -127 the exponent
-// bits of 2^n are those of zero.
+// e^x for x from -88 to 88, with a relative error of 3e-7 where the result is a normal number, and
+// 0 at the lower end. With n = x / ln 2 to the nearest, e^x = 2^n e^r and |r| <= ln 2 / 2, where 1
+// + r + r^2 q(r) is off by 1e-8 (q: through the Chebyshev points of (e^r - 1 - r) / r^2). For n =
+// -127 the exponent bits of 2^n are those of zero.
 TANDEM_INTO_LOOPS float bounded_exponential(float x) {
-  constexpr float kToWhole = 0x1.8p23F;     // added, it leaves no bits behind the point
-  constexpr float kLn2High = 0x1.62e4p-1F;  // so short that n times it is exact
+  constexpr float kToWhole = 0x1.8p23F;     // adding this number rounds to a whole number
+  constexpr float kLn2High = 0x1.62e4p-1F;  // short enough that n times this number is exact
   constexpr float kLn2Low = 1.4286068e-6F;
   const float shifted = x * 1.44269504F + kToWhole;
   const float n = shifted - kToWhole;
@@ -48,11 +48,11 @@ TANDEM_INTO_LOOPS float bounded_exponential(float x) {
   return fraction * std::bit_cast<float>(power);
 }
 
-// The same for all x up to 88.
+// e^x for all x up to 88, with the error of bounded_exponential().
 TANDEM_INTO_LOOPS float exponential(float x) { return bounded_exponential(at_least(-88, x)); }
 
-// All of `lanes` in one, halves upon halves: a fixed order, and no chain of additions that each
-// wait for the one before.
+// The combination of all `lanes`, by halves: a fixed order without a long chain of dependent
+// additions.
 template <int count, class T>
 TANDEM_INTO_LOOPS T folded_sum(T* lanes) {
   for (int j = 0; j < count / 2; ++j) lanes[j] += lanes[j + count / 2];
@@ -60,7 +60,7 @@ TANDEM_INTO_LOOPS T folded_sum(T* lanes) {
   return lanes[0];
 }
 
-// The largest of `lanes`; NaN is passed over.
+// The largest of `lanes`, NaN left out.
 template <int count>
 TANDEM_INTO_LOOPS float folded_largest(float* lanes) {
   for (int j = 0; j < count / 2; ++j) {
