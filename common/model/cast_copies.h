@@ -6,17 +6,17 @@
 
 namespace tandem {
 
-// What stands between a model's fp32 ends and layers that compute in another type, on one device:
-// narrow copies of its parameters and input, made by each forward, and fp32 copies of its output
-// and of the gradient of that. Owns their memory; used with one stream at a time.
+// The copies between a model's fp32 ends and layers that compute in another type, on one device:
+// narrow copies of the parameters and the input, made by each forward, and fp32 copies of the
+// output and of the output's gradient. Owns their memory; used with one stream at a time.
 class CastCopies {
  public:
-  // `inputs` and `outputs` are elements of a batch.
+  // `inputs` and `outputs` are numbers of elements of a batch.
   CastCopies(Device& device, DType type, const ParameterLayout& layout, std::int64_t inputs,
              std::int64_t outputs);
 
-  // Each enqueues casts: of what forward starts from, of what it came to, and of `output_gradient`
-  // to where backward starts from.
+  // Each call enqueues casts: cast_in of the parameters and the input to copies, cast_out of
+  // `output` to fp32, cast_gradient of output_gradient() to `gradient`, where backward starts.
   void cast_in(Executor on, const ConstTensorList& parameters, Span<const float> input);
   void cast_out(Executor on, ConstAnySpan output);
   void cast_gradient(Executor on, AnySpan gradient);

@@ -6,8 +6,9 @@
 namespace tandem {
 
 // A linear layer whose forward counts its calls twice: in a buffer of one element, in place, and in
-// the plain attribute `calls`. What DataParallel keeps of the two is the point of it: writes to the
-// buffer reach the root's module where the root's replica shares its memory, the attribute is lost.
+// the plain attribute `calls`. The model shows which of the two counts DataParallel keeps: writes
+// to the buffer reach the root's module where the root's replica shares the buffer's memory, the
+// attribute is lost.
 class Counter final : public LinearStack {
  public:
   Counter();

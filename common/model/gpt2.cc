@@ -42,8 +42,8 @@ ParameterLayout layout_of(const Gpt2Shape& shape) {
   return layout;
 }
 
-// The scale at which a distribution has this standard deviation: that of [-1, 1) is 1/sqrt(3), that
-// of -1, 0 and 1 is sqrt(2/3). Roots and quotients are exactly rounded everywhere.
+// The scale at which a distribution has this standard deviation: the deviation of [-1, 1) is
+// 1/sqrt(3), that of -1, 0 and 1 is sqrt(2/3). Roots and quotients are exactly rounded everywhere.
 float scale_for(float deviation, Distribution distribution) {
   return deviation * std::sqrt(distribution == Distribution::kUniform ? 3.0F : 1.5F);
 }

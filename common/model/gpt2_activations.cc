@@ -4,7 +4,8 @@
 namespace tandem {
 namespace {
 
-// What torch.autocast casts: the linear layers' parameters, and the token table for the head.
+// The parameters that torch.autocast casts: those of the linear layers, and the token table for the
+// head.
 std::vector<int> cast_segments(const Gpt2Shape& shape) {
   std::vector<int> segments{gpt2::kTokens};
   for (std::int64_t block = 0; block < shape.layers; ++block) {

@@ -10,17 +10,18 @@
 
 namespace tandem {
 
-// What torch keeps between forward and backward, and no more: of each block the two residual sums
-// with their statistics, what each product is given, and what GELU is given. What a layer adds to
-// the residual stream is kept by nobody, so that all share one buffer. In backward the gradient of
-// the residual stream is updated in place, and two buffers take turns for what lies between the
-// layers, as torch's caching allocator hands them out. The logits' gradient is written over them.
+// The tensors that torch keeps between forward and backward, and no more: of each block the two
+// residual sums with their statistics, the input of each product, and the input of GELU. A layer's
+// addition to the residual stream is not kept, so that all layers share one buffer. In backward the
+// gradient of the residual stream is updated in place, and two buffers take turns for gradients
+// between the layers, as torch's caching allocator hands buffers out. The logits' gradient is
+// written over the logits.
 //
-// `type` below is what the layers compute in. The residual stream, statistics and logits that the
-// loss is given are fp32.
+// `type` below is the type in which the layers compute. The residual stream, statistics and the
+// logits given to the loss are fp32.
 class Gpt2Activations final : public Activations {
  public:
-  // A norm's, the residual stream at it included.
+  // The tensors of a norm, with the residual stream at the norm.
   struct Norm {
     Span<float> sum;  // (rows, width)
     AnySpan y;        // (rows, width), type
@@ -32,8 +33,8 @@ class Gpt2Activations final : public Activations {
     AnySpan qkv;           // (rows, 3 width), type
     AnySpan attended;      // (rows, width), type
     Span<float> log_sums;  // (batch, heads, sequence)
-    AnySpan before;        // (rows, hidden), type: what GELU is given
-    AnySpan hidden;        // and makes of it
+    AnySpan before;        // (rows, hidden), type: GELU's input
+    AnySpan hidden;        // (rows, hidden), type: GELU's result
   };
 
   Gpt2Activations(Device& device, const Gpt2Shape& shape, const ParameterLayout& layout,
@@ -50,21 +51,23 @@ class Gpt2Activations final : public Activations {
     return blocks_.at(static_cast<std::size_t>(index));
   }
 
-  // The logits as the head makes them, and their gradient as it takes it: output() itself in fp32.
+  // The logits as the head makes them, and their gradient as the head takes it: output() itself in
+  // fp32.
   [[nodiscard]] AnySpan logits() const { return logits_; }
 
-  // (rows, width), type: in forward what is to be added to the residual stream; in backward, the
-  // same memory, the gradient of what a norm or the attention made.
+  // (rows, width), type: in forward the tensor to be added to the residual stream; in backward, in
+  // the same memory, the gradient of the result of a norm or of the attention.
   [[nodiscard]] AnySpan branch() const { return shared_; }
   [[nodiscard]] AnySpan input_gradient() const { return shared_; }
   // (rows, hidden) and (rows, 3 width), type: gradients within a block, in the same memory.
   [[nodiscard]] AnySpan hidden_gradient() const { return wide_; }
   [[nodiscard]] AnySpan qkv_gradient() const { return wide_.subspan(0, rows_ * 3 * width_); }
-  // (rows, width): of the residual stream, and in the layers' type; the same memory in fp32.
+  // (rows, width): the gradient of the residual stream, and its copy in the layers' type; both are
+  // the same memory in fp32.
   [[nodiscard]] Span<float> stream_gradient() const { return stream_gradient_; }
   [[nodiscard]] AnySpan branch_gradient() const { return branch_gradient_; }
 
-  // Null where the layers compute on the parameters themselves.
+  // The narrow copies; null where the layers compute on the parameters themselves.
   [[nodiscard]] ParameterCopies* copies() { return copies_ ? &*copies_ : nullptr; }
 
  private:

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Forward's operations in reverse. stream_gradient() is the gradient of the residual stream, in
-// place all the way; a norm adds to it what reached the stream through its branch. Gradients are
-// announced as autograd finishes them: of a linear layer the bias first, of a norm the gain. The
-// token table's is last: the head's product writes it, the embedding adds to it.
+// place all the way; a norm adds the gradient that reached the stream through the norm's branch.
+// Gradients are announced as autograd finishes them: of a linear layer the bias first, of a norm
+// the gain. The token table's gradient is last: the head's product writes this gradient, the
+// embedding adds to it.
 #include "common/model/gpt2_layers.h"
 
 namespace tandem {
@@ -11,7 +12,7 @@ namespace {
 
 using gpt2::Layer;
 
-// A product's two gradients, and the announcement of its parameters'.
+// The operands of a product's two gradients, and the segments to announce.
 struct LinearStep {
   LinearShape shape;
   LinearSegments segments;
@@ -42,9 +43,9 @@ LinearStep linear_step(const Gpt2Pass& pass, std::int64_t block, Layer layer) {
           .segments = gpt2::linear_segments(block, layer)};
 }
 
-// From the gradient of what the norm made, in input_gradient(), to that of the stream. The last
-// norm is the first to tell of it; below the first one there is no layer that wants it in its own
-// type.
+// Turns the gradient of the norm's result, in input_gradient(), into the gradient of the stream.
+// The last norm writes the stream's gradient first; below the first norm no layer wants this
+// gradient in the layers' type.
 void norm_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::int64_t index) {
   const Gpt2Activations::Norm& norm = pass.kept.norm(index);
   const NormSegments segments = gpt2::norm_segments(index);
@@ -67,7 +68,7 @@ void norm_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::in
   gradients.sink.gradient_ready(segments.bias);
 }
 
-// Leaves the token table's gradient for the embedding to add to.
+// Writes the token table's gradient, to which the embedding adds.
 void head_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
   const auto& [on, shape, parameters, ids, kept] = pass;
   const AnySpan dlogits = kept.logits();
@@ -122,7 +123,7 @@ void attention_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, st
   linear_backward(pass, gradients, in);
 }
 
-// Rows of the position table that no sample reaches have no gradient.
+// Rows of the position table that no sample reaches get a gradient of 0.
 void embedding_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
   const EmbeddingShape shape = pass.shape.embedding(pass.kept.batch());
   const Span<float> places = gradients.of(gpt2::kPositions);

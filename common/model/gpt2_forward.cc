@@ -25,7 +25,7 @@ void embed(const Gpt2Pass& pass) {
           .y = pass.kept.norm(0).sum});
 }
 
-// Of what the stream is before it; the first has nothing to add.
+// Normalises the stream after adding the branch; the first norm has nothing to add.
 void normalise(const Gpt2Pass& pass, std::int64_t index) {
   const Gpt2Activations::Norm& norm = pass.kept.norm(index);
   const NormSegments segments = gpt2::norm_segments(index);
@@ -54,14 +54,14 @@ LinearForward linear(const Gpt2Pass& pass, std::int64_t block, Layer layer, Cons
           .y = y};
 }
 
-// Leaves in branch() what is to be added to the stream.
+// Leaves in branch() the attention's addition to the stream.
 void attend(const Gpt2Pass& pass, std::int64_t index) {
   const auto& [on, shape, parameters, ids, kept] = pass;
   const Gpt2Activations::Block& block = kept.block(index);
   const AnySpan x = kept.norm(2 * index).y;
   charge(on);
   on.operations.enqueue(on.stream, linear(pass, index, Layer::kAttentionIn, x, block.qkv));
-  charge(on, 11);  // a split, a view and a transposition each of q, k, v, attention, and back: 3
+  charge(on, 11);  // split: 1; view and transpose q, k, v: 6; attention: 1; and back: 3
   on.operations.enqueue(on.stream, AttentionForward{.shape = shape.attention(kept.batch()),
                                                     .qkv = block.qkv,
                                                     .y = block.attended,
@@ -84,7 +84,7 @@ void apply_mlp(const Gpt2Pass& pass, std::int64_t index) {
                              linear(pass, index, Layer::kMlpOut, block.hidden, pass.kept.branch()));
 }
 
-// By the token table, without a bias.
+// Multiplies by the token table, without a bias.
 void apply_head(const Gpt2Pass& pass) {
   const AnySpan logits = pass.kept.logits();
   charge(pass.on);

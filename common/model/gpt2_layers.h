@@ -5,7 +5,7 @@
 
 namespace tandem {
 
-// What both passes of a GPT-2 work on. Borrows all of it for the length of a call.
+// The operands of both passes of a GPT-2. Borrows all of them for the length of a call.
 struct Gpt2Pass {
   Executor on;
   const Gpt2Shape& shape;
@@ -17,7 +17,7 @@ struct Gpt2Pass {
     return parameters.at(static_cast<std::size_t>(segment));
   }
 
-  // What a layer multiplies: the parameter itself or its narrow copy.
+  // The factor in a layer's product: the parameter itself or its narrow copy.
   [[nodiscard]] ConstAnySpan factor(int segment) const {
     if (const ParameterCopies* const copies = kept.copies()) return copies->of(segment);
     return fp32(segment);
@@ -26,7 +26,7 @@ struct Gpt2Pass {
   [[nodiscard]] std::int64_t norms() const { return 2 * shape.layers + 1; }
 };
 
-// Where backward leaves what it makes, and whom it tells.
+// The place of backward's gradients, and the sink that is told of gradients.
 struct Gpt2Gradients {
   const TensorList& tensors;
   GradientSink& sink;

@@ -9,7 +9,7 @@
 namespace tandem {
 
 // A GPT-2 (Radford, Wu, Child, Luan, Amodei and Sutskever, "Language models are unsupervised
-// multitask learners", 2019) by its sizes, and the shapes of what it is made of.
+// multitask learners", 2019) by its sizes, and the shapes of its layers.
 struct Gpt2Shape {
   std::int64_t layers = 0;
   std::int64_t heads = 0;
@@ -18,10 +18,10 @@ struct Gpt2Shape {
   std::int64_t positions = 0;   // rows of the position table
   std::int64_t sequence = 0;    // tokens of a sample, at most `positions`
 
-  // Of the MLP's hidden layer.
+  // The width of the MLP's hidden layer.
   [[nodiscard]] constexpr std::int64_t hidden() const { return 4 * width; }
 
-  // Rows that go through the layers.
+  // The number of rows that go through the layers.
   [[nodiscard]] constexpr std::int64_t rows(std::int64_t batch) const { return batch * sequence; }
 
   [[nodiscard]] constexpr EmbeddingShape embedding(std::int64_t batch) const {
@@ -47,9 +47,9 @@ struct LinearSegments {
   int bias = 0;
 };
 
-// The order of registration, which is that of the equivalent torch module: tables, blocks, final
-// norm. In a block ln_1, attn.c_attn, attn.c_proj, ln_2, mlp.c_fc, mlp.c_proj, of each the weight
-// and then the bias.
+// The parameters in order of registration, which is that of the equivalent torch module: tables,
+// blocks, final norm; in a block ln_1, attn.c_attn, attn.c_proj, ln_2, mlp.c_fc, mlp.c_proj, each
+// with the weight and then the bias.
 namespace gpt2 {
 
 inline constexpr int kTokens = 0;
@@ -66,7 +66,7 @@ inline constexpr std::array kLayers{Layer::kAttentionIn, Layer::kAttentionOut, L
   return kFirstBlock + static_cast<int>(block) * kPerBlock;
 }
 
-// The norms lie in a row: ln_1 and ln_2 of each block, then the final one.
+// The norms are numbered in a row: ln_1 and ln_2 of each block, then the final norm.
 [[nodiscard]] constexpr NormSegments norm_segments(std::int64_t norm) {
   const int first = first_of_block(norm / 2) + (norm % 2 == 0 ? 0 : 6);
   return {first, first + 1};
@@ -78,7 +78,7 @@ inline constexpr std::array kLayers{Layer::kAttentionIn, Layer::kAttentionOut, L
   return {first, first + 1};
 }
 
-// Rows in the batch, columns in, columns out.
+// The shape of a product: rows in the batch, columns in, columns out.
 [[nodiscard]] constexpr LinearShape linear_shape(const Gpt2Shape& shape, std::int64_t batch,
                                                  Layer layer) {
   const std::int64_t rows = shape.rows(batch);

@@ -13,7 +13,7 @@ namespace {
 
 struct Size {
   std::string_view name;
-  Gpt2Shape shape;  // with the whole table as sequence
+  Gpt2Shape shape;  // sequence is the length of the position table
 };
 
 constexpr Gpt2Shape published(std::int64_t layers, std::int64_t heads, std::int64_t width) {

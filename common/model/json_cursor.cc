@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kLongestText = 200;
 constexpr std::size_t kLongestList = 100'000;
 
-// What stands there, cut where it is long.
+// The value at this place as text, cut where the text is long.
 std::string shown(const nlohmann::ordered_json& value) {
   constexpr std::size_t kLongest = 40;
   std::string text = value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);

@@ -11,8 +11,8 @@
 
 namespace tandem {
 
-// A value of a JSON document that a person wrote, and where in it that value lies. Whatever is
-// wrong is a usage error of one line: the source, the place, what is wrong, what to do. Borrows the
+// A value of a JSON document that a person wrote, and where in the document the value lies. Every
+// defect is a usage error of one line: the source, the place, the defect, the remedy. Borrows the
 // document.
 class JsonCursor {
  public:
@@ -23,14 +23,15 @@ class JsonCursor {
 
   [[noreturn]] void complain(const std::string& what) const;
 
-  // Refuses what is no object, and keys that are not in `known`, naming the nearest one.
+  // Refuses a value that is not an object, and keys outside `known`, naming the nearest known key.
   void allow(std::initializer_list<std::string_view> known) const;
 
-  // The value of a key: required, or nothing where the object has none.
+  // The value of a key: at() requires the key, the other call returns nothing where the object
+  // lacks the key.
   [[nodiscard]] JsonCursor at(const char* key) const;
   [[nodiscard]] std::optional<JsonCursor> find(const char* key) const;
 
-  // Of a list of at most 100,000, in order.
+  // The elements of a list of at most 100,000, in order.
   [[nodiscard]] std::vector<JsonCursor> elements() const;
 
   // A text that is not empty, of printable characters, of at most 200 bytes.

@@ -9,8 +9,8 @@
 namespace tandem {
 namespace {
 
-// What a layer multiplies: the parameter itself or its narrow copy; empty for a bias that is not
-// there.
+// The factor in a layer's product: the parameter itself or its narrow copy; empty for an absent
+// bias.
 ConstAnySpan parameter(StackActivations& kept, const ConstTensorList& parameters, int segment) {
   if (segment < 0) return {};
   if (CastCopies* const copies = kept.copies()) return copies->parameter(segment);
@@ -22,12 +22,12 @@ ConstAnySpan first_input(StackActivations& kept, Span<const float> input) {
   return input;
 }
 
-// The segment's gradient; an empty one for a bias that is not there.
+// The segment's gradient; empty for an absent bias.
 Span<float> gradient(const TensorList& gradients, int segment) {
   return segment < 0 ? Span<float>() : gradients[static_cast<std::size_t>(segment)];
 }
 
-// Calls that torch dispatches for the layer: the linear function, and its activation.
+// The number of calls that torch dispatches for the layer: the linear function, and its activation.
 int calls_of(const LinearLayer& layer) { return layer.activation == Activation::kNone ? 1 : 2; }
 
 }  // namespace
@@ -56,8 +56,8 @@ LinearShape LinearStack::shape(std::size_t layer, std::int64_t rows) const {
   return {.batch = rows, .in = options_.layers[layer].in, .out = options_.layers[layer].out};
 }
 
-// Three products per layer: output, weight gradient, input gradient; the first layer has no input
-// gradient, since nobody asks for it.
+// Three products per layer: output, weight gradient, input gradient; the first layer's input
+// gradient is not needed.
 double LinearStack::flops_per_sample() const {
   double flops = 0;
   for (std::size_t layer = 0; layer < layers(); ++layer) {
@@ -114,7 +114,8 @@ void LinearStack::forward(Executor on, const ConstTensorList& parameters, Module
   if (kept.copies() != nullptr) kept.copies()->cast_out(on, x);
 }
 
-// Like autograd: a layer's node makes all its gradients, then hands them on, bias first.
+// Announces gradients like autograd: a layer's node makes all its gradients, then hands the
+// gradients on, bias first.
 void LinearStack::backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
                            Activations& activations, const TensorList& gradients,
                            GradientSink& sink) const {

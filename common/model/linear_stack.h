@@ -21,7 +21,7 @@ struct LinearStackOptions {
   std::string name{};
   std::vector<LinearLayer> layers{};
   std::int64_t positions = 1;  // rows per sample, each of which goes through the layers on its own
-  int modules = 1;             // of the equivalent torch module
+  int modules = 1;             // number of modules of the equivalent torch module
 };
 
 class StackActivations;
@@ -51,7 +51,7 @@ class LinearStack : public Model {
  private:
   static constexpr int kNoBias = -1;
 
-  // A layer's parameters, by segment.
+  // The parameters of a layer, by segment.
   struct Segments {
     int weight = 0;
     int bias = kNoBias;
@@ -64,7 +64,7 @@ class LinearStack : public Model {
                       const TensorList& gradients) const;
 
   const LinearStackOptions options_;
-  std::vector<Segments> segments_;  // by layer
+  std::vector<Segments> segments_;  // segments by layer
   ParameterLayout layout_;
 };
 

@@ -6,7 +6,7 @@
 namespace tandem {
 namespace {
 
-// torch's equivalent: a Sequential of the linear layers and the ReLUs between them.
+// The layers of torch's equivalent: a Sequential of the linear layers and the ReLUs between them.
 LinearStackOptions stack_of(std::string name, const std::vector<std::int64_t>& widths) {
   TANDEM_CHECK(widths.size() >= 2, "an MLP of {} widths", widths.size());
   const auto layers = static_cast<int>(widths.size()) - 1;

@@ -12,7 +12,7 @@
 
 namespace tandem {
 
-// Is told of each gradient in the order in which backward makes them final.
+// An observer of each gradient in the order in which backward makes gradients final.
 class GradientSink {
  public:
   GradientSink() = default;
@@ -24,16 +24,17 @@ class GradientSink {
   virtual void gradient_ready(int segment) = 0;
 };
 
-// For those who wait for all of backward.
+// A sink for callers that wait for all of backward.
 class IgnoreGradients final : public GradientSink {
  public:
   void gradient_ready(int) override {}
 };
 
-// What a model keeps between forward and backward for one batch on one device, in the precision
-// that it was made for. Its ends are fp32 in each: the output is cast up from what the layers
-// computed, the gradient cast down to it. Under an objective whose loss may write its gradient over
-// the prediction, output() and output_gradient() may be the same memory.
+// The tensors that a model keeps between forward and backward for one batch on one device, in the
+// precision that the object was made for. The ends are fp32 in each precision: the output is cast
+// up from the layers' result, the gradient is cast down for the layers. Under an objective whose
+// loss may write its gradient over the prediction, output() and output_gradient() may be the same
+// memory.
 class Activations {
  public:
   Activations() = default;
@@ -45,9 +46,9 @@ class Activations {
   [[nodiscard]] virtual Span<float> output_gradient() = 0;  // same shape; the loss writes it
 };
 
-// What forward may write to besides its output: one module's, so one replica's.
+// The state that forward may write besides its output: one module's, and so one replica's.
 struct ModuleState {
-  TensorList buffers{};  // by segment of Model::buffers()
+  TensorList buffers{};  // buffers by segment of Model::buffers()
   // Plain attributes of the Python object, in host memory, written when forward is called.
   std::map<std::string, double> attributes{};
 };
@@ -56,17 +57,17 @@ struct ModuleState {
 struct Executor {
   Operations& operations;
   Stream& stream;
-  Interpreter* interpreter = nullptr;  // of the dispatching thread; none: nothing is modelled
+  Interpreter* interpreter = nullptr;  // the dispatching thread's; null: nothing is modelled
 };
 
-// Takes the interpreter, where there is one, for the calls that torch would dispatch for what is
+// Charges the interpreter, where there is one, for the calls that torch would dispatch for the work
 // enqueued next.
 void charge(const Executor& on, int calls = 1);
 
-// A network by its parameters and how to enqueue forward and backward. Parameters, their gradients
-// and the input are fp32. In bf16 forward casts each parameter and the input to copies that the
-// activations hold, once, as torch.autocast does; casts are no calls from Python. Immutable:
-// replicas on several devices and threads share one.
+// A network: its parameters, and how to enqueue forward and backward. Parameters, their gradients
+// and the input are fp32. In bf16 forward casts each parameter and the input once to copies that
+// the activations hold, as torch.autocast does; casts are no calls from Python. Immutable: replicas
+// on several devices and threads share one object.
 class Model {
  public:
   Model() = default;
@@ -77,30 +78,30 @@ class Model {
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual const ParameterLayout& layout() const = 0;
 
-  // Tensors that are no parameters: forward may write them, nobody makes gradients for them. None
-  // by default.
+  // Tensors that are not parameters: forward may write buffers, and no gradients are made for
+  // buffers. None by default.
   [[nodiscard]] virtual const ParameterLayout& buffers() const;
 
-  // Enqueues what the buffers start as where that is not zero, which they are when this is called.
+  // Enqueues the buffers' initial values other than zero; the buffers are zero before this call.
   virtual void initialise_buffers(Executor on, const TensorList& buffers) const;
 
-  // Whether it needs operations on images, which not every back end has (lack_of_images).
+  // Whether the model needs operations on images, which not every back end has (lack_of_images).
   [[nodiscard]] virtual bool needs_images() const { return false; }
 
-  // Whether a sample's output depends on which others are in its shard, as batch normalisation has
-  // it: training on shards is then another computation than training on the whole batch.
+  // Whether a sample's output depends on the other samples in its shard, as with batch
+  // normalisation: training on shards is then another computation than training on the whole batch.
   [[nodiscard]] virtual bool depends_on_shard() const { return false; }
 
-  // Modules of the equivalent torch module, containers and the root included.
+  // The number of modules of the equivalent torch module, containers and the root included.
   [[nodiscard]] virtual int module_count() const = 0;
 
   [[nodiscard]] virtual std::int64_t input_width() const = 0;
   [[nodiscard]] virtual std::int64_t output_width() const = 0;
 
-  // Whole numbers below it are what the input holds; 0: it is continuous. By default continuous.
+  // The input holds whole numbers below this number; 0, the default: the input is continuous.
   [[nodiscard]] virtual std::int64_t input_classes() const { return 0; }
 
-  // What its output is trained for; by default squared error.
+  // The objective of training; by default squared error.
   [[nodiscard]] virtual Objective objective() const { return {.target_width = output_width()}; }
 
   // Floating-point operations of forward and backward per sample, matrix products only.
@@ -113,8 +114,8 @@ class Model {
   [[nodiscard]] virtual std::unique_ptr<Activations> make_activations(
       Device& device, std::int64_t batch, Precision precision) const = 0;
 
-  // Enqueues forward on `input` (batch, input_width), which stays until backward is done. Charges
-  // the interpreter for each call.
+  // Enqueues forward on `input` (batch, input_width), which must stay until backward is done.
+  // Charges the interpreter for each call.
   virtual void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
                        Span<const float> input, Activations& activations) const = 0;
 
@@ -124,7 +125,7 @@ class Model {
                         GradientSink& sink) const = 0;
 };
 
-// A usage error that says why where the back end lacks operations that the model needs.
+// Throws a usage error with the reason where the back end lacks operations that the model needs.
 void check_runs_on(const Model& model, Backend backend);
 
 }  // namespace tandem

@@ -8,10 +8,10 @@
 
 namespace tandem {
 
-// Memory of one device for tensors of any type, which goes with this.
+// Memory of one device for tensors of any type, freed with this object.
 class OwnedTensors {
  public:
-  // `device` outlives this.
+  // `device` must outlive this object.
   explicit OwnedTensors(Device& device) : device_(device) {}
 
   [[nodiscard]] AnySpan add(DType type, std::int64_t count) {

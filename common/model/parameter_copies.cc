@@ -15,7 +15,7 @@ std::vector<int> all_of(const ParameterLayout& layout) {
 
 }  // namespace
 
-// In one arena, each at a cache line's start, as the parameters themselves.
+// The copies lie in one arena, each at a cache line's start, like the parameters themselves.
 ParameterCopies::ParameterCopies(Device& device, DType type, const ParameterLayout& layout,
                                  std::vector<int> segments)
     : segments_(std::move(segments)), copies_(layout.segments().size()) {

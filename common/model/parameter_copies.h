@@ -8,28 +8,27 @@
 
 namespace tandem {
 
-// Narrow copies of a model's parameters on one device, which each forward makes anew: what layers
-// multiply by that compute in another type than fp32. Owns their memory; used with one stream at a
-// time.
+// Narrow copies of a model's parameters on one device, made anew by each forward, for layers that
+// compute in another type than fp32. Owns their memory; used with one stream at a time.
 class ParameterCopies {
  public:
-  // Of these segments alone, by index, in that order.
+  // Copies only these segments, by index, in this order.
   ParameterCopies(Device& device, DType type, const ParameterLayout& layout,
                   std::vector<int> segments);
 
-  // Of all.
+  // Copies all segments.
   ParameterCopies(Device& device, DType type, const ParameterLayout& layout);
 
   // Enqueues the casts.
   void cast(Executor on, const ConstTensorList& parameters);
 
-  // A segment's copy; a logic error where none is made.
+  // A segment's copy; throws a logic error where the segment has none.
   [[nodiscard]] ConstAnySpan of(int segment) const;
 
  private:
   const std::vector<int> segments_;
   std::unique_ptr<Buffer> memory_;
-  std::vector<AnySpan> copies_;  // by segment; empty: none
+  std::vector<AnySpan> copies_;  // copies by segment; empty: no copy
 };
 
 }  // namespace tandem

@@ -33,10 +33,10 @@ class ParameterLayout {
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
   [[nodiscard]] int size() const { return static_cast<int>(segments_.size()); }
 
-  // Parameters, without the gaps.
+  // The number of parameters, without the gaps.
   [[nodiscard]] std::int64_t parameter_count() const { return parameter_count_; }
 
-  // Elements of an arena, with the gaps.
+  // The number of elements of an arena, with the gaps.
   [[nodiscard]] std::int64_t arena_count() const { return arena_count_; }
 
   // Each segment's part of an arena.
@@ -48,7 +48,7 @@ class ParameterLayout {
   std::int64_t arena_count_ = 0;
 };
 
-// Elements rounded up so that what follows starts at a cache line.
+// The number of elements rounded up so that the next tensor starts at a cache line.
 [[nodiscard]] std::int64_t aligned_count(std::int64_t elements);
 
 [[nodiscard]] ConstTensorList as_const(const TensorList& tensors);

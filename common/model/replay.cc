@@ -32,7 +32,7 @@ LinearBackwardInput outer_backward(Span<const float> dy, Span<const float> patte
           .dx = dx};
 }
 
-constexpr std::int64_t kBeginForward = 1;  // operations, as the functions below enqueue them
+constexpr std::int64_t kBeginForward = 1;  // operations that the functions below enqueue
 constexpr std::int64_t kEndForward = 3;
 constexpr std::int64_t kBeginBackward = 3;
 

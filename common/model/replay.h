@@ -11,22 +11,22 @@
 
 namespace tandem {
 
-// Operations that a layer of a replay enqueues, once it is under way.
+// The numbers of operations that a layer of a replay enqueues, after the first step.
 struct LayerOperations {
   std::int64_t forward = 0;
   std::int64_t backward = 0;
 };
 
 // A workload as a model: its tensors, buffers, activations and ends are real, its layers are matrix
-// products on scratch memory (replay_plan.h). What it learns is simple, so that every strategy's
-// numbers can be held against single's: with fixed patterns p of 1, 2 and 3,
+// products on scratch memory (replay_plan.h). The function is simple, so that
+// every strategy's numbers can be compared with single's: with fixed patterns p of 1, 2 and 3,
 //   output[b] = (p . input[b]) * z * p, where z = sum over tensors of p^T tensor p,
 // scaled by powers of two. Each parameter is read in forward, and each gradient, the scalar dz
-// times a pattern, is written in full by an operation of its own, when its layer's products are
-// done. Weights start uniform in [-1, 1).
+// times a pattern, is written in full by a separate operation, after the products of the
+// gradient's layer. Weights start uniform in [-1, 1).
 class Replay final : public Model {
  public:
-  // Calibrated where it is measured.
+  // A workload with measured times must be calibrated.
   explicit Replay(Workload workload);
 
   [[nodiscard]] std::string name() const override { return workload_.name; }
@@ -38,7 +38,7 @@ class Replay final : public Model {
   [[nodiscard]] std::int64_t input_classes() const override { return workload_.input_classes; }
   [[nodiscard]] Objective objective() const override { return workload_.objective; }
 
-  // As the file says; 0 where it has times and no FLOPs.
+  // FLOPs as the file says; 0 where the file has times and no FLOPs.
   [[nodiscard]] double flops_per_sample() const override;
 
   void initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
@@ -51,7 +51,7 @@ class Replay final : public Model {
                 Activations& activations, const TensorList& gradients,
                 GradientSink& sink) const override;
 
-  // Of each layer, in the order of forward, with a batch of this size.
+  // The operations of each layer, in the order of forward, with a batch of this size.
   [[nodiscard]] std::vector<LayerOperations> operations(std::int64_t batch) const;
 
  private:
@@ -66,9 +66,9 @@ class Replay final : public Model {
   const Workload workload_;
   ParameterLayout layout_;
   ParameterLayout buffers_;
-  std::vector<Segments> segments_;    // by layer
-  std::vector<FoldedTensor> folded_;  // by segment
-  std::int64_t folded_rows_ = 0;      // of all tensors
+  std::vector<Segments> segments_;    // segments by layer
+  std::vector<FoldedTensor> folded_;  // tensors by segment
+  std::int64_t folded_rows_ = 0;      // rows of all tensors
 };
 
 }  // namespace tandem

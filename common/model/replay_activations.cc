@@ -22,7 +22,7 @@ float inverse_power_of_two(double value) {
   return static_cast<float>(std::exp2(-std::ceil(std::log2(value))));
 }
 
-// The products that need most memory.
+// The sizes of the products that need most memory.
 struct Largest {
   std::int64_t rows = 0;    // elements of x and y
   std::int64_t square = 0;  // elements of the matrix
@@ -85,8 +85,9 @@ void ReplayActivations::allocate_products(DType type) {
   if (type != DType::kFloat32) wide_ = memory_.add(std::min(kWide, std::max(rows, square)));
 }
 
-// Continuous inputs are of unit scale, classes spread over theirs: either way a sample's number is
-// about 1, and so is z for weights of unit scale. Then a step changes neither by much.
+// Scales the patterns so that a sample's number is about 1, as continuous inputs are of unit scale
+// and classes spread over their range; z is about 1 too, for weights of unit scale. Then a step
+// changes neither by much.
 void ReplayActivations::make_patterns(Executor on, std::int64_t input_classes,
                                       std::int64_t parameters) {
   if (std::exchange(has_patterns_, true)) return;
@@ -103,7 +104,7 @@ void ReplayActivations::make_patterns(Executor on, std::int64_t input_classes,
   fill_random(on, weight_, 7);
 }
 
-// Numbers as products have them: zeros take less power on a GPU.
+// Fills with random numbers, as real products have: zeros take less power on a GPU.
 void ReplayActivations::fill_random(Executor on, AnySpan values, std::uint64_t seed) const {
   if (values.empty()) return;
   if (values.dtype() == DType::kFloat32) {

@@ -14,26 +14,27 @@ namespace tandem {
 struct FoldedTensor {
   std::int64_t columns = 1;
   std::int64_t rows = 0;
-  std::int64_t first_row = 0;  // among those of all tensors
+  std::int64_t first_row = 0;  // the tensor's first row among the rows of all tensors
 };
 
-// The largest number of columns that divides `count` and is at most this.
+// The limit of columns: fold() takes the largest number that divides `count` and is at most this
+// limit.
 inline constexpr std::int64_t kMostColumns = 1024;
 [[nodiscard]] FoldedTensor fold(std::int64_t count, std::int64_t first_row);
 
-// Elements that a replay's memory is made for.
+// The numbers of elements that a replay's memory is made for.
 struct ReplaySizes {
   std::int64_t batch = 0;
-  std::int64_t input = 0;    // of a sample
-  std::int64_t rows = 0;     // of a sample's output
-  std::int64_t columns = 0;  // of its output
+  std::int64_t input = 0;    // input elements per sample
+  std::int64_t rows = 0;     // output rows per sample
+  std::int64_t columns = 0;  // output columns per row
   std::int64_t folded_rows = 0;
-  bool shares_output_gradient = false;           // with the output
-  std::vector<std::int64_t> activation_bytes{};  // of a sample, by layer
+  bool shares_output_gradient = false;           // the output gradient shares the output's memory
+  std::vector<std::int64_t> activation_bytes{};  // bytes per sample, by layer
 };
 
-// A replay's memory on one device for one batch: patterns, which the first forward writes; what the
-// parameters and the input come to; the layers' activations; and what products multiply.
+// A replay's memory on one device for one batch: patterns, which the first forward writes; the
+// results that parameters and input give; the layers' activations; and the products' operands.
 class ReplayActivations final : public Activations {
  public:
   ReplayActivations(Device& device, const ReplaySizes& sizes, std::vector<ReplayLayer> plan,
@@ -42,7 +43,7 @@ class ReplayActivations final : public Activations {
   [[nodiscard]] Span<float> output() override { return output_; }
   [[nodiscard]] Span<float> output_gradient() override { return output_gradient_; }
 
-  // Enqueues the patterns, at the first call alone.
+  // Enqueues the patterns; only the first call has an effect.
   void make_patterns(Executor on, std::int64_t input_classes, std::int64_t parameters);
 
   // Enqueues a pass's products.
@@ -50,7 +51,7 @@ class ReplayActivations final : public Activations {
 
   [[nodiscard]] const ReplaySizes& sizes() const { return sizes_; }
   [[nodiscard]] const std::vector<ReplayLayer>& plan() const { return plan_; }
-  // Of a layer, in whole floats; empty where it keeps none.
+  // The activations of a layer, in whole floats; empty where the layer keeps none.
   [[nodiscard]] Span<float> activations(std::size_t layer) const { return activations_[layer]; }
 
   struct Tensors {
@@ -60,8 +61,8 @@ class ReplayActivations final : public Activations {
     Span<float> fold_pattern;    // (kMostColumns)
     Span<float> sum_pattern;     // (folded rows)
     Span<float> sample;          // (batch): pattern . input
-    Span<float> scaled;          // (batch): that times z
-    Span<float> rows;            // (batch, rows): times the row pattern
+    Span<float> scaled;          // (batch): sample times z
+    Span<float> rows;            // (batch, rows): scaled times the row pattern
     Span<float> folded;          // (folded rows): each row of a tensor times the fold pattern
     Span<float> z;               // one element
     Span<float> dfolded;         // as folded
@@ -79,11 +80,11 @@ class ReplayActivations final : public Activations {
   Tensors tensors_;
   Span<float> output_;
   Span<float> output_gradient_;
-  std::vector<Span<float>> activations_;  // by layer
+  std::vector<Span<float>> activations_;  // activations by layer
   AnySpan x_;
   AnySpan weight_;
   AnySpan y_;
-  Span<float> wide_;  // to cast from; empty in fp32
+  Span<float> wide_;  // fp32 source of casts; empty in fp32
   bool has_patterns_ = false;
 };
 

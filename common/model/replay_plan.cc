@@ -9,8 +9,8 @@
 namespace tandem {
 namespace {
 
-// `rows` over so many products, in equal shares to within one, each at least one row; more products
-// where one would have too many rows.
+// Shares `rows` out among `products` products, equal to within one row, at least one row each;
+// makes more products where one would have too many rows.
 ReplayPass shared_out(std::int64_t width, std::int64_t rows, std::int64_t products) {
   if (rows > 0) products = std::max<std::int64_t>(products, 1);
   products = std::max(products, (rows + kMostProductRows - 1) / kMostProductRows);
@@ -29,7 +29,7 @@ ReplayPass by_flops(double flops, std::int64_t products) {
   return shared_out(width, std::llround(flops / row), products);
 }
 
-// Between the two measured batches on either side, in proportion.
+// Interpolates the rows between the two measured batches on either side, in proportion.
 std::int64_t rows_at(const std::vector<std::int64_t>& batches,
                      const std::vector<std::int64_t>& rows, std::int64_t batch) {
   const auto above = std::lower_bound(batches.begin(), batches.end(), batch);

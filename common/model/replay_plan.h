@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a replay enqueues, as a pure function of the workload and the batch: the same on all ranks,
-// whatever their speed.
+// The operations that a replay enqueues, as a pure function of the workload and the batch: the same
+// on all ranks, whatever their speed.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace tandem {
 
-// Products of a pass, one after the other: rows[i] x width times width x width. A pass has as many
-// operations as its layer says, the ones below included: an operation for each tensor of the layer
-// and, where passes are given by FLOPs, one that moves the layer's activations.
+// The products of a pass, one after the other: rows[i] x width times width x width. A pass has as
+// many operations as its layer says, including an operation for each tensor of the layer and, where
+// passes are given by FLOPs, one operation that moves the layer's activations.
 struct ReplayPass {
   std::int64_t width = 0;
   std::vector<std::int64_t> rows{};
@@ -31,21 +31,22 @@ inline constexpr std::int64_t kLargestProductWidth = 4096;
 inline constexpr std::int64_t kMostProductRows = 8192;
 
 // The power of two next below the side of a cube of so many FLOPs, within these bounds: wide enough
-// to be multiplied as fast as the layer's own products, narrow enough that rows tell FLOPs finely.
+// for the speed of the layer's own products, narrow enough that rows resolve FLOPs finely.
 [[nodiscard]] std::int64_t product_width(double flops);
 
-// Operations of a pass that are no products.
+// The number of operations of a pass that are not products.
 [[nodiscard]] std::int64_t other_operations(const Workload& workload, std::size_t layer);
 
-// A usage error where the workload is measured, and not with batches on either side of this one.
+// Throws a usage error where the workload is measured without batches on either side of this batch.
 void check_batch(const Workload& workload, std::int64_t batch);
 
-// FLOPs of the products of forward and backward, before they are planned. Throws as check_batch.
+// FLOPs of the products of forward and backward, before the products are planned. Throws as
+// check_batch.
 [[nodiscard]] double planned_flops(const Workload& workload, std::int64_t batch);
 
-// By layer. Of a pass given by FLOPs, products of so many per sample; of a measured one, its
-// calibrated products, between two batches in proportion. Throws as check_batch; a logic error
-// where products are not calibrated yet.
+// The products of each layer. A pass given by FLOPs gets products of this number of FLOPs per
+// sample; a measured pass gets its calibrated products, interpolated between two batches. Throws as
+// check_batch; throws a logic error where products are not calibrated yet.
 [[nodiscard]] std::vector<ReplayLayer> plan_replay(const Workload& workload, std::int64_t batch);
 
 }  // namespace tandem

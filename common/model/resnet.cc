@@ -9,8 +9,8 @@
 namespace tandem {
 namespace {
 
-// Uniform and small integers of the variance 2 / fan: that of [-1, 1) is 1/3, that of -1, 0 and 1
-// is 2/3. Roots and quotients are exactly rounded everywhere.
+// The scale at which uniform numbers or small integers have the variance 2 / fan: the variance of
+// [-1, 1) is 1/3, that of -1, 0 and 1 is 2/3. Roots and quotients are exactly rounded everywhere.
 float scale_for(std::int64_t fan, Distribution distribution) {
   return std::sqrt((distribution == Distribution::kUniform ? 6.0F : 3.0F) /
                    static_cast<float>(fan));
@@ -75,7 +75,7 @@ void ResNet::initialise(Executor on, const TensorList& parameters, std::uint64_t
     fill_parameter(on, parameters, unit.gain(), 1);
     fill_parameter(on, parameters, unit.bias(), 0);
   }
-  // Of torch's Linear the variance is 1 / (3 in).
+  // The weights of torch's Linear have the variance 1 / (3 in).
   const float scale = scale_for(6 * plan_.head(1).in, distribution);
   random(plan_.head_weight(), scale);
   random(plan_.head_bias(), scale);

@@ -6,7 +6,7 @@
 namespace tandem {
 namespace {
 
-// What torch.autocast casts: convolutions and the head.
+// The parameters that torch.autocast casts: convolutions and the head.
 std::vector<int> cast_segments(const ResNetPlan& plan) {
   std::vector<int> segments;
   for (const ResNetUnit& unit : plan.units()) segments.push_back(unit.weight());

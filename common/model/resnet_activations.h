@@ -11,18 +11,18 @@
 
 namespace tandem {
 
-// What torch keeps between forward and backward where its ReLUs and additions are in place, and no
-// more: of each unit what the convolution made and what the norm made of it, and the norm's
-// statistics. What a downsample adds is kept by nobody, so that all share one buffer. In backward
-// three buffers take turns. The logits' gradient is written over them.
+// The tensors that torch keeps between forward and backward where its ReLUs and additions are in
+// place, and no more: of each unit the results of the convolution and of the norm, and the norm's
+// statistics. A downsample's addition is not kept, so that all downsamples share one buffer. In
+// backward three buffers take turns. The logits' gradient is written over the logits.
 //
-// `type` below is what the layers compute in. Statistics and logits that the loss is given are
-// fp32.
+// `type` below is the type in which the layers compute. Statistics and the logits given to the loss
+// are fp32.
 class ResNetActivations final : public Activations {
  public:
   struct Unit {
     AnySpan before;  // (batch, out height, out width, out), type: the convolution's result
-    AnySpan after;   // as before: the norm's, with all that is fused behind it
+    AnySpan after;   // as before: the result of the norm and all operations fused behind the norm
     Span<float> mean;
     Span<float> rstd;
   };
@@ -40,7 +40,8 @@ class ResNetActivations final : public Activations {
   [[nodiscard]] AnySpan pooled() const { return pooled_; }      // the stem's result
   [[nodiscard]] AnySpan features() const { return features_; }  // (batch, channels): the head's x
   [[nodiscard]] AnySpan features_gradient() const { return features_gradient_; }
-  // The logits as the head makes them, and their gradient as it takes it: output() itself in fp32.
+  // The logits as the head makes them, and their gradient as the head takes it: output() itself in
+  // fp32.
   [[nodiscard]] AnySpan logits() const { return logits_; }
 
   // One of backward's buffers, as large as the largest activation.
@@ -49,9 +50,9 @@ class ResNetActivations final : public Activations {
     return gradients_.at(index).subspan(0, count);
   }
 
-  // The layers' copy of the input, which forward makes; empty where they take it as it is.
+  // The layers' copy of the input, which forward makes; empty where layers take the input itself.
   [[nodiscard]] AnySpan input() const { return input_; }
-  // Null where the layers compute on the parameters themselves.
+  // The narrow copies; null where the layers compute on the parameters themselves.
   [[nodiscard]] ParameterCopies* copies() { return copies_ ? &*copies_ : nullptr; }
 
  private:

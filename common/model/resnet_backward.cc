@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forward's operations in reverse. What reaches a block's output lies in two buffers, one for each
-// way that leads on from there, which the norm below adds; a third one is free. Gradients are
-// announced as autograd finishes them: of a block with a downsample that one's first, of a norm the
-// weight, of the head the bias.
+// Forward's operations in reverse. The gradient of a block's output lies in two buffers, one for
+// each way that leads on from the block, and the norm below adds the two; a third buffer is free.
+// Gradients are announced as autograd finishes them: in a block with a downsample the downsample's
+// first, of a norm the weight, of the head the bias.
 #include <algorithm>
 #include <utility>
 
@@ -12,10 +12,10 @@
 namespace tandem {
 namespace {
 
-// Which buffer is what, by number.
+// The roles of the buffers, by number.
 struct Roles {
-  std::size_t main = 0;   // through the block's convolutions
-  std::size_t above = 1;  // past them
+  std::size_t main = 0;   // gradient through the block's convolutions
+  std::size_t above = 1;  // gradient past the convolutions
   std::size_t free = 2;
 };
 
@@ -24,7 +24,7 @@ class Backward {
   Backward(const ResNetPass& pass, const ResNetGradients& gradients)
       : pass_(pass), gradients_(gradients) {}
 
-  // From the logits' gradient to that of the last block's output.
+  // Turns the logits' gradient into that of the last block's output.
   void head() const {
     const std::int64_t batch = pass_.kept.batch();
     const LinearShape shape = pass_.plan.head(batch);
@@ -54,15 +54,15 @@ class Backward {
                     .dx = buffer(roles_.main, pool.batch * pool.positions * pool.channels)});
   }
 
-  // Roles are those of its output's gradients, then those of its input's.
+  // On entry the roles hold the gradients of the block's output, on return those of its input.
   void block(std::size_t index) {
     const ResNetBlock& block = pass_.plan.blocks()[index];
     const ConstAnySpan x = pass_.input_of(index);
     const bool is_last = index + 1 == pass_.plan.blocks().size();
     const std::int64_t count = pass_.kept.unit(block.expand).before.size();
     const AnySpan residual = buffer(roles_.above, count);
-    // One operation with the addition behind it, which torch has apart; its own gradients are told
-    // of in torch's order: forward came to the downsampling last.
+    // One operation with the addition behind the norm, which torch runs apart; the norm's own
+    // gradients are announced in torch's order, in which forward came to the downsampling last.
     norm_gradients(block.expand, roles_.main,
                    {.dabove = is_last ? AnySpan() : residual, .dresidual = residual});
     if (block.has_downsample()) {
@@ -93,9 +93,9 @@ class Backward {
   }
 
  private:
-  // What a norm's backward is given beside the gradient of its result.
+  // The operands of a norm's backward beside the gradient of the norm's result.
   struct Beside {
-    bool cuts = true;  // by ReLU
+    bool cuts = true;  // cuts off where ReLU was off
     ConstAnySpan dabove{};
     AnySpan dresidual{};
   };
@@ -104,7 +104,7 @@ class Backward {
     return pass_.kept.gradient(number, count);
   }
 
-  // In place, in buffer `at`.
+  // Runs a norm's backward in place, in buffer `at`.
   void norm(int index, std::size_t at, const Beside& beside) const {
     norm_gradients(index, at, beside);
     announce_norm(index);

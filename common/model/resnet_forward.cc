@@ -8,13 +8,13 @@ class Forward {
  public:
   Forward(const ResNetPass& pass, const TensorList& buffers) : pass_(pass), buffers_(buffers) {}
 
-  // What is fused behind a unit's norm.
+  // The operations fused behind a unit's norm.
   struct Behind {
     Activation activation = Activation::kRelu;
     ConstAnySpan residual{};
   };
 
-  // Charges the convolution, the norm with its count of batches, and what follows it in torch.
+  // Charges the convolution, the norm with its count of batches, and torch's calls behind the norm.
   void unit(int index, ConstAnySpan x, const Behind& behind) const {
     const ResNetUnit& unit = pass_.plan.unit(index);
     const ResNetActivations::Unit& kept = pass_.kept.unit(index);

@@ -5,7 +5,7 @@
 
 namespace tandem {
 
-// What both passes of a ResNet work on. Borrows all of it for the length of a call.
+// The operands of both passes of a ResNet. Borrows all of them for the length of a call.
 struct ResNetPass {
   Executor on;
   const ResNetPlan& plan;
@@ -19,7 +19,7 @@ struct ResNetPass {
     return parameters.at(static_cast<std::size_t>(segment));
   }
 
-  // What a layer multiplies: the parameter itself or its narrow copy.
+  // The factor in a layer's product: the parameter itself or its narrow copy.
   [[nodiscard]] ConstAnySpan factor(int segment) const {
     if (const ParameterCopies* const copies = kept.copies()) return copies->of(segment);
     return fp32(segment);
@@ -30,13 +30,13 @@ struct ResNetPass {
     return kept.copies() != nullptr ? ConstAnySpan(kept.input()) : ConstAnySpan(images);
   }
 
-  // What a block is given.
+  // The input of a block.
   [[nodiscard]] ConstAnySpan input_of(std::size_t block) const {
     return block == 0 ? kept.pooled() : kept.unit(plan.blocks()[block - 1].expand).after;
   }
 };
 
-// Where backward leaves what it makes, and whom it tells.
+// The place of backward's gradients, and the sink that is told of gradients.
 struct ResNetGradients {
   const TensorList& tensors;
   GradientSink& sink;
@@ -46,7 +46,7 @@ struct ResNetGradients {
   }
 };
 
-// Enqueues forward up to the logits, which advances the running statistics among `buffers`, and all
+// Enqueue forward up to the logits, which advances the running statistics among `buffers`, and all
 // of backward behind the loss.
 void resnet_forward(const ResNetPass& pass, const TensorList& buffers);
 void resnet_backward(const ResNetPass& pass, const ResNetGradients& gradients);

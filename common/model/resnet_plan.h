@@ -9,11 +9,11 @@
 
 namespace tandem {
 
-// Bottleneck blocks of one resolution: all but the first keep it.
+// Bottleneck blocks of one resolution: all blocks but the first keep the resolution.
 struct ResNetStage {
   std::int64_t blocks = 0;
-  std::int64_t width = 0;   // channels of the 3 x 3 convolutions; blocks give out four times that
-  std::int64_t stride = 1;  // of the first block
+  std::int64_t width = 0;  // channels of the 3 x 3 convolutions; blocks give out four times as many
+  std::int64_t stride = 1;  // stride of the first block
 };
 
 // A residual network of bottleneck blocks (He, Zhang, Ren and Sun, "Deep residual learning for
@@ -25,14 +25,14 @@ struct ResNetSizes {
   std::vector<ResNetStage> stages{};
 };
 
-// A convolution and the normalisation behind it. Their parameters are registered in a row: the
-// convolution's weight, the norm's weight and bias; as are the norm's buffers running_mean,
+// A convolution and the normalisation behind it. The parameters of both are registered in a row:
+// the convolution's weight, the norm's weight and bias; so are the norm's buffers running_mean,
 // running_var and num_batches_tracked.
 struct ResNetUnit {
   std::string convolution{};  // name of the module
   std::string norm{};
-  ConvolutionShape shape;  // of one sample
-  int index = 0;           // among all units
+  ConvolutionShape shape;  // shape of one sample
+  int index = 0;           // index among all units
 
   static constexpr int kSegments = 3;
 
@@ -58,8 +58,8 @@ struct ResNetUnit {
   }
 };
 
-// By unit: 1 x 1, 3 x 3 with the block's stride, 1 x 1, and where the block changes the shape, the
-// 1 x 1 that takes its input there.
+// The units of a block: 1 x 1, 3 x 3 with the block's stride, 1 x 1, and where the block changes
+// the shape, the 1 x 1 that converts the block's input.
 struct ResNetBlock {
   static constexpr int kNone = -1;
 
@@ -71,8 +71,8 @@ struct ResNetBlock {
   [[nodiscard]] bool has_downsample() const { return downsample != kNone; }
 };
 
-// What the layers of a ResNet are, in the order of registration, which is torchvision's (v1.5: the
-// stride lies in the 3 x 3).
+// The layers of a ResNet, in the order of registration, which is torchvision's (v1.5: the stride
+// lies in the 3 x 3).
 class ResNetPlan {
  public:
   explicit ResNetPlan(const ResNetSizes& sizes);
@@ -85,8 +85,8 @@ class ResNetPlan {
   [[nodiscard]] const std::vector<ResNetBlock>& blocks() const { return blocks_; }
   [[nodiscard]] std::int64_t stages() const { return stages_; }
 
-  // Behind the stem, in front of the head, and the head. The weight and bias of the head, fc, are
-  // the last segments.
+  // The pool behind the stem, the pool in front of the head, and the head. The weight and bias of
+  // the head, fc, are the last segments.
   [[nodiscard]] MaxPoolShape max_pool(std::int64_t samples) const;
   [[nodiscard]] AveragePoolShape average_pool(std::int64_t samples) const;
   [[nodiscard]] LinearShape head(std::int64_t samples) const;
@@ -96,7 +96,7 @@ class ResNetPlan {
   [[nodiscard]] int head_bias() const { return head_weight() + 1; }
 
  private:
-  // Where the next unit's input comes from.
+  // The size and channels of the next unit's input.
   struct Cursor {
     std::int64_t size = 0;  // height and width
     std::int64_t channels = 0;

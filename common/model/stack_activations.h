@@ -11,9 +11,9 @@
 
 namespace tandem {
 
-// Outputs of every layer, and two gradient buffers that take turns: once a layer's input gradient
-// is made, its output gradient is free, as it is with torch's caching allocator. In bf16 all of
-// these are, with the copies that this takes at the ends.
+// The outputs of every layer, and two gradient buffers that take turns: once a layer's input
+// gradient is made, its output gradient is free, as with torch's caching allocator. In bf16 all
+// these tensors are bf16, with copies at the fp32 ends.
 class StackActivations final : public Activations {
  public:
   StackActivations(Device& device, const std::vector<LinearLayer>& layers,
@@ -24,9 +24,9 @@ class StackActivations final : public Activations {
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] AnySpan output_of(std::size_t layer) const;
-  [[nodiscard]] AnySpan gradient_of(std::size_t layer) const;  // of the layer's output
+  [[nodiscard]] AnySpan gradient_of(std::size_t layer) const;  // gradient of the layer's output
 
-  // Null where the layers compute on the parameters themselves.
+  // The copies at the ends; null where the layers compute on the parameters themselves.
   [[nodiscard]] CastCopies* copies() { return copies_ ? &*copies_ : nullptr; }
 
  private:
@@ -34,7 +34,7 @@ class StackActivations final : public Activations {
 
   const std::int64_t rows_;
   const DType type_;
-  std::vector<std::int64_t> widths_;  // of the outputs
+  std::vector<std::int64_t> widths_;  // widths of the outputs
   std::vector<std::unique_ptr<Buffer>> outputs_;
   std::array<std::unique_ptr<Buffer>, 2> gradients_;
   std::optional<CastCopies> copies_;

@@ -53,7 +53,7 @@ double worst_of(const TensorValues& reference, const TensorValues& other,
   for (std::size_t i = 0; i < reference.size(); ++i) {
     TANDEM_CHECK(reference[i].size() == other[i].size(), "tensors of {} and {} elements",
                  reference[i].size(), other[i].size());
-    // A comparison with NaN would hold nothing against it.
+    // Comparisons with NaN are false, so that a NaN would pass unnoticed.
     for (const Tensor* tensor : {&reference[i], &other[i]}) {
       if (!std::ranges::all_of(*tensor, [](float v) { return std::isfinite(v); })) return HUGE_VAL;
     }

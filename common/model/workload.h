@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model that is given by its sizes and its compute alone: what a workload file holds.
-// WORKLOADS.md documents the file, workload_file.h reads and writes it, replay.h runs it.
+// A model that is given by its sizes and its compute alone: the content of a workload file.
+// WORKLOADS.md documents the file, workload_file.h reads and writes the file, replay.h runs the
+// workload.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,15 @@ namespace tandem {
 // Square products of `width` columns: rows (rows, width) times a matrix (width, width).
 struct CalibratedProducts {
   std::int64_t width = 0;
-  std::vector<std::int64_t> rows{};  // of all the pass's products together, by batch measured
+  std::vector<std::int64_t> rows{};  // rows of all the pass's products together, by measured batch
 };
 
-// Forward or backward of a layer.
+// The forward or backward pass of a layer.
 struct LayerPass {
   std::int64_t operations = 0;                   // dispatched per step, whatever the batch
   std::optional<double> flops{};                 // per sample
-  std::vector<double> seconds{};                 // by batch measured; empty: not measured
-  std::optional<CalibratedProducts> products{};  // what takes these seconds here
+  std::vector<double> seconds{};                 // by measured batch; empty: not measured
+  std::optional<CalibratedProducts> products{};  // products that take these seconds on this machine
 };
 
 struct WorkloadLayer {
@@ -33,14 +34,14 @@ struct WorkloadLayer {
   LayerPass forward{};
   LayerPass backward{};
   std::int64_t activation_bytes = 0;  // kept from forward to backward, per sample
-  std::int64_t calls = 0;             // that forward dispatches from Python
+  std::int64_t calls = 0;             // calls that forward dispatches from Python
 };
 
 struct WorkloadTensor {
   std::string name;
   Shape shape;
-  std::size_t layer = 0;       // whose backward makes its gradient
-  std::size_t registered = 0;  // its place among the module's parameters
+  std::size_t layer = 0;       // layer whose backward makes the tensor's gradient
+  std::size_t registered = 0;  // the tensor's place among the module's parameters
 };
 
 struct WorkloadBuffer {
@@ -48,27 +49,27 @@ struct WorkloadBuffer {
   Shape shape;
 };
 
-// Under which the passes were timed.
+// The conditions under which the passes were timed.
 struct WorkloadTiming {
   std::string precision;
-  std::string device;                   // what it was measured on, for people
+  std::string device;                   // device of the measurement, for people
   std::vector<std::int64_t> batches{};  // ascending
 };
 
 struct Workload {
   std::string name;
-  std::string origin{};  // where it comes from, for people
+  std::string origin{};  // origin of the workload, for people
   int modules = 1;
   std::int64_t input_width = 0;
   std::int64_t input_classes = 0;  // 0: continuous
   std::int64_t output_width = 0;
   Objective objective{};
-  std::optional<WorkloadTiming> timing{};  // none: passes are given by their FLOPs
+  std::optional<WorkloadTiming> timing{};  // unset: passes are given by their FLOPs
   std::vector<WorkloadTensor> tensors{};   // in the order in which their gradients become ready
   std::vector<WorkloadBuffer> buffers{};
   std::vector<WorkloadLayer> layers{};  // in the order of forward; backward is the reverse
 
-  // Whether its seconds have products that take them.
+  // Whether every measured pass has products that take the pass's seconds.
   [[nodiscard]] bool is_calibrated() const;
 };
 

@@ -17,14 +17,14 @@ namespace {
 // Bounds that keep products of a batch with a width, and sums over layers, within 64 bits.
 constexpr std::int64_t kWidest = std::int64_t{1} << 30;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
-constexpr std::int64_t kMostOperations = 1'000'000;  // calls included: seconds to dispatch
-// Of a sample: backward through all of a model of 2e10 parameters, which 150 GB hold, on 8192
-// tokens.
+constexpr std::int64_t kMostOperations = 1'000'000;  // includes calls: takes seconds to dispatch
+// The limit per sample: backward through all of a model of 2e10 parameters, which 150 GB hold, on
+// 8192 tokens.
 constexpr double kMostFlops = 1e15;
-constexpr double kLongest = 600;  // seconds: a launch of a sweep has no more
-constexpr std::int64_t kMostRows = kMostOperations * 8192;  // as many products of a replay
+constexpr double kLongest = 600;  // seconds: a launch of a sweep takes no longer
+constexpr std::int64_t kMostRows = kMostOperations * 8192;  // rows of that many products
 constexpr double kMostProductFlops = 3e18;  // 600 s at twice the speed of the fastest GPU
-constexpr int kMostClasses = 1 << 24;       // floats hold ids below it exactly
+constexpr int kMostClasses = 1 << 24;       // floats hold smaller ids exactly
 
 std::vector<JsonCursor> elements_of(const JsonCursor& list) {
   std::vector<JsonCursor> elements = list.elements();
@@ -196,7 +196,8 @@ std::size_t layer_of(const JsonCursor& json, const LayerNames& names) {
   return found->second;
 }
 
-// Where the file says nothing, parameters are registered in the order of forward.
+// Checks that the tensors have distinct places; without places in the file, parameters are
+// registered in the order of forward.
 void check_registered(const JsonCursor& list, const Workload& workload, std::size_t given) {
   if (given != 0 && given != workload.tensors.size()) {
     list.complain("some tensors have a key 'registered' and some have none: give all or none");
@@ -275,7 +276,8 @@ Workload parse_workload(std::string_view text, const std::string& source) {
   if (json.is_object() && !json.contains("tandem_workload")) {
     document.complain("key 'tandem_workload' is missing: it is no workload file");
   }
-  if (json.is_object()) check_version(document);  // before keys that only a newer one knows
+  // The version comes first, as only a newer version may know some keys.
+  if (json.is_object()) check_version(document);
   document.allow({"tandem_workload", "name", "origin", "modules", "input", "output", "measured",
                   "tensors", "buffers", "layers"});
   Workload workload;

@@ -8,15 +8,15 @@
 
 namespace tandem {
 
-// Version of the format that is written; those up to it are read.
+// Version of the format that is written; this version and earlier ones are read.
 inline constexpr int kWorkloadVersion = 1;
 
-// A workload from the text of its file (WORKLOADS.md). Anything that is missing, unknown, of
+// A workload from the text of its file (WORKLOADS.md). Any value that is missing, unknown, of
 // another type, out of range or at odds with the rest is a usage error of one line, which begins
 // with `source` and names the place in the document.
 [[nodiscard]] Workload parse_workload(std::string_view text, const std::string& source);
 
-// The text that parse_workload makes the same workload from.
+// The text from which parse_workload makes the same workload.
 [[nodiscard]] std::string to_text(const Workload& workload);
 
 }  // namespace tandem

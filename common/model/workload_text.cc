@@ -38,7 +38,7 @@ Json ends_of(const Workload& workload) {
   return Json{{"input", input}, {"output", output}};
 }
 
-// A list with an element a line: people read it, and see what two files differ in.
+// A list with one element per line, so that people can read the file and compare two files.
 std::string lines_of(const Json& list) {
   std::string text = "[";
   for (const Json& element : list) {

@@ -30,8 +30,8 @@ Widths uniform(std::int64_t layers, std::int64_t width) {
   return Widths(static_cast<std::size_t>(layers) + 1, width);
 }
 
-// Four that differ in shape, and a family of one shape, four layers of W x W, in steps of about the
-// square root of 10.
+// Four models that differ in shape, and a family of one shape, four layers of W x W, in steps of
+// about the square root of 10.
 const std::vector<NamedMlp>& named_mlps() {
   static const std::vector<NamedMlp> models{
       {"mlp-tiny", {128, 256, 256, 10}},
@@ -67,7 +67,7 @@ std::optional<std::int64_t> positive(std::string_view text) {
   return value && *value >= 1 ? value : std::nullopt;
 }
 
-// "4x1024" -> 4 layers of 1024 x 1024; nothing where the text is not that.
+// Parses "4x1024" as 4 layers of 1024 x 1024; nothing where the text has another form.
 std::optional<Widths> parse_uniform(std::string_view text) {
   const std::size_t cross = text.find('x');
   if (cross == std::string_view::npos) return std::nullopt;

@@ -12,8 +12,9 @@ namespace tandem {
 // All models that have a name of their own; METHODOLOGY.md has a table of them.
 [[nodiscard]] std::vector<std::string> model_names();
 
-// One of these; mlp:LxW (L layers of W x W, such as mlp:4x1024); or a GPT-2 of shorter samples
-// (gpt2_sizes.h, such as gpt2-124m:64). Anything else is a usage error that lists them.
+// One of these models; mlp:LxW (L layers of W x W, such as mlp:4x1024); or a GPT-2 of shorter
+// samples (gpt2_sizes.h, such as gpt2-124m:64). Any other name is a usage error that lists the
+// models.
 [[nodiscard]] std::unique_ptr<Model> make_model(const std::string& name);
 
 }  // namespace tandem

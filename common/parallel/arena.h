@@ -12,10 +12,10 @@ namespace tandem {
 struct Arena {
   std::unique_ptr<Buffer> buffer;
   Span<float> flat;
-  TensorList tensors;  // by segment
+  TensorList tensors;  // tensors by segment
 };
 
-// From a Device, or collectively from a Communicator.
+// Allocates an arena from a Device, or collectively from a Communicator.
 template <class Allocator>
 [[nodiscard]] Arena make_arena(Allocator& allocator, const ParameterLayout& layout) {
   Arena arena;

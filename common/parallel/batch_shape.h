@@ -10,8 +10,8 @@
 
 namespace tandem {
 
-// The samples of `piece` as the model wants them, inputs and targets. `input_lengths` as in
-// BatchShape.
+// The shape of the samples of `piece`, inputs and targets, as the model wants samples.
+// `input_lengths` as in BatchShape.
 [[nodiscard]] BatchShape batch_shape(const Model& model, Piece piece,
                                      std::vector<std::int64_t> input_lengths = {});
 

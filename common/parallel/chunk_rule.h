@@ -19,12 +19,12 @@ struct Piece {
 // 3).
 [[nodiscard]] std::vector<Piece> chunk_batch(std::int64_t batch, int devices);
 
-// One rank's share where every rank loads its own: equal shares, in rank order. A usage error where
-// `ranks` does not divide `batch`: averaging over ranks is the full-batch gradient only then.
+// One rank's share where every rank loads its own share: equal shares, in rank order. A usage error
+// where `ranks` does not divide `batch`: averaging over ranks is the full-batch gradient only then.
 [[nodiscard]] Piece share_of_batch(std::int64_t batch, int rank, int ranks);
 
-// The same with torch's Join: the pieces of chunk_batch in rank order, and nothing for ranks beyond
-// them. Ranks' averages then weigh the same whatever their shares.
+// One rank's share with torch's Join: the pieces of chunk_batch in rank order, and nothing for
+// ranks beyond the pieces. Ranks' averages then weigh the same whatever their shares.
 [[nodiscard]] Piece uneven_share_of_batch(std::int64_t batch, int rank, int ranks);
 
 }  // namespace tandem

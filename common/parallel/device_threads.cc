@@ -21,7 +21,7 @@ void run_on_new_threads(const std::vector<Device*>& devices, const std::function
   Errors errors(devices.size());
   std::vector<std::thread> threads;
   threads.reserve(devices.size());
-  // A thread may not start (a limit of processes): those before it are joined all the same.
+  // A thread may fail to start (a limit of processes): the earlier threads are joined all the same.
   const auto not_started = capture_error([&] {
     for (std::size_t i = 0; i < devices.size(); ++i) {
       threads.emplace_back([&errors, &body, &devices, i] {
@@ -88,14 +88,14 @@ class DeviceThreads::Shared {
     }
   }
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   const std::function<void(int)>* body_ = nullptr;
   std::uint64_t round_ = 0;
   std::size_t busy_ = 0;
   bool closed_ = false;
   Errors errors_;
-  std::vector<std::thread> threads_;  // last: they use all of the above
+  std::vector<std::thread> threads_;  // last: the threads use all members above
 };
 
 DeviceThreads::DeviceThreads(const std::vector<Device*>& devices)

@@ -9,11 +9,12 @@
 
 namespace tandem {
 
-// Runs body(i) on a new thread per device, bound to it, and joins them all; nothing is kept. Then
-// throws the failure with the lowest index, if any: torch's parallel_apply.
+// Runs body(i) on a new thread per device, bound to the device, and joins all threads; nothing is
+// kept. Then throws the failure with the lowest index, if any, as torch's parallel_apply.
 void run_on_new_threads(const std::vector<Device*>& devices, const std::function<void(int)>& body);
 
-// A thread per device, bound to it, kept between calls and parked: torch's autograd threads.
+// A thread per device, bound to the device, kept between calls and parked, like torch's autograd
+// threads.
 class DeviceThreads {
  public:
   explicit DeviceThreads(const std::vector<Device*>& devices);
@@ -21,7 +22,8 @@ class DeviceThreads {
   DeviceThreads(const DeviceThreads&) = delete;
   DeviceThreads& operator=(const DeviceThreads&) = delete;
 
-  // Runs body(i) on each thread and returns when all have; failures as above. One caller at a time.
+  // Runs body(i) on each thread and returns when all have ended; failures as above. One caller at a
+  // time.
   void run(const std::function<void(int)>& body);
 
  private:

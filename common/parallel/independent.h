@@ -10,9 +10,9 @@
 
 namespace tandem {
 
-// A bound: every device of this process trains alone on its share of the batch, nobody
-// communicates. Threads of one process here; a rank that is a process is a Single of its share, and
-// the difference between the two is what the way of launching costs.
+// A bound: every device of this process trains alone on its share of the batch, without any
+// communication. The devices are threads of one process here; a rank that is a process is a Single
+// of its share, and the difference between the two is the cost of the launch model.
 //
 //   caller    run ----------------------------------- join
 //   thread i      input forward loss backward update      (on device i's stream)

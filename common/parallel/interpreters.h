@@ -10,16 +10,17 @@ namespace tandem {
 
 enum class InterpreterLock {
   kOff,  // an interpreter per thread
-  kOn,   // one that all threads of the process share, as Python's
+  kOn,   // one interpreter that all threads of the process share, as in Python
 };
 
 struct InterpreterOptions {
-  Nanoseconds dispatch_cost{0};  // of each call that PyTorch dispatches from Python; 0: no model
+  Nanoseconds dispatch_cost{0};  // per call that PyTorch dispatches from Python; 0: no model
   InterpreterLock lock = InterpreterLock::kOff;
 };
 
 // The modelled interpreters of one process: the calling thread's, and one per worker thread unless
-// they share the caller's. Used as threads are: fork() before the workers begin, join() after.
+// the workers share the caller's. Used as threads are: fork() before the workers begin, join()
+// after.
 class Interpreters {
  public:
   Interpreters(const InterpreterOptions& options, int workers);
@@ -27,18 +28,18 @@ class Interpreters {
   [[nodiscard]] Interpreter& caller() { return caller_; }
   [[nodiscard]] Interpreter& worker(int index);
 
-  // What the caller dispatched so far comes before anything that a worker dispatches.
+  // Orders the caller's calls so far before the workers' calls from here on.
   void fork();
 
-  // What the workers dispatched so far comes before anything that the caller dispatches.
+  // Orders the workers' calls so far before the caller's calls from here on.
   void join();
 
-  // All calls so far.
+  // The number of all calls so far.
   [[nodiscard]] std::int64_t calls() const;
 
  private:
   Interpreter caller_;
-  std::vector<std::unique_ptr<Interpreter>> workers_;  // empty: they share the caller's
+  std::vector<std::unique_ptr<Interpreter>> workers_;  // empty: workers share caller_
 };
 
 }  // namespace tandem

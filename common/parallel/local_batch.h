@@ -9,16 +9,16 @@
 
 namespace tandem {
 
-// A rank's own share of the global batch, as its own loader brings it, and where it lies on the
-// device. (What a DataParallel root holds is the whole batch, with nobody's share.)
+// A rank's own share of the global batch, as the rank's loader brings the share, and the share's
+// place on the device. (The root of a DataParallel holds the whole batch instead.)
 class LocalBatch {
  public:
-  // `share` of the global batch, of each sample what the model wants.
+  // Takes `share` of the global batch, in each sample the elements that the model wants.
   LocalBatch(Platform& platform, Device& device, const Model& model, Piece share,
              const TrainingOptions& options);
 
   // Enqueues the copy from host memory to the replica's device, a call per tensor; nothing where
-  // the batch starts there. From pageable memory it returns once the copy is done.
+  // the batch starts on the device. From pageable memory load() returns once the copy is done.
   void load(Replica& replica, Interpreter& interpreter);
 
   [[nodiscard]] std::int64_t count() const { return host_.count(); }

@@ -12,22 +12,23 @@
 
 namespace tandem {
 
-// A replica's operations, around each of which observers are told what it is and whose: an
-// operation on a layer's parameters, on narrow copies of them or on their gradients is the layer's,
-// by the parameters' name without its last part. All others are nobody's: attention, activations'
-// gradients, losses, and an optimizer's on all parameters at once.
+// A replica's operations. Around each operation observers are told its name and layer: an operation
+// on a layer's parameters, on narrow copies of them or on their gradients belongs to the layer, by
+// the parameters' name without its last part. All other operations belong to no layer: attention,
+// activations' gradients, losses, and an optimizer's on all parameters at once.
 class ObservedOperations final : public EachOperationHandedOn<ObservedOperations> {
  public:
   struct Parameters {
     const ParameterLayout& layout;
-    const ConstTensorList& tensors;  // by segment
+    const ConstTensorList& tensors;  // tensors by segment
   };
 
-  // All outlive this.
+  // All arguments must outlive this object.
   ObservedOperations(Operations& operations, Device& device, const Parameters& parameters,
                      const std::vector<WorkObserver*>& observers);
 
-  // Where backward makes gradients from now on, by segment: they move when buckets are rebuilt.
+  // Sets where backward makes gradients from now on, by segment: gradients move when buckets are
+  // rebuilt.
   void set_gradients(const TensorList& gradients);
 
   template <class Op>
@@ -39,7 +40,7 @@ class ObservedOperations final : public EachOperationHandedOn<ObservedOperations
   }
 
  private:
-  // The parameter, its copy or its gradient.
+  // The parameter of an operation, the parameter's copy or its gradient; null where there is none.
   template <class Op>
   static const void* parameter_of(const Op& /*op*/) {
     return nullptr;
@@ -59,16 +60,16 @@ class ObservedOperations final : public EachOperationHandedOn<ObservedOperations
 
   template <class Op>
   void note(const Op& /*op*/) {}
-  // A narrow copy is as much its layer's as the parameter.
+  // Notes a narrow copy, which belongs to its parameter's layer.
   void note(const Convert& op);
 
   [[nodiscard]] std::string_view layer_of(const void* parameter) const;
 
   Device& device_;
   const std::vector<WorkObserver*>& observers_;
-  std::vector<std::string> layers_;               // by segment
-  std::map<const void*, std::size_t> segments_;   // of parameters and their copies
-  std::map<const void*, std::size_t> gradients_;  // the same of gradients
+  std::vector<std::string> layers_;               // layers by segment
+  std::map<const void*, std::size_t> segments_;   // segments of parameters and their copies
+  std::map<const void*, std::size_t> gradients_;  // segments of gradients
 };
 
 }  // namespace tandem

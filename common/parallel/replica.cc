@@ -8,7 +8,7 @@
 namespace tandem {
 namespace {
 
-// Tells of each gradient before the sink may hand it on.
+// Tells observers of each gradient before the sink may hand the gradient on.
 class ObservedGradients final : public GradientSink {
  public:
   struct Where {
@@ -71,8 +71,8 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
       timer_(device, options.phases),
       stream_(device.make_stream(StreamPriority::kNormal)) {}
 
-// Zeros are an input to every model, as they are class 0. They lie where the weights will, so that
-// the device's high-water mark is that of training.
+// Zeros are valid input to every model, also as class 0. The zeros lie in the weights' memory, so
+// that the device's high-water mark is that of training.
 void Replica::rehearse(const TensorList& gradients) {
   if (device_.id().backend != Backend::kCuda) return;
   const std::int64_t count = batch_ * model_.input_width();

@@ -12,14 +12,14 @@
 
 namespace tandem {
 
-// One device's copy of the model: weights, activations for its share of the batch, and the means to
-// compute on them. Knows no other device.
+// One device's copy of the model: weights, activations for the copy's share of the batch, and the
+// means to compute. Knows no other device.
 class Replica {
  public:
-  // For `batch` samples; of the options, those of phases and precision are its own.
+  // Makes a replica for `batch` samples; uses only the options of phases and precision.
   Replica(Device& device, const Model& model, std::int64_t batch, const TrainingOptions& options);
 
-  // On parameters that lie elsewhere on the device, in memory of a communicator's.
+  // Makes a replica on parameters that lie elsewhere on the device, in memory of a communicator.
   Replica(Device& device, const Model& model, std::int64_t batch, const TrainingOptions& options,
           Arena parameters);
 
@@ -28,7 +28,7 @@ class Replica {
   [[nodiscard]] Operations& operations() {
     return observed_ ? static_cast<Operations&>(*observed_) : *operations_;
   }
-  // Operations::means().
+  // The result of Operations::means().
   [[nodiscard]] std::map<std::string, std::string> means() const { return operations_->means(); }
   [[nodiscard]] PhaseTimer& timer() { return timer_; }
   [[nodiscard]] const Arena& parameters() const { return parameters_; }
@@ -37,17 +37,20 @@ class Replica {
   [[nodiscard]] Span<float> output() { return activations_->output(); }
   [[nodiscard]] Span<float> output_gradient() { return activations_->output_gradient(); }
 
-  // Before weights are there. On GPUs, a forward and a backward on zeros, waited for: libraries
-  // load their kernels and choose algorithms, and operations take scratch memory, when they first
-  // meet a shape; each may wait for what runs on the GPUs, and so for ever behind a collective that
-  // waits for a peer's launch. Leaves parameters, buffers and `gradients` zero, and is no step to
-  // timers, observers and interpreters. On the host it does nothing.
+  // Call before the replica has weights. On GPUs, runs a forward and a backward on zeros and waits
+  // for both: libraries load their kernels and choose algorithms, and operations take scratch
+  // memory, when a shape first occurs; each such call may wait for all work on the GPUs, and so for
+  // ever behind a collective that waits for a peer's launch. Leaves parameters, buffers and
+  // `gradients` zero, and is no step to timers, observers and interpreters. On the host it does
+  // nothing.
   void rehearse(const TensorList& gradients);
 
-  // Enqueues. `input` stays until backward is done; `interpreter` is the calling thread's.
+  // The calls below enqueue. `input` must stay until backward is done; `interpreter` is the calling
+  // thread's.
   void initialise(std::uint64_t seed, Distribution distribution);
   void forward(Span<const float> input, Interpreter& interpreter);
-  // The model's objective for the output and `targets`, and its gradient; `loss` is one element.
+  // Enqueues the model's objective for the output and `targets`, and its gradient; `loss` is one
+  // element.
   void compute_loss(Span<const float> targets, Span<float> loss, Interpreter& interpreter);
   void backward(Span<const float> input, const TensorList& gradients, GradientSink& sink);
 
@@ -63,12 +66,12 @@ class Replica {
   const std::unique_ptr<Operations> operations_;
   const Arena parameters_;
   const ConstTensorList weights_;
-  const std::unique_ptr<ObservedOperations> observed_;  // where somebody observes work
+  const std::unique_ptr<ObservedOperations> observed_;  // set where an observer watches work
   const Arena buffers_;
   ModuleState state_;
   const std::unique_ptr<Activations> activations_;
   PhaseTimer timer_;
-  const std::unique_ptr<Stream> stream_;  // last: ends its work before what it works on goes
+  const std::unique_ptr<Stream> stream_;  // last: ends its work before the operands go
 };
 
 }  // namespace tandem

@@ -33,8 +33,8 @@ struct Scatter::Side {
   const Piece piece;
   std::vector<std::unique_ptr<Buffer>> buffers;  // per tensor; null where the piece is a view
   std::vector<Span<const float>> views;          // per tensor
-  const std::unique_ptr<Event> arrived;          // copies: the pieces are in
-  const std::unique_ptr<Event> free;             // compute: they are read
+  const std::unique_ptr<Event> arrived;          // on copies: the pieces have arrived
+  const std::unique_ptr<Event> free;             // on compute: the pieces have been read
   const std::unique_ptr<Stream> copies;          // last: ends its work before the buffers go
 };
 
@@ -46,7 +46,7 @@ Scatter::Scatter(const std::vector<Replica*>& replicas, const std::vector<Piece>
   }
 }
 
-// No piece goes while a copy into it is under way.
+// No piece may be destroyed while a copy into the piece is under way.
 Scatter::~Scatter() { synchronize(); }
 
 void Scatter::synchronize() {
@@ -67,7 +67,7 @@ void Scatter::enqueue(Interpreter& caller) {
 }
 
 void Scatter::copy_from_host(Side& side, Interpreter& caller) {
-  side.copies->wait(*side.free);  // of the step before
+  side.copies->wait(*side.free);  // released by the preceding step
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     dispatch(caller, *side.copies);
     side.replica.timer().copy(*side.copies, side.buffers[i]->as<float>(),
@@ -81,7 +81,7 @@ void Scatter::copy_from_host(Side& side, Interpreter& caller) {
 void Scatter::pull_from_device(Side& side, Interpreter& caller) {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     dispatch(caller, side.replica.stream());
-    if (!side.buffers[i]) continue;  // a view of what is already here
+    if (!side.buffers[i]) continue;  // a view of a piece already on this device
     side.replica.timer().copy(side.replica.stream(), side.buffers[i]->as<float>(),
                               rows(tensors_[i].whole, side.piece, tensors_[i].width));
   }

@@ -17,15 +17,15 @@ struct BatchTensor {
   std::int64_t width = 0;  // elements per sample
 };
 
-// Pieces of some tensors to the replicas' devices.
+// The transfer of pieces of some tensors to the replicas' devices.
 //
-// From host memory each device copies its piece on a copy stream of its own, and its compute stream
-// waits for that; from pageable memory the caller waits for each copy as well, which is how such
-// copies behave. From a device's memory every replica pulls its piece on its compute stream, and
-// the one on that device only views it.
+// From host memory each device copies its piece on a separate copy stream, and the device's compute
+// stream waits for this copy; from pageable memory the caller waits for each copy as well, as such
+// copies do. From a device's memory every replica pulls its piece on its compute stream, and the
+// replica on that device only views its piece.
 class Scatter {
  public:
-  // `pieces[i]` is replica i's. All outlive this.
+  // `pieces[i]` belongs to replica i. All arguments must outlive this object.
   Scatter(const std::vector<Replica*>& replicas, const std::vector<Piece>& pieces,
           const std::vector<BatchTensor>& tensors, InputPlace place);
   ~Scatter();
@@ -38,14 +38,15 @@ class Scatter {
   // Replica i's piece of a tensor, in the order of construction.
   [[nodiscard]] Span<const float> piece(int replica, int tensor) const;
 
-  // Waits for the copy streams, whatever fails on them.
+  // Waits for the copy streams, even where one of them has failed.
   void synchronize();
 
-  // Replica i's stream has read its pieces by here: the next step may overwrite them.
+  // Notes that replica i's stream has read its pieces by here: the next step may overwrite the
+  // pieces.
   void release(int replica);
 
  private:
-  struct Side;  // what one replica has
+  struct Side;  // the pieces and streams of one replica
 
   void copy_from_host(Side& side, Interpreter& caller);
   void pull_from_device(Side& side, Interpreter& caller);

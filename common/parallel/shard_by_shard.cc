@@ -23,7 +23,7 @@ struct ShardByShard::Shard {
   LocalBatch batch;
   const std::unique_ptr<Buffer> loss;
   const Arena gradients;
-  Replica replica;  // last: its stream works on all of the above
+  Replica replica;  // last: its stream works on all members above
 };
 
 namespace {
@@ -63,7 +63,8 @@ void ShardByShard::step() {
   stream.synchronize();
 }
 
-// The first shard's stream waits for each shard's own, and has what that reads ready before.
+// Adds a shard's gradient to the sum. The first shard's stream waits for the shard's own stream,
+// and is synchronised before the shard's stream reads the weights.
 void ShardByShard::add(Shard& shard) {
   Stream& stream = first().replica.stream();
   Stream& own = shard.replica.stream();

@@ -16,13 +16,13 @@
 
 namespace tandem {
 
-// One device that takes the shards of a batch in turn, each with the weights that all begin the
-// step with, and averages their gradients by samples: what strategies come to where samples of a
-// shard depend on one another, as in batch normalisation. A reference, not something to be timed:
-// it has no phases, waits within the step, and a dispatch costs nothing.
+// One device that takes the shards of a batch in turn, each with the weights at the beginning of
+// the step, and averages the shards' gradients by samples: the result of strategies where samples
+// of a shard depend on one another, as in batch normalisation. A reference, not to be timed: it has
+// no phases, waits within the step, and a dispatch costs nothing.
 class ShardByShard final : public Strategy {
  public:
-  // `shards`: pieces of the global batch, at least one. All that is named outlives this.
+  // `shards`: pieces of the global batch, at least one. All arguments must outlive this object.
   ShardByShard(Platform& platform, Device& device, const Model& model,
                const std::vector<Piece>& shards, const TrainingOptions& options);
   ~ShardByShard() override;
@@ -37,7 +37,7 @@ class ShardByShard final : public Strategy {
   // The first shard's buffers and plain attributes.
   [[nodiscard]] const ModuleState& module();
 
-  // The next step begins with these weights, per segment; what the optimizer remembers stays.
+  // The next step begins with these weights, per segment; the optimizer keeps its state.
   void load(const TensorValues& weights);
 
  private:
@@ -49,7 +49,7 @@ class ShardByShard final : public Strategy {
   Interpreter interpreter_;
   const Arena sum_;
   const std::unique_ptr<Optimizer> optimizer_;
-  std::vector<std::unique_ptr<Shard>> shards_;  // last: their streams work on all of the above
+  std::vector<std::unique_ptr<Shard>> shards_;  // last: the shards use all members above
 };
 
 }  // namespace tandem

@@ -11,16 +11,16 @@
 
 namespace tandem {
 
-// One device, no wrapper: the baseline of every speed-up. With a share of the global batch it is
-// also one rank of `independent`, which is N of these without any communication.
+// One device, no wrapper: the baseline of every speed-up. With a share of the global batch a Single
+// is also one rank of `independent`, which is N such ranks without any communication.
 class Single final : public Strategy {
  public:
   // Trains on `share` of the global batch, on `device`.
   Single(Platform& platform, Device& device, const Model& model, Piece share,
          const TrainingOptions& options);
 
-  // The same on the interpreter of the thread that calls step(), which others may share. It
-  // outlives this.
+  // Does the same on the interpreter of the thread that calls step(); others may share this
+  // interpreter, which must outlive this object.
   Single(Platform& platform, Device& device, const Model& model, Piece share,
          const TrainingOptions& options, Interpreter& interpreter);
 
@@ -34,7 +34,7 @@ class Single final : public Strategy {
   }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreter_.calls(); }
 
-  // Its buffers and plain attributes.
+  // The module's buffers and plain attributes.
   [[nodiscard]] const ModuleState& module() { return replica_.state(); }
 
  private:
@@ -47,7 +47,7 @@ class Single final : public Strategy {
   const std::unique_ptr<Buffer> loss_;
   const Arena gradients_;
   const std::unique_ptr<Optimizer> optimizer_;
-  Replica replica_;  // behind all that its stream works on: it ends before that goes
+  Replica replica_;  // last: its stream ends before the members above are destroyed
   StepGraph graph_;
 };
 

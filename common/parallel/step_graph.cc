@@ -46,7 +46,7 @@ void StepGraph::check() const {
                 "its part would be left out; use --comm=nccl");
 }
 
-// A replay may be in flight.
+// Waits, since a replay may be in flight.
 StepGraph::~StepGraph() {
   if (graph_) static_cast<void>(capture_error([this] { replica_.stream().synchronize(); }));
 }

@@ -19,7 +19,7 @@ struct DeviceTimes {
 
 struct DeviceCollectives {
   int device = 0;
-  std::vector<CollectiveTimes> collectives{};  // in launch order
+  std::vector<CollectiveTimes> collectives{};  // collectives in launch order
 };
 
 // One way to train one model on several devices, seen from one process (or one rank that is a
@@ -36,37 +36,38 @@ class Strategy {
   // devices may still be at work. The next step may be enqueued at once.
   virtual void step() = 0;
 
-  // Waits for all of this process's streams and throws what went wrong on them.
+  // Waits for all of this process's streams and throws an error of any of them.
   virtual void synchronize() = 0;
 
-  // Of the copy that training goes on from, in device memory; synchronise first.
+  // The weights of the copy from which training goes on, in device memory; synchronise first.
   [[nodiscard]] virtual TensorList weights() = 0;
 
-  // Of the latest step, as the optimizer saw them; synchronise first.
+  // The gradients of the latest step, as the optimizer saw them; synchronise first.
   [[nodiscard]] virtual TensorList gradients() = 0;
 
-  // This process's devices over the steps since the last call; synchronise first. Empty times with
-  // phases off.
+  // The phase times of this process's devices over the steps since the last call; synchronise
+  // first. Empty times with phases off.
   [[nodiscard]] virtual std::vector<DeviceTimes> collect_phases() = 0;
 
-  // What PyTorch would warn of, each once.
+  // The warnings that PyTorch would give, each once.
   [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }
 
-  // Options that stand for whatever the devices have, by name, and what they came to; and what
-  // operations that there are several ways for are computed by.
+  // The values of options that depend on the devices, by name, and the implementations of
+  // operations that have several.
   [[nodiscard]] virtual std::map<std::string, std::string> settled_options() const { return {}; }
 
-  // Devices of this process that take part in a step.
+  // The number of this process's devices that take part in a step.
   [[nodiscard]] virtual int devices_used() const { return 1; }
 
-  // Calls that PyTorch would have dispatched from Python in this process, since construction.
+  // The number of calls that PyTorch would have dispatched from Python in this process, since
+  // construction.
   [[nodiscard]] virtual std::int64_t dispatches() const = 0;
 
   // The gradient collectives of this process's devices over the steps since the last call;
   // synchronise first. Empty where there are none, and with phases off.
   [[nodiscard]] virtual std::vector<DeviceCollectives> collect_collectives() { return {}; }
 
-  // Gradient buckets in launch order; empty where there are none.
+  // The sizes of gradient buckets in launch order; empty where there are no buckets.
   [[nodiscard]] virtual std::vector<Bytes> bucket_sizes() const { return {}; }
 };
 

@@ -12,10 +12,10 @@
 
 namespace tandem {
 
-// Where the batch lies when a step starts.
+// The place of the batch when a step starts.
 enum class InputPlace {
-  kHost,      // pinned: devices copy from it while others go on
-  kPageable,  // ordinary host memory: whoever copies from it waits for the copy
+  kHost,      // pinned host memory: devices copy while other work goes on
+  kPageable,  // ordinary host memory: the copying thread waits for the copy
   kDevice,
 };
 
@@ -25,22 +25,22 @@ enum class InputPlace {
 
 // How a rank's steps get to its device.
 enum class StepReplay {
-  kOff,  // each is enqueued anew
-  kOn,   // from the third on they are replays of it, as a CUDA graph: step_graph.h
+  kOff,  // each step is enqueued anew
+  kOn,   // from the third step on, replays of a CUDA graph: step_graph.h
 };
 
-// What every strategy of a comparison is given alike.
+// The options that every strategy of a comparison shares.
 struct TrainingOptions {
   std::int64_t global_batch = 0;  // samples per step over all devices
-  std::uint64_t seed = 1;         // of weights and data
+  std::uint64_t seed = 1;         // seed of weights and data
   Distribution distribution = Distribution::kUniform;
   OptimizerOptions optimizer{};
-  Precision precision = Precision::kFp32;  // that models compute in
+  Precision precision = Precision::kFp32;  // precision in which models compute
   InputPlace input = InputPlace::kHost;
   std::vector<std::int64_t> input_lengths{};  // as in BatchShape; empty: no padding
   PhaseOptions phases{};
   InterpreterOptions interpreter{};
-  StepReplay replay = StepReplay::kOff;  // of single, independent and ddp
+  StepReplay replay = StepReplay::kOff;  // for single, independent and ddp
 };
 
 }  // namespace tandem

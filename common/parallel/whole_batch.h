@@ -8,8 +8,9 @@
 
 namespace tandem {
 
-// The global batch as the training loop hands it to the wrapper, where a step finds it: in host
-// memory, or on a device - the inputs on the root's, the targets on that of the outputs.
+// The global batch as the training loop hands it to the wrapper, in the place where a step finds
+// the batch: host memory, or devices - the inputs on the root's, the targets on the outputs'
+// device.
 class WholeBatch {
  public:
   WholeBatch(Platform& platform, const Model& model, const TrainingOptions& options, Device& root,
@@ -20,8 +21,8 @@ class WholeBatch {
 
  private:
   const SyntheticBatch host_;
-  std::unique_ptr<Buffer> inputs_;   // on the root; null: they start on the host
-  std::unique_ptr<Buffer> targets_;  // on the output device; null: as above
+  std::unique_ptr<Buffer> inputs_;   // on the root; null: the inputs start on the host
+  std::unique_ptr<Buffer> targets_;  // on the output device; null: the targets start on the host
 };
 
 }  // namespace tandem
