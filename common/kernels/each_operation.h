@@ -13,10 +13,10 @@ concept ImageOperation = requires(ImageOperations& images, Stream& stream, const
   images.enqueue(stream, op);
 };
 
-// Operations that all come to one template of `Derived`, with a literal, "linear_forward" of
-// LinearForward:
+// Operations that are all passed to one template of `Derived`, with a literal name, such as
+// "linear_forward" for LinearForward:
 //   template <class Op> void take(Stream& stream, const Op& op, const char* name);
-// Those on images do as well where `Derived` offers them: images() then returns `this`.
+// Operations on images are taken too where `Derived` offers images(), which then returns `this`.
 template <class Derived>
 class EachOperation : public Operations, protected ImageOperations {
  public:

@@ -57,8 +57,8 @@ struct BatchNormForward {
   float momentum = 0.1F;
 };
 
-// What reaches y from two sides is added in y's type, and cut off where ReLU was off: g = dy +
-// dabove where y > 0, else 0 (without ReLU: everywhere). That is the residual's gradient as it is;
+// The gradients that reach y from two sides are added in y's type, and cut off where ReLU was off:
+// g = dy + dabove where y > 0, else 0 (without ReLU: everywhere). g is the residual's gradient;
 // dbias = sum of g, dgain = sum of g n, with n = (x - mean) rstd,
 // dx = gain rstd (g - dbias / rows - n dgain / rows).
 // The running statistics have no gradient.

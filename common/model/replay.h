@@ -18,8 +18,8 @@ struct LayerOperations {
 };
 
 // A workload as a model: its tensors, buffers, activations and ends are real, its layers are matrix
-// products on scratch memory (replay_plan.h). The function is simple, so that
-// every strategy's numbers can be compared with single's: with fixed patterns p of 1, 2 and 3,
+// products on scratch memory (replay_plan.h). The function is simple, so that every strategy's
+// numbers can be compared with single's: with fixed patterns p of 1, 2 and 3,
 //   output[b] = (p . input[b]) * z * p, where z = sum over tensors of p^T tensor p,
 // scaled by powers of two. Each parameter is read in forward, and each gradient, the scalar dz
 // times a pattern, is written in full by a separate operation, after the products of the

@@ -33,8 +33,8 @@ struct Scatter::Side {
   const Piece piece;
   std::vector<std::unique_ptr<Buffer>> buffers;  // per tensor; null where the piece is a view
   std::vector<Span<const float>> views;          // per tensor
-  const std::unique_ptr<Event> arrived;          // on copies: the pieces have arrived
-  const std::unique_ptr<Event> free;             // on compute: the pieces have been read
+  const std::unique_ptr<Event> arrived;          // recorded on copies: the pieces have arrived
+  const std::unique_ptr<Event> free;             // recorded on compute: the pieces have been read
   const std::unique_ptr<Stream> copies;          // last: ends its work before the buffers go
 };
 

@@ -18,7 +18,7 @@ struct StepFigures {
   Nanoseconds communication{0};  // when the device's collectives ran
   Nanoseconds exposed{0};        // communication while the device waited
   Nanoseconds in_line{0};    // communication on the compute stream while the device did not wait
-  Nanoseconds in_gaps{0};    // communication while the device did not wait nor run work
+  Nanoseconds in_gaps{0};    // other communication while the device neither waited nor worked
   Nanoseconds hand_over{0};  // waits before a collective began or after a collective ended
   Nanoseconds exposed_by_books{0};  // the device's phase exposed_comm
   Nanoseconds idle{0};              // the device's phase idle
@@ -71,7 +71,7 @@ struct Summary {
 // causes, and beside these what the launch measured untraced.
 [[nodiscard]] std::string to_text(const Trace& trace, const Summary& summary);
 
-// For programs: of each device means over its steps, in seconds.
+// A JSON text for programs: each device's means over its steps, in seconds.
 [[nodiscard]] std::string to_json(const Summary& summary);
 
 }  // namespace tandem::timeline

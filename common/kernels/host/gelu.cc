@@ -27,7 +27,7 @@ TANDEM_INTO_LOOPS T gelu_of(T before) {
   return T(x / (1 + complement(at_most(kBound, x))));
 }
 
-// With s the logistic function of 2 u: (x s)' = s + x s (1 - s) 2 u'.
+// The slope, with s the logistic function of 2 u: (x s)' = s + x s (1 - s) 2 u'.
 template <class T>
 TANDEM_INTO_LOOPS T slope_times(T before, T dy) {
   const float x = at_most(kBound, at_least(-kBound, static_cast<float>(before)));

@@ -152,8 +152,8 @@ class HostStream final : public Stream {
   // completions only.
   bool closed_ = false;
   std::shared_ptr<const Failure> failure_;
-  ModelledTime
-      end_;  // of the work so far: kept always with a link, else where a duration is modelled
+  // The end of the work so far: kept always with a link, else where a duration is modelled.
+  ModelledTime end_;
   std::mt19937_64 delays_;
   std::optional<WorkAccount> account_;  // while an account is open
   std::optional<TaskLog> log_;          // while a log is open

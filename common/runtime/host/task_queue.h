@@ -27,7 +27,7 @@ class TaskQueue {
   TaskQueue(const TaskQueue&) = delete;
   TaskQueue& operator=(const TaskQueue&) = delete;
 
-  // For callers: adds a task and wakes the worker where the worker is parked.
+  // Callers only: adds a task and wakes the worker where the worker is parked.
   template <class Function>
   void push(Function&& function) {
     Node& node = unused();
@@ -35,30 +35,30 @@ class TaskQueue {
     append(node);
   }
 
-  // For callers: the number of tasks pushed, modulo a large power of two.
+  // Callers only: the number of tasks pushed, modulo a large power of two.
   [[nodiscard]] std::uint32_t pushed() const {
     return announced_.load(std::memory_order_relaxed) / kOne;
   }
 
-  // For callers: whether all tasks have noted that they are carried out; the tasks' writes are then
-  // visible.
+  // Callers only: whether all tasks have noted that they are carried out; the tasks' writes are
+  // then visible.
   [[nodiscard]] bool is_carried_out() const {
     return carried_out_.load(std::memory_order_acquire) == pushed();
   }
 
-  // For the worker: waits, parked, for the next task, and runs the task.
+  // The worker only: waits, parked, for the next task, and runs the task.
   void run_next();
 
-  // For the worker, in a task: whether the task was not there yet when the preceding task had
+  // The worker only, in a task: whether the task was not there yet when the preceding task had
   // ended.
   [[nodiscard]] bool was_awaited() const { return was_awaited_; }
 
-  // For the worker, in a task: whether the next task is there already.
+  // The worker only, in a task: whether the next task is there already.
   [[nodiscard]] bool has_next() const {
     return announced_.load(std::memory_order_relaxed) / kOne != taken_;
   }
 
-  // For the worker: called once in each task, perhaps before the task ends.
+  // The worker only: called once in each task, perhaps before the task ends.
   void note_carried_out() {
     const std::uint32_t count = carried_out_.load(std::memory_order_relaxed) + 1;
     carried_out_.store(count % kCounts, std::memory_order_release);
