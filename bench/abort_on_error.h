@@ -8,10 +8,11 @@
 
 namespace tandem::bench {
 
-// Runs `body`. Where it throws, this rank's words are kept first, then `abort()` ends its
-// communicators: the other ranks end soon, and so do this rank's own streams, which would else wait
-// for them until the deadline. Called inside what owns the streams: as these go they finish what is
-// queued, and by then the others may have ended the job.
+// Runs `body`. Where `body` throws, this rank's last words are kept first, then `abort()` ends this
+// rank's communicators: the other ranks end soon, and so do this rank's own streams, which would
+// else wait for the other ranks until the deadline. To be called inside the object that owns the
+// streams: streams finish queued work as they are destroyed, and by then the other ranks may have
+// ended the job.
 template <class Abort, class Body>
 auto aborting_on_error(const Farewell& farewell, Abort&& abort, Body&& body) {
   try {

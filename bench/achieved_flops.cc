@@ -39,7 +39,7 @@ std::optional<std::string> precision_warning(Backend backend, Precision precisio
 void report_flops(const Place& place, const StepOptions& options, const Model& model,
                   const Measurement& measured) {
   if (place.communicator->rank() != 0 || measured.peak_gflops == 0) return;
-  if (model.flops_per_sample() == 0) return;  // unknown
+  if (model.flops_per_sample() == 0) return;  // the model's FLOPs are unknown
   const double achieved = achieved_gflops(options, model, measured);
   std::cerr << fmt::format(
       "{:.4g} GFLOP/s per device, {:.1f} % of a {} peak of {:.4g} GFLOP/s ({})\n", achieved,

@@ -13,19 +13,21 @@
 
 namespace tandem::bench {
 
-// Per device, in GFLOP/s: those of the model's matrix products for the global batch, over the mean
-// step and the number of devices.
+// The GFLOP/s of one device: the FLOPs of the model's matrix products for the global batch, over
+// the mean step and the number of devices.
 [[nodiscard]] double achieved_gflops(const StepOptions& options, const Model& model,
                                      const Measurement& measured);
 
-// In GFLOP/s, the peak that the options give or ask for; 0 where they do neither. Measured on the
-// first device while the others wait. Collective.
+// The peak in GFLOP/s that the options give or ask for; 0 where the options do neither. The first
+// device is measured while the others wait. Collective.
 [[nodiscard]] double find_peak(Place& place, const StepOptions& options);
 
-// What the reader of figures in this precision has to know about this machine, if anything.
+// What the reader of figures in this precision has to know about this machine; empty where the
+// figures need no warning.
 [[nodiscard]] std::optional<std::string> precision_warning(Backend backend, Precision precision);
 
-// Where the peak is known, a line on rank 0's stderr that holds the one against the other.
+// Where the peak is known, writes a line to rank 0's stderr that holds the achieved FLOP/s against
+// the peak.
 void report_flops(const Place& place, const StepOptions& options, const Model& model,
                   const Measurement& measured);
 

@@ -11,9 +11,9 @@ namespace {
 
 constexpr int kRounds = 51;
 
-using Round = std::vector<Passage>;  // by rank
+using Round = std::vector<Passage>;  // the passages of one barrier, by rank
 
-// How far a rank's clock is ahead of rank 0's: the truth lies within.
+// How far a rank's clock is ahead of rank 0's clock: the true offset lies within the bounds.
 struct Bounds {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();

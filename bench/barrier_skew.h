@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // On several nodes no clock is common, so a sample is the slowest rank's own duration. A rank that
-// left the barrier before others then also counts its wait for those: by how much ranks leave a
-// barrier apart is estimated here, and told beside the samples.
+// left the barrier before other ranks then also counts its wait for the other ranks: the skew by
+// which ranks leave a barrier is estimated here, and told beside the samples.
 #pragma once
 
 #include <vector>
@@ -19,16 +19,16 @@ struct Passage {
 };
 
 struct BarrierSkew {
-  Seconds median{0};       // of the rounds: between the first and the last rank to leave
-  Seconds uncertainty{0};  // of that, either way: how well clocks could be compared
+  Seconds median{0};  // median over rounds of the time between the first and the last rank to leave
+  Seconds uncertainty{0};  // of the median, either way: how well clocks could be compared
 };
 
-// From rounds of passages by rank. Everybody enters before anybody leaves: each round thereby
-// bounds how far two clocks are apart, the tightest bounds of all rounds hold, and their middle is
-// taken.
+// The skew from rounds of passages by rank. Every rank enters before any rank leaves: each round
+// thereby bounds how far two clocks are apart, the tightest bounds of all rounds hold, and their
+// middle is taken.
 [[nodiscard]] BarrierSkew skew_of(const std::vector<std::vector<Passage>>& rounds);
 
-// Passes a few barriers. Collective; the same on all ranks.
+// Passes a few barriers. Collective; returns the same skew on all ranks.
 [[nodiscard]] BarrierSkew measure_barrier_skew(Communicator& ranks);
 
 }  // namespace tandem::bench

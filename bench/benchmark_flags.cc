@@ -25,9 +25,9 @@ constexpr std::array kUnits{Choice<benchmark::TimeUnit>{"ns", benchmark::kNanose
                             Choice<benchmark::TimeUnit>{"s", benchmark::kSecond}};
 
 struct Flag {
-  std::string text;   // all of it
+  std::string text;   // the whole flag, "--benchmark_filter=all"
   std::string name;   // "--benchmark_filter"
-  std::string value;  // empty where it has none
+  std::string value;  // empty where the flag has no value
 };
 
 Flag split(const std::string& text) {
@@ -36,13 +36,13 @@ Flag split(const std::string& text) {
   return {text, text.substr(0, equals), text.substr(equals + 1)};
 }
 
-// As the library reads it: a flag alone is on.
+// A flag without a value is on, as the library reads flags.
 bool is_on(const Flag& flag) {
   constexpr std::array<std::string_view, 6> kOff{"0", "n", "no", "f", "false", "off"};
   return std::ranges::find(kOff, flag.value) == kOff.end();
 }
 
-// Those that are on or off may stand alone; the library does not know the others without a value.
+// Flags that are on or off may stand alone; the library does not know other flags without a value.
 void check_has_value(const Flag& flag) {
   constexpr std::array<std::string_view, 5> kAlone{
       "--benchmark_list_tests", "--benchmark_enable_random_interleaving",
@@ -58,7 +58,8 @@ int repetitions_of(const Flag& flag) {
   fail(ErrorKind::kUsage, "'{}': use 1 or more repetitions", flag.text);
 }
 
-// mpirun gives its ranks a terminal whatever its own output is: only of one rank is that known.
+// mpirun gives its ranks a terminal whatever mpirun's own output is: only of one rank is a terminal
+// known to show the output.
 bool colors_by_itself(int ranks) { return ranks == 1 && ::isatty(STDOUT_FILENO) != 0; }
 
 void refuse_interleaving(const Flag& flag, int ranks) {
@@ -89,7 +90,7 @@ void refuse_interleaving(const Flag& flag, int ranks) {
        flag.text, program);
 }
 
-// Where output goes and how it looks; false for another flag.
+// Reads where output goes and how output looks; false for another flag.
 bool read_output(const Flag& flag, BenchmarkFlags& read) {
   if (flag.name == "--benchmark_format") {
     read.display = choose(flag.name.c_str(), flag.value, kFormats);
@@ -114,7 +115,7 @@ bool read_output(const Flag& flag, BenchmarkFlags& read) {
   return true;
 }
 
-// What is run; false for another flag.
+// Reads which benchmarks are run; false for another flag.
 bool read_selection(const Flag& flag, int ranks, BenchmarkFlags& read) {
   if (flag.name == "--benchmark_filter") {
     read.filter = NameFilter(flag.value);

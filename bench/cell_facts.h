@@ -9,8 +9,8 @@
 
 namespace tandem::bench {
 
-// What was measured and where, by name, for files that hold one cell: the cell's options, and
-// strategy, launch, model, batch, devices, backend and oversubscribed.
+// Names and values of what was measured and where, for files that hold one cell: the cell's
+// options, and strategy, launch, model, batch, devices, backend and oversubscribed.
 [[nodiscard]] std::map<std::string, std::string> cell_facts(const Place& place,
                                                             const StepOptions& options);
 

@@ -22,7 +22,8 @@ struct Choice {
   T value;
 };
 
-// The value that `text` names; else a usage error that lists what `flag` takes.
+// The value that `text` names; throws a usage error that lists what `flag` takes where there is
+// none.
 template <class T, std::size_t N>
 [[nodiscard]] T choose(const char* flag, const std::string& text,
                        const std::array<Choice<T>, N>& choices) {

@@ -27,7 +27,8 @@ void restart_in_clean_environment(char** argv) {
   std::fprintf(stderr, "ignored, as they would change what is measured:%s\n", ignored.c_str());
   kept.push_back(nullptr);
   execve(program_starter().c_str(), argv, kept.data());
-  // Not restarted: what they change shows in the record (the library's instruction set, the cores).
+  // Where the restart failed, the effects of the variables show in the record (the library's
+  // instruction set, the cores).
 }
 
 }  // namespace tandem::bench

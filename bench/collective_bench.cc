@@ -17,7 +17,7 @@
 namespace tandem::bench {
 namespace {
 
-// On the rank that reports; what is wrong with its flags is thrown on all.
+// Opens Google Benchmark on the rank that reports; an error in the flags is thrown on all ranks.
 std::unique_ptr<GoogleBenchmark> open_driver(const CollectiveOptions& options,
                                              Bootstrap& bootstrap) {
   std::unique_ptr<GoogleBenchmark> driver;
@@ -39,8 +39,8 @@ void introduce(const Place& place, const CollectiveOptions& options) {
                                options.wait == host::PeerWaits::kSpin ? "spin" : "park");
 }
 
-// What is wrong with a result, in words; empty: nothing. Peers that wait for a rank which gave up
-// end soon.
+// Runs the sweep and says what is wrong with a result; empty where every result is right. Peers
+// that wait for a rank which gave up end soon.
 std::string run_sweep(const Rank& rank, const CollectiveOptions& options,
                       const std::vector<int>& cores, GoogleBenchmark* driver) {
   return aborting_on_error(
@@ -48,7 +48,7 @@ std::string run_sweep(const Rank& rank, const CollectiveOptions& options,
       [&] { return CollectiveSweep(rank, options, cores).run(driver); });
 }
 
-// All ranks know what is wrong, and one says it.
+// All ranks know what is wrong, and rank 0 alone says so.
 int run_process(const CollectiveOptions& options, Bootstrap& bootstrap) {
   const auto driver = open_driver(options, bootstrap);
   const Place place = open_place(bootstrap, options.place);

@@ -15,11 +15,11 @@
 namespace tandem::bench {
 namespace {
 
-constexpr double kLeastShare = 0.001;  // of a step, that a phase is worth a row
+constexpr double kLeastShare = 0.001;  // of a step: a shorter phase has no row
 
-using TimeOf = std::function<double(const PhaseTimes&)>;  // in seconds, of all steps of a sample
+using TimeOf = std::function<double(const PhaseTimes&)>;  // seconds over all steps of a sample
 
-// By pair, in seconds per step.
+// Seconds per step, by pair.
 struct Blocks {
   std::vector<double> off;
   std::vector<double> on;

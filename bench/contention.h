@@ -11,44 +11,44 @@
 
 namespace tandem::bench {
 
-// Pairs of blocks of samples, one with communication and one without, taken in turn: on, off; off,
-// on; on, off; ...
+// Pairs of blocks of samples, one block with communication and one without, taken in turn: on, off;
+// off, on; on, off; ...
 struct ContentionPlan {
   int pairs = 30;
-  int samples = 3;  // of a block, that count
+  int samples = 3;  // samples of a block that count
 
   // Whether block `index` of the launch communicates.
   [[nodiscard]] static bool is_on(int index) { return index % 4 == 0 || index % 4 == 3; }
 };
 
-// Of one phase, or of several together; times per step, the mean of devices and pairs.
+// Times of one phase, or of several together: seconds per step, the mean over devices and pairs.
 struct PhaseContention {
   std::string phase;
   Seconds off{0};
   Seconds on{0};
-  // Of on to off, by pairs: stats::median_of_paired_ratios of all devices' sums; 0 of waiting, and
-  // where the phase takes no time in some block.
+  // The ratio of on to off over pairs: stats::median_of_paired_ratios of all devices' sums; 0 for
+  // waiting phases, and where the phase takes no time in some block.
   stats::Estimate ratio{};
-  double least = 0;  // of a device, its median ratio
+  double least = 0;  // the smallest median ratio of a device
   double most = 0;
 };
 
 struct Contention {
   ContentionPlan plan;
   int devices = 0;
-  std::vector<PhaseContention> phases{};  // those of 0.1 % of a step or more, in the step's order
-  PhaseContention compute{};              // all but exposed_comm and idle
-  PhaseContention step{};                 // all
+  std::vector<PhaseContention> phases{};  // phases of 0.1 % of a step or more, in the step's order
+  PhaseContention compute{};              // all phases but exposed_comm and idle
+  PhaseContention step{};                 // all phases
 };
 
-// Of books whose samples are those that count, block after block.
+// The contention in books whose samples are those of the plan that count, block after block.
 [[nodiscard]] Contention contention_of(const std::vector<DeviceBooks>& books,
                                        const ContentionPlan& plan);
 
-// For people: a table, and what it says in a sentence.
+// A table for people, and a sentence that sums up the table.
 [[nodiscard]] std::string to_text(const Contention& contention);
 
-// For programs; times in seconds. `subject` says what was measured, by name.
+// JSON for programs; times in seconds. `subject` names what was measured.
 [[nodiscard]] std::string to_json(const Contention& contention,
                                   const std::map<std::string, std::string>& subject);
 

@@ -19,7 +19,7 @@
 namespace tandem::bench {
 namespace {
 
-// Ranks that are threads have communicators of their own.
+// Ranks that are threads have communicators of their own, which this factory makes.
 ddp::RankCommunicator switched(const Variant& variant, const SwitchedCommunicator::Switch& is_on) {
   return [&variant, is_on](Bootstrap& bootstrap, Device& device) {
     auto other = variant.communicator ? variant.communicator(bootstrap, device)
@@ -40,8 +40,7 @@ class MeasuredBlocks {
     static_cast<void>(sampler_.warm_up(options.warmup_steps, options.warmup_time));
   }
 
-  // The first sample after the switch is nobody's: it finds caches and weights as the other left
-  // them.
+  // The first sample after the switch is dropped: the other setting left its caches and weights.
   void take(const ContentionPlan& plan, int index) {
     is_on_ = ContentionPlan::is_on(index);
     static_cast<void>(sampler_.sample());
