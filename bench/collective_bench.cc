@@ -65,7 +65,7 @@ int run_threads(const CollectiveOptions& options, Bootstrap& bootstrap, FlightLo
   const auto driver = open_driver(options, bootstrap);
   Place place = open_place(bootstrap, options.place);
   introduce(place, options);
-  place.communicator.reset();  // of this thread alone: each rank has its own
+  place.communicator.reset();  // each rank that is a thread makes a communicator of its own
   run_ranks_as_threads(options.place.devices, [&](Bootstrap& ranks) {
     Device& device = place.platform->device(ranks.rank());
     device.bind_this_thread();

@@ -19,7 +19,7 @@
 namespace tandem::bench {
 namespace {
 
-// GB/s, GB being 10^9 bytes: what crosses in the median sample, both ways added up.
+// GB/s, GB being 10^9 bytes: the bytes that cross in the median sample, both ways added up.
 double bandwidth(const CopyCase& measured, const CopyResult& result) {
   return static_cast<double>(measured.bytes_moved().value) / stats::median(result.seconds) * 1e-9;
 }
@@ -56,7 +56,7 @@ class CopySweep {
           name, options_.samples, benchmark::kMicrosecond,
           [this, measured, &matrix](benchmark::State& state) { measure(state, measured, matrix); });
     }
-    if (is_empty) matrices_.pop_back();  // nothing of it is measured
+    if (is_empty) matrices_.pop_back();  // no cell of the matrix is measured
   }
 
   [[nodiscard]] std::string title_of(Bytes size, Ways ways) const {

@@ -16,7 +16,7 @@ constexpr LinearShape kShape{.batch = 512, .in = 1024, .out = 1024};
 constexpr int kWarmup = 5;
 constexpr int kRuns = 25;
 
-// Noise only slows.
+// The fastest run counts, since noise only slows a run.
 double best_flops() {
   const DeviceId host{};
   std::vector<float> x(static_cast<std::size_t>(kShape.batch * kShape.in), 0.5F);

@@ -10,7 +10,7 @@
 namespace tandem::bench {
 namespace {
 
-// Mapped without access, and counted by nobody as memory.
+// An address range that is mapped without access, and that no account counts as memory.
 class AddressRange final : public Buffer {
  public:
   AddressRange(Bytes size, DeviceId device) : size_(size), device_(device) {

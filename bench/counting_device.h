@@ -9,8 +9,8 @@
 
 namespace tandem::bench {
 
-// Counts copies and zeroing as operations. Carries nothing out, so that it is always done. `count`
-// outlives it.
+// Counts copies and zeroing as operations. The stream carries nothing out, so all work is always
+// done. `count` outlives the stream.
 class CountingStream final : public Stream {
  public:
   CountingStream(DeviceId device, OperationCount& count) : device_(device), count_(count) {}
@@ -32,8 +32,8 @@ class CountingStream final : public Stream {
   OperationCount& count_;
 };
 
-// Buffers are address space of their own, without pages: who touches one ends the process. `count`
-// outlives it. There are no events, since nothing ever happens here.
+// A buffer is address space of its own, without pages: a process that touches a buffer ends.
+// `count` outlives the device. There are no events, since nothing ever happens on the device.
 class CountingDevice final : public Device {
  public:
   explicit CountingDevice(OperationCount& count) : count_(count) {}

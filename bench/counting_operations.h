@@ -12,8 +12,8 @@
 
 namespace tandem::bench {
 
-// Of an update, by what it declares: each operand that is read once, and twice each that is changed
-// in place, for it is read and written.
+// The bytes that an update moves, by the accesses that it declares: each operand that is only read
+// counts once, and each operand that is changed in place counts twice, being read and written.
 template <class Update>
 [[nodiscard]] Bytes bytes_moved_by(const Update& update) {
   Bytes moved{0};
@@ -26,8 +26,9 @@ template <class Update>
 // What was enqueued so far.
 struct OperationCount {
   std::int64_t operations = 0;  // copies and zeroing among them
-  std::int64_t flops = 0;       // of matrix products and convolutions, attention's among them
-  Bytes updated;                // read and written by optimizer updates
+  std::int64_t flops =
+      0;          // FLOPs of matrix products and convolutions, attention's products among them
+  Bytes updated;  // bytes read and written by optimizer updates
 
   // Throws a logic error where operands do not fit, as every back end does.
   template <class Op>
@@ -44,7 +45,7 @@ struct OperationCount {
   }
 };
 
-// `count` outlives it.
+// `count` outlives the operations.
 class CountingOperations final : public EachOperation<CountingOperations> {
  public:
   explicit CountingOperations(OperationCount& count) : count_(count) {}

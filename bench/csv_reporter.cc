@@ -12,8 +12,8 @@ namespace {
 using Run = benchmark::BenchmarkReporter::Run;
 
 // Google Benchmark 1.8 has `skipped` and `skip_message` in place of `error_occurred` and
-// `error_message`. Nothing here skips a run but for an error. Templates, since only in these a
-// name that one version lacks may stand in a branch that is not taken.
+// `error_message`. Only errors skip a run here. The readers are templates, since only in a template
+// may a name that one version lacks stand in a branch that is not taken.
 template <class AnyRun>
 bool has_failed(const AnyRun& run) {
   if constexpr (requires { run.error_occurred; }) {
@@ -32,7 +32,7 @@ const std::string& error_message(const AnyRun& run) {
   }
 }
 
-// Within quotes, those of the text doubled (RFC 4180).
+// The text within quotes, its own quotes doubled (RFC 4180).
 std::string quoted(const std::string& text) {
   std::string escaped;
   for (const char character : text) {
@@ -42,7 +42,7 @@ std::string quoted(const std::string& text) {
   return '"' + escaped + '"';
 }
 
-// The times are empty where there are none, as in the library's.
+// The times are empty where a run has none, as in the library's CSV.
 std::string times_of(const Run& run) {
   if (has_failed(run)) return ",,,,";
   const bool is_share =

@@ -16,14 +16,14 @@
 namespace tandem::bench {
 
 struct WrongElement {
-  std::int64_t index = 0;  // of the larger buffer
+  std::int64_t index = 0;  // index into the larger buffer
   float got = 0;
   float expected = 0;
 };
 
-// What was found among the elements of one rank.
+// The wrong elements that were found in the memory of one rank.
 struct Findings {
-  std::int64_t wrong = 0;  // elements
+  std::int64_t wrong = 0;  // number of wrong elements
   std::optional<WrongElement> first{};
 };
 
@@ -40,7 +40,8 @@ void with_type(DType type, const Body& body) {
   }
 }
 
-// Of the memory of the stream's device, or of the host's. Blocks the caller; one thread at a time.
+// Values in the memory of the stream's device, or in the host's. Blocks the caller; one thread at a
+// time.
 class DeviceValues {
  public:
   DeviceValues(Platform& platform, Stream& stream)

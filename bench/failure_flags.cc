@@ -26,8 +26,8 @@ void declare_failure(CLI::App& app, FailureFlags& flags) {
                  "rank.N: what is left of it once it is killed (default: none)");
 }
 
-// Twice the grace: once for itself, once for all that is late by a little, a watchdog's look and
-// the end of a job.
+// Two graces: one for the rank itself, one for everything that is late by a little, such as a
+// watchdog's look and the end of a job.
 Patience patience_of(const FailureFlags& flags) {
   const Nanoseconds timeout = parse_duration(flags.comm_timeout, "--comm-timeout");
   if (timeout < std::chrono::milliseconds(1)) {

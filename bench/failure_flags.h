@@ -12,7 +12,8 @@ class App;
 
 namespace tandem::bench {
 
-// Flags about how a job ends that cannot go on: the same for every program of several ranks.
+// Flags about how a job ends that cannot go on; the flags are the same for every program of several
+// ranks.
 struct FailureFlags {
   std::string comm_timeout = "60s";
   std::string flight_dir;
@@ -20,17 +21,18 @@ struct FailureFlags {
 
 void declare_failure(CLI::App& app, FailureFlags& flags);
 
-// --comm-timeout is when every rank has ended: from it come a rank's patience with others, and the
-// grace in which ranks that gave up leave each other time to say so.
+// The two waits that --comm-timeout is divided into, so that every rank has ended by then: a rank's
+// patience with other ranks, and the grace in which ranks that gave up leave each other time to say
+// so.
 struct Patience {
-  Nanoseconds deadline = std::chrono::seconds(60);  // for another rank to come
+  Nanoseconds deadline = std::chrono::seconds(60);  // how long a rank waits for another rank
   Nanoseconds grace{0};
 };
 
-// A usage error where no rank could be that punctual.
+// Throws a usage error where no rank could be that punctual.
 [[nodiscard]] Patience patience_of(const FailureFlags& flags);
 
-// The first of it, for those who end nothing.
+// The deadline alone, for callers that end no rank.
 [[nodiscard]] inline Nanoseconds deadline_of(const FailureFlags& flags) {
   return patience_of(flags).deadline;
 }

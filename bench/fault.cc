@@ -84,7 +84,8 @@ void PlantedFault::phase_begins(Device& device, Stream& stream, Phase phase) {
       return;
     case FaultKind::kKilled:
       met_ = true;
-      stream.synchronize();  // in that step, of which it may still be ahead
+      stream.synchronize();  // dies in the step of the fault, which the device may not have reached
+                             // yet
       static_cast<void>(::raise(SIGKILL));
       return;
     case FaultKind::kStopped:

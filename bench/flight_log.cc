@@ -53,7 +53,7 @@ class FlightLog::PerDevice final : public CollectiveObserver {
   }
 
  private:
-  // A duration of nothing: an operation would be waited for by a modelled link.
+  // Phases are noted by a task without duration: a modelled link would wait for an operation.
   void note(Stream& stream, std::int64_t step, Phase phase) {
     recorder_.enqueued(step, index_of(phase));
     if (stream.device().backend != Backend::kHost) return recorder_.reached(0, 0);
@@ -64,7 +64,7 @@ class FlightLog::PerDevice final : public CollectiveObserver {
   }
 
   FlightRecorder recorder_;
-  std::int64_t steps_ = 0;  // enqueued by the rank's thread
+  std::int64_t steps_ = 0;  // steps that the rank's thread has enqueued
 };
 
 FlightLog::FlightLog(const std::filesystem::path& folder, const Ranks& ranks) {

@@ -14,27 +14,28 @@ namespace tandem::bench {
 
 // The parts of a launch in which there is no step.
 enum class Stage {
-  kStart,   // of the process, before it has met the others
-  kJoin,    // knows its rank
-  kMeet,    // waits for all others, to compare what they were told
-  kOpen,    // of devices and communicators
-  kBuild,   // of the strategy
+  kStart,   // the process starts, before it has met the other processes
+  kJoin,    // the process knows its rank
+  kMeet,    // the rank waits for all other ranks, to compare what they were told
+  kOpen,    // devices and communicators are opened
+  kBuild,   // the strategy is built
   kReport,  // after the last step
 };
 
-// The flight recorders of this process: one for the rank that it is, or one per device where its
-// devices are ranks that are threads. A step's phases are noted twice: as they are enqueued, and on
-// host streams as the device comes to them. A few stores and a small task per phase; see the
-// recorder. Without a folder nothing is kept, and nothing costs.
+// The flight recorders of this process: one for the rank that the process is, or one per device
+// where the devices are ranks that are threads. A step's phases are noted twice: as the host
+// enqueues a phase, and on host streams as the device comes to the phase. A phase costs a few
+// stores and a small task; see the recorder. Without a folder nothing is recorded, and nothing
+// costs.
 class FlightLog final : public StepObserver {
  public:
-  // The ranks that this process speaks for, of a world: [first, first + count).
+  // The ranks that this process speaks for, in a world of `world` ranks: [first, first + count).
   struct Ranks {
     int first = 0;
     int count = 1;
     int world = 1;
   };
-  // Throws a usage error where no file can be made in `folder`; empty: none are kept.
+  // Throws a usage error where no file can be made in `folder`; an empty `folder` keeps no log.
   FlightLog(const std::filesystem::path& folder, const Ranks& ranks);
   ~FlightLog() override;
 
@@ -42,11 +43,12 @@ class FlightLog final : public StepObserver {
 
   void enter(Stage stage) noexcept;
   void failed(const Error& error) noexcept;
-  // Keeps a rank's last words here. This outlives who has it.
+  // The farewell that keeps a rank's last words in this log. The log outlives the farewell.
   [[nodiscard]] Farewell farewell(Nanoseconds grace);
   void ended() noexcept;
 
-  // Of a rank's communicator, by its place among those of this process; null where none are kept.
+  // The observer of a rank's communicator, by the rank's place in this process; null where no log
+  // is kept.
   [[nodiscard]] CollectiveObserver* collectives_of(int index);
 
   void phase_begins(Device& device, Stream& stream, Phase phase) override;

@@ -17,17 +17,18 @@
 namespace tandem::bench {
 namespace {
 
-// For ranks that do not report. It must not refuse the context: that would skip the benchmarks.
+// The reporter of ranks that do not report. ReportContext() must not refuse the context, since the
+// library would then skip the benchmarks.
 class SilentReporter final : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>&) override {}
 };
 
-// Google Benchmark appends how a benchmark is run to its name ("/iterations:45/manual_time"). Where
-// the number of samples is given to it, that was found from time, and two runs of one thing must
-// have one name: compare.py matches by it. --benchmark_time_unit the library has only for
-// benchmarks without a unit of their own.
+// Google Benchmark appends how a benchmark is run to the benchmark's name
+// ("/iterations:45/manual_time"). The number of samples here is found from time, and two runs of
+// one benchmark must have one name, since compare.py matches by name. The library applies
+// --benchmark_time_unit only to benchmarks without a unit of their own.
 template <class Reporter>
 class AsAsked : public Reporter {
  public:
@@ -39,7 +40,8 @@ class AsAsked : public Reporter {
     std::vector<benchmark::BenchmarkReporter::Run> plain = runs;
     for (auto& run : plain) {
       run.time_unit = unit_.value_or(run.time_unit);
-      // Such as the variation of what was 0 each time: JSON has no number for it.
+      // A counter may be infinite or NaN, such as the variation of values that are all 0: JSON has
+      // no number for such a counter.
       std::erase_if(run.counters, [](const auto& it) { return !std::isfinite(it.second.value); });
       if (run.run_name.iterations.empty()) continue;
       run.run_name.iterations.clear();
@@ -52,8 +54,9 @@ class AsAsked : public Reporter {
   const std::optional<benchmark::TimeUnit> unit_;
 };
 
-// Says the library's context as it does, on the error stream, but for its own build type: Debian's
-// is a debug build, and says nothing of what is timed here.
+// Prints the library's context on the error stream, as the library does, but leaves out the
+// library's own build type: Debian's library is a debug build, which says nothing of the code timed
+// here.
 class Table final : public AsAsked<benchmark::ConsoleReporter> {
  public:
   Table(const BenchmarkFlags& flags, OutputOptions options)
@@ -108,7 +111,7 @@ void check_writable(const std::string& path, const std::string& flag) {
   std::error_code unknown;
   const bool was_there = std::filesystem::exists(path, unknown);
   if (std::ofstream(path, std::ios::app)) {
-    // An empty one, of a program that is interrupted, would pass for what it was to hold.
+    // A program that is interrupted would leave an empty file, which would pass for its results.
     if (!was_there) std::filesystem::remove(path, unknown);
     return;
   }
@@ -122,7 +125,7 @@ void check_written(const BenchmarkFlags& flags) {
   std::ifstream file(flags.out, std::ios::binary | std::ios::ate);
   char last = 0;
   if (file.tellg() > 0) file.seekg(-1, std::ios::end).get(last);
-  if (last == '\n') return;  // of each format
+  if (last == '\n') return;  // every format ends with a line end
   fail(ErrorKind::kFailure, "--benchmark_out: writing {} failed; is the disk full?", flags.out);
 }
 
@@ -141,7 +144,7 @@ GoogleBenchmark::GoogleBenchmark(const std::string& program, BenchmarkFlags flag
   tell_library(program);
 }
 
-// One file, one writer: ranks that do not report are not told of it.
+// Only the rank that reports is told of the file, so that one rank alone writes the file.
 void GoogleBenchmark::tell_library(const std::string& program) {
   arguments_.insert(arguments_.end(), flags_.for_all.begin(), flags_.for_all.end());
   if (reports_) {

@@ -17,28 +17,30 @@ namespace tandem::bench {
 // Google Benchmark for a job of ranks: every rank runs the same iterations, rank 0 alone reports.
 class GoogleBenchmark {
  public:
-  // Throws a usage error where the library does not understand what it is told, or where its file
-  // cannot be written.
+  // Throws a usage error where the library does not understand a flag, or where the file of
+  // --benchmark_out cannot be written.
   GoogleBenchmark(const std::string& program, BenchmarkFlags flags, int rank);
   ~GoogleBenchmark();
   GoogleBenchmark(const GoogleBenchmark&) = delete;
   GoogleBenchmark& operator=(const GoogleBenchmark&) = delete;
 
-  // Key and value for the context of its output.
+  // Adds a key and a value to the context of the library's output.
   static void add_context(const std::string& key, const std::string& value);
 
-  // Registers a benchmark of `iterations`, its time given by `body` through SetIterationTime; not
-  // where the filter leaves it out. What `body` refers to must live until run() returns.
+  // Registers a benchmark of `iterations`, whose time `body` gives through SetIterationTime; does
+  // nothing where the filter leaves the benchmark out. Objects that `body` refers to must live
+  // until run() returns.
   void add(const std::string& name, int iterations, benchmark::TimeUnit unit,
            std::function<void(benchmark::State&)> body);
 
   // True where the benchmark of that name will not be measured, so that there is nothing to
-  // prepare: left out by the filter, or names are only listed.
+  // prepare: the filter leaves the benchmark out, or names are only listed.
   [[nodiscard]] bool leaves_out(const std::string& name) const;
 
-  // Runs all that were added and selected, in order, and reports, or lists their names. A body that
-  // throws marks its benchmark as failed; the others are not run, and its exception is thrown from
-  // here. Throws a usage error where the filter left none. Once.
+  // Runs all benchmarks that were added and selected, in order, and reports, or lists their names.
+  // A body that throws marks its benchmark as failed; the other benchmarks are not run, and run()
+  // throws the body's exception. Throws a usage error where the filter left no benchmark. To be
+  // called once.
   void run();
 
  private:
@@ -48,22 +50,24 @@ class GoogleBenchmark {
   const bool reports_;
   const BenchmarkFlags flags_;
   std::vector<std::string> arguments_;  // Google Benchmark keeps pointers into them
-  std::vector<std::string> names_;      // of what was added and selected
+  std::vector<std::string> names_;      // names of the benchmarks that were added and selected
   std::optional<Error> failure_;
 };
 
-// Of a format, with the library's context but for its own build type, and names as add() took them.
+// The reporter of a format, with the library's context but for the library's build type, and with
+// names as add() took them.
 [[nodiscard]] std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(
     BenchmarkFlags::Format format, const BenchmarkFlags& flags);
 
-// For --benchmark_out; null without it.
+// The reporter of --benchmark_out; null without that flag.
 [[nodiscard]] std::unique_ptr<benchmark::BenchmarkReporter> make_file_reporter(
     BenchmarkFlags flags);
 
-// To be called when all has run: the library does not look. A failure where the file is cut off.
+// To be called when all benchmarks have run, as the library does not check its file. Throws a
+// failure where the file is cut off.
 void check_written(const BenchmarkFlags& flags);
 
-// Throws a usage error where `path` is something that a new file is not to take the place of.
+// Throws a usage error where a new file must not replace the file at `path`.
 void check_replaceable(const std::string& path, const std::string& flag);
 
 // Throws a usage error that names `flag` where `path` cannot be written. Leaves no new file behind.

@@ -47,10 +47,11 @@ Told told_in(const std::string& text) {
   return told;
 }
 
-// What this rank knows: of each GPU the CPUs near it, none where nobody tells, and its memory.
+// What this rank knows of each GPU: the CPUs near the GPU, none where NVML names none, and the
+// memory near the GPU.
 struct Known {
   Told told{};
-  std::vector<NearHost> hosts{};  // without CPUs as yet
+  std::vector<NearHost> hosts{};  // the CPUs are filled in by share_cpus()
 };
 
 Known ask_near(const std::vector<std::string>& gpus, const nvml::Nvml* nvml) {
@@ -63,12 +64,13 @@ Known ask_near(const std::vector<std::string>& gpus, const nvml::Nvml* nvml) {
   return known;
 }
 
-// Of all devices of this rank's node its own, with their CPUs.
+// Shares the node's cores among all devices of this rank's node, and gives this rank's devices
+// theirs.
 void share_cpus(std::vector<NearHost>& hosts, int own_rank, const std::vector<int>& ranks,
                 const std::vector<Told>& by_rank) {
   std::set<int> allowed;
-  std::vector<Cpus> near;     // of all devices of the node, by rank
-  std::size_t own_first = 0;  // of them, this rank's
+  std::vector<Cpus> near;     // near CPUs of all devices of the node, by rank
+  std::size_t own_first = 0;  // index of this rank's first device in `near`
   for (const int rank : ranks) {
     const Told& theirs = by_rank[static_cast<std::size_t>(rank)];
     if (rank == own_rank) own_first = near.size();

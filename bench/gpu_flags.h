@@ -11,17 +11,17 @@ class App;
 
 namespace tandem::bench {
 
-// Flags about which GPUs a job uses, how they reach each other, and where their threads run: the
-// same for every program that opens devices.
+// Flags about which GPUs a job uses, how GPUs reach each other, and where the GPUs' threads run:
+// the same flags for every program that opens devices.
 struct GpuFlags {
-  std::string gpus;  // "2,0"; empty: as CUDA lists them
+  std::string gpus;  // "2,0"; empty: in CUDA's order
   std::string p2p = "on";
   std::string bind = "near";
 };
 
 void declare_gpus(CLI::App& app, GpuFlags& flags);
 
-// Into the place; usage errors for what is no number or no switch.
+// Puts the flags into the place; throws usage errors for values that are no number or no switch.
 void choose_gpus(const GpuFlags& flags, PlaceOptions& place);
 
 }  // namespace tandem::bench

@@ -57,7 +57,7 @@ std::vector<WatchedDevice> devices_of(const Place& place, Launch launch) {
   return devices;
 }
 
-// Of the whole job, those on this node.
+// The devices of the whole job that lie on this node.
 std::vector<WatchedDevice> neighbours_of(Bootstrap& bootstrap, const NodeLayout& nodes,
                                          const std::vector<WatchedDevice>& devices) {
   std::string mine;
@@ -121,7 +121,7 @@ void GpuWatch::before_samples() {
     records_.back().peers = peers_of(device);
     records_.back().before = reading_of(*state);
   }
-  // Last, close to what is measured.
+  // The counters are read last, close to the samples.
   for (const GpuRecord& record : records_) counters_.push_back(nvml_->held_down(record.pci));
   begin_ = Clock::now();
 }

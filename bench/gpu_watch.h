@@ -11,22 +11,23 @@
 
 namespace tandem::bench {
 
-// A device of this process, by its number in the whole job, and where it lies (Device::hardware()).
+// A device of this process, by its number in the whole job, and the hardware of the device
+// (Device::hardware()).
 struct WatchedDevice {
   int device = 0;
   std::string hardware;
 };
 
-// Reads clocks, power and what holds them down before and after a launch's samples, and how long
-// they were held down in between; and what lies between GPUs. Without NVML, or on the host, it
-// knows nothing and says so by having no records.
+// Reads clocks, power and the reasons that hold GPUs' clocks down, before and after a launch's
+// samples; how long clocks were held down in between; and the links between GPUs. Without NVML, or
+// on the host, the watch has no records.
 class GpuWatch {
  public:
   // `neighbours` are all devices of the job on this node, its own among them. `nvml` may be absent.
   GpuWatch(std::vector<WatchedDevice> devices, std::vector<WatchedDevice> neighbours,
            std::unique_ptr<nvml::Nvml> nvml);
 
-  // Collective. The driver's own NVML, for those GPUs of the place that this rank speaks for.
+  // Uses the driver's own NVML, for the GPUs of the place that this rank speaks for. Collective.
   GpuWatch(Bootstrap& bootstrap, const Place& place, Launch launch);
 
   void before_samples();
@@ -34,7 +35,7 @@ class GpuWatch {
 
   [[nodiscard]] const std::vector<results::GpuRecord>& records() const { return records_; }
 
-  // Collective: those of all ranks, by device, the same on every rank.
+  // The records of all ranks, by device, the same on every rank. Collective.
   [[nodiscard]] std::vector<results::GpuRecord> gather(Bootstrap& bootstrap) const;
 
  private:
@@ -43,7 +44,7 @@ class GpuWatch {
   const std::vector<WatchedDevice> devices_;
   const std::vector<WatchedDevice> neighbours_;
   const std::unique_ptr<nvml::Nvml> nvml_;
-  // Of the devices that NVML knows, and what their counters were.
+  // The devices that NVML knows, with their counters before the samples.
   std::vector<results::GpuRecord> records_;
   std::vector<nvml::HeldDown> counters_;
   TimePoint begin_{};

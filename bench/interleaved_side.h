@@ -13,23 +13,23 @@
 namespace tandem::bench {
 
 // One side of several whose steps take turns: a strategy of its own, and the times of its steps.
-// Each side has two samples in a round, so that whatever the one who goes later gains or loses by
-// it, all do once. All calls are collective.
+// Each side has two samples in a round, so that every side once takes the place whose sample gains
+// or loses by coming later. All calls are collective.
 class InterleavedSide {
  public:
-  // `place` outlives this.
+  // `place` outlives this side.
   InterleavedSide(Place& place, const StepOptions& options, const Model& model,
                   const Variant& variant);
 
   void warm_up(const StepOptions& options);
 
-  // A sample.
+  // Takes a sample.
   void take() { current_ += sampler_.sample().count(); }
 
-  // Ends a round: its time is the mean of the two samples that this side had in it.
+  // Ends a round: the round's time is the mean of the two samples that this side had in the round.
   void end_round();
 
-  // Per step and round.
+  // Seconds per step, by round.
   [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
 
  private:

@@ -13,12 +13,12 @@
 namespace tandem::bench {
 namespace {
 
-// What a signal handler may touch: written before it is installed.
+// The text that the signal handler writes: filled in before the handler is installed.
 std::array<char, 160> notice;
 std::size_t notice_size = 0;
 
-// The action is the default one again by now: raised once more, the signal ends the process as soon
-// as this returns.
+// The signal has its default action again by now: raised once more, the signal ends the process as
+// soon as this handler returns.
 extern "C" void say_and_end(int signal) {
   static_cast<void>(::write(STDERR_FILENO, notice.data(), notice_size));
   static_cast<void>(::raise(signal));
@@ -35,7 +35,8 @@ void tell_of_interrupt(const std::string& program) {
   std::copy_n(text.begin(), notice_size, notice.begin());
   struct sigaction action {};
   action.sa_handler = say_and_end;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // an unsigned constant in glibc
+  action.sa_flags =
+      static_cast<int>(SA_RESETHAND);  // SA_RESETHAND is an unsigned constant in glibc
   static_cast<void>(::sigaction(SIGINT, &action, nullptr));
 }
 

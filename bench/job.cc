@@ -39,7 +39,8 @@ struct ModelledLink {
   double core_gflops = 0;
 };
 
-// A preset is stretched to what one core computes: as given, or measured once for all ranks.
+// The speed of one core, to which a preset link is scaled: as given, or measured once for all
+// ranks.
 double core_gflops(Bootstrap& bootstrap, const PlaceOptions& options, int core) {
   if (!options.link->is_preset()) return 0;
   if (options.core_gflops > 0) return options.core_gflops;
@@ -84,7 +85,7 @@ PlatformOptions platform_options(const PlaceOptions& options, const NodeShare& s
   return platform;
 }
 
-// What only one of the back ends has.
+// Settles the options that only one of the back ends has.
 void settle_for(const BackendDecision& decision, Bootstrap& bootstrap, const NodeLayout& nodes,
                 const PlaceOptions& options, const NodeShare& share, PlatformOptions& platform) {
   const bool is_cuda = decision.backend == Backend::kCuda;
@@ -96,7 +97,8 @@ void settle_for(const BackendDecision& decision, Bootstrap& bootstrap, const Nod
                        options.oversubscribe ? Sharing::kAllowed : Sharing::kRefused);
 }
 
-// What each device of this process lies on: with fewer GPUs than devices these take turns.
+// The GPU that each device of this process lies on: with fewer GPUs than devices, devices take the
+// GPUs in turn.
 std::vector<std::string> gpus_of_devices(const BackendDecision& decision,
                                          const PlatformOptions& platform) {
   const int devices = platform.own_device ? 1 : platform.devices;
@@ -107,7 +109,8 @@ std::vector<std::string> gpus_of_devices(const BackendDecision& decision,
   return gpus;
 }
 
-// Collective. What a reader has to be warned of, the same on all ranks.
+// Settles where GPUs' threads run, and returns warnings for the reader, the same on all ranks.
+// Collective.
 std::vector<std::string> settle_binding(const BackendDecision& decision, Bootstrap& bootstrap,
                                         const NodeLayout& nodes, PlatformOptions& platform) {
   if (decision.backend != Backend::kCuda || platform.binding == Binding::kNone) return {};
@@ -126,7 +129,8 @@ std::string nccl_of(const Place& place, const PlaceOptions& options) {
   return probe.usable ? describe_nccl(probe) : "not usable: " + probe.trouble;
 }
 
-// Nodes may differ: all must have come to one back end, and a mark on one is a mark on the job.
+// Nodes may differ: all nodes must have come to one back end, and oversubscription on one node
+// marks the whole job.
 void compare_platforms(Bootstrap& bootstrap, Place& place) {
   const std::string mine = to_string(place.platform->backend());
   const std::vector<std::string> all = bootstrap.all_gather(mine);
