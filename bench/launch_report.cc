@@ -41,7 +41,8 @@ PhaseTimes sum_of(const std::vector<PhaseTimes>& samples) {
   return sum;
 }
 
-// The device that the sample's step ended with: the root where there is one, else the slowest.
+// The device that the sample's step ended with: the root where there is one, else the slowest
+// device.
 const PhaseTimes& critical_of(const Measurement& measurement, std::size_t sample, bool has_root) {
   const auto& devices = measurement.phases;
   if (has_root) return devices.front().samples[sample];
@@ -62,7 +63,7 @@ double compute(const PhaseTimes& times) {
 
 using OfSample = double (*)(const PhaseTimes&);
 
-// Mean over samples of the least of all devices.
+// The mean over samples of the least value of all devices.
 double mean_least(const std::vector<DeviceBooks>& devices, OfSample value) {
   const std::size_t samples = devices.front().samples.size();
   double sum = 0;
@@ -91,7 +92,7 @@ void add_phases(results::LaunchRecord& record, const Measurement& measurement, b
   record.least_compute_seconds = mean_least(measurement.phases, compute);
 }
 
-// Whether every sample of every device had the same collectives, each in every step.
+// Whether all samples of all devices had the same collectives, each collective in every step.
 bool are_alike(const std::vector<DeviceCollectiveBooks>& devices) {
   const std::vector<CollectiveTimes>& first = devices.front().samples.front();
   for (const DeviceCollectiveBooks& device : devices) {
@@ -128,7 +129,7 @@ results::CollectiveRecord collective_of(const std::vector<DeviceCollectiveBooks>
   return record;
 }
 
-// Horovod fuses anew in every step: such collectives have no figures of their own.
+// Horovod fuses anew in every step, so its collectives have no figures of their own.
 void add_collectives(results::LaunchRecord& record, const Measurement& measurement) {
   const auto& devices = measurement.collectives;
   if (devices.empty() || !are_alike(devices)) return;
@@ -137,7 +138,8 @@ void add_collectives(results::LaunchRecord& record, const Measurement& measureme
   }
 }
 
-// What is no measurement of this machine, as the reader is told.
+// The modelled parts of the launch, which are no measurement of this machine, as the reader is
+// told.
 std::vector<std::string> modelled_in(const StepOptions& options, const Place& place) {
   std::vector<std::string> modelled;
   if (!place.link_notice.empty()) modelled.push_back(place.link_notice);
@@ -150,7 +152,7 @@ std::vector<std::string> modelled_in(const StepOptions& options, const Place& pl
   return modelled;
 }
 
-// "NVIDIA H200" of "NVIDIA H200 (GPU 0)".
+// The model of a GPU: "NVIDIA H200" of "NVIDIA H200 (GPU 0)".
 std::string model_of(const Device& gpu) {
   const std::string name = gpu.name();
   return name.substr(0, name.rfind(" (GPU "));
@@ -253,7 +255,7 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   record.gpus = measurement.gpus;
   record.threads = measurement.threads;
   record.resolved = measurement.resolved;
-  // The cell has the file and its checksum.
+  // The cell names the workload file and its checksum, so the model's own name is recorded here.
   if (pinned_file(options.model)) record.resolved["model"] = model.name();
   record.warnings = place.warnings;
   record.warnings.insert(record.warnings.end(), measurement.warnings.begin(),

@@ -10,25 +10,26 @@
 
 namespace tandem::bench {
 
-// A line each on the standard error stream.
+// Writes each warning as a line on the standard error stream.
 void warn(const std::vector<std::string>& warnings);
 
-// What every output of Google Benchmark says of a job of step_bench: the job, and how samples are
-// taken.
+// Adds what every output of Google Benchmark says of a job of step_bench: the job, and how samples
+// are taken.
 void add_context(const Place& place, const StepOptions& options);
 
-// What a step of the options asks of a device that updates, on the first device's share of the
-// batch, or its first micro-batch: a size that some models were measured at.
+// The work that a step of the options asks of a device that updates, counted on the first device's
+// share of the batch, or on its first micro-batch: a size that some models were measured at.
 [[nodiscard]] StepWork step_work_of(const StepOptions& options, const Model& model);
 
-// What Google Benchmark calls what the options name: the cell, or a pair of it and its variant.
+// Google Benchmark's name for what the options name: the cell, or a pair of the cell and its
+// variant.
 [[nodiscard]] std::string benchmark_name(const StepOptions& options, Backend backend);
 
 // The cell that the options name.
 [[nodiscard]] results::Cell cell_of(const StepOptions& options, Backend backend);
 
-// The machine as this launch sees it. Measures the distance of the first two devices' cores: on
-// one rank, while the others wait.
+// The machine as this launch sees it. Rank 0 measures the distance of the first two devices' cores
+// while the other ranks wait.
 [[nodiscard]] results::MachineFacts machine_of(const Place& place);
 
 // The full record of a launch that was measured.
@@ -36,7 +37,7 @@ void add_context(const Place& place, const StepOptions& options);
                                               const Model& model, const Measurement& measurement,
                                               const results::MachineFacts& machine);
 
-// The record of a launch that did not fit: a result like any other.
+// The record of a launch that did not fit, which is a result like any other.
 [[nodiscard]] results::LaunchRecord out_of_memory_record(const StepOptions& options,
                                                          const Place& place, const Model& model,
                                                          const Error& error,

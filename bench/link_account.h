@@ -9,19 +9,20 @@ namespace tandem::bench {
 // How far the samples of a launch fell behind a modelled link; zero without one.
 class LinkAccount {
  public:
-  // What was before belongs to no sample.
+  // Delays before construction belong to no sample.
   explicit LinkAccount(Platform& platform) : platform_(platform) { leave_out(); }
 
-  // What was since the last sample belongs to none, with no work queued.
+  // Delays since the last sample belong to no sample. To be called with no work queued.
   void leave_out();
 
-  // After each sample, with no work queued.
+  // To be called after each sample, with no work queued.
   void add_sample();
 
-  // Collective: the same on every rank. Mean per step of the latest rank, over `steps` in all.
+  // The mean lateness per step of the latest rank, over `steps` in all; the same on every rank.
+  // Collective.
   [[nodiscard]] double mean_lateness(Communicator& ranks, double steps) const;
 
-  // Collective: the largest oversleeping of a modelled end on any rank, in seconds.
+  // The largest oversleeping of a modelled end on any rank, in seconds. Collective.
   [[nodiscard]] double largest_overshoot(Communicator& ranks) const;
 
  private:

@@ -16,11 +16,13 @@ constexpr std::int64_t kSmallest = 512;
 constexpr std::int64_t kLargest = 16384;
 constexpr int kSamples = 7;
 constexpr Seconds kLongestProduct{0.3};
-constexpr Seconds kShortestSample{0.005};  // beside it marks and the first launch cost nothing
+constexpr Seconds kShortestSample{
+    0.005};  // marks and the first launch cost nothing beside a sample this long
 
 LinearShape square(std::int64_t size) { return {.batch = size, .in = size, .out = size}; }
 
-// Operands of one product on one device. FillRandom writes fp32: other types are cast from it.
+// The operands of one product on one device. FillRandom writes fp32: other types are cast from
+// fp32.
 class Product {
  public:
   Product(Device& device, Operations& operations, Stream& stream, DType type, std::int64_t size)
@@ -56,7 +58,7 @@ class Product {
   LinearForward op_;
 };
 
-// Seconds per product of `products` in a row.
+// Seconds per product, over `products` in a row.
 double time_of(Device& device, Stream& stream, Product& product, int products) {
   const auto start = device.make_timed_event();
   const auto end = device.make_timed_event();
@@ -70,7 +72,8 @@ double time_of(Device& device, Stream& stream, Product& product, int products) {
 ProductSpeed measure(Device& device, Operations& operations, Stream& stream, DType type,
                      std::int64_t size) {
   Product product(device, operations, stream, type, size);
-  static_cast<void>(time_of(device, stream, product, 1));  // primitives, page faults
+  static_cast<void>(
+      time_of(device, stream, product, 1));  // creates primitives and takes page faults, untimed
   const double once = std::max(1e-7, time_of(device, stream, product, 1));
   const int products = std::max(1, static_cast<int>(std::ceil(kShortestSample.count() / once)));
   ProductSpeed speed{.size = size, .seconds = {}};
@@ -80,7 +83,7 @@ ProductSpeed measure(Device& device, Operations& operations, Stream& stream, DTy
   return speed;
 }
 
-// Three matrices, and one of fp32 to cast from.
+// Whether three matrices fit, and one of fp32 to cast from.
 bool fits(const Device& device, std::int64_t size) {
   const MemoryUse memory = device.memory();
   return bytes_of<float>(4 * size * size) * 2 <= memory.capacity - memory.used;

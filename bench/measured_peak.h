@@ -12,19 +12,19 @@ namespace tandem::bench {
 // How fast one device multiplies square matrices of one size.
 struct ProductSpeed {
   std::int64_t size = 0;        // rows and columns of all three matrices
-  std::vector<double> seconds;  // of one product, by sample of several each
+  std::vector<double> seconds;  // seconds of one product, by sample of several products each
 
-  [[nodiscard]] double flops() const;  // per second, in the median sample
+  [[nodiscard]] double flops() const;  // FLOP/s in the median sample
 };
 
-// Products y = x . weight^T by the device's own operations, without bias or activation, of uniform
-// random numbers in [-1, 1): sizes 512, 1024, ... as long as a product is predicted to take no more
-// than 300 ms and the operands fit into half of the memory that is left. The device's own clock,
-// since waiting for a wake-up is no arithmetic. Binds nothing: on the host the stream's worker is
-// bound to the device's core. Usage errors as make_operations().
+// Times products y = x . weight^T by the device's own operations, without bias or activation, of
+// uniform random numbers in [-1, 1): sizes 512, 1024, ... as long as a product is predicted to take
+// no more than 300 ms and the operands fit into half of the memory that is left. The time is the
+// device's own clock, since waiting for a wake-up is no arithmetic. Binds no thread: on the host
+// the stream's worker is bound to the device's core. Throws usage errors as make_operations().
 [[nodiscard]] std::vector<ProductSpeed> measure_products(Device& device, Precision precision);
 
-// The measured peak, in FLOP/s: of the fastest size. 0 where nothing fitted.
+// The measured peak, in FLOP/s, which is that of the fastest size; 0 where no size fitted.
 [[nodiscard]] double peak_flops(const std::vector<ProductSpeed>& products);
 
 }  // namespace tandem::bench

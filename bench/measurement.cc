@@ -71,7 +71,7 @@ DeviceCollectiveBooks collectives_from(const std::string& line) {
   return books;
 }
 
-// The books of a device, which begin with its first sample.
+// The book of a device, which begins with the device's first sample.
 template <class Book>
 Book& books_of(std::vector<Book>& all, int device) {
   const auto found =
@@ -79,8 +79,8 @@ Book& books_of(std::vector<Book>& all, int device) {
   return found != all.end() ? *found : all.emplace_back(Book{.device = device, .samples = {}});
 }
 
-// A line per device and rank, in rank order. Ranks have a device each, and on several nodes count
-// those of their own node: the job's are counted by rank.
+// Writes a line per device and rank, in rank order. Ranks have a device each, and on several nodes
+// count the devices of their own node: the job's devices are counted by rank.
 template <class Book, class Read>
 std::vector<Book> gather(Bootstrap& bootstrap, const std::vector<Book>& mine, Read read) {
   std::string text;
@@ -105,7 +105,7 @@ int sample_count(const StepOptions& options, const Warmup& warmup) {
   return std::max(options.min_samples, wanted);
 }
 
-// Nothing of devices with phases off.
+// Adds nothing for devices with phases off.
 void Books::add_sample(Strategy& strategy) {
   for (const DeviceTimes& sample : strategy.collect_phases()) {
     if (sample.times.steps == 0) continue;
@@ -132,7 +132,7 @@ std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, Platform& platform, c
     text << use.capacity.value << ' ' << use.used.value << ' ' << use.peak.value << '\n';
   };
   if (mine != nullptr) {
-    note(*mine);  // a process may not have the others' devices
+    note(*mine);  // a process may not hold the other ranks' devices
   } else {
     for (int i = 0; i < platform.device_count(); ++i) note(platform.device(i));
   }

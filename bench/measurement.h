@@ -19,39 +19,41 @@ struct DeviceBooks {
   std::vector<PhaseTimes> samples;
 };
 
-// One device's gradient collectives, in launch order, of each sample.
+// One device's gradient collectives of each sample, in launch order.
 struct DeviceCollectiveBooks {
   int device = 0;
   std::vector<std::vector<CollectiveTimes>> samples;
 };
 
-// What one launch found, before it becomes a record.
+// The findings of one launch, before they become its record.
 struct Measurement {
   Warmup warmup;
   std::vector<double> step_seconds;  // per sample
   std::vector<DeviceBooks> phases;   // of all ranks' devices, by device; empty with phases off
-  std::vector<DeviceCollectiveBooks> collectives;  // the same
+  std::vector<DeviceCollectiveBooks>
+      collectives;  // gradient collectives of all ranks' devices, by device; empty with phases off
   std::vector<Bytes> bucket_sizes;
-  std::vector<MemoryUse> memory;                // of all ranks' devices, by device
-  std::vector<results::GpuRecord> gpus;         // the same, of those that NVML knows
-  std::vector<results::ThreadPlace> threads;    // of all ranks
+  std::vector<MemoryUse> memory;                // all ranks' devices, by device
+  std::vector<results::GpuRecord> gpus;         // GPUs of all ranks that NVML knows, by device
+  std::vector<results::ThreadPlace> threads;    // the threads of all ranks
   std::map<std::string, std::string> resolved;  // Strategy::settled_options()
   std::vector<std::string> warnings;
-  int devices_used = 0;            // of all ranks
-  double dispatches_per_step = 0;  // of all ranks
-  double peak_gflops = 0;          // of a device, as given or measured; 0: not known
-  double lateness_seconds = 0;     // behind a modelled link: mean per step, of the latest rank
-  double overshoot_seconds = 0;    // of a sleep to a modelled end: the largest of all ranks
-  BarrierSkew barrier_skew;        // on several nodes; else zero
+  int devices_used = 0;            // devices of all ranks
+  double dispatches_per_step = 0;  // dispatches of all ranks
+  double peak_gflops = 0;          // GFLOP/s of a device, as given or measured; 0: not known
+  double lateness_seconds = 0;   // delay behind a modelled link: mean per step, of the latest rank
+  double overshoot_seconds = 0;  // the largest delay of a sleep to a modelled end, on any rank
+  BarrierSkew barrier_skew;      // skew on several nodes; else zero
 };
 
-// Keeps the books of this rank's devices, sample by sample, and brings all ranks' together.
+// Keeps the books of this rank's devices, sample by sample, and brings together the books of all
+// ranks.
 class Books {
  public:
-  // Takes what the devices did in the latest sample.
+  // Adds the phase times and collectives of the latest sample.
   void add_sample(Strategy& strategy);
 
-  // Collective: all devices', the same on all ranks.
+  // The books of all ranks' devices, the same on every rank. Collective.
   [[nodiscard]] std::vector<DeviceBooks> gather_phases(Bootstrap& bootstrap) const;
   [[nodiscard]] std::vector<DeviceCollectiveBooks> gather_collectives(Bootstrap& bootstrap) const;
 
@@ -60,12 +62,12 @@ class Books {
   std::vector<DeviceCollectiveBooks> collectives_;
 };
 
-// How many samples fill `min_time` and are `min_samples` at least: the same on every rank, since
-// the warm-up's figures are.
+// The number of samples that fill `min_time` and are `min_samples` at least; the same on every
+// rank, since the warm-up's figures are.
 [[nodiscard]] int sample_count(const StepOptions& options, const Warmup& warmup);
 
-// Collective: every device's memory, on all ranks; `mine` is the one this rank speaks for, or null
-// for all of them.
+// The memory of every device, on all ranks; `mine` is the device that this rank speaks for, or null
+// where the rank speaks for all devices. Collective.
 [[nodiscard]] std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, Platform& platform,
                                                    const Device* mine);
 

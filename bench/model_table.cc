@@ -16,7 +16,7 @@
 namespace tandem::bench {
 namespace {
 
-// Four digits and the largest prefix that leaves at least 1 of the unit: "497.8 MB".
+// The value with four digits and the largest prefix that leaves at least 1 of the unit: "497.8 MB".
 std::string with_prefix(double value, std::string_view unit) {
   constexpr std::array<std::string_view, 5> kPrefixes{"", "k", "M", "G", "T"};
   std::size_t prefix = 0;
@@ -42,7 +42,7 @@ std::string size_cells(const std::string& name, const Model& model) {
                      with_prefix(model.flops_per_sample(), "FLOP"), model.module_count());
 }
 
-// Of one step with `batch` samples.
+// The table's cells for the work of one step with `batch` samples.
 std::string work_cells(const Model& model, std::int64_t batch) {
   const StepWork sgd = count_step(model, batch, Precision::kFp32, {.kind = OptimizerKind::kSgd});
   const StepWork adam = count_step(model, batch, Precision::kFp32, {.kind = OptimizerKind::kAdam});
@@ -50,7 +50,7 @@ std::string work_cells(const Model& model, std::int64_t batch) {
                      sgd.update, in_bytes(sgd.optimizer_bytes), in_bytes(adam.optimizer_bytes));
 }
 
-// How many operations a file's step has is settled with its products.
+// The number of operations in a workload file's step is settled with the file's products.
 std::string own_row(const std::string& name, const Workload& workload) {
   const Replay replay(workload);
   const std::string sizes = size_cells(name, replay);

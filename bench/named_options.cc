@@ -10,7 +10,7 @@
 namespace tandem::bench {
 namespace {
 
-// The default of --device-ids, spelt out.
+// Whether --device-ids spells out its default.
 bool names_all_in_order(const StepFlags& flags) {
   std::string all;
   for (int i = 0; i < flags.devices; ++i) all += fmt::format("{}{}", i == 0 ? "" : ",", i);

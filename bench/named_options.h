@@ -8,7 +8,7 @@
 
 namespace tandem::bench {
 
-// Options that differ from their defaults, by flag name and as given: those in a cell's name.
+// Options that differ from their defaults, by flag name and as given: the options in a cell's name.
 [[nodiscard]] std::map<std::string, std::string> named_options(const StepFlags& flags);
 
 }  // namespace tandem::bench

@@ -22,8 +22,8 @@ Cores cores_of(const std::string& text) {
   return cores;
 }
 
-// Of each node what any of its ranks may use, in OS order: a launcher that binds each rank to one
-// core thereby gives the job all of them.
+// The cores that any rank of a node may use, by node and in OS order: a launcher that binds each
+// rank to one core thereby gives the job all of the cores.
 std::vector<Cores> cores_of_nodes(Bootstrap& bootstrap, const NodeLayout& nodes) {
   const std::string mine = fmt::format("{}", fmt::join(host::allowed_cores(), ","));
   const std::vector<std::string> by_rank = bootstrap.all_gather(mine);
@@ -48,7 +48,8 @@ Bytes least_share_of_memory(Bootstrap& bootstrap, int devices_here) {
   return least;
 }
 
-// Capacities are listed by the job's devices; a platform knows its own node's.
+// The capacities of this node's devices: options list capacities by the job's devices, and a
+// platform knows its own node's devices.
 std::vector<Bytes> memory_here(const NodeLayout& nodes, int node, const PlaceOptions& options) {
   const std::vector<Bytes>& asked = options.device_memory;
   if (nodes.nodes() == 1 || asked.size() <= 1) return asked;

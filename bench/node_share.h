@@ -10,21 +10,23 @@
 
 namespace tandem::bench {
 
-// What this rank's node gives to the job.
+// The share that this rank's node gives to the job.
 struct NodeShare {
-  int devices = 1;         // the job's on this node
-  int device = 0;          // this rank's, of those; of threads, the first
+  int devices = 1;         // the job's devices on this node
+  int device = 0;          // this rank's device on this node; in a job of threads, the first device
   std::vector<int> cores;  // OS numbers that the ranks of this node may use, ascending
-  // Capacities of those devices, as PlatformOptions wants them: as asked for, or empty.
+  // The capacities of this node's devices, as PlatformOptions wants them: as asked for, or empty.
   std::vector<Bytes> asked_memory;
-  // A device's even share of what is left, of the node that has least: the same on every rank, so
-  // that what does not fit fails on all of them at the same call.
+  // A device's even share of the memory that is left on the node that has least: the same on every
+  // rank, so that a model that does not fit fails on all ranks at the same call.
   Bytes even_memory;
-  std::vector<int> cores_of_devices;  // all of the job's, in their order: OS numbers on their nodes
-  int usable_cores = 0;               // of all nodes together
+  std::vector<int> cores_of_devices;  // cores of all of the job's devices, in device order: OS
+                                      // numbers on the devices' own nodes
+  int usable_cores = 0;               // cores of all nodes together
 };
 
-// Collective. Throws a usage error, on all ranks, where capacities do not go with the devices.
+// The share that the node of this rank gives to the job. Throws a usage error on all ranks where
+// the number of capacities does not go with the devices. Collective.
 [[nodiscard]] NodeShare share_of_node(Bootstrap& bootstrap, const NodeLayout& nodes,
                                       const PlaceOptions& options);
 

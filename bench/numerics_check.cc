@@ -15,7 +15,7 @@ struct NumericsCheck::Side {
   std::unique_ptr<Buffer> copies;  // on the host, laid out like the parameters
   TensorList views;
   std::vector<int> ready;  // segments since the last look, in backward's order
-  std::int64_t steps = 0;  // that have ended
+  std::int64_t steps = 0;  // steps that have ended
 };
 
 NumericsCheck::NumericsCheck(Platform& platform, const ParameterLayout& layout,
@@ -29,11 +29,11 @@ NumericsCheck::~NumericsCheck() = default;
 void NumericsCheck::gradient_ready(Device& device, Stream& stream, int segment,
                                    Span<float> gradient) {
   Side& side = *sides_.at(static_cast<std::size_t>(device.id().index));
-  if (!side.copies) {  // of this process's devices alone
+  if (!side.copies) {  // only this process's devices have a side in use
     side.copies = platform_.allocate_host(bytes_of<float>(layout_.arena_count()));
     side.views = layout_.views(side.copies->as<float>(layout_.arena_count()));
   }
-  // A later micro-batch's, while the earlier one's copy has not been looked at.
+  // The gradient of a later micro-batch comes while the earlier one's copy is not yet checked.
   const bool again = std::find(side.ready.begin(), side.ready.end(), segment) != side.ready.end();
   if (again) look(side, stream, device);
   enqueue_copy(stream, side.views.at(static_cast<std::size_t>(segment)), gradient);

@@ -12,12 +12,12 @@
 namespace tandem::bench {
 
 // --check-numerics: looks for NaN and infinity in every gradient of every step, as this device made
-// it and before it is combined with others', so that the rank that it comes from is known. Costs a
-// copy of each gradient to the host and a wait at the end of the step.
+// the gradient and before the gradient is combined with other ranks' gradients, so that the rank at
+// fault is known. Costs a copy of each gradient to the host and a wait at the end of the step.
 class NumericsCheck final : public StepObserver {
  public:
-  // `rank`: of this process; none where each device is a rank that is a thread. The platform and
-  // the layout outlive this.
+  // `rank`: this process's rank; none where each device is a rank that is a thread. The platform
+  // and the layout outlive this check.
   NumericsCheck(Platform& platform, const ParameterLayout& layout, std::optional<int> rank);
   ~NumericsCheck() override;
 
@@ -28,7 +28,7 @@ class NumericsCheck final : public StepObserver {
   void gradient_ready(Device& device, Stream& stream, int segment, Span<float> gradient) override;
 
  private:
-  struct Side;  // of one device
+  struct Side;  // the copies and readiness of one device's gradients
   void look(Side& side, Stream& stream, const Device& device);
   [[noreturn]] void report(const Side& side, const Device& device, int segment,
                            std::int64_t element) const;

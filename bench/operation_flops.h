@@ -8,8 +8,8 @@
 
 namespace tandem::bench {
 
-// A multiply-add counts as two, attention's scores once forward and twice backward. Of what is no
-// product, 0.
+// The FLOPs of an operation: a multiply-add counts as two, and attention's scores count once
+// forward and twice backward. Operations that are no product have 0.
 template <class Op>
 [[nodiscard]] constexpr std::int64_t flops_of(const Op& op) {
   if constexpr (requires { product_flops(op.shape); }) {

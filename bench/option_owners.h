@@ -16,10 +16,10 @@ struct OwnedOption {
 
 [[nodiscard]] const std::vector<OwnedOption>& owned_options();
 
-// True where the strategy has the option: those that every strategy has, and its own.
+// True where the strategy has the option: options that every strategy has, and the strategy's own.
 [[nodiscard]] bool has_option(StrategyKind strategy, const std::string& option);
 
-// Whose option it is, in words, of one that not every strategy has: "ddp and dp-allreduce".
+// The owners, in words, of an option that not every strategy has: "ddp and dp-allreduce".
 [[nodiscard]] std::string owners_of(const std::string& option);
 
 }  // namespace tandem::bench

@@ -38,7 +38,7 @@ class SidesOfSet {
     second_->warm_up(job.options);
   }
 
-  // First, second, second, first.
+  // Takes steps in the order first, second, second, first.
   void take_pair(LinkAccount& link) {
     for (InterleavedSide* const side : {&*first_, &*second_, &*second_, &*first_}) {
       side->take();
@@ -61,10 +61,11 @@ class PairSampler {
  public:
   explicit PairSampler(const Job& job)
       : job_(job), plan_(plan_pairs(job.options.pairs)), link_(*job.place.platform) {
-    begin_set();  // here, so that what is wrong with the variants is said before anything is timed
+    begin_set();  // builds the first set here, so that a variant's error is reported before the
+                  // first timing
   }
 
-  // Of side b, in seconds per step.
+  // Side b's seconds per step.
   double sample() {
     if (!sides_) begin_set();
     sides_->take_pair(link_);
@@ -75,7 +76,7 @@ class PairSampler {
 
   [[nodiscard]] const std::vector<stats::PairedTimes>& sets() const { return sets_; }
 
-  // Collective: the mean lateness of both sides' steps, against a step of the faster one.
+  // Compares the mean lateness of both sides' steps with a step of the faster side. Collective.
   void check_link() {
     const double steps = 4.0 * job_.options.pairs * job_.steps_per_sample();
     check_lateness(link_.mean_lateness(*job_.place.communicator, steps),
@@ -87,7 +88,7 @@ class PairSampler {
 
   void begin_set() {
     sides_.emplace(job_, set().b_first);
-    link_.leave_out();  // the warm-up
+    link_.leave_out();  // the warm-up's delays belong to no sample
   }
 
   void end_set() {
@@ -106,7 +107,7 @@ class PairSampler {
   const Job job_;
   const std::vector<PairSet> plan_;
   LinkAccount link_;
-  std::optional<SidesOfSet> sides_;  // of the set that goes on
+  std::optional<SidesOfSet> sides_;  // the sides of the set in progress
   std::vector<stats::PairedTimes> sets_;
 };
 
@@ -128,7 +129,7 @@ void report_ratio(const StepOptions& options, std::size_t sets, const stats::Est
             << std::endl;
 }
 
-// Of either side's precision, where this machine computes in it only slowly.
+// Warns of a precision of either side in which this machine computes only slowly.
 void warn_of_precisions(const Place& place, const StepOptions& options) {
   if (place.communicator->rank() != 0) return;
   for (const Precision precision :

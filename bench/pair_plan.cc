@@ -7,7 +7,7 @@ namespace tandem::bench {
 namespace {
 
 constexpr int kMostSets = 20;
-constexpr int kFewestPairs = 5;  // of a set, for its median to say something
+constexpr int kFewestPairs = 5;  // pairs of a set, for the set's median to be meaningful
 
 }  // namespace
 

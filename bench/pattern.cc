@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::int64_t kMostValues = 251;
 
-// Up to here every whole number is one of the type's: 2 ^ (bits of its fraction + 1).
+// The largest whole number up to which the type holds every whole number: 2 ^ (bits of the type's
+// fraction + 1).
 std::int64_t largest_exact(DType type) {
   switch (type) {
     case DType::kFloat32:

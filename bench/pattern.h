@@ -9,14 +9,14 @@ namespace tandem::bench {
 
 // The values with which copies and collectives are checked: whole numbers so small that sums over
 // all ranks are exact in the stored type, so that every element of every result is known to the
-// bit. They differ between ranks and from element to element without a period, so that a part which
-// comes from the wrong rank or lands in the wrong place shows.
+// bit. Values differ between ranks and from element to element without a period, so that a part
+// which comes from the wrong rank or lands in the wrong place shows.
 class Pattern {
  public:
   // Throws a usage error where sums over so many ranks are not exact in `type`.
   Pattern(DType type, int ranks);
 
-  // What rank `rank` has at `index` of the larger buffer.
+  // The value of rank `rank` at `index` of the larger buffer.
   [[nodiscard]] float value(int rank, std::int64_t index) const {
     const auto place =
         static_cast<std::uint64_t>(index) * kGolden + static_cast<std::uint64_t>(rank);
@@ -24,7 +24,7 @@ class Pattern {
     return static_cast<float>(((mixed >> 32) * values_) >> 32);
   }
 
-  // Of all ranks' values at `index`.
+  // The sum of all ranks' values at `index`.
   [[nodiscard]] float sum(std::int64_t index) const {
     float sum = 0;
     for (int rank = 0; rank < ranks_; ++rank) sum += value(rank, index);
@@ -35,7 +35,7 @@ class Pattern {
   static constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio, odd
 
   int ranks_;
-  std::uint64_t values_;  // 0 to this, exclusive
+  std::uint64_t values_;  // values lie in [0, values_)
 };
 
 }  // namespace tandem::bench

@@ -19,7 +19,7 @@ nvtx::Name registered(const nvtx::Domain* domain, const char* name) {
 ProfilerSwitch profiler_switch(Backend backend) {
   if (backend != Backend::kCuda) return {};
   const CudaProfiling* const cuda = find_cuda_profiling();
-  if (cuda == nullptr) return {};  // nor is there a back end
+  if (cuda == nullptr) return {};  // without the driver there is no CUDA back end either
   return {.start = cuda->start, .stop = cuda->stop};
 }
 

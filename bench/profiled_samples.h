@@ -10,28 +10,29 @@
 
 namespace tandem::bench {
 
-// How this process tells a profiler that what it is there for begins and ends.
+// Calls with which this process tells a profiler that the samples to capture begin and end.
 struct ProfilerSwitch {
-  std::function<void()> start{};  // absent: there is none
+  std::function<void()> start{};  // absent: there is no profiler switch
   std::function<void()> stop{};
 };
 
-// CUDA's, cudaProfilerStart and cudaProfilerStop; of the host back end none.
+// CUDA's switch, cudaProfilerStart and cudaProfilerStop; empty for the host back end.
 [[nodiscard]] ProfilerSwitch profiler_switch(Backend backend);
 
-// A launch's samples as profilers are to see them: NVTX ranges "warm_up" and "sample" around what
-// is timed, barriers and exchanges included, and of the first steady samples, where asked, only
-// those captured: the switch around them, and within it a range "capture".
+// A launch's samples as profilers are to see them: NVTX ranges "warm_up" and "sample" around the
+// timed work, barriers and exchanges included. Where captures are asked for, only the first steady
+// samples are captured: the switch is around them, and within the switch lies a range "capture".
 class ProfiledSamples {
  public:
-  // `samples` of which are captured, 0: none. `domain` outlives this; absent: no ranges.
+  // `samples` is the number of captured samples, 0: none. `domain` outlives this object; without a
+  // domain there are no ranges.
   ProfiledSamples(const nvtx::Domain* domain, ProfilerSwitch profiler, int samples);
 
   void warm_up(const std::function<void()>& work);
   void sample(const std::function<void()>& work);
 
  private:
-  // Within a range, where there are any.
+  // Runs `work` within a range, where there are ranges.
   void within(nvtx::Name name, std::int64_t payload, const std::function<void()>& work) const;
   void begin_capture();
   void end_capture();
