@@ -15,18 +15,19 @@
 namespace tandem::bench {
 namespace {
 
-// Usage is the same on every rank, and what they agreed on; what else goes wrong may go wrong on
-// one alone.
+// Whether all ranks met the error: usage errors and agreed errors are the same on every rank; other
+// errors may occur on one rank alone.
 bool met_together(const Error& error) {
   return error.kind() == ErrorKind::kUsage || error.reach() == Error::Reach::kAllRanks;
 }
 
-// A launcher ends all ranks once one has left with an error, and that of Open MPI 5 may do so
-// before rank 0 has said its line: ranks that say nothing leave behind rank 0.
+// A launcher ends all ranks once one rank has left with an error, and Open MPI 5 may do so before
+// rank 0 has printed its line: ranks that print nothing leave behind rank 0.
 constexpr std::chrono::milliseconds kBehindRank0{500};
 
-// Said before MPI ends: a rank that left without a word would hide why. What all ranks met is said
-// by rank 0; a lost peer by all who lost it, since rank 0 may be the one.
+// Prints the error before MPI ends, as a rank that left without a line would hide the reason. Rank
+// 0 prints errors that all ranks met; every rank that lost a peer says so, since rank 0 may be the
+// lost peer.
 int report(const std::string& program, const Error& error) {
   if (met_together(error) && announced_rank() != 0) {
     std::this_thread::sleep_for(kBehindRank0);
@@ -63,7 +64,7 @@ int run_main(const std::string& program, const std::function<int()>& body) {
   int status = 0;
   const auto error = capture_error([&] {
     status = body();
-    // Here, and not where a buffer is written behind main, which nobody is told of.
+    // Flushes here, and not when the buffer is written behind main, where a failure goes unnoticed.
     if (std::cout.flush()) return;
     fail(ErrorKind::kFailure,
          "writing to standard output failed; is the disk full? lead it elsewhere");

@@ -16,21 +16,22 @@ class App;
 
 namespace tandem::bench {
 
-// Parses the command line. What begins with --benchmark_ goes to `benchmark_flags`; any other
-// unknown flag is a usage error. False after --help, which it prints.
+// Parses the command line. Arguments that begin with --benchmark_ go to `benchmark_flags`; any
+// other unknown flag is a usage error. Returns false after --help, whose text the call prints.
 [[nodiscard]] bool parse_with_benchmark_flags(CLI::App& app, int argc, const char* const* argv,
                                               std::vector<std::string>& benchmark_flags);
 
-// Runs `body` and turns what it throws into one line and an exit status: 2 for usage, else 1. What
-// all ranks of a job find alike is said by rank 0 alone, also before MPI says which one that is.
+// Runs `body` and turns an exception into one line and an exit status: 2 for usage, else 1. An
+// error that all ranks of a job find alike is printed by rank 0 alone, also before MPI tells the
+// rank.
 [[nodiscard]] int run_main(const std::string& program, const std::function<int()>& body);
 
-// The same for a job of processes, between MPI's start and its end. An error that all ranks met
-// together ends each of them; after any other the whole job is ended, since peers may wait for this
-// rank for ever.
+// run_main() for a job of processes, between MPI's start and its end. An error that all ranks met
+// together ends each rank; after any other error the whole job is ended, since peers may wait for
+// this rank for ever.
 //
-// `deadline` is for peers to come; the farewell is told first, perhaps by a thread of its own while
-// MPI is waited for in vain.
+// `deadline` is the wait for peers to come; the farewell is told first, perhaps by a thread of its
+// own while this rank waits for MPI in vain.
 struct RanksMain {
   std::string program;
   Nanoseconds deadline = std::chrono::seconds(60);

@@ -17,7 +17,7 @@ int run_recorded_ranks(const std::string& program, const FailurePolicy& policy, 
     flight.enter(Stage::kJoin);
     return body(bootstrap, flight);
   });
-  flight.ended();  // MPI has, too
+  flight.ended();  // MPI has ended, too
   return status;
 }
 

@@ -9,10 +9,10 @@
 
 namespace tandem::bench {
 
-// How a program of ranks ends where it cannot go on.
+// How a program of ranks ends where the program cannot go on.
 struct FailurePolicy {
-  Nanoseconds deadline = std::chrono::seconds(60);  // for a rank that is late
-  Nanoseconds grace{0};                             // for other ranks' last words
+  Nanoseconds deadline = std::chrono::seconds(60);  // how long a rank waits for a late rank
+  Nanoseconds grace{0};                             // time for other ranks' last words
   std::string flight_dir{};                         // empty: no flight recorder
 };
 
@@ -21,7 +21,7 @@ struct FailurePolicy {
                                      int& argc, char**& argv,
                                      const std::function<int(Bootstrap&, FlightLog&)>& body);
 
-// The same in this process alone, which holds `devices` ranks as threads.
+// run_recorded_ranks() in this process alone, which holds `devices` ranks as threads.
 [[nodiscard]] int run_recorded_threads(const FailurePolicy& policy, int devices,
                                        const std::function<int(Bootstrap&, FlightLog&)>& body);
 

@@ -6,8 +6,8 @@
 
 namespace tandem::bench {
 
-// --cuda-graph=on: usage errors for what a replayed step cannot have, each with its reason. What
-// only an open device or communicator tells, the strategy refuses.
+// --cuda-graph=on: throws usage errors, each with its reason, for options that a replayed step
+// cannot have. The strategy refuses what only an open device or communicator tells.
 void check_replay(const StepFlags& flags, const Variant& variant, Launch launch);
 
 }  // namespace tandem::bench

@@ -9,7 +9,7 @@
 
 namespace tandem::bench {
 
-// Rank 0's value, bit for bit; of the others the value does not count. Collective.
+// Rank 0's value, bit for bit; the values of other ranks do not count. Collective.
 [[nodiscard]] inline double root_value(Bootstrap& bootstrap, double value) {
   return std::stod(broadcast(bootstrap, fmt::format("{:.17g}", value), 0));
 }

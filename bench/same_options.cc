@@ -22,7 +22,7 @@ std::string strategies_of(const StepOptions& options) {
   return names;
 }
 
-// A line per option that decides what a rank does, always in the same order.
+// A line per option that decides the work of a rank, always in the same order.
 std::string text_of(const StepOptions& options) {
   std::string text = fmt::format(
       "--devices={}\n--strategy={}\n--launch={}\n--model={}\n--batch={}\n--seed={}\n",
@@ -55,7 +55,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// The first line that only one of them has, on either side; "nothing" past the end.
+// Reports the first line that only one side has; past the end a side has "nothing".
 [[noreturn]] void report(int rank, const std::string& theirs, const std::string& first) {
   const std::vector<std::string> of_rank = lines_of(theirs);
   const std::vector<std::string> of_first = lines_of(first);

@@ -20,7 +20,7 @@ SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& w
   const TimePoint start = Clock::now();
   work();
   const TimePoint end = Clock::now();
-  // The exchange comes after the clock was read, and is nobody's sample.
+  // The exchange comes after the clock was read, and belongs to no sample.
   const std::vector<double> starts = ranks.all_gather(moment_of(start));
   const std::vector<double> ends = ranks.all_gather(moment_of(end));
   SampleTimes times;

@@ -13,43 +13,46 @@ struct Warmup {
   Seconds first_step{0};
   Seconds time{0};
   int steps = 0;
-  Seconds per_sample{0};  // mean of the later half: what a sample will take
+  Seconds per_sample{0};  // mean of the later half: the expected time of a sample
 };
 
 // Ranks of one node read one monotonic clock; those of several nodes have no clock in common.
 enum class Clocks { kCommon, kApart };
 
-// One piece of work on all ranks.
+// The times of one piece of work on all ranks.
 struct SampleTimes {
-  // From the last rank's start to the last rank's end on a common clock; else the longest of_rank.
+  // The time from the last rank's start to the last rank's end on a common clock; else the longest
+  // of_rank.
   Seconds whole{0};
-  std::vector<Seconds> of_rank{};  // by rank: its own start to its own end
+  std::vector<Seconds> of_rank{};  // by rank: the rank's own start to its own end
 };
 
-// Barrier (untimed), then `work` on every rank. Collective; the same numbers on every rank.
+// Passes a barrier (untimed), then runs `work` on every rank. Collective; returns the same numbers
+// on every rank.
 [[nodiscard]] SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
                                            Clocks clocks = Clocks::kCommon);
 
-// The whole alone.
+// SampleTimes::whole alone.
 [[nodiscard]] Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work,
                                        Clocks clocks = Clocks::kCommon);
 
-// What the strategy timed so far belongs to no sample. Synchronise it first.
+// The strategy's phase times and collectives so far belong to no sample. Synchronise the strategy
+// first.
 void forget_times(Strategy& strategy);
 
 // Takes samples of a strategy's step. All calls are collective, and every rank gets the same
-// numbers, so that decisions made from them are the same everywhere.
+// numbers, so that decisions made from the numbers are the same on every rank.
 class Sampler {
  public:
-  // `steps_per_sample` of 1 is synchronous; more run freely between one barrier and one wait.
+  // `steps_per_sample` of 1 is synchronous; more steps run freely between one barrier and one wait.
   Sampler(Strategy& strategy, Communicator& ranks, int steps_per_sample,
           Clocks clocks = Clocks::kCommon)
       : strategy_(strategy), ranks_(ranks), steps_per_sample_(steps_per_sample), clocks_(clocks) {}
 
-  // Steps, then a wait for all own streams; per step.
+  // Runs the steps, then waits for all own streams; returns the time per step.
   [[nodiscard]] Seconds sample();
 
-  // Discards until both limits are reached.
+  // Runs and discards steps until both limits are reached.
   [[nodiscard]] Warmup warm_up(int steps, Nanoseconds time);
 
  private:

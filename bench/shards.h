@@ -8,8 +8,8 @@
 
 namespace tandem::bench {
 
-// What the options' global batch is cut into, in order of samples: a piece for each device that the
-// strategy gives one, and of that a piece for each micro-batch.
+// The shards that the options' global batch is cut into, in order of samples: a piece for each
+// device that the strategy gives one, and within a device's piece a piece for each micro-batch.
 [[nodiscard]] std::vector<Piece> shards_of(const StepOptions& options);
 
 }  // namespace tandem::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times one training step of one strategy. Of processes, every rank runs this main; all take the
-// same samples, and rank 0 reports.
+// Times one training step of one strategy. In a job of processes every rank runs this main; all
+// ranks take the same samples, and rank 0 reports.
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -50,18 +50,18 @@ void check_output(const std::string& file, const std::string& flag) {
 }
 
 struct Output {
-  std::string file;  // empty: not wanted
+  std::string file;  // empty: the output is not wanted
   const char* flag;
 };
 
-// Of this program; Google Benchmark writes its own.
+// The outputs that this program writes itself; Google Benchmark writes its own.
 std::vector<Output> outputs_of(const StepOptions& options) {
   return {{options.record_file, "--record"},
           {options.trace_file, "--trace"},
           {options.contention_file, "--contention"}};
 }
 
-// And those that others write.
+// All outputs: this program's own, Google Benchmark's and the workload file.
 std::vector<Output> named_outputs(const StepOptions& options) {
   std::vector<Output> outputs = outputs_of(options);
   outputs.push_back({options.benchmark.out, "--benchmark_out"});
@@ -69,7 +69,7 @@ std::vector<Output> named_outputs(const StepOptions& options) {
   return outputs;
 }
 
-// No file is to hold two things.
+// Throws a usage error where two outputs name one file.
 void check_apart(const StepOptions& options) {
   const std::vector<Output> outputs = named_outputs(options);
   for (auto a = outputs.begin(); a != outputs.end(); ++a) {
@@ -82,7 +82,7 @@ void check_apart(const StepOptions& options) {
   }
 }
 
-// Nor is what is read to be written over.
+// Throws a usage error where an output would overwrite the workload file that is read.
 void check_outputs(const StepOptions& options) {
   check_apart(options);
   const auto model = pinned_file(options.model);
@@ -92,8 +92,8 @@ void check_outputs(const StepOptions& options) {
   }
 }
 
-// Fails early where what is measured could not be written: nothing may be lost. Collective: only
-// rank 0 writes, but all must know.
+// Fails early where an output could not be written, so that no measurement is lost. Collective:
+// only rank 0 writes, but all ranks must know.
 std::unique_ptr<GoogleBenchmark> open_outputs(const StepOptions& options, Bootstrap& bootstrap) {
   std::unique_ptr<GoogleBenchmark> driver;
   attempt_together(bootstrap, [&] {
@@ -106,7 +106,7 @@ std::unique_ptr<GoogleBenchmark> open_outputs(const StepOptions& options, Bootst
   return driver;
 }
 
-// True where the names are all that is wanted; they are listed then. Throws where none is selected.
+// True where only the names are wanted, which are then listed. Throws where no name is selected.
 bool name_only(GoogleBenchmark& driver, const StepOptions& options, const Place& place) {
   std::vector<std::string> names;
   for (const StepOptions& one : each_listed(options)) {
@@ -171,10 +171,11 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
     }
     flight.enter(Stage::kReport);
   } catch (const Error& error) {
-    place.farewell.say(error);  // before what follows it is seen, here or there
-    abort(place);               // peers that wait for this rank end soon
+    place.farewell.say(
+        error);    // said before the consequences of the error show, on this rank or on others
+    abort(place);  // peers that wait for this rank end soon
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
-    // What one rank met alone is its failure, and no size that does not fit.
+    // An error that one rank met alone is a failure of that rank, not a size that does not fit.
     if (bootstrap.size() > 1 && error.reach() != Error::Reach::kAllRanks) throw;
     write_record(options, place, out_of_memory_record(options, place, *model, error, machine));
     throw;

@@ -38,7 +38,7 @@ void check_devices(const StepFlags& flags, StrategyKind strategy) {
 
 namespace {
 
-// That dp is given: those named, or all.
+// The number of devices that dp is given: the named devices, or all devices.
 int device_count(const StepFlags& flags) {
   return flags.device_ids.empty() ? flags.devices
                                   : static_cast<int>(parts_of(flags.device_ids).size());
@@ -109,7 +109,7 @@ void check_fault(const Fault& fault, StrategyKind strategy, Launch launch, int d
 
 namespace {
 
-// Whether an option has another value than without a word of it.
+// Whether an option has another value than its default.
 template <class T>
 bool is_set(const StepFlags& flags, T StepFlags::*option) {
   static const StepFlags usual;

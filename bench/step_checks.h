@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may not be asked of step_bench, or not together: usage errors all.
+// Requests that step_bench refuses, alone or together: all are usage errors.
 #pragma once
 
 #include <string>
@@ -20,34 +20,36 @@ void require(bool condition, const std::string& message);
 
 void check_devices(const StepFlags& flags, StrategyKind strategy);
 
-// Options that would do nothing are refused: the reader of the command would believe they did.
+// Refuses options that would do nothing: the reader of the command would believe they did
+// something.
 void check_applicable(const CLI::App& app, const StepFlags& flags, StrategyKind strategy);
 
-// A fault that could not come would be waited for in vain.
+// Refuses a fault that cannot occur, as the job would wait for the fault in vain.
 void check_fault(const Fault& fault, StrategyKind strategy, Launch launch, int devices);
 
-// A planted fault that nobody would see.
+// Refuses a planted fault that no option would reveal.
 void check_watching(const StepFlags& flags);
 
-// Options of the reducer that contradict one another or of which nothing would come.
+// Refuses options of the reducer that contradict one another or that have no effect.
 void check_reducer(const StepFlags& flags);
 
-// A warm-up has as many steps at least: ddp's buckets settle in the second one.
+// The fewest steps of a warm-up: ddp's buckets settle in the second step.
 inline constexpr int kLeastWarmupSteps = 3;
 
 void check_counts(const StepFlags& flags);
 
-// What is profiled takes longer than it says: its times are not kept.
+// Refuses to keep the times of a profiled launch, whose steps take longer than usual.
 void check_profiled(const CLI::App& app, const StepFlags& flags);
 
-// A pass is traced behind the samples of one cell.
+// Refuses a traced pass where no samples of one cell are measured before the pass.
 void check_traced(const CLI::App& app, const StepFlags& flags);
 
-// As is a pass that leaves all-reduces out, where each step enqueues its own.
+// Refuses a pass that leaves all-reduces out where a step does not enqueue its own all-reduces, or
+// where no samples of one cell are measured before the pass.
 void check_contention(const CLI::App& app, const StepFlags& flags, StrategyKind strategy);
 
-// Both sides of a pair, `a` and with the change of --ab `b`, run in one process, on the devices of
-// one `launch`.
+// Both sides of a pair, `a` and, with the change of --ab, `b`, run in one process, on the devices
+// of one `launch`.
 void check_pair(const StepFlags& flags, StrategyKind a, StrategyKind b, Launch launch);
 
 }  // namespace tandem::bench

@@ -234,7 +234,8 @@ struct Changeable {
   std::string StepFlags::*text;
 };
 
-// What both sides of a pair may differ in: all that is no matter of the process or its devices.
+// Options in which both sides of a pair may differ: all options that do not concern the process or
+// its devices.
 constexpr std::array kChangeable{Changeable{"strategy", &StepFlags::strategy},
                                  Changeable{"input", &StepFlags::input},
                                  Changeable{"optimizer", &StepFlags::optimizer},

@@ -69,7 +69,7 @@ struct StepFlags {
   std::string record;
   std::string write_workload;
   bool verify = false;
-  std::string check;  // empty: not asked for
+  std::string check;  // empty: no check is asked for
   bool models = false;
   int profile_steps = 0;
   std::string trace;
@@ -82,8 +82,8 @@ struct StepFlags {
 
 void declare(CLI::App& app, StepFlags& flags);
 
-// The flags with the one that `ab`, "option=value", names set anew. Usage errors for an option that
-// cannot change within a process and for a value that is no change.
+// The flags with the one flag that `ab`, "option=value", names set anew. Throws usage errors for an
+// option that cannot change within a process and for a value that is no change.
 [[nodiscard]] StepFlags with_change(const StepFlags& flags, const std::string& ab);
 
 }  // namespace tandem::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What step_bench times where its command names no cell, as programs of Google Benchmark are
-// called: a list of strategies, for a filter to choose from.
+// The strategies that step_bench times where its command names no cell, as programs of Google
+// Benchmark are called: a list of strategies, for a filter to choose from.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,18 @@
 
 namespace tandem::bench {
 
-// Samples per device of what is listed.
+// Samples per device of each listed strategy.
 inline constexpr std::int64_t kListedBatch = 64;
 
-// Whether there is no batch. What is about one launch or one strategy needs one all the same.
+// Whether the command names no cell: neither a batch nor an option about one launch or one
+// strategy, which needs a batch.
 [[nodiscard]] bool names_no_cell(const CLI::App& app, const StepFlags& flags);
 
-// Those that run as this process was started, or the one that is named.
+// The strategies that run as this process was started, or the one strategy that is named.
 [[nodiscard]] std::vector<std::string> strategies_to_list(const CLI::App& app,
                                                           const StepFlags& flags);
 
-// A step of each listed strategy, or of the one.
+// The options of a step of each listed strategy, or of the one strategy.
 [[nodiscard]] std::vector<StepOptions> each_listed(const StepOptions& options);
 
 }  // namespace tandem::bench

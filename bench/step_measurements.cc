@@ -25,7 +25,8 @@ void set_counters(benchmark::State& state, const StepOptions& options, const Mod
   state.counters["samples_per_second"] = batch / stats::mean(samples);
   state.counters["samples"] = static_cast<double>(samples.size());
   state.counters["devices_used"] = measured.devices_used;
-  if (model.flops_per_sample() > 0) {  // else unknown, as of a workload file that has times alone
+  if (model.flops_per_sample() >
+      0) {  // else unknown, as for a workload file that holds times alone
     const double achieved = achieved_gflops(options, model, measured);
     state.counters["gflops_per_device"] = achieved;
     if (options.peak.gflops > 0) state.counters["of_peak"] = achieved / options.peak.gflops;
@@ -42,12 +43,14 @@ double sum_over_ranks(Communicator& ranks, double mine) {
   return sum;
 }
 
-// Of processes, each rank knows its own device; of threads, one process knows all.
+// The device that this rank speaks for: its own in a job of processes; none where one process of
+// threads speaks for all devices.
 const Device* own_device(const Place& place, const StepOptions& options) {
   return options.place.launch == Launch::kProcesses ? place.device : nullptr;
 }
 
-// A benchmark of a strategy, which outlives it: warmed up here, timed when the driver runs.
+// A benchmark of a strategy, which outlives the benchmark: warmed up here, timed when the driver
+// runs.
 class StepBenchmark {
  public:
   // Collective.
@@ -73,7 +76,7 @@ class StepBenchmark {
     if (clocks_of(place) == Clocks::kApart) found_.barrier_skew = measure_barrier_skew(ranks);
   }
 
-  // `steps` are discarded before each repetition's samples: others may have run meanwhile.
+  // Discards `steps` before each repetition's samples, as other benchmarks may have run meanwhile.
   void add_to(GoogleBenchmark& driver, int steps) {
     samples_ = sample_count(options_, found_.warmup);
     const std::string name = benchmark_name(options_, place_.platform->backend());
@@ -83,7 +86,7 @@ class StepBenchmark {
     });
   }
 
-  // What the driver's run left. Collective.
+  // The measurement of the driver's run. Collective.
   [[nodiscard]] Measurement gathered(Bootstrap& bootstrap) {
     found_.phases = books_.gather_phases(bootstrap);
     found_.collectives = books_.gather_collectives(bootstrap);
@@ -98,7 +101,7 @@ class StepBenchmark {
   void measure(benchmark::State& state) {
     Communicator& ranks = *place_.communicator;
     const std::int64_t calls_before = strategy_.dispatches();
-    found_.step_seconds.clear();  // of the repetition before
+    found_.step_seconds.clear();  // from the repetition before
     link_.leave_out();
     for ([[maybe_unused]] auto iteration : state) {
       profiled_.sample([&] { found_.step_seconds.push_back(sampler_.sample().count()); });
@@ -144,7 +147,7 @@ Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
 
 using Strategies = std::vector<std::unique_ptr<Strategy>>;
 
-// Null where the filter leaves it out.
+// The strategies to be measured; null for each strategy that the filter leaves out.
 Strategies make_listed(const GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
                        const std::vector<StepOptions>& all, const Model& model) {
   Strategies strategies;

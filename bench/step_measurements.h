@@ -16,8 +16,8 @@ namespace tandem::bench {
 [[nodiscard]] Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
                                        const StepOptions& options, const Model& model);
 
-// The same of several strategies of one job, one after another, all of them held at once; those
-// that the filter leaves out are not made. Collective.
+// Times the steps of several strategies of one job, one after another, with all strategies held at
+// once; strategies that the filter leaves out are not made. Collective.
 void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
                     const std::vector<StepOptions>& all, const Model& model);
 

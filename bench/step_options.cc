@@ -74,13 +74,14 @@ PlaceOptions place_of(const StepFlags& flags, StrategyKind strategy) {
   return place;
 }
 
-// That hold so many steps at least.
+// The number of samples that hold `steps` at least.
 int samples_with(int steps, const StepFlags& flags) {
   const int steps_per_sample = std::max(1, flags.free_running);
   return (steps + steps_per_sample - 1) / steps_per_sample;
 }
 
-// A profiler sees whole samples, and there are as many at least; a trace holds whole ones too.
+// A profiler sees whole samples, so min_samples grows to hold all of them; a trace holds whole
+// samples too.
 void set_watched(const StepFlags& flags, StepOptions& options) {
   options.profiled_samples = samples_with(flags.profile_steps, flags);
   options.min_samples = std::max(options.min_samples, options.profiled_samples);
@@ -136,7 +137,7 @@ StepOptions options_of(const CLI::App& app, const StepFlags& flags) {
   return options;
 }
 
-// Google Benchmark's names for two of the times.
+// Takes two times under Google Benchmark's names.
 void take_times(const CLI::App& app, std::vector<std::string>& benchmark_flags, StepFlags& flags) {
   const auto take = [&](const char* theirs, const char* ours, const char* count,
                         std::string& value) {
@@ -149,7 +150,7 @@ void take_times(const CLI::App& app, std::vector<std::string>& benchmark_flags, 
   take("--benchmark_min_warmup_time", "--warmup-time", "--warmup-steps", flags.warmup_time);
 }
 
-// Of processes there are as many as the launcher started, unless --devices says otherwise.
+// A job of processes has as many devices as the launcher started ranks, unless --devices is given.
 void take_devices(const CLI::App& app, StepFlags& flags) {
   if (app.count("--devices") > 0) return;
   const StrategyKind strategy = choose("--strategy", flags.strategy, kStrategies);
@@ -161,7 +162,8 @@ StepOptions one_options(const CLI::App& app, StepFlags flags) {
   return options_of(app, flags);
 }
 
-// Of those, the ones that take all the options given; where none does, the last one's reason.
+// The options of the strategies to list that take all the given options; where no strategy does,
+// throws the last strategy's reason.
 StepOptions listed_options(const CLI::App& app, const StepFlags& flags) {
   std::optional<StepOptions> options;
   std::vector<StrategyKind> listed;
@@ -218,7 +220,7 @@ std::optional<StepOptions> parse_step_options(int argc, const char* const* argv)
   const int ranks = options.place.launch == Launch::kProcesses ? options.place.devices : 1;
   options.benchmark = read_benchmark_flags("step_bench", benchmark_flags, ranks);
   check_repetitions(options);
-  options.benchmark.says_context = options.record_file.empty();  // the record says it
+  options.benchmark.says_context = options.record_file.empty();  // the record holds the context
   return options;
 }
 

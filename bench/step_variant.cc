@@ -19,7 +19,8 @@
 namespace tandem::bench {
 namespace {
 
-// Keeps every product of it with a width or a number of devices within 64 bits.
+// The limit keeps every product of a sample count with a width or a number of devices within 64
+// bits.
 constexpr std::int64_t kMostSamples = std::int64_t{1} << 32;
 
 std::int64_t global_batch(const StepFlags& flags) {
@@ -45,7 +46,7 @@ int device_index(const char* flag, const std::string& text) {
   return index;
 }
 
-// "powersgd:4", or by name.
+// The compression by name, or "powersgd:4" with its rank.
 ddp::CompressionOptions compression_of(const StepFlags& flags) {
   constexpr std::string_view kPowerSgd = "powersgd:";
   ddp::CompressionOptions options;
@@ -134,7 +135,7 @@ InterpreterOptions interpreter_of(const StepFlags& flags) {
   return options;
 }
 
-// In a phase of `device`, which the step waits for.
+// The delay that `text` plants in a phase of `device`, which the step waits for.
 std::optional<PlantedDelay> planted_by(const std::string& text, int device) {
   if (text.empty()) return std::nullopt;
   const std::size_t colon = text.find(':');

@@ -6,11 +6,11 @@
 
 namespace tandem::bench {
 
-// One way to train, as the flags say; of what the flags mean together, step_checks.h knows more.
-// Throws usage errors.
+// One way to train, as the flags say; step_checks.h knows which flags go together. Throws usage
+// errors.
 [[nodiscard]] Variant variant_of(const StepFlags& flags);
 
-// The first of --device-ids. Throws a usage error where that is no device.
+// The first device of --device-ids. Throws a usage error where that entry is no device.
 [[nodiscard]] int root_of(const StepFlags& flags);
 
 }  // namespace tandem::bench

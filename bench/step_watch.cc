@@ -46,8 +46,8 @@ void StepWatch::attach(StepOptions& options, Place& place, const Model& model) {
   if (options.check_numerics) {
     numerics_ = std::make_unique<NumericsCheck>(*place.platform, model.layout(), rank_);
   }
-  // In this order: ranges hold what others enqueue, and what is planted happens before it is looked
-  // for.
+  // The order matters: ranges enclose the work of other observers, and a planted fault happens
+  // before the check of numerics.
   std::vector<StepObserver*> observers;
   if (options.ranges != nullptr) observers.push_back(ranges_.get());
   observers.push_back(&threads_);
@@ -63,7 +63,7 @@ void StepWatch::attach(StepOptions& options, Place& place, const Model& model) {
   if (fault_ && rank_) fault_->meet(*rank_, *place.communicator);
 }
 
-// dp-allreduce makes its communicators itself, a thread each.
+// dp-allreduce makes its communicators itself, one on each thread.
 void StepWatch::watch_threads(Variant& variant) {
   variant.deadline = deadline_;
   variant.communicator = [this](Bootstrap& bootstrap, Device& device) {

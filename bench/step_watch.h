@@ -16,21 +16,21 @@
 
 namespace tandem::bench {
 
-// All that looks on while step_bench steps, put where the options say: the flight recorder, the
-// check of numerics, a planted fault, a profiler's ranges; and where its threads run. Outlives the
-// strategies.
+// The observers of step_bench's steps, placed as the options say: the flight recorder, the check of
+// numerics, a planted fault, a profiler's ranges, and the places of the step's threads. Outlives
+// the strategies.
 class StepWatch {
  public:
-  // Makes `options` tell the communicators' observers; `flight` outlives this.
+  // Gives the communicators' observers to `options`; `flight` outlives this watch.
   StepWatch(StepOptions& options, Bootstrap& bootstrap, FlightLog& flight);
 
-  // Where this rank's fault is to come late, it does here.
+  // Sleeps through the deadline where this rank's fault is to come late.
   void come_late() const;
 
-  // Makes `options` tell the strategies' observers, of both sides of a pair.
+  // Gives the strategies' observers to `options`, for both sides of a pair.
   void attach(StepOptions& options, Place& place, const Model& model);
 
-  // Collective: where the threads were that enqueued the steps of all ranks.
+  // The places of the threads that enqueued the steps of all ranks. Collective.
   [[nodiscard]] std::vector<results::ThreadPlace> gather_threads(Bootstrap& bootstrap) const {
     return threads_.gather(bootstrap);
   }
@@ -43,11 +43,12 @@ class StepWatch {
   void watch_threads(Variant& variant);
 
   FlightLog& flight_;
-  const std::optional<int> rank_;  // of this process; none where its devices are ranks
+  const std::optional<int>
+      rank_;  // this process's rank; none where the process's devices are ranks
   const Nanoseconds deadline_;
   ThreadPlaces threads_;
   const nvtx::Domain nvtx_;
-  std::unique_ptr<NvtxObserver> ranges_;  // where a tool watches
+  std::unique_ptr<NvtxObserver> ranges_;  // null where no tool watches
   std::unique_ptr<PlantedFault> fault_;
   std::unique_ptr<NumericsCheck> numerics_;
 };
