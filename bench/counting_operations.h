@@ -26,9 +26,8 @@ template <class Update>
 // What was enqueued so far.
 struct OperationCount {
   std::int64_t operations = 0;  // copies and zeroing among them
-  std::int64_t flops =
-      0;          // FLOPs of matrix products and convolutions, attention's products among them
-  Bytes updated;  // bytes read and written by optimizer updates
+  std::int64_t flops = 0;  // of matrix products and convolutions, attention's among the products
+  Bytes updated;           // bytes read and written by optimizer updates
 
   // Throws a logic error where operands do not fit, as every back end does.
   template <class Op>

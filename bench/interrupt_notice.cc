@@ -35,8 +35,7 @@ void tell_of_interrupt(const std::string& program) {
   std::copy_n(text.begin(), notice_size, notice.begin());
   struct sigaction action {};
   action.sa_handler = say_and_end;
-  action.sa_flags =
-      static_cast<int>(SA_RESETHAND);  // SA_RESETHAND is an unsigned constant in glibc
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // SA_RESETHAND is unsigned in glibc
   static_cast<void>(::sigaction(SIGINT, &action, nullptr));
 }
 

@@ -24,8 +24,7 @@ struct PlaceOptions {
   BackendChoice backend = BackendChoice::kAuto;
   bool oversubscribe = false;
   std::vector<Bytes> device_memory{};  // as in PlatformOptions
-  std::vector<int>
-      gpus{};  // as in PlatformOptions; in a job of processes, one GPU for each process of a node
+  std::vector<int> gpus{};             // as in PlatformOptions; one for each process of a node
   PeerAccess peer_access = PeerAccess::kOn;
   Binding binding = Binding::kNear;
   std::optional<LinkRequest> link{};
@@ -52,10 +51,8 @@ struct Place {
   TransportChoice transport;   // what the communicator moves data with, and why where it was chosen
   std::string nccl;            // NCCL's description where NCCL may be used; else empty
   std::vector<std::string> warnings;  // warnings about where the devices are, the same on all ranks
-  std::string
-      link_notice;  // the modelled link between devices, in numbers; empty: no link is modelled
-  double core_gflops =
-      0;  // speed of one core that a preset link was scaled to; 0: there is no preset link
+  std::string link_notice;            // the modelled link in numbers; empty: no link is modelled
+  double core_gflops = 0;  // speed of the core that a preset link was scaled to; 0: no preset
 };
 
 // The choices with their reasons, and the warnings, a line each.

@@ -16,8 +16,7 @@ constexpr std::int64_t kSmallest = 512;
 constexpr std::int64_t kLargest = 16384;
 constexpr int kSamples = 7;
 constexpr Seconds kLongestProduct{0.3};
-constexpr Seconds kShortestSample{
-    0.005};  // marks and the first launch cost nothing beside a sample this long
+constexpr Seconds kShortestSample{0.005};  // long beside marks and the first launch
 
 LinearShape square(std::int64_t size) { return {.batch = size, .in = size, .out = size}; }
 
@@ -72,8 +71,7 @@ double time_of(Device& device, Stream& stream, Product& product, int products) {
 ProductSpeed measure(Device& device, Operations& operations, Stream& stream, DType type,
                      std::int64_t size) {
   Product product(device, operations, stream, type, size);
-  static_cast<void>(
-      time_of(device, stream, product, 1));  // creates primitives and takes page faults, untimed
+  static_cast<void>(time_of(device, stream, product, 1));  // primitives, page faults
   const double once = std::max(1e-7, time_of(device, stream, product, 1));
   const int products = std::max(1, static_cast<int>(std::ceil(kShortestSample.count() / once)));
   ProductSpeed speed{.size = size, .seconds = {}};

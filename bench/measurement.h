@@ -30,8 +30,7 @@ struct Measurement {
   Warmup warmup;
   std::vector<double> step_seconds;  // per sample
   std::vector<DeviceBooks> phases;   // of all ranks' devices, by device; empty with phases off
-  std::vector<DeviceCollectiveBooks>
-      collectives;  // gradient collectives of all ranks' devices, by device; empty with phases off
+  std::vector<DeviceCollectiveBooks> collectives;  // of all ranks' devices, likewise
   std::vector<Bytes> bucket_sizes;
   std::vector<MemoryUse> memory;                // all ranks' devices, by device
   std::vector<results::GpuRecord> gpus;         // GPUs of all ranks that NVML knows, by device

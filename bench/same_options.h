@@ -8,7 +8,7 @@ namespace tandem::bench {
 
 // Throws a usage error on all ranks where any rank was started with other options than rank 0, as a
 // launcher may do: ranks with other options would call other collectives. Only rank 0 writes files,
-// so the names of files may differ.
+// so the names of files may differ. Collective.
 // Collective.
 void check_same_options(Bootstrap& bootstrap, const StepOptions& options);
 

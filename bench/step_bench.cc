@@ -171,9 +171,8 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
     }
     flight.enter(Stage::kReport);
   } catch (const Error& error) {
-    place.farewell.say(
-        error);    // said before the consequences of the error show, on this rank or on others
-    abort(place);  // peers that wait for this rank end soon
+    place.farewell.say(error);  // before the consequences of the error show on any rank
+    abort(place);               // peers that wait for this rank end soon
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     // An error that one rank met alone is a failure of that rank, not a size that does not fit.
     if (bootstrap.size() > 1 && error.reach() != Error::Reach::kAllRanks) throw;

@@ -25,8 +25,7 @@ void set_counters(benchmark::State& state, const StepOptions& options, const Mod
   state.counters["samples_per_second"] = batch / stats::mean(samples);
   state.counters["samples"] = static_cast<double>(samples.size());
   state.counters["devices_used"] = measured.devices_used;
-  if (model.flops_per_sample() >
-      0) {  // else unknown, as for a workload file that holds times alone
+  if (model.flops_per_sample() > 0) {  // else unknown, as in workload files of times alone
     const double achieved = achieved_gflops(options, model, measured);
     state.counters["gflops_per_device"] = achieved;
     if (options.peak.gflops > 0) state.counters["of_peak"] = achieved / options.peak.gflops;

@@ -47,8 +47,7 @@ struct StepOptions {
   // The strategies that are timed, one after another, where the command names no cell; empty where
   // the variant's strategy alone is timed.
   std::vector<StrategyKind> listed{};
-  std::string model =
-      "mlp-small";  // a workload file's name carries its checksum: workloads/workload_source.h
+  std::string model = "mlp-small";  // with the checksum of a workload file (workload_source.h)
 
   int free_running = 0;  // steps per sample without barrier or wait; 0: one step, synchronous
   Nanoseconds min_time = std::chrono::milliseconds(500);
@@ -65,10 +64,9 @@ struct StepOptions {
   std::optional<Variant> ab_variant;  // the variant with that option changed
   int pairs = 200;
 
-  std::map<std::string, std::string>
-      named;               // options that differ from their defaults, as in the cell's name
-  std::string planted;     // the planted delay as given; empty: none
-  std::string flight_dir;  // empty: no flight recorder
+  std::map<std::string, std::string> named;  // options that differ from the defaults
+  std::string planted;                       // the planted delay as given; empty: none
+  std::string flight_dir;                    // empty: no flight recorder
   bool check_numerics = false;
   int profiled_samples = 0;              // samples that a profiler is to capture
   std::string trace_file{};              // empty: no pass is traced

@@ -43,8 +43,7 @@ class StepWatch {
   void watch_threads(Variant& variant);
 
   FlightLog& flight_;
-  const std::optional<int>
-      rank_;  // this process's rank; none where the process's devices are ranks
+  const std::optional<int> rank_;  // this process's rank; none where its devices are ranks
   const Nanoseconds deadline_;
   ThreadPlaces threads_;
   const nvtx::Domain nvtx_;

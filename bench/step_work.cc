@@ -7,7 +7,7 @@
 namespace tandem::bench {
 namespace {
 
-// One device's step, as `single` enqueues it.
+// One device's step, as `single` enqueues a step.
 class CountedStep {
  public:
   CountedStep(const Model& model, std::int64_t batch, Precision precision)
@@ -74,7 +74,7 @@ class CountedStep {
 StepWork count_step(const Model& model, std::int64_t batch, Precision precision,
                     const OptimizerOptions& optimizer) {
   CountedStep step(model, batch, precision);
-  step.forward();  // what a first step makes for all others is no part of each
+  step.forward();  // operations of a first step alone belong to no part of a step
   step.loss();
   step.backward();
   step.update(optimizer);

@@ -10,21 +10,22 @@
 
 namespace tandem::bench {
 
-// What one step asks of a device that does all of it, whatever the strategy does around it.
+// The work that one step asks of a device that does the whole step, whatever the strategy adds.
 struct StepWork {
-  // Operations that are enqueued, each one task of a host device or at least one kernel of a GPU.
+  // Operations that are enqueued, each operation one task of a host device or at least one kernel
+  // of a GPU.
   std::int64_t forward = 0;
-  std::int64_t loss = 0;  // with its gradient
+  std::int64_t loss = 0;  // operations of the loss and its gradient
   std::int64_t backward = 0;
-  std::int64_t update = 0;  // of weights and gradients that lie in one piece each
+  std::int64_t update = 0;  // operations on weights and gradients in one piece each
   double product_flops = 0;
   Bytes optimizer_bytes;  // read and written by the update, gaps between parameters included
 
   [[nodiscard]] std::int64_t operations() const { return forward + loss + backward + update; }
 };
 
-// Counted, not calculated: the model, its objective and the optimizer enqueue a step of `batch`
-// samples on operations that carry nothing out. Takes no memory to speak of.
+// Counts the operations of a step of `batch` samples: the model, its objective and the optimizer
+// enqueue the step on operations that carry nothing out. Takes almost no memory.
 [[nodiscard]] StepWork count_step(const Model& model, std::int64_t batch, Precision precision,
                                   const OptimizerOptions& optimizer);
 

@@ -13,7 +13,7 @@
 namespace tandem::bench {
 namespace {
 
-// Threads of one process, or this rank's share where ranks are processes.
+// The independent strategy: threads of one process, or this rank's share where ranks are processes.
 std::unique_ptr<Strategy> make_independent(Place& place, Launch launch, const Model& model,
                                            const TrainingOptions& training) {
   if (launch == Launch::kThreads) {
@@ -61,7 +61,7 @@ std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Place& pl
                                                  const Model& model, const Variant& variant) {
   std::unique_ptr<Strategy> strategy;
   attempt_together(bootstrap, [&] {
-    // Peers that wait in its construction end soon.
+    // An error ends the communicators, so that peers that wait in the constructor end soon.
     strategy = aborting_on_error(
         place.farewell, [&] { abort(place); },
         [&] { return make_strategy(place, launch, model, variant); });

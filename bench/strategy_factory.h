@@ -10,13 +10,13 @@
 
 namespace tandem::bench {
 
-// The strategy that `variant` names, on this rank's devices. Collective where ranks are processes:
-// a failure on one rank is thrown on all.
+// The strategy that `variant` names, on this rank's devices. Where ranks are processes the call is
+// collective, and a failure on one rank is thrown on all ranks.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(Place& place, Launch launch,
                                                       const Model& model, const Variant& variant);
 
-// The same on all ranks, collectively: where one cannot build its own, for want of memory say, all
-// throw that reason.
+// make_strategy() on all ranks, collectively: where one rank cannot build its strategy, for want of
+// memory say, all ranks throw that rank's error.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Place& place,
                                                                Launch launch, const Model& model,
                                                                const Variant& variant);

@@ -8,21 +8,21 @@
 
 namespace tandem::bench {
 
-// Holds up a host stream until it is opened, so that what is queued behind it starts when it is
-// all there: host thread and stream share a core, and time spent on queueing is not the work's.
+// Holds up a host stream until the gate is opened, so that queued work starts when all of the work
+// is queued: host thread and stream share a core, and time spent on queueing is not the work's.
 class StreamGate {
  public:
-  // Work that is enqueued from now on waits.
+  // Work that is enqueued on `stream` from now on waits.
   explicit StreamGate(Stream& stream);
   ~StreamGate() { open(); }
   StreamGate(const StreamGate&) = delete;
   StreamGate& operator=(const StreamGate&) = delete;
 
-  // From then on it does not. Once is enough.
+  // Lets the waiting work start. To be called once.
   void open();
 
  private:
-  const std::shared_ptr<host::Word> is_open_;  // the stream may look at it after this has gone
+  const std::shared_ptr<host::Word> is_open_;  // the stream may read the word later than the gate
 };
 
 }  // namespace tandem::bench

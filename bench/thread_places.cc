@@ -12,7 +12,7 @@
 namespace tandem::bench {
 namespace {
 
-// One fewer than the least of a warm-up: every device has ended as many or one less.
+// One step fewer than the least of a warm-up: every device has ended as many steps, or one less.
 constexpr int kStepsWatched = kLeastWarmupSteps - 1;
 
 }  // namespace
@@ -35,7 +35,7 @@ std::vector<results::ThreadPlace> ThreadPlaces::places() const {
   std::vector<results::ThreadPlace> places;
   for (const auto& [key, cpus] : cpus_) {
     const auto& [device, phase] = key;
-    // Initialised captures: clang 14 captures no structured binding.
+    // The captures are initialised, since clang 14 captures no structured binding.
     const auto is_same = [wanted = device, &where = cpus](const results::ThreadPlace& place) {
       return place.device == wanted && place.cpus == where;
     };

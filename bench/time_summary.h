@@ -8,17 +8,17 @@
 
 namespace tandem::bench {
 
-// Of the times of one entry's samples, in seconds.
+// The summary of the times of one entry's samples, in seconds.
 struct TimeSummary {
   double p50 = 0;
   double p95 = 0;
-  std::optional<double> p99{};  // of 1000 samples or more: of fewer it is the largest or near it
+  std::optional<double> p99{};  // of 1000 samples or more: else p99 is near the largest
 };
 
 // Percentiles by nearest rank. Throws a logic error where there is no sample.
 [[nodiscard]] TimeSummary summarise(std::span<const double> seconds);
 
-// As counters p50_us, p95_us and, where there is one, p99_us.
+// Sets the counters p50_us, p95_us and, where there is one, p99_us.
 void set_percentiles(benchmark::State& state, const TimeSummary& summary);
 
 }  // namespace tandem::bench

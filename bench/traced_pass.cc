@@ -29,7 +29,7 @@ constexpr int kRoundTrips = 51;
 
 Nanoseconds now() { return Clock::now().time_since_epoch(); }
 
-// What the thread that measures did.
+// The spans of the thread that measures.
 class HarnessTrack {
  public:
   HarnessTrack() : track_{.device = timeline::kNoDevice, .name = "harness"} {}
@@ -50,8 +50,8 @@ class HarnessTrack {
   timeline::Track track_;
 };
 
-// As Sampler takes samples, its exchange of times included: how ranks come to a barrier decides
-// how they leave it.
+// Takes a sample as Sampler does, exchange of times included: how ranks come to a barrier decides
+// how ranks leave the barrier.
 void take_sample(Strategy& strategy, Communicator& ranks, int steps, HarnessTrack& harness) {
   harness.add("barrier", [&] { ranks.barrier(); });
   harness.add("sample", [&] {
@@ -70,11 +70,11 @@ timeline::ClockReading read_clock_of(Communicator& ranks) {
                               kRoundTrips);
 }
 
-// This rank's, on rank 0's clock.
+// Records this rank's steps, on rank 0's clock.
 timeline::Process record_steps(Place& place, const StepOptions& options, Strategy& strategy,
                                TimelineRecorder& recorder) {
   Communicator& ranks = *place.communicator;
-  // Before the warm-up, which it slows down too.
+  // The GPUs are watched before the warm-up, which is slowed down by the watching too.
   if (place.platform->backend() == Backend::kCuda) recorder.watch_gpus();
   const int steps_per_sample = std::max(1, options.free_running);
   Sampler sampler(strategy, ranks, steps_per_sample, clocks_of(place));
@@ -101,7 +101,7 @@ timeline::Process recorded(Bootstrap& bootstrap, Place& place, const StepOptions
   TimelineRecorder recorder;
   Variant variant = options.variant;
   variant.training.phases.observers.push_back(&recorder);
-  // The recorder's own marks stand where the timers' stood in what was measured.
+  // The recorder's own marks stand where the timers' marks stood in the measured samples.
   variant.training.phases.timing = PhaseTiming::kOff;
   const auto strategy =
       make_strategy_together(bootstrap, place, options.place.launch, model, variant);
@@ -110,7 +110,7 @@ timeline::Process recorded(Bootstrap& bootstrap, Place& place, const StepOptions
       [&] { return record_steps(place, options, *strategy, recorder); });
 }
 
-// Of all processes: each has its own reason for having no records.
+// The CUDA times of all processes: each process has its own reason for having no records.
 std::string cuda_times_of(const std::vector<timeline::Process>& processes) {
   for (const timeline::Process& process : processes) {
     if (process.cuda_times != "cupti") return process.cuda_times;
@@ -159,7 +159,8 @@ timeline::LaunchFigures figures_of(const results::LaunchRecord& untraced, Strate
 
 void trace_steps(Bootstrap& bootstrap, Place& place, const StepOptions& options, const Model& model,
                  const results::LaunchRecord& untraced) {
-  // A rank's file holds its own processes alone: one format, on the way as in the end.
+  // Each rank sends its own process as a trace file, so that one format serves in transit and at
+  // the end.
   const std::string mine =
       timeline::to_json({.facts = {}, .processes = {recorded(bootstrap, place, options, model)}});
   const std::vector<std::string> all = bootstrap.all_gather(mine);

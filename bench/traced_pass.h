@@ -9,10 +9,11 @@
 
 namespace tandem::bench {
 
-// Some steady steps of the cell, recorded: a pass of its own, with a strategy of its own, so that
-// nothing of it is in what was measured before. Warmed up and sampled as that was. Rank 0 brings
-// all ranks' timelines onto its clock and writes them to the options' trace_file, with `untraced`,
-// what was measured, beside them. Collective.
+// Records some steady steps of the cell in a pass of its own, with a strategy of its own, so that
+// nothing of the recording is in the samples measured before. The pass is warmed up and sampled as
+// those samples were. Rank 0 brings all ranks' timelines onto its clock and writes the timelines to
+// the options' trace_file, with `untraced`, the record of the measured samples, beside them.
+// Collective.
 void trace_steps(Bootstrap& bootstrap, Place& place, const StepOptions& options, const Model& model,
                  const results::LaunchRecord& untraced);
 

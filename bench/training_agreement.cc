@@ -16,10 +16,11 @@ void add(Disagreement& worst, const TensorValues& reference, const TensorValues&
   worst.projection = std::max(worst.projection, projection_error(reference, other));
 }
 
-// A thousand times what other orders of summation move an element by.
+// A thousand times the distance by which another order of summation moves an element.
 constexpr float kMoreThanRounding = 1e-3F;
 
-// Zeros where the gradient of any step is too small beside its tensor's largest to have a sign.
+// The weights, with zeros where the gradient of any step is too small beside its tensor's largest
+// element to have a certain sign.
 TensorValues without_rounding(TensorValues weights, const std::vector<TensorValues>& gradients) {
   for (const TensorValues& of_step : gradients) {
     TANDEM_CHECK(of_step.size() == weights.size(), "{} and {} tensors", of_step.size(),
@@ -75,16 +76,17 @@ Disagreement disagreement(const TrainedValues& reference, const TrainedValues& o
   return worst;
 }
 
-// In fp32 every element counts: other orders of summation move it by some 1e-6 of its tensor's
-// largest.
+// In fp32 every element counts: another order of summation moves an element by some 1e-6 of its
+// tensor's largest.
 //
 // A number of tf32 or bf16 that an fp32 rounding carries to its neighbour moves by 2^-11 or 2^-8,
-// and an activation near zero by which ReLU then decides otherwise takes a sample's whole part of a
-// gradient with it: single elements move by up to half of the largest, whole tensors by up to 4 %
+// and an activation near zero for which ReLU then decides otherwise takes a sample's whole part of
+// a gradient along: single elements move by up to half of the largest, whole tensors by up to 4 %
 // of their norm, and hardly at all along the reference, 0.2 %, since roundings point anywhere. A
-// silent rank of N makes the gradient shorter by 1/N, on average over the ranks: 1/64 sees it for
-// all N that one node has. Where both sides round alike none of that happens, but that Adam divides
-// by a gradient of few bits: elements of weights then move by up to 1.3 %.
+// silent rank of N makes the gradient shorter by 1/N, on average over the ranks: the bound of 1/64
+// detects a silent rank for all N that one node has. Where both sides round alike such differences
+// do not occur, except that Adam divides by a gradient of few bits: elements of weights then move
+// by up to 1.3 %.
 Disagreement bounds_of(Precision precision, Rounding rounding) {
   if (precision == Precision::kFp32) return {.element = 1e-3, .distance = 1e-3, .projection = 1e-3};
   if (rounding == Rounding::kAlike) {

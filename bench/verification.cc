@@ -17,12 +17,12 @@ namespace {
 
 constexpr int kSteps = 3;
 
-// Of a graph more, to see replays that follow one another.
+// A graph trains more steps, to see replays that follow one another.
 int steps_of(const Variant& variant) {
   return variant.training.replay == StepReplay::kOn ? StepGraph::kCapturedStep + 2 : kSteps;
 }
 
-// `between(step)`: called with each step's number, from 0, but that of the last.
+// Calls `between(step)` after each step but the last, with the step's number, from 0.
 template <class Between>
 TrainedValues train(Strategy& strategy, Platform& platform, int steps, Between&& between) {
   TrainedValues training;
@@ -42,7 +42,8 @@ bool equal_on_all_ranks(Bootstrap& bootstrap, const TrainedValues& mine) {
   return std::all_of(sums.begin(), sums.end(), [&](const auto& sum) { return sum == sums[0]; });
 }
 
-// Shards that are normalised each on its own are another computation than the whole batch.
+// Whether the model computes by shard: shards that are normalised each on its own are another
+// computation than the whole batch.
 bool is_by_shard(const StepOptions& options, const Model& model) {
   return model.depends_on_shard() && shards_of(options).size() > 1;
 }
@@ -60,7 +61,7 @@ TrainedValues train_together(Bootstrap& bootstrap, Place& place, const StepOptio
   return mine;
 }
 
-// One device that takes the shards in turn, each step from the weights that the strategy had: where
+// Trains one device on the shards in turn, each step from the weights that the strategy had: where
 // signs of activations decide, roundings of earlier steps would grow.
 TrainedValues train_by_shard(Place& place, const Model& model, const StepOptions& options,
                              const std::vector<TensorValues>& starts) {
@@ -76,8 +77,9 @@ TrainedValues train_by_shard(Place& place, const Model& model, const StepOptions
   return values;
 }
 
-// Normalisation takes differences of gradients that roundings to a narrow format have moved apart:
-// by any part of them where shares of the batch are not a power of two of equal ones.
+// Refuses a model in a narrow format whose normalisation takes differences of gradients that
+// roundings have moved apart: the differences are then wrong by any part where shares of the batch
+// are not a power of two of equal shares.
 void check_comparable(const StepOptions& options, const Model& model) {
   const Precision precision = options.variant.training.precision;
   if (!is_by_shard(options, model) || precision == Precision::kFp32) return;
@@ -88,7 +90,7 @@ void check_comparable(const StepOptions& options, const Model& model) {
        model.name(), name_of(precision));
 }
 
-// Of the same variant, by one device alone; on rank 0.
+// Trains the same variant on one device alone; on rank 0.
 TrainedValues train_reference(Place& place, const Model& model, const StepOptions& options,
                               const std::vector<TensorValues>& starts) {
   if (is_by_shard(options, model)) return train_by_shard(place, model, options, starts);
@@ -99,7 +101,7 @@ TrainedValues train_reference(Place& place, const Model& model, const StepOption
   return train(*strategy, *place.platform, steps_of(options.variant), [](int) {});
 }
 
-// Rank 0's finding, on all ranks.
+// Rank 0's disagreement, on all ranks.
 Disagreement agreed(Bootstrap& bootstrap, const Disagreement& found) {
   return {.element = root_value(bootstrap, found.element),
           .distance = root_value(bootstrap, found.distance),
@@ -133,7 +135,7 @@ Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& optio
   check_comparable(options, model);
   try {
     const TrainedValues mine = train_together(bootstrap, place, options, model);
-    // The other ranks of ddp-replicate are sent weights; they keep none.
+    // The other ranks of a strategy with a root are sent weights and keep none.
     const bool equal = has_root(options.variant.strategy) || equal_on_all_ranks(bootstrap, mine);
     Disagreement found;
     attempt_together(bootstrap, [&] {
