@@ -19,7 +19,7 @@ enum class Collective {
   kReduceScatter,
   kScatter,
   kGather,
-  kSendRecv,  // a ring: every rank sends to the next and receives from the one before
+  kSendRecv,  // a ring: every rank sends to the next rank and receives from the previous rank
 };
 
 inline constexpr std::array kCollectives{
@@ -39,15 +39,15 @@ enum class Form { kOnly, kInPlace, kOutOfPlace };
 // The rank from which or to which rooted collectives go.
 inline constexpr int kRoot = 0;
 
-// What is measured under one name.
+// The call that is measured under one name.
 struct CollectiveCase {
   Collective collective = Collective::kAllReduce;
   Form form = Form::kInPlace;
   std::int64_t count = 0;  // elements of the larger buffer
   DType type = DType::kFloat32;
-  ReduceOp op = ReduceOp::kAverage;  // of all_reduce and reduce_scatter; reduce always sums
-  int calls = 1;                     // per sample, back to back
-  int buckets = 0;                   // of a model that are this large; 0: the size was given
+  ReduceOp op = ReduceOp::kAverage;  // all_reduce's and reduce_scatter's; reduce always sums
+  int calls = 1;                     // calls per sample, back to back
+  int buckets = 0;                   // buckets of a model with this size; 0: the size was given
 
   [[nodiscard]] Bytes size() const { return Bytes{count * size_of(type)}; }
 };
@@ -55,25 +55,25 @@ struct CollectiveCase {
 [[nodiscard]] bool has_two_forms(Collective collective);
 
 // True where each rank has a block of the larger buffer: all_gather, reduce_scatter, scatter,
-// gather. Their size is that of the larger buffer, as in nccl-tests.
+// gather. The size of such a collective is that of the larger buffer, as in nccl-tests.
 [[nodiscard]] bool is_in_blocks(Collective collective);
 
-// True where the operation, sum or average, is the caller's to choose.
+// True where the caller chooses the operation, sum or average.
 [[nodiscard]] bool has_operation(Collective collective);
 
-// True where a second call on what the first left makes the same result. All do except those that
-// reduce into what they read.
+// True where a second call on the first call's result makes the same result. All cases are
+// repeatable but for collectives that reduce into their own input.
 [[nodiscard]] bool is_repeatable(const CollectiveCase& measured);
 
-// True where such a call adds to what it reads, so that values grow with every call.
+// True where a second call adds to the first call's result, so that values grow with every call.
 [[nodiscard]] bool grows(const CollectiveCase& measured);
 
-// busbw / algbw, as nccl-tests has it (doc/PERFORMANCE.md): what has to pass the busiest link,
-// over the size.
+// busbw / algbw, as nccl-tests defines the factor (doc/PERFORMANCE.md): the bytes that pass the
+// busiest link, over the size.
 [[nodiscard]] double bus_factor(Collective collective, int ranks);
 
-// "all_reduce/ranks:2/bytes:1048576/fp32/in_place". Transport, launch and wait are not in it, so
-// that compare.py sets them side by side; the context has them.
+// The name "all_reduce/ranks:2/bytes:1048576/fp32/in_place". Transport, launch and wait are left
+// out of the name, so that compare.py sets runs side by side; the context holds all three.
 [[nodiscard]] std::string name_of(const CollectiveCase& measured, int ranks);
 
 }  // namespace tandem::bench

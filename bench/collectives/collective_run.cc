@@ -19,7 +19,7 @@ std::unique_ptr<Buffer> allocate(Communicator& communicator, std::int64_t count,
   return count == 0 ? nullptr : communicator.allocate(Bytes{count * size_of(type)});
 }
 
-// Elements of the memcpy's target: one rank alone has nothing to set beside it.
+// Elements of the memcpy's target; 0 in a world of one rank, which has nothing to compare with.
 std::int64_t copy_count(const CollectiveCase& measured, int ranks) {
   return ranks > 1 ? measured.count : 0;
 }
@@ -94,7 +94,7 @@ void CollectiveRun::assign_regions() {
 }
 
 void CollectiveRun::load() {
-  // The result first: in place, the input lies in it.
+  // The result is written first: in place, the input lies in the result.
   values_.write(result_.span, result_.first, [](std::int64_t) { return -1.0F; });
   values_.write(input_.span, input_.first,
                 [&](std::int64_t index) { return pattern_.value(rank_, index); });
@@ -142,8 +142,8 @@ void CollectiveRun::call() {
   }
 }
 
-// A stream does one thing after the other, and a send may wait for its receiver: ranks of even
-// number send first, those of odd number receive first.
+// A stream does one operation after the other, and a send may wait for its receiver: ranks of even
+// number send first, ranks of odd number receive first.
 void CollectiveRun::send_around() {
   const int next = (rank_ + 1) % ranks_;
   const int last = (rank_ + ranks_ - 1) % ranks_;

@@ -15,43 +15,43 @@ namespace tandem::bench {
 // Memory that a case takes on each rank's device, the memcpy's included.
 [[nodiscard]] Bytes memory_of(const CollectiveCase& measured, int ranks);
 
-// One rank's part in a case: its memory, its stream, the call, and the check of what it left.
+// One rank's part in a case: the rank's memory and stream, the call, and the check of the result.
 class CollectiveRun {
  public:
-  // Collective. All outlive this. Throws out-of-memory on all ranks where any has too little for
-  // what the communicator allocates.
+  // Collective. All arguments outlive the run. Throws out-of-memory on all ranks where any rank has
+  // too little memory for the communicator's buffers.
   CollectiveRun(Communicator& communicator, Device& device, Platform& platform,
                 const CollectiveCase& measured);
 
-  // Inputs with the pattern, results with what no result is. Blocks.
+  // Writes the pattern into inputs, and a value that no result has into results. Blocks.
   void load();
 
-  // Zeros for inputs: what a sum in place leaves as it is, however often it runs.
+  // Writes zeros into inputs, which a sum in place leaves unchanged however often the sum runs.
   void load_zeros();
 
-  // Enqueues one call; all calls of a sample.
+  // call() enqueues one call; enqueue() enqueues all calls of a sample.
   void call();
   void enqueue();
 
-  // A copy of as many bytes within this rank's memory, as often.
+  // Enqueues copies of as many bytes within this rank's memory, as many as a sample has calls.
   void enqueue_memcpy();
 
-  // Where a sample has several calls on a host device: what is enqueued from now on waits until
-  // release(). False elsewhere, where nothing is held up.
+  // Where a sample has several calls on a host device, holds up the work enqueued from now on until
+  // release(). Returns false elsewhere, where no work is held up.
   [[nodiscard]] bool hold();
   void release() { gate_.reset(); }
 
-  // Blocks until all is done; throws the stream's error.
+  // Blocks until all work is done; throws the stream's error.
   void synchronize() { stream_->synchronize(); }
 
-  // Looks at every element that the collective had to leave on this rank, after load() and calls
-  // that make one result. Blocks.
+  // Checks every element that the collective had to leave on this rank, after load() and calls that
+  // make one result. Blocks.
   [[nodiscard]] Findings check();
 
  private:
   // A part of the larger buffer.
   struct Region {
-    AnySpan span{};          // empty where the rank has none
+    AnySpan span{};          // empty where the rank has no part
     std::int64_t first = 0;  // index of its first element
   };
 
@@ -63,16 +63,16 @@ class CollectiveRun {
   const CollectiveCase measured_;
   const int rank_;
   const int ranks_;
-  const std::int64_t block_;  // elements per rank, where there are blocks
+  const std::int64_t block_;  // elements per rank, in collectives with blocks
   const Pattern pattern_;
   std::vector<Block> blocks_;
   std::unique_ptr<Buffer> whole_;  // the larger buffer
-  std::unique_ptr<Buffer> other_;  // the second one, where input and result are apart
-  std::unique_ptr<Buffer> copy_;   // of the memcpy; absent in a world of one
+  std::unique_ptr<Buffer> other_;  // the second buffer, where input and result are apart
+  std::unique_ptr<Buffer> copy_;   // the memcpy's target; absent in a world of one
   Region input_;
   Region result_;
   std::unique_ptr<Stream> stream_;
-  std::optional<StreamGate> gate_;  // before the stream goes, which waits for what is queued
+  std::optional<StreamGate> gate_;  // destroyed before the stream, which waits for queued work
   DeviceValues values_;
 };
 

@@ -13,7 +13,7 @@ Expectation::Expectation(const CollectiveCase& measured, const Pattern& pattern,
       if (measured.op == ReduceOp::kAverage) factor_ = 1.0F / static_cast<float>(ranks);
       break;
     case Collective::kReduce:
-      if (rank == kRoot) source_ = Source::kSum;  // others keep their own
+      if (rank == kRoot) source_ = Source::kSum;  // other ranks keep their own values
       break;
     case Collective::kAllGather:
     case Collective::kGather:

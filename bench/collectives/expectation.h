@@ -8,8 +8,8 @@
 
 namespace tandem::bench {
 
-// What `measured` has to leave on `rank` at each index of the larger buffer, before it is rounded
-// to the stored type.
+// The value that `measured` has to leave on `rank` at each index of the larger buffer, before the
+// value is rounded to the stored type.
 class Expectation {
  public:
   Expectation(const CollectiveCase& measured, const Pattern& pattern, int rank, int ranks);
@@ -28,9 +28,9 @@ class Expectation {
 
  private:
   enum class Source {
-    kSum,    // of all ranks, times factor_
-    kOwner,  // the rank in whose block the element lies
-    kRank,   // rank_
+    kSum,    // the sum of all ranks' values, times factor_
+    kOwner,  // the value of the rank in whose block the element lies
+    kRank,   // the value of rank_
   };
 
   const Pattern pattern_;

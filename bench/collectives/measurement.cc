@@ -27,8 +27,8 @@ CollectiveResult skipped_because(const std::string& reason) {
   return result;
 }
 
-// Before any of it is allocated: shared memory is reserved as it is allocated, and a size that
-// never fits is not to drive the machine into a corner first.
+// The check precedes all allocations: shared memory is reserved on allocation, and a size that
+// never fits must not first exhaust the machine.
 void check_fits(Device& device, Bytes needed) {
   const MemoryUse memory = device.memory();
   const Bytes left = memory.capacity - memory.used;
@@ -63,7 +63,7 @@ class Measuring {
     check();
   }
 
-  // All ranks learn what any of them found.
+  // Checks the result; all ranks learn the findings of every rank.
   void check() {
     const Findings mine = run_.check();
     const auto all = ranks_.all_gather(static_cast<double>(mine.wrong));
@@ -98,12 +98,12 @@ class Measuring {
     return timed([this] { run_.enqueue(); });
   }
 
-  // Every rank copies at once, each within its own memory.
+  // Times a copy on all ranks at once, each rank within its own memory.
   [[nodiscard]] SampleTimes timed_copy() {
     return timed([this] { run_.enqueue_memcpy(); });
   }
 
-  // What is queued behind a gate is queued before the clock starts.
+  // Work behind a gate is queued before the clock starts.
   template <class Enqueue>
   [[nodiscard]] SampleTimes timed(const Enqueue& enqueue) {
     const bool held = run_.hold();
@@ -140,7 +140,8 @@ CollectiveResult measure_collective(const Rank& rank, const CollectiveCase& meas
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     return skipped_because(error.what());
   }
-  // While the run lives, which as it goes carries out what is queued.
+  // An error ends the communicator while the run lives, since the run carries out queued work as it
+  // is destroyed.
   return aborting_on_error(
       rank.farewell, [&] { rank.communicator.abort(); },
       [&] { return Measuring(rank, measured, *run).result(samples); });

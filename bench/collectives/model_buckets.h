@@ -10,10 +10,10 @@
 
 namespace tandem::bench {
 
-// Elements of each bucket that ddp reduces of the model `name` once its buckets are rebuilt, in
-// launch order: planned in the order in which a backward of one sample makes the gradients, gaps
-// included. Rank 0 runs that backward. Collective: the same on every rank. Throws a usage error for
-// an unknown model and out-of-memory where it does not fit.
+// Elements of each bucket that ddp reduces for the model `name` once the buckets are rebuilt, in
+// launch order: buckets are planned in the order in which a backward of one sample makes the
+// gradients, gaps included. Rank 0 runs that backward. Collective; returns the same counts on every
+// rank. Throws a usage error for an unknown model and out-of-memory where the model does not fit.
 [[nodiscard]] std::vector<std::int64_t> model_buckets(const Rank& rank, const std::string& name,
                                                       const ddp::BucketLimits& limits);
 

@@ -150,7 +150,7 @@ PlaceOptions place_of(const Flags& flags) {
   return place;
 }
 
-// What is wrong whatever the sizes are.
+// Throws usage errors for options that are wrong whatever the sizes are.
 void check(const CollectiveOptions& options) {
   if (options.samples < 2) fail(ErrorKind::kUsage, "--samples={}: use 2 or more", options.samples);
   if (options.calls < 1 || options.calls > 100'000) {
@@ -183,14 +183,15 @@ void read_sizes(const Flags& flags, CollectiveOptions& options) {
     options.sizes = parse_sizes(flags.sizes, "--sizes");
     return;
   }
-  static_cast<void>(make_model(flags.sizes_of));  // unknown: said before ranks are started
+  static_cast<void>(
+      make_model(flags.sizes_of));  // an unknown model is refused before ranks are started
   options.bucket_limits = bucket_limits(flags.bucket_mb, flags.first_bucket_mb);
 }
 
 void add_case(std::vector<CollectiveCase>& cases, const CollectiveCase& added) {
   for (CollectiveCase& present : cases) {
     if (present.collective != added.collective || present.form != added.form) continue;
-    if (present.count == added.count) return;  // two sizes that were cut to one
+    if (present.count == added.count) return;  // two sizes have become one by cutting
   }
   cases.push_back(added);
 }
@@ -222,7 +223,7 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   options.wait = choose("--wait", flags.wait, kWaits);
   read_sizes(flags, options);
   check(options);
-  // Sizes that were given are judged before ranks are started; a model's are known later.
+  // Given sizes are judged before ranks are started; a model's sizes are known later.
   if (options.sizes_of.empty()) static_cast<void>(cases_of(options, sizes_given(options)));
   return options;
 }

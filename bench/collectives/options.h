@@ -16,13 +16,13 @@ namespace tandem::bench {
 struct CollectiveOptions {
   PlaceOptions place{.launch = Launch::kProcesses};
   std::vector<Collective> collectives{};
-  std::vector<Bytes> sizes{};  // empty where they are a model's
-  std::string sizes_of{};      // a model's name; empty: `sizes`
+  std::vector<Bytes> sizes{};  // empty where the sizes are a model's
+  std::string sizes_of{};      // a model's name; empty: `sizes` holds the sizes
   ddp::BucketLimits bucket_limits{};
-  std::vector<Form> forms{};  // of collectives that have two
+  std::vector<Form> forms{};  // forms of collectives that have two forms
   DType type = DType::kFloat32;
   ReduceOp op = ReduceOp::kAverage;
-  int calls = 1;  // per sample
+  int calls = 1;  // calls per sample
   int samples = 50;
   host::PeerWaits wait = host::PeerWaits::kPark;
   std::string flight_dir{};  // empty: no flight recorder
@@ -33,21 +33,22 @@ struct CollectiveOptions {
 [[nodiscard]] std::optional<CollectiveOptions> parse_collective_options(int argc,
                                                                         const char* const* argv);
 
-// Of one size: elements of the larger buffer, and how many of a model's buckets have it.
+// A size in elements of the larger buffer, and how many of a model's buckets have that size.
 struct SizeToMeasure {
   std::int64_t count = 0;
   int buckets = 0;  // 0: the size was given
 };
 
-// The sizes that the options give, in elements of their type. Throws a usage error for one that
-// holds less than an element.
+// The sizes that the options give, in elements of the options' type. Throws a usage error for a
+// size that holds less than an element.
 [[nodiscard]] std::vector<SizeToMeasure> sizes_given(const CollectiveOptions& options);
 
-// The sizes of a model's buckets, each once.
+// The sizes of a model's buckets, each size once.
 [[nodiscard]] std::vector<SizeToMeasure> sizes_of_buckets(const std::vector<std::int64_t>& counts);
 
 // Every collective at every size in every form, in this order. A size that ranks share in blocks is
-// cut to a multiple of their number. Throws a usage error where a rank would have no element.
+// cut to a multiple of the number of ranks. Throws a usage error where a rank would have no
+// element.
 [[nodiscard]] std::vector<CollectiveCase> cases_of(const CollectiveOptions& options,
                                                    const std::vector<SizeToMeasure>& sizes);
 

@@ -9,14 +9,14 @@
 
 namespace tandem::bench {
 
-// One rank of a job, a thread or a process, as what is measured on it sees it.
+// One rank of a job, a thread or a process, with what a benchmark on that rank uses.
 struct Rank {
   Bootstrap& bootstrap;
   Platform& platform;
   Device& device;
   Communicator& communicator;
   Clocks clocks = Clocks::kCommon;
-  Farewell farewell{};  // how it says that it cannot go on
+  Farewell farewell{};  // how the rank says that it cannot go on
 };
 
 }  // namespace tandem::bench

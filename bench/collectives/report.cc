@@ -17,7 +17,7 @@ void set_bandwidths(benchmark::State& state, const CollectiveCase& measured,
   state.counters["busbw_GBps"] = found->bus;
   state.counters["memcpy_GBps"] =
       static_cast<double>(measured.size().value) / stats::median(result.copy_seconds) * 1e-9;
-  // How many times faster than a memcpy of as many bytes.
+  // The speed of the collective over that of a memcpy of as many bytes.
   state.counters["speed_to_memcpy"] =
       stats::median_of_paired_ratios(result.seconds, result.copy_seconds).center;
 }
@@ -28,7 +28,7 @@ void set_rank_times(benchmark::State& state, const CollectiveResult& result) {
   state.counters["rank_max_us"] = stats::maximum(result.rank_seconds) * 1e6;
 }
 
-// Sizes at which the cores' distance decides: it belongs beside the figure.
+// Whether the cores' distance decides the result, so that the distance belongs beside the figure.
 bool depends_on_distance(const CollectiveCase& measured) {
   return measured.size() >= mib(1) && measured.size() <= mib(4);
 }

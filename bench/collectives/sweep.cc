@@ -22,7 +22,7 @@ std::vector<SizeToMeasure> sizes_of(const Rank& rank, const CollectiveOptions& o
 
 bool are_two(const std::vector<int>& cores) { return cores.size() > 1 && cores[0] != cores[1]; }
 
-// Between the first two cores, while the other ranks wait.
+// The ping-pong times between the first two cores, measured while the other ranks wait.
 std::vector<std::vector<double>> measured_ping_pongs(Communicator& ranks,
                                                      const std::vector<int>& cores,
                                                      const BenchmarkFlags& flags) {
@@ -48,7 +48,8 @@ CollectiveSweep::CollectiveSweep(const Rank& rank, const CollectiveOptions& opti
                                  : std::vector<std::vector<double>>{}),
       cases_(cases_of(options, sizes_of(rank, options))) {}
 
-// Ends the run through an exception, also inside Google Benchmark, which then runs no more.
+// Ends the run through an exception, also inside Google Benchmark, which then runs no more
+// benchmarks.
 CollectiveResult CollectiveSweep::measure(const CollectiveCase& measured) {
   CollectiveResult result = measure_collective(rank_, measured, options_.samples);
   wrong_ = result.wrong;
@@ -63,7 +64,7 @@ std::string CollectiveSweep::run(GoogleBenchmark* driver) {
   return wrong_;
 }
 
-// What the reporting rank's Google Benchmark runs, in its order.
+// Runs the cases that the reporting rank's Google Benchmark runs, in the same order.
 void CollectiveSweep::follow() {
   const BenchmarkFlags& flags = options_.benchmark;
   if (flags.lists) return;
@@ -88,7 +89,7 @@ void CollectiveSweep::add_ping_pong(GoogleBenchmark& driver) {
   driver.add(kPingPong, kPingPongs, benchmark::kNanosecond, body);
 }
 
-// What is compared by name must have been measured alike.
+// Options that change the measurement are part of the name, as results of one name are compared.
 std::string CollectiveSweep::full_name(const CollectiveCase& measured) const {
   std::string name = name_of(measured, rank_.communicator.size());
   if (options_.place.launch == Launch::kThreads) name += "/threads";

@@ -10,17 +10,18 @@
 
 namespace tandem::bench {
 
-// All cases of a job, as one rank runs them: all ranks the same ones in the same order. One rank
-// reports, through Google Benchmark; the others follow it without.
+// All cases of a job, as one rank runs them: all ranks run the same cases in the same order. One
+// rank reports through Google Benchmark; the other ranks follow the reporting rank without the
+// library.
 class CollectiveSweep {
  public:
-  // Collective; all outlive this. `cores` are those of the job's devices.
+  // Collective; all arguments outlive the sweep. `cores` are the cores of the job's devices.
   CollectiveSweep(const Rank& rank, const CollectiveOptions& options,
                   const std::vector<int>& cores);
 
-  // Runs all cases and reports them to `driver`, absent on ranks that do not report. Ends at the
-  // first case that left a wrong element on any rank, and returns what is wrong: the same on all
-  // ranks; empty where nothing is.
+  // Runs all cases and reports the results to `driver`, absent on ranks that do not report. Ends at
+  // the first case that left a wrong element on any rank, and returns the error in words, the same
+  // on all ranks; empty where every element is right.
   [[nodiscard]] std::string run(GoogleBenchmark* driver);
 
  private:
@@ -33,10 +34,11 @@ class CollectiveSweep {
   const Rank& rank_;
   const CollectiveOptions& options_;
   const bool has_ping_pong_;
-  // Of each repetition, ns one way between the first two cores; empty: only one core.
+  // Nanoseconds one way between the first two cores, by repetition; empty where there is one core
+  // only.
   std::vector<std::vector<double>> ping_pongs_;
   std::vector<CollectiveCase> cases_;
-  std::string wrong_;  // the first wrong element; empty: none yet
+  std::string wrong_;  // the first wrong element in words; empty: none yet
 };
 
 }  // namespace tandem::bench

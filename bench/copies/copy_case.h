@@ -9,18 +9,18 @@
 
 namespace tandem::bench {
 
-// Where a copy begins or ends.
+// The place where a copy begins or ends.
 struct Endpoint {
   enum class Kind { kDevice, kPinned, kPageable };
 
   Kind kind = Kind::kDevice;
-  int device = 0;  // of kDevice
+  int device = 0;  // the device's index, with kDevice
 
   [[nodiscard]] bool is_device() const { return kind == Kind::kDevice; }
   bool operator==(const Endpoint&) const = default;
 };
 
-// "host:0", "cuda:1", "pinned", "pageable".
+// The name of an endpoint: "host:0", "cuda:1", "pinned", "pageable".
 [[nodiscard]] std::string name_of(const Endpoint& endpoint, Backend backend);
 
 enum class Ways { kOne, kBoth };  // both: at the same time
@@ -29,9 +29,9 @@ struct CopyCase {
   Endpoint from{};
   Endpoint to{};
   Ways ways = Ways::kOne;
-  Bytes size;  // each way
+  Bytes size;  // bytes each way
 
-  // What crosses in a sample.
+  // The bytes that cross in a sample.
   [[nodiscard]] Bytes bytes_moved() const { return size * (ways == Ways::kBoth ? 2 : 1); }
 };
 
@@ -39,12 +39,12 @@ struct CopyCase {
 [[nodiscard]] std::vector<Endpoint> endpoints_of(int devices);
 
 // One way: every pair of endpoints of which one is a device, a device to itself included. Both
-// ways: every two endpoints of which one is a device, pageable memory excluded: out of it a copy is
-// waited for, so that two of them are no two at once.
+// ways: every two endpoints of which one is a device, pageable memory excluded: the host waits for
+// a copy out of pageable memory, so two such copies do not run at once.
 [[nodiscard]] std::vector<CopyCase> copy_cases(int devices, Ways ways, Bytes size);
 
-// "copy/from:host:0/to:host:1/bytes:16777216", with "both_ways" before the bytes and the modelled
-// link, as asked for, at the end where there are such.
+// The name "copy/from:host:0/to:host:1/bytes:16777216", with "both_ways" before the bytes for both
+// ways, and with a modelled link, as asked for, at the end.
 [[nodiscard]] std::string name_of(const CopyCase& measured, Backend backend,
                                   const std::string& link);
 

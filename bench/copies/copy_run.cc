@@ -17,7 +17,8 @@ bool lies_on_host(const Endpoint& endpoint, Backend backend) {
   return !endpoint.is_device() || backend == Backend::kHost;
 }
 
-// Host memory has no account of its own: a size that does not fit would end in the kernel's hands.
+// Host memory has no account of its own: a size that does not fit would make the kernel end the
+// process.
 void check_fits_host(Platform& platform, const CopyCase& measured) {
   int parts = 0;
   for (const Endpoint& endpoint : {measured.from, measured.to}) {
@@ -30,7 +31,8 @@ void check_fits_host(Platform& platform, const CopyCase& measured) {
        to_string(needed), to_string(left));
 }
 
-// Where a copy is enqueued: a destination pulls; out of a device into the host, it pushes.
+// The device that enqueues a copy: the destination pulls, but a copy from a device into the host is
+// pushed.
 Device& copying_device(Platform& platform, const Endpoint& from, const Endpoint& to) {
   return platform.device(to.is_device() ? to.device : from.device);
 }
@@ -40,7 +42,8 @@ class Measuring {
   Measuring(Platform& platform, const CopyCase& measured)
       : platform_(platform), measured_(measured) {
     check_fits_host(platform, measured);
-    // Beside the stream that copies: waking another core would be charged to some pairs alone.
+    // The thread runs beside the stream that copies: waking another core would be charged to some
+    // pairs alone.
     copying_device(platform, measured.from, measured.to).bind_this_thread();
     add(measured.from, measured.to);
     if (measured.ways == Ways::kBoth) add(measured.to, measured.from);

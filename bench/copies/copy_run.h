@@ -11,7 +11,7 @@
 
 namespace tandem::bench {
 
-// Memory of either kind at an endpoint.
+// Memory at an endpoint, of a device or of the host.
 class EndpointMemory {
  public:
   // Throws out-of-memory.
@@ -20,24 +20,25 @@ class EndpointMemory {
   [[nodiscard]] AnySpan elements() const { return elements_; }  // fp32
 
  private:
-  std::unique_ptr<Buffer> buffer_;   // of a device, or pinned
-  std::vector<std::byte> pageable_;  // else
+  std::unique_ptr<Buffer> buffer_;   // device memory or pinned host memory
+  std::vector<std::byte> pageable_;  // pageable host memory
   AnySpan elements_;
 };
 
-// One way of a case: its memory, its stream, and the check of what it left.
+// One way of a case: the memory, the stream, and the check of the copied elements.
 class OneWayCopy {
  public:
-  // `salt` tells the data of several ways apart. The platform outlives this.
+  // `salt` distinguishes the data of several ways. The platform outlives the copy.
   OneWayCopy(Platform& platform, const Endpoint& from, const Endpoint& to, Bytes size, int salt);
 
-  // The source with a pattern, the target with what it does not hold. Blocks.
+  // Writes the pattern to the source, and to the target values that the source does not hold.
+  // Blocks.
   void load();
 
   void enqueue();
   void synchronize() { stream_->synchronize(); }
 
-  // Looks at every element of the target. Blocks.
+  // Checks every element of the target. Blocks.
   [[nodiscard]] Findings check();
 
  private:
@@ -45,23 +46,24 @@ class OneWayCopy {
   const int salt_;
   EndpointMemory source_;
   EndpointMemory target_;
-  std::unique_ptr<Stream> stream_;         // of the copy
-  std::unique_ptr<Stream> source_stream_;  // of the source's device, to write it; else the same one
+  std::unique_ptr<Stream> stream_;  // the stream that copies
+  std::unique_ptr<Stream>
+      source_stream_;  // the source device's stream, which writes the source; else the copy's
   DeviceValues source_values_;
   DeviceValues target_values_;
 };
 
-// What one case found.
+// The findings of one case.
 struct CopyResult {
-  std::string skipped;  // why it was not measured; empty: it was
-  std::string wrong;    // the first wrong element, in words; empty: none is
+  std::string skipped;  // why the case was not measured; empty: measured
+  std::string wrong;    // the first wrong element, in words; empty: none
   std::int64_t wrong_elements = 0;
-  std::vector<double> seconds;  // by sample, from the call of the copy until it is waited for
+  std::vector<double> seconds;  // by sample, from the call of the copy to the end of the wait
   double lateness_seconds = 0;  // behind a modelled link, mean per sample
 };
 
-// Checks a copy, warms up, takes samples, checks what the last one left. Binds the calling thread
-// to the device that copies.
+// Checks a copy, warms up, takes samples, and checks the last sample's target. Binds the calling
+// thread to the device that copies.
 [[nodiscard]] CopyResult measure_copy(Platform& platform, const CopyCase& measured, int samples);
 
 }  // namespace tandem::bench

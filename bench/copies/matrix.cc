@@ -9,7 +9,7 @@ namespace tandem::bench {
 namespace {
 
 constexpr const char* kCorner = "from \\ to";
-constexpr std::size_t kLeastWidth = 7;  // of "skipped"
+constexpr std::size_t kLeastWidth = 7;  // the width of "skipped"
 
 }  // namespace
 

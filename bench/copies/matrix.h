@@ -9,15 +9,15 @@
 
 namespace tandem::bench {
 
-// Figures by row and column, as text for people: rows are where copies come from, columns where
-// they go to. "-" where there is no such copy, "skipped" where it was not measured.
+// Figures by row and column, as text for people: rows are sources of copies, columns are targets.
+// "-" marks a pair without a copy, "skipped" a copy that was not measured.
 class Matrix {
  public:
-  // `names` of rows and columns alike, in order.
+  // `names` name rows and columns alike, in order.
   Matrix(std::string title, std::vector<std::string> names)
       : title_(std::move(title)), names_(std::move(names)) {}
 
-  // Empty: skipped.
+  // An empty value marks a copy that was skipped.
   void set(const std::string& row, const std::string& column, std::optional<double> value) {
     cells_[{row, column}] = value;
   }

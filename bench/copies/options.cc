@@ -85,7 +85,8 @@ std::vector<Ways> ways_of(const std::string& text) {
   return {};
 }
 
-// Copies are checked as fp32.
+// Throws a usage error for a size that is no multiple of an fp32 element, as copies are checked as
+// fp32.
 std::vector<Bytes> whole_elements(const std::vector<Bytes>& sizes) {
   constexpr auto kElement = static_cast<std::int64_t>(sizeof(float));
   for (const Bytes size : sizes) {
