@@ -183,8 +183,7 @@ void read_sizes(const Flags& flags, CollectiveOptions& options) {
     options.sizes = parse_sizes(flags.sizes, "--sizes");
     return;
   }
-  static_cast<void>(
-      make_model(flags.sizes_of));  // an unknown model is refused before ranks are started
+  static_cast<void>(make_model(flags.sizes_of));  // refused before ranks are started
   options.bucket_limits = bucket_limits(flags.bucket_mb, flags.first_bucket_mb);
 }
 

@@ -46,9 +46,8 @@ class OneWayCopy {
   const int salt_;
   EndpointMemory source_;
   EndpointMemory target_;
-  std::unique_ptr<Stream> stream_;  // the stream that copies
-  std::unique_ptr<Stream>
-      source_stream_;  // the source device's stream, which writes the source; else the copy's
+  std::unique_ptr<Stream> stream_;         // the stream that copies
+  std::unique_ptr<Stream> source_stream_;  // writes the source; else the copy's stream
   DeviceValues source_values_;
   DeviceValues target_values_;
 };

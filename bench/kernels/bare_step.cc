@@ -9,7 +9,8 @@
 namespace tandem::bench {
 namespace {
 
-// Forward, the gradient of the weights, and but for the first layer that of the input.
+// The FLOPs of forward, of the weights' gradients, and of the inputs' gradients but for the first
+// layer.
 double step_flops(const std::vector<LinearShape>& layers) {
   double flops = 0;
   for (const LinearShape& shape : layers) flops += 3 * static_cast<double>(product_flops(shape));

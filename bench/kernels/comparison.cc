@@ -18,7 +18,7 @@ void set_rate(benchmark::State& state, double rate, const char* unit, MeasuredPe
 
 void compare(benchmark::State& state, DeviceBench& bench, const Comparison& comparison) {
   const bool has_yardstick = comparison.yardstick != nullptr;
-  static_cast<void>(bench.timed(comparison.operation));  // primitives, page faults
+  static_cast<void>(bench.timed(comparison.operation));  // creates primitives, takes page faults
   if (has_yardstick) static_cast<void>(bench.timed(comparison.yardstick));
   double operation_time = 0;
   double yardstick_time = 0;

@@ -19,10 +19,10 @@ class DeviceBench {
   [[nodiscard]] Platform& platform() { return platform_; }
   [[nodiscard]] Device& device() { return device_; }
   [[nodiscard]] bool is_host() const { return platform_.backend() == Backend::kHost; }
-  // What products and activations are stored as.
+  // The type in which products and activations are stored.
   [[nodiscard]] DType type() const { return type_; }
 
-  // Uniform in [-1, 1).
+  // Random numbers, uniform in [-1, 1).
   [[nodiscard]] Span<float> random(std::int64_t count);
   [[nodiscard]] AnySpan random(std::int64_t count, DType type);
 
@@ -31,26 +31,26 @@ class DeviceBench {
     operations_->enqueue(*stream_, op);
   }
 
-  // What an operation was computed by, where there are several ways; else empty.
+  // The means by which an operation was computed, where there are several; else empty.
   [[nodiscard]] std::string means(const std::string& operation) const {
     const auto all = operations_->means();
     const auto found = all.find(operation);
     return found == all.end() ? "" : found->second;
   }
 
-  // Of a back end that has operations on images.
+  // Enqueues an operation on images, on a back end that has such operations.
   template <class Op>
   void enqueue_image(const Op& op) {
     operations_->images()->enqueue(*stream_, op);
   }
 
-  // Of a host device: plain code on the worker. Its operands are not declared, nothing else runs.
+  // Runs plain code on a host device's worker. The operands are not declared, as nothing else runs.
   void enqueue_bare(std::function<void()> body);
 
   // Seconds from the first enqueue to the end of the last work.
   [[nodiscard]] double timed(const std::function<void()>& enqueue_all);
 
-  // The same between marks on the stream, by the device's own clock: no wake-up is in it.
+  // timed() between marks on the stream, by the device's own clock: no wake-up is in the time.
   [[nodiscard]] double timed_by_device(const std::function<void()>& enqueue_all);
 
  private:
@@ -61,7 +61,7 @@ class DeviceBench {
   const DType type_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::unique_ptr<Operations> operations_;
-  std::unique_ptr<Stream> stream_;  // last: ends before what its work uses
+  std::unique_ptr<Stream> stream_;  // last: the stream ends before the memory that its work uses
 };
 
 }  // namespace tandem::bench

@@ -37,7 +37,7 @@ ConvolutionBackwardWeight convolution_backward_weight(DeviceBench& b, const Conv
           .dweight = b.random(s.weight_count())};
 }
 
-// With residual and ReLU, as at the end of a block.
+// A batch normalisation with residual and ReLU, as at the end of a block.
 BatchNormForward batch_norm_forward(DeviceBench& b, const BatchNormShape& s) {
   const std::int64_t count = s.rows * s.channels;
   return {.shape = s,
@@ -93,7 +93,7 @@ AveragePoolBackward average_pool_backward(DeviceBench& b, const AveragePoolShape
           b.random(s.batch * s.positions * s.channels, b.type())};
 }
 
-// Size, channels in and out, kernel, stride.
+// Rows of size, channels in and out, kernel, stride.
 std::vector<std::vector<std::int64_t>> convolution_rows() {
   return {{224, 3, 64, 7, 2},   {56, 64, 64, 1, 1},    {56, 64, 64, 3, 1},   {56, 64, 256, 1, 1},
           {56, 256, 64, 1, 1},  {56, 128, 128, 3, 2},  {28, 128, 128, 3, 1}, {56, 256, 512, 1, 2},
@@ -133,7 +133,8 @@ class Registry {
           })->Args({14, 64, 64, 3, 1}));
   }
 
-  // An operation that moves `bytes` in all, on each of the shapes; the naive one on the last.
+  // Adds an operation that moves `bytes` in all, on each of the shapes; the naive operation on the
+  // last shape.
   template <class Shape, class Make, class CountBytes>
   void add_loop(const std::string& name, const std::vector<Shape>& shapes, Make make,
                 CountBytes bytes) const {

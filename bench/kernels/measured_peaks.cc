@@ -12,11 +12,11 @@
 namespace tandem::bench {
 namespace {
 
-// Far beyond a core's own caches; each of the two buffers.
+// The largest size of each of the two buffers, far beyond a core's own caches.
 constexpr Bytes kCopied{std::int64_t{512} << 20};
 constexpr int kSamples = 7;
 
-// A quarter of what is left at most, for both.
+// The size of each buffer: both buffers take a quarter of the remaining memory at most.
 Bytes copied_size(const Device& device) {
   const MemoryUse memory = device.memory();
   const std::int64_t left = memory.capacity.value - memory.used.value;

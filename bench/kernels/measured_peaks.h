@@ -9,16 +9,17 @@
 
 namespace tandem::bench {
 
-// What rates of operations are held against: the first device's peaks in one precision, each
-// measured when it is first asked for. Used from one thread at a time; the platform outlives it.
+// The first device's peaks in one precision, with which rates of operations are compared; each peak
+// is measured when first asked for. Used from one thread at a time; the platform outlives the
+// peaks.
 class MeasuredPeaks {
  public:
   MeasuredPeaks(Platform& platform, Precision precision)
       : platform_(platform), precision_(precision) {}
 
-  // "gflops": of the fastest square product (bench/measured_peak.h). "GB/s": of a copy within the
-  // device's memory, bytes read and written. 0 where nothing
-  // that large fits. A logic error for other units.
+  // The peak in `unit`. "gflops": the fastest square product (bench/measured_peak.h). "GB/s": a
+  // copy within the device's memory, bytes read and written. 0 where no product or copy of that
+  // size fits. Throws a logic error for other units.
   [[nodiscard]] double of(std::string_view unit);
 
  private:
@@ -29,7 +30,7 @@ class MeasuredPeaks {
 };
 
 // Bytes per second, read and written, of copies of `size` from one buffer of the device to another,
-// by the device's own clock: of the median of 7 samples, two copies before them not counted.
+// by the device's own clock: the median of 7 samples, after two untimed copies.
 [[nodiscard]] double copy_bandwidth(Device& device, Bytes size);
 
 }  // namespace tandem::bench

@@ -57,7 +57,8 @@ void register_losses_and_updates(const OperationRegistry& registry) {
                          }});
   for (const auto& [name, decay] : {std::pair{"adam_update", 0.0}, {"adamw_update", 1e-2}}) {
     registry.add_loop(Loop{name, 28, [rate = decay](DeviceBench& b, std::int64_t n) {
-                             // A second moment of squares: no root of a negative number.
+                             // Random numbers become zeros, since the root of a negative second
+                             // moment would be NaN.
                              const Span<float> second = b.random(n);
                              b.enqueue(Scale{.in = second, .out = second, .factor = 0});
                              return AdamUpdate{.gradient = b.random(n),
@@ -93,7 +94,8 @@ void register_arithmetic(const OperationRegistry& registry) {
   registry.add_loop(Loop{"fill_random", 4, [](DeviceBench& b, std::int64_t n) {
                            return FillRandom{.values = b.random(n), .seed = 7};
                          }});
-  // Rows of 4 such as PowerSGD makes: each is read and written once, and once per row before it.
+  // The operation works on rows of 4, such as PowerSGD makes: each row is read and written once,
+  // and read once more per row before it.
   registry.add_loop(Loop{"orthogonalise", 8, [](DeviceBench& b, std::int64_t n) {
                            return Orthogonalise{.rows = 4, .matrix = b.random(n)};
                          }});

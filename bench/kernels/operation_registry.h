@@ -56,8 +56,8 @@ void compare_to_copy(benchmark::State& state, DeviceBench& bench, MeasuredPeaks&
   compare(state, bench, comparison);
 }
 
-// An operation over n elements, and the bytes that it moves for each. The naive version is timed on
-// the least of the counts.
+// An operation over n elements, and the bytes that the operation moves per element. The naive
+// version is timed on the least of the counts.
 template <class Make>
 struct Loop {
   const char* name;
@@ -66,19 +66,20 @@ struct Loop {
   std::vector<std::int64_t> counts{1 << 16, 1 << 22, 24'000'000};
 };
 template <class Make>
-Loop(const char*, int, Make) -> Loop<Make>;  // which clang 14 does not deduce of an aggregate
+Loop(const char*, int, Make)
+    -> Loop<Make>;  // clang 14 deduces no arguments of an aggregate template
 template <class Make>
 Loop(const char*, int, Make, std::vector<std::int64_t>) -> Loop<Make>;
 
 // Registers benchmarks of operations, naive ones on the host only. On the host the linear
 // operations stand next to bare sgemm calls of the same products - in bf16 too, where the share is
-// that of fp32's speed - and the loops over memory next to a copy.
+// relative to fp32's speed - and the loops over memory next to a copy.
 class OperationRegistry {
  public:
   OperationRegistry(Platform& platform, Precision precision, MeasuredPeaks& peaks)
       : platform_(platform), precision_(precision), peaks_(peaks) {}
 
-  // What products and activations are stored as.
+  // The type in which products and activations are stored.
   [[nodiscard]] DType type() const { return storage_of(precision_); }
 
   template <class Make>
@@ -106,7 +107,7 @@ class OperationRegistry {
         ->Apply(manual);
   }
 
-  // attention_flops() are what is counted, `passes` times, and half of them are masked.
+  // Counts attention_flops() `passes` times; half of these FLOPs are masked.
   template <class Make>
   void add_attention(const std::string& name, double passes, Make make) const {
     const auto shape = [](const benchmark::State& state) {

@@ -39,7 +39,7 @@ void declare(CLI::App& app, KernelOptions& options, Flags& flags) {
   app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
 }
 
-// What belongs to another run than the one that is asked for.
+// Refuses options that belong to another run than the requested one.
 void check_owners(const CLI::App& app, const KernelOptions& options) {
   const auto refuse = [&app](const char* flag, const char* owners) {
     if (app.count(flag) == 0) return;

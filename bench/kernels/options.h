@@ -13,14 +13,14 @@
 namespace tandem::bench {
 
 struct KernelOptions {
-  bool peak = false;                     // instead of the operations
+  bool peak = false;                     // measures peaks instead of operations
   std::optional<Precision> precision{};  // none: with `peak` all that the device has, else fp32
-  std::string step_of{};                 // a model: its step against bare products, instead
-  std::string parts_of{};                // a model: where the time of its step goes, instead
-  std::int64_t batch = 0;                // of that step
-  InputPlace input = InputPlace::kHost;  // of that step
-  int pairs = 100;                       // of that step and its products
-  int steps = 50;                        // whose parts are summed
+  std::string step_of{};   // model whose step is compared with bare products, instead of operations
+  std::string parts_of{};  // model whose step is divided into parts, instead of operations
+  std::int64_t batch = 0;  // samples of the model's step
+  InputPlace input = InputPlace::kHost;  // of the model's step
+  int pairs = 100;                       // pairs of the step and its products
+  int steps = 50;                        // steps whose parts are summed
   BackendChoice backend = BackendChoice::kAuto;
   std::vector<std::string> benchmark_flags{};  // --benchmark_..., for Google Benchmark
 };

@@ -14,7 +14,7 @@
 namespace tandem::bench {
 namespace {
 
-// What the device has operations for.
+// The precisions that the device has operations for.
 std::vector<Precision> available(Device& device) {
   std::vector<Precision> found;
   for (const Precision precision : kPrecisions) {

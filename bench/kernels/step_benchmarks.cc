@@ -36,8 +36,8 @@ void single_step(benchmark::State& state, Platform& platform, Precision precisio
   compare(state, bench, comparison);
 }
 
-// What an operation costs that does nothing: the stream's own work, per operation. A step of
-// single on 4 layers has 18, and 6 marks of phases.
+// Times an operation that does nothing: the stream's own work, per operation. A step of single on 4
+// layers has 18 operations and 6 marks of phases.
 void empty_operations(benchmark::State& state, Platform& platform) {
   constexpr int kOperations = 1000;
   DeviceBench bench(platform, Precision::kFp32);
@@ -65,7 +65,7 @@ void register_steps(Platform& platform, Precision precision, MeasuredPeaks& peak
                                })
       ->ArgNames({"batch", "width"})
       ->ArgsProduct({{64, 256, 512}, {1024}})
-      ->Args({8, 64})  // hardly any arithmetic: what the calls themselves cost
+      ->Args({8, 64})  // hardly any arithmetic: the cost of the calls
       ->Apply(manual);
   if (platform.backend() != Backend::kHost) return;
   benchmark::RegisterBenchmark("empty_operations", [&platform](benchmark::State& state) {

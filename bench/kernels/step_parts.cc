@@ -21,14 +21,14 @@ namespace {
 
 using host::WorkAccount;
 
-constexpr int kUntimedSteps = 5;  // steps: primitives, page faults
+constexpr int kUntimedSteps = 5;  // steps that create primitives and take page faults
 
 double seconds(Nanoseconds time) { return Seconds(time).count(); }
 
-// What the stream does itself, where a step asks for no arithmetic.
+// Whether the stream itself does the operation, where a step asks for no arithmetic.
 bool is_copy(std::string_view operation) { return operation == "copy" || operation == "zero"; }
 
-// Tells which stream the step runs on.
+// Finds the stream on which the step runs.
 class StreamFinder final : public StepObserver {
  public:
   void phase_begins(Device& /*device*/, Stream& stream, Phase /*phase*/) override {
@@ -58,7 +58,7 @@ class PartsSampler {
     for (int i = 0; i < kUntimedSteps; ++i) step();
   }
 
-  // Seconds of a step.
+  // Takes a step; returns the step's seconds.
   double sample() {
     finder_.stream().open_account();
     finder_.stream().synchronize();
@@ -81,7 +81,7 @@ class PartsSampler {
     return seconds(whole);
   }
 
-  // Means over the steps so far have the shares of sums.
+  // The parts summed over the steps so far; sums have the shares of the mean step.
   [[nodiscard]] StepParts sum() const { return parts_of(total_, whole_, dispatch_); }
   [[nodiscard]] double median_outside() const { return stats::median(outside_); }
   [[nodiscard]] std::string table() const;
@@ -97,10 +97,10 @@ class PartsSampler {
   WorkAccount total_;
   Nanoseconds whole_{0};
   Nanoseconds dispatch_{0};
-  std::vector<double> outside_;  // by step
+  std::vector<double> outside_;  // share outside operations, by step
 };
 
-// Operations by what they take of a step, the longest first.
+// The operations by their time in a step, the longest first.
 std::string PartsSampler::table() const {
   std::vector<std::pair<std::string_view, WorkAccount::Work>> rows(total_.operations.begin(),
                                                                    total_.operations.end());

@@ -10,30 +10,31 @@
 
 namespace tandem::bench {
 
-// Where the time of steps on a host device went, in seconds by the host's clock. What was used of
-// the processor is by its threads' own clocks, which share the device's core.
+// The parts of the time of steps on a host device, in seconds by the host's clock. Processor time
+// is by the threads' own clocks; the threads share the device's core.
 struct StepParts {
   double whole = 0;
   double operations = 0;  // in primitives and own kernels
-  double copies = 0;      // of the batch into the device; zeroing
-  double queue = 0;       // the worker's, between operations: tasks, events, marks of phases
-  double dispatch = 0;    // of the thread that enqueues the step and waits for it
+  double copies = 0;      // copies of the batch into the device; zeroing
+  double queue = 0;       // the worker's time between operations: tasks, events, marks of phases
+  double dispatch = 0;    // the time of the thread that enqueues the step and waits
 
   // The rest: the core woke a thread, idled, or worked for another process.
   [[nodiscard]] double waiting() const { return whole - operations - copies - queue - dispatch; }
   [[nodiscard]] double outside() const { return 1 - operations / whole; }  // a share of the whole
 };
 
-// Of one step that took `whole`, of which the enqueuing thread was at work for `dispatch`.
+// The parts of one step that took `whole`, in which the enqueuing thread was at work for
+// `dispatch`.
 [[nodiscard]] StepParts parts_of(const host::WorkAccount& account, Nanoseconds whole,
                                  Nanoseconds dispatch);
 
-// "1.23 % of a step lie outside operations: dispatch 0.52 %, ..."
+// The parts in words: "1.23 % of a step lie outside operations: dispatch 0.52 %, ..."
 [[nodiscard]] std::string to_text(const StepParts& parts);
 
 // Runs the options' steps of `single` on the first device, bound as step_bench binds its threads,
-// and reports as Google Benchmark's entry, as a line and as a table of operations for people.
-// Throws usage errors; one of them where the device is no host device.
+// and reports a Google Benchmark entry, and a line and a table of operations for people. Throws
+// usage errors, also where the device is no host device.
 void run_step_parts(const KernelOptions& options, Platform& platform);
 
 }  // namespace tandem::bench

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kWarmUp = 5;  // steps: primitives, page faults, clocks
 
-// Of one step, in seconds.
+// The times of one step, in seconds.
 struct StepTimes {
   double products = 0;
   double whole = 0;
@@ -72,15 +72,15 @@ class Sides {
   std::optional<Single> single_;
 };
 
-// The sets of pairs, one sample after the other.
+// Takes the sets of pairs, one sample after the other.
 class ShareSampler {
  public:
   ShareSampler(Platform& platform, const Model& model, const TrainingOptions& training, int pairs)
       : platform_(platform), model_(model), training_(training), plan_(plan_pairs(pairs)) {
-    begin_set();  // here, so that what is wrong is said before anything is timed
+    begin_set();  // builds the first set here, so that errors are reported before the first timing
   }
 
-  // Seconds of a step.
+  // Takes a sample; returns the seconds of a step.
   double sample() {
     if (!sides_) begin_set();
     const bool bare_first = set().b_first;
@@ -133,9 +133,9 @@ class ShareSampler {
   const Model& model_;
   const TrainingOptions training_;
   const std::vector<PairSet> plan_;
-  std::size_t ended_ = 0;  // sets
+  std::size_t ended_ = 0;  // number of sets that have ended
   std::optional<Sides> sides_;
-  double flops_ = 0;  // of a step's products
+  double flops_ = 0;  // FLOPs of a step's products
   std::vector<stats::PairedTimes> products_;
   std::vector<stats::PairedTimes> wholes_;
   std::vector<double> bares_;
@@ -169,7 +169,7 @@ void run_step_share(const KernelOptions& options, Platform& platform) {
   refuse_repetitions(flags, "the pairs are taken in sets, each built anew: leave it out");
   const auto model = make_model(options.step_of);
   const Precision precision = options.precision.value_or(Precision::kFp32);
-  static_cast<void>(linear_layers(*model, options.batch));  // refused before anything is built
+  static_cast<void>(linear_layers(*model, options.batch));  // refused before any memory is taken
   if (const auto warning = precision_warning(platform.backend(), precision)) {
     std::cerr << fmt::format("kernel_bench: warning: {}\n", *warning);
   }

@@ -9,21 +9,21 @@
 
 namespace tandem::bench {
 
-// How fast a step of `single` computes, against the bare products of its shapes: FLOP/s over FLOP/s
-// of the same FLOPs, which is the bare products' time over the step's.
+// The speed of a step of `single` relative to the bare products of the step's shapes: FLOP/s over
+// FLOP/s of the same FLOPs, which is the bare products' time over the step's.
 struct StepShare {
-  stats::Estimate products;  // of the phases forward and backward
-  stats::Estimate whole;     // of the step with all that belongs to it, by the host's clock
-  double bare_gflops = 0;    // of the bare products, in the median over all pairs
+  stats::Estimate products;  // share of the phases forward and backward
+  stats::Estimate whole;     // share of the whole step, by the host's clock
+  double bare_gflops = 0;    // GFLOP/s of the bare products, in the median over all pairs
 };
 
-// "forward and backward at 0.9312 of the FLOP/s of bare products (95 % interval 0.9301 to 0.9322);
-// the whole step at ..."
+// The share in words: "forward and backward at 0.9312 of the FLOP/s of bare products (95 % interval
+// 0.9301 to 0.9322); the whole step at ..."
 [[nodiscard]] std::string to_text(const StepShare& share);
 
 // Measures the options' step on the first device in pairs with the bare products, both built anew
-// for each set of pairs, and reports as Google Benchmark's entry and as a line for people. Bare
-// products, forward and backward are timed by the device's own clock. Throws usage errors.
+// for each set of pairs, and reports a Google Benchmark entry and a line for people. Bare products,
+// forward and backward are timed by the device's own clock. Throws usage errors.
 void run_step_share(const KernelOptions& options, Platform& platform);
 
 }  // namespace tandem::bench

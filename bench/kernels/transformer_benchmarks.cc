@@ -8,7 +8,8 @@ constexpr std::int64_t kWidth = 512;
 constexpr std::int64_t kPositions = 128;
 constexpr std::int64_t kClasses = 50257;  // GPT-2's vocabulary
 
-// Evenly from 0 to 3^9 - 1, below kClasses: numbers of nine digits, each 0, 1 or 2.
+// Whole numbers spread evenly from 0 to 3^9 - 1, below kClasses: numbers of nine digits, each 0, 1
+// or 2.
 Span<float> whole_numbers(DeviceBench& b, std::int64_t count) {
   const Span<float> numbers = b.random(count);
   const Span<float> digit = b.random(count);
@@ -108,7 +109,7 @@ AttentionBackward attention_backward(DeviceBench& b, const AttentionShape& s) {
 
 void register_transformer_operations(const OperationRegistry& registry) {
   const int narrow = static_cast<int>(size_of(registry.type()));
-  const std::vector<std::int64_t> whole{1 << 16, 1 << 22, 3 << 23};  // samples
+  const std::vector<std::int64_t> whole{1 << 16, 1 << 22, 3 << 23};  // numbers of samples
   registry.add_loop(Loop{"embedding_forward", 8, embedding_forward, whole});
   registry.add_loop(Loop{"embedding_backward", 12, embedding_backward, whole});
   registry.add_loop(Loop{"layer_norm_forward", 8 + 2 * narrow, norm_forward, whole});

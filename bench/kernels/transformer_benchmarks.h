@@ -5,7 +5,7 @@
 
 namespace tandem::bench {
 
-// Embeddings, layer normalisation, attention and cross-entropy.
+// Registers embeddings, layer normalisation, attention and cross-entropy.
 void register_transformer_operations(const OperationRegistry& registry);
 
 }  // namespace tandem::bench
