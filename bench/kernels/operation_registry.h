@@ -66,8 +66,7 @@ struct Loop {
   std::vector<std::int64_t> counts{1 << 16, 1 << 22, 24'000'000};
 };
 template <class Make>
-Loop(const char*, int, Make)
-    -> Loop<Make>;  // clang 14 deduces no arguments of an aggregate template
+Loop(const char*, int, Make) -> Loop<Make>;  // clang 14 does not deduce an aggregate's arguments
 template <class Make>
 Loop(const char*, int, Make, std::vector<std::int64_t>) -> Loop<Make>;
 

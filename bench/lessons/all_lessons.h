@@ -6,7 +6,7 @@
 
 namespace tandem::bench {
 
-// A file each, of the lesson's name.
+// Each lesson has a file of the lesson's name.
 extern const Lesson kParametersNeverUpdate;
 extern const Lesson kReplicaUpdatesLost;
 extern const Lesson kForwardStateLost;
@@ -39,7 +39,7 @@ extern const Lesson kRootLossBottleneck;
 extern const Lesson kThreadsSlower;
 extern const Lesson kInterpreterLock;
 
-// In the order in which they are told: what happens to the numbers, what is asked of the user, how
+// The lessons in the order of telling: what happens to the numbers, what is asked of the user, how
 // batches are cut, then times.
 [[nodiscard]] Lessons all_lessons();
 

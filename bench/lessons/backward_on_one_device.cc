@@ -18,11 +18,12 @@ bool any_is_nonzero(const Values& values) {
 }
 
 struct Gradients {
-  int nonzero = 0;   // devices whose replica has any
-  double worst = 0;  // from those of the replica's own piece
+  int nonzero = 0;   // devices whose replica has nonzero gradients
+  double worst = 0;  // largest difference from the gradients of the replica's own piece
 };
 
-// What backward left in each device's own memory, against that of its piece trained by itself.
+// The gradients that backward left in each device's own memory, compared with those of the device's
+// piece trained by itself.
 Gradients gradients_of(Platform& platform, const Model& model, const TrainingOptions& options) {
   dp::DataParallel strategy(platform, model, options);
   static_cast<void>(train(platform, strategy, 1));

@@ -13,8 +13,8 @@ namespace batch_of_two_slower {
 constexpr int kRounds = 60;
 constexpr std::int64_t kBatch = 2;
 
-// Of the four devices the two without a sample run nothing, so two cores are enough to time it: the
-// two that work have a core each.
+// The two devices without a sample run nothing, so two cores are enough to time four devices: the
+// two devices with a sample have a core each.
 Finding run(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model("mlp-small");

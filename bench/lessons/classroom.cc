@@ -11,14 +11,16 @@
 namespace tandem::bench {
 namespace {
 
-// Of the wait for ranks that run a lesson: none takes that long, also with sanitizers.
+// The limit of the wait for ranks that run a lesson, longer than any lesson takes, also with
+// sanitizers.
 constexpr auto kPatience = std::chrono::minutes(10);
 
 int core_of(const Bootstrap& bootstrap, const std::vector<int>& cores) {
   return cores[static_cast<std::size_t>(bootstrap.rank()) % cores.size()];
 }
 
-// Digits of the time and of the kind, then the message: sorted by time.
+// An outcome starts with digits of the time and of the kind, before the message: outcomes sort by
+// time.
 constexpr std::size_t kTimeDigits = 20;
 
 std::string outcome_now(const Error& error) {
@@ -26,7 +28,8 @@ std::string outcome_now(const Error& error) {
                      kTimeDigits, static_cast<int>(error.kind()), error.what());
 }
 
-// The rank that failed first has the reason; the others failed of its abort. Empty: no failure.
+// Throws the error of the rank that failed first, which has the reason, as other ranks failed of
+// the first rank's abort. Empty outcomes are no failure.
 void throw_earliest(std::vector<std::string> outcomes) {
   std::sort(outcomes.begin(), outcomes.end());
   for (const std::string& outcome : outcomes) {

@@ -21,7 +21,8 @@ Finding run(Classroom& room) {
     static_cast<void>(train(*platform, strategy, 1));
     const auto samples = samples_per_replica(strategy, *model);
     const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
-    // As even as whole samples allow: nobody idle, and no two apart by more than one.
+    // The split is as even as whole samples allow: no device is idle, and no two devices differ by
+    // more than one sample.
     even = even && samples.size() == kDevices && *most - *least <= 1;
     finding.evidence.push_back(fmt::format("batch {:>2} on {} devices: {}{}", batch, kDevices,
                                            joined(samples),

@@ -13,11 +13,12 @@ constexpr const char* kOfTheMean =
     "what each replica contributes to its gradient; a mean of the replicas' own losses brings a "
     "division by their number, which is that loss's, not DataParallel's";
 
-// Of the module's gradient in the first step, from the replicas'.
+// Distances of the module's gradient in the first step from combinations of the replicas'
+// gradients.
 struct Distances {
-  double sum = 0;      // of what they contribute
-  double average = 0;  // of the same
-  double own = 0;      // average of the gradients of their own mean losses
+  double sum = 0;      // from the sum of the replicas' contributions
+  double average = 0;  // from the average of the replicas' contributions
+  double own = 0;      // from the average of the gradients of the replicas' own mean losses
 };
 
 Distances distances_of(Platform& platform, const Model& model, std::int64_t batch,
@@ -37,7 +38,7 @@ Distances distances_of(Platform& platform, const Model& model, std::int64_t batc
 }
 
 // The claim is judged on the whole batch's mean loss and uneven pieces, which tell the two readings
-// apart; the other reading, under which it is true, stands beside it.
+// of the claim apart; the reading under which the claim is true stands beside the verdict.
 Finding run(Classroom& room) {
   const auto platform = room.devices(kDevices);
   const auto model = make_model("mlp-tiny");

@@ -12,7 +12,7 @@
 namespace tandem::bench {
 namespace interpreter_lock {
 
-constexpr int kRounds = 12;  // per build
+constexpr int kRounds = 12;  // rounds per build
 constexpr std::size_t kBuilds = 8;
 constexpr auto kCost = std::chrono::microseconds(8);  // of a call that Python dispatches
 constexpr double kHalf = 0.5;                         // "the reason": half of the gap at least
@@ -28,10 +28,10 @@ struct Workload {
 
 struct Steps {                    // medians of seconds, by build
   std::vector<double> plain;      // dp without an interpreter
-  std::vector<double> plain_ddp;  // ddp without one
+  std::vector<double> plain_ddp;  // ddp without an interpreter
   std::vector<double> own;        // dp, an interpreter per thread
-  std::vector<double> shared;     // dp, one behind a lock
-  std::vector<double> ddp;        // at the same cost per call
+  std::vector<double> shared;     // dp, one interpreter behind a lock
+  std::vector<double> ddp;        // ddp, at the same cost per call
 };
 
 TrainingOptions with_interpreter(std::int64_t batch, InterpreterLock lock) {
@@ -40,8 +40,8 @@ TrainingOptions with_interpreter(std::int64_t batch, InterpreterLock lock) {
   return options;
 }
 
-// All five built anew: where one's memory came to lie makes it faster or slower for its life, by
-// more than a lock does. The order of building turns from one time to the next.
+// Builds all five variants anew: the place of a variant's memory makes the variant faster or slower
+// for its life, by more than a lock does. The order of building turns from one call to the next.
 std::vector<std::vector<double>> measure_build(Classroom& room, Place& place, const Workload& work,
                                                std::size_t turn) {
   Communicator& ranks = *place.communicator;
@@ -80,7 +80,7 @@ Steps measure(Classroom& room, Place& place, const Workload& work) {
   return steps;
 }
 
-// Seconds. The whole is the sum of the next three.
+// Seconds; the whole is the sum of plain, dispatch and lock.
 struct Gap {
   stats::Estimate whole;     // dp with the lock minus ddp
   stats::Estimate plain;     // dp minus ddp, nothing dispatched from Python
@@ -96,7 +96,8 @@ std::vector<double> minus(const std::vector<double>& a, const std::vector<double
   return differences;
 }
 
-// Differences build by build: their rounds are taken together, and slow ones are slow for all.
+// Differences are taken build by build: rounds of one build are taken together, and a slow build is
+// slow for all variants.
 Gap gap_of(const Steps& steps) {
   const auto whole = minus(steps.shared, steps.ddp);
   const auto plain = minus(steps.plain, steps.plain_ddp);
@@ -112,7 +113,7 @@ std::string milliseconds(const stats::Estimate& seconds) {
                      seconds.interval->low * 1e3, seconds.interval->high * 1e3);
 }
 
-// Where dp is not slower than ddp, there is nothing to explain.
+// Judges the gap; where dp is not slower than ddp, there is nothing to explain.
 Verdict judge(const Gap& gap) {
   if (above(gap.whole, 0) != Verdict::kHolds) return Verdict::kNotDecidable;
   return above(gap.excess, 0);
@@ -135,7 +136,7 @@ Finding run(Classroom& room) {
                                  Workload{"mlp:2x1024", 128, "few large operations"}}) {
       const Gap gap = gap_of(measure(room, place, work));
       const Verdict verdict = judge(gap);
-      // A claim about DP as such: one workload for which it is not so refutes it.
+      // The claim is about DP in general: one workload that contradicts the claim refutes it.
       if (verdict == Verdict::kDoesNotHold) finding.verdict = verdict;
       if (verdict == Verdict::kNotDecidable && finding.verdict == Verdict::kHolds) {
         finding.verdict = verdict;

@@ -11,10 +11,10 @@ namespace tandem::bench {
 namespace large_model_small_batch {
 
 constexpr int kRounds = 24;
-constexpr double kBar = 0.95;  // step time of two devices over one's: gains less than 5 %
+constexpr double kBar = 0.95;  // step time of two devices over that of one: a gain of less than 5 %
 
-// The claim's own model is mlp-large, 150 M parameters, at batch 16. An eighth of both: as many
-// parameters per sample, on which the ratio of transfer to compute depends.
+// The claim's own model is mlp-large, 150 M parameters, at batch 16. The lesson takes an eighth of
+// both: as many parameters per sample, on which the ratio of transfer to compute depends.
 constexpr std::int64_t kBatch = 2;
 const std::vector<std::int64_t>& widths() {
   static const std::vector<std::int64_t> all{3536, 1768, 1768, 1768, 3536};

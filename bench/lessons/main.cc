@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every claim that circulates about DataParallel, run and judged. Alone, or as two ranks, of which
-// the second is parked but for lessons that need processes.
+// Runs and judges every claim that circulates about DataParallel. The program runs alone or as two
+// ranks, of which the second is parked except for lessons that need processes.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <string>
@@ -22,7 +22,7 @@ struct Options {
   bool list = false;
 };
 
-// False after --help, which it prints.
+// Returns false after --help, whose text the call prints.
 bool parse(int argc, const char* const* argv, Options& options) {
   CLI::App app("Claims that circulate about torch's DataParallel, run and judged.", "lessons");
   app.add_option("NAME", options.names, "Lessons to run; default: all");

@@ -12,8 +12,8 @@ namespace mean_of_losses {
 
 struct Losses {
   double mean_of_replicas = 0;  // unweighted, as .mean() of the gathered vector
-  double weighted = 0;          // by samples
-  double batch = 0;             // of the strategy itself
+  double weighted = 0;          // weighted by samples
+  double batch = 0;             // the strategy's own loss
 };
 
 Losses losses_of(Platform& platform, const Model& model, std::int64_t batch) {

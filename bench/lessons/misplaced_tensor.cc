@@ -13,8 +13,8 @@ namespace misplaced_tensor {
 constexpr std::int64_t kBatch = 8;
 constexpr std::int64_t kOutputs = 5;
 
-// Adds a tensor that was put on one device when the layer was made and is neither parameter nor
-// buffer: nobody copies it to the replicas.
+// A layer that adds a tensor which was put on one device when the layer was made. The tensor is
+// neither parameter nor buffer, so nothing copies the tensor to the replicas.
 class Misplaced final : public LinearStack {
  public:
   explicit Misplaced(Device& device)

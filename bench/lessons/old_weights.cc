@@ -17,7 +17,7 @@ Trained train_waiting(Platform& platform, const Model& model, const TrainingOpti
 }
 
 // All steps are enqueued at once, while every piece of queued work starts late by a random time: a
-// device that did not wait for the update would be seen to run ahead of it.
+// device that did not wait for the update would run ahead of the update.
 Finding run(Classroom& room) {
   const auto model = make_model("mlp-tiny");
   const TrainingOptions options{.global_batch = 16};

@@ -29,7 +29,7 @@ struct Differences {
   double gradients = 0;
 };
 
-// One batch, padded to its longest sample: four devices, against one.
+// The differences between four devices and one, on one batch that is padded to its longest sample.
 Differences differences_of(Classroom& room, const Lengths& lengths) {
   const std::int64_t longest = *std::max_element(lengths.begin(), lengths.end());
   const LinearStack model = model_of(longest);

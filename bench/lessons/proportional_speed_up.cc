@@ -13,7 +13,7 @@ namespace proportional_speed_up {
 constexpr int kRounds = 60;
 constexpr double kBar = 1.8;  // nine tenths of twice as fast
 
-// How much faster two devices are than one.
+// The speed-up of two devices over one.
 stats::Estimate speed_up(Classroom& room, std::int64_t batch) {
   const auto platform = room.devices(2);
   const auto model = make_model("mlp-small");
@@ -24,7 +24,7 @@ stats::Estimate speed_up(Classroom& room, std::int64_t batch) {
   return stats::median_of_paired_ratios(seconds[0], seconds[1]);
 }
 
-// One batch for which it is not so refutes "always"; only all of them bear it out.
+// One batch that contradicts the claim refutes its "always"; only all batches bear the claim out.
 Finding run(Classroom& room) {
   Finding finding{.verdict = Verdict::kHolds, .scope = kHostOnly};
   for (const std::int64_t batch : {16, 64, 256}) {

@@ -16,7 +16,8 @@ void write_to_parameters(Replica& replica) {
   replica.stream().synchronize();
 }
 
-// Between two steps of three, someone writes to a replica's parameters, or nobody.
+// Trains three steps; after the first step, writes to the parameters of `replica`, where one is
+// given.
 Trained train_with_writer(Platform& platform, std::optional<int> replica) {
   const auto model = make_model("linear");
   dp::DataParallel strategy(platform, *model, plain_sgd(8));

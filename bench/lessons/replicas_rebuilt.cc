@@ -9,7 +9,7 @@ namespace replicas_rebuilt {
 
 constexpr int kSteps = 4;
 
-// Of replica 1 after a step: the weights that the module had before it.
+// Whether replica 1 holds, after a step, the weights that the module had before the step.
 bool is_copy_of(Platform& platform, dp::DataParallel& strategy, const Values& weights) {
   return values_of(platform, strategy.replica(1).parameters().tensors) == weights;
 }

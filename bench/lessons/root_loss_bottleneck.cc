@@ -10,7 +10,7 @@ namespace tandem::bench {
 namespace root_loss_bottleneck {
 
 constexpr int kRounds = 80;
-constexpr double kBar = 1.1;  // a bottleneck: with it a step takes 10 % longer
+constexpr double kBar = 1.1;  // the step time that counts as a bottleneck: 10 % longer
 constexpr std::int64_t kBatch = 256;
 
 double share_of(const PhaseTimes& times, std::initializer_list<Phase> phases) {
@@ -19,8 +19,8 @@ double share_of(const PhaseTimes& times, std::initializer_list<Phase> phases) {
   return Seconds(sum) / Seconds(times.span);
 }
 
-// The loss on the root against the same loss inside the replicas; outputs as wide as the layers, so
-// that there is something to gather.
+// Compares the loss on the root with the same loss inside the replicas; outputs are as wide as the
+// layers, so that there is something to gather.
 Finding run(Classroom& room) {
   const auto platform = room.devices(2);
   const auto model = make_model("mlp:2x1024");

@@ -13,7 +13,8 @@
 namespace tandem::bench {
 namespace {
 
-// What is missing on this machine or in this job for the lesson to be decided; empty: nothing.
+// The resource that is missing on this machine or in this job for the lesson to be decided; empty:
+// none.
 std::string missing(const Lesson& lesson, const Classroom& room) {
   if (room.cores() < lesson.cores) {
     return fmt::format("needs {} cores, a device on each, and {} may be used here", lesson.cores,
@@ -38,14 +39,14 @@ Finding find(const Lesson& lesson, Classroom& room) {
   return finding;
 }
 
-// The first line after `label`, the others below it.
+// Writes the first line after `label`, and the other lines below the first.
 void write_field(std::ostream& out, std::string_view label, const std::vector<std::string>& lines) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     out << fmt::format("   {:<9} {}\n", i == 0 ? label : "", lines[i]);
   }
 }
 
-// How many lessons came to what.
+// Counts the lessons by outcome.
 class Count {
  public:
   void add(Verdict verdict) { ++verdicts_[static_cast<std::size_t>(verdict)]; }
@@ -61,7 +62,7 @@ class Count {
   }
 
  private:
-  std::array<int, 3> verdicts_{};  // by Verdict
+  std::array<int, 3> verdicts_{};  // number of lessons, by Verdict
   int failures_ = 0;
 };
 

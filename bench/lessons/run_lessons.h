@@ -12,16 +12,16 @@ namespace tandem::bench {
 
 using Lessons = std::vector<const Lesson*>;
 
-// Those named, in the order of `all`; all of them where no name is given. Throws a usage error that
-// lists the known ones.
+// The named lessons, in the order of `all`; all lessons where no name is given. Throws a usage
+// error that lists the known names.
 [[nodiscard]] Lessons choose_lessons(const Lessons& all, const std::vector<std::string>& names);
 
-// A line each: name and claim.
+// Writes a line for each lesson: name and claim.
 void list_lessons(const Lessons& lessons, std::ostream& out);
 
-// Collective. Runs them one after the other, and rank 0 writes to `out` what each came to. A lesson
-// that could not be run is said to be so, and the others still run. 0, or 1 where one could not be
-// run: a verdict is none of the exit status's business.
+// Runs the lessons one after the other, and rank 0 writes each finding to `out`. A lesson that
+// could not be run is reported, and the other lessons still run. Returns 0, or 1 where a lesson
+// could not be run: verdicts do not change the exit status. Collective.
 [[nodiscard]] int run_lessons(const Lessons& lessons, Classroom& room, std::ostream& out);
 
 }  // namespace tandem::bench

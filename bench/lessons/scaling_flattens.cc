@@ -16,7 +16,7 @@ namespace scaling_flattens {
 constexpr int kRounds = 40;
 constexpr const char* kModel = "mlp-small";
 constexpr std::int64_t kBatch = 384;
-// Large enough for a second device to pay on the faster link.
+// The batch is large enough for a second device to pay on the faster link.
 constexpr std::int64_t kModelledBatch = 2048;
 constexpr int kModelledRounds = 8;
 constexpr double kBar = 1.0 + 1.0 / 6;  // half of what a fourth device adds to three: 4/3
@@ -44,14 +44,14 @@ Finding measure(Classroom& room) {
           kHostOnly};
 }
 
-// Compute shared evenly, and a copy of the weights to, and of the gradients from, each other device
-// in turn through the root's port, as torch does without NCCL.
+// The modelled step: compute is shared evenly, and the weights go to each other device, and the
+// gradients come back, one device at a time through the root's port, as in torch without NCCL.
 double modelled_step(double single, const LinkModel& link, Bytes weights, int devices) {
   return single / devices + 2 * Seconds(copy_loop_time(link, weights, devices)).count();
 }
 
 struct OneDevice {
-  double step = 0;  // seconds, measured
+  double step = 0;  // seconds, as measured
   double flops = 0;
   Bytes weights;
 };
@@ -78,7 +78,7 @@ std::string modelled(const OneDevice& one, const char* preset) {
   return text;
 }
 
-// A formula is no measurement: it decides nothing.
+// The model is a formula, no measurement, and decides nothing.
 Finding run(Classroom& room) {
   if (room.cores() >= 4) return measure(room);
   const OneDevice one = measure_one(room);

@@ -13,14 +13,14 @@ namespace threads_slower {
 
 constexpr int kRounds = 60;
 constexpr std::int64_t kBatch = 128;
-constexpr double kBar = 1.05;  // slower: by 5 % or more
+constexpr double kBar = 1.05;  // step time that counts as slower: 5 % or more
 
 struct Ratios {
   stats::Estimate independent;  // threads' step time over processes'
   stats::Estimate all_reduce;   // dp-allreduce's over ddp's
 };
 
-// The same work as threads of rank 0 and as a process per device, taking turns in one job.
+// Runs the same work as threads of rank 0 and as a process per device, taking turns in one job.
 Ratios measure(Classroom& room, Place& place) {
   Communicator& ranks = *place.communicator;
   const auto model = make_model("mlp-small");
@@ -43,7 +43,8 @@ Ratios measure(Classroom& room, Place& place) {
           stats::median_of_paired_ratios(seconds[3], seconds[2])};
 }
 
-// Slower in both is what the claim says; where they differ it depends on what runs.
+// The claim says that threads are slower in both; where the verdicts differ the answer depends on
+// what runs.
 Verdict judge(Verdict independent, Verdict all_reduce) {
   if (independent == all_reduce) return independent;
   const bool refuted = independent == Verdict::kDoesNotHold || all_reduce == Verdict::kDoesNotHold;

@@ -6,7 +6,7 @@
 namespace tandem::bench {
 namespace {
 
-constexpr int kDiscarded = 4;  // rounds: caches, kernels and first touches settle
+constexpr int kDiscarded = 4;  // rounds in which caches, kernels and first touches settle
 
 Seconds time_of_step(Strategy& strategy) {
   const TimePoint start = Clock::now();

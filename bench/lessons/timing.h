@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lessons about times share: interleaved samples, ratios with their interval, verdicts from
-// them.
+// The parts that lessons about times share: interleaved samples, ratios with their interval,
+// verdicts from ratios.
 #pragma once
 
 #include <functional>
@@ -20,32 +20,33 @@ namespace tandem::bench {
 // Takes one sample of one way to train.
 using Sample = std::function<Seconds()>;
 
-// A batch to be timed: nothing but the step is done.
+// Training options of a batch to be timed: nothing but the step is done.
 [[nodiscard]] TrainingOptions timed_training(std::int64_t batch);
 
-// A step of this process and the wait for it. `strategy` outlives it.
+// Times a step of this process and the wait for the step. `strategy` outlives the sample.
 [[nodiscard]] Sample step_of(Strategy& strategy);
 
-// The same on rank 0 alone, where `strategy` is not null, while the others are parked. The same
-// number on every rank.
+// step_of() on rank 0 alone, where `strategy` is not null, while the other ranks are parked.
+// Returns the same number on every rank.
 [[nodiscard]] Sample step_of_first_rank(Communicator& ranks, Strategy* strategy);
 
-// A step of all ranks.
+// Times a step of all ranks.
 [[nodiscard]] Sample step_of_all_ranks(Communicator& ranks, Strategy& strategy);
 
-// Seconds, per way and round. In every other round the ways come in reverse order: whatever one
-// gains or loses by what ran before it, it does in half of them only. The first rounds are
+// Seconds, by way and round. In every other round the ways come in reverse order: a way that gains
+// or loses by the sample before its own does so in half of the rounds only. The first rounds are
 // discarded.
 [[nodiscard]] std::vector<std::vector<double>> interleave(const std::vector<Sample>& ways,
                                                           int rounds);
 
-// Holds above the bar, does not below it, undecided where the interval has the bar in it.
+// Holds above the bar, does not hold below the bar, and is undecided where the interval contains
+// the bar.
 [[nodiscard]] Verdict above(const stats::Estimate& estimate, double bar);
 
-// "1.42 [1.33 .. 1.52]"
+// The estimate with its interval: "1.42 [1.33 .. 1.52]".
 [[nodiscard]] std::string text_of(const stats::Estimate& estimate);
 
-// ", not resolved against 1.05" for what is not decided, else nothing.
+// ", not resolved against 1.05" for an undecided verdict, else an empty text.
 [[nodiscard]] std::string unresolved_note(Verdict verdict, double bar);
 
 }  // namespace tandem::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lessons about numbers share: train with one strategy or another, read back what it came to,
-// compare.
+// The parts that lessons about numbers share: train with one strategy or another, read back the
+// trained values, compare.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ using tandem::relative_difference;
 
 struct Trained {
   Values weights;
-  Values gradients;  // of the last step
+  Values gradients;  // gradients of the last step
 
   bool operator==(const Trained&) const = default;
 };
 
-// Sums in another order differ by rounding; a wrong gradient does by far more.
+// Sums in another order differ by rounding; a wrong gradient differs by far more.
 inline constexpr double kRounding = 1e-4;
 
 // How the model `linear` is trained: SGD at 0.01, without momentum.
@@ -36,7 +36,7 @@ inline constexpr double kRounding = 1e-4;
 
 [[nodiscard]] Trained train(Platform& platform, Strategy& strategy, int steps);
 
-// On device 0, without any wrapper: on all of the global batch, or on one piece of it.
+// Trains on device 0 without any wrapper: on all of the global batch, or on one piece of the batch.
 [[nodiscard]] Trained train_single(Platform& platform, const Model& model,
                                    const TrainingOptions& options, int steps);
 [[nodiscard]] Trained train_single_on(Platform& platform, const Model& model, Piece piece,
@@ -46,25 +46,25 @@ inline constexpr double kRounding = 1e-4;
                                const TrainingOptions& options, int steps,
                                const dp::DataParallelOptions& how = {});
 
-// What a replica adds to the gradient in the first step: that of its own mean loss, times its share
-// of the batch, since the loss is a mean over the whole of it.
+// A replica's contribution to the gradient in the first step: the gradient of the replica's own
+// mean loss, times the replica's share of the batch, since the loss is a mean over the whole batch.
 [[nodiscard]] Values contribution_of(Platform& platform, const Model& model, Piece piece,
                                      const TrainingOptions& options);
 
 [[nodiscard]] Values sum_of(const std::vector<Values>& all);
 [[nodiscard]] Values scaled(Values values, float factor);
 
-// The worse of weights and gradients.
+// The larger of the differences of weights and of gradients.
 [[nodiscard]] double relative_difference(const Trained& a, const Trained& b);
 
-// Mean squared difference of a replica's output to its targets, summed in double.
+// The mean squared difference of a replica's output from its targets, summed in double.
 [[nodiscard]] double mean_squared_error(const std::vector<float>& outputs,
                                         const std::vector<float>& targets);
 
-// Of the latest step, one replica's after the other's.
+// Outputs of the latest step, one replica's after the other's.
 [[nodiscard]] std::vector<float> outputs_of(Platform& platform, dp::DataParallel& strategy);
 
-// "3, 3, 3, 1": the samples that each replica of a DataParallel got.
+// The samples that each replica of a DataParallel got, such as 3, 3, 3, 1.
 [[nodiscard]] std::vector<std::int64_t> samples_per_replica(dp::DataParallel& strategy,
                                                             const Model& model);
 

@@ -18,9 +18,9 @@ std::string text_of(const Devices& devices) {
 }
 
 struct Found {
-  Devices timed;      // spent time in update
-  Devices updated;    // hold the updated weights after the step
-  Devices untouched;  // hold those they were sent at its start
+  Devices timed;      // devices that spent time in update
+  Devices updated;    // devices that hold the updated weights after the step
+  Devices untouched;  // devices that hold the weights of the step's start
 };
 
 Found look(Platform& platform, const Model& model) {

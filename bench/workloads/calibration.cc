@@ -15,14 +15,14 @@ namespace {
 
 constexpr int kCorrections = 5;
 
-// A pass with the time that its replay took.
+// A pass with the time of the pass in its replay.
 struct Replayed {
   LayerPass* pass = nullptr;
   double seconds = 0;
-  std::int64_t products = 0;  // that its operations leave room for
+  std::int64_t products = 0;  // number that the pass's other operations leave room for
 };
 
-// In the order in which a step goes through them.
+// The passes in the order in which a step goes through them.
 std::vector<Replayed> in_order(Workload& workload, const std::vector<LayerSeconds>& times) {
   std::vector<Replayed> passes;
   const auto products = [&](const LayerPass& pass, std::size_t layer) {
@@ -39,14 +39,14 @@ std::vector<Replayed> in_order(Workload& workload, const std::vector<LayerSecond
   return passes;
 }
 
-// Rows that bring each pass to its seconds, less what those before it took too long.
+// Sets rows that bring each pass to its seconds, less the excess of earlier passes.
 void correct(std::vector<Replayed>& passes, std::size_t batch, RowTimes& row_times) {
   double debt = 0;
   for (Replayed& replayed : passes) {
     CalibratedProducts& products = *replayed.pass->products;
     const double row = row_times.at(products.width);
     const double wanted = replayed.pass->seconds[batch] - debt;
-    // A product has a row at least.
+    // A product has one row at least.
     const std::int64_t before = std::max(products.rows[batch], replayed.products);
     const auto change = std::llround((wanted - replayed.seconds) / row);
     products.rows[batch] = std::max<std::int64_t>(before + change, 0);

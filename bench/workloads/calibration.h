@@ -11,7 +11,7 @@
 
 namespace tandem::bench {
 
-// What a calibration came to at one batch, forward and backward of all layers together.
+// The result of a calibration at one batch, forward and backward of all layers together.
 struct CalibratedBatch {
   std::int64_t batch = 0;
   double wanted_seconds = 0;
@@ -19,15 +19,15 @@ struct CalibratedBatch {
 };
 
 struct Calibration {
-  Workload workload;  // with products for every pass
+  Workload workload;  // the workload with products for every pass
   std::vector<CalibratedBatch> batches{};
 };
 
-// Finds products that take each pass's measured seconds on `device`: replays the layers, times them
-// as time_layers does, and corrects the rows of each by what it is off, some times over, at each
-// batch. A pass whose own operations, one for each tensor, take longer than its seconds is made up
-// for by those that come next. To be called where nothing else runs. The workload is a measured
-// one.
+// Finds products that take each pass's measured seconds on `device`: replays the layers, times the
+// replay as time_layers does, and corrects the rows of each pass by the pass's error, some times
+// over, at each batch. Where a pass's own operations, one for each tensor, take longer than the
+// pass's seconds, later passes make up for the excess. To be called where nothing else runs. The
+// workload is a measured one.
 [[nodiscard]] Calibration calibrate(Platform& platform, Device& device, Workload workload,
                                     Precision precision);
 

@@ -12,7 +12,7 @@ namespace {
 struct SeenOperation {
   const void* parameter = nullptr;
   double flops = 0;
-  std::int64_t calls = 0;  // charged by then
+  std::int64_t calls = 0;  // interpreter calls charged by then
 };
 
 class MappingProbe final : public StepProbe {
@@ -48,13 +48,13 @@ class MappingProbe final : public StepProbe {
 
   const ProbedStep& step_;
   bool is_forward_ = true;
-  bool is_ready_ = false;            // some gradient, since the last operation
+  bool is_ready_ = false;            // some gradient became ready since the last operation
   std::vector<MappedLayer> layers_;  // in the order of backward until finish()
   std::vector<SeenOperation> forward_;
-  std::int64_t calls_ = 0;  // of all of forward
+  std::int64_t calls_ = 0;  // calls of all of forward
 };
 
-// What comes behind the last gradient belongs to its layer.
+// Operations behind the last gradient belong to that gradient's layer.
 void MappingProbe::merge_tail() {
   if (layers_.size() < 2 || !layers_.back().segments.empty()) return;
   const MappedLayer tail = layers_.back();

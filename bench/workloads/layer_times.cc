@@ -13,7 +13,8 @@ namespace {
 
 using Marks = std::vector<std::unique_ptr<TimedEvent>>;
 
-// The ends of one pass's layers, in the order in which the pass goes through them.
+// The marks at the ends of one pass's layers, in the order in which the pass goes through the
+// layers.
 class PassMarks {
  public:
   PassMarks(Device& device, std::vector<std::int64_t> operations)
@@ -51,7 +52,7 @@ class PassMarks {
   const std::vector<std::int64_t> operations_;
   Marks marks_;
   std::size_t layer_ = 0;
-  std::int64_t left_ = 0;  // operations of this layer that are to come
+  std::int64_t left_ = 0;  // operations of this layer that are still to come
 };
 
 std::vector<std::int64_t> forward_of(const std::vector<LayerOperations>& layers) {
@@ -99,7 +100,7 @@ class TimingProbe final : public StepProbe {
   PassMarks* current_ = nullptr;
 };
 
-// Both passes as wholes, without the marks between layers.
+// Marks both passes as wholes, without the marks between layers.
 class WholeProbe final : public StepProbe {
  public:
   explicit WholeProbe(Device& device) {
@@ -120,11 +121,11 @@ class WholeProbe final : public StepProbe {
   std::array<std::unique_ptr<TimedEvent>, 4> marks_;
 };
 
-// A pass's times, step by step.
+// The times of one pass, step by step.
 struct PassTimes {
   explicit PassTimes(std::size_t layers) : of_layer(layers) {}
 
-  // The medians of the layers, shrunk or stretched together to that of the whole pass.
+  // The medians of the layers' times, scaled so that they add up to the median of the whole pass.
   [[nodiscard]] std::vector<double> of_layers() const {
     std::vector<double> seconds;
     for (const std::vector<double>& times : of_layer) seconds.push_back(stats::median(times));

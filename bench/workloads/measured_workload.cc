@@ -27,7 +27,8 @@ std::vector<WorkloadBuffer> named(const ParameterLayout& layout) {
   return tensors;
 }
 
-// Layers, tensors in the order in which backward makes their gradients, and where they lie.
+// Adds the layers, the tensors in the order in which backward makes their gradients, and each
+// tensor's place.
 void add_layers(Workload& workload, const Model& model, const std::vector<MappedLayer>& layers,
                 std::int64_t batch) {
   const auto& segments = model.layout().segments();
@@ -52,7 +53,8 @@ void add_layers(Workload& workload, const Model& model, const std::vector<Mapped
   }
 }
 
-// A model keeps its activations in one object: what is not its ends is shared out evenly.
+// Adds the activations: a model keeps activations in one object, so all bytes but those of the
+// model's ends are shared out evenly.
 void add_activations(Workload& workload, Bytes all, std::int64_t batch) {
   const bool is_shared = workload.objective.kind == ObjectiveKind::kCrossEntropy;
   const Bytes ends = bytes_of<float>(batch * workload.output_width * (is_shared ? 1 : 2));
@@ -61,7 +63,7 @@ void add_activations(Workload& workload, Bytes all, std::int64_t batch) {
   for (WorkloadLayer& layer : workload.layers) layer.activation_bytes = kept;
 }
 
-// To nanoseconds: finer digits are noise that people would have to read.
+// Rounds to nanoseconds: finer digits are noise that people would have to read.
 double rounded(double seconds) { return std::round(seconds * 1e9) * 1e-9; }
 
 void add_times(Workload& workload, const std::vector<LayerSeconds>& times) {

@@ -13,38 +13,39 @@
 
 namespace tandem::bench {
 
-// Is told of forward and backward, operation by operation, while a step is enqueued.
+// A probe that is told of forward and backward, operation by operation, while a step is enqueued.
 class StepProbe : public OperationWatcher, public GradientSink {
  public:
-  // Before the first operation of each, and after the last.
+  // Called before the first operation of a pass, and after the last.
   virtual void begin_forward(Stream& stream) = 0;
   virtual void end_forward(Stream& stream) = 0;
   virtual void begin_backward(Stream& stream) = 0;
   virtual void end_backward(Stream& stream) = 0;
 };
 
-// A model on one device, with a batch that lies there: steps of forward, loss, backward and update
-// (SGD), as `single` has them, so that caches hold what they hold there. Not thread-safe.
+// A model on one device, with a batch that lies on the device: steps of forward, loss, backward and
+// update (SGD), as `single` runs them, so that caches hold what they hold under `single`. Not
+// thread-safe.
 class ProbedStep {
  public:
-  // All of these outlive it.
+  // All arguments outlive the step.
   ProbedStep(Platform& platform, Device& device, const Model& model, std::int64_t batch,
              Precision precision);
 
-  // Enqueues a step, of which `probe` is told, and waits for it.
+  // Enqueues a step, tells `probe` of the step, and waits for the step.
   void run(StepProbe& probe);
 
-  // What the model keeps between forward and backward.
+  // The bytes of the activations that the model keeps between forward and backward.
   [[nodiscard]] Bytes activation_bytes() const { return activation_bytes_; }
   [[nodiscard]] const ConstTensorList& weights() const { return weights_; }
-  // Calls that forward charged an interpreter with so far.
+  // The interpreter calls that forward has charged so far.
   [[nodiscard]] std::int64_t calls() const { return interpreter_.calls(); }
 
  private:
   void run_watched(StepProbe& probe, const Executor& on);
 
   const Model& model_;
-  Interpreter interpreter_{Nanoseconds{0}};  // counts
+  Interpreter interpreter_{Nanoseconds{0}};  // counts calls, at no cost
   std::unique_ptr<Operations> operations_;
   Arena parameters_;
   Arena gradients_;
@@ -58,7 +59,7 @@ class ProbedStep {
   std::unique_ptr<Optimizer> optimizer_;
   Bytes activation_bytes_;
   std::unique_ptr<Activations> activations_;
-  std::unique_ptr<Stream> stream_;  // last: ends before what its work uses
+  std::unique_ptr<Stream> stream_;  // last: the stream ends before the memory that its work uses
 };
 
 }  // namespace tandem::bench

@@ -14,11 +14,12 @@ namespace tandem::bench {
 namespace {
 
 constexpr Seconds kLongest{3600};
-constexpr double kSlowestCore = 1e9;  // FLOP/s; nothing that is quick on it needs a measurement
-constexpr double kFastestGpu = 5e15;  // FLOP/s: twice bf16 of the fastest that are sold
-constexpr double kBf16OfACore = 16;   // times fp32, with AMX
+constexpr double kSlowestCore =
+    1e9;  // FLOP/s; below any core, so that short workloads are not timed
+constexpr double kFastestGpu = 5e15;  // FLOP/s: twice bf16 of the fastest GPUs on sale
+constexpr double kBf16OfACore = 16;   // speed of bf16 over fp32, with AMX
 
-// Of the device with the most samples, which is the first.
+// The FLOPs of a step on the device with the most samples, which is the first device.
 double flops_of_a_step(const StepOptions& options, const Workload& workload) {
   double flops = 0;
   int parts = options.variant.reducer.micro_batches;

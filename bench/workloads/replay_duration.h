@@ -8,10 +8,10 @@
 
 namespace tandem::bench {
 
-// Refuses a workload that would never end here: whose products alone take longer than an hour in
-// the fewest steps that a launch has, six times what `tandem run` gives a launch. On the host at
-// the speed of one core, measured where it may come to that; on GPUs at a speed that none has yet.
-// Collective: all ranks refuse it, or none.
+// Refuses a workload whose products alone take longer than an hour in the fewest steps that a
+// launch has, six times the time that `tandem run` gives a launch. On the host the duration is at
+// the speed of one core, measured where the duration may exceed the limit; on GPUs it is at a speed
+// that no GPU has yet. Collective: all ranks refuse the workload, or none.
 void check_duration(Bootstrap& bootstrap, const Place& place, const StepOptions& options,
                     const Workload& workload);
 

@@ -11,7 +11,7 @@ namespace tandem::bench {
 namespace {
 
 constexpr int kSamplesOfRow = 7;
-constexpr int kProducts = 4;  // of a sample
+constexpr int kProducts = 4;  // products of a sample
 
 }  // namespace
 

@@ -15,11 +15,11 @@ class RowTimes {
  public:
   RowTimes(Device& device, Precision precision);
 
-  // Of rows x width times width x width.
+  // Seconds per row of a product of rows x width times width x width.
   [[nodiscard]] double at(std::int64_t width);
 
-  // The largest width of which a product of so many seconds has as many rows as columns or more:
-  // as near to the speed of large products as that leaves.
+  // The largest width of which a product of `seconds` has as many rows as columns or more: the
+  // product then runs as near to the speed of large products as its seconds allow.
   [[nodiscard]] std::int64_t width_for(double seconds);
 
  private:
@@ -29,7 +29,7 @@ class RowTimes {
   const DType type_;
   std::unique_ptr<Operations> operations_;
   std::unique_ptr<Stream> stream_;
-  std::map<std::int64_t, double> seconds_;  // by width
+  std::map<std::int64_t, double> seconds_;  // seconds per row, by width
 };
 
 }  // namespace tandem::bench

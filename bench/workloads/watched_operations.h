@@ -8,10 +8,10 @@
 
 namespace tandem::bench {
 
-// What is known of an operation before it is enqueued.
+// The facts known of an operation before the operation is enqueued.
 struct WatchedOperation {
-  const void* parameter = nullptr;  // that its layer multiplies or adds; null: none
-  double flops = 0;                 // of matrix products and convolutions
+  const void* parameter = nullptr;  // parameter that the operation's layer uses; null: none
+  double flops = 0;                 // FLOPs of matrix products and convolutions
 };
 
 class OperationWatcher {
@@ -24,8 +24,9 @@ class OperationWatcher {
   virtual void before(Stream& stream, const WatchedOperation& operation) = 0;
 };
 
-// A device's operations, of each of which a watcher is told before it is enqueued. Narrow copies of
-// parameters count as what they are copies of. Both outlive this.
+// A device's operations; a watcher is told of each operation before the operation is enqueued.
+// Narrow copies of parameters count as the parameters themselves. Device operations and watcher
+// outlive this object.
 class WatchedOperations final : public EachOperationHandedOn<WatchedOperations> {
  public:
   WatchedOperations(Operations& operations, OperationWatcher& watcher)
@@ -60,7 +61,7 @@ class WatchedOperations final : public EachOperationHandedOn<WatchedOperations> 
   }
 
   OperationWatcher& watcher_;
-  std::map<const void*, const void*> copies_;  // of what
+  std::map<const void*, const void*> copies_;  // from narrow copy to parameter
 };
 
 }  // namespace tandem::bench

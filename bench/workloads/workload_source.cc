@@ -45,7 +45,8 @@ std::string summary_of(const Calibration& calibration) {
   return text;
 }
 
-// Calibrated anew in every launch, launches of one cell would run different products.
+// Refuses a workload that is not calibrated: calibrated anew in every launch, launches of one cell
+// would run different products.
 void check_calibrated(const Workload& workload, const std::string& name) {
   if (!workload.timing || workload.is_calibrated()) return;
   fail(ErrorKind::kUsage,

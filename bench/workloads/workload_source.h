@@ -14,24 +14,25 @@
 
 namespace tandem::bench {
 
-// Of a file its path with its checksum (pinned_file.h), so that results of different files never
-// mix; a name stays as it is. Throws usage errors.
+// The path of a workload file with its checksum (pinned_file.h), so that results of different files
+// never mix; a model's name stays as it is. Throws usage errors.
 [[nodiscard]] std::string with_checksum(const std::string& model);
 
-// The file's workload; nothing for a name. Usage errors where it does not hold one.
+// The file's workload; nothing for a model's name. Throws usage errors where the file holds no
+// workload.
 [[nodiscard]] std::optional<Workload> read_workload(const std::string& model);
 
-// Usage errors where the options' model cannot be trained as they say: no such name or file, a
-// file with seconds that was not calibrated, a precision or a share of the batch that it was not
-// measured with.
+// Throws usage errors where the options' model cannot be trained as the options say: no such name
+// or file, a file with seconds that was not calibrated, a precision or a share of the batch at
+// which the workload was not measured.
 void check_model(const StepOptions& options);
 
-// The model that the options name, which check_model() has passed.
+// The model that the options name, which check_model() has accepted.
 [[nodiscard]] std::unique_ptr<Model> make_model_for(const StepOptions& options);
 
-// Measures the options' model layer by layer, calibrates a replay of it and writes that as a
-// workload file; a measured workload is calibrated anew with its own times. Says on standard output
-// how well the replay does. Throws usage errors.
+// Measures the options' model layer by layer, calibrates a replay of the model and writes the
+// replay as a workload file; a measured workload is calibrated anew with its own times. Prints on
+// standard output how well the replay matches. Throws usage errors.
 void write_workload(Place& place, const StepOptions& options);
 
 }  // namespace tandem::bench
