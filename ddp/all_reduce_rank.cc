@@ -13,14 +13,15 @@
 namespace tandem::ddp {
 namespace {
 
-// A flat update runs over the arena's gaps as well.
+// The number of elements that an update works on; a flat update runs over the arena's gaps as well.
 std::int64_t update_count(const ParameterLayout& layout, const ReducerOptions& reducer) {
   const bool in_one_arena =
       reducer.kind == ReducerKind::kHorovod || reducer.grads == GradsMode::kCopy;
   return in_one_arena ? layout.arena_count() : layout.parameter_count();
 }
 
-// Of a step's micro-batches; a rank without samples still holds a replica.
+// The samples of one of a step's micro-batches; a rank without samples still holds a replica, for
+// one sample.
 std::int64_t micro_batch_size(std::int64_t samples, int micro_batches) {
   if (samples % micro_batches != 0) {
     fail(ErrorKind::kUsage,
@@ -31,7 +32,7 @@ std::int64_t micro_batch_size(std::int64_t samples, int micro_batches) {
   return std::max<std::int64_t>(1, samples / micro_batches);
 }
 
-// Part `index` of `parts` equal ones.
+// Part `index` of `parts` equal parts.
 Span<const float> part_of(Span<const float> all, int index, int parts) {
   const std::int64_t size = all.size() / parts;
   return all.subspan(index * size, size);
@@ -63,11 +64,11 @@ AllReduceRank::AllReduceRank(Platform& platform, Device& device, const Model& mo
   verify_same_parameters(communicator_, model.layout());
   make_reducer(platform, ranks, model.layout(), reducer);
   replica_.rehearse(reducer_->gradients());
-  // Threads share a process: where some of them wait in a collective on their GPUs, another's
-  // memory cannot be taken, nor its kernels loaded.
+  // Ranks that are threads share a process: while some ranks wait in a collective on their GPUs,
+  // another rank can neither allocate GPU memory nor load kernels.
   communicator_.barrier();
-  // Each rank could make the same weights from the seed; sending them is what DDP does, and keeps
-  // ranks equal where their weights come from elsewhere.
+  // Each rank could make the same weights from the seed; DDP sends the weights, which keeps ranks
+  // equal where weights come from elsewhere.
   if (communicator_.rank() == 0) replica_.initialise(options.seed, options.distribution);
   broadcast_state(communicator_, replica_, 0);
   replica_.stream().synchronize();
@@ -125,8 +126,8 @@ bool AllReduceRank::shadow() {
   return others;
 }
 
-// torch's broadcast_buffers: before a forward that follows a synchronised backward, all buffers
-// from rank 0, or with Join from a rank that has data.
+// Broadcasts all buffers before a forward that follows a synchronised backward, as torch's
+// broadcast_buffers does: from rank 0, or with Join from a rank that has data.
 void AllReduceRank::broadcast_buffers(bool has_data) {
   const Span<float> buffers = replica_.buffers().flat;
   if (buffers.empty()) return;
@@ -151,7 +152,8 @@ void AllReduceRank::forward_and_loss(Span<const float> inputs, Span<const float>
       Scale{.in = gradient, .out = gradient, .factor = 1.0F / static_cast<float>(micro_batches_)});
 }
 
-// The first micro-batch writes the sums, later ones are added; the last one's are reduced.
+// The first micro-batch writes the sums, later micro-batches are added; the last one's gradients
+// are reduced.
 void AllReduceRank::backward(Span<const float> inputs, int micro_batch) {
   replica_.timer().begin(replica_.stream(), Phase::kBackward);
   const bool last = micro_batch == micro_batches_ - 1;
@@ -162,8 +164,9 @@ void AllReduceRank::backward(Span<const float> inputs, int micro_batch) {
   replica_.backward(inputs, accumulator_->latest(), *accumulator_);
 }
 
-// Copies of gradients lie in one arena, as weights do: one operation, as without a wrapper. Views
-// lie in the order of the buckets, which is not that of the weights: an operation per tensor.
+// Copies of gradients lie in one arena, as weights do, so that the update is one operation, as
+// without a wrapper. Views lie in the order of the buckets, which is not that of the weights, so
+// that the update is an operation per tensor.
 void AllReduceRank::update() {
   Stream& stream = replica_.stream();
   Operations& operations = replica_.operations();
@@ -183,7 +186,7 @@ std::vector<CaptureObserver*> AllReduceRank::capture_observers() {
 }
 
 void AllReduceRank::synchronize() {
-  // Both, whatever fails: nothing of this rank's may be at work when this returns.
+  // Synchronises both, whatever fails: no work of this rank may be running when the call returns.
   const auto error = capture_error([this] { replica_.stream().synchronize(); });
   const auto on_comm = capture_error([this] { reducer_->synchronize(); });
   throw_cause({error, on_comm});

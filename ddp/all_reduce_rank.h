@@ -16,8 +16,8 @@
 
 namespace tandem::ddp {
 
-// Usage errors for what a replayed step of a rank cannot have, its reducer's part too. Nothing
-// without StepReplay::kOn.
+// Throws usage errors for options that a replayed step of a rank cannot have, the reducer's options
+// included. Does nothing without StepReplay::kOn.
 void check_replayable(const TrainingOptions& training, const ReducerOptions& reducer);
 
 // One rank that holds its own weights and keeps them equal to the others' by averaging gradients:
@@ -35,24 +35,25 @@ void check_replayable(const TrainingOptions& training, const ReducerOptions& red
 // one's gradients, added to the others', are reduced. Uneven inputs: uneven_inputs.h.
 class AllReduceRank {
  public:
-  // For `samples` per step; 0 where this rank has none (with Join), a usage error where the
-  // micro-batches do not divide them. Collective. `interpreter` is that of the thread which
-  // calls train(). All outlive this.
+  // A rank with `samples` per step; 0 where this rank has none (with Join). Throws a usage error
+  // where the micro-batches do not divide the samples. `interpreter` is that of the thread which
+  // calls train(). Collective. All arguments outlive the rank.
   AllReduceRank(Platform& platform, Device& device, const Model& model, std::int64_t samples,
                 const RankCommunicators& ranks, Interpreter& interpreter,
                 const TrainingOptions& options, const ReducerOptions& reducer);
 
-  // Enqueues all of a step behind the input, which the compute stream has or waits for.
+  // Enqueues all work of a step behind the input, for which the compute stream waits.
   void train(Span<const float> inputs, Span<const float> targets);
 
-  // Of a rank without data, with Join: takes part in a step of the others and is true; or, where
-  // none has data any more, ends with the state of the one that had some last.
+  // To be called on a rank without data, with Join: takes part in a step of the other ranks and
+  // returns true; where no rank has data any more, returns false, with the state of the rank that
+  // had data last.
   bool shadow();
 
   void synchronize();
 
-  // Who keeps account of a step's collectives, for StepGraph; null where the host takes part in
-  // them.
+  // The observers that keep account of a step's collectives, for StepGraph; null where the host
+  // takes part in the collectives.
   [[nodiscard]] std::vector<CaptureObserver*> capture_observers();
 
   [[nodiscard]] Replica& replica() { return replica_; }
@@ -72,14 +73,15 @@ class AllReduceRank {
   void backward(Span<const float> inputs, int micro_batch);
   void update();
 
-  // In this order: replica and reducer end their streams' work before what it works on goes.
+  // The order matters: replica and reducer end their streams' work before the objects that the work
+  // uses are destroyed.
   Communicator& communicator_;
   Interpreter& interpreter_;
   const int micro_batches_;
   const std::unique_ptr<Buffer> loss_;
   const std::unique_ptr<Optimizer> optimizer_;
   Replica replica_;
-  std::unique_ptr<GradientAccumulator> accumulator_;  // of several micro-batches
+  std::unique_ptr<GradientAccumulator> accumulator_;  // with several micro-batches
   std::unique_ptr<GradientReducer> reducer_;
   std::unique_ptr<UnevenInputs> uneven_;  // with Join
 };

@@ -7,7 +7,7 @@
 
 namespace tandem::ddp {
 
-// Segments whose gradients are reduced as one, and where each lies in the bucket.
+// Segments whose gradients are reduced as one bucket, and the place of each segment in the bucket.
 struct BucketPlan {
   struct Slot {
     int segment = 0;
@@ -17,21 +17,22 @@ struct BucketPlan {
 
   std::vector<Slot> slots;
   std::int64_t count = 0;  // elements of the bucket
-  Bytes gradient_bytes;    // without the gaps
+  Bytes gradient_bytes;    // bytes of gradients, without the gaps
 };
 
 struct BucketLimits {
-  Bytes first;  // of the first bucket
-  Bytes rest;   // of all others
+  Bytes first;  // limit of the first bucket
+  Bytes rest;   // limit of all other buckets
 };
 
-// torch's rule: segments join the open bucket in the given order; it is closed once it holds its
-// limit or more, so a bucket overshoots by up to one tensor. The limits move from first to rest.
+// torch's rule: segments join the open bucket in the given order; a bucket is closed once the
+// bucket holds its limit or more, so a bucket overshoots by up to one tensor. The limits move from
+// first to rest.
 [[nodiscard]] std::vector<BucketPlan> plan_buckets(const ParameterLayout& layout,
                                                    const std::vector<int>& order,
                                                    const BucketLimits& limits);
 
-// Before the gradients' order is known: one bucket for all.
+// One bucket for all segments, before the gradients' order is known.
 [[nodiscard]] std::vector<BucketPlan> plan_one_bucket(const ParameterLayout& layout);
 
 }  // namespace tandem::ddp

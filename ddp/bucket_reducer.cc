@@ -12,7 +12,7 @@
 namespace tandem::ddp {
 namespace {
 
-// Rank 0's order, on all ranks.
+// Rank 0's order of gradients, on all ranks.
 std::vector<int> agreed_order(Communicator& communicator, const std::vector<int>& mine) {
   const std::string text = fmt::format("{}", fmt::join(mine, " "));
   std::istringstream order(communicator.all_gather(text).front());
@@ -25,10 +25,10 @@ std::vector<int> agreed_order(Communicator& communicator, const std::vector<int>
 
 struct BucketReducer::Bucket {
   BucketPlan plan;
-  std::unique_ptr<Buffer> buffer;  // from the communicator: the transport needs no copy
-  std::unique_ptr<Event> filled;   // on compute: the last gradient is in
-  std::unique_ptr<Event> reduced;  // on comm: the average is in
-  std::size_t missing = 0;         // gradients of this step
+  std::unique_ptr<Buffer> buffer;  // communicator memory: the transport needs no copy
+  std::unique_ptr<Event> filled;   // on compute: the last gradient is in the bucket
+  std::unique_ptr<Event> reduced;  // on comm: the average is in the bucket
+  std::size_t missing = 0;         // gradients of this step that are not in the bucket yet
 
   [[nodiscard]] Span<float> values() const { return buffer->as<float>(plan.count); }
 };
@@ -49,7 +49,7 @@ BucketReducer::BucketReducer(Replica& replica, const ParameterLayout& layout,
   build(plan_one_bucket(layout));
 }
 
-// The compute stream may still copy out of the buckets, or read views of them.
+// The compute stream may still copy out of the buckets, or read views of the buckets.
 BucketReducer::~BucketReducer() {
   static_cast<void>(capture_error([this] { replica_.stream().synchronize(); }));
 }
@@ -102,14 +102,14 @@ void BucketReducer::begin_step() {
   next_launch_ = 0;
 }
 
-// Once, between the first two steps: nothing may use the old buckets any more.
+// Runs once, between the first two steps: no work may use the old buckets any more.
 void BucketReducer::rebuild_in_ready_order() {
   replica_.stream().synchronize();
   comm_->synchronize();
-  static_cast<void>(timer_.collect());  // of one bucket: not to be mixed with what comes
+  static_cast<void>(timer_.collect());  // times of one bucket, not to be mixed with later times
   ready_order_ = agreed_order(communicator_, ready_order_);
   build(plan_buckets(layout_, ready_order_, {options_.first_bucket_cap, options_.bucket_cap}));
-  communicator_.barrier();  // nobody enqueues a collective while others take and free memory
+  communicator_.barrier();  // no rank enqueues a collective while other ranks take and free memory
   rebuilt_ = true;
 }
 
@@ -117,7 +117,8 @@ bool BucketReducer::reduces_after_backward() const {
   return options_.overlap == Overlap::kOff || (options_.graph == Graph::kStatic && !rebuilt_);
 }
 
-// A sum, divided before, is what torch does; views need no pass of their own.
+// Whether the collective averages, which spares views a dividing pass; else gradients are divided
+// before a sum, as in torch.
 bool BucketReducer::collective_averages() const {
   return options_.grads == GradsMode::kViews && divisor_ == communicator_.size();
 }
@@ -136,7 +137,7 @@ void BucketReducer::add_to_bucket(int segment) {
   if (--buckets_[index]->missing == 0) mark_filled(index);
 }
 
-// One pass that copies and divides, as torch does it; in place for views. A hook divides itself.
+// One pass copies and divides, as in torch; views are divided in place. A hook divides itself.
 void BucketReducer::divide_into_bucket(int segment) {
   const auto index = static_cast<std::size_t>(segment);
   replica_.timer().begin(replica_.stream(), Phase::kBucketCopy);
@@ -177,7 +178,7 @@ void BucketReducer::finish() {
   Stream& compute = replica_.stream();
   replica_.timer().begin(compute, Phase::kExposedComm);
   if (reduces_after_backward()) {
-    // The host runs ahead of the device: not to launch before is not enough.
+    // The host runs ahead of the device, so a late launch alone would not hold a collective back.
     compute.record(*backward_done_);
     comm_->wait(*backward_done_);
   }
@@ -206,7 +207,7 @@ void BucketReducer::copy_out(const Bucket& bucket) {
 
 void BucketReducer::contribute_nothing() {
   Stream& compute = replica_.stream();
-  if (!rebuilt_) {  // as torch: a rank without a backward offers the order of registration
+  if (!rebuilt_) {  // as in torch, a rank without a backward offers the order of registration
     ready_order_.resize(layout_.segments().size());
     std::iota(ready_order_.begin(), ready_order_.end(), 0);
   }

@@ -15,39 +15,41 @@
 
 namespace tandem::ddp {
 
-// torch's Reducer: averages gradients over ranks in buckets, each all-reduced on a stream of its
-// own as soon as its last gradient is there, while backward goes on.
+// torch's Reducer: averages gradients over ranks in buckets, while backward goes on. Each bucket is
+// all-reduced on a stream of the reducer as soon as the bucket's last gradient is made.
 //
 //   compute  backward: g3 g2 | g1 g0 |            wait 0   wait 1    -> update
 //                          \        \                ^        ^
 //   comm                    all-reduce 0    all-reduce 1
 //
-// Buckets are launched in index order, whatever order they fill in, so that all ranks agree. The
-// first step runs on one bucket of everything; its order of gradients then decides the buckets
-// (rank 0's order, sent to all), which are built when the second step begins. With a static graph
-// the first step also reduces after backward only.
+// Buckets are launched in index order, whatever order the buckets fill in, so that all ranks agree.
+// The first step runs on one bucket of all gradients; the order in which that step makes the
+// gradients then decides the buckets (rank 0's order, sent to all ranks), which are built when the
+// second step begins. With a static graph the first step also reduces after backward only.
 class BucketReducer final : public GradientReducer {
  public:
-  // Collective. With a hook, that makes each bucket the average. All outlive this.
+  // Collective. A hook, where given, makes each bucket the average. All arguments outlive the
+  // reducer.
   BucketReducer(Replica& replica, const ParameterLayout& layout, Communicator& communicator,
                 const ReducerOptions& options, std::unique_ptr<CommunicationHook> hook = nullptr);
   ~BucketReducer() override;
 
-  // Collective when it rebuilds.
+  // Collective where the step rebuilds the buckets.
   void begin_step() override;
 
-  // In their buckets as views, else apart; views move when buckets are rebuilt.
+  // Gradients lie in the buckets as views, else apart from the buckets; views move when buckets are
+  // rebuilt.
   [[nodiscard]] const TensorList& gradients() const override;
   [[nodiscard]] std::optional<Span<float>> flat_gradients() const override;
 
   void gradient_ready(int segment) override;
   void finish() override;
 
-  // Sums are divided by so many ranks from now on, at first by all.
+  // Sums are divided by `ranks` from now on; at first by the number of all ranks.
   void set_divisor(int ranks) { divisor_ = ranks; }
 
-  // In place of backward and finish(), on a rank without data: takes part in every bucket's
-  // collective with zeros. What gradients() holds afterwards is of no use.
+  // Replaces backward and finish() on a rank without data: takes part in every bucket's collective
+  // with zeros. The contents of gradients() are undefined afterwards.
   void contribute_nothing();
 
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const override;
@@ -57,10 +59,10 @@ class BucketReducer final : public GradientReducer {
 
  private:
   struct Bucket;
-  struct Place {  // of a segment
+  struct Place {  // the place of a segment
     std::size_t bucket = 0;
     Span<float> view;
-    bool ready = false;  // in this step
+    bool ready = false;  // ready in this step
   };
 
   void build(const std::vector<BucketPlan>& plans);
@@ -79,18 +81,18 @@ class BucketReducer final : public GradientReducer {
   const ParameterLayout& layout_;
   Communicator& communicator_;
   const ReducerOptions options_;
-  const std::unique_ptr<CommunicationHook> hook_;  // absent: all-reduce
+  const std::unique_ptr<CommunicationHook> hook_;  // absent: the reducer all-reduces
   int divisor_;
-  std::optional<Arena> own_gradients_;  // kCopy: apart from the buckets
+  std::optional<Arena> own_gradients_;  // with kCopy: gradients apart from the buckets
   std::vector<std::unique_ptr<Bucket>> buckets_;
   std::vector<Place> places_;     // by segment
   TensorList views_;              // by segment: the buckets' memory
-  std::vector<int> ready_order_;  // of the first step
+  std::vector<int> ready_order_;  // order of gradients in the first step
   bool rebuilt_ = false;
   std::size_t next_launch_ = 0;
-  const std::unique_ptr<Event> backward_done_;  // where collectives wait for all of it
+  const std::unique_ptr<Event> backward_done_;  // for collectives that wait for all of backward
   CollectiveTimer timer_;
-  std::unique_ptr<Stream> comm_;  // last: ends its work before the buckets go
+  std::unique_ptr<Stream> comm_;  // last: the stream ends before the buckets
 };
 
 }  // namespace tandem::ddp

@@ -13,15 +13,15 @@ namespace tandem::ddp {
 struct HookBucket {
   struct Gradient {
     Shape shape;
-    Span<float> values;  // part of `flat`
+    Span<float> values;  // the gradient's part of `flat`
   };
 
-  Span<float> flat;  // of memory of the communicator's; gaps between the gradients are zeros
+  Span<float> flat;  // communicator memory; gaps between gradients are zeros
   std::vector<Gradient> gradients{};
 };
 
-// torch's communication hook: what makes a bucket of one rank's gradients the average over ranks,
-// instead of a plain all-reduce. The reducer copies gradients in as they are, undivided.
+// torch's communication hook: replaces a plain all-reduce in making a bucket of one rank's
+// gradients the average over ranks. The reducer copies gradients into buckets undivided.
 class CommunicationHook {
  public:
   CommunicationHook() = default;
@@ -29,12 +29,12 @@ class CommunicationHook {
   CommunicationHook& operator=(const CommunicationHook&) = delete;
   virtual ~CommunicationHook() = default;
 
-  // The buckets of all steps from now on: makes what each needs. Collective; nothing of earlier
-  // buckets is in use any more.
+  // Prepares for the buckets of all steps from now on. Collective; no work may use earlier buckets
+  // any more.
   virtual void set_buckets(const std::vector<HookBucket>& buckets) = 0;
 
-  // Enqueues on `comm`, behind bucket `index`'s gradients, what makes them the average. Buckets
-  // come in index order, each once per step.
+  // Enqueues on `comm`, behind bucket `index`'s gradients, the work that makes the gradients the
+  // average. Buckets come in index order, each bucket once per step.
   virtual void reduce(Stream& comm, std::size_t index) = 0;
 
   // Bytes that one step sends through collectives, per rank.

@@ -14,17 +14,17 @@ namespace tandem::ddp {
 // buckets while backward runs. The algorithm and its diagram stand at the head of the .cc file.
 class DistributedDataParallel final : public Strategy {
  public:
-  // One rank. Collective over `ranks`, which outlive this. Throws a usage error where the
-  // ranks do not divide the global batch; with Join each takes its piece by the chunk rule, and a
-  // rank without one shadows the others.
+  // One rank. Throws a usage error where the ranks do not divide the global batch; with Join each
+  // rank takes its piece by the chunk rule, and a rank without a piece shadows the other ranks.
+  // Collective over `ranks`, which outlive the strategy.
   DistributedDataParallel(Platform& platform, Device& device, const Model& model,
                           const RankCommunicators& ranks, const TrainingOptions& options,
                           const ReducerOptions& reducer);
 
   void step() override;
 
-  // With Join, of a rank that has no data any more: shadows a step of those that have, and is true;
-  // or, where none has, ends with the state of the one that had some last.
+  // With Join, on a rank without data: shadows a step of the ranks that have data and returns true;
+  // where no rank has data any more, returns false, with the state of the rank that had data last.
   bool step_without_data() { return rank_.shadow(); }
 
   void synchronize() override { rank_.synchronize(); }
@@ -39,7 +39,7 @@ class DistributedDataParallel final : public Strategy {
   [[nodiscard]] std::int64_t dispatches() const override { return interpreter_.calls(); }
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const override { return rank_.bucket_sizes(); }
 
-  // Its buffers and plain attributes.
+  // The buffers and plain attributes of the rank's module.
   [[nodiscard]] const ModuleState& module() { return rank_.replica().state(); }
 
  private:
@@ -47,7 +47,7 @@ class DistributedDataParallel final : public Strategy {
 
   Interpreter interpreter_;
   const Piece share_;
-  std::unique_ptr<LocalBatch> batch_;  // null: no samples
+  std::unique_ptr<LocalBatch> batch_;  // null: the rank has no samples
   AllReduceRank rank_;  // behind all that its streams work on: they end before that goes
   StepGraph graph_;
 };

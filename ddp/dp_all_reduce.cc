@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One step; every device does the same on its own share. Host: a kept thread per device, which
+// One step; every device does the same on its own share. On the host a kept thread per device
 // enqueues that device's work as a rank of ddp would.
 //
 //   caller    [scatter] launch ------------------------------------- join
@@ -23,15 +23,15 @@
 namespace tandem::ddp {
 namespace {
 
-using Errors = std::vector<std::optional<Error>>;  // by rank
+using Errors = std::vector<std::optional<Error>>;  // errors by rank
 
 }  // namespace
 
 struct DpAllReduce::Rank {
   std::unique_ptr<Bootstrap> bootstrap;
   std::unique_ptr<Communicator> communicator;
-  std::unique_ptr<Communicator> control;  // of Horovod's reducer alone
-  std::unique_ptr<LocalBatch> batch;      // null: its share is scattered
+  std::unique_ptr<Communicator> control;  // for Horovod's reducer alone
+  std::unique_ptr<LocalBatch> batch;      // null: the rank's share is scattered
   std::unique_ptr<AllReduceRank> rank;
 };
 
@@ -45,7 +45,7 @@ DpAllReduce::DpAllReduce(Platform& platform, const Model& model, const TrainingO
   if (how.shards == Shards::kScattered) build_scatter(platform, model, options);
 }
 
-// Collective, like the constructors that it calls.
+// Collective, since the constructors of a rank are collective.
 void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
                              const TrainingOptions& options, const DpAllReduceOptions& how) {
   Rank& mine = *ranks_[static_cast<std::size_t>(index)];
@@ -85,8 +85,8 @@ void DpAllReduce::build_scatter(Platform& platform, const Model& model,
       options.input);
 }
 
-// Collectives wait for work of other devices: all must be done before any goes. NCCL's
-// communicators end together, a thread each.
+// Collectives wait for work of other devices: the work of all devices must end before any device's
+// objects are destroyed. NCCL's communicators end together, on a thread each.
 DpAllReduce::~DpAllReduce() {
   static_cast<void>(end_all_work());
   for (const auto& rank : ranks_) rank->rank.reset();
@@ -95,7 +95,7 @@ DpAllReduce::~DpAllReduce() {
   }));
 }
 
-// A rank that fails tells the others, which would wait for it.
+// A rank that fails tells the other ranks, which would else wait for that rank.
 void DpAllReduce::on_threads(const std::function<void(int)>& body) {
   Errors errors(ranks_.size());
   threads_.run([&](int i) {

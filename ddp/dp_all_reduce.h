@@ -17,10 +17,10 @@
 
 namespace tandem::ddp {
 
-// Where a rank that is a thread has its share of the batch from.
+// The source of the share of the batch of a rank that is a thread.
 enum class Shards {
-  kOwn,        // its own loader, as a process has it
-  kScattered,  // the caller deals the whole batch out, as dp does
+  kOwn,        // the rank's own loader, as in a process
+  kScattered,  // the caller scatters the whole batch, as dp does
 };
 
 // Makes the communicator of one rank, on that rank's thread.
@@ -29,16 +29,17 @@ using RankCommunicator = std::function<std::unique_ptr<Communicator>(Bootstrap&,
 struct DpAllReduceOptions {
   Shards shards = Shards::kOwn;
   ReducerOptions reducer{};
-  RankCommunicator communicator{};                  // null: what auto comes to
-  Nanoseconds deadline = std::chrono::seconds(60);  // for ranks to meet before they have one
+  RankCommunicator communicator{};                  // null: auto's choice
+  Nanoseconds deadline = std::chrono::seconds(60);  // for ranks to meet before communicators exist
 };
 
-// The corner between dp and ddp: threads of one process as in dp, but each keeps its weights and
-// averages gradients as ddp does. What is left between it and ddp is threads against processes. The
-// diagram stands at the head of the .cc file.
+// The corner between dp and ddp: threads of one process as in dp, but each thread keeps its weights
+// and averages gradients as in ddp. Only threads against processes distinguish this strategy from
+// ddp. The diagram stands at the head of the .cc file.
 class DpAllReduce final : public Strategy {
  public:
-  // On all devices of `platform`. Throws a usage error where they do not divide the global batch.
+  // Runs on all devices of `platform`. Throws a usage error where the devices do not divide the
+  // global batch.
   DpAllReduce(Platform& platform, const Model& model, const TrainingOptions& options,
               const DpAllReduceOptions& how = {});
   ~DpAllReduce() override;
@@ -57,7 +58,7 @@ class DpAllReduce final : public Strategy {
  private:
   struct Rank;
 
-  // Waits for every rank, whatever fails on others; what failed on each.
+  // Waits for every rank, whatever fails on other ranks; returns each rank's error.
   [[nodiscard]] std::vector<std::optional<Error>> end_all_work();
   void on_threads(const std::function<void(int)>& body);
   void build_rank(int index, Platform& platform, const Model& model, const TrainingOptions& options,

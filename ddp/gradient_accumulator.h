@@ -7,16 +7,18 @@
 namespace tandem::ddp {
 
 // Adds up the gradients of a step's micro-batches, as torch's .grad does under no_sync: the first
-// backward writes the sums, each later one writes here and is added, gradient by gradient.
+// backward writes the sums, and each later backward writes to the accumulator, whose gradients are
+// added one by one.
 class GradientAccumulator final : public GradientSink {
  public:
   GradientAccumulator(Replica& replica, const ParameterLayout& layout)
       : replica_(replica), latest_(make_arena(replica.device(), layout)) {}
 
-  // Where a later backward writes, by segment.
+  // Gradients that a later backward writes, by segment.
   [[nodiscard]] const TensorList& latest() const { return latest_.tensors; }
 
-  // What gradient_ready() then adds to, and whom it tells of the sum. Both outlive the backward.
+  // Sets the sums that gradient_ready() adds to, and the sink that is told of each sum. Both
+  // outlive the backward.
   void add_to(const TensorList& sums, GradientSink& next) {
     sums_ = &sums;
     next_ = &next;

@@ -9,31 +9,33 @@
 
 namespace tandem::ddp {
 
-// Averages gradients over ranks, while backward makes them: the part in which ddp and Horovod
-// differ. Used by the rank's thread. A step is begin_step(), a backward into gradients() which
-// tells of each gradient, then finish().
+// Averages gradients over ranks while backward makes the gradients: the part in which ddp and
+// Horovod differ. Used by the rank's thread. A step is begin_step(), a backward into gradients()
+// which tells of each gradient, then finish().
 class GradientReducer : public GradientSink {
  public:
-  // At the start of each step, before forward; may be collective.
+  // To be called at the start of each step, before forward; may be collective.
   virtual void begin_step() = 0;
 
-  // Where backward writes, by segment; may change at begin_step().
+  // The gradients that backward writes, by segment; may move at begin_step().
   [[nodiscard]] virtual const TensorList& gradients() const = 0;
 
-  // The same as one arena, where they lie in one.
+  // The gradients as one arena, where they lie in one.
   [[nodiscard]] virtual std::optional<Span<float>> flat_gradients() const = 0;
 
-  // After backward: what follows on the compute stream may read averages from gradients().
+  // To be called after backward: later work on the compute stream may read averages from
+  // gradients().
   virtual void finish() = 0;
 
   // Bytes of gradients that go through one collective each, in launch order.
   [[nodiscard]] virtual std::vector<Bytes> bucket_sizes() const = 0;
 
-  // Its collectives over the steps since the last call, in launch order; synchronise first. Empty
-  // with phases off.
+  // The reducer's collectives over the steps since the last call, in launch order; synchronise
+  // first. Empty with phases off.
   [[nodiscard]] virtual std::vector<CollectiveTimes> collect_collectives() = 0;
 
-  // Who keeps account of a step's collectives; null where it cannot be captured.
+  // The observer that keeps account of a step's collectives; null where the collectives cannot be
+  // captured.
   [[nodiscard]] virtual CaptureObserver* capture_observer() { return nullptr; }
 
   // Waits for the reducer's own streams; throws their error.

@@ -5,7 +5,7 @@
 
 namespace tandem::ddp {
 
-// What a rank meets the others through. Both outlive whoever is given them.
+// The communicators through which a rank meets the others. Both outlive every user.
 struct RankCommunicators {
   RankCommunicators(Communicator& for_data)  // NOLINT(google-explicit-constructor)
       : data(for_data) {}
@@ -13,7 +13,7 @@ struct RankCommunicators {
       : data(for_data), control(for_control) {}
 
   Communicator& data;
-  // A second one over the same ranks, which a background thread calls: Horovod's. Else null.
+  // A second communicator over the same ranks, for Horovod's background thread; else null.
   Communicator* control = nullptr;
 };
 

@@ -8,8 +8,8 @@
 namespace tandem::ddp {
 
 enum class ReducerKind {
-  kBuckets,  // torch's: settled in advance, after the first step
-  kHorovod,  // fused as gradients come
+  kBuckets,  // torch's buckets: settled after the first step
+  kHorovod,  // fused as gradients become ready
 };
 
 enum class GradsMode {
@@ -24,11 +24,11 @@ enum class Graph {
   kStatic,   // torch's static_graph: the first step learns, and reduces after backward
 };
 
-// What torch's Join makes of ranks without data, and what sums are then divided by.
+// The treatment of ranks without data in torch's Join, and the divisor of the sums.
 enum class Join {
   kOff,     // every rank has data in every step
-  kWorld,   // by all ranks (torch's default)
-  kActive,  // by those with data
+  kWorld,   // the divisor is the number of all ranks (torch's default)
+  kActive,  // the divisor is the number of ranks with data
 };
 
 // How a rank's gradients become the average over ranks.
@@ -43,7 +43,7 @@ struct ReducerOptions {
       1;  // accumulated in a step without synchronising (torch's no_sync), then once
   Join join = Join::kOff;
   CompressionOptions compression{};
-  HorovodOptions horovod{};  // of kHorovod, which has micro_batches of the above alone
+  HorovodOptions horovod{};  // for kHorovod, which has micro_batches of the above alone
 };
 
 }  // namespace tandem::ddp

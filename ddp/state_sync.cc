@@ -36,7 +36,7 @@ void check_against_first(const std::vector<std::string>& first,
   }
 }
 
-// What lies in one arena needs no flattening: it is sent as it lies, a bucket at a time.
+// Values in one arena need no flattening: the arena is sent as it lies, a bucket at a time.
 void broadcast_in_buckets(Communicator& communicator, Stream& stream, Span<float> values,
                           int root) {
   constexpr std::int64_t kElements = kStateBucket.value / static_cast<std::int64_t>(sizeof(float));

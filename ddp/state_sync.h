@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What torch's DistributedDataParallel does once, at construction, and after uneven inputs.
+// The calls that torch's DistributedDataParallel makes at construction, and after uneven inputs.
 #pragma once
 
 #include "common/comm/communicator.h"
@@ -8,14 +8,16 @@
 
 namespace tandem::ddp {
 
-// torch's bucket for parameters and buffers, apart from that of gradients.
+// torch's bucket size for parameters and buffers, apart from the size of gradient buckets.
 constexpr Bytes kStateBucket = mib(250);
 
-// A usage error on all ranks where they do not hold the same parameters: their number, then each
-// one's shape, named by its index. Collective.
+// Throws a usage error on all ranks where ranks do not hold the same parameters: the number of
+// parameters is compared, then the shape of each parameter, which the error names by its index.
+// Collective.
 void verify_same_parameters(Communicator& communicator, const ParameterLayout& layout);
 
-// Enqueues on the replica's stream: every rank ends with root's parameters and buffers. Collective.
+// Enqueues on the replica's stream a broadcast after which every rank has root's parameters and
+// buffers. Collective.
 void broadcast_state(Communicator& communicator, Replica& replica, int root);
 
 }  // namespace tandem::ddp

@@ -9,8 +9,9 @@
 
 namespace tandem::ddp {
 
-// torch's Join: ranks that have run out of data go on taking part in the others' collectives, with
-// nothing of their own, until all have run out; then the last one's state goes to all.
+// torch's Join: ranks that have run out of data go on taking part in the other ranks' collectives,
+// without gradients of their own, until all ranks have run out; then the state of the last rank
+// with data goes to all.
 //
 //   with data     count 1 | buffers | forward backward ... sync 1 | buckets
 //   without       count 0 | buffers |                      sync 0 | zeros in every bucket
@@ -20,25 +21,26 @@ namespace tandem::ddp {
 // unless the divisor depends on it.
 class UnevenInputs {
  public:
-  // Collective. All outlive this.
+  // Collective. All arguments outlive this object.
   UnevenInputs(Replica& replica, BucketReducer& reducer, Communicator& communicator, Join join);
 
-  // A rank with data: before forward.
+  // To be called by a rank with data, before forward.
   void announce_data();
 
-  // And before the gradients are reduced.
+  // To be called by a rank with data, before the gradients are reduced.
   void announce_reduction();
 
-  // Who sends the model's buffers in this step: the largest rank with data. Waits for the stream.
+  // The rank that sends the model's buffers in this step: the largest rank with data. Waits for the
+  // stream.
   [[nodiscard]] int rank_of_buffers(bool has_data);
 
-  // A rank without data: false where no rank has any.
+  // To be called by a rank without data; false where no rank has data.
   [[nodiscard]] bool others_have_data();
 
-  // Then, in place of a step.
+  // To be called next by a rank without data, in place of a step.
   void shadow_reduction();
 
-  // Once nobody has data: the state of the rank that had some last goes to all.
+  // To be called once no rank has data: the state of the rank that had data last goes to all ranks.
   void share_last_state();
 
  private:
@@ -52,7 +54,7 @@ class UnevenInputs {
   const Join join_;
   const std::unique_ptr<Buffer> number_;   // one element
   const std::unique_ptr<Buffer> numbers_;  // one per rank
-  bool had_data_last_ = true;              // or before the others had none either
+  bool had_data_last_ = true;              // this rank had data last, or before all ranks ran out
 };
 
 }  // namespace tandem::ddp

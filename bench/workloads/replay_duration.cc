@@ -14,8 +14,7 @@ namespace tandem::bench {
 namespace {
 
 constexpr Seconds kLongest{3600};
-constexpr double kSlowestCore =
-    1e9;  // FLOP/s; below any core, so that short workloads are not timed
+constexpr double kSlowestCore = 1e9;  // FLOP/s; quick work at this speed needs no timing
 constexpr double kFastestGpu = 5e15;  // FLOP/s: twice bf16 of the fastest GPUs on sale
 constexpr double kBf16OfACore = 16;   // speed of bf16 over fp32, with AMX
 

@@ -7,13 +7,13 @@ namespace tandem::ddp {
 
 // Error feedback and warm start are always on, as they are by default in torch.
 struct PowerSgdOptions {
-  int rank = 1;  // of what stands for a gradient's matrix, where the matrix has no smaller rank
+  int rank = 1;  // rank of the two factors, where the matrix has no smaller rank
 
-  // Steps that are averaged uncompressed before: at least 2, since buckets are made anew after the
-  // first.
+  // Steps that are averaged uncompressed at first: at least 2, since buckets are rebuilt after the
+  // first step.
   std::int64_t start_step = 1000;
 
-  // A matrix is compressed where its factors have less than one such part of its elements.
+  // A matrix is compressed where it has more than this many times the elements of its factors.
   double min_compression_rate = 2;
 
   std::uint64_t seed = 0;  // of the first right factors, the same on all ranks
@@ -28,7 +28,7 @@ enum class Compression {
 
 struct CompressionOptions {
   Compression compression = Compression::kNone;
-  PowerSgdOptions power_sgd{};  // of kPowerSgd
+  PowerSgdOptions power_sgd{};  // for kPowerSgd
 };
 
 }  // namespace tandem::ddp

@@ -17,7 +17,7 @@ void HalfCompression::set_buckets(const std::vector<HookBucket>& buckets) {
     buckets_.push_back(bucket.flat);
     largest = std::max(largest, bucket.flat.size());
   }
-  staging_.reset();  // before the new one: a device may be nearly full
+  staging_.reset();  // frees memory first: a device may be nearly full
   staging_ = communicator_.allocate(Bytes{largest * size_of(type_)});
 }
 

@@ -16,12 +16,12 @@ namespace tandem::ddp {
 //
 //   comm   | flat -> 16 bits, / ranks | all-reduce, sum | 16 bits -> flat |
 //
-// What fp16 cannot hold becomes infinite or zero: nothing scales the gradients.
+// Gradients outside fp16's range become infinite or zero, as no step scales the gradients.
 //
-// Used by the rank's thread. Its work is done before it goes: whoever owns the stream sees to that.
+// Used by the rank's thread. The stream's owner ends the hook's work before the hook is destroyed.
 class HalfCompression final : public CommunicationHook {
  public:
-  // `type` is one of 16 bits. Both outlive this.
+  // `type` is a type of 16 bits. Device and communicator outlive the hook.
   HalfCompression(DType type, Device& device, Communicator& communicator);
 
   void set_buckets(const std::vector<HookBucket>& buckets) override;
@@ -33,7 +33,7 @@ class HalfCompression final : public CommunicationHook {
   Communicator& communicator_;
   const std::unique_ptr<Operations> operations_;
   std::vector<Span<float>> buckets_;
-  std::unique_ptr<Buffer> staging_;  // of the largest bucket: they follow one another on one stream
+  std::unique_ptr<Buffer> staging_;  // for the largest bucket: buckets come one after the other
 };
 
 }  // namespace tandem::ddp

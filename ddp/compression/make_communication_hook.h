@@ -9,8 +9,8 @@
 
 namespace tandem::ddp {
 
-// Null for no compression. Both outlive the hook. Throws a usage error where the options make no
-// sense.
+// The hook that the options ask for; null for no compression. Device and communicator outlive the
+// hook. Throws a usage error where the options contradict one another.
 [[nodiscard]] std::unique_ptr<CommunicationHook> make_communication_hook(
     const CompressionOptions& options, Device& device, Communicator& communicator);
 

@@ -11,7 +11,7 @@ namespace tandem::ddp {
 struct PowerSgd::Matrix {
   LinearShape shape;
   Span<float> gradient;  // M, then M'
-  Span<float> error;     // with the gradient added: M
+  Span<float> error;     // the error, then the error plus the gradient, M
   Span<float> p;         // transposed
   Span<float> q;         // transposed
 };
@@ -28,7 +28,7 @@ struct PowerSgd::Bucket {
     plan = plan_low_rank(shapes, options);
   }
 
-  // The memory of its matrices and others, once `p`, `q` and `packed` are there.
+  // Assigns the memory of the bucket's matrices and others, once `p`, `q` and `packed` have memory.
   void place(Span<float> errors) {
     for (const LowRankPlan::Matrix& m : plan.matrices) {
       matrices.push_back({.shape = m.shape,
@@ -46,11 +46,11 @@ struct PowerSgd::Bucket {
   LowRankPlan plan;
   std::vector<Matrix> matrices;
   std::vector<Other> others;
-  Span<float> p;                   // of all matrices; used by one bucket after the other
-  Span<float> q;                   // of all matrices; kept from step to step
-  Span<float> packed;              // the others in one piece; used by one bucket after the other
-  std::uint64_t first_random = 0;  // numbers that the Q of the buckets before start from
-  bool has_history = false;        // errors and Q of an earlier step
+  Span<float> p;                   // P of all matrices; buckets use the memory one after the other
+  Span<float> q;                   // Q of all matrices; kept from step to step
+  Span<float> packed;              // the other gradients in one piece; for one bucket at a time
+  std::uint64_t first_random = 0;  // random numbers that Q of earlier buckets take
+  bool has_history = false;        // errors and Q come from an earlier step
 };
 
 namespace {
@@ -116,7 +116,7 @@ void PowerSgd::allocate() {
     q += aligned_count(bucket.plan.count_q);
     errors += bucket.plan.count_error;
   }
-  exchanged_.reset();  // before the new ones: a device may be nearly full
+  exchanged_.reset();  // frees memory first: a device may be nearly full
   errors_.reset();
   exchanged_ = communicator_.allocate(bytes_of<float>(p + packed + q));
   if (errors > 0) errors_ = device_.allocate(bytes_of<float>(errors));
@@ -183,7 +183,7 @@ void PowerSgd::begin_q(Stream& comm, const Bucket& bucket) {
   }
 }
 
-// The sum over ranks will do: its length goes.
+// P is summed, not averaged, as orthogonalising discards P's length.
 void PowerSgd::make_p(Stream& comm, const Bucket& bucket) {
   for (const Matrix& m : bucket.matrices) {
     operations_->enqueue(comm,

@@ -13,7 +13,7 @@ constexpr unsigned kUncached = 1;
 constexpr unsigned kShutDown = 2;
 constexpr std::size_t kBits = 8;  // per character
 
-// A flag byte, then the bits.
+// A report is a flag byte, then the bits.
 std::size_t report_length(std::size_t positions) { return 1 + (positions + kBits - 1) / kBits; }
 
 unsigned byte_at(const std::string& text, std::size_t index) {

@@ -65,7 +65,7 @@ std::vector<int> Controller::take_common(const std::vector<bool>& hits) {
   return common;
 }
 
-// Two exchanges: all ranks' requests, of which rank 0 alone makes use, and rank 0's answer.
+// Negotiates in two exchanges: all ranks' requests, which rank 0 alone uses, and rank 0's answer.
 std::vector<int> Controller::negotiate(const std::vector<Request>& requests) {
   const std::vector<std::string> all = exchange_(encode(requests));
   for (std::size_t peer = 0; rank_ == 0 && peer < all.size(); ++peer) {

@@ -14,21 +14,22 @@
 
 namespace tandem::ddp::horovod {
 
-// Every rank's text, by rank, from mine; all ranks call it, and it blocks until they have.
+// Gathers every rank's text, by rank; `mine` is this rank's. All ranks call the exchange, which
+// blocks until every rank has called.
 using Exchange = std::function<std::vector<std::string>(const std::string& mine)>;
 
-// How ranks came to agree in a cycle.
+// The way in which ranks agreed in a cycle.
 enum class CyclePath {
-  kIdle,        // nothing was ready everywhere, and nothing was new
-  kCached,      // bits were enough
-  kNegotiated,  // rank 0 was asked
+  kIdle,        // no tensor was ready on all ranks, and none was new
+  kCached,      // the bits of cached tensors were enough
+  kNegotiated,  // rank 0 negotiated
 };
 
-// What all ranks do in a cycle, the same on each.
+// The work of all ranks in a cycle, the same on each rank.
 struct CycleDecision {
   CyclePath path = CyclePath::kIdle;
   std::vector<int> tensors{};  // to be reduced, in this order
-  bool shut_down = false;      // this was the last cycle; nothing is reduced
+  bool shut_down = false;      // this was the last cycle, without reductions
 };
 
 // One rank's side of the agreement on which tensors are reduced next. Ranks need not have them
@@ -37,18 +38,18 @@ struct CycleDecision {
 //   every cycle        a bit per cached tensor, and flags    -> what all have, by cache position
 //   if any is uncached names and sizes to rank 0, and back   -> then what all have reported by now
 //
-// Used by one thread. Errors are the exchange's, and those of ranks that do not fit each other;
-// then the controller is of no more use.
+// Used by one thread. Throws errors of the exchange, and of ranks that do not fit each other; after
+// an error the controller must not be used.
 class Controller {
  public:
-  // `sizes` by tensor. The first cycle needs all ranks.
+  // `sizes` are by tensor. The first cycle needs all ranks.
   Controller(Exchange exchange, int rank, int ranks, std::vector<Bytes> sizes,
              std::size_t cache_capacity);
 
-  // `ready`: tensors that became ready on this rank since the last cycle.
+  // `ready` lists tensors that became ready on this rank since the last cycle.
   [[nodiscard]] CycleDecision run_cycle(const std::vector<int>& ready, bool shut_down);
 
-  // A tensor that is ready here and was not decided on yet; none where there is none.
+  // A tensor that is ready here and was not decided on yet; empty where there is no such tensor.
   [[nodiscard]] std::optional<int> undecided() const;
 
  private:
@@ -61,9 +62,9 @@ class Controller {
   const int rank_;
   const std::vector<Bytes> sizes_;
   ResponseCache cache_;
-  Negotiation negotiation_;  // rank 0's; empty elsewhere
-  // Ready here. Those in the cache are announced anew in each cycle until all ranks have them;
-  // others are reported once, and rank 0 remembers.
+  Negotiation negotiation_;  // rank 0's negotiation; empty on other ranks
+  // Tensors that are ready here. Cached tensors are announced anew in each cycle until all ranks
+  // have them; other tensors are reported once, and rank 0 remembers the report.
   std::vector<int> held_;
   std::set<int> reported_;
 };

@@ -50,7 +50,7 @@ void FusedAllReduce::tell_of(const FusedGroup& group, std::size_t index) {
 void FusedAllReduce::enqueue(const FusedGroup& group, const EventList& ready, std::size_t index) {
   TANDEM_CHECK(group.type == DType::kFloat32, "gradients of {} bytes are not fp32",
                group.size.value);
-  // Backward on the compute stream makes them.
+  // Backward on the compute stream makes the tensors of the group.
   for (const auto& slot : group.slots) {
     stream_->wait(*ready.at(static_cast<std::size_t>(slot.tensor)));
   }
@@ -61,7 +61,7 @@ void FusedAllReduce::enqueue(const FusedGroup& group, const EventList& ready, st
     return in_place ? gradient(slot) : place(slot);
   };
   for (const auto& slot : group.slots) move(gradient(slot), place_of(slot), factor_in_);
-  // The padding between tensors is reduced with them, and nobody reads it.
+  // The padding between tensors is reduced with the tensors; no code reads the padding.
   const Span<float> values =
       in_place ? gradient(group.slots.front()) : buffer_->as<float>(floats_in(group.extent));
   communicator_.all_reduce(*stream_, values, op_);

@@ -14,29 +14,31 @@ namespace tandem::ddp::horovod {
 
 using EventList = std::vector<std::unique_ptr<Event>>;
 
-// Averages groups of gradients over ranks on a stream of its own, one collective each. A group of
-// several goes through the fusion buffer; one alone is averaged where it lies.
+// Averages groups of gradients over ranks on a stream of its own, one collective per group. A group
+// of several tensors goes through the fusion buffer; a single tensor is averaged where the tensor
+// lies.
 //
 //   wait until all are ready | copy in | all-reduce | copy out
 //
-// Dividing is the collective's, after the sum. With a predivide factor f, gradients are multiplied
-// by 1/f on the way in and by f/ranks on the way out. Used by one thread at a time.
+// The collective divides, after the sum. With a predivide factor f, gradients are multiplied by 1/f
+// on the way in and by f/ranks on the way out. Used by one thread at a time.
 class FusedAllReduce {
  public:
   struct Options {
-    Bytes buffer;  // 0: there will be no group of several
+    Bytes buffer;  // 0: no group has several tensors
     double predivide_factor = 1;
     PhaseOptions phases{};
   };
 
-  // Collective. `gradients` by tensor; all outlive this.
+  // `gradients` are by tensor; all arguments outlive this object. Collective.
   FusedAllReduce(Device& device, Communicator& communicator, const TensorList& gradients,
                  const Options& options);
 
-  // Enqueues a group whose tensors are ready with these events, by tensor: the step's `index`-th.
+  // Enqueues the step's group `index`, whose tensors are ready with the events `ready`, by tensor.
   void enqueue(const FusedGroup& group, const EventList& ready, std::size_t index);
 
-  // Of the groups since the last call, by index in their steps; synchronise the stream first.
+  // The times of the groups since the last call, by index in their steps; synchronise the stream
+  // first.
   [[nodiscard]] std::vector<CollectiveTimes> collect_times() { return timer_.collect(); }
 
   // The rank's thread tells of gradients that are ready, and of averages that are back.

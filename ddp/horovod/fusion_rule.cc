@@ -7,8 +7,8 @@
 namespace tandem::ddp::horovod {
 namespace {
 
-constexpr std::int64_t kPadding = 16;   // bytes: what a vectorised copy moves at once
-constexpr std::int64_t kLine = 4 * 64;  // bytes
+constexpr std::int64_t kPadding = 16;   // bytes that a vectorised copy moves at once
+constexpr std::int64_t kLine = 4 * 64;  // bytes of 64 floats
 
 std::int64_t round_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 

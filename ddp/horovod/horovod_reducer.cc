@@ -53,8 +53,8 @@ HorovodReducer::HorovodReducer(Platform& platform, Replica& replica, const Param
                                [this](TimePoint start) { return cycle(start); });
 }
 
-// The other ranks wait for this one in every cycle, so it leaves with their knowledge. Then what is
-// enqueued may still read or write gradients.
+// The other ranks wait for this rank in every cycle, so this rank tells them before leaving.
+// Enqueued work may then still read or write gradients.
 HorovodReducer::~HorovodReducer() {
   queue_.shut_down();
   timer_.reset();
@@ -72,7 +72,7 @@ void HorovodReducer::gradient_ready(int segment) {
   queue_.push(segment);
 }
 
-// Other ranks may have them, and wait.
+// Enqueues gradients that backward did not make: other ranks may have made them, and wait.
 void HorovodReducer::enqueue_missing() {
   for (int segment = 0; segment < layout_.size(); ++segment) {
     const auto index = static_cast<std::size_t>(segment);
@@ -88,7 +88,7 @@ void HorovodReducer::finish() {
   replica_.timer().begin(compute, Phase::kExposedComm);
   std::optional<horovod::StepRecord> record;
   const auto failure = capture_error([&] { record = queue_.await_launches(); });
-  // Where this rank's own work has failed, that says more than that the others have left.
+  // A failure of this rank's own work says more than the other ranks' leaving.
   if (!record) compute.synchronize();
   if (failure) throw Error(*failure);
   if (!record) {
@@ -101,7 +101,7 @@ void HorovodReducer::finish() {
   // waits, and only then goes on to the update.
   fused_.stream().record(*reduced_);
   fused_.stream().synchronize();
-  compute.wait(*reduced_);  // done by now: hands over the modelled time at which it was
+  compute.wait(*reduced_);  // the event is done: the wait hands over its modelled time
   for (std::size_t index = 0; index < latest_.groups.size(); ++index) {
     fused_.timer().back(compute, index);
   }
@@ -116,7 +116,7 @@ Tick HorovodReducer::cycle(TimePoint start) noexcept {
   Tick next = Tick::kLast;
   const auto failure = capture_error([&] { next = run_cycle(start); });
   if (failure) {
-    // Others must not wait for what will not come: neither for a word nor for a collective.
+    // Other ranks must not wait for this rank's messages or collectives, which will not come.
     control_.abort();
     data_.abort();
   }

@@ -26,17 +26,17 @@ namespace tandem::ddp {
 //                        \       \       \    .
 //   comm                  g3      g2+g1   g0     wait, copy in, all-reduce, copy out
 //
-// So what goes together depends on when gradients are ready, and differs from step to step; ranks
-// agree on it every time, through `control`. Gradients lie in one arena that `data` has made, so
-// that one that goes alone is not copied. Beside them there is the fusion buffer: the threshold, or
-// as much as all gradients where that is less.
+// The groups depend on when gradients are ready, and differ from step to step; ranks agree on the
+// groups every time, through `control`. Gradients lie in one arena that `data` has made, so that a
+// gradient that goes alone is not copied. Beside the gradients lies the
+// fusion buffer: as large as the threshold, or as all gradients where these are less.
 //
 // Once a rank destroys its reducer, or its cycles fail, those of all ranks end, and whoever waits
 // for gradients then gets a communication error.
 class HorovodReducer final : public GradientReducer {
  public:
-  // Collective over `data`. All outlive this; the cycles alone use `control`, which has the same
-  // ranks.
+  // Collective over `data`. All arguments outlive the reducer; the cycles alone use `control`,
+  // which has the same ranks.
   HorovodReducer(Platform& platform, Replica& replica, const ParameterLayout& layout,
                  Communicator& data, Communicator& control, const HorovodOptions& options);
   ~HorovodReducer() override;
@@ -48,20 +48,20 @@ class HorovodReducer final : public GradientReducer {
   }
   void gradient_ready(int segment) override;
 
-  // Blocks until the averages are there. Gradients that backward did not make count as zeros.
+  // Blocks until all averages are back. Gradients that backward did not make count as zeros.
   void finish() override;
 
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const override { return latest_.groups; }
-  // By place in their steps, copies in and out of the fusion buffer included; steps differ in how
-  // they are fused.
+  // Times by index of the collective in its step, copies in and out of the fusion buffer included;
+  // steps differ in their groups.
   [[nodiscard]] std::vector<CollectiveTimes> collect_collectives() override {
     return fused_.collect_times();
   }
 
   void synchronize() override;
 
-  // Of the latest step that finished: from when its predecessor's gradients were all launched until
-  // its own were.
+  // The record of the latest step that finished: from the moment when its predecessor's gradients
+  // were all launched until its own were.
   [[nodiscard]] const horovod::StepRecord& latest_step() const { return latest_; }
 
  private:
@@ -78,19 +78,19 @@ class HorovodReducer final : public GradientReducer {
   const HorovodOptions options_;
   const Arena gradients_;
   horovod::EventList ready_;        // by segment, on compute: the gradient is made
-  std::vector<bool> given_;         // by segment: in this step
+  std::vector<bool> given_;         // by segment: the gradient is given in this step
   std::unique_ptr<Event> reduced_;  // on comm: all averages of the step are there
   horovod::StepRecord latest_;
   horovod::TensorQueue queue_;
 
-  // The cycles' own.
+  // State of the cycles' thread alone.
   horovod::Controller controller_;
-  std::optional<TimePoint> waiting_since_;  // for other ranks' gradients, and none came
-  std::size_t launched_groups_ = 0;         // of the step in hand
-  std::size_t launched_tensors_ = 0;        // the same
+  std::optional<TimePoint> waiting_since_;  // since when no other rank's gradients came
+  std::size_t launched_groups_ = 0;         // groups of the current step
+  std::size_t launched_tensors_ = 0;        // tensors of the current step
 
-  horovod::FusedAllReduce fused_;  // the cycles enqueue; finish() waits, when they have nothing to
-  std::unique_ptr<Timer> timer_;   // last: it uses all of the above
+  horovod::FusedAllReduce fused_;  // finish() waits, while the cycles are idle
+  std::unique_ptr<Timer> timer_;   // last: the timer uses all of the above
 };
 
 }  // namespace tandem::ddp

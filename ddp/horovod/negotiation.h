@@ -7,25 +7,25 @@
 
 namespace tandem::ddp::horovod {
 
-// A rank's word that a tensor of its own is ready; plain, it is sent as it lies.
+// A rank's message that a tensor of its own is ready; sent as the struct lies in memory.
 struct Request {
   std::int64_t tensor = 0;
-  std::int64_t bytes = 0;  // ranks must agree on them
+  std::int64_t bytes = 0;  // size, on which ranks must agree
 
   bool operator==(const Request&) const = default;
 };
 
-// The coordinator's book: which ranks have reported which tensors. Whatever order ranks report in,
-// the order in which tensors were complete is one, and is sent to all.
+// The coordinator's book: which ranks have reported which tensors. Ranks report in any order;
+// tensors have one order of completion, which is sent to all ranks.
 class Negotiation {
  public:
   explicit Negotiation(int ranks) : ranks_(ranks) {}
 
-  // A rank reports a tensor, once until it is taken. Throws a communication error where ranks
-  // differ in its size.
+  // Enters a rank's report of a tensor, once until the tensor is taken. Throws a communication
+  // error where ranks differ in the tensor's size.
   void report(int rank, const Request& request);
 
-  // Tensors that all ranks have reported by now, in the order in which the last rank did.
+  // Tensors that all ranks have reported by now, in the order of the last rank's reports.
   [[nodiscard]] std::vector<std::int64_t> take_complete();
 
  private:

@@ -14,7 +14,8 @@ void ResponseCache::set_position(int tensor, std::optional<std::size_t> position
   positions_[index] = position;
 }
 
-// All at once: one by one, a cache of n tensors would be gone through n times in every step.
+// Takes all tensors at once: one by one, a cache of n tensors would be gone through n times in
+// every step.
 void ResponseCache::use(const std::vector<int>& tensors) {
   if (tensors.empty()) return;
   for (const int tensor : tensors) {

@@ -12,20 +12,19 @@
 
 namespace tandem::ddp::horovod {
 
-// What cycles did since the last step's gradients were all launched. Cycles that were neither
-// negotiated nor cached found nothing to do.
+// The cycles since the last step's gradients were all launched. Cycles that were neither negotiated
+// nor cached found nothing to do.
 struct StepRecord {
   int cycles = 0;
-  int negotiated = 0;           // through rank 0
-  int cached = 0;               // launched something by bits alone
-  std::vector<Bytes> groups{};  // gradients of each collective, in launch order
+  int negotiated = 0;           // cycles that went through rank 0
+  int cached = 0;               // cycles that launched tensors by bits alone
+  std::vector<Bytes> groups{};  // gradient bytes of each collective, in launch order
 };
 
-// What the rank's thread and the cycles' thread hand each other: tensors one way, their launches
-// the other. Waits park.
+// Passes tensors from the rank's thread to the cycles' thread, and launches back. Waits park.
 class TensorQueue {
  public:
-  // The rank's thread.
+  // Calls of the rank's thread.
 
   void push(int tensor);
 
@@ -38,7 +37,7 @@ class TensorQueue {
 
   [[nodiscard]] std::optional<Error> failure() const;
 
-  // The cycles' thread.
+  // Calls of the cycles' thread.
 
   struct Ready {
     std::vector<int> tensors;  // pushed since the last call
@@ -48,14 +47,14 @@ class TensorQueue {
 
   void note_cycle(CyclePath path, std::size_t tensors, const std::vector<Bytes>& groups);
 
-  // No more cycles will come.
+  // Tells the rank's thread that no more cycles will come.
   void end(const std::optional<Error>& failure);
 
  private:
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   Ready ready_;
-  std::size_t not_launched_ = 0;  // tensors
+  std::size_t not_launched_ = 0;  // tensors not launched yet
   StepRecord record_;
   bool ended_ = false;
   std::optional<Error> failure_;
