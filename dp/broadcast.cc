@@ -87,7 +87,8 @@ void CopiedBroadcast::hold_sources() {
   }
 }
 
-// Round r doubles those who have it: 2^r .. 2^(r+1) - 1 receive from whom they are 2^r above.
+// Round r doubles the peers that have the data: peers 2^r .. 2^(r+1) - 1 receive from the peers 2^r
+// below.
 std::size_t tree_parent(std::size_t peer) { return peer - std::bit_floor(peer); }
 
 std::size_t tree_sibling_before(std::size_t peer) {

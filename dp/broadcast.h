@@ -13,7 +13,7 @@ namespace tandem::dp {
 // The chunks in which a grouping sends the tensors of a layout.
 [[nodiscard]] std::vector<Chunk> chunks_of(const ParameterLayout& layout, Grouping grouping);
 
-// Arenas of one layout from the first replica to the others.
+// Copies arenas of one layout from the first replica to the others.
 class Broadcast {
  public:
   Broadcast() = default;
@@ -21,29 +21,29 @@ class Broadcast {
   Broadcast& operator=(const Broadcast&) = delete;
   virtual ~Broadcast() = default;
 
-  // Enqueues.
+  // Enqueues the broadcast.
   virtual void enqueue() = 0;
 
-  // Every replica that others take from waits until they have.
+  // Makes every replica that other replicas take from wait until the others have taken.
   virtual void hold_sources() = 0;
 };
 
-// By copies, as torch's broadcast_coalesced without NCCL: the root flattens each chunk that has to
-// be, then every other device pulls it, all on the replicas' own streams and in the phase
-// `replicate`. In a tree a device pulls from its parent, once the parent has it and has served the
-// child before.
+// Broadcasts by copies, as torch's broadcast_coalesced without NCCL: the root flattens each chunk
+// that needs flattening, then every other device pulls the chunk, all on the replicas' own streams
+// and in the phase `replicate`. In a tree a device pulls from its parent, once the parent has the
+// chunk and has served the child before.
 //
-// What is sent is written again in the next step, without an event of its own: all pulls must be
+// The sources are written again in the next step, without an event of their own: all pulls must be
 // behind the root's stream by then. In dp they are, as the output device gathers what each peer
-// computes after its pulls, and the root's backward comes after that. What forward itself writes
-// needs hold_sources().
+// computes after its pulls, and the root's backward comes after the gather. Sources that forward
+// itself writes need hold_sources().
 class CopiedBroadcast final : public Broadcast {
  public:
-  // `arenas[i]` is replica i's. `replicas` outlive this.
+  // `arenas[i]` is replica i's. `replicas` outlive the broadcast.
   CopiedBroadcast(const std::vector<Replica*>& replicas, const std::vector<Span<float>>& arenas,
                   const std::vector<Chunk>& chunks, Order order);
 
-  // Devices in order, so that everyone's pulls find their events recorded.
+  // Enqueues the devices in order, so that every pull finds its events recorded.
   void enqueue() override;
   void hold_sources() override;
 
@@ -59,11 +59,12 @@ class CopiedBroadcast final : public Broadcast {
   const std::vector<Chunk> chunks_;
   const Order order_;
   const std::unique_ptr<Buffer> flat_;                      // on the root: the flattened chunks
-  std::vector<std::vector<std::unique_ptr<Event>>> ready_;  // by replica and chunk: it has it
+  std::vector<std::vector<std::unique_ptr<Event>>> ready_;  // by replica and chunk: has the chunk
 };
 
-// In a binomial tree over 0 .. n - 1 with root 0: who `peer` > 0 receives from, and whom that one
-// serves just before (itself, where `peer` is its first child).
+// In a binomial tree over 0 .. n - 1 with root 0, for `peer` > 0: the parent that `peer` receives
+// from, and the sibling that the parent serves just before (`peer` itself, where `peer` is the
+// first child).
 [[nodiscard]] std::size_t tree_parent(std::size_t peer);
 [[nodiscard]] std::size_t tree_sibling_before(std::size_t peer);
 

@@ -4,7 +4,7 @@
 namespace tandem::dp {
 namespace {
 
-enum class Flattening { kNone, kSeveral };  // of chunks of several tensors
+enum class Flattening { kNone, kSeveral };  // flattening of chunks of several tensors
 
 // Collects segments into chunks; the rules say when to close.
 class ChunkBuilder {

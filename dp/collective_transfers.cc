@@ -15,8 +15,9 @@ struct Collective {
   Bytes size;
 };
 
-// `call(rank, replica)` on every rank's communicator, as one. Observers are told of it on each
-// device from `first` on, outside of all calls: what these enqueue may come with the last of them.
+// Runs `call(rank, replica)` on every rank's communicator, as one collective. Observers on each
+// device from `first` on are told of the collective outside of all calls: the work that the calls
+// enqueue may come with the last call.
 template <class Call>
 void on_all(DeviceTeam& team, const std::vector<Replica*>& replicas, const Collective& collective,
             const Call& call, std::size_t first = 0) {
@@ -56,7 +57,7 @@ class CollectiveBroadcast final : public Broadcast {
     }
   }
 
-  // A collective is done on a device once that device's part is.
+  // A collective is done on a device once that device's part is done, so no source needs holding.
   void hold_sources() override {}
 
  private:

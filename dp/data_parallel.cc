@@ -41,7 +41,7 @@
 namespace tandem::dp {
 namespace {
 
-// Where the scatter has which tensor.
+// The places of the scatter's tensors.
 constexpr int kInputs = 0;
 constexpr int kTargets = 1;
 
@@ -51,7 +51,7 @@ std::vector<Replica*> pointers(const std::vector<std::unique_ptr<Replica>>& repl
   return all;
 }
 
-// As torch says it, with what to do about it.
+// Throws torch's error for a module off the root, with the remedy.
 void check_on_root(DeviceId root, DeviceId found, const std::string& name) {
   if (found == root) return;
   fail(ErrorKind::kLogic,
@@ -86,7 +86,7 @@ DataParallel::DataParallel(Platform& platform, const Model& model, const Trainin
 
 std::map<std::string, std::string> DataParallel::settled_options() const {
   std::map<std::string, std::string> all = replicas_.front()->means();
-  if (one_device_) return all;  // nothing travels
+  if (one_device_) return all;  // with one device nothing is transferred
   all.emplace("broadcast", name_of(broadcast_order_));
   all.emplace("reduce", name_of(reduce_order_));
   return all;
@@ -106,7 +106,7 @@ void DataParallel::build_replicas(const TrainingOptions& options) {
   }
 }
 
-// The shortcut for one device returns the module's output where it is.
+// The shortcut for one device returns the module's output on the module's device.
 Device& DataParallel::output_device_of(Platform& platform, const DataParallelOptions& how) {
   if (!how.output_device) return root().device();
   Device& named = device_named(platform, *how.output_device, "--output-device");
@@ -163,7 +163,8 @@ void DataParallel::misplace_module(Device& device) {
   if (&device != &root().device()) misplaced_.emplace(make_arena(device, model_.layout()));
 }
 
-// Streams wait for each other's events across devices: all must be done before any goes.
+// Streams wait for each other's events across devices: the work of all devices must end before any
+// device's objects are destroyed.
 DataParallel::~DataParallel() { end_all_work(); }
 
 void DataParallel::end_all_work() {
@@ -182,11 +183,11 @@ void DataParallel::step() {
   }
 }
 
-// What a step leaves out when it fails is what orders the next one: all that was enqueued has to
-// end.
+// A failed step leaves out the waits that order the next step, so that all enqueued work has to end
+// first.
 void DataParallel::abandon_step() {
   interpreters_.join();
-  if (team_) team_->abort();  // nobody waits for what is not enqueued any more
+  if (team_) team_->abort();  // no device waits for work that is not enqueued any more
   scatter_->synchronize();
   end_all_work();
   for (const auto& replica : replicas_) replica->timer().abandon_step(replica->stream());
@@ -212,7 +213,7 @@ void DataParallel::begin_on_all(Phase phase) {
   for (const auto& replica : replicas_) replica->timer().begin(replica->stream(), phase);
 }
 
-// As torch: a host loop over all parameters and buffers at every step.
+// Loops on the host over all parameters and buffers at every step, as torch does.
 void DataParallel::check_placement() {
   root().timer().begin(root().stream(), Phase::kCheck);
   if (output_device_->is_apart()) output_device_->begin(Phase::kIdle);
@@ -242,13 +243,13 @@ void DataParallel::forward_in_replica(int index, Interpreter& interpreter) {
   mine.timer().begin(mine.stream(), Phase::kIdle);
 }
 
-// The nodes of autograd hold no interpreter; scatter_gradient has charged for that of gather, and
-// the one of broadcast stands before the reduction.
+// Autograd's nodes hold no interpreter; scatter_gradient has charged for gather's node, and
+// broadcast's node stands before the reduction.
 void DataParallel::backward() {
-  begin_on_all(Phase::kIdle);  // until its thread is awake
+  begin_on_all(Phase::kIdle);  // until the device's thread is awake
   autograd_threads_->run([this](int i) {
     Replica& mine = replica(i);
-    IgnoreGradients nobody;  // one broadcast node holds them all: nothing can start early
+    IgnoreGradients nobody;  // one broadcast node holds all gradients: nothing can start early
     mine.timer().begin(mine.stream(), Phase::kBackward);
     loss_->begin_backward(i);
     mine.backward(scatter_->piece(i, kInputs), gradients_[static_cast<std::size_t>(i)].tensors,

@@ -30,48 +30,48 @@ namespace tandem::dp {
 // file.
 class DataParallel final : public Strategy {
  public:
-  // On the devices that `how.device_ids` names; with fewer pieces than devices (torch's chunk rule)
-  // the last ones stay idle. Usage errors for ids that the platform lacks.
+  // Runs on the devices that `how.device_ids` names; with fewer pieces than devices (torch's chunk
+  // rule) the last devices stay idle. Throws usage errors for ids that the platform lacks.
   DataParallel(Platform& platform, const Model& model, const TrainingOptions& options,
                const DataParallelOptions& how = {});
   ~DataParallel() override;
 
   // Throws a logic error that names both devices where the module is not on the root. A step that
-  // throws has ended all its work, and the next one may follow, unless devices met in collectives:
-  // those who waited for the one that failed have given up for good.
+  // throws has ended all its work, and another step may follow, unless devices met in collectives:
+  // devices that waited for the failed device have given up for good.
   void step() override;
   void synchronize() override;
   [[nodiscard]] TensorList weights() override;
   [[nodiscard]] TensorList gradients() override;
 
-  // The root's first.
+  // The phase times of each device, the root's first.
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
   [[nodiscard]] std::vector<std::string> warnings() const override { return warnings_; }
-  // "broadcast" and "reduce": "sequential", "tree" or "collective".
+  // The settled orders of "broadcast" and "reduce": "sequential", "tree" or "collective".
   [[nodiscard]] std::map<std::string, std::string> settled_options() const override;
   [[nodiscard]] int devices_used() const override { return static_cast<int>(devices_.size()); }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreters_.calls(); }
 
-  // The module that was wrapped: its buffers, and its plain attributes, which replicas get copies
-  // of.
+  // The wrapped module's buffers and plain attributes, of which replicas get copies.
   [[nodiscard]] const ModuleState& module();
 
-  // The replica of a device that has a piece; the root's is 0. Rebuilt by every step.
+  // The replica of a device that has a piece; the root's index is 0. Every step rebuilds the
+  // replica.
   [[nodiscard]] Replica& replica(int index) {
     return *replicas_.at(static_cast<std::size_t>(index));
   }
 
-  // What replica `index` itself made in the latest step, before the reduction (a tree adds up in
-  // place); synchronise first.
+  // The gradients that replica `index` itself made in the latest step, before the reduction (a tree
+  // adds up in place); synchronise first.
   [[nodiscard]] const TensorList& replica_gradients(int index) const {
     return gradients_.at(static_cast<std::size_t>(index)).tensors;
   }
 
-  // On the output device: the replicas' outputs in the latest step, or their losses, which is what
-  // they return where the loss is theirs; synchronise first.
+  // The replicas' outputs of the latest step, on the output device, or the replicas' losses where
+  // the replicas compute the loss; synchronise first.
   [[nodiscard]] Span<const float> gathered() { return loss_->gathered(); }
 
-  // Of the whole batch in the latest step; synchronise first.
+  // The loss of the whole batch in the latest step; synchronise first.
   [[nodiscard]] float loss();
 
  private:
@@ -100,15 +100,16 @@ class DataParallel final : public Strategy {
   const Model& model_;
   const std::vector<Device*> named_;  // by device_ids
   const std::vector<Piece> pieces_;
-  const std::vector<Device*> devices_;  // that have a piece
-  // torch's shortcut for one device: the module itself runs, nothing is replicated or gathered.
+  const std::vector<Device*> devices_;  // devices that have a piece
+  // Whether torch's shortcut for one device applies: the module itself runs, and nothing is
+  // replicated or gathered.
   const bool one_device_;
   const Order broadcast_order_;
   const Order reduce_order_;
   std::vector<std::string> warnings_;
   Interpreters interpreters_;
   std::optional<Arena> misplaced_;  // the module's parameters, where they are not on the root
-  ModuleState module_;              // what replicas are made from
+  ModuleState module_;              // the module that replicas are made from
 
   std::unique_ptr<WholeBatch> batch_;
   std::vector<Arena> gradients_;                    // per replica

@@ -42,12 +42,12 @@ std::vector<Block> blocks_of(const std::vector<Piece>& pieces, std::int64_t widt
   return blocks;
 }
 
-// Of all ranks'.
+// The bytes of all ranks' blocks.
 Bytes bytes_of_all(const std::vector<Block>& blocks) {
   return bytes_of<float>(blocks.back().offset + blocks.back().count);
 }
 
-// Of the whole batch.
+// The bytes of the whole batch's outputs.
 Bytes output_bytes(const Model& model, const TrainingOptions& options) {
   return bytes_of<float>(options.global_batch * model.output_width());
 }
@@ -71,13 +71,13 @@ struct DdpReplicate::Root {
     stream->synchronize();
   }
 
-  // Where a step finds the whole batch's inputs.
+  // The inputs of the whole batch, where a step reads them.
   [[nodiscard]] Span<const float> whole_inputs() const {
     return inputs ? Span<const float>(inputs->as<float>()) : host.inputs();
   }
 
   const SyntheticBatch host;
-  std::unique_ptr<Buffer> inputs;  // where the batch starts on the device
+  std::unique_ptr<Buffer> inputs;  // the batch's inputs, where the batch starts on the device
   const std::unique_ptr<Buffer> targets;
   const std::unique_ptr<Buffer> outputs;           // of the whole batch
   const std::unique_ptr<Buffer> output_gradients;  // of the whole batch
@@ -106,16 +106,16 @@ DdpReplicate::DdpReplicate(Platform& platform, Device& device, const Model& mode
   replica_.rehearse(gradients_.tensors);
   if (root_) replica_.initialise(options.seed, options.distribution);
   replica_.stream().synchronize();
-  communicator_.barrier();  // nobody enqueues a collective while others take memory
+  communicator_.barrier();  // no rank enqueues a collective while other ranks take memory
 }
 
-// Defined here, where Root is whole.
+// The destructor is defined here, where Root is complete.
 DdpReplicate::~DdpReplicate() {
   static_cast<void>(capture_error([&] { replica_.stream().synchronize(); }));
 }
 
 void DdpReplicate::step() {
-  IgnoreGradients nobody;  // the reduction waits for all of them
+  IgnoreGradients nobody;  // the reduction waits for all gradients
   scatter();
   replicate();
   begin(Phase::kForward);

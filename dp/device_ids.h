@@ -10,23 +10,23 @@
 
 namespace tandem::dp {
 
-// The devices that device_ids name, the root first. Usage errors: an id that the platform lacks, or
-// one that is named twice.
+// The devices that device_ids name, the root first. Throws usage errors for an id that the platform
+// lacks, or that is named twice.
 [[nodiscard]] std::vector<Device*> devices_named(Platform& platform,
                                                  const DataParallelOptions& options);
 
-// The device that an option names by index; a usage error where there is none.
+// The device that an option names by index; throws a usage error where there is none.
 [[nodiscard]] Device& device_named(Platform& platform, int index, const char* option);
 
-// What decides whether devices go well together.
+// The properties that decide whether devices go well together.
 struct DeviceStrength {
   int index = 0;
   Bytes memory;
   int multiprocessors = 0;
 };
 
-// torch's warning at construction: the weakest device has less than 75 % of the strongest one's
-// memory, or else of its multiprocessors. Nothing is rebalanced.
+// torch's warning at construction, where the weakest device has less than 75 % of the strongest
+// device's memory, or else of its multiprocessors. Nothing is rebalanced.
 [[nodiscard]] std::optional<std::string> imbalance_warning(
     const std::vector<DeviceStrength>& devices);
 

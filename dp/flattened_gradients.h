@@ -10,8 +10,8 @@
 
 namespace tandem::dp {
 
-// The gradients of all replicas in the chunks in which a reduction sends them, as torch's
-// reduce_add_coalesced has them: each device flattens its own. A chunk of one tensor is only
+// The gradients of all replicas in the chunks in which a reduction sends gradients, as in torch's
+// reduce_add_coalesced: each device flattens its own gradients. A chunk of one tensor is only
 // viewed.
 class FlattenedGradients {
  public:
@@ -19,7 +19,7 @@ class FlattenedGradients {
 
   [[nodiscard]] const std::vector<Chunk>& chunks() const { return chunks_; }
 
-  // What is sent of a replica's gradients; flat ones hold something after flatten().
+  // The part of a replica's gradients that a chunk sends; flat chunks hold values after flatten().
   [[nodiscard]] Span<float> of(std::size_t replica, const Chunk& chunk);
 
   // Enqueues a replica's copies on its own stream, in phase `reduce`.

@@ -13,23 +13,23 @@
 
 namespace tandem::dp {
 
-// Pieces of the replicas' outputs to the output device, and pieces of their gradient back: torch's
-// Gather and its backward.
+// Gathers pieces of the replicas' outputs on the output device, and scatters pieces of the gradient
+// back: torch's Gather and its backward.
 class Gather {
  public:
-  // `outputs[i]` is the shape of replica i's output. All outlive this.
+  // `outputs[i]` is the shape of replica i's output. All arguments outlive the gather.
   Gather(OutputDevice& target, const std::vector<Replica*>& replicas,
          const std::vector<Shape>& outputs);
 
-  // What replica i's stream has made by here is ready to be gathered.
+  // Marks the work of replica i's stream up to here as ready to be gathered.
   void offer(int replica);
 
-  // Enqueues on the output device: each replica's piece into its slice, in replica order;
+  // Enqueues on the output device a copy of each replica's piece into its slice, in replica order;
   // dispatches a call per piece.
   void enqueue(const std::vector<Span<float>>& from, Interpreter& caller);
 
-  // Enqueues on the replicas' streams, after what the output device has done by here: each pulls
-  // its slice of gradient().
+  // Enqueues on the replicas' streams, after the output device's work up to here: each replica
+  // pulls its slice of gradient().
   void scatter_back(const std::vector<Span<float>>& to, Interpreter& caller);
 
   [[nodiscard]] Span<float> gathered() { return gathered_->as<float>(); }
@@ -45,8 +45,8 @@ class Gather {
   const std::unique_ptr<Event> gradient_ready_;
 };
 
-// The shape of what comes of gathering `outputs` along dimension 0. Scalars come to a vector, which
-// torch warns of. Throws a failure where outputs differ in any other dimension.
+// The shape of `outputs` gathered along dimension 0. Scalars become a vector, of which torch warns.
+// Throws a failure where outputs differ in any other dimension.
 [[nodiscard]] Shape gathered_shape(const std::vector<Shape>& outputs);
 
 [[nodiscard]] std::string scalars_warning();

@@ -86,7 +86,7 @@ class LossInReplicas final : public Loss {
     return scatter_.piece(replica, target_tensor_);
   }
 
-  // They are constants of the weighted mean, and so is its gradient.
+  // The weights are constants, and are the gradient of the weighted mean.
   void fill_weights(const std::vector<Piece>& pieces) {
     const auto batch = static_cast<float>(pieces.back().first + pieces.back().count);
     std::vector<float> weights;
@@ -106,7 +106,7 @@ class LossInReplicas final : public Loss {
   Gather gather_;
   const std::unique_ptr<Buffer> loss_;
   Scalars losses_;     // per replica, on its device
-  Scalars gradients_;  // of each replica's loss, on its device
+  Scalars gradients_;  // gradient of each replica's loss, on the replica's device
 };
 
 }  // namespace

@@ -83,7 +83,7 @@ class LossOnRoot final : public Loss {
   const Span<const float> given_targets_;
   const InputPlace place_;
   const std::unique_ptr<Buffer> loss_;
-  std::unique_ptr<Buffer> targets_;  // null: they are on the output device as given
+  std::unique_ptr<Buffer> targets_;  // null: the given targets are on the output device
   std::unique_ptr<Gather> gather_;   // null with the shortcut
 };
 

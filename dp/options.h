@@ -9,20 +9,20 @@
 
 namespace tandem::dp {
 
-// Who runs the replicas' forward passes.
+// The threads that run the replicas' forward passes.
 enum class Threads {
   kSpawned,  // torch: a new thread per replica and step
   kKept,     // one per replica, parked between steps
 };
 
-// How the weights are grouped on their way out.
+// The grouping of weights in a broadcast.
 enum class Grouping {
   kTensor,     // each tensor by itself
   kCoalesced,  // torch: chunks of 10 MiB, flattened on the root
-  kFlat,       // all in one piece, as they lie
+  kFlat,       // all tensors in one piece, as the tensors lie
 };
 
-// How transfers between the root and the others follow one another.
+// The order of transfers between the root and the other devices.
 enum class Order {
   kTorch,       // as torch: collective where NCCL serves all devices, else sequential
   kSequential,  // torch without NCCL: the root exchanges with one peer after the other
@@ -46,14 +46,14 @@ enum class Order {
 
 enum class LossPlace {
   kRoot,      // torch's usual training loop: on the gathered outputs of the whole batch
-  kReplicas,  // the loss is part of the wrapped module: each replica's own, weighted by its piece
+  kReplicas,  // in the wrapped module: each replica's own loss, weighted by its piece
 };
 
 // The defaults are what torch.nn.DataParallel does.
 struct DataParallelOptions {
   std::vector<int> device_ids{};       // in any order, the first is the root; empty: all, in order
-  std::optional<int> output_device{};  // outputs are gathered there; unset: the root
-  std::optional<int> model_device{};   // where the user has put the model; unset: the root
+  std::optional<int> output_device{};  // device on which outputs are gathered; unset: the root
+  std::optional<int> model_device{};   // device on which the user put the model; unset: the root
   Threads threads = Threads::kSpawned;
   Grouping replicate = Grouping::kCoalesced;
   Order broadcast = Order::kTorch;

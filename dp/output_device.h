@@ -9,8 +9,8 @@
 
 namespace tandem::dp {
 
-// Where outputs are gathered and the loss is computed: the device of one of the replicas, on whose
-// stream it then works, or one of its own that holds nothing else.
+// The device where outputs are gathered and the loss is computed: the device of one of the
+// replicas, whose stream the output device then uses, or a device without a replica.
 class OutputDevice {
  public:
   OutputDevice(Device& device, const std::vector<Replica*>& replicas, const PhaseOptions& phases);
@@ -22,7 +22,7 @@ class OutputDevice {
   }
   [[nodiscard]] PhaseTimer& timer() { return replica_ ? replica_->timer() : own_->timer; }
 
-  // Its books, where they are not a replica's.
+  // Whether the output device keeps books of its own, apart from those of any replica.
   [[nodiscard]] bool is_apart() const { return replica_ == nullptr; }
 
   void begin(Phase phase) { timer().begin(stream(), phase); }
@@ -33,11 +33,11 @@ class OutputDevice {
 
     std::unique_ptr<Operations> operations;
     PhaseTimer timer;
-    std::unique_ptr<Stream> stream;  // last: ends its work before what it works with goes
+    std::unique_ptr<Stream> stream;  // last: the stream ends before the objects that it uses
   };
 
   Device& device_;
-  Replica* replica_ = nullptr;  // whose device this is, if any
+  Replica* replica_ = nullptr;  // the replica on this device, if any
   std::optional<Own> own_;
 };
 

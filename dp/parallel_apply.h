@@ -14,18 +14,19 @@ namespace tandem::dp {
 // own replica too; a single replica runs on the caller's thread.
 class ParallelApply {
  public:
-  // A device per replica.
+  // `devices` has a device per replica.
   ParallelApply(const std::vector<Device*>& devices, Threads threads);
 
-  // Runs body(replica) for all and joins them. Then throws the failure of the lowest replica, not
-  // of the first in time, and says which replica on which device; the others' are dropped.
+  // Runs body(replica) for all replicas and joins the threads. Then throws the failure of the
+  // lowest replica, not of the first in time, and says which replica on which device; the failures
+  // of other replicas are dropped.
   void run(const std::function<void(int)>& body);
 
   [[nodiscard]] bool uses_threads() const { return devices_.size() > 1; }
 
  private:
   const std::vector<Device*> devices_;
-  std::unique_ptr<DeviceThreads> kept_;  // null: new ones in every step
+  std::unique_ptr<DeviceThreads> kept_;  // null: new threads in every step
 };
 
 }  // namespace tandem::dp

@@ -10,12 +10,12 @@
 namespace tandem::dp {
 
 // Gradients of all replicas summed on the root, never averaged: the backward of replication, which
-// torch hangs on one autograd node, so that it starts when the last gradient of the last replica is
-// there.
+// torch hangs on one autograd node, so that the reduction starts when the last gradient of the last
+// replica is made.
 //
-// Gradients, and flat copies of them, are written again in the next step without an event of their
-// own: all reads must be before any peer's stream by then. In dp they are, as each peer pulls
-// weights that the root sends after its update.
+// Gradients, and flat copies of gradients, are written again in the next step without an event of
+// their own: all reads must be before any peer's stream by then. In dp all reads are, as each peer
+// pulls weights that the root sends after its update.
 class ReduceToRoot {
  public:
   ReduceToRoot() = default;
@@ -23,14 +23,16 @@ class ReduceToRoot {
   ReduceToRoot& operator=(const ReduceToRoot&) = delete;
   virtual ~ReduceToRoot() = default;
 
-  // Enqueues, after all gradients of all replicas on their own streams.
+  // Enqueues the reduction, after all gradients of all replicas on their own streams.
   virtual void enqueue() = 0;
 
-  // Laid out as the arena, on the root's stream. With one replica its own gradients.
+  // The sum, laid out as the arena, on the root's stream. With one replica the sum is the replica's
+  // own gradients.
   [[nodiscard]] virtual Span<float> sum() = 0;
 };
 
-// What is summed: `arenas[i]` is replica i's, laid out as `layout`. All outlive the reduction.
+// The summands: `arenas[i]` is replica i's, laid out as `layout`. All of them outlive the
+// reduction.
 struct Gradients {
   std::vector<Replica*> replicas;
   std::vector<Span<float>> arenas;
@@ -43,8 +45,8 @@ struct Gradients {
                                                                    const ParameterLayout& layout,
                                                                    Bytes chunk_limit);
 
-// In pairs, on the gradients as they lie: in round r, device i with i % 2^(r+1) = 0 copies those of
-// i + 2^r over and adds them to its own. Overwrites gradients with partial sums.
+// Sums in pairs, on the gradients as they lie: in round r, device i with i % 2^(r+1) = 0 copies the
+// gradients of i + 2^r over and adds them to its own. Overwrites gradients with partial sums.
 [[nodiscard]] std::unique_ptr<ReduceToRoot> make_tree_reduce(const Gradients& gradients);
 
 }  // namespace tandem::dp

@@ -57,10 +57,10 @@ class SequentialReduce final : public ReduceToRoot {
 
   const std::vector<Replica*> replicas_;
   const Span<float> own_;                           // the root's gradients
-  std::optional<FlattenedGradients> gradients_;     // of more replicas than one
-  std::vector<std::unique_ptr<Event>> flat_ready_;  // per replica: all its chunks
-  std::unique_ptr<Buffer> arrived_;                 // on the root: one peer's chunk, the largest
-  std::unique_ptr<Buffer> sum_;                     // on the root
+  std::optional<FlattenedGradients> gradients_;     // absent with one replica
+  std::vector<std::unique_ptr<Event>> flat_ready_;  // per replica: after its last chunk
+  std::unique_ptr<Buffer> arrived_;  // on the root: one peer's chunk, as large as the largest
+  std::unique_ptr<Buffer> sum_;      // on the root
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ class TreeReduce final : public ReduceToRoot {
   }
 
  private:
-  // The sender's partial sum is final: in the rounds before it was the receiver itself.
+  // The sender's partial sum is final: in earlier rounds the sender was a receiver itself.
   void add(std::size_t receiver, std::size_t sender) {
     Replica& from = *replicas_[sender];
     from.stream().record(*partial_ready_[sender]);
@@ -42,7 +42,7 @@ class TreeReduce final : public ReduceToRoot {
 
   const std::vector<Replica*> replicas_;
   const std::vector<Span<float>> gradients_;
-  std::vector<std::unique_ptr<Buffer>> arrived_;       // per replica; null where none arrives
+  std::vector<std::unique_ptr<Buffer>> arrived_;  // per replica; null where no gradients arrive
   std::vector<std::unique_ptr<Event>> partial_ready_;  // per replica: its partial sum
 };
 
