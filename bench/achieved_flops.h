@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a launch computed per second, and what it is held against.
+// The FLOP/s that a launch achieved, and the peak that the FLOP/s are compared with.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ namespace tandem::bench {
 // device is measured while the others wait. Collective.
 [[nodiscard]] double find_peak(Place& place, const StepOptions& options);
 
-// What the reader of figures in this precision has to know about this machine; empty where the
-// figures need no warning.
+// A warning for the reader of figures in this precision about this machine; empty where the figures
+// need no warning.
 [[nodiscard]] std::optional<std::string> precision_warning(Backend backend, Precision precision);
 
 // Where the peak is known, writes a line to rank 0's stderr that holds the achieved FLOP/s against

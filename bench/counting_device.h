@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device that holds addresses and no memory: what a model enqueues on it can be counted, however
-// large the model is.
+// A device that holds addresses and no memory: a model's operations on the device can be counted,
+// however large the model is.
 #pragma once
 
 #include "bench/counting_operations.h"

@@ -23,9 +23,9 @@ template <class Update>
   return moved;
 }
 
-// What was enqueued so far.
+// The operations that were enqueued so far.
 struct OperationCount {
-  std::int64_t operations = 0;  // copies and zeroing among them
+  std::int64_t operations = 0;  // number of operations, copies and zeroing included
   std::int64_t flops = 0;  // of matrix products and convolutions, attention's among the products
   Bytes updated;           // bytes read and written by optimizer updates
 

@@ -18,7 +18,7 @@ enum class FaultKind {
   kThrows,    // throws an error of its own
   kMemory,    // asks for more memory than is left, alone
   kDiverges,  // calls a collective that the others do not
-  kLate,      // sleeps through the deadline before it meets the others
+  kLate,      // sleeps through the deadline before meeting the other ranks
   kNan,       // a gradient of its own becomes NaN
 };
 
@@ -65,7 +65,7 @@ class PlantedFault final : public StepObserver {
   std::int64_t steps_ = 0;  // steps that the rank has ended
   std::atomic<bool> met_{false};
   std::atomic<Communicator*> communicator_{nullptr};
-  std::unique_ptr<Buffer> own_;  // what a diverging rank sends
+  std::unique_ptr<Buffer> own_;  // a diverging rank's send buffer
   std::array<float, 1> nan_{};
 };
 

@@ -14,9 +14,9 @@ namespace tandem::bench {
 
 // The parts of a launch in which there is no step.
 enum class Stage {
-  kStart,   // the process starts, before it has met the other processes
+  kStart,   // the process starts, before meeting the other processes
   kJoin,    // the process knows its rank
-  kMeet,    // the rank waits for all other ranks, to compare what they were told
+  kMeet,    // the rank waits for all other ranks, to compare options
   kOpen,    // devices and communicators are opened
   kBuild,   // the strategy is built
   kReport,  // after the last step

@@ -49,7 +49,7 @@ class GoogleBenchmark {
 
   const bool reports_;
   const BenchmarkFlags flags_;
-  std::vector<std::string> arguments_;  // Google Benchmark keeps pointers into them
+  std::vector<std::string> arguments_;  // Google Benchmark keeps pointers into the arguments
   std::vector<std::string> names_;      // names of the benchmarks that were added and selected
   std::optional<Error> failure_;
 };

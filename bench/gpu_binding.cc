@@ -26,7 +26,8 @@ Cpus cpus_from(const std::string& line) {
   return cpus;
 }
 
-// What a rank tells the others of its node: the CPUs that it may use, and those near each device.
+// The facts that a rank tells the other ranks of its node: the CPUs that the rank may use, and the
+// CPUs near each device.
 struct Told {
   Cpus allowed{};
   std::vector<Cpus> near{};

@@ -50,7 +50,7 @@ class GpuWatch {
   TimePoint begin_{};
 };
 
-// A line for each GPU whose clocks were held down while it was watched.
+// A line for each watched GPU whose clocks were held down in between.
 [[nodiscard]] std::vector<std::string> slowdown_warnings(
     const std::vector<results::GpuRecord>& gpus);
 

@@ -34,22 +34,22 @@ struct PlaceOptions {
   CommunicatorOptions communicator{};
 };
 
-// Where a job runs: all that a process (a rank) needs before it can build a strategy.
+// The place of a job: all objects that a process (a rank) needs before a strategy can be built.
 struct Place {
   std::unique_ptr<Platform> platform;
   Device* device = nullptr;  // this rank's device; in a job of threads, the first device
   std::unique_ptr<Communicator> communicator;
   std::unique_ptr<Communicator> control;  // null unless PlaceOptions::control asks for one
-  Farewell farewell;                      // how this process says that it cannot go on
+  Farewell farewell;                      // the last words of a process that cannot go on
   NodeLayout nodes;                       // the nodes that the job's ranks run on
   bool oversubscribed = false;            // devices share cores or GPUs, on any node
   // The OS numbers of the cores, each on its own node, that the job's devices are bound to, in
   // device order.
   std::vector<int> cores;
-  int usable_cores = 0;        // cores that the job's ranks may use together
-  std::string backend_notice;  // which back end was taken and why
-  TransportChoice transport;   // what the communicator moves data with, and why where it was chosen
-  std::string nccl;            // NCCL's description where NCCL may be used; else empty
+  int usable_cores = 0;               // cores that the job's ranks may use together
+  std::string backend_notice;         // the back end and the reason for its choice
+  TransportChoice transport;          // the transport, and the reason where it was chosen
+  std::string nccl;                   // NCCL's description where NCCL may be used; else empty
   std::vector<std::string> warnings;  // warnings about where the devices are, the same on all ranks
   std::string link_notice;            // the modelled link in numbers; empty: no link is modelled
   double core_gflops = 0;  // speed of the core that a preset link was scaled to; 0: no preset

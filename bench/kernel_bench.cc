@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast the operations of one device are, each next to a yardstick where there is one; or with
-// --peak how fast it multiplies large matrices, which the FLOP/s of training steps are held
-// against; or with --step-of how fast one step is, next to the bare products of its shapes; or with
-// --parts-of how much of a step lies outside operations.
+// The speed of one device's operations, each next to a yardstick where there is one; or with --peak
+// the speed of large matrix products, with which the FLOP/s of training steps are compared; or with
+// --step-of the speed of one step, next to the bare products of its shapes; or with --parts-of the
+// part of a step that lies outside operations.
 #include <benchmark/benchmark.h>
 
 #include <iostream>
@@ -23,8 +23,8 @@
 namespace tandem::bench {
 namespace {
 
-// These benchmarks find their number of iterations themselves, as the library's do anywhere: its
-// two times are its own business.
+// These benchmarks find their number of iterations themselves, as elsewhere in the library: the
+// library's two times stay with the library.
 BenchmarkFlags checked_flags(std::vector<std::string> flags) {
   for (const char* name : {"--benchmark_min_time", "--benchmark_min_warmup_time"}) {
     static_cast<void>(take_duration(flags, name, "a time in seconds"));

@@ -32,7 +32,7 @@ int report(const std::string& program, const Error& error) {
   if (met_together(error) && announced_rank() != 0) {
     std::this_thread::sleep_for(kBehindRank0);
   } else {
-    // In one piece: the launcher writes to the same place.
+    // The line is written in one piece, as the launcher writes to the same place.
     std::cerr << fmt::format("{}: {}\n", program, error.what());
   }
   return error.exit_code();

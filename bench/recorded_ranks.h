@@ -16,7 +16,8 @@ struct FailurePolicy {
   std::string flight_dir{};                         // empty: no flight recorder
 };
 
-// run_ranks_main() with a flight recorder for this rank, from before MPI starts until it has ended.
+// run_ranks_main() with a flight recorder for this rank, from before MPI starts until MPI has
+// ended.
 [[nodiscard]] int run_recorded_ranks(const std::string& program, const FailurePolicy& policy,
                                      int& argc, char**& argv,
                                      const std::function<int(Bootstrap&, FlightLog&)>& body);

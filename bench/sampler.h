@@ -16,7 +16,7 @@ struct Warmup {
   Seconds per_sample{0};  // mean of the later half: the expected time of a sample
 };
 
-// Ranks of one node read one monotonic clock; those of several nodes have no clock in common.
+// Ranks of one node read one monotonic clock; ranks of several nodes have no clock in common.
 enum class Clocks { kCommon, kApart };
 
 // The times of one piece of work on all ranks.

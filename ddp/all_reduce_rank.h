@@ -20,9 +20,9 @@ namespace tandem::ddp {
 // included. Does nothing without StepReplay::kOn.
 void check_replayable(const TrainingOptions& training, const ReducerOptions& reducer);
 
-// One rank that holds its own weights and keeps them equal to the others' by averaging gradients:
-// what ddp does in a process per device and dp-allreduce in a thread per device. Where its samples
-// come from is theirs to say.
+// One rank that holds its own weights and keeps the weights equal on all ranks by averaging
+// gradients: the common part of ddp, a process per device, and dp-allreduce, a thread per device.
+// Either strategy brings the rank's samples.
 //
 //   construction   same parameters on all ranks? then rank 0 broadcasts weights and buffers, once
 //
@@ -30,9 +30,10 @@ void check_replayable(const TrainingOptions& training, const ReducerOptions& red
 //                                                   |filled   |filled    ^ reduced, per bucket
 //   comm                                            +> all-reduce 0 -> all-reduce 1
 //
-// Averaging the ranks' mean-loss gradients is the full-batch gradient because shares are equal.
-// Micro-batches: forward, loss (divided by their number) and backward of each in turn; the last
-// one's gradients, added to the others', are reduced. Uneven inputs: uneven_inputs.h.
+// Averaging the ranks' mean-loss gradients gives the full-batch gradient because shares are equal.
+// Micro-batches run forward, loss (divided by the number of micro-batches) and backward in turn;
+// the last micro-batch's gradients, added to the earlier ones, are reduced. Uneven inputs:
+// uneven_inputs.h.
 class AllReduceRank {
  public:
   // A rank with `samples` per step; 0 where this rank has none (with Join). Throws a usage error

@@ -9,7 +9,7 @@
 
 namespace tandem::ddp {
 
-// A bucket as a hook sees it.
+// A bucket as a hook reads and writes the bucket.
 struct HookBucket {
   struct Gradient {
     Shape shape;

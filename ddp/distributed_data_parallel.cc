@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank's step. Every rank does the same on its own device and its own share of the batch; they
-// meet only in the collectives. Host: one thread, which enqueues and never waits.
+// One rank's step. Every rank does the same on its own device and its own share of the batch; ranks
+// meet only in the collectives. On the host one thread enqueues and never waits.
 //
 //   construction   weights: rank 0 broadcasts, once
 //

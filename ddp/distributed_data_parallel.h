@@ -48,7 +48,7 @@ class DistributedDataParallel final : public Strategy {
   Interpreter interpreter_;
   const Piece share_;
   std::unique_ptr<LocalBatch> batch_;  // null: the rank has no samples
-  AllReduceRank rank_;  // behind all that its streams work on: they end before that goes
+  AllReduceRank rank_;                 // declared after the memory that its streams use
   StepGraph graph_;
 };
 

@@ -79,8 +79,8 @@ struct DdpReplicate::Root {
   const SyntheticBatch host;
   std::unique_ptr<Buffer> inputs;  // the batch's inputs, where the batch starts on the device
   const std::unique_ptr<Buffer> targets;
-  const std::unique_ptr<Buffer> outputs;           // of the whole batch
-  const std::unique_ptr<Buffer> output_gradients;  // of the whole batch
+  const std::unique_ptr<Buffer> outputs;           // outputs of the whole batch
+  const std::unique_ptr<Buffer> output_gradients;  // output gradients of the whole batch
   const std::unique_ptr<Buffer> loss;
   const std::unique_ptr<Optimizer> optimizer;
 };

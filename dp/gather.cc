@@ -6,7 +6,7 @@
 namespace tandem::dp {
 namespace {
 
-// Where each output lies in the gathered tensor, in elements.
+// The place of each output in the gathered tensor, in elements.
 std::vector<Piece> slices_of(const std::vector<Shape>& outputs) {
   std::vector<Piece> slices;
   std::int64_t first = 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each replica computes the loss of its own piece, as where the loss is a layer of the wrapped
-// module. torch gathers those scalars into a vector; its plain mean would give uneven pieces equal
-// weight, so the loss here is sum(count_i / batch * loss_i), which is the batch's. The gradient of
-// the vector is those weights: one number goes to each replica where its output's gradient went.
+// module. torch gathers the replicas' losses into a vector; the vector's plain mean would give
+// uneven pieces equal weight, so the loss here is sum(count_i / batch * loss_i), which is the
+// batch's loss. The gradient of the vector is the weights: one number goes to each replica, as its
+// output's gradient does with the loss on the root.
 #include "common/runtime/copy.h"
 #include "dp/loss.h"
 
@@ -31,7 +32,7 @@ class LossInReplicas final : public Loss {
     fill_weights(parts.pieces);
   }
 
-  void load_targets(Interpreter&) override {}  // the scatter brings them
+  void load_targets(Interpreter&) override {}  // the scatter brings the targets
 
   void finish_forward(int replica, Interpreter& worker) override {
     const auto index = static_cast<std::size_t>(replica);

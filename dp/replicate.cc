@@ -46,7 +46,7 @@ void Replicate::enqueue(const ModuleState& module, Interpreter& caller) {
   parameters_->enqueue();
   if (buffers_) {
     buffers_->enqueue();
-    buffers_->hold_sources();  // forward may write them in place
+    buffers_->hold_sources();  // forward may write buffers in place
   }
   for (Replica* const replica : replicas_) {
     replica->state().attributes = module.attributes;

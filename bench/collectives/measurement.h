@@ -13,7 +13,7 @@ namespace tandem::bench {
 struct CollectiveResult {
   std::string skipped;               // why the case was not measured; empty: measured
   std::string wrong;                 // the first wrong element of any rank, in words; empty: none
-  std::int64_t wrong_elements = 0;   // of all ranks
+  std::int64_t wrong_elements = 0;   // wrong elements of all ranks
   std::vector<double> seconds;       // by sample: from the last rank's start to the last one's end
   std::vector<double> copy_seconds;  // by sample: the memcpy after it; empty in a world of one
   std::vector<double> rank_seconds;  // by rank: mean of the rank's own durations

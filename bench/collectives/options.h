@@ -29,7 +29,7 @@ struct CollectiveOptions {
   BenchmarkFlags benchmark{};
 };
 
-// Throws usage errors; with --help, prints it and returns nothing.
+// Throws usage errors; with --help, prints the help and returns nothing.
 [[nodiscard]] std::optional<CollectiveOptions> parse_collective_options(int argc,
                                                                         const char* const* argv);
 

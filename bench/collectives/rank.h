@@ -16,7 +16,7 @@ struct Rank {
   Device& device;
   Communicator& communicator;
   Clocks clocks = Clocks::kCommon;
-  Farewell farewell{};  // how the rank says that it cannot go on
+  Farewell farewell{};  // the last words of a rank that cannot go on
 };
 
 }  // namespace tandem::bench

@@ -12,7 +12,7 @@ namespace tandem::bench {
 // Bandwidths of `size` bytes in `seconds`. GB are 10^9 bytes.
 struct Bandwidth {
   double algorithm = 0;  // size / time: how fast the caller is served
-  double bus = 0;        // that times bus_factor()
+  double bus = 0;        // the algorithm's bandwidth times bus_factor()
 };
 // The bandwidth of a case; none in a world of one rank, which moves no bytes.
 [[nodiscard]] std::optional<Bandwidth> bandwidth(const CollectiveCase& measured, int ranks,

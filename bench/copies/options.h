@@ -19,7 +19,7 @@ struct CopyOptions {
   BenchmarkFlags benchmark{};
 };
 
-// Throws usage errors; with --help, prints it and returns nothing.
+// Throws usage errors; with --help, prints the help and returns nothing.
 [[nodiscard]] std::optional<CopyOptions> parse_copy_options(int argc, const char* const* argv);
 
 }  // namespace tandem::bench

@@ -18,14 +18,14 @@ struct KernelOptions {
   std::string step_of{};   // model whose step is compared with bare products, instead of operations
   std::string parts_of{};  // model whose step is divided into parts, instead of operations
   std::int64_t batch = 0;  // samples of the model's step
-  InputPlace input = InputPlace::kHost;  // of the model's step
+  InputPlace input = InputPlace::kHost;  // place of the step's input
   int pairs = 100;                       // pairs of the step and its products
   int steps = 50;                        // steps whose parts are summed
   BackendChoice backend = BackendChoice::kAuto;
   std::vector<std::string> benchmark_flags{};  // --benchmark_..., for Google Benchmark
 };
 
-// Throws usage errors; with --help, prints it and returns nothing.
+// Throws usage errors; with --help, prints the help and returns nothing.
 [[nodiscard]] std::optional<KernelOptions> parse_kernel_options(int argc, const char* const* argv);
 
 }  // namespace tandem::bench

@@ -84,7 +84,7 @@ Steps measure(Classroom& room, Place& place, const Workload& work) {
 struct Gap {
   stats::Estimate whole;     // dp with the lock minus ddp
   stats::Estimate plain;     // dp minus ddp, nothing dispatched from Python
-  stats::Estimate dispatch;  // what the cost per call adds to dp beyond what it adds to ddp
+  stats::Estimate dispatch;  // dp's cost of dispatched calls beyond ddp's
   stats::Estimate lock;      // dp with the lock minus without
   stats::Estimate excess;    // the lock's part minus half of the whole
 };

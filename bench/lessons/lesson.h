@@ -37,8 +37,8 @@ inline constexpr const char* kHostOnly =
     "one launch on the host: says nothing about other launches, or GPUs";
 
 enum class Ranks {
-  kOne,  // rank 0 runs it alone while the others are parked
-  kTwo,  // every rank runs it, as the lesson needs a process per device
+  kOne,  // rank 0 runs the lesson while the other ranks are parked
+  kTwo,  // every rank runs the lesson, with a process per device
 };
 
 // A claim that circulates about DataParallel, and the test of the claim. Names that only one lesson

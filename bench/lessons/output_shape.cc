@@ -9,7 +9,7 @@ namespace output_shape {
 
 constexpr int kDevices = 4;
 
-// With a batch of 9 one of the devices has no samples, with a batch of 1 three have none.
+// A batch of 9 leaves one of the devices without samples, a batch of 1 three devices.
 Finding run(Classroom& room) {
   const auto platform = room.devices(kDevices);
   const auto model = make_model("linear");

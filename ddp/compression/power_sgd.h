@@ -25,12 +25,13 @@ namespace tandem::ddp {
 //
 // Three collectives per bucket; memory for the errors of every compressed matrix. Before
 // options.start_step each bucket is averaged as it is. Where torch orthogonalises by QR (above rank
-// 2), this does by Gram-Schmidt too: M' depends on the columns' span alone, which is the same.
+// 2), this hook uses Gram-Schmidt too: M' depends on the columns' span alone, which is the same.
 //
-// Used by the rank's thread. Its work is done before it goes: whoever owns the stream sees to that.
+// Used by the rank's thread. The stream's owner ends the hook's work before the hook is destroyed.
 class PowerSgd final : public CommunicationHook {
  public:
-  // Both outlive this. Throws a usage error where the options make no sense.
+  // Device and communicator outlive the hook. Throws a usage error where the options contradict one
+  // another.
   PowerSgd(const PowerSgdOptions& options, Device& device, Communicator& communicator);
   ~PowerSgd() override;
 
@@ -38,7 +39,7 @@ class PowerSgd final : public CommunicationHook {
   void set_buckets(const std::vector<HookBucket>& buckets) override;
   void reduce(Stream& comm, std::size_t index) override;
 
-  // Of the next step.
+  // The bytes that the next step sends through collectives.
   [[nodiscard]] Bytes bytes_per_step() const override;
 
  private:
@@ -63,7 +64,7 @@ class PowerSgd final : public CommunicationHook {
   std::int64_t step_ = 0;
   std::vector<Bucket> buckets_;
   std::unique_ptr<Buffer> exchanged_;  // P and others of the largest bucket, Q of every bucket
-  std::unique_ptr<Buffer> errors_;     // of every matrix; null where there is none
+  std::unique_ptr<Buffer> errors_;     // errors of every matrix; null where there is no matrix
 };
 
 }  // namespace tandem::ddp

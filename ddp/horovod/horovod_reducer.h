@@ -16,9 +16,10 @@
 
 namespace tandem::ddp {
 
-// Averages gradients over ranks as Horovod does: nothing is settled in advance. A thread beside the
-// rank's looks in cycles at what backward has made by then, agrees with the other ranks on what all
-// of them have, fuses that up to a threshold, and launches it.
+// Averages gradients over ranks as Horovod does: no grouping is settled in advance. In cycles, a
+// thread beside the rank's takes the gradients that backward has made by then, agrees with the
+// other ranks on the gradients that all ranks have, fuses these up to a threshold, and launches the
+// collectives.
 //
 //   rank     backward: g3   g2 g1   g0  finish: waits for launches, then for comm -> update
 //                       |    |  |    |
@@ -28,11 +29,11 @@ namespace tandem::ddp {
 //
 // The groups depend on when gradients are ready, and differ from step to step; ranks agree on the
 // groups every time, through `control`. Gradients lie in one arena that `data` has made, so that a
-// gradient that goes alone is not copied. Beside the gradients lies the
-// fusion buffer: as large as the threshold, or as all gradients where these are less.
+// gradient that goes alone is not copied. Beside the gradients lies the fusion buffer: as large as
+// the threshold, or as all gradients where these are less.
 //
-// Once a rank destroys its reducer, or its cycles fail, those of all ranks end, and whoever waits
-// for gradients then gets a communication error.
+// Once a rank destroys its reducer, or a rank's cycles fail, the cycles of all ranks end, and a
+// rank that waits for gradients then gets a communication error.
 class HorovodReducer final : public GradientReducer {
  public:
   // Collective over `data`. All arguments outlive the reducer; the cycles alone use `control`,

@@ -28,8 +28,8 @@ class TensorQueue {
 
   void push(int tensor);
 
-  // Returns once the collectives of all that was pushed are enqueued; throws the failure that ended
-  // the cycles before, and returns nothing where a rank shut them down.
+  // Returns once the collectives of all pushed tensors are enqueued; throws the failure that ended
+  // the cycles early, and returns nothing where a rank shut the cycles down.
   [[nodiscard]] std::optional<StepRecord> await_launches();
 
   // Makes the next cycle the last, and waits for the end.
