@@ -84,8 +84,7 @@ void PlantedFault::phase_begins(Device& device, Stream& stream, Phase phase) {
       return;
     case FaultKind::kKilled:
       met_ = true;
-      stream.synchronize();  // dies in the step of the fault, which the device may not have reached
-                             // yet
+      stream.synchronize();  // the device may still be before the step of the fault
       static_cast<void>(::raise(SIGKILL));
       return;
     case FaultKind::kStopped:

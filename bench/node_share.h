@@ -20,8 +20,7 @@ struct NodeShare {
   // A device's even share of the memory that is left on the node that has least: the same on every
   // rank, so that a model that does not fit fails on all ranks at the same call.
   Bytes even_memory;
-  std::vector<int> cores_of_devices;  // cores of all of the job's devices, in device order: OS
-                                      // numbers on the devices' own nodes
+  std::vector<int> cores_of_devices;  // of all the job's devices: OS numbers on their own nodes
   int usable_cores = 0;               // cores of all nodes together
 };
 

@@ -61,8 +61,7 @@ class PairSampler {
  public:
   explicit PairSampler(const Job& job)
       : job_(job), plan_(plan_pairs(job.options.pairs)), link_(*job.place.platform) {
-    begin_set();  // builds the first set here, so that a variant's error is reported before the
-                  // first timing
+    begin_set();  // builds the first set, so that a variant's error precedes all timing
   }
 
   // Side b's seconds per step.
