@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "tests/fuzz/one_line.h"
-#include "tools/tandem/plan.h"
-#include "tools/tandem/sweep.h"
+#include "tools/tandem/sweep/plan.h"
+#include "tools/tandem/sweep/sweep.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tandem;

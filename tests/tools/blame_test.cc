@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/blame.h"
+#include "tools/tandem/launch/blame.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/expected_time.h"
+#include "tools/tandem/run/expected_time.h"
 
 #include <gtest/gtest.h>
 

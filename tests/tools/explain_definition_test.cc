@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/explain_definition.h"
+#include "tools/tandem/explain/explain_definition.h"
 
 #include <gtest/gtest.h>
 
 #include "common/base/error.h"
 #include "tests/reports/ladder_samples.h"
-#include "tools/tandem/sweep.h"
+#include "tools/tandem/sweep/sweep.h"
 
 namespace tandem::cli {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/information.h"
+#include "tools/tandem/run/information.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "tools/tandem/plan.h"
+#include "tools/tandem/sweep/plan.h"
 
 namespace tandem::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/launch_command.h"
+#include "tools/tandem/launch/launch_command.h"
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>

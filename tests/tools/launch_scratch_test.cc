@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/launch_scratch.h"
+#include "tools/tandem/launch/launch_scratch.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

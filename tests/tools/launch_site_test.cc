@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/launch_site.h"
+#include "tools/tandem/launch/launch_site.h"
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "tools/tandem/slurm_steps.h"
+#include "tools/tandem/launch/slurm_steps.h"
 
 namespace tandem::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/link_measurement.h"
+#include "tools/tandem/run/link_measurement.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/nvidia_device.h"
+#include "tools/tandem/process/nvidia_device.h"
 
 #include <gtest/gtest.h>
 

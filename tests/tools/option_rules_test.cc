@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/option_rules.h"
+#include "tools/tandem/sweep/option_rules.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/plan.h"
+#include "tools/tandem/sweep/plan.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "common/base/error.h"
 #include "tests/support/build_folder.h"
-#include "tools/tandem/sweep_files.h"
+#include "tools/tandem/sweep/sweep_files.h"
 
 namespace tandem::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/profiler_words.h"
+#include "tools/tandem/profile/profiler_words.h"
 
 #include <gtest/gtest.h>
 

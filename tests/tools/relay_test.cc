@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/relay.h"
+#include "tools/tandem/process/relay.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <csignal>
 
 #include "tests/support/errors.h"
-#include "tools/tandem/launch_command.h"
+#include "tools/tandem/launch/launch_command.h"
 
 namespace tandem::test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/stderr_reason.h"
+#include "tools/tandem/process/stderr_reason.h"
 
 #include <gtest/gtest.h>
 

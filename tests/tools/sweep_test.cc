@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/sweep.h"
+#include "tools/tandem/sweep/sweep.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 
 #include "common/base/error.h"
 #include "tests/support/scratch_folder.h"
-#include "tools/tandem/budget.h"
-#include "tools/tandem/plan.h"
-#include "tools/tandem/sweep_files.h"
+#include "tools/tandem/run/budget.h"
+#include "tools/tandem/sweep/plan.h"
+#include "tools/tandem/sweep/sweep_files.h"
 
 namespace tandem::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/torch_twin.h"
+#include "tools/tandem/launch/torch_twin.h"
 
 #include <gtest/gtest.h>
 

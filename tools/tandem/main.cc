@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "tools/tandem/compare_command.h"
 #include "tools/tandem/doctor/doctor_command.h"
-#include "tools/tandem/explain_command.h"
+#include "tools/tandem/explain/explain_command.h"
 #include "tools/tandem/lessons_command.h"
-#include "tools/tandem/profile_command.h"
-#include "tools/tandem/report_command.h"
-#include "tools/tandem/run_command.h"
+#include "tools/tandem/profile/profile_command.h"
+#include "tools/tandem/report/compare_command.h"
+#include "tools/tandem/report/report_command.h"
+#include "tools/tandem/run/run_command.h"
 
 namespace {
 

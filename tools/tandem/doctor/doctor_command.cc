@@ -18,9 +18,9 @@
 #include "tools/tandem/doctor/program_run.h"
 #include "tools/tandem/doctor/ranks.h"
 #include "tools/tandem/doctor/variables.h"
-#include "tools/tandem/measuring.h"
-#include "tools/tandem/nvidia_device.h"
-#include "tools/tandem/program_paths.h"
+#include "tools/tandem/process/nvidia_device.h"
+#include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/run/measuring.h"
 
 namespace tandem::cli {
 namespace {

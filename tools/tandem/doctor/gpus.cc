@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "common/base/numbers.h"
-#include "tools/tandem/command_output.h"
+#include "tools/tandem/process/command_output.h"
 
 namespace tandem::doctor {
 namespace {

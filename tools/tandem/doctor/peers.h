@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/results/gpu_record.h"
-#include "tools/tandem/copy_speeds.h"
 #include "tools/tandem/doctor/finding.h"
 #include "tools/tandem/doctor/program_run.h"
+#include "tools/tandem/run/copy_speeds.h"
 
 namespace tandem::doctor {
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "tools/tandem/child_process.h"
-#include "tools/tandem/child_reason.h"
-#include "tools/tandem/launch_command.h"
+#include "tools/tandem/launch/launch_command.h"
+#include "tools/tandem/process/child_process.h"
+#include "tools/tandem/process/child_reason.h"
 
 namespace tandem::doctor {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/tandem/doctor/finding.h"
-#include "tools/tandem/interrupts.h"
+#include "tools/tandem/process/interrupts.h"
 
 namespace tandem::doctor {
 

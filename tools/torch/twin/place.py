@@ -58,7 +58,7 @@ def allowed_cores():
 
 
 def has_nvidia_device():
-    """By the rule of step_bench's --backend=auto (tools/tandem/nvidia_device.h)."""
+    """By the rule of step_bench's --backend=auto (tools/tandem/process/nvidia_device.h)."""
     return any(glob.glob(pattern) for pattern in ("/dev/nvidia[0-9]*", "/proc/driver/nvidia/gpus/*", "/dev/dxg"))
 
 

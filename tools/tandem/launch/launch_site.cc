@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/launch/launch_site.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <sstream>
+#include <string_view>
+
+#include "common/base/error.h"
+#include "common/base/numbers.h"
+#include "tools/tandem/launch/slurm_steps.h"
+#include "tools/tandem/process/command_output.h"
+
+namespace tandem::cli {
+namespace {
+
+// The number in the text; 0 where the text is no number from 1.
+int positive(std::string_view text) {
+  const int number = parse_number<int>(text).value_or(0);
+  return number > 0 ? number : 0;
+}
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
+  return parts;
+}
+
+bool is_host_name(std::string_view name) {
+  constexpr std::string_view kOthers = "-._@";  // '@' follows a user's name
+  return !name.empty() && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(), [&](unsigned char c) {
+           return std::isalnum(c) != 0 || kOthers.find(static_cast<char>(c)) != kOthers.npos;
+         });
+}
+
+std::string read_hostfile(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  if (!file || !std::filesystem::is_regular_file(path)) {
+    fail(ErrorKind::kUsage, "--hostfile: '{}' cannot be read; is it there, and a file?",
+         path.string());
+  }
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+LaunchSite slurm_site() {
+  if (variable("SLURM_JOB_ID").empty()) {
+    fail(ErrorKind::kUsage,
+         "--launcher=srun: this is no Slurm allocation (SLURM_JOB_ID is not set); start it within "
+         "one, by sbatch or salloc");
+  }
+  return {.launcher = LaunchSite::Launcher::kSrun,
+          .hosts = {},
+          .hostfile = {},
+          .mpi_plugin = mpi_plugin_in(output_of("srun --mpi=list 2>&1")),
+          .slots = slots_of_slurm(variable("SLURM_JOB_CPUS_PER_NODE"))};
+}
+
+LaunchSite mpirun_site(const SiteOptions& options) {
+  LaunchSite site;
+  site.hosts = options.hosts;
+  if (!options.hosts.empty()) site.slots = slots_of_hosts(options.hosts);
+  if (!options.hostfile.empty()) {
+    site.hostfile = std::filesystem::absolute(options.hostfile);
+    site.slots = slots_of_hostfile(read_hostfile(site.hostfile), options.hostfile);
+  }
+  return site;
+}
+
+// How many nodes the processes fill, one node after the other.
+int nodes_for(const std::vector<int>& slots, int processes) {
+  int nodes = 0;
+  for (const int here : slots) {
+    if (processes <= 0) break;
+    processes -= here;
+    ++nodes;
+  }
+  return std::max(nodes, 1);
+}
+
+std::vector<std::string> mpirun_words(const LaunchSite& site, int ranks, bool oversubscribe) {
+  std::vector<std::string> words{"mpirun", "-np", std::to_string(ranks), "--bind-to", "none"};
+  if (!site.is_elsewhere()) {
+    // --oversubscribe lifts only mpirun's own slot count; step_bench checks the cores.
+    for (const char* word : {"--oversubscribe", "--mca", "btl", "vader,self"}) {
+      words.emplace_back(word);
+    }
+    return words;
+  }
+  // Open MPI chooses the transport between nodes, or the user by OMPI_MCA_ variables.
+  for (const char* word : {"--map-by", "slot"}) words.emplace_back(word);
+  if (!site.hosts.empty()) words.insert(words.end(), {"--host", site.hosts});
+  if (!site.hostfile.empty()) words.insert(words.end(), {"--hostfile", site.hostfile.string()});
+  if (oversubscribe) words.emplace_back("--oversubscribe");
+  return words;
+}
+
+std::vector<std::string> srun_words(const LaunchSite& site, int ranks, int cores_each,
+                                    bool oversubscribe) {
+  const int nodes = nodes_for(site.slots, ranks * cores_each);
+  std::vector<std::string> words{"srun",
+                                 fmt::format("--ntasks={}", ranks),
+                                 fmt::format("--nodes={}", ranks == 1 ? 1 : nodes),
+                                 fmt::format("--cpus-per-task={}", cores_each),
+                                 "--distribution=block",
+                                 "--cpu-bind=none",
+                                 "--kill-on-bad-exit=1",
+                                 "--job-name=" + step_name(),
+                                 "--mpi=" + site.mpi_plugin};
+  if (oversubscribe) words.emplace_back("--overcommit");
+  return words;
+}
+
+}  // namespace
+
+std::vector<int> slots_of_hosts(const std::string& hosts) {
+  std::vector<int> slots;
+  for (const std::string& host : split(hosts, ',')) {
+    const std::size_t colon = host.find(':');
+    const int count = colon == std::string::npos ? 1 : positive(host.substr(colon + 1));
+    if (!is_host_name(host.substr(0, colon)) || count == 0) {
+      fail(ErrorKind::kUsage,
+           "--hosts: '{}' is no host with its slots; give a list such as node1:2,node2:2", host);
+    }
+    slots.push_back(count);
+  }
+  return slots;
+}
+
+std::vector<int> slots_of_hostfile(const std::string& text, const std::string& source) {
+  std::vector<int> slots;
+  bool all_known = true;
+  for (const std::string& line : split(text, '\n')) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string host;
+    if (!(words >> host)) continue;
+    int count = 0;
+    for (std::string word; words >> word;) {
+      if (!word.starts_with("slots=")) continue;
+      count = positive(word.substr(6));
+      if (count > 0) continue;
+      fail(ErrorKind::kUsage,
+           "--hostfile: '{}' of {} in '{}' is no number of slots; give 1 or more", word, host,
+           source);
+    }
+    all_known = all_known && count > 0;
+    slots.push_back(count);
+  }
+  if (slots.empty()) {
+    fail(ErrorKind::kUsage, "--hostfile: '{}' names no host; give lines such as node1 slots=2",
+         source);
+  }
+  return all_known ? slots : std::vector<int>{};
+}
+
+std::vector<int> slots_of_slurm(const std::string& cpus_per_node) {
+  std::vector<int> slots;
+  for (const std::string& part : split(cpus_per_node, ',')) {
+    const std::size_t times = part.find("(x");
+    const int cpus = positive(std::string_view(part).substr(0, times));
+    int nodes = 1;
+    if (times != std::string::npos && part.back() == ')') {
+      nodes = positive(std::string_view(part).substr(times + 2, part.size() - times - 3));
+    }
+    if (cpus == 0 || nodes == 0) return {};
+    slots.insert(slots.end(), static_cast<std::size_t>(nodes), cpus);
+  }
+  return slots;
+}
+
+std::string mpi_plugin_in(const std::string& list) {
+  std::istringstream words(list);
+  bool has_pmi2 = false;
+  for (std::string word; words >> word;) {
+    if (word == "pmix") return word;
+    has_pmi2 = has_pmi2 || word == "pmi2";
+  }
+  if (has_pmi2) return "pmi2";
+  fail(ErrorKind::kUsage,
+       "--launcher=srun: srun --mpi=list offers neither pmix nor pmi2, by which ranks of Open MPI "
+       "find each other; use --launcher=mpirun within the allocation");
+}
+
+LaunchSite checked_site(const SiteOptions& options) {
+  if (options.launcher != "mpirun" && options.launcher != "srun") {
+    fail(ErrorKind::kUsage, "--launcher: '{}' is unknown; known are mpirun, srun",
+         options.launcher);
+  }
+  if (!options.hosts.empty() && !options.hostfile.empty()) {
+    fail(ErrorKind::kUsage, "--hosts and --hostfile say the same in two ways: give one");
+  }
+  if (options.launcher == "mpirun") return mpirun_site(options);
+  if (!options.hosts.empty() || !options.hostfile.empty()) {
+    fail(ErrorKind::kUsage,
+         "--launcher=srun: Slurm's allocation says which nodes there are; leave out --hosts and "
+         "--hostfile");
+  }
+  return slurm_site();
+}
+
+std::string text_of(const LaunchSite& site) {
+  if (site.launcher == LaunchSite::Launcher::kSrun) {
+    return fmt::format("srun on {} node{}", site.slots.size(), site.slots.size() == 1 ? "" : "s");
+  }
+  if (!site.hosts.empty()) return "hosts " + site.hosts;
+  return site.hostfile.empty() ? "" : "hostfile " + site.hostfile.string();
+}
+
+std::vector<std::string> launcher_words(const LaunchSite& site, const results::Cell& cell,
+                                        bool oversubscribe) {
+  const bool is_process_each = cell.launch == "processes";
+  if (!is_process_each && !site.is_elsewhere()) return {};
+  const int ranks = is_process_each ? cell.devices : 1;
+  return site.launcher == LaunchSite::Launcher::kSrun
+             ? srun_words(site, ranks, is_process_each ? 1 : cell.devices, oversubscribe)
+             : mpirun_words(site, ranks, oversubscribe);
+}
+
+std::optional<std::string> why_too_large(const DeviceLimit& limit, const results::Cell& cell) {
+  constexpr std::string_view kAllTheSame = "--oversubscribe measures all the same";
+  if (limit.oversubscribe) return std::nullopt;
+  if (!limit.site.is_elsewhere()) {
+    const int cores = limit.cores;
+    if (cores == 0 || cell.devices <= cores) return std::nullopt;
+    return fmt::format("{} devices, but only {} to run on; {}", cell.devices,
+                       cores == 1 ? "1 core" : fmt::format("{} cores", cores), kAllTheSame);
+  }
+  const std::vector<int>& slots = limit.site.slots;
+  if (slots.empty()) return std::nullopt;
+  const bool is_process_each = cell.launch == "processes";
+  const int here = is_process_each ? std::accumulate(slots.begin(), slots.end(), 0) : slots.front();
+  if (cell.devices <= here) return std::nullopt;
+  return fmt::format("{} devices, but only {} slot{} on {}; {}", cell.devices, here,
+                     here == 1 ? "" : "s", is_process_each ? "all nodes" : "the first node",
+                     kAllTheSame);
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/results/launch_record.h"
+#include "tools/tandem/launch/launch_command.h"
+#include "tools/tandem/process/child_process.h"
+#include "tools/tandem/process/interrupts.h"
+
+namespace tandem::cli {
+
+struct LaunchOutcome {
+  results::LaunchRecord record;
+  // The next launch of this cell would only repeat the failure.
+  bool hopeless = false;
+  // The request cannot be met: step_bench's exit status is 2.
+  bool usage_error = false;
+  // A node cannot be reached, so no rank was started.
+  bool unreachable = false;
+};
+
+// A model's floating-point operations per sample, forward and backward, and its trained parameters.
+struct ModelWork {
+  double flops_per_sample = 0;
+  double parameters = 0;
+};
+
+// Runs launches of cells, each in a fresh process group, and turns every outcome into a record.
+// Each launch leaves a log; a failed launch also leaves a summary of its ranks' flight records.
+class Launcher {
+ public:
+  Launcher(LaunchSettings settings, std::filesystem::path logs, std::chrono::seconds timeout,
+           const Interrupts& interrupts);
+
+  // Why step_bench refuses the cell's options, whatever the machine, or with kBackend on this
+  // machine as well; "" where step_bench accepts the cell.
+  [[nodiscard]] std::string refusal_of(const results::Cell& cell, Check check) const;
+
+  // step_bench's figures of the cell's model; zeros where step_bench's answer cannot be read.
+  [[nodiscard]] ModelWork work_of(const results::Cell& cell) const;
+
+  // Returns nothing where an interrupt cut the launch short; such a launch leaves no trace.
+  [[nodiscard]] std::optional<LaunchOutcome> run(const results::Cell& cell, int launch,
+                                                 const Yardsticks& yardsticks = {}) const;
+
+ private:
+  [[nodiscard]] ChildResult ask(const results::Cell& cell, Check check,
+                                const std::filesystem::path& log) const;
+  [[nodiscard]] ChildResult run_in(const results::Cell& cell,
+                                   const std::vector<std::string>& command,
+                                   const std::filesystem::path& log) const;
+
+  LaunchSettings settings_;
+  std::filesystem::path logs_;
+  std::chrono::seconds timeout_;
+  const Interrupts& interrupts_;
+};
+
+}  // namespace tandem::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tools/tandem/launch/launch_site.h"
+#include "tools/tandem/sweep/plan.h"
+
+namespace tandem::cli {
+
+// PyTorch's counterpart of step_bench: tools/torch/step_twin in a python that has torch.
+struct TorchTwin {
+  std::string python;            // path or name, as exec finds it
+  std::filesystem::path script;  // step_twin
+  std::string name;              // implementation of the cells, "torch-2.15.0"
+};
+
+// `python` is the value of --with-torch, not empty. Returns nothing, with one line on stderr that
+// says why, where that python has no torch or launches would run on another machine: the sweep goes
+// on without torch. Throws a usage error where there is no such program, except for the usual
+// "python3".
+[[nodiscard]] std::optional<TorchTwin> find_torch_twin(const std::string& python,
+                                                       const LaunchSite& site);
+
+// The cost of one torch call from Python, as a duration such as "3.2us", measured now on one core.
+// Throws a failure where torch's answer cannot be read.
+[[nodiscard]] std::string dispatch_cost_of(const TorchTwin& twin);
+
+// Whether torch has the cell's strategy and options, whatever the machine.
+[[nodiscard]] bool has_torch_counterpart(const results::Cell& cell);
+
+// Adds the twin of every cell that torch can measure, in the order of the cells; cells that torch
+// cannot measure are dropped with a reason.
+void add_torch_cells(PlannedCells& planned, const std::string& name, bool is_host);
+
+}  // namespace tandem::cli

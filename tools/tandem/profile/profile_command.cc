@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/profile/profile_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "common/base/error.h"
+#include "tools/tandem/launch/launch_command.h"
+#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/nvidia_device.h"
+#include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/process/relay.h"
+#include "tools/tandem/profile/profiler_words.h"
+#include "tools/tandem/profile/trace_picture.h"
+#include "tools/tandem/profile/trace_summary.h"
+#include "tools/tandem/report/output_folder.h"
+
+namespace tandem::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string launch_of(const ProfileOptions& options) {
+  if (!options.launch.empty()) return options.launch;
+  return options.strategy == "ddp" || options.strategy == "ddp-replicate" ? "processes" : "threads";
+}
+
+// The rule is that of step_bench's auto, which says why a GPU is unusable.
+std::string backend_of(const ProfileOptions& options) {
+  if (options.backend != "auto") return options.backend;
+  return has_nvidia_device() ? "cuda" : "host";
+}
+
+bool is_nsys(const ProfileOptions& options) { return options.tool == "nsys"; }
+bool is_ncu(const ProfileOptions& options) { return options.tool == "ncu"; }
+bool is_timeline(const ProfileOptions& options) { return options.tool == "timeline"; }
+bool is_contention(const ProfileOptions& options) { return options.tool == "contention"; }
+
+// Whether step_bench itself observes the job.
+bool is_own(const ProfileOptions& options) {
+  return is_timeline(options) || is_contention(options);
+}
+
+Watcher watcher_of(const ProfileOptions& options) {
+  if (is_timeline(options)) return Watcher::kTrace;
+  return is_contention(options) ? Watcher::kContention : Watcher::kProfiler;
+}
+
+// The ending of the files that a profiler leaves.
+std::string ending_of(const ProfileOptions& options) {
+  return is_nsys(options) ? ".nsys-rep" : ".ncu-rep";
+}
+
+// Refuses options of step_bench that --out and --steps already set.
+void check_rest(const std::vector<std::string>& rest) {
+  for (const std::string& word : rest) {
+    const std::string option = word.substr(0, word.find('='));
+    if (option != "--trace" && option != "--trace-steps" && option != "--profile-steps" &&
+        option != "--contention") {
+      continue;
+    }
+    fail(ErrorKind::kUsage,
+         "profile: {} is given to step_bench here, by --out and --steps: leave it out", option);
+  }
+}
+
+void check(const ProfileOptions& options, const ProfiledJob& job) {
+  if (!is_nsys(options) && !is_ncu(options) && !is_own(options)) {
+    fail(ErrorKind::kUsage,
+         "profile: '{}' is no profiler: use nsys, ncu, timeline or contention, or summary or "
+         "picture with a trace",
+         options.tool);
+  }
+  if (is_contention(options) && std::ranges::count(options.given, "--steps") > 0) {
+    fail(ErrorKind::kUsage,
+         "profile contention: --steps is of what captures some steps; it takes "
+         "--contention-pairs=30 of blocks with and without communication");
+  }
+  if (!is_nsys(options) && options.osrt) {
+    fail(ErrorKind::kUsage, "--osrt is an option of nsys and does nothing with {}: leave it out",
+         options.tool);
+  }
+  if (!is_ncu(options) && !options.phases.empty()) {
+    fail(ErrorKind::kUsage, "--phase is an option of ncu; {} records all phases: leave it out",
+         options.tool);
+  }
+  if (is_ncu(options) && job.cell.backend == "host") {
+    fail(ErrorKind::kUsage,
+         "profile ncu: Nsight Compute looks into kernels of GPUs, and the host back end has none: "
+         "use a node with an NVIDIA GPU and --backend=cuda, or tandem profile nsys");
+  }
+}
+
+ProfiledJob job_of(const ProfileOptions& options) {
+  ProfiledJob job;
+  job.cell.strategy = options.strategy;
+  job.cell.launch = launch_of(options);
+  job.cell.devices = options.devices;
+  job.cell.backend = backend_of(options);
+  job.options = options.rest;
+  job.oversubscribe = options.oversubscribe;
+  job.steps = options.steps;
+  job.watcher = watcher_of(options);
+  check(options, job);
+  check_rest(options.rest);
+  job.site = checked_site(options.site);
+  job.step_bench = find_step_bench(options.step_bench);
+  // The path is absolute, since ranks on other nodes may start in another folder.
+  job.out = fs::absolute(options.out.empty() ? new_folder("profile") : fs::path(options.out));
+  return job;
+}
+
+void check_installed(const std::string& tool) {
+  if (is_in_path(tool)) return;
+  fail(ErrorKind::kUsage,
+       "profile {0}: there is no program {0} in PATH: install {1} of NVIDIA's (in the CUDA "
+       "toolkit's bin folder, or a package of its own), or run what --dry-run prints where it is",
+       tool, tool == "nsys" ? "Nsight Systems" : "Nsight Compute");
+}
+
+int run(const std::vector<std::string>& command, const Interrupts& interrupts) {
+  return run_relayed({command, launch_environment()}, interrupts);
+}
+
+// Checks the options before a profiler starts, so that the error is the only output.
+int check_options(const ProfiledJob& job, const Interrupts& interrupts) {
+  std::vector<std::string> command{
+      job.step_bench.string(),         "--strategy=" + job.cell.strategy,
+      "--launch=" + job.cell.launch,   fmt::format("--devices={}", job.cell.devices),
+      "--backend=" + job.cell.backend, "--check"};
+  const std::vector<std::string> watch = watch_words(job);
+  command.insert(command.end(), watch.begin(), watch.end());
+  command.insert(command.end(), job.options.begin(), job.options.end());
+  return run(command, interrupts);
+}
+
+std::vector<fs::path> reports_in(const fs::path& folder, const std::string& ending) {
+  std::vector<fs::path> reports;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ending) reports.push_back(entry.path());
+  }
+  std::sort(reports.begin(), reports.end());
+  return reports;
+}
+
+void say_where(const ProfiledJob& job, const std::vector<fs::path>& reports,
+               const std::string& viewer) {
+  for (const fs::path& report : reports) fmt::print("{}\n", report.string());
+  if (static_cast<int>(reports.size()) < report_count(job)) {
+    fail(ErrorKind::kFailure,
+         "profile: {} of {} reports are in {}: see above for what the profiler said of the others; "
+         "on several nodes --out has to be a folder that all share",
+         reports.size(), report_count(job), job.out.string());
+  }
+  fmt::print("open them with {}\n", viewer);
+}
+
+// The reports in the folder: an earlier run may have had more ranks, and its reports would pass for
+// this run's.
+std::vector<fs::path> results_in(const ProfileOptions& options, const ProfiledJob& job) {
+  if (!is_own(options)) return reports_in(job.out, ending_of(options));
+  const fs::path report = own_report(job);
+  return fs::exists(report) ? std::vector{report} : std::vector<fs::path>{};
+}
+
+void make_folder(const ProfileOptions& options, const ProfiledJob& job) {
+  const std::string folder = job.out.string();
+  std::error_code error;
+  fs::create_directories(job.out, error);
+  if (error) {
+    fail(ErrorKind::kUsage, "--out: making {}: {}; choose another folder", folder, error.message());
+  }
+  const std::vector<fs::path> earlier = results_in(options, job);
+  if (earlier.empty()) return;
+  fail(ErrorKind::kUsage, "--out: {} holds {} of an earlier run: choose another folder", folder,
+       earlier.front().filename().string());
+}
+
+int run_nsys(const ProfileOptions& options, const ProfiledJob& job, const Interrupts& interrupts) {
+  const int status = run(nsys_command(job, options.osrt), interrupts);
+  if (status != 0) return status;
+  const std::vector<fs::path> reports = reports_in(job.out, ending_of(options));
+  for (const fs::path& report : reports) {
+    if (run(nsys_stats_command(job, report), interrupts) == 0) continue;
+    fmt::print(stderr, "profile nsys: no tables of {}: see above; the report itself is whole\n",
+               report.string());
+  }
+  say_where(job, reports, "nsys-ui, all ranks of a run at once; tables are beside them as .csv");
+  return 0;
+}
+
+int run_ncu(const ProfileOptions& options, const ProfiledJob& job, const Interrupts& interrupts) {
+  const int status = run(ncu_command(job, options.phases), interrupts);
+  if (status == 0) say_where(job, reports_in(job.out, ending_of(options)), "ncu-ui");
+  return status;
+}
+
+// step_bench itself has printed what --contention found.
+int run_own(const ProfiledJob& job, const Interrupts& interrupts) {
+  const int status = run(own_command(job), interrupts);
+  if (status != 0 || job.watcher == Watcher::kContention) return status;
+  fmt::print("\n");
+  print_summary(own_report(job));
+  fmt::print(
+      "\n{}\nopen it with https://ui.perfetto.dev, which keeps it in the browser, or "
+      "chrome://tracing\n",
+      own_report(job).string());
+  return 0;
+}
+
+int run_tool(const ProfileOptions& options, const ProfiledJob& job, const Interrupts& interrupts) {
+  if (is_own(options)) return run_own(job, interrupts);
+  return is_nsys(options) ? run_nsys(options, job, interrupts) : run_ncu(options, job, interrupts);
+}
+
+std::vector<std::string> command_of(const ProfileOptions& options, const ProfiledJob& job) {
+  if (is_own(options)) return own_command(job);
+  return is_nsys(options) ? nsys_command(job, options.osrt) : ncu_command(job, options.phases);
+}
+
+}  // namespace
+
+int run_profile(const ProfileOptions& options) {
+  if (options.tool == "summary" || options.tool == "picture") {
+    if (!options.given.empty()) {
+      fail(ErrorKind::kUsage,
+           "profile {}: {} is of no use with a trace that there is: leave it out", options.tool,
+           options.given.front());
+    }
+    return options.tool == "summary" ? run_trace_summary(options.rest)
+                                     : run_trace_picture(options.rest);
+  }
+  const ProfiledJob job = job_of(options);
+  if (options.dry_run) {
+    fmt::print("{}\n", as_typed(command_of(options, job)));
+    return 0;
+  }
+  if (!is_own(options)) check_installed(options.tool);
+  const Interrupts interrupts;
+  if (const int status = check_options(job, interrupts); status != 0) return status;
+  make_folder(options, job);
+  const int status = run_tool(options, job, interrupts);
+  std::error_code not_empty;
+  if (status != 0) fs::remove(job.out, not_empty);
+  return status;
+}
+
+}  // namespace tandem::cli

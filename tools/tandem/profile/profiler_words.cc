@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/profile/profiler_words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "tools/tandem/process/command_output.h"
+
+namespace tandem::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool is_processes(const ProfiledJob& job) { return job.cell.launch == "processes"; }
+bool is_on_gpus(const ProfiledJob& job) { return job.cell.backend == "cuda"; }
+
+void append(Words& words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+// Both tools replace %q{NAME} by the variable's value in each process.
+std::string report_name(const ProfiledJob& job) {
+  if (!is_processes(job)) return (job.out / "process").string();
+  const bool is_srun = job.site.launcher == LaunchSite::Launcher::kSrun;
+  const char* const rank = is_srun ? "SLURM_PROCID" : "OMPI_COMM_WORLD_RANK";
+  return fmt::format("{}%q{{{}}}", (job.out / "rank").string(), rank);
+}
+
+bool has_option(const ProfiledJob& job, std::string_view name) {
+  return std::any_of(job.options.begin(), job.options.end(), [name](const std::string& option) {
+    return option == name || option.starts_with(std::string(name) + "=");
+  });
+}
+
+// Whether the option stands in one word or in two.
+bool replays_graphs(const ProfiledJob& job) {
+  const std::string words = fmt::format(" {} ", fmt::join(job.options, " "));
+  return words.find(" --cuda-graph=on ") != std::string::npos ||
+         words.find(" --cuda-graph on ") != std::string::npos;
+}
+
+// A profiler needs no longer run than the capture, since samples under a profiler are not used.
+Words step_bench_words(const ProfiledJob& job) {
+  Words words{job.step_bench.string(), "--strategy=" + job.cell.strategy,
+              "--launch=" + job.cell.launch, fmt::format("--devices={}", job.cell.devices),
+              "--backend=" + job.cell.backend};
+  append(words, watch_words(job));
+  if (job.watcher != Watcher::kTrace && !has_option(job, "--min-time"))
+    words.emplace_back("--min-time=1ms");
+  if (job.oversubscribe) words.emplace_back("--oversubscribe");
+  append(words, job.options);
+  return words;
+}
+
+// The ranges are named as common/trace/nvtx_observer.h makes them: where several threads enqueue a
+// GPU's step, the ranges are not nested, and ncu marks nested ranges by a slash.
+std::string filter_of(const ProfiledJob& job, const std::string& range) {
+  return "tandem@" + range + (is_processes(job) ? "/" : "");
+}
+
+}  // namespace
+
+Words nsys_command(const ProfiledJob& job, bool osrt) {
+  Words traces{"nvtx"};
+  if (is_on_gpus(job)) traces.insert(traces.begin(), "cuda");
+  if (is_processes(job)) traces.emplace_back("mpi");
+  if (osrt) traces.emplace_back("osrt");
+  Words words = launcher_words(job.site, job.cell, job.oversubscribe);
+  append(words, {"nsys", "profile", fmt::format("--trace={}", fmt::join(traces, ","))});
+  if (is_processes(job)) words.emplace_back("--mpi-impl=openmpi");
+  append(words, {"--sample=none", "--cpuctxsw=none"});
+  if (is_on_gpus(job)) {
+    words.emplace_back("--capture-range=cudaProfilerApi");
+  } else {
+    append(words, {"--capture-range=nvtx", "--nvtx-capture=capture@tandem"});
+  }
+  words.emplace_back("--capture-range-end=stop");
+  if (replays_graphs(job)) words.emplace_back("--cuda-graph-trace=node");
+  append(words, {"--force-overwrite=true", "--output=" + report_name(job)});
+  append(words, step_bench_words(job));
+  return words;
+}
+
+Words ncu_command(const ProfiledJob& job, const std::vector<std::string>& phases) {
+  Words words = launcher_words(job.site, job.cell, job.oversubscribe);
+  append(words, {"ncu", "--target-processes", "all", "--profile-from-start", "off", "--nvtx"});
+  for (const std::string& phase : phases.empty() ? Words{"step"} : phases) {
+    append(words, {"--nvtx-include", filter_of(job, phase)});
+  }
+  append(words, {"--kernel-name", "regex:^(?!nccl)", "--clock-control", "none", "--force-overwrite",
+                 "--export", report_name(job)});
+  append(words, step_bench_words(job));
+  // A rank whose kernels are replayed keeps the other ranks waiting.
+  if (!has_option(job, "--comm-timeout")) words.emplace_back("--comm-timeout=600s");
+  return words;
+}
+
+Words nsys_stats_command(const ProfiledJob& job, const std::filesystem::path& report) {
+  Words tables{"nvtx_sum"};
+  if (is_on_gpus(job)) append(tables, {"nvtx_gpu_proj_sum", "cuda_gpu_kern_sum", "cuda_api_sum"});
+  if (is_processes(job)) tables.emplace_back("mpi_event_sum");
+  std::filesystem::path name = report;
+  name.replace_extension();
+  return {"nsys",
+          "stats",
+          fmt::format("--report={}", fmt::join(tables, ",")),
+          "--format=csv",
+          "--force-export=true",
+          "--force-overwrite=true",
+          "--output=" + name.string(),
+          report.string()};
+}
+
+Words own_command(const ProfiledJob& job) {
+  Words words = launcher_words(job.site, job.cell, job.oversubscribe);
+  append(words, step_bench_words(job));
+  return words;
+}
+
+std::filesystem::path own_report(const ProfiledJob& job) {
+  return job.out / (job.watcher == Watcher::kTrace ? "trace.json" : "contention.json");
+}
+
+Words watch_words(const ProfiledJob& job) {
+  switch (job.watcher) {
+    case Watcher::kProfiler:
+      return {fmt::format("--profile-steps={}", job.steps)};
+    case Watcher::kTrace:
+      return {"--trace=" + own_report(job).string(), fmt::format("--trace-steps={}", job.steps)};
+    case Watcher::kContention:
+      return {"--contention=" + own_report(job).string()};
+  }
+  return {};
+}
+
+int report_count(const ProfiledJob& job) { return is_processes(job) ? job.cell.devices : 1; }
+
+std::string as_typed(const Words& command) {
+  constexpr std::string_view kPlain = "_@%+=:,./-";
+  std::string line;
+  for (const std::string& word : command) {
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [&](unsigned char c) {
+      return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    if (!line.empty()) line += ' ';
+    line += plain ? word : quoted_for_shell(word);
+  }
+  return line;
+}
+
+}  // namespace tandem::cli

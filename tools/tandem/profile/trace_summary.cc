@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/profile/trace_summary.h"
+
+#include <fmt/format.h>
+
+#include "common/base/error.h"
+#include "common/base/input_file.h"
+#include "common/timeline/step_view.h"
+#include "common/timeline/summary.h"
+#include "common/timeline/trace_json.h"
+
+namespace tandem::cli {
+
+timeline::Trace read_trace(const std::filesystem::path& file) {
+  const std::string text = read_whole({.path = file, .begins = "reading trace ", .most = gib(4)});
+  timeline::Trace trace = timeline::parse_trace(text, file.string());
+  if (timeline::steps_of(trace).empty()) {
+    fail(ErrorKind::kUsage,
+         "{}: no step of it has ended, so that there is nothing to say: record it "
+         "again",
+         file.string());
+  }
+  return trace;
+}
+
+void print_summary(const std::filesystem::path& file) {
+  const timeline::Trace trace = read_trace(file);
+  fmt::print("{}", timeline::to_text(trace, timeline::summary_of(trace)));
+}
+
+int run_trace_summary(const std::vector<std::string>& words) {
+  std::vector<std::string> files = words;
+  const bool as_json = std::erase(files, "--json") > 0;
+  if (files.size() != 1 || files.front().starts_with("-")) {
+    fail(ErrorKind::kUsage,
+         "profile summary: name one trace, such as out/profile-1/trace.json, and no option but "
+         "--json");
+  }
+  if (!as_json) {
+    print_summary(files.front());
+    return 0;
+  }
+  fmt::print("{}", timeline::to_json(timeline::summary_of(read_trace(files.front()))));
+  return 0;
+}
+
+}  // namespace tandem::cli

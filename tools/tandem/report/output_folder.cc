@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/report/output_folder.h"
+
+#include <future>
+#include <string>
+#include <system_error>
+
+#include "common/base/error.h"
+#include "common/results/document.h"
+#include "common/results/files.h"
+#include "reports/comparisons_csv.h"
+#include "reports/csv.h"
+#include "reports/html.h"
+#include "reports/markdown.h"
+#include "reports/samples_csv.h"
+#include "reports/side_markdown.h"
+
+namespace tandem::cli {
+namespace {
+
+// Never throws: a path that cannot be looked at cannot be made either, and making the folder
+// reports the error.
+bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+std::filesystem::path absolute_folder(const std::filesystem::path& path) {
+  if (path.empty()) fail(ErrorKind::kUsage, "--out is empty; name a folder");
+  return std::filesystem::absolute(path);
+}
+
+}  // namespace
+
+std::filesystem::path new_folder(std::string_view name) {
+  for (int number = 1;; ++number) {
+    const std::filesystem::path folder =
+        std::filesystem::path("out") / fmt::format("{}-{}", name, number);
+    if (!is_there(folder)) return folder;  // the writer reports an unreadable path
+  }
+}
+
+OutputFolder::Names::Names(const std::filesystem::path& folder)
+    : folder_(absolute_folder(folder)) {}
+
+void OutputFolder::Names::check_apart(std::string_view option,
+                                      const std::vector<std::filesystem::path>& inputs,
+                                      ResultsFile results) const {
+  for (const char* name : {"report.html", "report.md", "cells.csv", "comparisons.csv",
+                           "samples.csv", "explain.md", "unfinished"}) {
+    results::check_is_no_input(folder_ / name, option, inputs);
+  }
+  if (results == ResultsFile::kWritten) {
+    results::check_is_no_input(this->results(), option, inputs);
+  }
+}
+
+void OutputFolder::Names::check_holds_no_other() const {
+  if (is_there(journal()) || !is_there(results())) return;
+  fail(ErrorKind::kUsage,
+       "--out: {} holds the results.json of another run, which would be overwritten: choose "
+       "another folder",
+       folder_.string());
+}
+
+OutputFolder::OutputFolder(const std::filesystem::path& path)
+    : names_(path),
+      path_(names_.folder()),
+      is_new_(!is_there(path_)),
+      had_logs_(is_there(path_ / "logs")),
+      had_journal_(is_there(journal())) {
+  std::error_code error;
+  std::filesystem::create_directories(path_, error);
+  if (error) {
+    fail(ErrorKind::kUsage, "making the output folder {}: {}; choose another --out", path_.string(),
+         error.message());
+  }
+  try {
+    results::check_folder_takes_files(path_);
+  } catch (const Error&) {
+    if (is_new_) std::filesystem::remove(path_, error);
+    throw;
+  }
+}
+
+std::filesystem::path OutputFolder::logs() const {
+  results::make_folder(path_ / "logs");
+  return path_ / "logs";
+}
+
+bool OutputFolder::is_unfinished() const { return is_there(mark()); }
+
+void OutputFolder::mark_unfinished() const {
+  results::replace_file(mark(), "launches are missing; the same command goes on\n");
+}
+
+void OutputFolder::mark_finished() const { std::filesystem::remove(mark()); }
+
+void OutputFolder::withdraw() const {
+  if (had_journal_) return;
+  std::error_code ignored;
+  std::filesystem::remove(journal(), ignored);
+  std::filesystem::remove(mark(), ignored);
+  if (!had_logs_) std::filesystem::remove_all(path_ / "logs", ignored);
+  if (is_new_) std::filesystem::remove(path_, ignored);  // fails where the folder is not empty
+}
+
+void OutputFolder::write(const reports::Report& report, ResultsFile results) const {
+  // results.json is the largest file, so its writer runs beside the others where the system has
+  // threads.
+  std::future<void> document = std::async([&] {
+    if (results == ResultsFile::kWritten) {
+      results::write_document(names_.results(), report.document);
+    }
+  });
+  std::future<void> samples = std::async([&] {
+    results::replace_file(path_ / "samples.csv", [&](const results::TextSink& sink) {
+      reports::write_samples_csv(sink, report.summary);
+    });
+  });
+  results::replace_file(path_ / "cells.csv",
+                        reports::to_csv(report.summary, report.document.sweep.dropped));
+  results::replace_file(path_ / "comparisons.csv", reports::to_comparisons_csv(report.summary));
+  results::replace_file(path_ / "report.md", reports::to_markdown(report));
+  results::replace_file(page(), reports::to_html(report));
+  document.get();
+  samples.get();
+}
+
+void OutputFolder::write(const reports::SideBySide& side) const {
+  results::replace_file(path_ / "report.md", reports::to_markdown(side));
+  results::replace_file(page(), reports::to_html(side));
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/report/report_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/results/document.h"
+#include "common/results/files.h"
+#include "reports/report.h"
+#include "reports/side_by_side.h"
+#include "reports/side_markdown.h"
+#include "reports/subject.h"
+#include "reports/terminal.h"
+#include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/report/same_launches.h"
+#include "tools/tandem/report/source_document.h"
+
+namespace tandem::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using results::Document;
+
+// Throws a usage error where the machines differ: one verdict over two machines would fit neither.
+void check_same_machine(const Document& first, const Document& next, const std::string& source) {
+  const results::MachineFacts a = reports::machine_of(first);
+  const results::MachineFacts b = reports::machine_of(next);
+  if (a.cores == 0 || b.cores == 0) return;  // no launch measured there
+  if (a.cpu_model == b.cpu_model && a.cores == b.cores) return;
+  fail(ErrorKind::kUsage,
+       "merging {}: it was measured on {} cores of {}, the first source on {} of {}; report them "
+       "apart",
+       source, b.cores, b.cpu_model, a.cores, a.cpu_model);
+}
+
+// The files that the report reads, also the figures of other programs.
+std::vector<fs::path> inputs_of(const ReportOptions& options) {
+  std::vector<fs::path> inputs(options.figures.begin(), options.figures.end());
+  for (const std::string& source : options.sources) inputs.push_back(file_in(source));
+  return inputs;
+}
+
+bool is_source(const fs::path& file, const ReportOptions& options) {
+  return std::any_of(
+      options.sources.begin(), options.sources.end(),
+      [&](const std::string& source) { return results::is_same_file(file, file_in(source)); });
+}
+
+// Throws a usage error where the report of several sources would overwrite a source's own report.
+void check_overwrites_none(const fs::path& out, const std::vector<std::string>& sources) {
+  if (sources.size() < 2) return;
+  for (const std::string& source : sources) {
+    const fs::path folder = fs::absolute(file_in(source)).parent_path();
+    std::error_code absent;  // set where --out does not exist yet
+    if (!fs::equivalent(folder, out, absent)) continue;
+    fail(ErrorKind::kUsage,
+         "the report of all would overwrite that of {}; choose another folder with --out", source);
+  }
+}
+
+// Throws a usage error where --out holds another run, of which results.json may be the only file
+// left.
+void check_keeps_others(const fs::path& out, const ReportOptions& options,
+                        const Document* document) {
+  const OutputFolder::Names names(out);
+  std::error_code unknown;
+  if (is_source(names.journal(), options) || is_source(names.results(), options)) return;
+  const bool has_journal = fs::exists(names.journal(), unknown);
+  if (!has_journal && !fs::exists(names.results(), unknown)) return;
+  if (!has_journal && document != nullptr) {
+    if (holds_all(*document, load_document(names.results()))) return;
+  }
+  fail(ErrorKind::kUsage,
+       "--out: {} holds another run, whose report would be overwritten: choose another folder",
+       out.string());
+}
+
+// Merges the origins of two documents: all commands, and the busiest machine, since a load in any
+// part took time from the measured launches.
+void merge_origins(results::SweepInfo& into, const results::SweepInfo& next) {
+  const auto commands_of = [](const results::SweepInfo& sweep) {
+    return sweep.commands.empty() ? std::vector<std::vector<std::string>>(1) : sweep.commands;
+  };
+  into.commands = commands_of(into);
+  for (auto& command : commands_of(next)) into.commands.push_back(std::move(command));
+  if (into.context.load_avg < next.context.load_avg) {
+    into.context.load_avg = next.context.load_avg;
+  }
+}
+
+// Launches of a cell get new numbers, so that no launch hides another.
+void merge(Document& into, Document next) {
+  std::map<std::string, int> taken;
+  for (const auto& record : into.launches) {
+    int& count = taken[record.cell.name()];
+    count = std::max(count, record.launch_index + 1);
+  }
+  for (results::LaunchRecord& record : next.launches) {
+    const auto found = taken.find(record.cell.name());
+    if (found != taken.end()) record.launch_index += found->second;
+    into.launches.push_back(std::move(record));
+  }
+  merge_origins(into.sweep, next.sweep);
+  into.others.insert(into.others.end(), next.others.begin(), next.others.end());
+}
+
+std::vector<Document> load_each(const std::vector<std::string>& sources) {
+  std::vector<Document> documents;
+  for (const std::string& source : sources) documents.push_back(load_document(source));
+  check_distinct(sources, documents);
+  return documents;
+}
+
+Document load_merged(const std::vector<std::string>& sources) {
+  std::vector<Document> documents = load_each(sources);
+  for (std::size_t i = 1; i < documents.size(); ++i) {
+    check_same_machine(documents.front(), documents[i], sources[i]);
+    merge(documents.front(), std::move(documents[i]));
+  }
+  return std::move(documents.front());
+}
+
+// Figures that a document already holds from an earlier report are not listed twice.
+void add_figures(Document& document, const std::vector<std::string>& files) {
+  std::vector<results::OtherEntry>& others = document.others;
+  for (const std::string& file : files) {
+    const auto entries = as_input([&] { return results::read_benchmarks(file); });
+    for (const results::OtherEntry& entry : entries) {
+      if (std::find(others.begin(), others.end(), entry) == others.end()) others.push_back(entry);
+    }
+  }
+}
+
+void check_common_cells(const reports::SideBySide& side) {
+  for (std::size_t i = 0; i < side.changes.size(); ++i) {
+    if (!side.changes[i].cells.empty()) continue;
+    fail(ErrorKind::kUsage,
+         "reporting {} beside {}: no cell was measured in both; give runs of one sweep, or parts "
+         "of one run with --merge",
+         side.names[i + 1], side.names.front());
+  }
+}
+
+void check_rule_is_used(const RuleOptions& rule) {
+  if (!rule.is_given) return;
+  fail(
+      ErrorKind::kUsage,
+      "--threshold and --between-runs are of several sources side by side, and do nothing with one "
+      "document: leave them out, or give a second source");
+}
+
+int write_side_by_side(const ReportOptions& options, const reports::ChangeRule& rule) {
+  if (!options.figures.empty()) {
+    fail(ErrorKind::kUsage,
+         "--figures belong to one document: report it by itself, or several as one with --merge");
+  }
+  const fs::path out = options.out.empty() ? new_folder("report") : fs::path(options.out);
+  check_overwrites_none(out, options.sources);
+  check_keeps_others(out, options, nullptr);
+  OutputFolder::Names(out).check_apart("--out", inputs_of(options));
+  std::vector<Document> documents = load_each(options.sources);
+  std::vector<reports::NamedDocument> named;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    named.push_back({.name = options.sources[i], .document = std::move(documents[i])});
+  }
+  const reports::SideBySide side = reports::side_by_side(std::move(named), rule);
+  check_common_cells(side);
+  const OutputFolder folder(out);
+  folder.write(side);
+  fmt::print("{}\n{}\n", reports::to_terminal(side), folder.page().string());
+  return 0;
+}
+
+}  // namespace
+
+int write_report(const ReportOptions& options) {
+  const reports::ChangeRule rule = rule_of(options.rule);
+  if (options.sources.size() > 1 && !options.merge) return write_side_by_side(options, rule);
+  check_rule_is_used(options.rule);
+  const fs::path beside = file_in(options.sources.front()).parent_path();
+  const fs::path out = !options.out.empty() ? fs::path(options.out)
+                       : beside.empty()     ? fs::path(".")
+                                            : beside;
+  check_overwrites_none(out, options.sources);
+  const OutputFolder::Names names(out);
+  const ResultsFile results =
+      is_source(names.results(), options) ? ResultsFile::kKept : ResultsFile::kWritten;
+  names.check_apart("--out", inputs_of(options), results);
+  Document document = load_merged(options.sources);
+  check_keeps_others(out, options, &document);
+  add_figures(document, options.figures);
+  const OutputFolder folder(out);
+  const reports::Report report = reports::make_report(std::move(document));
+  folder.write(report, results);
+  fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
+  return 0;
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "common/results/launch_record.h"
+#include "tools/tandem/run/launch_times.h"
+
+namespace tandem::cli {
+
+// The numbers of cells that only tell something together: dp and ddp at one point, or their bounds.
+using CellGroup = std::vector<std::size_t>;
+
+// All cells in the order in which a budget takes them, the most informative group first: plain dp
+// and ddp at each workload's most devices; then their bounds there, single and independent; the
+// other corners; variants with options; then fewer devices, in the same order. Workloads come in an
+// order that covers their whole range early: the first, the last, then the middle of each gap.
+[[nodiscard]] std::vector<CellGroup> by_information(const std::vector<results::Cell>& cells);
+
+// The first groups whose launches fit into `time`; no group after one that does not fit is taken.
+// `launches` counts the missing launches of each cell; groups without missing launches are left
+// out.
+[[nodiscard]] std::vector<CellGroup> within(Seconds time, const std::vector<CellGroup>& groups,
+                                            const std::vector<int>& launches,
+                                            const LaunchTimes& times);
+
+}  // namespace tandem::cli

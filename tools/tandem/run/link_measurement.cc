@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/run/link_measurement.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "common/base/error.h"
+#include "common/results/files.h"
+#include "tools/tandem/launch/launch_command.h"
+#include "tools/tandem/process/child_process.h"
+#include "tools/tandem/process/child_reason.h"
+#include "tools/tandem/run/measuring.h"
+
+namespace tandem::cli {
+namespace {
+
+using results::LinkMatrix;
+
+// The number of pairs grows with the square: the 64 pairs of eight devices take seconds.
+constexpr int kMostDevices = 8;
+constexpr int kSamples = 11;
+constexpr std::chrono::seconds kDeadline{60};
+
+// Copies on GPUs are larger, since the cost of a call would otherwise reduce the bandwidth.
+std::int64_t copy_bytes(const std::string& backend) {
+  return std::int64_t{is_on_host(backend) ? 16 : 64} << 20;
+}
+
+results::Link& link_of(std::vector<results::Link>& links, const CopySpeed& copy) {
+  const auto found = std::find_if(links.begin(), links.end(), [&](const results::Link& link) {
+    return link.from == copy.from && link.to == copy.to;
+  });
+  if (found != links.end()) return *found;
+  return links.emplace_back(results::Link{.from = copy.from, .to = copy.to});
+}
+
+// Figures that cannot be read must not end a sweep.
+void read_links(const std::filesystem::path& out, LinkMatrix& matrix) {
+  try {
+    add_links(parse_copies(results::read_file(out)), matrix);
+  } catch (const Error& error) {
+    matrix.reason = error.what();
+  }
+  std::error_code ignored;
+  std::filesystem::remove(out, ignored);
+}
+
+}  // namespace
+
+void add_links(const std::vector<CopySpeed>& copies, LinkMatrix& matrix) {
+  for (const CopySpeed& copy : copies) {
+    if (copy.bytes == matrix.copy_bytes) {
+      link_of(matrix.links, copy).gigabytes_per_second = copy.gigabytes_per_second;
+    } else if (copy.bytes == matrix.latency_bytes) {
+      link_of(matrix.links, copy).latency_us = copy.median_us;
+    }
+  }
+  if (matrix.links.empty()) matrix.reason = "copy_bench measured no copy";
+}
+
+std::vector<std::string> link_command(const LinkRequest& request,
+                                      const std::filesystem::path& out) {
+  results::Cell cell;
+  cell.launch = "threads";
+  cell.devices = std::min(request.devices, kMostDevices);
+  std::vector<std::string> command = launcher_words(request.site, cell, request.oversubscribe);
+  command.push_back(request.copy_bench.string());
+  const std::vector<std::string> words = copy_words({.backend = request.backend,
+                                                     .devices = cell.devices,
+                                                     .bytes = copy_bytes(request.backend),
+                                                     .samples = kSamples,
+                                                     .out = out});
+  command.insert(command.end(), words.begin(), words.end());
+  if (request.oversubscribe) command.emplace_back("--oversubscribe");
+  return command;
+}
+
+std::optional<LinkMatrix> measure_links(const LinkRequest& request, const Interrupts& interrupts) {
+  const std::filesystem::path out = request.logs / "links.json";
+  const ChildResult result = run_child({.arguments = link_command(request, out),
+                                        .environment = launch_environment(),
+                                        .log = request.logs / "links.log",
+                                        .timeout = kDeadline},
+                                       interrupts);
+  if (result.end == ChildResult::End::kInterrupted) return std::nullopt;
+  LinkMatrix matrix{.devices = std::min(request.devices, kMostDevices),
+                    .of_devices = request.devices,
+                    .copy_bytes = copy_bytes(request.backend),
+                    .latency_bytes = kLatencyBytes,
+                    .samples = kSamples,
+                    .oversubscribed = request.oversubscribe};
+  if (result.end != ChildResult::End::kExited || result.code != 0) {
+    matrix.reason = reason_of(result, "copy_bench", kDeadline);
+  } else {
+    read_links(out, matrix);
+  }
+  return matrix;
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/run/measuring.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+#include <string_view>
+
+#include "common/base/error.h"
+#include "common/base/pinned_file.h"
+#include "common/base/units.h"
+#include "common/results/journal.h"
+#include "common/results/machine_facts.h"
+#include "tools/tandem/process/nvidia_device.h"
+#include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/run/budget.h"
+
+namespace tandem::cli {
+
+void check_not_a_rank(const char* command) {
+  const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+  if (tasks != nullptr && std::atoi(tasks) > 1) {
+    fail(ErrorKind::kUsage,
+         "tandem {} was started by srun as {} tasks; start it alone within the allocation, with "
+         "--launcher=srun it calls srun for each launch",
+         command, tasks);
+  }
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return;
+  fail(ErrorKind::kUsage,
+       "tandem {} was started by mpirun; start it alone, it calls mpirun for the launches that "
+       "need it",
+       command);
+}
+
+std::string checked_backend(const std::string& backend) {
+  if (backend == "auto" || backend == "host" || backend == "cuda") return backend;
+  fail(ErrorKind::kUsage, "--backend: '{}' is unknown; known are auto, host, cuda", backend);
+}
+
+bool is_on_host(const std::string& backend) {
+  return backend == "host" || (backend == "auto" && !has_nvidia_device());
+}
+
+int core_limit(const std::string& backend, bool oversubscribe) {
+  if (!is_on_host(backend) || oversubscribe) return 0;
+  return results::gather_machine_facts().cores;
+}
+
+int all_devices(int asked, const std::string& backend, const LaunchSite& site) {
+  if (asked > 0) return asked;
+  if (site.is_elsewhere()) return std::accumulate(site.slots.begin(), site.slots.end(), 0);
+  return is_on_host(backend) ? results::gather_machine_facts().cores : nvidia_devices();
+}
+
+std::chrono::seconds checked_launch_timeout(const std::string& text) {
+  const Seconds timeout = parse_long_duration(text, "--launch-timeout");
+  if (timeout < Seconds{1}) {
+    fail(ErrorKind::kUsage, "--launch-timeout: '{}' is under 1s, in which no launch ends", text);
+  }
+  return std::chrono::ceil<std::chrono::seconds>(timeout);
+}
+
+std::string checked_comm_timeout(const std::string& text) {
+  if (text.empty()) return text;
+  if (parse_duration(text, "--comm-timeout") < std::chrono::milliseconds(1)) {
+    fail(ErrorKind::kUsage, "--comm-timeout={}: no rank is that punctual: use 1ms or more", text);
+  }
+  return text;
+}
+
+results::Context measuring_context(const std::string& sweep_name) {
+  const results::MachineFacts machine = results::gather_machine_facts();
+  results::Context context = results::gather_context((program_folder() / "tandem").string());
+  context.custom = {{"tandem_version", TANDEM_VERSION},
+                    {"tandem_sweep", sweep_name},
+                    {"tandem_cpu_model", machine.cpu_model},
+                    {"tandem_cores", std::to_string(machine.cores)},
+                    {"tandem_cpu_time", "repeats real_time: it was not measured apart"}};
+  return context;
+}
+
+void check_same_machine(const results::SweepInfo& found, const results::Context& here,
+                        const std::filesystem::path& journal) {
+  for (const char* fact : {"tandem_cpu_model", "tandem_cores", "tandem_version"}) {
+    const auto then = found.context.custom.find(fact);
+    const auto now = here.custom.find(fact);
+    if (then != found.context.custom.end() && then->second == now->second) continue;
+    fail(ErrorKind::kUsage, "resuming {}: its {} is '{}', here it is '{}'; choose another --out",
+         journal.string(), std::string_view(fact).substr(7),
+         then == found.context.custom.end() ? "" : then->second, now->second);
+  }
+}
+
+namespace {
+
+// The text "launches: 3 there, 6 here" for each key that differs between the definitions; "" where
+// a definition is no JSON object.
+std::string differences(const std::string& there, const std::string& here) {
+  const auto a = nlohmann::json::parse(there, nullptr, false);
+  const auto b = nlohmann::json::parse(here, nullptr, false);
+  if (!a.is_object() || !b.is_object()) return "";
+  std::set<std::string> keys;
+  for (const auto* side : {&a, &b}) {
+    for (const auto& [key, value] : side->items()) keys.insert(key);
+  }
+  const auto text_of = [](const nlohmann::json& side, const std::string& key) {
+    const auto found = side.find(key);
+    if (found == side.end()) return std::string("none");
+    return found->is_structured() ? std::string("others") : found->dump();
+  };
+  std::string text;
+  for (const std::string& key : keys) {
+    if (a.value(key, nlohmann::json()) == b.value(key, nlohmann::json())) continue;
+    text += fmt::format("; {}: {} there, {} here", key, text_of(a, key), text_of(b, key));
+  }
+  return text;
+}
+
+}  // namespace
+
+void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo& asked,
+                      const std::filesystem::path& journal) {
+  if (found.definition != asked.definition) {
+    fail(ErrorKind::kUsage,
+         "resuming {}: it belongs to another sweep or other options ('{}'{}); repeat those or "
+         "choose "
+         "another --out, which tandem report --merge takes together with this one",
+         journal.string(), found.name, differences(found.definition, asked.definition));
+  }
+  check_same_machine(found, asked.context, journal);
+}
+
+bool any_with(results::Status status, const std::vector<results::LaunchRecord>& launches) {
+  return std::any_of(launches.begin(), launches.end(),
+                     [&](const auto& record) { return record.status == status; });
+}
+
+SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder) {
+  try {
+    return runner.run();
+  } catch (const Error& error) {
+    const auto journal = results::read_journal(folder.journal());
+    const bool measured = journal && any_with(results::Status::kOk, journal->launches);
+    if (error.kind() == ErrorKind::kUsage && !measured) folder.withdraw();
+    throw;
+  }
+}
+
+std::vector<std::filesystem::path> files_of(const ModelFiles& models) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& [name, pinned] : models) {
+    if (const auto file = pinned_file(pinned)) files.emplace_back(file->path);
+  }
+  return files;
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/results/launch_record.h"
+#include "common/results/sweep_info.h"
+#include "tools/tandem/launch/launch_site.h"
+#include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/run/sweep_runner.h"
+
+// The functions that the measuring commands share, around a SweepRunner.
+namespace tandem::cli {
+
+inline constexpr int kInterruptedExit = 130;
+
+// Throws a usage error where this process is a rank of mpirun: an mpirun started inside a rank of
+// another mpirun does not find its way. `command` is "run" or "explain".
+void check_not_a_rank(const char* command);
+
+// Throws a usage error unless the back end is auto, host or cuda.
+[[nodiscard]] std::string checked_backend(const std::string& backend);
+
+// The most devices that a cell may have; 0 where cores are no limit. Host devices are cores.
+// step_bench resolves `auto`; where the system has an NVIDIA device, `auto` is not the host.
+[[nodiscard]] int core_limit(const std::string& backend, bool oversubscribe);
+
+// Whether devices are cores: the back end is host, or auto where there is no NVIDIA device.
+[[nodiscard]] bool is_on_host(const std::string& backend);
+
+// The count that "all" devices of a sweep mean: `asked` where it is above 0; the slots of a site
+// elsewhere; else the cores, or GPUs, of this machine. 0 where the count is not known.
+[[nodiscard]] int all_devices(int asked, const std::string& backend, const LaunchSite& site);
+
+// The value of --launch-timeout. Throws a usage error where no launch could end within the
+// time-out.
+[[nodiscard]] std::chrono::seconds checked_launch_timeout(const std::string& text);
+
+// The value of --comm-timeout, or "" where none is given. Throws a usage error where the text is no
+// duration of a millisecond or more.
+[[nodiscard]] std::string checked_comm_timeout(const std::string& text);
+
+// The state of this machine now, for the first line of a journal.
+[[nodiscard]] results::Context measuring_context(const std::string& sweep_name);
+
+// Throws a usage error that tells both machines, or both versions, apart: one journal would compare
+// their figures as one machine's.
+void check_same_machine(const results::SweepInfo& found, const results::Context& here,
+                        const std::filesystem::path& journal);
+
+// Throws a usage error where the machine, the version or the sweep's definition differs.
+void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo& asked,
+                      const std::filesystem::path& journal);
+
+[[nodiscard]] bool any_with(results::Status status,
+                            const std::vector<results::LaunchRecord>& launches);
+
+// Runs the sweep; removes the results of a run that a usage error ended.
+[[nodiscard]] SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder);
+
+// The files of models, without their checksums.
+[[nodiscard]] std::vector<std::filesystem::path> files_of(const ModelFiles& models);
+
+}  // namespace tandem::cli

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/run/run_command.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/results/files.h"
+#include "common/results/journal.h"
+#include "reports/report.h"
+#include "reports/terminal.h"
+#include "tools/tandem/launch/torch_twin.h"
+#include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/report/source_document.h"
+#include "tools/tandem/run/budget.h"
+#include "tools/tandem/run/dry_run.h"
+#include "tools/tandem/run/expected_time.h"
+#include "tools/tandem/run/link_measurement.h"
+#include "tools/tandem/run/measuring.h"
+#include "tools/tandem/run/option_check.h"
+#include "tools/tandem/run/sweep_runner.h"
+#include "tools/tandem/sweep/sweep.h"
+#include "tools/tandem/sweep/sweep_files.h"
+
+namespace tandem::cli {
+namespace {
+
+// The task that the options and the sweep's file describe.
+struct Task {
+  Sweep sweep;
+  LaunchSite site;
+  std::string backend;
+  PlannedCells planned;
+  SweepRunner::Plan plan;
+  std::optional<TorchTwin> torch;
+};
+
+Task task_of(const RunOptions& options) {
+  Task task;
+  const std::string backend = checked_backend(options.backend);
+  task.backend = backend;
+  task.site = checked_site(options.site);
+  task.sweep =
+      load_sweep(options.sweep, sweep_folders(), all_devices(options.devices, backend, task.site));
+  if (options.launches > 0) task.sweep.launches = options.launches;
+  task.planned = plan_cells(task.sweep, backend);
+  drop_for_backend(task.planned, is_on_host(backend));
+  if (!options.torch.empty()) task.torch = find_torch_twin(options.torch, task.site);
+  if (task.torch) add_torch_cells(task.planned, task.torch->name, is_on_host(backend));
+  task.plan = {.cells = task.planned.cells,
+               .launches = task.sweep.launches,
+               .limit = {.site = task.site,
+                         .cores = core_limit(backend, options.oversubscribe),
+                         .oversubscribe = options.oversubscribe},
+               .stop_at = std::nullopt,
+               .expected = {},
+               .model_series = task.sweep.model_series};
+  return task;
+}
+
+results::SweepInfo sweep_info(const Task& task, const RunOptions& options) {
+  const Sweep& sweep = task.sweep;
+  results::SweepInfo info;
+  info.name = sweep.name;
+  info.definition = definition_of(sweep, {.backend = options.backend,
+                                          .oversubscribe = options.oversubscribe,
+                                          .site = text_of(task.site),
+                                          .torch = task.torch ? task.torch->name : ""});
+  info.planned_cells = static_cast<int>(task.plan.cells.size());
+  info.launches_per_cell = sweep.launches;
+  info.dropped = by_reason(task.planned.dropped);
+  info.context = measuring_context(sweep.name);
+  info.commands = {options.command};
+  return info;
+}
+
+// The first names of a list: all names would be too many for a screen, and --dry-run lists all.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 6;
+  const std::size_t shown = std::min(kShown, names.size());
+  const std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
+}
+
+void say_end(SweepEnd end, const RunOptions& options, const std::vector<std::string>& left_out) {
+  switch (end) {
+    case SweepEnd::kComplete:
+      return;
+    case SweepEnd::kBudgetSpent:
+      fmt::print(stderr,
+                 "the budget of {} is spent: no further launch is started; run the same "
+                 "command again to go on. Left out, wholly or in part, {} cell{}: {}\n",
+                 options.budget, left_out.size(), left_out.size() == 1 ? "" : "s",
+                 some_of(left_out));
+      return;
+    case SweepEnd::kInterrupted:
+      fmt::print(stderr,
+                 "interrupted: what is done is kept; run the same command again to go on\n");
+      return;
+  }
+}
+
+// Throws a usage error where every cell would be skipped.
+void check_fits(const SweepRunner::Plan& plan) {
+  const bool fits = std::any_of(plan.cells.begin(), plan.cells.end(),
+                                [&](const auto& cell) { return !why_too_large(plan.limit, cell); });
+  if (fits) return;
+  if (plan.limit.site.is_elsewhere()) {
+    fail(ErrorKind::kUsage, "every cell of the sweep is too large, the first one for {}",
+         *why_too_large(plan.limit, plan.cells.front()));
+  }
+  fail(ErrorKind::kUsage,
+       "every cell of the sweep has more devices than there are cores to run on ({}): nothing to "
+       "measure; --oversubscribe measures all the same",
+       plan.limit.cores);
+}
+
+int finish(const OutputFolder& folder, results::JournalContents journal, SweepEnd end) {
+  const reports::Report report = reports::make_report(
+      {.sweep = std::move(journal.sweep), .launches = std::move(journal.launches)});
+  folder.write(report);
+  if (end == SweepEnd::kComplete) folder.mark_finished();
+  fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
+  if (end == SweepEnd::kInterrupted) return kInterruptedExit;
+  const bool is_void =
+      end == SweepEnd::kComplete && !any_with(results::Status::kOk, report.document.launches);
+  return is_void || any_with(results::Status::kFailed, report.document.launches) ? 1 : 0;
+}
+
+LaunchSettings settings_of(const Task& task, const RunOptions& options) {
+  LaunchSettings settings{.step_bench = find_step_bench(options.step_bench),
+                          .min_time = task.sweep.min_time,
+                          .min_samples = task.sweep.min_samples,
+                          .oversubscribe = options.oversubscribe,
+                          .site = task.site,
+                          .comm_timeout = checked_comm_timeout(options.comm_timeout),
+                          .model_files = task.sweep.model_files};
+  settings.torch = task.torch;
+  return settings;
+}
+
+std::vector<Seconds> expected_by(const Launcher& launcher, const Interrupts& interrupts,
+                                 const Task& task, const RunOptions& options) {
+  const SampleTime samples{.min_time = task.sweep.min_time, .min_samples = task.sweep.min_samples};
+  return expected_times(task.plan.cells, samples, options.backend, launcher, interrupts);
+}
+
+// The most devices of a cell that fits; larger cells are skipped.
+int most_devices(const SweepRunner::Plan& plan) {
+  int most = 1;
+  for (const results::Cell& cell : plan.cells) {
+    results::Cell together = cell;
+    together.launch = "threads";
+    if (!why_too_large(plan.limit, together)) most = std::max(most, cell.devices);
+  }
+  return most;
+}
+
+// Measures the links once per folder; a failed measurement is repeated, since the user may have
+// mended the cause.
+void note_links(results::Journal& journal, int devices, const Task& task,
+                const LaunchSettings& settings, const OutputFolder& folder,
+                const Interrupts& interrupts) {
+  const auto& known = journal.contents().sweep.links;
+  if (known && known->reason.empty()) return;
+  const auto links = measure_links({.copy_bench = settings.step_bench.parent_path() / "copy_bench",
+                                    .logs = folder.logs(),
+                                    .site = task.site,
+                                    .backend = task.backend,
+                                    .devices = devices,
+                                    .oversubscribe = settings.oversubscribe},
+                                   interrupts);
+  if (links) journal.note_links(*links);
+}
+
+int list() {
+  for (const auto& [name, description] : list_sweeps(sweep_folders())) {
+    fmt::print("{}: {}\n", name, description);
+  }
+  return 0;
+}
+
+// Reads the missing launches and their times from a journal of this sweep in --out.
+void take_over(DryRun& run, const Task& task, const RunOptions& options) {
+  if (options.out.empty()) return;
+  const auto journal =
+      as_input([&] { return results::read_journal(OutputFolder::Names(options.out).journal()); });
+  if (!journal) return;
+  check_same_sweep(journal->sweep, sweep_info(task, options), options.out);
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < run.cells.size(); ++i) places[run.cells[i].name()] = i;
+  for (const results::LaunchRecord& record : journal->launches) {
+    const auto place = places.find(record.cell.name());
+    if (place == places.end() || record.status == results::Status::kFailed) continue;
+    int& launches = run.launches[place->second];
+    if (record.status == results::Status::kOk) {
+      run.times.add(place->second, time_of(record));
+      launches = std::max(0, launches - 1);
+    } else {
+      launches = 0;
+    }
+  }
+}
+
+// A temporary folder for the logs of the checks of options.
+class TemporaryFolder {
+ public:
+  TemporaryFolder()
+      : path_(std::filesystem::temp_directory_path() / fmt::format("tandem-check.{}", ::getpid())) {
+    results::make_folder(path_);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// A dry run leaves nothing in --out.
+int dry_run(const RunOptions& options) {
+  const Task task = task_of(options);
+  const Interrupts interrupts;
+  const TemporaryFolder logs;
+  const Launcher launcher(settings_of(task, options), logs.path(),
+                          checked_launch_timeout(options.launch_timeout), interrupts);
+  check_options(task.plan.cells, launcher, interrupts);
+  const std::size_t cells = task.plan.cells.size();
+  DryRun run{.cells = task.plan.cells,
+             .launches = std::vector<int>(cells, task.plan.launches),
+             .times = LaunchTimes(expected_by(launcher, interrupts, task, options)),
+             .dropped = by_reason(task.planned.dropped),
+             .left_out = task.sweep.left_out};
+  for (std::size_t i = 0; i < cells; ++i) {
+    const auto reason = why_too_large(task.plan.limit, run.cells[i]);
+    if (!reason) continue;
+    run.launches[i] = 0;
+    run.left_out.push_back(fmt::format("skipped: {}: {}", run.cells[i].name(), *reason));
+  }
+  if (!task.site.is_elsewhere() && !run.cells.empty()) {
+    const std::string refusal = launcher.refusal_of(run.cells.front(), Check::kBackend);
+    if (!refusal.empty()) run.left_out.push_back("this machine would refuse it: " + refusal);
+  }
+  take_over(run, task, options);
+  fmt::print("{}", options.budget.empty()
+                       ? to_text(run)
+                       : to_text(run, parse_long_duration(options.budget, "--budget")));
+  return 0;
+}
+
+// Throws a usage error where writing the results would overwrite an input.
+void check_out(const Task& task, const RunOptions& options) {
+  const OutputFolder::Names names(options.out);
+  std::vector<std::filesystem::path> inputs = files_of(task.sweep.model_files);
+  inputs.emplace_back(options.sweep);
+  if (!options.site.hostfile.empty()) inputs.emplace_back(options.site.hostfile);
+  names.check_apart("--out", inputs);
+  names.check_holds_no_other();
+}
+
+int measure(const RunOptions& options) {
+  const TimePoint start = Clock::now();
+  Task task = task_of(options);
+  if (!options.budget.empty()) {
+    const Seconds budget = parse_long_duration(options.budget, "--budget");
+    task.plan.stop_at = start + std::chrono::duration_cast<Nanoseconds>(budget);
+  }
+  check_fits(task.plan);
+  const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
+  const LaunchSettings settings = settings_of(task, options);
+  const int devices = most_devices(task.plan);
+  check_out(task, options);
+  const OutputFolder folder(options.out);
+  const results::SweepInfo info = sweep_info(task, options);
+
+  const Interrupts interrupts;
+  results::Journal journal(folder.journal(), info);
+  check_same_sweep(journal.contents().sweep, info, folder.journal());
+  folder.mark_unfinished();
+  const auto find_links = [&] { note_links(journal, devices, task, settings, folder, interrupts); };
+  const bool has_links = !options.no_links;
+  if (has_links && !task.site.is_elsewhere()) find_links();
+  const Launcher launcher(settings, folder.logs(), timeout, interrupts);
+  task.plan.expected = expected_by(launcher, interrupts, task, options);
+  SweepRunner runner(std::move(task.plan), launcher, journal, interrupts);
+  const SweepEnd end = run_or_withdraw(runner, folder);
+  // Links of other machines are measured last, since only a launch tells whether those machines can
+  // be reached.
+  if (has_links && task.site.is_elsewhere() && end == SweepEnd::kComplete) find_links();
+  say_end(end, options, runner.left_out());
+  return finish(folder, journal.take_contents(), end);
+}
+
+}  // namespace
+
+int run_sweep(const RunOptions& options) {
+  if (options.list) return list();
+  check_not_a_rank("run");
+  if (options.sweep.empty()) {
+    fail(ErrorKind::kUsage, "run: which sweep is missing; --list names those there are");
+  }
+  if (options.dry_run) return dry_run(options);
+  if (options.out.empty()) {
+    fail(ErrorKind::kUsage, "run: --out is missing; name a folder for journal and results");
+  }
+  return measure(options);
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/run/sweep_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/stats/summary.h"
+#include "reports/implementation.h"
+#include "reports/modelled.h"
+#include "tools/tandem/run/information.h"
+#include "tools/tandem/run/option_check.h"
+
+namespace tandem::cli {
+namespace {
+
+using reports::implementation_of;
+using reports::precision_of;
+using results::LaunchRecord;
+using results::Status;
+
+bool is_out_of_memory(const LaunchRecord& record) {
+  return record.status == Status::kSkipped &&
+         record.reason.find("out of memory") != std::string::npos;
+}
+
+}  // namespace
+
+SweepRunner::SweepRunner(Plan plan, const Launcher& launcher, results::Journal& journal,
+                         const Interrupts& interrupts)
+    : plan_(std::move(plan)),
+      launcher_(launcher),
+      journal_(journal),
+      interrupts_(interrupts),
+      states_(plan_.cells.size()),
+      times_(plan_.expected) {
+  for (std::size_t i = 0; i < states_.size(); ++i) states_[i].name = plan_.cells[i].name();
+  take_over(journal_.contents().launches);
+}
+
+// Takes over a journal: cells that measured or were skipped stay, failed launches run again, since
+// the user may have mended the cause.
+void SweepRunner::take_over(const std::vector<LaunchRecord>& journaled) {
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t cell = 0; cell < states_.size(); ++cell) places[states_[cell].name] = cell;
+  std::vector<std::size_t> out_of_memory;
+  for (const LaunchRecord& record : journaled) {
+    adopt_speeds(record);
+    const auto place = places.find(record.cell.name());
+    if (place == places.end()) continue;
+    adopt(place->second, record);
+    if (is_out_of_memory(record)) out_of_memory.push_back(place->second);
+  }
+  for (const CellState& state : states_) finished_ += static_cast<int>(state.done.size());
+  for (const std::size_t cell : out_of_memory) skip_what_is_larger(cell);
+}
+
+void SweepRunner::adopt(std::size_t cell, const LaunchRecord& record) {
+  CellState& state = states_[cell];
+  if (record.status == Status::kSkipped) state.settled = true;
+  if (record.status != Status::kOk || !state.done.insert(record.launch_index).second) return;
+  state.medians.push_back(stats::median(record.step_seconds));
+  times_.add(cell, time_of(record));
+}
+
+void SweepRunner::adopt_speeds(const LaunchRecord& record) {
+  if (core_gflops_ == 0) core_gflops_ = record.core_gflops;
+  if (record.peak_gflops > 0) peaks_.try_emplace(record.precision, record.peak_gflops);
+}
+
+// Ranks would wait while one rank measures the peak, so a cell of one process measures the peak
+// where the precision has such a cell.
+Yardsticks SweepRunner::yardsticks_for(const results::Cell& cell) const {
+  if (!implementation_of(cell).empty()) return {};  // torch takes no yardsticks
+  Yardsticks yardsticks{.core_gflops = core_gflops_};
+  const std::string precision = precision_of(cell);
+  const auto known = peaks_.find(precision);
+  if (known != peaks_.end()) {
+    yardsticks.peak_gflops = fmt::format("{}", known->second);
+    return yardsticks;
+  }
+  const bool others_can =
+      std::any_of(plan_.cells.begin(), plan_.cells.end(), [&](const results::Cell& other) {
+        return other.launch == "threads" && precision_of(other) == precision &&
+               implementation_of(other).empty();
+      });
+  if (cell.launch == "threads" || !others_can) yardsticks.peak_gflops = "measured";
+  return yardsticks;
+}
+
+SweepEnd SweepRunner::run() {
+  check_cells();
+  skip_what_does_not_fit();
+  if (finished_ > 0) {
+    progress_.say(fmt::format("resuming: {} launches are in the journal", finished_));
+  }
+  SweepEnd end = SweepEnd::kComplete;
+  if (plan_.stop_at) {
+    end = run_within_budget();
+  } else {
+    (void)run_cells(std::vector<bool>(states_.size(), true));
+  }
+  progress_.end();
+  return interrupts_.requested() ? SweepEnd::kInterrupted : end;
+}
+
+// The times of the first cells tell how many further cells fit.
+SweepEnd SweepRunner::run_within_budget() {
+  const std::vector<CellGroup> groups = by_information(plan_.cells);
+  for (;;) {
+    const std::vector<int> launches = remaining();
+    if (std::all_of(launches.begin(), launches.end(), [](int count) { return count <= 0; })) {
+      return SweepEnd::kComplete;
+    }
+    const std::vector<CellGroup> fitting =
+        within(Seconds{*plan_.stop_at - Clock::now()}, groups, launches, times_);
+    if (fitting.empty()) return SweepEnd::kBudgetSpent;
+    std::vector<bool> chosen(states_.size(), false);
+    for (const CellGroup& group : fitting) {
+      for (const std::size_t cell : group) chosen[cell] = true;
+    }
+    if (!run_cells(chosen)) return SweepEnd::kBudgetSpent;
+  }
+}
+
+bool SweepRunner::run_cells(const std::vector<bool>& chosen) {
+  for (const Slot& slot : interleaved(plan_.cells.size(), plan_.launches)) {
+    if (!chosen[slot.cell] || !is_due(slot)) continue;
+    if (interrupts_.requested() || is_over_time()) return false;
+    launch(slot);
+  }
+  return !interrupts_.requested();
+}
+
+bool SweepRunner::is_over_time() const { return plan_.stop_at && Clock::now() >= *plan_.stop_at; }
+
+std::vector<std::string> SweepRunner::left_out() const {
+  const std::vector<int> launches = remaining();
+  std::vector<std::string> names;
+  for (std::size_t cell = 0; cell < states_.size(); ++cell) {
+    if (launches[cell] > 0) names.push_back(states_[cell].name);
+  }
+  return names;
+}
+
+void SweepRunner::skip_what_does_not_fit() {
+  for (std::size_t cell = 0; cell < states_.size(); ++cell) {
+    const auto reason = why_too_large(plan_.limit, plan_.cells[cell]);
+    if (reason && !states_[cell].settled) skip(cell, *reason);
+  }
+}
+
+// Checks the options once, where a sweep begins, and the back end in every run.
+void SweepRunner::check_cells() const {
+  std::vector<results::Cell> cells;
+  for (std::size_t cell = 0; cell < states_.size(); ++cell) {
+    const bool fits = !why_too_large(plan_.limit, plan_.cells[cell]);
+    if (fits && !states_[cell].settled) cells.push_back(plan_.cells[cell]);
+  }
+  if (finished_ == 0) check_options(cells, launcher_, interrupts_);
+  // All cells have the same back end. Only a launch can tell the back end of other machines.
+  if (cells.empty() || interrupts_.requested() || plan_.limit.site.is_elsewhere()) return;
+  const std::string refusal = launcher_.refusal_of(cells.front(), Check::kBackend);
+  if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
+}
+
+void SweepRunner::skip(std::size_t cell, const std::string& reason) {
+  LaunchRecord record;
+  record.cell = plan_.cells[cell];
+  record.status = Status::kSkipped;
+  record.reason = reason;
+  journal_.append(record);
+  states_[cell].settled = true;
+}
+
+bool SweepRunner::is_due(const Slot& slot) const {
+  const CellState& state = states_[slot.cell];
+  return !state.settled && !state.done.contains(slot.launch);
+}
+
+// The launches still to run. A failed launch counts as run, so that it is not repeated at once.
+std::vector<int> SweepRunner::remaining() const {
+  std::vector<int> counts(states_.size(), 0);
+  for (std::size_t cell = 0; cell < states_.size(); ++cell) {
+    const CellState& state = states_[cell];
+    if (state.settled) continue;
+    counts[cell] = plan_.launches - static_cast<int>(state.done.size()) - state.failures;
+  }
+  return counts;
+}
+
+void SweepRunner::launch(const Slot& slot) {
+  const CellState& state = states_[slot.cell];
+  const std::vector<int> left = remaining();
+  const int total = std::accumulate(left.begin(), left.end(), finished_);
+  const std::string figure =
+      state.medians.empty() ? "" : short_step(stats::median(state.medians)) + " a step";
+  progress_.starting(state.name, finished_, total, times_.total(left), figure);
+
+  const TimePoint start = Clock::now();
+  const std::optional<LaunchOutcome> outcome =
+      launcher_.run(plan_.cells[slot.cell], slot.launch, yardsticks_for(plan_.cells[slot.cell]));
+  if (!outcome) return;
+  stop_if_refused(*outcome);
+  stop_if_unreachable(*outcome);
+  adopt_speeds(outcome->record);
+  journal_.append(outcome->record);
+  ++finished_;
+  times_.add(slot.cell, Clock::now() - start);
+  note(slot.cell, *outcome);
+}
+
+// One refusal may concern its cell alone; a second cell's refusal in the same words concerns all
+// cells.
+void SweepRunner::stop_if_refused(const LaunchOutcome& outcome) {
+  const std::string& reason = outcome.record.reason;
+  if (!outcome.usage_error || finished_ > 1) return;
+  if (finished_ == 0 && states_.size() > 1) {
+    refusal_ = reason;
+  } else if (finished_ == 0 || reason == refusal_) {
+    progress_.end();
+    fail(ErrorKind::kUsage, "{}", reason);
+  }
+}
+
+// Only the first launch can end the sweep: all cells share the hosts, but a host that is lost later
+// may come back.
+void SweepRunner::stop_if_unreachable(const LaunchOutcome& outcome) {
+  if (!outcome.unreachable || finished_ > 0) return;
+  progress_.end();
+  fail(ErrorKind::kUsage,
+       "{}; nothing can be started on {}: look at the names, and whether ssh gets there without a "
+       "password",
+       outcome.record.reason, text_of(plan_.limit.site));
+}
+
+void SweepRunner::note(std::size_t cell, const LaunchOutcome& outcome) {
+  constexpr int kMostFailures = 2;
+  CellState& state = states_[cell];
+  const LaunchRecord& record = outcome.record;
+  switch (record.status) {
+    case Status::kOk:
+      state.done.insert(record.launch_index);
+      state.medians.push_back(stats::median(record.step_seconds));
+      return;
+    case Status::kSkipped:
+      state.settled = true;
+      if (is_out_of_memory(record)) skip_what_is_larger(cell);
+      break;
+    case Status::kFailed:
+      ++state.failures;
+      state.settled = outcome.hopeless || state.failures >= kMostFailures;
+      break;
+  }
+  progress_.say(fmt::format("{}: {}: {}", to_string(record.status), state.name, record.reason));
+}
+
+// A cell that was out of memory rules out cells with more samples or a larger model, unless such a
+// cell has measured.
+void SweepRunner::skip_what_is_larger(std::size_t cell) {
+  const results::Cell& small = plan_.cells[cell];
+  for (std::size_t other = 0; other < states_.size(); ++other) {
+    if (states_[other].settled || !states_[other].done.empty()) continue;
+    const results::Cell& large = plan_.cells[other];
+    if (!is_larger(large, small, plan_.model_series)) continue;
+    const std::string with = large.model == small.model ? "" : " with " + small.model;
+    skip(other, fmt::format("out of memory{} at batch {} already", with, small.global_batch));
+  }
+}
+
+}  // namespace tandem::cli

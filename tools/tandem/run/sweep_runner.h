@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/results/journal.h"
+#include "tools/tandem/launch/launcher.h"
+#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/run/launch_times.h"
+#include "tools/tandem/run/progress.h"
+#include "tools/tandem/sweep/plan.h"
+
+namespace tandem::cli {
+
+enum class SweepEnd { kComplete, kBudgetSpent, kInterrupted };
+
+// Walks through the plan, launch by launch, and journals each launch as soon as it is finished.
+class SweepRunner {
+ public:
+  struct Plan {
+    std::vector<results::Cell> cells;
+    int launches = 0;
+    DeviceLimit limit{};  // a cell beyond the limit is skipped
+    // No launch starts after this time, so the most informative cells that fit are measured first.
+    std::optional<TimePoint> stop_at;
+    // The time that a launch of each cell is expected to take, before any measurement.
+    std::vector<Seconds> expected;
+    // Lists of models: after one model is out of memory, the models after it are skipped.
+    std::vector<std::vector<std::string>> model_series{};
+  };
+
+  SweepRunner(Plan plan, const Launcher& launcher, results::Journal& journal,
+              const Interrupts& interrupts);
+
+  // Throws a usage error where a cell has options that step_bench refuses, before any launch; where
+  // this machine, if it is to measure, lacks the back end; where the first launch cannot reach its
+  // hosts; and where the first two launches of a sweep without measurements end with the same usage
+  // error, since all other launches would fail by the same cause.
+  [[nodiscard]] SweepEnd run();
+
+  // The names of the cells that lack launches after kBudgetSpent.
+  [[nodiscard]] std::vector<std::string> left_out() const;
+
+ private:
+  struct CellState {
+    std::string name;
+    std::set<int> done;           // indices of the launches that measured
+    std::vector<double> medians;  // median steps of these launches, seconds
+    int failures = 0;             // failed launches of this run
+    bool settled = false;         // no further launch of the cell is started
+  };
+
+  void take_over(const std::vector<results::LaunchRecord>& journaled);
+  void skip_what_does_not_fit();
+  void check_cells() const;
+  // Runs the due launches of the `chosen` cells, interleaved; false where the run was ended.
+  [[nodiscard]] bool run_cells(const std::vector<bool>& chosen);
+  [[nodiscard]] SweepEnd run_within_budget();
+  void skip(std::size_t cell, const std::string& reason);
+  void launch(const Slot& slot);
+  // The first launch that scaled a preset link decides the core speed of all launches, so that all
+  // share one link. Likewise the first launch that measured a precision's peak decides the peak.
+  void adopt_speeds(const results::LaunchRecord& record);
+  [[nodiscard]] Yardsticks yardsticks_for(const results::Cell& cell) const;
+  void stop_if_refused(const LaunchOutcome& outcome);
+  void stop_if_unreachable(const LaunchOutcome& outcome);
+  void note(std::size_t cell, const LaunchOutcome& outcome);
+  void adopt(std::size_t cell, const results::LaunchRecord& record);
+  void skip_what_is_larger(std::size_t cell);
+  [[nodiscard]] bool is_due(const Slot& slot) const;
+  [[nodiscard]] bool is_over_time() const;
+  [[nodiscard]] std::vector<int> remaining() const;  // launches by cell
+
+  Plan plan_;
+  const Launcher& launcher_;
+  results::Journal& journal_;
+  const Interrupts& interrupts_;
+  Progress progress_;
+  std::vector<CellState> states_;
+  LaunchTimes times_;
+  int finished_ = 0;
+  double core_gflops_ = 0;               // core speed in the journal's first launch that has one
+  std::map<std::string, double> peaks_;  // measured peak of a device by precision, GFLOP/s
+  std::string refusal_;                  // usage error of the first launch
+};
+
+}  // namespace tandem::cli

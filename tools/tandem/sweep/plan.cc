@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/sweep/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "common/base/error.h"
+
+namespace tandem::cli {
+namespace {
+
+bool needs_equal_shares(const results::Cell& cell) {
+  if (cell.strategy == "dp-allreduce") return true;
+  if (cell.strategy != "ddp") return false;
+  const auto join = cell.options.find("join");
+  return join == cell.options.end() || join->second == "off";
+}
+
+// Why the cell is dropped; empty where the cell is measured.
+std::string why_dropped(const results::Cell& cell, const Sweep& sweep) {
+  if (cell.strategy == "single" && cell.devices != 1) return "single is one device";
+  if (cell.strategy == "independent" && cell.devices == 1) {
+    return "independent on one device is single";
+  }
+  if (needs_equal_shares(cell) && cell.global_batch % cell.devices != 0) {
+    return fmt::format("{} devices do not divide a batch of {}", cell.devices, cell.global_batch);
+  }
+  for (const Constraint& constraint : sweep.constraints) {
+    if (holds(constraint, cell)) return constraint.reason;
+  }
+  return "";
+}
+
+// The kept and the dropped cells of a sweep, each once.
+class Planner {
+ public:
+  explicit Planner(const Sweep& sweep) : sweep_(sweep) {}
+
+  // A batch per device may come to a batch that the sweep asks for anyhow.
+  enum class Repeated { kIsAnError, kIsFine };
+
+  void add(results::Cell cell, Repeated repeated) {
+    if (!names_.insert(cell.name()).second) {
+      if (repeated == Repeated::kIsFine) return;
+      constexpr int kLongest = 200;
+      fail(ErrorKind::kUsage, "the sweep asks for {:.{}} twice; remove the repeated entry",
+           cell.name(), kLongest);
+    }
+    std::string reason = why_dropped(cell, sweep_);
+    if (reason.empty()) {
+      planned_.cells.push_back(std::move(cell));
+    } else {
+      planned_.dropped.push_back({.cell = std::move(cell), .reason = std::move(reason)});
+    }
+  }
+
+  [[nodiscard]] PlannedCells take() { return std::move(planned_); }
+
+ private:
+  const Sweep& sweep_;
+  std::set<std::string> names_;
+  PlannedCells planned_;
+};
+
+void add_cells(Planner& planner, const Sweep& sweep, const Workload& workload,
+               const Strategy& strategy, const std::string& backend) {
+  std::map<std::string, std::string> options = strategy.options;
+  if (workload.precision != kUsualPrecision) {
+    options.try_emplace("precision", workload.precision);  // a strategy's own precision goes first
+  }
+  using Repeated = Planner::Repeated;
+  const Repeated repeated = workload.is_per_device ? Repeated::kIsFine : Repeated::kIsAnError;
+  // The baseline of a batch per device is `single` with the whole batch on one device.
+  const bool is_single = strategy.strategy == "single";
+  const bool is_baseline = is_single && workload.is_per_device;
+  const auto add_at = [&](int count) {
+    planner.add({.strategy = strategy.strategy,
+                 .launch = strategy.launch,
+                 .model = workload.model,
+                 .backend = backend,
+                 .devices = is_baseline ? 1 : count,
+                 .global_batch = workload.is_per_device ? workload.batch * count : workload.batch,
+                 .options = options},
+                repeated);
+  };
+  const std::vector<int>& devices = sweep.devices;
+  const bool has_one = std::find(devices.begin(), devices.end(), 1) != devices.end();
+  if (is_single && !is_baseline && !has_one) add_at(1);
+  for (const int count : devices) add_at(count);
+}
+
+// The limit is ten times the size that resuming and reports are made for.
+void check_size(const Sweep& sweep) {
+  constexpr std::size_t kMost = 100'000;
+  const std::size_t rows = sweep.workloads.size() * sweep.strategies.size();
+  if (rows == 0 || sweep.devices.size() <= kMost / rows) return;
+  fail(ErrorKind::kUsage,
+       "the sweep has more than {} cells, of {} workloads, {} strategies and {} counts of devices; "
+       "use several sweeps",
+       kMost, sweep.workloads.size(), sweep.strategies.size(), sweep.devices.size());
+}
+
+// The shuffle of Fisher and Yates is written out, since std::shuffle's order depends on the
+// library.
+void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
+  for (std::size_t left = order.size(); left > 1; --left) {
+    std::swap(order[left - 1], order[random() % left]);
+  }
+}
+
+}  // namespace
+
+PlannedCells plan_cells(const Sweep& sweep, const std::string& backend) {
+  check_size(sweep);
+  Planner planner(sweep);
+  for (const Workload& workload : sweep.workloads) {
+    for (const Strategy& strategy : sweep.strategies) {
+      add_cells(planner, sweep, workload, strategy, backend);
+    }
+  }
+  PlannedCells planned = planner.take();
+  if (!planned.cells.empty()) return planned;
+  const std::string why =
+      planned.dropped.empty() ? "" : fmt::format(" ({})", planned.dropped.front().reason);
+  fail(ErrorKind::kUsage, "the sweep has no cells{}; add devices or strategies", why);
+}
+
+std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backend) {
+  return plan_cells(sweep, backend).cells;
+}
+
+void drop_for_backend(PlannedCells& planned, bool is_host) {
+  std::vector<results::Cell> kept;
+  for (results::Cell& cell : planned.cells) {
+    if (!cell.options.contains(is_host ? "p2p" : "link")) {
+      kept.push_back(std::move(cell));
+      continue;
+    }
+    planned.dropped.push_back(
+        {.cell = std::move(cell),
+         .reason = is_host ? "p2p is between GPUs" : "modelled links are of the host back end"});
+  }
+  planned.cells = std::move(kept);
+}
+
+std::vector<Slot> interleaved(std::size_t cells, int launches) {
+  constexpr std::uint64_t kSeed = 20240229;
+  std::mt19937_64 random(kSeed);
+  std::vector<std::size_t> order(cells);
+  std::iota(order.begin(), order.end(), 0U);
+  std::vector<Slot> slots;
+  for (int launch = 0; launch < launches; ++launch) {
+    shuffle(order, random);
+    for (const std::size_t cell : order) slots.push_back({.cell = cell, .launch = launch});
+  }
+  return slots;
+}
+
+bool is_larger(const results::Cell& large, const results::Cell& small,
+               const std::vector<std::vector<std::string>>& model_series) {
+  if (large.global_batch < small.global_batch || large.devices != small.devices) return false;
+  if (large.model == small.model && large.global_batch == small.global_batch) return false;
+  if (large.strategy != small.strategy || large.launch != small.launch ||
+      large.backend != small.backend || large.options != small.options) {
+    return false;
+  }
+  if (large.model == small.model) return true;
+  return std::any_of(model_series.begin(), model_series.end(), [&](const auto& models) {
+    const auto place = std::find(models.begin(), models.end(), small.model);
+    return std::find(place, models.end(), large.model) != models.end();
+  });
+}
+
+}  // namespace tandem::cli

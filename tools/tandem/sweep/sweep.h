@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/tandem/sweep/constraint.h"
+
+namespace tandem::cli {
+
+// step_bench's precisions, the default first.
+inline constexpr std::array<std::string_view, 3> kPrecisions{"fp32", "tf32", "bf16"};
+inline constexpr const char* kUsualPrecision = "fp32";
+
+struct Workload {
+  std::string model;       // as in cells; before load_sweep a file's model is as written
+  std::int64_t batch = 0;  // samples per step, over all devices or per device
+  std::string precision = kUsualPrecision;
+  bool is_per_device = false;  // whether `batch` is per device
+};
+
+struct Strategy {
+  std::string strategy;  // "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"
+  std::string launch;    // "threads" or "processes"
+  std::map<std::string, std::string> options;  // further options of step_bench, by name
+};
+
+// The files of models, with their checksums, as step_bench's --model takes them; the key is the
+// model's name in cells.
+using ModelFiles = std::map<std::string, std::string>;
+
+// The axes of a sweep: every strategy at every device count on every workload, except the cells
+// that its constraints drop.
+struct Sweep {
+  std::string name;
+  std::string description;
+  std::vector<Workload> workloads;
+  std::vector<int> devices;
+  std::vector<Strategy> strategies;
+  std::vector<Constraint> constraints{};
+  // Lists of models, the smallest first: after one model is out of memory, the models after it are
+  // not tried.
+  std::vector<std::vector<std::string>> model_series{};
+  ModelFiles model_files{};             // filled in by load_sweep
+  std::vector<std::string> left_out{};  // axes that a strategy does not have, a line each
+  int launches = 6;
+  std::string min_time = "500ms";  // the samples' time per launch, after warm-up
+  int min_samples = 10;
+};
+
+// Reads a sweep file, in which devices are numbers from 1, "all", "1..all" or "doubling" (1, 2, 4,
+// ... and all); `all_devices` is the count that "all" means, 0 where the count is not known. Usage
+// errors name `source` and the key. Unknown keys are errors: a misspelt key would silently measure
+// something else.
+[[nodiscard]] Sweep parse_sweep(std::string_view text, const std::string& source,
+                                int all_devices = 0);
+
+// The place where a sweep measures. definition_of() writes everything that decides what is measured
+// as canonical JSON: two runs may share a journal where their definitions are equal.
+struct SweepPlace {
+  std::string backend;
+  bool oversubscribe = false;
+  std::string site{};   // text_of(LaunchSite)
+  std::string torch{};  // name of PyTorch's cells; empty: none
+};
+[[nodiscard]] std::string definition_of(const Sweep& sweep, const SweepPlace& place);
+
+}  // namespace tandem::cli

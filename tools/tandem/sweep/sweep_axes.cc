@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/sweep/sweep_axes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "common/base/known_names.h"
+#include "tools/tandem/sweep/option_rules.h"
+
+namespace tandem::cli {
+namespace {
+
+constexpr std::size_t kMostStrategies = 10'000;
+
+using Values = std::vector<std::optional<std::string>>;
+
+Values read_values(const SweepReader& axes, const std::string& option) {
+  Values values;
+  const SweepJson& list = axes.at(option.c_str());
+  if (!list.is_array() || list.empty()) {
+    axes.complain(fmt::format("key '{}' must be a list of values that is not empty", option));
+  }
+  for (const SweepJson& value : list) {
+    values.push_back(value.is_null() ? std::nullopt
+                                     : std::optional(option_text(value, axes, option)));
+  }
+  return values;
+}
+
+std::vector<Strategy> along(const std::vector<Strategy>& strategies, const std::string& option,
+                            const Values& values) {
+  std::vector<Strategy> found;
+  for (const Strategy& strategy : strategies) {
+    if (strategy.options.contains(option) || !has_option(strategy.strategy, option)) {
+      found.push_back(strategy);
+      continue;
+    }
+    for (const auto& value : values) {
+      found.push_back(strategy);
+      if (value) found.back().options[option] = *value;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+// Refuses options that a sweep's own keys or tandem itself set.
+void check_option_name(const std::string& name, const SweepReader& reader) {
+  constexpr std::array<std::string_view, 18> kNotOptions{
+      "strategy",      "launch", "model", "batch",  "batch-per-device", "devices",
+      "backend",       "record", "check", "help",   "models",           "min-time",
+      "oversubscribe", "pairs",  "ab",    "verify", "min-samples",      "flight-dir"};
+  if (std::find(kNotOptions.begin(), kNotOptions.end(), name) != kNotOptions.end()) {
+    reader.complain(
+        fmt::format("option '{}' is none of a strategy's: a sweep has keys of its own for "
+                    "what is measured, and tandem says the rest",
+                    name));
+  }
+  const auto known = sweep_options();
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  reader.complain(fmt::format("unknown option {}{}; step_bench --help lists all", quoted(name),
+                              did_you_mean(name, known)));
+}
+
+std::vector<Strategy> along_axes(const SweepReader& sweep, const std::vector<Strategy>& strategies,
+                                 std::vector<std::string>& left_out) {
+  const SweepReader axes(sweep.at("axes"), sweep.where() + ", axes");
+  std::vector<Strategy> found = strategies;
+  for (const auto& [option, list] : axes.object().items()) {
+    check_option_name(option, axes);
+    if (option == "precision") axes.complain("precision is a key of workloads: give it there");
+    for (const Strategy& strategy : strategies) {
+      if (has_option(strategy.strategy, option)) continue;
+      const std::string line = fmt::format("{} is not varied in {}: an option of {}",
+                                           strategy.strategy, option, owners_of(option));
+      if (std::find(left_out.begin(), left_out.end(), line) == left_out.end()) {
+        left_out.push_back(line);
+      }
+    }
+    const Values values = read_values(axes, option);
+    if (found.size() * values.size() > kMostStrategies) {
+      axes.complain("more than 10000 combinations; use several sweeps");
+    }
+    found = along(found, option, values);
+  }
+  return found;
+}
+
+}  // namespace tandem::cli

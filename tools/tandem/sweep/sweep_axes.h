@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/tandem/sweep/sweep.h"
+#include "tools/tandem/sweep/sweep_reader.h"
+
+// Private to the readers of sweep files.
+namespace tandem::cli {
+
+// Throws a usage error, with the nearest known name, unless a sweep may set the option.
+void check_option_name(const std::string& name, const SweepReader& reader);
+
+// Reads key 'axes': {OPTION: [VALUE, ...], ...}. Every strategy is combined with all values of the
+// options that the strategy has and does not set itself; null stands for the strategy without the
+// option. `left_out` receives a line for each option that a strategy does not have.
+[[nodiscard]] std::vector<Strategy> along_axes(const SweepReader& sweep,
+                                               const std::vector<Strategy>& strategies,
+                                               std::vector<std::string>& left_out);
+
+}  // namespace tandem::cli
