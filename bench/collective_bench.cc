@@ -5,11 +5,11 @@
 // is taken under the same conditions. Every element of every result is checked.
 #include <iostream>
 
-#include "bench/abort_on_error.h"
-#include "bench/clean_environment.h"
 #include "bench/collectives/sweep.h"
-#include "bench/ranks_main.h"
-#include "bench/recorded_ranks.h"
+#include "bench/driver/abort_on_error.h"
+#include "bench/driver/clean_environment.h"
+#include "bench/driver/ranks_main.h"
+#include "bench/observe/recorded_ranks.h"
 #include "common/base/capture_error.h"
 #include "common/comm/agreement.h"
 #include "common/comm/thread_bootstrap.h"

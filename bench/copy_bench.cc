@@ -5,14 +5,14 @@
 // Benchmark's output, a matrix for people.
 #include <iostream>
 
-#include "bench/clean_environment.h"
 #include "bench/copies/copy_run.h"
 #include "bench/copies/matrix.h"
 #include "bench/copies/options.h"
-#include "bench/google_benchmark.h"
-#include "bench/link_account.h"
-#include "bench/ranks_main.h"
-#include "bench/time_summary.h"
+#include "bench/driver/clean_environment.h"
+#include "bench/driver/google_benchmark.h"
+#include "bench/driver/ranks_main.h"
+#include "bench/driver/time_summary.h"
+#include "bench/job/link_account.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/stats/summary.h"
 

@@ -8,15 +8,15 @@
 
 #include <iostream>
 
-#include "bench/achieved_flops.h"
-#include "bench/clean_environment.h"
-#include "bench/google_benchmark.h"
+#include "bench/driver/clean_environment.h"
+#include "bench/driver/google_benchmark.h"
+#include "bench/driver/ranks_main.h"
 #include "bench/kernels/operation_benchmarks.h"
 #include "bench/kernels/options.h"
 #include "bench/kernels/peak.h"
 #include "bench/kernels/step_parts.h"
 #include "bench/kernels/step_share.h"
-#include "bench/ranks_main.h"
+#include "bench/step/achieved_flops.h"
 #include "common/base/error.h"
 #include "common/kernels/library_version.h"
 

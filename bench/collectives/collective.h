@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "bench/choices.h"
+#include "bench/driver/choices.h"
 #include "common/base/dtype.h"
 #include "common/comm/communicator.h"
 

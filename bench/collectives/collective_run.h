@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "bench/collectives/collective.h"
-#include "bench/device_values.h"
-#include "bench/pattern.h"
-#include "bench/stream_gate.h"
+#include "bench/driver/device_values.h"
+#include "bench/driver/pattern.h"
+#include "bench/observe/stream_gate.h"
 
 namespace tandem::bench {
 

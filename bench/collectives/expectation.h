@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "bench/collectives/collective.h"
-#include "bench/pattern.h"
+#include "bench/driver/pattern.h"
 
 namespace tandem::bench {
 

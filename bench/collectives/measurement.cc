@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "bench/abort_on_error.h"
 #include "bench/collectives/collective_run.h"
-#include "bench/sampler.h"
+#include "bench/driver/abort_on_error.h"
+#include "bench/driver/sampler.h"
 #include "common/base/error.h"
 #include "common/comm/agreement.h"
 

@@ -3,7 +3,7 @@
 
 #include <fmt/ranges.h>
 
-#include "bench/comma_list.h"
+#include "bench/driver/comma_list.h"
 #include "common/comm/agreement.h"
 #include "common/model/zoo.h"
 #include "common/parallel/replica.h"

@@ -4,12 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "bench/bucket_limits.h"
-#include "bench/comma_list.h"
-#include "bench/failure_flags.h"
-#include "bench/gpu_flags.h"
-#include "bench/ranks_main.h"
-#include "bench/size_list.h"
+#include "bench/driver/comma_list.h"
+#include "bench/driver/failure_flags.h"
+#include "bench/driver/ranks_main.h"
+#include "bench/driver/size_list.h"
+#include "bench/job/gpu_flags.h"
+#include "bench/step/bucket_limits.h"
 #include "common/comm/launcher.h"
 #include "common/model/zoo.h"
 

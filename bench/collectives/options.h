@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/benchmark_flags.h"
 #include "bench/collectives/collective.h"
-#include "bench/job.h"
+#include "bench/driver/benchmark_flags.h"
+#include "bench/job/job.h"
 #include "common/runtime/host/parking.h"
 #include "ddp/bucket_plan.h"
 

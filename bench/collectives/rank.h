@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bench/sampler.h"
+#include "bench/driver/sampler.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
 #include "common/comm/farewell.h"

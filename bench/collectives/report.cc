@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/collectives/report.h"
 
-#include "bench/time_summary.h"
+#include "bench/driver/time_summary.h"
 #include "common/stats/paired.h"
 #include "common/stats/summary.h"
 

@@ -6,7 +6,7 @@
 
 #include "bench/collectives/measurement.h"
 #include "bench/collectives/options.h"
-#include "bench/google_benchmark.h"
+#include "bench/driver/google_benchmark.h"
 
 namespace tandem::bench {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bench/copies/copy_case.h"
-#include "bench/device_values.h"
-#include "bench/pattern.h"
+#include "bench/driver/device_values.h"
+#include "bench/driver/pattern.h"
 
 namespace tandem::bench {
 

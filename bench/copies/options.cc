@@ -4,10 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <array>
 
-#include "bench/choices.h"
-#include "bench/gpu_flags.h"
-#include "bench/ranks_main.h"
-#include "bench/size_list.h"
+#include "bench/driver/choices.h"
+#include "bench/driver/ranks_main.h"
+#include "bench/driver/size_list.h"
+#include "bench/job/gpu_flags.h"
 
 namespace tandem::bench {
 namespace {

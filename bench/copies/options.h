@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/benchmark_flags.h"
 #include "bench/copies/copy_case.h"
-#include "bench/job.h"
+#include "bench/driver/benchmark_flags.h"
+#include "bench/job/job.h"
 
 namespace tandem::bench {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "bench/measured_peak.h"
+#include "bench/step/measured_peak.h"
 #include "common/base/error.h"
 #include "common/runtime/copy.h"
 #include "common/stats/summary.h"

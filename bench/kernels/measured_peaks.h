@@ -17,8 +17,8 @@ class MeasuredPeaks {
   MeasuredPeaks(Platform& platform, Precision precision)
       : platform_(platform), precision_(precision) {}
 
-  // The peak in `unit`. "gflops": the fastest square product (bench/measured_peak.h). "GB/s": a
-  // copy within the device's memory, bytes read and written. 0 where no product or copy of that
+  // The peak in `unit`. "gflops": the fastest square product (bench/step/measured_peak.h). "GB/s":
+  // a copy within the device's memory, bytes read and written. 0 where no product or copy of that
   // size fits. Throws a logic error for other units.
   [[nodiscard]] double of(std::string_view unit);
 

@@ -3,8 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "bench/choices.h"
-#include "bench/ranks_main.h"
+#include "bench/driver/choices.h"
+#include "bench/driver/ranks_main.h"
 
 namespace tandem::bench {
 

@@ -5,10 +5,10 @@
 
 #include <iostream>
 
-#include "bench/achieved_flops.h"
-#include "bench/google_benchmark.h"
-#include "bench/measured_peak.h"
-#include "bench/time_summary.h"
+#include "bench/driver/google_benchmark.h"
+#include "bench/driver/time_summary.h"
+#include "bench/step/achieved_flops.h"
+#include "bench/step/measured_peak.h"
 #include "common/kernels/operations.h"
 
 namespace tandem::bench {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "bench/achieved_flops.h"
-#include "bench/choices.h"
-#include "bench/google_benchmark.h"
+#include "bench/driver/choices.h"
+#include "bench/driver/google_benchmark.h"
+#include "bench/step/achieved_flops.h"
 #include "common/model/zoo.h"
 #include "common/parallel/single.h"
 #include "common/runtime/host/host_stream.h"

@@ -7,11 +7,11 @@
 #include <iostream>
 #include <optional>
 
-#include "bench/achieved_flops.h"
-#include "bench/choices.h"
-#include "bench/google_benchmark.h"
+#include "bench/driver/choices.h"
+#include "bench/driver/google_benchmark.h"
 #include "bench/kernels/bare_step.h"
-#include "bench/pair_plan.h"
+#include "bench/step/achieved_flops.h"
+#include "bench/step/pair_plan.h"
 #include "common/base/clock.h"
 #include "common/model/zoo.h"
 #include "common/parallel/single.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "bench/job.h"
+#include "bench/job/job.h"
 #include "bench/lessons/lesson.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"

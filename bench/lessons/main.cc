@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/clean_environment.h"
+#include "bench/driver/clean_environment.h"
+#include "bench/driver/ranks_main.h"
 #include "bench/lessons/all_lessons.h"
 #include "bench/lessons/run_lessons.h"
-#include "bench/ranks_main.h"
 #include "common/comm/launcher.h"
 #include "common/comm/thread_bootstrap.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/driver/sampler.h"
 #include "bench/lessons/lesson.h"
-#include "bench/sampler.h"
 #include "common/comm/communicator.h"
 #include "common/parallel/strategy.h"
 #include "common/parallel/training_options.h"

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/core_speed.h"
-#include "bench/root_value.h"
-#include "bench/shards.h"
+#include "bench/driver/root_value.h"
+#include "bench/job/core_speed.h"
+#include "bench/step/shards.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/model/replay_plan.h"

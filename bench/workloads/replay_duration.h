@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bench/job.h"
-#include "bench/step_options.h"
+#include "bench/job/job.h"
+#include "bench/step/step_options.h"
 #include "common/comm/bootstrap.h"
 #include "common/model/workload.h"
 

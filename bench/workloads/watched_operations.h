@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "bench/operation_flops.h"
+#include "bench/step/operation_flops.h"
 #include "common/kernels/each_operation.h"
 
 namespace tandem::bench {

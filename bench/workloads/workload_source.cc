@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include "bench/google_benchmark.h"
-#include "bench/shards.h"
+#include "bench/driver/google_benchmark.h"
+#include "bench/step/shards.h"
 #include "bench/workloads/calibration.h"
 #include "bench/workloads/measured_workload.h"
 #include "common/base/error.h"

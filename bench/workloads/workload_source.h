@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "bench/job.h"
-#include "bench/step_options.h"
+#include "bench/job/job.h"
+#include "bench/step/step_options.h"
 #include "common/model/model.h"
 #include "common/model/workload.h"
 

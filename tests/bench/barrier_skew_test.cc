@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/barrier_skew.h"
+#include "bench/job/barrier_skew.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/benchmark_flags.h"
+#include "bench/driver/benchmark_flags.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "bench/csv_reporter.h"
+#include "bench/driver/csv_reporter.h"
 #include "common/base/error.h"
 #include "tests/support/errors.h"
 

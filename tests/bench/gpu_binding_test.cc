@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/gpu_binding.h"
+#include "bench/job/gpu_binding.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

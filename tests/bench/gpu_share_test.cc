@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/gpu_share.h"
+#include "bench/job/gpu_share.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/gpu_watch.h"
+#include "bench/observe/gpu_watch.h"
 
 #include <gtest/gtest.h>
 

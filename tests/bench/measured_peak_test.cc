@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/measured_peak.h"
+#include "bench/step/measured_peak.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/pair_plan.h"
+#include "bench/step/pair_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/pattern.h"
+#include "bench/driver/pattern.h"
 
 #include <gtest/gtest.h>
 

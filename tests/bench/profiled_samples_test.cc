@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/profiled_samples.h"
+#include "bench/observe/profiled_samples.h"
 
 #include <gtest/gtest.h>
 

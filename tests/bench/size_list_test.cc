@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/size_list.h"
+#include "bench/driver/size_list.h"
 
 #include <gtest/gtest.h>
 

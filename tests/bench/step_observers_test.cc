@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "bench/fault.h"
-#include "bench/flight_log.h"
-#include "bench/numerics_check.h"
-#include "bench/thread_places.h"
+#include "bench/job/fault.h"
+#include "bench/observe/flight_log.h"
+#include "bench/observe/numerics_check.h"
+#include "bench/observe/thread_places.h"
 #include "common/comm/shared_memory.h"
 #include "common/flight/flight_record.h"
 #include "common/runtime/host/cores.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/stream_gate.h"
+#include "bench/observe/stream_gate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/time_summary.h"
+#include "bench/driver/time_summary.h"
 
 #include <gtest/gtest.h>
 

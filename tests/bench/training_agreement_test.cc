@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/training_agreement.h"
+#include "bench/step/training_agreement.h"
 
 #include <gtest/gtest.h>
 

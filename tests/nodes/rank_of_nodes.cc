@@ -13,8 +13,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "bench/job.h"
-#include "bench/ranks_main.h"
+#include "bench/driver/ranks_main.h"
+#include "bench/job/job.h"
 #include "common/comm/agreement.h"
 #include "ddp/distributed_data_parallel.h"
 #include "tests/support/training.h"

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "bench/option_owners.h"
+#include "bench/step/option_owners.h"
 
 // Of the programs' options, which link much more than these tests need.
 std::string tandem::bench::to_string(StrategyKind kind) {

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "bench/clean_environment.h"
-#include "bench/job.h"
-#include "bench/ranks_main.h"
-#include "bench/shards.h"
-#include "bench/step_options.h"
-#include "bench/strategy_factory.h"
+#include "bench/driver/clean_environment.h"
+#include "bench/driver/ranks_main.h"
+#include "bench/job/job.h"
+#include "bench/step/shards.h"
+#include "bench/step/step_options.h"
+#include "bench/step/strategy_factory.h"
 #include "bench/workloads/workload_source.h"
 #include "common/model/tensor_values.h"
 #include "common/parallel/local_batch.h"

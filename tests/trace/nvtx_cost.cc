@@ -17,13 +17,13 @@
 #include <string>
 #include <vector>
 
-#include "bench/abort_on_error.h"
-#include "bench/clean_environment.h"
-#include "bench/interleaved_side.h"
-#include "bench/ranks_main.h"
-#include "bench/recorded_ranks.h"
-#include "bench/step_checks.h"
-#include "bench/step_watch.h"
+#include "bench/driver/abort_on_error.h"
+#include "bench/driver/clean_environment.h"
+#include "bench/driver/ranks_main.h"
+#include "bench/observe/recorded_ranks.h"
+#include "bench/observe/step_watch.h"
+#include "bench/step/interleaved_side.h"
+#include "bench/step/step_checks.h"
 #include "bench/workloads/workload_source.h"
 #include "common/base/error.h"
 #include "common/stats/paired.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples as step_bench takes them: bench/sampler.cc.
+"""Samples as step_bench takes them: bench/driver/sampler.cc.
 
 Barrier (untimed), then the step and a wait for the device on every rank. Ranks of one node read one monotonic clock: a
 sample is from the last rank's start to the last rank's end.

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/driver/ranks_main.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <iostream>
+#include <thread>
+
+#include "common/base/capture_error.h"
+#include "common/comm/launcher.h"
+#include "common/comm/mpi_bootstrap.h"
+
+namespace tandem::bench {
+namespace {
+
+// Whether all ranks met the error: usage errors and agreed errors are the same on every rank; other
+// errors may occur on one rank alone.
+bool met_together(const Error& error) {
+  return error.kind() == ErrorKind::kUsage || error.reach() == Error::Reach::kAllRanks;
+}
+
+// A launcher ends all ranks once one rank has left with an error, and Open MPI 5 may do so before
+// rank 0 has printed its line: ranks that print nothing leave behind rank 0.
+constexpr std::chrono::milliseconds kBehindRank0{500};
+
+// Prints the error before MPI ends, as a rank that left without a line would hide the reason. Rank
+// 0 prints errors that all ranks met; every rank that lost a peer says so, since rank 0 may be the
+// lost peer.
+int report(const std::string& program, const Error& error) {
+  if (met_together(error) && announced_rank() != 0) {
+    std::this_thread::sleep_for(kBehindRank0);
+  } else {
+    // The line is written in one piece, as the launcher writes to the same place.
+    std::cerr << fmt::format("{}: {}\n", program, error.what());
+  }
+  return error.exit_code();
+}
+
+}  // namespace
+
+bool parse_with_benchmark_flags(CLI::App& app, int argc, const char* const* argv,
+                                std::vector<std::string>& benchmark_flags) {
+  app.allow_extras();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help();
+    return false;
+  } catch (const CLI::ParseError& error) {
+    fail(ErrorKind::kUsage, "{}; --help lists the flags", error.what());
+  }
+  for (const std::string& extra : app.remaining()) {
+    if (!extra.starts_with("--benchmark_")) {
+      fail(ErrorKind::kUsage, "'{}' is no flag of {}: --help lists them", extra, app.get_name());
+    }
+    benchmark_flags.push_back(extra);
+  }
+  return true;
+}
+
+int run_main(const std::string& program, const std::function<int()>& body) {
+  int status = 0;
+  const auto error = capture_error([&] {
+    status = body();
+    // Flushes here, and not when the buffer is written behind main, where a failure goes unnoticed.
+    if (std::cout.flush()) return;
+    fail(ErrorKind::kFailure,
+         "writing to standard output failed; is the disk full? lead it elsewhere");
+  });
+  return error ? report(program, *error) : status;
+}
+
+int run_ranks_main(const RanksMain& how, int& argc, char**& argv,
+                   const std::function<int(Bootstrap&)>& body) {
+  MpiSession mpi(argc, argv, {.deadline = how.deadline, .farewell = how.farewell});
+  std::unique_ptr<Bootstrap> bootstrap;
+  int status = 0;
+  const auto error = capture_error([&] {
+    bootstrap = mpi.bootstrap();
+    status = body(*bootstrap);
+  });
+  if (!error) return status;
+  how.farewell.say(*error);
+  status = report(how.program, *error);
+  if (bootstrap && bootstrap->size() > 1 && !met_together(*error)) {
+    how.farewell.wait(*error);
+    bootstrap->abort(status);
+  }
+  return status;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/driver/sampler.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tandem::bench {
+namespace {
+
+// Nanoseconds of a clock as a double: exact up to 2^53, which is 104 days of uptime.
+double moment_of(TimePoint time) {
+  return static_cast<double>(Nanoseconds(time.time_since_epoch()).count());
+}
+
+}  // namespace
+
+SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
+                             Clocks clocks) {
+  ranks.barrier();
+  const TimePoint start = Clock::now();
+  work();
+  const TimePoint end = Clock::now();
+  // The exchange comes after the clock was read, and belongs to no sample.
+  const std::vector<double> starts = ranks.all_gather(moment_of(start));
+  const std::vector<double> ends = ranks.all_gather(moment_of(end));
+  SampleTimes times;
+  for (std::size_t rank = 0; rank < starts.size(); ++rank) {
+    times.of_rank.emplace_back((ends[rank] - starts[rank]) * 1e-9);
+  }
+  const double first = *std::max_element(starts.begin(), starts.end());
+  const double last = *std::max_element(ends.begin(), ends.end());
+  times.whole = clocks == Clocks::kCommon
+                    ? Seconds((last - first) * 1e-9)
+                    : *std::max_element(times.of_rank.begin(), times.of_rank.end());
+  return times;
+}
+
+Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work, Clocks clocks) {
+  return times_over_ranks(ranks, work, clocks).whole;
+}
+
+void forget_times(Strategy& strategy) {
+  static_cast<void>(strategy.collect_phases());
+  static_cast<void>(strategy.collect_collectives());
+}
+
+Seconds Sampler::time_of(int steps) {
+  const auto work = [this, steps] {
+    for (int step = 0; step < steps; ++step) strategy_.step();
+    strategy_.synchronize();
+  };
+  return timed_over_ranks(ranks_, work, clocks_);
+}
+
+Seconds Sampler::sample() { return time_of(steps_per_sample_) / steps_per_sample_; }
+
+Warmup Sampler::warm_up(int steps, Nanoseconds time) {
+  Warmup warmup;
+  warmup.first_step = time_of(1);
+  warmup.steps = 1;
+  warmup.time = warmup.first_step;
+  std::vector<Seconds> samples;
+  while (samples.empty() || warmup.steps < steps || warmup.time < Seconds(time)) {
+    samples.push_back(sample());
+    warmup.steps += steps_per_sample_;
+    warmup.time += samples.back() * steps_per_sample_;
+  }
+  const std::size_t later = samples.size() - samples.size() / 2;
+  Seconds sum{0};
+  for (std::size_t i = samples.size() - later; i < samples.size(); ++i) sum += samples[i];
+  warmup.per_sample = sum * steps_per_sample_ / static_cast<double>(later);
+  forget_times(strategy_);
+  return warmup;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/driver/size_list.h"
+
+#include <algorithm>
+
+#include "bench/driver/comma_list.h"
+#include "common/base/error.h"
+#include "common/base/numbers.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr std::int64_t kMostFactor = 1 << 20;
+
+struct Range {
+  Bytes first;
+  Bytes last;
+  std::int64_t factor = 2;
+};
+
+std::int64_t factor_of(const std::string& text, const std::string& flag) {
+  const auto factor = parse_number<std::int64_t>(text);
+  if (factor && *factor >= 2 && *factor <= kMostFactor) return *factor;
+  fail(ErrorKind::kUsage,
+       "{}: '{}' is no factor: use a whole number of 2 or more, as in {}=1KiB:1GiB:4", flag, text,
+       flag);
+}
+
+Range range_of(const std::string& text, const std::string& flag) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) {
+    const Bytes size = parse_bytes(text, flag);
+    return {.first = size, .last = size};
+  }
+  const std::size_t second = text.find(':', colon + 1);
+  Range range{.first = parse_bytes(text.substr(0, colon), flag),
+              .last = parse_bytes(text.substr(colon + 1, second - colon - 1), flag)};
+  if (second != std::string::npos) range.factor = factor_of(text.substr(second + 1), flag);
+  if (range.first > range.last) {
+    fail(ErrorKind::kUsage, "{}: '{}' ends before it begins: give the smaller size first", flag,
+         text);
+  }
+  return range;
+}
+
+}  // namespace
+
+std::vector<Bytes> parse_sizes(const std::string& text, const std::string& flag) {
+  std::vector<Bytes> sizes;
+  for (const std::string& part : parts_of(text)) {
+    const Range range = range_of(part, flag);
+    if (range.first < Bytes{1}) {
+      fail(ErrorKind::kUsage, "{}: '{}' holds nothing: use 1B or more", flag, part);
+    }
+    for (Bytes size = range.first;; size = size * range.factor) {
+      if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+      if (size.value > range.last.value / range.factor) break;
+    }
+  }
+  return sizes;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/job/job.h"
+
+#include <fmt/ranges.h>
+
+#include "bench/driver/google_benchmark.h"
+#include "bench/driver/root_value.h"
+#include "bench/job/core_speed.h"
+#include "bench/job/gpu_binding.h"
+#include "bench/job/gpu_share.h"
+#include "bench/job/node_share.h"
+#include "common/base/error.h"
+#include "common/comm/agreement.h"
+#include "common/comm/launcher.h"
+#include "common/comm/nccl_module.h"
+#include "common/comm/node_link_ports.h"
+#include "common/comm/transport_registry.h"
+#include "common/runtime/host/cores.h"
+#include "common/runtime/nvml/nvml.h"
+#include "common/runtime/registry.h"
+
+namespace tandem::bench {
+namespace {
+
+void check_world(const Bootstrap& bootstrap, const PlaceOptions& options) {
+  if (options.launch == Launch::kThreads || bootstrap.size() == options.devices) return;
+  fail(
+      ErrorKind::kUsage,
+      "--devices={} as processes needs a rank for each, but {} rank{} started: run it under mpirun "
+      "-np {} --bind-to none",
+      options.devices, bootstrap.size(), bootstrap.size() == 1 ? " was" : "s were",
+      options.devices);
+}
+
+struct ModelledLink {
+  std::optional<LinkModel> model;
+  std::shared_ptr<LinkPorts> ports;
+  std::string notice;
+  double core_gflops = 0;
+};
+
+// The speed of one core, to which a preset link is scaled: as given, or measured once for all
+// ranks.
+double core_gflops(Bootstrap& bootstrap, const PlaceOptions& options, int core) {
+  if (!options.link->is_preset()) return 0;
+  if (options.core_gflops > 0) return options.core_gflops;
+  const double mine = bootstrap.rank() == 0 ? measured_core_flops(core) * 1e-9 : 0;
+  return root_value(bootstrap, mine);
+}
+
+ModelledLink open_link(Bootstrap& bootstrap, const PlaceOptions& options, const NodeLayout& nodes,
+                       int core) {
+  if (!options.link) return {};
+  if (nodes.nodes() > 1) {
+    fail(ErrorKind::kUsage,
+         "--link={}: the link is a model of one node's, and the ranks run on {} ({}): leave it "
+         "out, or start all ranks on one node",
+         options.link->text, nodes.nodes(), fmt::join(nodes.hosts, ", "));
+  }
+  ModelledLink link;
+  link.core_gflops = core_gflops(bootstrap, options, core);
+  const double flops = link.core_gflops * 1e9;
+  link.model = scaled(*options.link, flops);
+  link.ports = make_node_link_ports(bootstrap);
+  link.notice = fmt::format("link {}", options.link->text);
+  if (options.link->is_preset()) {
+    link.notice += fmt::format(
+        " (scaled: K = {:.0f}; {} and {:.3g} GB/s here)", stretch(*options.link, flops),
+        tandem::to_string(Seconds(link.model->latency)), link.model->bytes_per_second * 1e-9);
+  }
+  return link;
+}
+
+PlatformOptions platform_options(const PlaceOptions& options, const NodeShare& share,
+                                 const ModelledLink& link) {
+  PlatformOptions platform{.devices = share.devices, .oversubscribe = options.oversubscribe};
+  platform.device_memory = share.asked_memory;
+  platform.gpus = options.gpus;
+  platform.peer_access = options.peer_access;
+  platform.binding = options.binding;
+  if (options.launch == Launch::kProcesses) platform.own_device = share.device;
+  platform.cores = share.cores;
+  platform.link = link.model;
+  platform.link_ports = link.ports;
+  return platform;
+}
+
+// Settles the options that only one of the back ends has.
+void settle_for(const BackendDecision& decision, Bootstrap& bootstrap, const NodeLayout& nodes,
+                const PlaceOptions& options, const NodeShare& share, PlatformOptions& platform) {
+  const bool is_cuda = decision.backend == Backend::kCuda;
+  if (!is_cuda && platform.device_memory.empty()) platform.device_memory = {share.even_memory};
+  if (is_cuda && options.peer_access == PeerAccess::kOff) forbid_peer_access_to_nccl();
+  if (options.launch == Launch::kThreads) return;
+  platform.processes_on_gpu =
+      processes_on_gpu(bootstrap, nodes, decision.gpus.empty() ? "" : decision.gpus.front(),
+                       options.oversubscribe ? Sharing::kAllowed : Sharing::kRefused);
+}
+
+// The GPU that each device of this process lies on: with fewer GPUs than devices, devices take the
+// GPUs in turn.
+std::vector<std::string> gpus_of_devices(const BackendDecision& decision,
+                                         const PlatformOptions& platform) {
+  const int devices = platform.own_device ? 1 : platform.devices;
+  std::vector<std::string> gpus;
+  for (int i = 0; i < devices; ++i) {
+    gpus.push_back(decision.gpus[static_cast<std::size_t>(i) % decision.gpus.size()]);
+  }
+  return gpus;
+}
+
+// Settles where GPUs' threads run, and returns warnings for the reader, the same on all ranks.
+// Collective.
+std::vector<std::string> settle_binding(const BackendDecision& decision, Bootstrap& bootstrap,
+                                        const NodeLayout& nodes, PlatformOptions& platform) {
+  if (decision.backend != Backend::kCuda || platform.binding == Binding::kNone) return {};
+  FoundHosts found = find_near_hosts(bootstrap, nodes, gpus_of_devices(decision, platform),
+                                     [] { return nvml::Nvml::open(); });
+  platform.near_hosts = std::move(found.hosts);
+  if (found.warning.empty()) return {};
+  return {std::move(found.warning)};
+}
+
+std::string nccl_of(const Place& place, const PlaceOptions& options) {
+  const bool is_cuda = place.platform->backend() == Backend::kCuda;
+  if (!is_cuda || (options.devices == 1 && place.transport.transport != Transport::kNccl))
+    return "";
+  const NcclProbe probe = probe_nccl();
+  return probe.usable ? describe_nccl(probe) : "not usable: " + probe.trouble;
+}
+
+// Nodes may differ: all nodes must have come to one back end, and oversubscription on one node
+// marks the whole job.
+void compare_platforms(Bootstrap& bootstrap, Place& place) {
+  const std::string mine = to_string(place.platform->backend());
+  const std::vector<std::string> all = bootstrap.all_gather(mine);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] == all.front()) continue;
+    fail(ErrorKind::kUsage,
+         "rank 0 on {} takes the back end {}, and rank {} on {} takes {}: name one for all with "
+         "--backend",
+         place.nodes.hosts.front(), all.front(), rank,
+         place.nodes.hosts[static_cast<std::size_t>(place.nodes.node_of(static_cast<int>(rank)))],
+         all[rank]);
+  }
+  for (const std::string& mark :
+       bootstrap.all_gather(place.platform->oversubscribed() ? "shared" : "own")) {
+    place.oversubscribed = place.oversubscribed || mark == "shared";
+  }
+}
+
+}  // namespace
+
+void check_launch(Launch launch) {
+  if (launch == Launch::kProcesses || announced_ranks() == 1) return;
+  fail(ErrorKind::kUsage,
+       "threads are one process, but the launcher started {} ranks: run it without mpirun",
+       announced_ranks());
+}
+
+void add_context(const Place& place) {
+  GoogleBenchmark::add_context("tandem_build_type", TANDEM_BUILD_TYPE);
+  GoogleBenchmark::add_context("tandem_backend", to_string(place.platform->backend()));
+  GoogleBenchmark::add_context("tandem_oversubscribed", place.oversubscribed ? "yes" : "no");
+  GoogleBenchmark::add_context("tandem_cpus",
+                               fmt::format("{}", fmt::join(host::allowed_cpus(), ",")));
+  if (place.nodes.nodes() == 1) return;
+  GoogleBenchmark::add_context("tandem_nodes",
+                               fmt::format("{}", fmt::join(place.nodes.hosts, ",")));
+}
+
+std::string notices_of(const Place& place) {
+  std::string lines = place.backend_notice + "\n";
+  if (!place.transport.why.empty()) lines += "transport " + place.transport.why + "\n";
+  if (!place.nccl.empty()) lines += "nccl " + place.nccl + "\n";
+  for (const std::string& warning : place.warnings) lines += "warning: " + warning + "\n";
+  return lines;
+}
+
+bool first_two_share_a_node(const Place& place) {
+  return place.cores.size() > 1 &&
+         (place.nodes.nodes() == 1 || place.nodes.node_of(0) == place.nodes.node_of(1));
+}
+
+Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
+  Place place;
+  place.farewell = options.communicator.farewell;
+  place.nodes = find_nodes(bootstrap);
+  const NodeShare share = share_of_node(bootstrap, place.nodes, options);
+  const ModelledLink link = open_link(bootstrap, options, place.nodes, share.cores.front());
+  PlatformOptions platform = platform_options(options, share, link);
+  BackendDecision decision;
+  attempt_together(bootstrap, [&] {
+    check_world(bootstrap, options);
+    decision = choose_backend(options.backend, platform);
+  });
+  settle_for(decision, bootstrap, place.nodes, options, share, platform);
+  place.warnings = settle_binding(decision, bootstrap, place.nodes, platform);
+  attempt_together(bootstrap, [&] {
+    place.backend_notice = decision.why;
+    const bool is_bound = platform.own_device && !platform.near_hosts.empty();
+    if (is_bound) host::bind_this_process(platform.near_hosts.front().cpus);
+    place.platform = open_platform(decision.backend, platform);
+    place.device = &place.platform->device(share.device);
+    place.device->bind_this_thread();
+  });
+  compare_platforms(bootstrap, place);
+  place.link_notice = link.notice;
+  place.core_gflops = link.core_gflops;
+  place.usable_cores = share.usable_cores;
+  place.cores = share.cores_of_devices;
+  place.transport = choose_transport(options.transport, bootstrap, *place.device);
+  place.nccl = nccl_of(place, options);
+  place.communicator =
+      make_communicator(place.transport, bootstrap, *place.device, options.communicator);
+  if (options.control) {
+    place.control = make_control_communicator(
+        options.transport, bootstrap, *place.device,
+        {.deadline = options.communicator.deadline, .farewell = options.communicator.farewell});
+  }
+  return place;
+}
+
+void abort(Place& place) noexcept {
+  place.communicator->abort();
+  if (place.control) place.control->abort();
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/driver/sampler.h"
+#include "common/comm/bootstrap.h"
+#include "common/comm/communicator.h"
+#include "common/comm/node_layout.h"
+#include "common/comm/transport_registry.h"
+#include "common/runtime/link_request.h"
+#include "common/runtime/platform.h"
+
+namespace tandem::bench {
+
+enum class Launch { kThreads, kProcesses };
+
+// The machine that a job asks for.
+struct PlaceOptions {
+  int devices = 1;
+  Launch launch = Launch::kThreads;
+  BackendChoice backend = BackendChoice::kAuto;
+  bool oversubscribe = false;
+  std::vector<Bytes> device_memory{};  // as in PlatformOptions
+  std::vector<int> gpus{};             // as in PlatformOptions; one for each process of a node
+  PeerAccess peer_access = PeerAccess::kOn;
+  Binding binding = Binding::kNear;
+  std::optional<LinkRequest> link{};
+  double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
+  Transport transport = Transport::kAuto;
+  bool control = false;  // a second communicator is wanted, for a background thread
+  CommunicatorOptions communicator{};
+};
+
+// The place of a job: all objects that a process (a rank) needs before a strategy can be built.
+struct Place {
+  std::unique_ptr<Platform> platform;
+  Device* device = nullptr;  // this rank's device; in a job of threads, the first device
+  std::unique_ptr<Communicator> communicator;
+  std::unique_ptr<Communicator> control;  // null unless PlaceOptions::control asks for one
+  Farewell farewell;                      // the last words of a process that cannot go on
+  NodeLayout nodes;                       // the nodes that the job's ranks run on
+  bool oversubscribed = false;            // devices share cores or GPUs, on any node
+  // The OS numbers of the cores, each on its own node, that the job's devices are bound to, in
+  // device order.
+  std::vector<int> cores;
+  int usable_cores = 0;               // cores that the job's ranks may use together
+  std::string backend_notice;         // the back end and the reason for its choice
+  TransportChoice transport;          // the transport, and the reason where it was chosen
+  std::string nccl;                   // NCCL's description where NCCL may be used; else empty
+  std::vector<std::string> warnings;  // warnings about where the devices are, the same on all ranks
+  std::string link_notice;            // the modelled link in numbers; empty: no link is modelled
+  double core_gflops = 0;  // speed of the core that a preset link was scaled to; 0: no preset
+};
+
+// The choices with their reasons, and the warnings, a line each.
+[[nodiscard]] std::string notices_of(const Place& place);
+
+// Throws a usage error, before MPI starts, for a job of one process under a launcher of several.
+void check_launch(Launch launch);
+
+// Adds what every output of Google Benchmark says of a job: build type, back end, devices that
+// share cores, and nodes where there are several.
+void add_context(const Place& place);
+
+// Whether the clocks of the job's ranks are common.
+[[nodiscard]] inline Clocks clocks_of(const Place& place) {
+  return place.nodes.nodes() == 1 ? Clocks::kCommon : Clocks::kApart;
+}
+
+// True where there are two devices or more, and the first two lie on cores of one node.
+[[nodiscard]] bool first_two_share_a_node(const Place& place);
+
+// Gives up for this rank: peers that wait for this rank end soon.
+void abort(Place& place) noexcept;
+
+// Opens the back end on the cores that the ranks of a node may use together - a launcher that binds
+// each rank to one core thereby gives the job all of the cores - and binds the calling thread to
+// its device; a rank of processes has the device whose number is the rank's number within its node.
+// GPUs' threads are bound near the GPUs unless asked otherwise, and in a job of processes all
+// threads that a process has so far. The communicator is the node's shared memory, or over several
+// nodes the hierarchical one. Throws a usage error where a job of processes has not as many ranks
+// as devices, or where nodes come to different back ends. Collective.
+[[nodiscard]] Place open_place(Bootstrap& bootstrap, const PlaceOptions& options);
+
+}  // namespace tandem::bench

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/observe/contention.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "common/base/check.h"
+#include "common/stats/paired.h"
+#include "common/stats/summary.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr double kLeastShare = 0.001;  // of a step: a shorter phase has no row
+
+using TimeOf = std::function<double(const PhaseTimes&)>;  // seconds over all steps of a sample
+
+// Seconds per step, by pair.
+struct Blocks {
+  std::vector<double> off;
+  std::vector<double> on;
+};
+
+Blocks blocks_of(const DeviceBooks& books, const ContentionPlan& plan, const TimeOf& time) {
+  Blocks blocks;
+  const auto samples = static_cast<std::size_t>(plan.samples);
+  for (int block = 0; block < 2 * plan.pairs; ++block) {
+    double seconds = 0;
+    double steps = 0;
+    for (std::size_t i = 0; i < samples; ++i) {
+      const PhaseTimes& sample = books.samples.at(static_cast<std::size_t>(block) * samples + i);
+      seconds += time(sample);
+      steps += sample.steps;
+    }
+    (ContentionPlan::is_on(block) ? blocks.on : blocks.off).push_back(seconds / steps);
+  }
+  return blocks;
+}
+
+bool all_above_zero(const std::vector<double>& values) {
+  return std::ranges::all_of(values, [](double value) { return value > 0; });
+}
+
+void add(std::vector<double>& to, const std::vector<double>& values) {
+  to.resize(values.size(), 0);
+  for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
+}
+
+PhaseContention compared(const std::string& name, const std::vector<DeviceBooks>& books,
+                         const ContentionPlan& plan, const TimeOf& time, bool is_work = true) {
+  Blocks all;
+  std::vector<double> ratios;
+  bool is_always_there = true;
+  for (const DeviceBooks& device : books) {
+    const Blocks mine = blocks_of(device, plan, time);
+    add(all.off, mine.off);
+    add(all.on, mine.on);
+    is_always_there = is_always_there && all_above_zero(mine.off) && all_above_zero(mine.on);
+    if (is_always_there) ratios.push_back(stats::median_of_paired_ratios(mine.off, mine.on).center);
+  }
+  const auto devices = static_cast<double>(books.size());
+  PhaseContention found{.phase = name,
+                        .off = Seconds(stats::mean(all.off) / devices),
+                        .on = Seconds(stats::mean(all.on) / devices)};
+  if (!is_work || !is_always_there) return found;
+  found.ratio = stats::median_of_paired_ratios(all.off, all.on);
+  found.least = stats::minimum(ratios);
+  found.most = stats::maximum(ratios);
+  return found;
+}
+
+double in_seconds(Nanoseconds time) { return Seconds(time).count(); }
+
+bool is_compute(Phase phase) { return phase != Phase::kExposedComm && phase != Phase::kIdle; }
+
+double compute_time(const PhaseTimes& times) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    if (is_compute(static_cast<Phase>(i))) seconds += in_seconds(times.total[i]);
+  }
+  return seconds;
+}
+
+std::string interval_text(const stats::Estimate& ratio) {
+  if (ratio.center == 0) return "-";
+  if (!ratio.interval) return fmt::format("{:.3f}", ratio.center);
+  return fmt::format("{:.3f} [{:.3f} .. {:.3f}]", ratio.center, ratio.interval->low,
+                     ratio.interval->high);
+}
+
+std::string row(const PhaseContention& one) {
+  return fmt::format(
+      "  {:<14} {:>10.3f} {:>10.3f}   {:<24}{}\n", one.phase, one.off.count() * 1e3,
+      one.on.count() * 1e3, interval_text(one.ratio),
+      one.ratio.center == 0 ? "" : fmt::format("{:.3f} .. {:.3f}", one.least, one.most));
+}
+
+bool is_resolved(const PhaseContention& one) {
+  return one.ratio.interval && !one.ratio.interval->holds(1);
+}
+
+// "backward takes 7.1 % longer [5.0 .. 9.2]".
+std::string change_text(const PhaseContention& one) {
+  const auto& [low, high] = *one.ratio.interval;
+  const bool is_longer = one.ratio.center > 1;
+  const double sign = is_longer ? 100 : -100;
+  return fmt::format("{} takes {:.1f} % {} [{:.1f} .. {:.1f}]", one.phase,
+                     (one.ratio.center - 1) * sign, is_longer ? "longer" : "less",
+                     ((is_longer ? low : high) - 1) * sign, ((is_longer ? high : low) - 1) * sign);
+}
+
+std::string sentence(const Contention& contention) {
+  std::vector<std::string> changes;
+  std::vector<std::string> others;
+  for (const PhaseContention& one : contention.phases) {
+    if (one.ratio.center == 0) continue;
+    if (is_resolved(one)) {
+      changes.push_back(change_text(one));
+    } else {
+      others.push_back(one.phase);
+    }
+  }
+  if (contention.phases.empty() || !contention.compute.ratio.interval) {
+    return "Too few pairs for an interval: take 20 or more.\n";
+  }
+  std::string text = changes.empty() ? "No phase's time is resolved to differ"
+                                     : fmt::format("While gradients are communicated, {}",
+                                                   fmt::join(changes, "; "));
+  if (!changes.empty() && !others.empty()) {
+    text += fmt::format("; not resolved: {}", fmt::join(others, ", "));
+  }
+  return text + ".\n";
+}
+
+nlohmann::ordered_json json_of(const PhaseContention& one) {
+  nlohmann::ordered_json json{
+      {"phase", one.phase}, {"off", one.off.count()}, {"on", one.on.count()}};
+  if (one.ratio.center == 0) return json;
+  json["ratio"] = one.ratio.center;
+  if (one.ratio.interval) {
+    json["ratio_interval"] = {one.ratio.interval->low, one.ratio.interval->high};
+  }
+  json["ratio_least_device"] = one.least;
+  json["ratio_most_device"] = one.most;
+  return json;
+}
+
+}  // namespace
+
+Contention contention_of(const std::vector<DeviceBooks>& books, const ContentionPlan& plan) {
+  TANDEM_CHECK(!books.empty(), "the contention of no device");
+  Contention found{.plan = plan, .devices = static_cast<int>(books.size())};
+  found.step =
+      compared("step", books, plan, [](const PhaseTimes& times) { return in_seconds(times.span); });
+  found.compute = compared("compute", books, plan, compute_time);
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    PhaseContention one = compared(
+        std::string(kPhaseNames[i]), books, plan,
+        [i](const PhaseTimes& times) { return in_seconds(times.total[i]); },
+        is_compute(static_cast<Phase>(i)));
+    const bool is_worth_a_row =
+        std::max(one.off, one.on) >= kLeastShare * std::max(found.step.off, found.step.on);
+    if (is_worth_a_row) found.phases.push_back(std::move(one));
+  }
+  return found;
+}
+
+std::string to_text(const Contention& contention) {
+  std::string text = fmt::format(
+      "Times in ms per step, mean of {} devices; {} pairs of {} samples with communication and as "
+      "many without, in turn.\n  {:<14} {:>10} {:>10}   {:<24}{}\n",
+      contention.devices, contention.plan.pairs, contention.plan.samples, "phase", "off", "on",
+      "on / off (95 %)", "devices");
+  for (const PhaseContention& one : contention.phases) text += row(one);
+  return text + row(contention.compute) + row(contention.step) + sentence(contention);
+}
+
+std::string to_json(const Contention& contention,
+                    const std::map<std::string, std::string>& subject) {
+  nlohmann::ordered_json phases = nlohmann::ordered_json::array();
+  for (const PhaseContention& one : contention.phases) phases.push_back(json_of(one));
+  const nlohmann::ordered_json json{{"tandem_contention", "1.0.0"},
+                                    {"subject", subject},
+                                    {"devices", contention.devices},
+                                    {"pairs", contention.plan.pairs},
+                                    {"samples_per_block", contention.plan.samples},
+                                    {"phases", phases},
+                                    {"compute", json_of(contention.compute)},
+                                    {"step", json_of(contention.step)}};
+  return json.dump(1) + "\n";
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/observe/traced_pass.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+#include "bench/driver/abort_on_error.h"
+#include "bench/driver/sampler.h"
+#include "bench/step/cell_facts.h"
+#include "bench/step/strategy_factory.h"
+#include "common/base/host_name.h"
+#include "common/comm/agreement.h"
+#include "common/results/files.h"
+#include "common/stats/summary.h"
+#include "common/timeline/merge.h"
+#include "common/timeline/trace_json.h"
+#include "common/trace/timeline_recorder.h"
+
+namespace tandem::bench {
+namespace {
+
+using timeline::ClockFit;
+using timeline::Kind;
+
+constexpr int kRoundTrips = 51;
+
+Nanoseconds now() { return Clock::now().time_since_epoch(); }
+
+// The spans of the thread that measures.
+class HarnessTrack {
+ public:
+  HarnessTrack() : track_{.device = timeline::kNoDevice, .name = "harness"} {}
+
+  template <class Work>
+  void add(const std::string& name, const Work& work) {
+    const Nanoseconds begin = now();
+    work();
+    track_.slices.push_back({.kind = Kind::kHarness, .name = name, .begin = begin, .end = now()});
+  }
+
+  [[nodiscard]] timeline::Track take() {
+    sort_slices(track_);
+    return std::move(track_);
+  }
+
+ private:
+  timeline::Track track_;
+};
+
+// Takes a sample as Sampler does, exchange of times included: how ranks come to a barrier decides
+// how ranks leave the barrier.
+void take_sample(Strategy& strategy, Communicator& ranks, int steps, HarnessTrack& harness) {
+  harness.add("barrier", [&] { ranks.barrier(); });
+  harness.add("sample", [&] {
+    harness.add("enqueue", [&] {
+      for (int step = 0; step < steps; ++step) strategy.step();
+    });
+    harness.add("wait", [&] { strategy.synchronize(); });
+  });
+  harness.add("exchange", [&] {
+    for (int time = 0; time < 2; ++time) static_cast<void>(ranks.all_gather(0.0));
+  });
+}
+
+timeline::ClockReading read_clock_of(Communicator& ranks) {
+  return timeline::read_clock([&](double mine) { return ranks.all_gather(mine); }, now,
+                              kRoundTrips);
+}
+
+// Records this rank's steps, on rank 0's clock.
+timeline::Process record_steps(Place& place, const StepOptions& options, Strategy& strategy,
+                               TimelineRecorder& recorder) {
+  Communicator& ranks = *place.communicator;
+  // The GPUs are watched before the warm-up, which is slowed down by the watching too.
+  if (place.platform->backend() == Backend::kCuda) recorder.watch_gpus();
+  const int steps_per_sample = std::max(1, options.free_running);
+  Sampler sampler(strategy, ranks, steps_per_sample, clocks_of(place));
+  static_cast<void>(sampler.warm_up(options.warmup_steps, options.warmup_time));
+  const bool is_apart = clocks_of(place) == Clocks::kApart;
+  HarnessTrack harness;
+  const auto before = is_apart ? read_clock_of(ranks) : timeline::ClockReading{};
+  recorder.start();
+  for (int sample = 0; sample < options.traced_samples; ++sample) {
+    take_sample(strategy, ranks, steps_per_sample, harness);
+  }
+  recorder.stop();
+  const auto after = is_apart ? read_clock_of(ranks) : timeline::ClockReading{};
+  timeline::Process mine = recorder.collect();
+  mine.tracks.insert(mine.tracks.begin(), harness.take());
+  mine.rank = ranks.rank();
+  mine.host = host_name();
+  if (is_apart && place.nodes.node_of(ranks.rank()) != 0) align(mine, ClockFit(before, after));
+  return mine;
+}
+
+timeline::Process recorded(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+                           const Model& model) {
+  TimelineRecorder recorder;
+  Variant variant = options.variant;
+  variant.training.phases.observers.push_back(&recorder);
+  // The recorder's own marks stand where the timers' marks stood in the measured samples.
+  variant.training.phases.timing = PhaseTiming::kOff;
+  const auto strategy =
+      make_strategy_together(bootstrap, place, options.place.launch, model, variant);
+  return aborting_on_error(
+      place.farewell, [&] { abort(place); },
+      [&] { return record_steps(place, options, *strategy, recorder); });
+}
+
+// The CUDA times of all processes: each process has its own reason for having no records.
+std::string cuda_times_of(const std::vector<timeline::Process>& processes) {
+  for (const timeline::Process& process : processes) {
+    if (process.cuda_times != "cupti") return process.cuda_times;
+  }
+  return "cupti";
+}
+
+std::string device_times_of(Backend backend, const std::string& cuda_times) {
+  if (backend == Backend::kHost) return "of the workers, by that clock";
+  if (cuda_times == "cupti") return "of GPU events, moved to between CUPTI's records of what ran";
+  return "of GPU events, by one that was waited for at the end";
+}
+
+std::map<std::string, std::string> facts_of(const Place& place, const StepOptions& options,
+                                            const std::vector<timeline::Process>& processes) {
+  std::map<std::string, std::string> facts = cell_facts(place, options);
+  facts["clock"] =
+      clocks_of(place) == Clocks::kCommon
+          ? "CLOCK_MONOTONIC of the node, which all ranks read"
+          : fmt::format(
+                "CLOCK_MONOTONIC of rank 0's node; other ranks' by {} round trips before "
+                "and after, taken to go evenly between",
+                kRoundTrips);
+  const std::string cuda_times = cuda_times_of(processes);
+  if (place.platform->backend() == Backend::kCuda) facts["cuda_times"] = cuda_times;
+  facts["device_times"] = device_times_of(place.platform->backend(), cuda_times);
+  return facts;
+}
+
+timeline::LaunchFigures figures_of(const results::LaunchRecord& untraced, StrategyKind strategy) {
+  timeline::LaunchFigures figures{.samples = static_cast<int>(untraced.step_seconds.size()),
+                                  .has_root = has_root(strategy),
+                                  .step = Seconds{stats::median(untraced.step_seconds)}};
+  for (const auto& [name, seconds] : untraced.critical.mean_seconds) {
+    figures.phases[name] = Seconds{seconds};
+  }
+  figures.least_exposed = Seconds{untraced.least_exposed_seconds};
+  figures.least_compute = Seconds{untraced.least_compute_seconds};
+  for (const results::CollectiveRecord& one : untraced.collectives) {
+    figures.collectives += Seconds{one.least_seconds};
+  }
+  return figures;
+}
+
+}  // namespace
+
+void trace_steps(Bootstrap& bootstrap, Place& place, const StepOptions& options, const Model& model,
+                 const results::LaunchRecord& untraced) {
+  // Each rank sends its own process as a trace file, so that one format serves in transit and at
+  // the end.
+  const std::string mine =
+      timeline::to_json({.facts = {}, .processes = {recorded(bootstrap, place, options, model)}});
+  const std::vector<std::string> all = bootstrap.all_gather(mine);
+  attempt_together(bootstrap, [&] {
+    if (bootstrap.rank() != 0) return;
+    timeline::Trace trace;
+    trace.untraced = figures_of(untraced, options.variant.strategy);
+    for (const std::string& one : all) {
+      trace.processes.push_back(timeline::parse_trace(one, "a rank's timeline").processes.front());
+    }
+    trace.facts = facts_of(place, options, trace.processes);
+    match_collectives(trace);
+    results::replace_file(options.trace_file, timeline::to_json(trace));
+    std::cerr << fmt::format("trace: {}\n", options.trace_file);
+  });
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/step/launch_report.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "bench/driver/google_benchmark.h"
+#include "bench/step/shards.h"
+#include "common/base/pinned_file.h"
+#include "common/base/units.h"
+#include "common/comm/mpi_bootstrap.h"
+#include "common/comm/ping_pong.h"
+#include "common/kernels/library_version.h"
+#include "common/results/machine_facts.h"
+#include "common/stats/summary.h"
+
+namespace tandem::bench {
+namespace {
+
+double per_step(Nanoseconds total, int steps) { return Seconds(total).count() / steps; }
+
+results::DevicePhases phases_of(int device, const PhaseTimes& times) {
+  results::DevicePhases phases{.device = device, .mean_seconds = {}, .span_seconds = 0};
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    if (times.total[i].count() == 0) continue;
+    phases.mean_seconds[std::string(kPhaseNames[i])] = per_step(times.total[i], times.steps);
+  }
+  phases.span_seconds = per_step(times.span, times.steps);
+  return phases;
+}
+
+void add_to(PhaseTimes& all, const PhaseTimes& sample) {
+  for (std::size_t phase = 0; phase < kPhaseCount; ++phase) all.total[phase] += sample.total[phase];
+  all.span += sample.span;
+  all.steps += sample.steps;
+}
+
+PhaseTimes sum_of(const std::vector<PhaseTimes>& samples) {
+  PhaseTimes sum;
+  for (const PhaseTimes& sample : samples) add_to(sum, sample);
+  return sum;
+}
+
+// The device that the sample's step ended with: the root where there is one, else the slowest
+// device.
+const PhaseTimes& critical_of(const Measurement& measurement, std::size_t sample, bool has_root) {
+  const auto& devices = measurement.phases;
+  if (has_root) return devices.front().samples[sample];
+  return std::max_element(devices.begin(), devices.end(),
+                          [sample](const DeviceBooks& a, const DeviceBooks& b) {
+                            return a.samples[sample].span < b.samples[sample].span;
+                          })
+      ->samples[sample];
+}
+
+double exposed(const PhaseTimes& times) {
+  return per_step(times.of(Phase::kExposedComm), times.steps);
+}
+
+double compute(const PhaseTimes& times) {
+  return per_step(times.of(Phase::kForward) + times.of(Phase::kBackward), times.steps);
+}
+
+using OfSample = double (*)(const PhaseTimes&);
+
+// The mean over samples of the least value of all devices.
+double mean_least(const std::vector<DeviceBooks>& devices, OfSample value) {
+  const std::size_t samples = devices.front().samples.size();
+  double sum = 0;
+  for (std::size_t sample = 0; sample < samples; ++sample) {
+    double least = value(devices.front().samples[sample]);
+    for (const DeviceBooks& device : devices) {
+      least = std::min(least, value(device.samples[sample]));
+    }
+    sum += least;
+  }
+  return sum / static_cast<double>(samples);
+}
+
+void add_phases(results::LaunchRecord& record, const Measurement& measurement, bool has_root) {
+  if (measurement.phases.empty()) return;
+  for (const DeviceBooks& device : measurement.phases) {
+    record.phases.push_back(phases_of(device.device, sum_of(device.samples)));
+  }
+  PhaseTimes critical;
+  for (std::size_t sample = 0; sample < measurement.step_seconds.size(); ++sample) {
+    add_to(critical, critical_of(measurement, sample, has_root));
+  }
+  record.critical = phases_of(-1, critical);
+  record.remainder_seconds = stats::mean(measurement.step_seconds) - record.critical.span_seconds;
+  record.least_exposed_seconds = mean_least(measurement.phases, exposed);
+  record.least_compute_seconds = mean_least(measurement.phases, compute);
+}
+
+// Whether all samples of all devices had the same collectives, each collective in every step.
+bool are_alike(const std::vector<DeviceCollectiveBooks>& devices) {
+  const std::vector<CollectiveTimes>& first = devices.front().samples.front();
+  for (const DeviceCollectiveBooks& device : devices) {
+    for (const std::vector<CollectiveTimes>& sample : device.samples) {
+      const bool alike = std::equal(
+          sample.begin(), sample.end(), first.begin(), first.end(),
+          [](const auto& a, const auto& b) { return a.size == b.size && a.steps == b.steps; });
+      if (!alike) return false;
+    }
+  }
+  return true;
+}
+
+results::CollectiveRecord collective_of(const std::vector<DeviceCollectiveBooks>& devices,
+                                        std::size_t index) {
+  const auto seconds = [index](const DeviceCollectiveBooks& device, std::size_t sample) {
+    const CollectiveTimes& times = device.samples[sample][index];
+    return per_step(times.total, times.steps);
+  };
+  const auto samples = devices.front().samples.size();
+  results::CollectiveRecord record{.bytes = devices.front().samples.front()[index].size.value,
+                                   .mean_seconds = {},
+                                   .least_seconds = 0};
+  record.mean_seconds.resize(devices.size());
+  for (std::size_t sample = 0; sample < samples; ++sample) {
+    double least = seconds(devices.front(), sample);
+    for (std::size_t device = 0; device < devices.size(); ++device) {
+      const double own = seconds(devices[device], sample);
+      record.mean_seconds[device] += own / static_cast<double>(samples);
+      least = std::min(least, own);
+    }
+    record.least_seconds += least / static_cast<double>(samples);
+  }
+  return record;
+}
+
+// Horovod fuses anew in every step, so its collectives have no figures of their own.
+void add_collectives(results::LaunchRecord& record, const Measurement& measurement) {
+  const auto& devices = measurement.collectives;
+  if (devices.empty() || !are_alike(devices)) return;
+  for (std::size_t i = 0; i < devices.front().samples.front().size(); ++i) {
+    record.collectives.push_back(collective_of(devices, i));
+  }
+}
+
+// The modelled parts of the launch, which are no measurement of this machine, as the reader is
+// told.
+std::vector<std::string> modelled_in(const StepOptions& options, const Place& place) {
+  std::vector<std::string> modelled;
+  if (!place.link_notice.empty()) modelled.push_back(place.link_notice);
+  const InterpreterOptions& interpreter = options.variant.training.interpreter;
+  if (interpreter.dispatch_cost > Nanoseconds{0}) {
+    modelled.push_back(
+        fmt::format("dispatch cost {}", tandem::to_string(Seconds(interpreter.dispatch_cost))));
+  }
+  if (interpreter.lock == InterpreterLock::kOn) modelled.emplace_back("interpreter lock");
+  return modelled;
+}
+
+// The model of a GPU: "NVIDIA H200" of "NVIDIA H200 (GPU 0)".
+std::string model_of(const Device& gpu) {
+  const std::string name = gpu.name();
+  return name.substr(0, name.rfind(" (GPU "));
+}
+
+results::LaunchRecord common_record(const StepOptions& options, const Place& place,
+                                    const Model& model, const results::MachineFacts& machine) {
+  results::LaunchRecord record;
+  record.cell = cell_of(options, place.platform->backend());
+  record.mode = options.free_running > 0 ? "free-running" : "synchronous";
+  record.precision = name_of(options.variant.training.precision);
+  record.oversubscribed = place.oversubscribed;
+  const std::int64_t parameters = model.layout().parameter_count();
+  const StepWork work = step_work_of(options, model);
+  record.model = {.parameters = parameters,
+                  .parameter_bytes = parameters * static_cast<std::int64_t>(sizeof(float)),
+                  .flops_per_sample = model.flops_per_sample(),
+                  .operations_per_step = work.operations(),
+                  .optimizer_bytes_per_step = work.optimizer_bytes.value};
+  record.modelled = modelled_in(options, place);
+  record.planted = options.planted;
+  record.core_gflops = place.core_gflops;
+  record.machine = machine;
+  return record;
+}
+
+}  // namespace
+
+StepWork step_work_of(const StepOptions& options, const Model& model) {
+  const TrainingOptions& training = options.variant.training;
+  StepWork work =
+      count_step(model, shards_of(options).front().count, training.precision, training.optimizer);
+  const int passes = options.variant.reducer.micro_batches;
+  work.forward *= passes;
+  work.loss *= passes;
+  work.backward *= passes;
+  work.product_flops *= passes;
+  return work;
+}
+
+void warn(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    std::cerr << fmt::format("step_bench: warning: {}\n", warning);
+  }
+}
+
+void add_context(const Place& place, const StepOptions& options) {
+  add_context(place);
+  GoogleBenchmark::add_context("tandem_mode",
+                               options.free_running > 0 ? "free-running" : "synchronous");
+}
+
+std::string benchmark_name(const StepOptions& options, Backend backend) {
+  const std::string cell = cell_of(options, backend).name();
+  return options.ab.empty() ? cell : fmt::format("ab/{}/against:{}", cell, options.ab);
+}
+
+results::Cell cell_of(const StepOptions& options, Backend backend) {
+  return {.strategy = to_string(options.variant.strategy),
+          .launch = to_string(options.place.launch),
+          .model = name_in_results(options.model),
+          .backend = to_string(backend),
+          .devices = options.place.devices,
+          .global_batch = options.variant.training.global_batch,
+          .options = options.named};
+}
+
+results::MachineFacts machine_of(const Place& place) {
+  results::MachineFacts facts = results::gather_machine_facts();
+  facts.cores = place.usable_cores;
+  const bool on_cores = place.platform->backend() == Backend::kHost;
+  if (on_cores) facts.bound_cores = place.cores;
+  if (place.nodes.nodes() > 1) facts.hosts = place.nodes.hosts;
+  facts.libraries["kernels"] = kernel_library_version(place.platform->backend());
+  facts.libraries["mpi"] = mpi_library_version();
+  if (!on_cores) facts.libraries["device"] = model_of(*place.device);
+  if (!place.nccl.empty()) facts.libraries["nccl"] = place.nccl;
+  if (!place.transport.why.empty()) facts.libraries["transport"] = place.transport.why;
+  if (on_cores && place.communicator->rank() == 0 && first_two_share_a_node(place)) {
+    facts.ping_pong_ns = ping_pong_ns(place.cores[0], place.cores[1]);
+  }
+  place.communicator->barrier();
+  return facts;
+}
+
+results::LaunchRecord record_of(const StepOptions& options, const Place& place, const Model& model,
+                                const Measurement& measurement,
+                                const results::MachineFacts& machine) {
+  results::LaunchRecord record = common_record(options, place, model, machine);
+  record.first_step_seconds = measurement.warmup.first_step.count();
+  record.warmup_steps = measurement.warmup.steps;
+  record.warmup_seconds = measurement.warmup.time.count();
+  record.step_seconds = measurement.step_seconds;
+  add_phases(record, measurement, has_root(options.variant.strategy));
+  add_collectives(record, measurement);
+  for (std::size_t i = 0; i < measurement.memory.size(); ++i) {
+    const MemoryUse& use = measurement.memory[i];
+    record.memory.push_back({static_cast<int>(i), use.capacity.value, use.peak.value});
+  }
+  record.gpus = measurement.gpus;
+  record.threads = measurement.threads;
+  record.resolved = measurement.resolved;
+  // The cell names the workload file and its checksum, so the model's own name is recorded here.
+  if (pinned_file(options.model)) record.resolved["model"] = model.name();
+  record.warnings = place.warnings;
+  record.warnings.insert(record.warnings.end(), measurement.warnings.begin(),
+                         measurement.warnings.end());
+  record.devices_used = measurement.devices_used;
+  record.dispatches_per_step = measurement.dispatches_per_step;
+  record.peak_gflops = measurement.peak_gflops;
+  record.link_lateness_seconds = measurement.lateness_seconds;
+  record.link_overshoot_seconds = measurement.overshoot_seconds;
+  record.barrier_skew_seconds = measurement.barrier_skew.median.count();
+  record.barrier_skew_uncertainty_seconds = measurement.barrier_skew.uncertainty.count();
+  for (const Bytes size : measurement.bucket_sizes) record.bucket_bytes.push_back(size.value);
+  return record;
+}
+
+results::LaunchRecord out_of_memory_record(const StepOptions& options, const Place& place,
+                                           const Model& model, const Error& error,
+                                           const results::MachineFacts& machine) {
+  results::LaunchRecord record = common_record(options, place, model, machine);
+  record.status = results::Status::kSkipped;
+  record.reason = fmt::format("out of memory: {}", error.what());
+  return record;
+}
+
+}  // namespace tandem::bench

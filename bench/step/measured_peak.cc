@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/step/measured_peak.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "common/kernels/operations.h"
+#include "common/stats/summary.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr std::int64_t kSmallest = 512;
+constexpr std::int64_t kLargest = 16384;
+constexpr int kSamples = 7;
+constexpr Seconds kLongestProduct{0.3};
+constexpr Seconds kShortestSample{0.005};  // long beside marks and the first launch
+
+LinearShape square(std::int64_t size) { return {.batch = size, .in = size, .out = size}; }
+
+// The operands of one product on one device. FillRandom writes fp32: other types are cast from
+// fp32.
+class Product {
+ public:
+  Product(Device& device, Operations& operations, Stream& stream, DType type, std::int64_t size)
+      : operations_(operations), stream_(stream), count_(size * size) {
+    for (auto& matrix : matrices_) matrix = device.allocate(Bytes{count_ * size_of(type)});
+    op_ = {.shape = square(size),
+           .x = matrices_[0]->as(type, count_),
+           .weight = matrices_[1]->as(type, count_),
+           .bias = {},
+           .y = matrices_[2]->as(type, count_)};
+    fill(device, matrices_[0]->as(type, count_), 1);
+    fill(device, matrices_[1]->as(type, count_), 2);
+  }
+
+  void enqueue() { operations_.enqueue(stream_, op_); }
+
+ private:
+  void fill(Device& device, AnySpan values, std::uint64_t seed) {
+    if (values.dtype() == DType::kFloat32) {
+      operations_.enqueue(stream_, FillRandom{.values = values.as<float>(), .seed = seed});
+      return stream_.synchronize();
+    }
+    const auto wide = device.allocate(bytes_of<float>(count_));
+    operations_.enqueue(stream_, FillRandom{.values = wide->as<float>(count_), .seed = seed});
+    operations_.enqueue(stream_, Convert{.in = wide->as<float>(count_), .out = values});
+    stream_.synchronize();
+  }
+
+  Operations& operations_;
+  Stream& stream_;
+  const std::int64_t count_;  // elements of a matrix
+  std::array<std::unique_ptr<Buffer>, 3> matrices_;
+  LinearForward op_;
+};
+
+// Seconds per product, over `products` in a row.
+double time_of(Device& device, Stream& stream, Product& product, int products) {
+  const auto start = device.make_timed_event();
+  const auto end = device.make_timed_event();
+  stream.record(*start);
+  for (int i = 0; i < products; ++i) product.enqueue();
+  stream.record(*end);
+  stream.synchronize();
+  return Seconds(*end - *start).count() / products;
+}
+
+ProductSpeed measure(Device& device, Operations& operations, Stream& stream, DType type,
+                     std::int64_t size) {
+  Product product(device, operations, stream, type, size);
+  static_cast<void>(time_of(device, stream, product, 1));  // primitives, page faults
+  const double once = std::max(1e-7, time_of(device, stream, product, 1));
+  const int products = std::max(1, static_cast<int>(std::ceil(kShortestSample.count() / once)));
+  ProductSpeed speed{.size = size, .seconds = {}};
+  for (int i = 0; i < kSamples; ++i) {
+    speed.seconds.push_back(time_of(device, stream, product, products));
+  }
+  return speed;
+}
+
+// Whether three matrices fit, and one of fp32 to cast from.
+bool fits(const Device& device, std::int64_t size) {
+  const MemoryUse memory = device.memory();
+  return bytes_of<float>(4 * size * size) * 2 <= memory.capacity - memory.used;
+}
+
+}  // namespace
+
+double ProductSpeed::flops() const {
+  return static_cast<double>(product_flops(square(size))) / stats::median(seconds);
+}
+
+std::vector<ProductSpeed> measure_products(Device& device, Precision precision) {
+  const auto operations = make_operations(device, precision);
+  const auto stream = device.make_stream(StreamPriority::kNormal);
+  std::vector<ProductSpeed> speeds;
+  for (std::int64_t size = kSmallest; size <= kLargest && fits(device, size); size *= 2) {
+    // Twice the size is eight times the work.
+    const double last = speeds.empty() ? 0 : stats::median(speeds.back().seconds);
+    if (8 * last > kLongestProduct.count()) break;
+    speeds.push_back(measure(device, *operations, *stream, storage_of(precision), size));
+  }
+  return speeds;
+}
+
+double peak_flops(const std::vector<ProductSpeed>& products) {
+  double best = 0;
+  for (const ProductSpeed& product : products) best = std::max(best, product.flops());
+  return best;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/driver/sampler.h"
+#include "bench/job/barrier_skew.h"
+#include "bench/step/step_options.h"
+#include "common/comm/bootstrap.h"
+#include "common/results/launch_record.h"
+
+namespace tandem::bench {
+
+// One device's books over all samples of a launch.
+struct DeviceBooks {
+  int device = 0;
+  std::vector<PhaseTimes> samples;
+};
+
+// One device's gradient collectives of each sample, in launch order.
+struct DeviceCollectiveBooks {
+  int device = 0;
+  std::vector<std::vector<CollectiveTimes>> samples;
+};
+
+// The findings of one launch, before they become its record.
+struct Measurement {
+  Warmup warmup;
+  std::vector<double> step_seconds;  // per sample
+  std::vector<DeviceBooks> phases;   // of all ranks' devices, by device; empty with phases off
+  std::vector<DeviceCollectiveBooks> collectives;  // of all ranks' devices, likewise
+  std::vector<Bytes> bucket_sizes;
+  std::vector<MemoryUse> memory;                // all ranks' devices, by device
+  std::vector<results::GpuRecord> gpus;         // GPUs of all ranks that NVML knows, by device
+  std::vector<results::ThreadPlace> threads;    // the threads of all ranks
+  std::map<std::string, std::string> resolved;  // Strategy::settled_options()
+  std::vector<std::string> warnings;
+  int devices_used = 0;            // devices of all ranks
+  double dispatches_per_step = 0;  // dispatches of all ranks
+  double peak_gflops = 0;          // GFLOP/s of a device, as given or measured; 0: not known
+  double lateness_seconds = 0;   // delay behind a modelled link: mean per step, of the latest rank
+  double overshoot_seconds = 0;  // the largest delay of a sleep to a modelled end, on any rank
+  BarrierSkew barrier_skew;      // skew on several nodes; else zero
+};
+
+// Keeps the books of this rank's devices, sample by sample, and brings together the books of all
+// ranks.
+class Books {
+ public:
+  // Adds the phase times and collectives of the latest sample.
+  void add_sample(Strategy& strategy);
+
+  // The books of all ranks' devices, the same on every rank. Collective.
+  [[nodiscard]] std::vector<DeviceBooks> gather_phases(Bootstrap& bootstrap) const;
+  [[nodiscard]] std::vector<DeviceCollectiveBooks> gather_collectives(Bootstrap& bootstrap) const;
+
+ private:
+  std::vector<DeviceBooks> phases_;
+  std::vector<DeviceCollectiveBooks> collectives_;
+};
+
+// The number of samples that fill `min_time` and are `min_samples` at least; the same on every
+// rank, since the warm-up's figures are.
+[[nodiscard]] int sample_count(const StepOptions& options, const Warmup& warmup);
+
+// The memory of every device, on all ranks; `mine` is the device that this rank speaks for, or null
+// where the rank speaks for all devices. Collective.
+[[nodiscard]] std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, Platform& platform,
+                                                   const Device* mine);
+
+}  // namespace tandem::bench

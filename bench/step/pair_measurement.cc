@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/step/pair_measurement.h"
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <set>
+
+#include "bench/driver/abort_on_error.h"
+#include "bench/job/link_account.h"
+#include "bench/step/achieved_flops.h"
+#include "bench/step/interleaved_side.h"
+#include "bench/step/launch_report.h"
+#include "bench/step/pair_plan.h"
+#include "common/stats/paired.h"
+#include "common/stats/summary.h"
+
+namespace tandem::bench {
+namespace {
+
+struct Job {
+  Place& place;
+  const StepOptions& options;
+  const Model& model;
+
+  [[nodiscard]] int steps_per_sample() const { return std::max(1, options.free_running); }
+};
+
+// Both sides, built and warmed up in the order in which they start a pair.
+class SidesOfSet {
+ public:
+  SidesOfSet(const Job& job, bool b_first) : b_first_(b_first) {
+    const Variant& a = job.options.variant;
+    const Variant& b = *job.options.ab_variant;
+    first_.emplace(job.place, job.options, job.model, b_first ? b : a);
+    second_.emplace(job.place, job.options, job.model, b_first ? a : b);
+    first_->warm_up(job.options);
+    second_->warm_up(job.options);
+  }
+
+  // Takes steps in the order first, second, second, first.
+  void take_pair(LinkAccount& link) {
+    for (InterleavedSide* const side : {&*first_, &*second_, &*second_, &*first_}) {
+      side->take();
+      link.add_sample();
+    }
+    first_->end_round();
+    second_->end_round();
+  }
+
+  [[nodiscard]] const InterleavedSide& a() const { return b_first_ ? *second_ : *first_; }
+  [[nodiscard]] const InterleavedSide& b() const { return b_first_ ? *first_ : *second_; }
+
+ private:
+  const bool b_first_;
+  std::optional<InterleavedSide> first_;
+  std::optional<InterleavedSide> second_;
+};
+
+class PairSampler {
+ public:
+  explicit PairSampler(const Job& job)
+      : job_(job), plan_(plan_pairs(job.options.pairs)), link_(*job.place.platform) {
+    begin_set();  // builds the first set, so that a variant's error precedes all timing
+  }
+
+  // Side b's seconds per step.
+  double sample() {
+    if (!sides_) begin_set();
+    sides_->take_pair(link_);
+    const double seconds = sides_->b().seconds().back();
+    if (static_cast<int>(sides_->b().seconds().size()) == set().pairs) end_set();
+    return seconds;
+  }
+
+  [[nodiscard]] const std::vector<stats::PairedTimes>& sets() const { return sets_; }
+
+  // Compares the mean lateness of both sides' steps with a step of the faster side. Collective.
+  void check_link() {
+    const double steps = 4.0 * job_.options.pairs * job_.steps_per_sample();
+    check_lateness(link_.mean_lateness(*job_.place.communicator, steps),
+                   std::min(mean_of(&stats::PairedTimes::a), mean_of(&stats::PairedTimes::b)));
+  }
+
+ private:
+  [[nodiscard]] const PairSet& set() const { return plan_[sets_.size()]; }
+
+  void begin_set() {
+    sides_.emplace(job_, set().b_first);
+    link_.leave_out();  // the warm-up's delays belong to no sample
+  }
+
+  void end_set() {
+    sets_.push_back({.a = sides_->a().seconds(), .b = sides_->b().seconds()});
+    sides_.reset();
+  }
+
+  [[nodiscard]] double mean_of(std::vector<double> stats::PairedTimes::*side) const {
+    std::vector<double> all;
+    for (const stats::PairedTimes& set : sets_) {
+      all.insert(all.end(), (set.*side).begin(), (set.*side).end());
+    }
+    return stats::mean(all);
+  }
+
+  const Job job_;
+  const std::vector<PairSet> plan_;
+  LinkAccount link_;
+  std::optional<SidesOfSet> sides_;  // the sides of the set in progress
+  std::vector<stats::PairedTimes> sets_;
+};
+
+void set_ratio_counters(benchmark::State& state, const stats::Estimate& ratio) {
+  state.counters["ratio"] = ratio.center;
+  if (!ratio.interval) return;
+  state.counters["ratio_low"] = ratio.interval->low;
+  state.counters["ratio_high"] = ratio.interval->high;
+}
+
+void report_ratio(const StepOptions& options, std::size_t sets, const stats::Estimate& ratio) {
+  const std::string interval =
+      ratio.interval
+          ? fmt::format("95 % interval {:.4f} to {:.4f}", ratio.interval->low, ratio.interval->high)
+          : "too few for an interval";
+  std::cerr << fmt::format(
+                   "step time with {} over step time without: {:.4f} ({} pairs in {} sets, {})",
+                   options.ab, ratio.center, options.pairs, sets, interval)
+            << std::endl;
+}
+
+// Warns of a precision of either side in which this machine computes only slowly.
+void warn_of_precisions(const Place& place, const StepOptions& options) {
+  if (place.communicator->rank() != 0) return;
+  for (const Precision precision :
+       std::set{options.variant.training.precision, options.ab_variant->training.precision}) {
+    const auto warning = precision_warning(place.platform->backend(), precision);
+    if (warning) warn({*warning});
+  }
+}
+
+void measure(GoogleBenchmark& driver, Place& place, const StepOptions& options,
+             PairSampler& pairs) {
+  stats::Estimate ratio;
+  add_context(place, options);
+  const std::string name = benchmark_name(options, place.platform->backend());
+  const auto body = [&](benchmark::State& state) {
+    for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(pairs.sample());
+    ratio = stats::ratio_of_paired_sets(pairs.sets());
+    set_ratio_counters(state, ratio);
+  };
+  driver.add(name, options.pairs, benchmark::kMillisecond, body);
+  driver.run();
+  pairs.check_link();
+  if (place.communicator->rank() == 0) report_ratio(options, pairs.sets().size(), ratio);
+}
+
+}  // namespace
+
+void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& options,
+                   const Model& model) {
+  warn_of_precisions(place, options);
+  PairSampler pairs({place, options, model});
+  aborting_on_error(
+      place.farewell, [&] { abort(place); }, [&] { measure(driver, place, options, pairs); });
+}
+
+}  // namespace tandem::bench

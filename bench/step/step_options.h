@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/driver/benchmark_flags.h"
+#include "bench/job/fault.h"
+#include "bench/job/job.h"
+#include "bench/step/strategy_kind.h"
+#include "common/parallel/training_options.h"
+#include "common/trace/nvtx.h"
+#include "ddp/dp_all_reduce.h"
+#include "ddp/reducer_options.h"
+#include "dp/options.h"
+
+namespace tandem::bench {
+
+[[nodiscard]] std::string to_string(Launch launch);
+
+// One way to train, which --ab varies.
+struct Variant {
+  StrategyKind strategy = StrategyKind::kSingle;
+  TrainingOptions training{};
+  dp::DataParallelOptions dp{};
+  ddp::Shards shards = ddp::Shards::kOwn;  // for dp-allreduce
+  ddp::ReducerOptions reducer{};
+  ddp::RankCommunicator communicator{};  // for dp-allreduce's threads; null: auto's choice
+  Nanoseconds deadline = std::chrono::seconds(60);  // for dp-allreduce's threads to meet
+};
+
+// The peak that achieved FLOP/s are held against.
+struct PeakRequest {
+  bool is_measured = false;  // this launch measures the peak
+  double gflops = 0;         // the peak as given; 0: not given
+};
+
+// The scope of --check: the command line alone, whether this machine has the back end as well, or
+// the size of the model.
+enum class Check { kOptions, kBackend, kModel };
+
+struct StepOptions {
+  Variant variant{};
+  PlaceOptions place{};
+  // The strategies that are timed, one after another, where the command names no cell; empty where
+  // the variant's strategy alone is timed.
+  std::vector<StrategyKind> listed{};
+  std::string model = "mlp-small";  // with the checksum of a workload file (workload_source.h)
+
+  int free_running = 0;  // steps per sample without barrier or wait; 0: one step, synchronous
+  Nanoseconds min_time = std::chrono::milliseconds(500);
+  int min_samples = 10;
+  Nanoseconds warmup_time = std::chrono::milliseconds(200);
+  int warmup_steps = 5;
+
+  PeakRequest peak{};
+  std::string record_file;    // empty: no record is written
+  std::string workload_file;  // the workload file to be written instead of timing; empty: none
+  bool verify = false;
+  std::optional<Check> check;         // set: the launch checks and does nothing else
+  std::string ab;                     // "option=value" as given; empty: no pairs
+  std::optional<Variant> ab_variant;  // the variant with that option changed
+  int pairs = 200;
+
+  std::map<std::string, std::string> named;  // options that differ from the defaults
+  std::string planted;                       // the planted delay as given; empty: none
+  std::string flight_dir;                    // empty: no flight recorder
+  bool check_numerics = false;
+  int profiled_samples = 0;              // samples that a profiler is to capture
+  std::string trace_file{};              // empty: no pass is traced
+  int traced_samples = 0;                // samples of the traced pass
+  std::string contention_file{};         // empty: no pass looks for contention
+  int contention_pairs = 0;              // pairs of the contention pass
+  const nvtx::Domain* ranges = nullptr;  // this process's NVTX domain, which StepWatch owns
+  std::optional<Fault> fault;            // set only to see a job fail
+  BenchmarkFlags benchmark;
+};
+
+// The options of the command line, and the settings that follow from them. Throws usage errors;
+// with --help or --models, prints the answer and returns nothing.
+[[nodiscard]] std::optional<StepOptions> parse_step_options(int argc, const char* const* argv);
+
+}  // namespace tandem::bench

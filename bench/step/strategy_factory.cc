@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/step/strategy_factory.h"
+
+#include "bench/driver/abort_on_error.h"
+#include "common/comm/agreement.h"
+#include "common/parallel/independent.h"
+#include "common/parallel/single.h"
+#include "ddp/distributed_data_parallel.h"
+#include "ddp/dp_all_reduce.h"
+#include "dp/data_parallel.h"
+#include "dp/ddp_replicate.h"
+
+namespace tandem::bench {
+namespace {
+
+// The independent strategy: threads of one process, or this rank's share where ranks are processes.
+std::unique_ptr<Strategy> make_independent(Place& place, Launch launch, const Model& model,
+                                           const TrainingOptions& training) {
+  if (launch == Launch::kThreads) {
+    return std::make_unique<IndependentThreads>(*place.platform, model, training);
+  }
+  const Communicator& ranks = *place.communicator;
+  const Piece share = share_of_batch(training.global_batch, ranks.rank(), ranks.size());
+  return std::make_unique<Single>(*place.platform, *place.device, model, share, training);
+}
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_strategy(Place& place, Launch launch, const Model& model,
+                                        const Variant& variant) {
+  Platform& platform = *place.platform;
+  const TrainingOptions& training = variant.training;
+  switch (variant.strategy) {
+    case StrategyKind::kSingle:
+      return std::make_unique<Single>(platform, *place.device, model,
+                                      Piece{0, training.global_batch}, training);
+    case StrategyKind::kIndependent:
+      return make_independent(place, launch, model, training);
+    case StrategyKind::kDp:
+      return std::make_unique<dp::DataParallel>(platform, model, training, variant.dp);
+    case StrategyKind::kDpAllReduce:
+      return std::make_unique<ddp::DpAllReduce>(
+          platform, model, training,
+          ddp::DpAllReduceOptions{.shards = variant.shards,
+                                  .reducer = variant.reducer,
+                                  .communicator = variant.communicator,
+                                  .deadline = variant.deadline});
+    case StrategyKind::kDdp:
+      return std::make_unique<ddp::DistributedDataParallel>(
+          platform, *place.device, model,
+          ddp::RankCommunicators(*place.communicator, place.control.get()), training,
+          variant.reducer);
+    case StrategyKind::kDdpReplicate:
+      return std::make_unique<dp::DdpReplicate>(platform, *place.device, model, *place.communicator,
+                                                training);
+  }
+  fail(ErrorKind::kLogic, "a strategy without a name");
+}
+
+std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Place& place, Launch launch,
+                                                 const Model& model, const Variant& variant) {
+  std::unique_ptr<Strategy> strategy;
+  attempt_together(bootstrap, [&] {
+    // An error ends the communicators, so that peers that wait in the constructor end soon.
+    strategy = aborting_on_error(
+        place.farewell, [&] { abort(place); },
+        [&] { return make_strategy(place, launch, model, variant); });
+  });
+  return strategy;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/step/verification.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "bench/driver/root_value.h"
+#include "bench/step/shards.h"
+#include "bench/step/strategy_factory.h"
+#include "bench/step/training_agreement.h"
+#include "common/comm/agreement.h"
+#include "common/parallel/shard_by_shard.h"
+#include "common/parallel/step_graph.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr int kSteps = 3;
+
+// A graph trains more steps, to see replays that follow one another.
+int steps_of(const Variant& variant) {
+  return variant.training.replay == StepReplay::kOn ? StepGraph::kCapturedStep + 2 : kSteps;
+}
+
+// Calls `between(step)` after each step but the last, with the step's number, from 0.
+template <class Between>
+TrainedValues train(Strategy& strategy, Platform& platform, int steps, Between&& between) {
+  TrainedValues training;
+  for (int step = 0; step < steps; ++step) {
+    strategy.step();
+    strategy.synchronize();
+    training.gradients.push_back(values_of(platform, strategy.gradients()));
+    if (step + 1 < steps) between(step);
+  }
+  training.weights = values_of(platform, strategy.weights());
+  return training;
+}
+
+bool equal_on_all_ranks(Bootstrap& bootstrap, const TrainedValues& mine) {
+  const std::vector<std::string> sums =
+      bootstrap.all_gather(std::to_string(checksum(mine.weights)));
+  return std::all_of(sums.begin(), sums.end(), [&](const auto& sum) { return sum == sums[0]; });
+}
+
+// Whether the model computes by shard: shards that are normalised each on its own are another
+// computation than the whole batch.
+bool is_by_shard(const StepOptions& options, const Model& model) {
+  return model.depends_on_shard() && shards_of(options).size() > 1;
+}
+
+TrainedValues train_together(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+                             const Model& model) {
+  const auto strategy =
+      make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
+  Platform& platform = *place.platform;
+  std::vector<TensorValues> updated;
+  TrainedValues mine = train(*strategy, platform, steps_of(options.variant), [&](int) {
+    if (is_by_shard(options, model)) updated.push_back(values_of(platform, strategy->weights()));
+  });
+  mine.updated = std::move(updated);
+  return mine;
+}
+
+// Trains one device on the shards in turn, each step from the weights that the strategy had: where
+// signs of activations decide, roundings of earlier steps would grow.
+TrainedValues train_by_shard(Place& place, const Model& model, const StepOptions& options,
+                             const std::vector<TensorValues>& starts) {
+  ShardByShard reference(*place.platform, *place.device, model, shards_of(options),
+                         options.variant.training);
+  std::vector<TensorValues> updated;
+  TrainedValues values =
+      train(reference, *place.platform, steps_of(options.variant), [&](int step) {
+        updated.push_back(values_of(*place.platform, reference.weights()));
+        reference.load(starts.at(static_cast<std::size_t>(step)));
+      });
+  values.updated = std::move(updated);
+  return values;
+}
+
+// Refuses a model in a narrow format whose normalisation takes differences of gradients that
+// roundings have moved apart: the differences are then wrong by any part where shares of the batch
+// are not a power of two of equal shares.
+void check_comparable(const StepOptions& options, const Model& model) {
+  const Precision precision = options.variant.training.precision;
+  if (!is_by_shard(options, model) || precision == Precision::kFp32) return;
+  if (rounding_of(Backend::kHost, shards_of(options)) == Rounding::kAlike) return;
+  fail(ErrorKind::kUsage,
+       "--verify: {} in {} on shards that are not a power of two of equal ones differs by its "
+       "roundings as much as by mistakes: use --precision=fp32 or another batch",
+       model.name(), name_of(precision));
+}
+
+// Trains the same variant on one device alone; on rank 0.
+TrainedValues train_reference(Place& place, const Model& model, const StepOptions& options,
+                              const std::vector<TensorValues>& starts) {
+  if (is_by_shard(options, model)) return train_by_shard(place, model, options, starts);
+  Variant single = options.variant;
+  single.strategy = StrategyKind::kSingle;
+  single.training.replay = StepReplay::kOff;
+  const auto strategy = make_strategy(place, Launch::kThreads, model, single);
+  return train(*strategy, *place.platform, steps_of(options.variant), [](int) {});
+}
+
+// Rank 0's disagreement, on all ranks.
+Disagreement agreed(Bootstrap& bootstrap, const Disagreement& found) {
+  return {.element = root_value(bootstrap, found.element),
+          .distance = root_value(bootstrap, found.distance),
+          .projection = root_value(bootstrap, found.projection)};
+}
+
+Verification judge(const StepOptions& options, const Model& model, Backend backend,
+                   const Disagreement& found, bool equal, std::uint64_t weights) {
+  const int devices = options.place.devices;
+  const Disagreement bounds =
+      bounds_of(options.variant.training.precision, rounding_of(backend, shards_of(options)));
+  const bool passed = equal && within(found, bounds);
+  return {passed,
+          fmt::format("{}: over {} steps on {} device{} gradients and weights of {} differ from "
+                      "single's{} {}; ranks hold {}; checksum of the weights {:016x}",
+                      passed ? "verified" : "WRONG", steps_of(options.variant), devices,
+                      devices == 1 ? "" : "s", to_string(options.variant.strategy),
+                      is_by_shard(options, model) ? ", shard by shard," : "",
+                      to_text(found, bounds), equal ? "the same bits" : "DIFFERENT bits", weights)};
+}
+
+}  // namespace
+
+Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+                    const Model& model) {
+  if (options.variant.strategy == StrategyKind::kIndependent) {
+    fail(ErrorKind::kUsage,
+         "--verify: independent devices train apart and have no common result; verify "
+         "another strategy");
+  }
+  check_comparable(options, model);
+  try {
+    const TrainedValues mine = train_together(bootstrap, place, options, model);
+    // The other ranks of a strategy with a root are sent weights and keep none.
+    const bool equal = has_root(options.variant.strategy) || equal_on_all_ranks(bootstrap, mine);
+    Disagreement found;
+    attempt_together(bootstrap, [&] {
+      if (bootstrap.rank() != 0) return;
+      found = disagreement(train_reference(place, model, options, mine.updated), mine,
+                           steps_of(options.variant.training.optimizer.kind));
+    });
+    return judge(options, model, place.platform->backend(), agreed(bootstrap, found), equal,
+                 checksum(mine.weights));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kOutOfMemory) throw;
+    return {false, fmt::format("not verified: does not fit ({})", error.what())};
+  }
+}
+
+}  // namespace tandem::bench
