@@ -6,10 +6,10 @@
 #include <cmath>
 #include <utility>
 
-#include "reports/gpu_notes.h"
-#include "reports/implementation.h"
-#include "reports/transfers.h"
-#include "reports/unsteady.h"
+#include "reports/model/gpu_notes.h"
+#include "reports/model/implementation.h"
+#include "reports/model/transfers.h"
+#include "reports/model/unsteady.h"
 
 namespace tandem::reports {
 namespace {

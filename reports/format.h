@@ -6,7 +6,7 @@
 
 #include "common/results/launch_record.h"
 #include "common/stats/estimate.h"
-#include "reports/summary.h"
+#include "reports/model/summary.h"
 
 namespace tandem::reports {
 

@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "common/base/units.h"
-#include "reports/explained_points.h"
 #include "reports/format.h"
-#include "reports/gpu_facts.h"
-#include "reports/subject.h"
+#include "reports/model/explained_points.h"
+#include "reports/model/gpu_facts.h"
+#include "reports/model/subject.h"
 
 namespace tandem::reports {
 namespace {

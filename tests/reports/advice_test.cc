@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/advice.h"
+#include "reports/model/advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/bucket_curve.h"
-#include "reports/device_memory.h"
-#include "reports/weak_scaling.h"
+#include "reports/tables/bucket_curve.h"
+#include "reports/tables/device_memory.h"
+#include "reports/tables/weak_scaling.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/break_even.h"
+#include "reports/tables/break_even.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/stats/comparison.h"
-#include "reports/change_text.h"
-#include "reports/document_change.h"
+#include "reports/model/change_text.h"
+#include "reports/model/document_change.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/collectives.h"
+#include "reports/tables/collectives.h"
 
 #include <gtest/gtest.h>
 

@@ -13,13 +13,13 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "reports/comparisons_csv.h"
-#include "reports/csv.h"
-#include "reports/explanation.h"
-#include "reports/explanation_text.h"
-#include "reports/markdown.h"
-#include "reports/page_data.h"
-#include "reports/samples_csv.h"
+#include "reports/model/explanation.h"
+#include "reports/render/comparisons_csv.h"
+#include "reports/render/csv.h"
+#include "reports/render/explanation_text.h"
+#include "reports/render/markdown.h"
+#include "reports/render/page_data.h"
+#include "reports/render/samples_csv.h"
 #include "tests/reports/committed.h"
 
 namespace tandem::reports {

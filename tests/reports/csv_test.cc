@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/csv.h"
+#include "reports/render/csv.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <set>
 
-#include "reports/comparisons_csv.h"
-#include "reports/samples_csv.h"
+#include "reports/render/comparisons_csv.h"
+#include "reports/render/samples_csv.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/csv_rows.h"
 #include "tests/reports/synthetic.h"

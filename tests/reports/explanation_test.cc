@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/explanation.h"
+#include "reports/model/explanation.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <functional>
 #include <numeric>
 
-#include "reports/explanation_sections.h"
-#include "reports/explanation_text.h"
+#include "reports/render/explanation_sections.h"
+#include "reports/render/explanation_text.h"
 #include "tests/reports/ladder_samples.h"
 
 namespace tandem::reports {

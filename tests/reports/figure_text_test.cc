@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/figure_text.h"
+#include "reports/model/figure_text.h"
 
 #include <gtest/gtest.h>
 

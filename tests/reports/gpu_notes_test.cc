@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/gpu_notes.h"
+#include "reports/model/gpu_notes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "reports/format.h"
-#include "reports/gpu_facts.h"
+#include "reports/model/gpu_facts.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/host_cost.h"
+#include "reports/tables/host_cost.h"
 
 #include <gmock/gmock.h>
 

@@ -9,9 +9,9 @@
 #include <map>
 #include <vector>
 
-#include "reports/html.h"
-#include "reports/ladder.h"
-#include "reports/markdown.h"
+#include "reports/model/ladder.h"
+#include "reports/render/html.h"
+#include "reports/render/markdown.h"
 #include "tests/reports/committed.h"
 
 namespace tandem::reports {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/results/document.h"
-#include "reports/ladder.h"
+#include "reports/model/ladder.h"
 
 namespace tandem::reports {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/ladder.h"
+#include "reports/model/ladder.h"
 
 #include <gtest/gtest.h>
 

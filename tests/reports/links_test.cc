@@ -3,14 +3,14 @@
 // What a sweep found out before it measured, and what it left out, in every form of a report.
 #include <gmock/gmock.h>
 
-#include "reports/csv.h"
-#include "reports/dropped.h"
-#include "reports/html.h"
-#include "reports/link_table.h"
-#include "reports/markdown.h"
-#include "reports/page_data.h"
+#include "reports/render/csv.h"
+#include "reports/render/html.h"
+#include "reports/render/markdown.h"
+#include "reports/render/page_data.h"
+#include "reports/render/terminal.h"
 #include "reports/report.h"
-#include "reports/terminal.h"
+#include "reports/tables/dropped.h"
+#include "reports/tables/link_table.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

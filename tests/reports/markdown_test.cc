@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/markdown.h"
+#include "reports/render/markdown.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/advice.h"
-#include "reports/html.h"
-#include "reports/html_parts.h"
-#include "reports/markdown_parts.h"
-#include "reports/trust.h"
+#include "reports/model/advice.h"
+#include "reports/render/html.h"
+#include "reports/render/html_parts.h"
+#include "reports/render/markdown_parts.h"
+#include "reports/tables/trust.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
 

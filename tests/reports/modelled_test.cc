@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/modelled.h"
+#include "reports/model/modelled.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "reports/page_data.h"
-#include "reports/verdict.h"
+#include "reports/model/verdict.h"
+#include "reports/render/page_data.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "reports/cell_table.h"
-#include "reports/csv.h"
-#include "reports/embedded.h"
-#include "reports/html.h"
-#include "reports/markdown.h"
-#include "reports/page_data.h"
+#include "reports/render/csv.h"
+#include "reports/render/embedded.h"
+#include "reports/render/html.h"
+#include "reports/render/markdown.h"
+#include "reports/render/page_data.h"
+#include "reports/render/terminal.h"
 #include "reports/report.h"
-#include "reports/terminal.h"
+#include "reports/tables/cell_table.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
 

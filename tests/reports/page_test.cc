@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "reports/embedded.h"
-#include "reports/html.h"
-#include "reports/html_parts.h"
-#include "reports/page_data.h"
-#include "reports/published.h"
+#include "reports/render/embedded.h"
+#include "reports/render/html.h"
+#include "reports/render/html_parts.h"
+#include "reports/render/page_data.h"
+#include "reports/tables/published.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/phase_effects.h"
+#include "reports/model/phase_effects.h"
 
 #include <gtest/gtest.h>
 
-#include "reports/explanation.h"
+#include "reports/model/explanation.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/ladder_samples.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/phases.h"
+#include "reports/model/phases.h"
 
 #include <gtest/gtest.h>
 

@@ -5,11 +5,11 @@
 
 #include <map>
 
-#include "reports/cell_table.h"
-#include "reports/csv.h"
-#include "reports/modelled.h"
-#include "reports/page_data.h"
-#include "reports/verdict.h"
+#include "reports/model/modelled.h"
+#include "reports/model/verdict.h"
+#include "reports/render/csv.h"
+#include "reports/render/page_data.h"
+#include "reports/tables/cell_table.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/side_by_side.h"
+#include "reports/tables/side_by_side.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "reports/change_text.h"
-#include "reports/embedded.h"
-#include "reports/html.h"
-#include "reports/page_data.h"
-#include "reports/side_markdown.h"
+#include "reports/model/change_text.h"
+#include "reports/render/embedded.h"
+#include "reports/render/html.h"
+#include "reports/render/page_data.h"
+#include "reports/render/side_markdown.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/summary.h"
+#include "reports/model/summary.h"
 
 #include <gtest/gtest.h>
 

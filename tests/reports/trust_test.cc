@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/trust.h"
+#include "reports/tables/trust.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/bench_command.h"
-#include "reports/marks_cost.h"
+#include "reports/model/bench_command.h"
+#include "reports/model/marks_cost.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
 

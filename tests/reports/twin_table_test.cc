@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/twin_table.h"
+#include "reports/tables/twin_table.h"
 
 #include <gtest/gtest.h>
 
-#include "reports/ddp_cost.h"
 #include "reports/format.h"
-#include "reports/implementation.h"
-#include "reports/subject.h"
-#include "reports/verdict.h"
+#include "reports/model/implementation.h"
+#include "reports/model/subject.h"
+#include "reports/model/verdict.h"
+#include "reports/tables/ddp_cost.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

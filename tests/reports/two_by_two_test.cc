@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/two_by_two.h"
+#include "reports/tables/two_by_two.h"
 
 #include <gtest/gtest.h>
 
-#include "reports/transfers.h"
+#include "reports/model/transfers.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/unsteady.h"
+#include "reports/model/unsteady.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/csv.h"
 #include "reports/format.h"
-#include "reports/notes.h"
+#include "reports/model/notes.h"
+#include "reports/render/csv.h"
 #include "tests/reports/csv_rows.h"
 #include "tests/reports/synthetic.h"
 

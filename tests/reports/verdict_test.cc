@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/verdict.h"
+#include "reports/model/verdict.h"
 
 #include <gtest/gtest.h>
 

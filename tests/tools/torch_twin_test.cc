@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/implementation.h"
+#include "reports/model/implementation.h"
 
 namespace tandem::cli {
 namespace {

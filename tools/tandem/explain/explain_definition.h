@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "reports/ladder.h"
+#include "reports/model/ladder.h"
 
 namespace tandem::cli {
 

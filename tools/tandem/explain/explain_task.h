@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/results/sweep_info.h"
-#include "reports/ladder.h"
+#include "reports/model/ladder.h"
 #include "tools/tandem/explain/explain_command.h"
 #include "tools/tandem/explain/explain_definition.h"
 #include "tools/tandem/explain/explain_source.h"

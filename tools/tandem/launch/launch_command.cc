@@ -12,7 +12,7 @@
 
 #include "common/base/check.h"
 #include "common/base/removed_variables.h"
-#include "reports/implementation.h"
+#include "reports/model/implementation.h"
 
 namespace tandem::cli {
 namespace {

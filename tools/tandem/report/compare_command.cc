@@ -11,10 +11,10 @@
 #include "common/base/error.h"
 #include "common/results/document.h"
 #include "common/results/files.h"
-#include "reports/change_text.h"
-#include "reports/document_change.h"
-#include "reports/subject.h"
-#include "reports/summary.h"
+#include "reports/model/change_text.h"
+#include "reports/model/document_change.h"
+#include "reports/model/subject.h"
+#include "reports/model/summary.h"
 #include "tools/tandem/report/source_document.h"
 
 namespace tandem::cli {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "reports/document_change.h"
+#include "reports/model/document_change.h"
 
 namespace tandem::cli {
 

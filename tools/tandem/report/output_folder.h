@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reports/report.h"
-#include "reports/side_by_side.h"
+#include "reports/tables/side_by_side.h"
 
 namespace tandem::cli {
 

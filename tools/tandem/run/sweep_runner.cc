@@ -10,8 +10,8 @@
 
 #include "common/base/error.h"
 #include "common/stats/summary.h"
-#include "reports/implementation.h"
-#include "reports/modelled.h"
+#include "reports/model/implementation.h"
+#include "reports/model/modelled.h"
 #include "tools/tandem/run/information.h"
 #include "tools/tandem/run/option_check.h"
 

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/model/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "common/base/error.h"
+#include "reports/format.h"
+#include "reports/model/implementation.h"
+#include "reports/model/modelled.h"
+#include "reports/model/section_words.h"
+#include "reports/tables/break_even.h"
+#include "reports/tables/bucket_curve.h"
+#include "reports/tables/device_memory.h"
+
+namespace tandem::reports {
+namespace {
+
+// A smaller share of a step is not worth a sentence.
+constexpr double kWorthSaying = 0.05;
+// A root with less than this ratio over the others' mean has no notable burden.
+constexpr double kBurden = 1.1;
+constexpr std::size_t kMostLimits = 6;
+
+// Whether a single device has the phase too, so that the phase is no cost of parallelism.
+bool is_own_work(std::string_view phase) {
+  constexpr std::array<std::string_view, 6> kOwn{"input",    "forward", "loss",
+                                                 "backward", "update",  "zero_grad"};
+  return std::find(kOwn.begin(), kOwn.end(), phase) != kOwn.end();
+}
+
+// The longest of the phases that parallelism adds.
+const PhaseMean* limiting_phase(const CellSummary& cell) {
+  const PhaseMean* most = nullptr;
+  for (const PhaseMean& phase : cell.phases) {
+    if (is_own_work(phase.name)) continue;
+    if (most == nullptr || phase.seconds > most->seconds) most = &phase;
+  }
+  return most;
+}
+
+double share_of(const PhaseMean& phase, const CellSummary& cell) {
+  return cell.mean_step.center > 0 ? phase.seconds / cell.mean_step.center : 0;
+}
+
+// The meaning of a phase for readers who do not know the phases; empty where the name tells the
+// meaning.
+std::string_view meaning_of(std::string_view phase) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kMeanings{
+      {{"idle", "waiting for other devices"},
+       {"exposed_comm", "waiting for gradients to be exchanged"},
+       {"bucket_copy", "copying gradients into buckets and back"}}};
+  for (const auto& [name, meaning] : kMeanings) {
+    if (name == phase) return meaning;
+  }
+  return "";
+}
+
+std::string phase_text(const PhaseMean& phase) {
+  const std::string_view meaning = meaning_of(phase.name);
+  return meaning.empty() ? phase.name : fmt::format("{}: {}", phase.name, meaning);
+}
+
+std::string limit_text(const CellSummary& cell) {
+  const PhaseMean* phase = limiting_phase(cell);
+  if (phase == nullptr) return "";
+  const double share = share_of(*phase, cell);
+  const std::string name = strategy_label(cell.cell);
+  if (share < kWorthSaying) {
+    return fmt::format(
+        "{} is limited by its own computing (nothing that parallelism adds takes "
+        "{:.0f} % of the step)",
+        name, 100 * kWorthSaying);
+  }
+  return fmt::format("{} is limited by {}, {:.0f} % of its step", name, phase_text(*phase),
+                     100 * share);
+}
+
+// Comparisons at each workload's largest device count.
+std::vector<const Comparison*> largest(const Summary& summary) {
+  std::map<
+      std::tuple<std::string, std::string, std::int64_t, std::string, std::string, std::string>,
+      const Comparison*>
+      by_workload;
+  for (const Comparison& pair : summary.comparisons) {
+    const results::Cell& cell = pair.dp->cell;
+    if (cell.devices < 2 || !implementation_of(cell).empty()) continue;
+    const Comparison*& found = by_workload[{pair.dp->modelled, cell.model, cell.global_batch,
+                                            cell.backend, precision_of(cell), pair.dp->mode}];
+    if (found == nullptr || cell.devices > found->dp->cell.devices) found = &pair;
+  }
+  std::vector<const Comparison*> pairs;
+  for (const auto& [key, pair] : by_workload) pairs.push_back(pair);
+  return pairs;
+}
+
+std::string point_of(const CellSummary& cell) {
+  std::string text =
+      fmt::format("{}, batch {}, {}{}", cell.cell.model, cell.cell.global_batch,
+                  count_text(cell.cell.devices, "device"), precision_suffix(cell.cell));
+  if (!cell.modelled.empty()) text += " (modelled: " + cell.modelled + ")";
+  return text;
+}
+
+void add_limits(std::vector<Advice>& list, const std::vector<const Comparison*>& pairs) {
+  std::size_t told = 0;
+  for (const Comparison* pair : pairs) {
+    const std::string dp = limit_text(*pair->dp);
+    const std::string ddp = limit_text(*pair->ddp);
+    if (dp.empty() || ddp.empty()) continue;
+    if (++told > kMostLimits) continue;
+    list.push_back({fmt::format("{}: {}; {}.", point_of(*pair->dp), dp, ddp), "phases"});
+  }
+  if (told > kMostLimits) {
+    list.push_back({fmt::format("What limits {} further workloads stands in the table of phases.",
+                                told - kMostLimits),
+                    "phases"});
+  }
+}
+
+// Advises the faster strategy of each resolved comparison, or one device where that strategy is
+// slower than one device.
+void add_choices(std::vector<Advice>& list, const std::vector<const Comparison*>& pairs) {
+  std::size_t told = 0;
+  for (const Comparison* pair : pairs) {
+    if (pair->ddp_verdict == stats::Verdict::kNotResolved || ++told > kMostLimits) continue;
+    const bool is_ddp = pair->ddp_verdict == stats::Verdict::kFaster;
+    const CellSummary& best = is_ddp ? *pair->ddp : *pair->dp;
+    const std::string name = strategy_label(best.cell);
+    const std::string at = point_of(best);
+    if (best.speedup && stats::judge(*best.speedup) == stats::Verdict::kSlower) {
+      list.push_back({fmt::format("{}: stay on one device for this model and batch: {}, the faster "
+                                  "of both, is {} of single.",
+                                  at, name, ratio_text(*best.speedup)),
+                      "map"});
+    } else {
+      list.push_back({fmt::format("{}: use {}.", at, name), "map"});
+    }
+  }
+}
+
+// Advises on the cell of ddp that spends the largest share of its step on copying gradients into
+// buckets and back.
+void add_copies(std::vector<Advice>& list, const std::vector<const Comparison*>& pairs) {
+  const CellSummary* worst = nullptr;
+  double most = kWorthSaying;
+  for (const Comparison* pair : pairs) {
+    for (const PhaseMean& phase : pair->ddp->phases) {
+      if (phase.name != "bucket_copy" || share_of(phase, *pair->ddp) < most) continue;
+      most = share_of(phase, *pair->ddp);
+      worst = pair->ddp;
+    }
+  }
+  if (worst == nullptr) return;
+  list.push_back({fmt::format("Try --grads=views (torch: gradient_as_bucket_view=True): copying "
+                              "gradients into buckets and back takes up to {:.0f} % of a step of "
+                              "ddp ({}).",
+                              100 * most, point_of(*worst)),
+                  "phases"});
+}
+
+void add_buckets(std::vector<Advice>& list, const Summary& summary) {
+  for (const BucketCurve& curve : bucket_curves(summary)) {
+    const BucketCurve::Point& best = curve.best();
+    const BucketCurve::Point* usual = curve.usual();
+    std::string text =
+        fmt::format("{}: the fastest bucket size measured is {}", curve.title,
+                    best.cap == "all" ? "one bucket for all gradients" : best.cap + " MiB");
+    if (usual == nullptr || usual == &best) {
+      text += usual == nullptr ? "; the default of 25 MiB was not measured." : ", the default.";
+    } else {
+      text += curve.best_is_resolved()
+                  ? ", faster than the default of 25 MiB."
+                  : "; that it is faster than the default of 25 MiB is not resolved.";
+    }
+    list.push_back({text, "buckets"});
+  }
+}
+
+void add_idle_devices(std::vector<Advice>& list, const Summary& summary) {
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches == 0 || cell.devices_used == 0) continue;
+    if (cell.devices_used >= cell.cell.devices || cell.cell.strategy != "dp") continue;
+    list.push_back({fmt::format("{}: dp uses {} of them: torch hands out pieces of ceil(batch / "
+                                "devices) samples until none is left. Use a batch that the devices "
+                                "divide.",
+                                point_of(cell), cell.devices_used),
+                    "cells"});
+  }
+}
+
+void add_root_memory(std::vector<Advice>& list, const std::vector<const Comparison*>& pairs) {
+  const CellSummary* worst = nullptr;
+  double most = kBurden;
+  for (const Comparison* pair : pairs) {
+    const std::optional<double> burden = root_burden(peak_memory(*pair->dp));
+    if (!burden || *burden < most) continue;
+    most = *burden;
+    worst = pair->dp;
+  }
+  if (worst == nullptr) return;
+  list.push_back({fmt::format("dp's device 0 needs up to {:.1f} times the memory of the others "
+                              "({}): it, not their sum, limits the batch.",
+                              most, point_of(*worst)),
+                  "memory"});
+}
+
+}  // namespace
+
+std::string_view evidence_title(const Advice& advice) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kTitles{
+      {{"phases", kPhasesTitle},
+       {"buckets", kBucketsTitle},
+       {"cells", kCellsTitle},
+       {"memory", kMemoryTitle},
+       {"map", kMapTitle}}};
+  for (const auto& [id, title] : kTitles) {
+    if (id == advice.evidence) return title;
+  }
+  fail(ErrorKind::kLogic, "advice rests on '{}', which has no title", advice.evidence);
+}
+
+std::vector<Advice> advice(const Summary& summary) {
+  std::vector<Advice> list;
+  const std::vector<const Comparison*> pairs = largest(summary);
+  add_choices(list, pairs);
+  add_limits(list, pairs);
+  add_copies(list, pairs);
+  add_buckets(list, summary);
+  add_idle_devices(list, summary);
+  add_root_memory(list, pairs);
+  const std::string open = deciding_sweep(summary);
+  if (!open.empty()) list.push_back({open, "map"});
+  return list;
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/model/summary.h"
+
+namespace tandem::reports {
+
+// A sentence that advises an action, or a fact to know before the action.
+struct Advice {
+  std::string text;
+  std::string evidence;  // section of the page that shows the advice: "phases", "cells", ...
+};
+
+// The title of the section that shows the advice, on the page and in the Markdown.
+[[nodiscard]] std::string_view evidence_title(const Advice& advice);
+
+// The advice that the results support, most workloads first at their largest device count: what
+// limits dp and ddp, what ddp's copies cost, the best bucket size, devices without work, the root's
+// memory, and the sweep that would decide open comparisons.
+[[nodiscard]] std::vector<Advice> advice(const Summary& summary);
+
+}  // namespace tandem::reports

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "common/results/document.h"
+#include "common/stats/change.h"
+#include "reports/model/summary.h"
+
+namespace tandem::reports {
+
+// One cell that both documents measured.
+struct CellChange {
+  const CellSummary* before = nullptr;
+  const CellSummary* after = nullptr;
+  stats::Estimate time_ratio;  // ratio of launch medians, after / before: above 1 is slower
+  stats::Change change = stats::Change::kUnsure;
+  // The ratio by ranks, which single wild launches do not move; its interval holds for this ratio
+  // alone, at 95 %.
+  stats::Estimate rank_ratio;
+  double rank_p = 1;
+  std::vector<std::string> remarks;
+};
+
+// The rule by which two documents are judged. Shares: 0.03 is 3 %.
+struct ChangeRule {
+  double threshold = 0.03;  // smaller changes do not matter
+  double between_runs = 0;  // standard deviation between runs as a whole (stats::ratio_by_t)
+};
+
+// The names of the two documents in notes and remarks.
+struct DocumentNames {
+  std::string before = "A";
+  std::string after = "B";
+};
+
+// The fields that two cells share to be the same cell: name, back end, mode, modelled parts and
+// planted delay. The name's options include precision and links, except in documents whose launches
+// alone tell them.
+using CellIdentity = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+[[nodiscard]] CellIdentity identity_of(const CellSummary& cell);
+
+// The changes between two documents, cell by cell. The changes point into the summaries.
+struct DocumentChange {
+  ChangeRule rule;
+  double confidence = 0;  // of each interval, so that all hold together at 95 %; 0: no interval
+  std::vector<CellChange> cells;   // cells in the order of the summaries
+  std::vector<std::string> notes;  // other differences, and cells that were not compared
+
+  [[nodiscard]] int count(stats::Change change) const;
+};
+
+// Two cells are the same where strategy, launch, model, back end, devices, batch, options, mode,
+// modelled parts and planted delay are the same: a modelled link is never compared with a measured
+// link, nor with a link scaled to another core speed. The documents tell the machines' facts; both
+// summaries belong to the documents and must outlive the result.
+[[nodiscard]] DocumentChange compare_documents(const results::Document& before,
+                                               const Summary& before_summary,
+                                               const results::Document& after,
+                                               const Summary& after_summary, const ChangeRule& rule,
+                                               const DocumentNames& names = {});
+
+}  // namespace tandem::reports

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/model/explanation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "common/stats/summary.h"
+#include "reports/format.h"
+#include "reports/model/notes.h"
+#include "reports/model/phase_effects.h"
+#include "reports/model/subject.h"
+#include "reports/model/summary.h"
+
+namespace tandem::reports {
+namespace {
+
+using results::LaunchRecord;
+
+std::vector<Step> steps_of(const MeasuredLadder& ladder) {
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i < kLadder.size(); ++i) {
+    const MeasuredLadder::Launches& launches = *ladder.find(kLadder[i]);
+    steps.push_back({.label = launches.rung.label,
+                     .cell = strategy_label(launches.rung.cell),
+                     .launches = static_cast<int>(launches.measured.size()),
+                     .failed_launches = launches.failed,
+                     .mean_step = ladder.sum({{kLadder[i], 1}}),
+                     .saves = {}});
+    if (i > 0) steps.back().saves = ladder.sum(minus(kLadder[i - 1], kLadder[i]));
+  }
+  return steps;
+}
+
+// A cause with a switch: the rungs whose difference is the time saved by removing the cause first
+// and last.
+struct Cause {
+  const char* name;
+  Weights first;
+  Weights last;
+};
+
+std::vector<Cause> switchable_causes() {
+  return {{"threads spawned at every step", minus(Rung::kDp, Rung::kKeptThreads),
+           minus(Rung::kThreadsBack, Rung::kLossInReplicas)},
+          {"transfers in chunks, one after the other", minus(Rung::kDp, Rung::kTransfersAlone),
+           minus(Rung::kTransfersBack, Rung::kLossInReplicas)},
+          {"loss on device 0", minus(Rung::kDp, Rung::kLossAlone),
+           minus(Rung::kTreeTransfers, Rung::kLossInReplicas)},
+          {"input dealt out by device 0", minus(Rung::kAllReduce, Rung::kLocalInput),
+           minus(Rung::kScatterBack, Rung::kOverlap)},
+          {"one bucket", minus(Rung::kAllReduce, Rung::kBucketsAlone),
+           minus(Rung::kOneBucketBack, Rung::kOverlap)},
+          {"no overlap", minus(Rung::kAllReduce, Rung::kOverlapAlone),
+           minus(Rung::kBuckets, Rung::kOverlap)},
+          {"threads of one process", minus(Rung::kLocalInput, Rung::kProcessesAlone),
+           minus(Rung::kOverlap, Rung::kProcesses)}};
+}
+
+std::vector<Range> ranges_of(const MeasuredLadder& ladder) {
+  std::vector<Range> ranges;
+  for (const Cause& cause : switchable_causes()) {
+    ranges.push_back(
+        {.cause = cause.name, .first = ladder.sum(cause.first), .last = ladder.sum(cause.last)});
+  }
+  return ranges;
+}
+
+// The step to the all-reduce has no switch, so the step counts as the ladder has it.
+Weights interaction_weights() {
+  Weights weights = minus(Rung::kDp, Rung::kProcesses);
+  for (const Cause& cause : switchable_causes()) add(weights, cause.first, -1);
+  add(weights, minus(Rung::kLossInReplicas, Rung::kAllReduce), -1);
+  return weights;
+}
+
+void add_modelled(Explanation& explanation, const MeasuredLadder& ladder) {
+  if (ladder.find(Rung::kDpDispatch) == nullptr) return;
+  explanation.modelled = {
+      {.cause = "dispatch cost in dp", .figure = ladder.sum(minus(Rung::kDpDispatch, Rung::kDp))},
+      {.cause = "dispatch cost in ddp",
+       .figure = ladder.sum(minus(Rung::kDdpDispatch, Rung::kStockDdp))}};
+  if (ladder.find(Rung::kDpLock) != nullptr) {
+    explanation.modelled.push_back(
+        {.cause = "interpreter lock in dp: one interpreter shared, against one each",
+         .figure = ladder.sum(minus(Rung::kDpLock, Rung::kDpDispatch))});
+  }
+  for (const Rung rung : {Rung::kDpDispatch, Rung::kDdpDispatch, Rung::kDpLock}) {
+    if (!ladder.has(rung)) continue;
+    const auto per_step = [](const LaunchRecord& record) { return record.dispatches_per_step; };
+    explanation.dispatches.emplace_back(ladder.find(rung)->rung.label,
+                                        stats::mean(ladder.values(rung, per_step)));
+  }
+}
+
+// Adds the way from another implementation's strategy to Tandem's, in two steps that sum to the
+// difference: the extra time of one device's share of the batch, and the rest.
+void add_theirs(Explanation& explanation, const MeasuredLadder& ladder, Rung theirs, Rung ours,
+                const std::string& name) {
+  if (ladder.find(theirs) == nullptr) return;
+  const Weights whole = minus(theirs, ours);
+  const Weights kernels = minus(Rung::kTheirSingle, Rung::kOwnSingle);
+  Weights rest = whole;
+  add(rest, kernels, -1);
+  explanation.theirs.push_back({.cause = name + ", all of it", .figure = ladder.sum(whole)});
+  explanation.theirs.push_back(
+      {.cause = "kernels: single against single, on one share", .figure = ladder.sum(kernels)});
+  explanation.theirs.push_back({.cause = "interpreter: what is left, of wrapper and collectives",
+                                .figure = ladder.sum(rest)});
+}
+
+std::vector<PeakMemory> memory_of(const MeasuredLadder& ladder) {
+  std::vector<PeakMemory> peaks;
+  std::vector<Rung> shown{kLadder.begin(), kLadder.end()};
+  shown.insert(shown.end(), {Rung::kStockDdp, Rung::kIndependent});
+  for (const Rung rung : shown) {
+    const MeasuredLadder::Launches& launches = *ladder.find(rung);
+    PeakMemory peak{.label = launches.rung.label, .bytes = {}};
+    for (const LaunchRecord* record : launches.measured) {
+      peak.bytes.resize(std::max(peak.bytes.size(), record->memory.size()));
+      for (std::size_t i = 0; i < record->memory.size(); ++i) {
+        peak.bytes[i] = std::max(peak.bytes[i], record->memory[i].peak_bytes);
+      }
+    }
+    if (!peak.bytes.empty()) peaks.push_back(peak);
+  }
+  return peaks;
+}
+
+// A document with only the ladder's launches, so that notes concern no other launch.
+results::Document ladder_document(const results::Document& document, const MeasuredLadder& ladder,
+                                  int launches) {
+  std::set<std::string> names;
+  for (const auto& rung : ladder.rungs()) names.insert(rung.rung.cell.name());
+  results::Document own{.sweep = document.sweep, .launches = {}};
+  own.sweep.planned_cells = static_cast<int>(names.size());
+  own.sweep.launches_per_cell = launches;
+  own.sweep.additions.clear();
+  for (const LaunchRecord& record : document.launches) {
+    if (names.contains(record.cell.name()) && record.mode == "synchronous") {
+      own.launches.push_back(record);
+    }
+  }
+  return own;
+}
+
+// The number of rungs by the plan that measured them: 0 is the sweep itself, then come additions to
+// the sweep.
+std::map<std::size_t, int> rungs_by_plan(const results::SweepInfo& sweep,
+                                         const MeasuredLadder& ladder) {
+  std::map<std::size_t, int> counts;
+  for (const auto& rung : ladder.rungs()) {
+    if (rung.measured.empty()) continue;
+    std::size_t plan = 0;
+    for (std::size_t i = sweep.additions.size(); i > 0; --i) {
+      const std::vector<std::string>& cells = sweep.additions[i - 1].cells;
+      const bool here = std::find(cells.begin(), cells.end(), rung.rung.cell.name()) != cells.end();
+      if (here) plan = i;
+    }
+    ++counts[plan];
+  }
+  return counts;
+}
+
+void note_interleaving(std::vector<std::string>& notes, const results::SweepInfo& sweep,
+                       const MeasuredLadder& ladder) {
+  const std::map<std::size_t, int> counts = rungs_by_plan(sweep, ladder);
+  if (counts.size() < 2) return;
+  int all = 0;
+  for (const auto& [plan, count] : counts) all += count;
+  const int first = counts.begin()->second;
+  notes.push_back(fmt::format(
+      "not interleaved: {} of {} rungs were there from the {} '{}' and were not interleaved with "
+      "the {} measured later; a drift of the machine in between reads as an effect",
+      first, all, counts.begin()->first == 0 ? "sweep" : "addition to", sweep.name, all - first));
+}
+
+void note_scatter(std::vector<std::string>& notes, const GapQuestion& question) {
+  if (question.input == "host") return;
+  notes.push_back(fmt::format(
+      "input: all rungs start from {} memory but those with input=scatter, whose batch starts in "
+      "host memory; the steps to and from them hold that difference too",
+      question.input));
+}
+
+int fewest_launches(const MeasuredLadder& ladder) {
+  std::size_t fewest = 0;
+  for (const auto& rung : ladder.rungs()) {
+    const std::size_t count = rung.measured.size();
+    if (count > 0 && (fewest == 0 || count < fewest)) fewest = count;
+  }
+  return static_cast<int>(fewest);
+}
+
+}  // namespace
+
+Explanation explain(const results::Document& document, const GapQuestion& question, int launches) {
+  const MeasuredLadder ladder(document, question);
+  Explanation explanation;
+  explanation.question = question;
+  explanation.launches = fewest_launches(ladder);
+  explanation.ladder = steps_of(ladder);
+  explanation.gap = ladder.sum(minus(Rung::kDp, Rung::kProcesses));
+  explanation.stock_gap = ladder.sum(minus(Rung::kDp, Rung::kStockDdp));
+  explanation.stock = ladder.sum(minus(Rung::kStockDdp, Rung::kProcesses));
+  explanation.stock_mean_step = ladder.sum({{Rung::kStockDdp, 1}});
+  explanation.ranges = ranges_of(ladder);
+  explanation.interaction = ladder.sum(interaction_weights());
+  explanation.replication = replication_by_phase(ladder);
+  explanation.own_cost = ladder.sum(minus(Rung::kStockDdp, Rung::kIndependent));
+  explanation.own_costs = own_costs_of_ddp(ladder);
+  add_modelled(explanation, ladder);
+  add_theirs(explanation, ladder, Rung::kTheirDdp, Rung::kStockDdp, "ddp");
+  add_theirs(explanation, ladder, Rung::kTheirDp, Rung::kDp, "dp");
+  explanation.memory = memory_of(ladder);
+  const results::Document own = ladder_document(document, ladder, launches);
+  const Summary summary = summarize(own);
+  explanation.subject = subject(own, summary);
+  explanation.notes = notes(own, summary);
+  note_interleaving(explanation.notes, document.sweep, ladder);
+  note_scatter(explanation.notes, question);
+  return explanation;
+}
+
+}  // namespace tandem::reports

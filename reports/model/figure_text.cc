@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/model/figure_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/stats/weighted_sum.h"
+
+namespace tandem::reports {
+
+bool is_resolved(const Figure& figure) {
+  return figure.seconds && stats::is_resolved(*figure.seconds);
+}
+
+std::string milliseconds_text(const Figure& figure) {
+  constexpr double kMilliseconds = 1e3;
+  if (!figure.seconds) return "no figure";
+  std::string text = fmt::format("{:.3f}", figure.seconds->center * kMilliseconds);
+  if (figure.seconds->interval) {
+    text += fmt::format(" [{:.3f} .. {:.3f}]", figure.seconds->interval->low * kMilliseconds,
+                        figure.seconds->interval->high * kMilliseconds);
+  }
+  return text;
+}
+
+std::string remark(const Figure& figure) {
+  if (!figure.seconds) return figure.missing;
+  return is_resolved(figure) ? "" : kNotResolved;
+}
+
+std::string judged(const Figure& figure) {
+  const std::string text = milliseconds_text(figure);
+  return remark(figure).empty() ? text : text + ", " + remark(figure);
+}
+
+std::string bar(const Figure& figure, double full) {
+  constexpr double kWidth = 16;
+  if (!figure.seconds || full <= 0) return "";
+  const double share = std::abs(figure.seconds->center) / full;
+  const auto length = static_cast<std::size_t>(std::lround(kWidth * share));
+  const char mark = !is_resolved(figure) ? '~' : figure.seconds->center > 0 ? '#' : '-';
+  return std::string(std::max<std::size_t>(length, 1), mark);
+}
+
+}  // namespace tandem::reports

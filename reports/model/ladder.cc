@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/model/ladder.h"
+
+#include <map>
+
+#include "reports/model/implementation.h"
+
+namespace tandem::reports {
+namespace {
+
+using Options = std::map<std::string, std::string>;
+
+struct Definition {
+  Rung rung;
+  const char* label;
+  const char* strategy;
+  Options options;
+  bool is_one_share = false;  // runs one device's share of the batch, on one device
+};
+
+bool in_processes(const Definition& definition) {
+  return definition.rung == Rung::kIndependent || std::string_view(definition.strategy) == "ddp";
+}
+
+constexpr const char* kAllReduce = "dp-allreduce";
+
+// The options of dp's rungs: kept replicas, transfers as a tree, and `more`.
+Options tree_transfers(const Options& more = {}) {
+  Options options{{"replicate", "flat"}, {"broadcast", "tree"}, {"reduce", "tree"}};
+  options.insert(more.begin(), more.end());
+  return options;
+}
+
+// The options of the all-reduce's rungs: gradients as views of the buckets, and `more`.
+Options views(const Options& more = {}) {
+  Options options{{"grads", "views"}};
+  options.insert(more.begin(), more.end());
+  return options;
+}
+
+std::vector<Definition> ladder_definitions() {
+  return {{Rung::kDp, "dp", "dp", {}},
+          {Rung::kKeptThreads, "threads kept", "dp", {{"threads", "kept"}}},
+          {Rung::kTreeTransfers, "transfers flat, as a tree", "dp",
+           tree_transfers({{"threads", "kept"}})},
+          {Rung::kLossInReplicas, "loss in the replicas", "dp",
+           tree_transfers({{"threads", "kept"}, {"loss", "replicas"}})},
+          {Rung::kAllReduce, "no replication, reduction, root update", kAllReduce,
+           views({{"input", "scatter"}, {"bucket-mb", "all"}, {"overlap", "off"}})},
+          {Rung::kLocalInput, "input local", kAllReduce,
+           views({{"bucket-mb", "all"}, {"overlap", "off"}})},
+          {Rung::kBuckets, "buckets", kAllReduce, views({{"overlap", "off"}})},
+          {Rung::kOverlap, "overlap", kAllReduce, views()},
+          {Rung::kProcesses, "processes", "ddp", views()}};
+}
+
+std::vector<Definition> removed_alone() {
+  return {{Rung::kTransfersAlone, "dp, transfers alone", "dp", tree_transfers()},
+          {Rung::kLossAlone, "dp, loss alone", "dp", {{"loss", "replicas"}}},
+          {Rung::kBucketsAlone, "all-reduce, buckets alone", kAllReduce,
+           views({{"input", "scatter"}, {"overlap", "off"}})},
+          {Rung::kOverlapAlone, "all-reduce, overlap alone", kAllReduce,
+           views({{"input", "scatter"}, {"bucket-mb", "all"}})},
+          {Rung::kProcessesAlone, "all-reduce in processes alone", "ddp",
+           views({{"bucket-mb", "all"}, {"overlap", "off"}})}};
+}
+
+std::vector<Definition> put_back_alone() {
+  return {{Rung::kThreadsBack, "last dp, threads spawned again", "dp",
+           tree_transfers({{"loss", "replicas"}})},
+          {Rung::kTransfersBack,
+           "last dp, transfers as before",
+           "dp",
+           {{"threads", "kept"}, {"loss", "replicas"}}},
+          {Rung::kScatterBack, "last all-reduce, input scattered again", kAllReduce,
+           views({{"input", "scatter"}})},
+          {Rung::kOneBucketBack, "last all-reduce, one bucket again", kAllReduce,
+           views({{"bucket-mb", "all"}})}};
+}
+
+std::vector<Definition> measured_definitions() {
+  std::vector<Definition> definitions = ladder_definitions();
+  for (const auto& more : {removed_alone(), put_back_alone()}) {
+    definitions.insert(definitions.end(), more.begin(), more.end());
+  }
+  definitions.push_back({Rung::kStockDdp, "ddp as torch has it", "ddp", {}});
+  definitions.push_back({Rung::kIndependent, "independent, processes", "independent", {}});
+  return definitions;
+}
+
+void add_modelled(std::vector<Definition>& definitions, const GapQuestion& question) {
+  if (question.dispatch_cost.empty()) return;
+  const Options cost{{"dispatch-cost", question.dispatch_cost}};
+  definitions.push_back({Rung::kDpDispatch, "dp with the dispatch cost", "dp", cost});
+  definitions.push_back({Rung::kDdpDispatch, "ddp with the dispatch cost", "ddp", cost});
+  if (!question.interpreter_lock) return;
+  Options locked = cost;
+  locked["interpreter-lock"] = "on";
+  definitions.push_back({Rung::kDpLock, "dp with the interpreter lock", "dp", locked});
+}
+
+void add_theirs(std::vector<Definition>& definitions, const GapQuestion& question) {
+  if (question.implementation.empty()) return;
+  const Options theirs{{kImplementation, question.implementation}};
+  definitions.push_back({Rung::kTheirDdp, "their ddp", "ddp", theirs});
+  if (question.implementation_has_dp) {
+    definitions.push_back({Rung::kTheirDp, "their dp", "dp", theirs});
+  }
+  definitions.push_back({Rung::kTheirSingle, "their single, a share", "single", theirs, true});
+  definitions.push_back({Rung::kOwnSingle, "single, a share", "single", {}, true});
+}
+
+results::Cell cell_of(const Definition& definition, const GapQuestion& question) {
+  results::Cell cell{
+      .strategy = definition.strategy,
+      .launch = in_processes(definition) ? "processes" : "threads",
+      .model = question.model,
+      .backend = question.backend,
+      .devices = definition.is_one_share ? 1 : question.devices,
+      .global_batch = question.batch / (definition.is_one_share ? question.devices : 1),
+      .options = definition.options};
+  // A rung's own "scatter" stays, since that rung is about where the batch comes from.
+  if (question.input != "host") cell.options.try_emplace("input", question.input);
+  if (question.precision != "fp32") cell.options["precision"] = question.precision;
+  if (!question.link.empty()) cell.options["link"] = question.link;
+  if (!question.plant.empty()) cell.options["plant"] = question.plant;
+  return cell;
+}
+
+}  // namespace
+
+std::vector<RungCell> ladder_cells(const GapQuestion& question) {
+  std::vector<Definition> definitions = measured_definitions();
+  add_modelled(definitions, question);
+  add_theirs(definitions, question);
+  std::vector<RungCell> cells;
+  for (const Definition& definition : definitions) {
+    cells.push_back({.rung = definition.rung,
+                     .label = definition.label,
+                     .cell = cell_of(definition, question)});
+  }
+  return cells;
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/model/marks_cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "common/stats/comparison.h"
+#include "reports/model/bench_command.h"
+#include "reports/model/change_text.h"
+#include "reports/model/document_change.h"
+
+namespace tandem::reports {
+namespace {
+
+constexpr double kBar = 1.01;  // the limit of METHODOLOGY "What observing costs"
+
+// The identity that a cell with marks shares with the cell without marks.
+CellIdentity without_choice(CellSummary cell) {
+  cell.cell.options.erase("phases");
+  return identity_of(cell);
+}
+
+bool has_no_marks(const CellSummary& cell) {
+  const auto found = cell.cell.options.find("phases");
+  return found != cell.cell.options.end() && found->second == "off";
+}
+
+void add_cells(std::vector<MarksCost>& costs, const Summary& summary) {
+  std::map<CellIdentity, const CellSummary*> with;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches > 0 && !has_no_marks(cell)) with[identity_of(cell)] = &cell;
+  }
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches == 0 || !has_no_marks(cell)) continue;
+    const auto found = with.find(without_choice(cell));
+    if (found == with.end()) continue;
+    costs.push_back({.where = found->second->cell.name(),
+                     .ratio = stats::ratio_of_medians(found->second->medians, cell.medians)});
+  }
+}
+
+std::optional<double> figure(const results::OtherEntry& entry, const std::string& name) {
+  for (const auto& [key, value] : entry.figures()) {
+    if (key == name && value > 0) return value;
+  }
+  return std::nullopt;
+}
+
+void add_pairs(std::vector<MarksCost>& costs, const results::Document& document) {
+  for (const results::OtherEntry& entry : document.others) {
+    if (entry.name().find("/against:phases=off") == std::string::npos) continue;
+    const std::optional<double> ratio = figure(entry, "ratio");
+    const std::optional<double> low = figure(entry, "ratio_low");
+    const std::optional<double> high = figure(entry, "ratio_high");
+    if (!ratio) continue;
+    stats::Estimate inverse{.center = 1 / *ratio, .interval = std::nullopt, .launches = 0};
+    if (low && high) inverse.interval = stats::Interval{.low = 1 / *high, .high = 1 / *low};
+    costs.push_back({.where = entry.name(), .ratio = inverse});
+  }
+}
+
+std::string judged(const stats::Estimate& ratio) {
+  if (!ratio.interval) return "too few to tell";
+  if (ratio.interval->high < kBar) return "under 1 %";
+  return ratio.interval->low > kBar ? "more than 1 %: these steps are slower than unobserved ones"
+                                    : "whether that is under 1 % is not resolved";
+}
+
+bool has_marks(const Summary& summary) {
+  return std::any_of(summary.cells.begin(), summary.cells.end(),
+                     [](const CellSummary& cell) { return !cell.phases.empty(); });
+}
+
+}  // namespace
+
+std::vector<MarksCost> marks_costs(const Report& report) {
+  std::vector<MarksCost> costs;
+  add_cells(costs, report.summary);
+  add_pairs(costs, report.document);
+  return costs;
+}
+
+std::vector<std::string> marks_cost_lines(const Report& report) {
+  std::vector<std::string> lines;
+  for (const MarksCost& cost : marks_costs(report)) {
+    lines.push_back(
+        fmt::format("Instrumentation: step with marks between phases / without, {}: {}; {}.",
+                    cost.where, change_ratio_text(cost.ratio), judged(cost.ratio)));
+  }
+  if (!lines.empty()) return lines;
+  if (!has_marks(report.summary)) return {"Instrumentation: no marks rode on these steps."};
+  std::string line =
+      "Instrumentation: marks between phases rode on every timed step, and no step without them is "
+      "in this document: what they cost was not measured in this run";
+  const std::string command = bench_command(report.summary);
+  if (command.empty()) return {line + "."};
+  return {line + ", do: " + command +
+          " --ab=phases=off --benchmark_out=marks.json, and give marks.json to --figures."};
+}
+
+}  // namespace tandem::reports

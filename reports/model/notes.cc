@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/model/notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "reports/format.h"
+#include "reports/model/gpu_notes.h"
+#include "reports/model/scaled_links.h"
+#include "reports/model/unsteady.h"
+
+namespace tandem::reports {
+namespace {
+
+using results::Status;
+
+std::map<std::string, int> launches_of_additions(const results::SweepInfo& sweep) {
+  std::map<std::string, int> launches;
+  for (const results::Addition& addition : sweep.additions) {
+    for (const std::string& cell : addition.cells) launches[cell] = addition.launches_per_cell;
+  }
+  return launches;
+}
+
+int launches_planned(const results::SweepInfo& sweep) {
+  int planned = sweep.planned_cells * sweep.launches_per_cell;
+  for (const auto& [name, launches] : launches_of_additions(sweep)) planned += launches;
+  return planned;
+}
+
+// The cell's name, or "3 cells".
+std::string who(const std::vector<const CellSummary*>& cells) {
+  return cells.size() == 1 ? cells.front()->cell.name() : count_text(std::ssize(cells), "cell");
+}
+
+// Adds "3 cells failed: <reason>", a line per reason.
+void add_reasons(std::vector<std::string>& lines, const Summary& summary, Status status) {
+  std::map<std::string, std::vector<const CellSummary*>> by_reason;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches == 0 && cell.status == status) by_reason[cell.reason].push_back(&cell);
+  }
+  for (const auto& [reason, cells] : by_reason) {
+    lines.push_back(fmt::format("{} {}: {}", who(cells), to_string(status), reason));
+  }
+}
+
+// Other work on the machine is the commonest cause of wide intervals.
+void add_load(std::vector<std::string>& lines, const results::SweepInfo& sweep) {
+  const results::Context& context = sweep.context;
+  const bool is_merged = sweep.commands.size() > 1;
+  if (context.load_avg.empty() || context.num_cpus == 0) return;
+  const double load = context.load_avg.front();
+  if (load <= 0.5 * context.num_cpus) return;
+  lines.push_back(fmt::format(
+      "busy: the load average at the start{} was {:.1f} on {}; unless that was work that had just "
+      "ended, such as a build, it took time from what was measured",
+      is_merged ? " of the busiest part" : "", load, count_text(context.num_cpus, "CPU")));
+}
+
+// Warns that samples of several nodes are too long by about the barrier's skew.
+void add_skew(std::vector<std::string>& lines, const results::Document& document) {
+  const results::LaunchRecord* worst = nullptr;
+  for (const results::LaunchRecord& record : document.launches) {
+    if (record.status != Status::kOk || record.barrier_skew_uncertainty_seconds == 0) continue;
+    if (worst == nullptr || record.barrier_skew_seconds > worst->barrier_skew_seconds) {
+      worst = &record;
+    }
+  }
+  if (worst == nullptr) return;
+  lines.push_back(fmt::format(
+      "several nodes: they have no clock in common, so a sample there is the slowest "
+      "rank's own duration and may be too long by the barrier's skew: {:.1f} us, known "
+      "to within {:.1f} us, in the launch where it was largest",
+      worst->barrier_skew_seconds * 1e6, worst->barrier_skew_uncertainty_seconds * 1e6));
+}
+
+// Adds a line per planted delay.
+void add_planted(std::vector<std::string>& lines, const Summary& summary) {
+  std::map<std::string, std::vector<const CellSummary*>> by_delay;
+  for (const CellSummary& cell : summary.cells) {
+    if (!cell.planted.empty()) by_delay[cell.planted].push_back(&cell);
+  }
+  for (const auto& [delay, cells] : by_delay) {
+    lines.push_back(
+        fmt::format("planted: a delay was put on purpose ({}) into {}; these are no "
+                    "figures of this machine",
+                    delay, who(cells)));
+  }
+}
+
+// Adds "warning: <text> (in 3 cells)", a line per text.
+void add_warnings(std::vector<std::string>& lines, const Summary& summary) {
+  std::map<std::string, int> cells;
+  for (const CellSummary& cell : summary.cells) {
+    for (const std::string& warning : cell.warnings) ++cells[warning];
+  }
+  for (const auto& [warning, count] : cells) {
+    lines.push_back(fmt::format("warning: {} (in {})", warning, count_text(count, "cell")));
+  }
+}
+
+template <class Predicate>
+bool any_measured(const Summary& summary, Predicate predicate) {
+  return std::any_of(summary.cells.begin(), summary.cells.end(),
+                     [&](const CellSummary& cell) { return cell.launches > 0 && predicate(cell); });
+}
+
+// Notes missing speed-ups and efficiencies.
+void add_baselines(std::vector<std::string>& lines, const Summary& summary) {
+  const auto lacking =
+      std::count_if(summary.cells.begin(), summary.cells.end(), [](const CellSummary& cell) {
+        return cell.launches > 0 && cell.cell.strategy != "single" && !cell.speedup;
+      });
+  if (lacking == 0) return;
+  lines.push_back(fmt::format(
+      "no baseline: single was not measured with the model, batch and options of {}: no speed-up "
+      "and no efficiency there",
+      count_text(lacking, "cell")));
+}
+
+// Explains the marks beside figures.
+void add_marks(std::vector<std::string>& lines, const results::Document& document,
+               const Summary& summary) {
+  if (any_measured(summary, [](const CellSummary& cell) { return cell.oversubscribed; })) {
+    lines.emplace_back(
+        "oversubscribed: more devices than cores; devices took turns, so these figures say "
+        "nothing about machines with a core per device");
+  }
+  if (any_measured(summary, [](const CellSummary& cell) { return !cell.modelled.empty(); })) {
+    lines.emplace_back("modelled: figures with this mark hold times that were not measured");
+    for (const std::string& line : scaled_link_notes(document)) lines.push_back(line);
+  }
+  if (any_measured(summary, [](const CellSummary& cell) { return cell.efficiency_above_one(); })) {
+    lines.emplace_back(
+        "efficiency above 100 % (against single): more devices also bring more cache, or the "
+        "baseline is slow; look there before believing it");
+  }
+}
+
+}  // namespace
+
+int launches_missing(const results::SweepInfo& sweep, const Summary& summary) {
+  std::map<std::string, int> added = launches_of_additions(sweep);
+  int unseen = sweep.planned_cells;  // cells of the sweep itself
+  int missing = 0;
+  for (const CellSummary& cell : summary.cells) {
+    const auto place = added.find(cell.cell.name());
+    const int planned = place == added.end() ? sweep.launches_per_cell : place->second;
+    if (place == added.end()) {
+      --unseen;
+    } else {
+      added.erase(place);
+    }
+    if (cell.status != Status::kOk) continue;
+    missing += std::max(0, planned - cell.launches - cell.failed_launches);
+  }
+  for (const auto& [name, launches] : added) missing += launches;
+  return missing + std::max(0, unseen) * sweep.launches_per_cell;
+}
+
+std::vector<std::string> notes(const results::Document& document, const Summary& summary) {
+  std::vector<std::string> lines;
+  const int missing = launches_missing(document.sweep, summary);
+  if (missing > 0) {
+    lines.push_back(
+        fmt::format("unfinished: {} of {} planned launches are missing; run the sweep "
+                    "again with the same --out to go on",
+                    missing, launches_planned(document.sweep)));
+  }
+  add_load(lines, document.sweep);
+  if (document.sweep.links && !document.sweep.links->reason.empty()) {
+    lines.push_back("copies between devices were not measured: " + document.sweep.links->reason);
+  }
+  add_reasons(lines, summary, Status::kFailed);
+  add_reasons(lines, summary, Status::kSkipped);
+  add_marks(lines, document, summary);
+  add_baselines(lines, summary);
+  add_planted(lines, summary);
+  for (std::string& line : gpu_notes(document)) lines.push_back(std::move(line));
+  for (std::string& line : unsteady_notes(summary)) lines.push_back(std::move(line));
+  add_skew(lines, document);
+  add_warnings(lines, summary);
+  return lines;
+}
+
+}  // namespace tandem::reports

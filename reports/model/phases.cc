@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/model/phases.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+namespace tandem::reports {
+namespace {
+
+// The names of the phases in the results, copied since reports read only the document.
+constexpr std::array<std::string_view, 17> kStepOrder{
+    "launch",  "check",        "scatter", "input",        "buffers",  "replicate",
+    "forward", "gather",       "loss",    "scatter_grad", "backward", "bucket_copy",
+    "reduce",  "exposed_comm", "update",  "zero_grad",    "idle"};
+
+std::size_t place_of(std::string_view name) {
+  return static_cast<std::size_t>(std::find(kStepOrder.begin(), kStepOrder.end(), name) -
+                                  kStepOrder.begin());
+}
+
+bool has_root(const results::Cell& cell) {
+  return cell.strategy == "dp" || cell.strategy == "ddp-replicate" || cell.strategy == "single";
+}
+
+}  // namespace
+
+const results::DevicePhases* critical_device(const results::LaunchRecord& record) {
+  if (!record.critical.mean_seconds.empty()) return &record.critical;
+  if (record.phases.empty()) return nullptr;
+  if (has_root(record.cell)) {
+    return &record.phases.front();
+  }
+  return &*std::max_element(
+      record.phases.begin(), record.phases.end(),
+      [](const auto& a, const auto& b) { return a.span_seconds < b.span_seconds; });
+}
+
+bool have_phases(const std::vector<const results::LaunchRecord*>& launches) {
+  return !launches.empty() &&
+         std::all_of(launches.begin(), launches.end(), [](const results::LaunchRecord* record) {
+           return critical_device(*record) != nullptr;
+         });
+}
+
+double phase_seconds(const results::DevicePhases& device, const std::string& name) {
+  const auto found = device.mean_seconds.find(name);
+  return found == device.mean_seconds.end() ? 0 : found->second;
+}
+
+std::span<const std::string_view> step_phases() { return kStepOrder; }
+
+std::vector<std::string> in_step_order(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+    return std::pair(place_of(a), a) < std::pair(place_of(b), b);
+  });
+  return names;
+}
+
+std::vector<PhaseMean> mean_phases(const std::vector<const results::LaunchRecord*>& launches) {
+  std::map<std::string, double> sums;
+  int counted = 0;
+  for (const results::LaunchRecord* record : launches) {
+    const results::DevicePhases* device = critical_device(*record);
+    if (device == nullptr) continue;
+    ++counted;
+    for (const auto& [name, seconds] : device->mean_seconds) sums[name] += seconds;
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, sum] : sums) names.push_back(name);
+  std::vector<PhaseMean> means;
+  for (const std::string& name : in_step_order(names)) {
+    means.push_back({.name = name, .seconds = sums.at(name) / counted});
+  }
+  return means;
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/model/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "common/stats/summary.h"
+#include "reports/model/baseline.h"
+#include "reports/model/modelled.h"
+#include "reports/model/phases.h"
+
+namespace tandem::reports {
+namespace {
+
+using results::LaunchRecord;
+using results::Status;
+
+// The order of a table: workloads first, then devices, then strategies from the bound to ddp.
+auto order_of(const CellSummary& summary) {
+  constexpr std::array<std::string_view, 6> kStrategies{"single",       "independent",   "dp",
+                                                        "dp-allreduce", "ddp-replicate", "ddp"};
+  const results::Cell& cell = summary.cell;
+  const auto rank =
+      std::find(kStrategies.begin(), kStrategies.end(), cell.strategy) - kStrategies.begin();
+  const bool in_processes = cell.launch == "processes";  // threads before processes
+  const auto texts = [](const auto&... text) { return std::tuple<decltype(text)...>(text...); };
+  return std::tuple_cat(texts(cell.backend, cell.model),
+                        std::tuple(cell.global_batch, cell.devices, rank), texts(cell.strategy),
+                        std::tuple(in_processes), texts(cell.options, summary.mode));
+}
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+Unsteadiness unsteadiness_of(const std::vector<const LaunchRecord*>& measured,
+                             const std::vector<double>& medians) {
+  Unsteadiness found{.drift = stats::find_drift(medians),
+                     .modes = stats::find_modes(medians, stats::kLaunchesApart)};
+  for (const LaunchRecord* record : measured) {
+    if (std::ssize(record->step_seconds) < stats::kFewestSteps) continue;
+    ++found.launches_with_enough_steps;
+    if (stats::find_modes(record->step_seconds, stats::kStepsApart)) ++found.launches_in_modes;
+  }
+  return found;
+}
+
+void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& measured) {
+  std::vector<double> means;
+  std::vector<double> remainders;
+  for (const LaunchRecord* record : measured) {
+    summary.medians.push_back(stats::median(record->step_seconds));
+    means.push_back(stats::mean(record->step_seconds));
+    remainders.push_back(record->remainder_seconds);
+    summary.samples += static_cast<long long>(record->step_seconds.size());
+    summary.oversubscribed |= record->oversubscribed;
+    const bool is_fewer = summary.devices_used == 0 || record->devices_used < summary.devices_used;
+    if (record->devices_used > 0 && is_fewer) summary.devices_used = record->devices_used;
+    if (!record->planted.empty()) summary.planted = record->planted;
+    if (record->model.flops_per_sample > 0) {
+      summary.flops_per_sample = record->model.flops_per_sample;
+    }
+    for (const std::string& warning : record->warnings) add_once(summary.warnings, warning);
+  }
+  summary.unsteadiness = unsteadiness_of(measured, summary.medians);
+  summary.median_step = stats::center_of_medians(summary.medians);
+  summary.mean_step = stats::center_of_means(means);
+  summary.throughput =
+      stats::rate(static_cast<double>(summary.cell.global_batch), summary.mean_step);
+  summary.phases = mean_phases(measured);
+  if (!summary.phases.empty()) summary.remainder_seconds = stats::mean(remainders);
+}
+
+CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
+  CellSummary summary;
+  summary.cell = launches.front()->cell;
+  summary.mode = launches.front()->mode;
+  summary.modelled = modelled_parts(*launches.front());
+  std::vector<const LaunchRecord*> measured;
+  for (const LaunchRecord* record : launches) {
+    if (record->status == Status::kOk) {
+      measured.push_back(record);
+      continue;
+    }
+    summary.status = record->status;
+    summary.reason = record->reason;
+    if (record->status == Status::kFailed) ++summary.failed_launches;
+  }
+  summary.launches = static_cast<int>(measured.size());
+  if (measured.empty()) return summary;
+  summary.status = Status::kOk;
+  summary.measured = measured;
+  fill_figures(summary, measured);
+  return summary;
+}
+
+std::optional<stats::Estimate> against_single(const CellSummary& summary, std::int64_t batch,
+                                              const std::vector<CellSummary>& cells) {
+  const CellSummary* baseline = baseline_of(summary, batch, cells);
+  if (baseline == nullptr) return std::nullopt;
+  return stats::ratio_of_medians(baseline->medians, summary.medians);
+}
+
+void fill_speedups(std::vector<CellSummary>& cells) {
+  for (CellSummary& summary : cells) {
+    if (summary.launches == 0 || summary.cell.strategy == "single") continue;
+    const results::Cell& cell = summary.cell;
+    summary.speedup = against_single(summary, cell.global_batch, cells);
+    if (cell.global_batch % cell.devices != 0) continue;
+    summary.weak_efficiency = against_single(summary, cell.global_batch / cell.devices, cells);
+  }
+}
+
+// The peak belongs to the machine: only launches before its measurement lack the peak, so all cells
+// get the peak that any launch has.
+void fill_peaks(std::vector<CellSummary>& cells, const std::vector<LaunchRecord>& launches) {
+  std::map<std::pair<std::string, std::string>, double> peaks;  // by back end and precision
+  for (const LaunchRecord& record : launches) {
+    if (record.peak_gflops == 0) continue;
+    peaks.try_emplace({record.cell.backend, record.precision}, record.peak_gflops);
+  }
+  for (CellSummary& summary : cells) {
+    const auto found = peaks.find({summary.cell.backend, precision_of(summary.cell)});
+    if (found != peaks.end()) summary.peak_gflops = found->second;
+  }
+}
+
+// The one back end that measured, or "" where several did. Launches that never began carry the
+// requested "auto" and belong to that back end.
+std::string only_backend(const std::vector<LaunchRecord>& launches) {
+  std::string found;
+  for (const LaunchRecord& record : launches) {
+    if (record.status != Status::kOk || record.cell.backend == found) continue;
+    if (!found.empty()) return "";
+    found = record.cell.backend;
+  }
+  return found;
+}
+
+// Whether `few` has fewer options than `many`, with the same values.
+bool is_subset(const results::Cell& few, const results::Cell& many) {
+  return few.options.size() < many.options.size() &&
+         std::includes(many.options.begin(), many.options.end(), few.options.begin(),
+                       few.options.end());
+}
+
+bool same_point(const CellSummary& a, const CellSummary& b) {
+  return a.cell.model == b.cell.model && a.cell.global_batch == b.cell.global_batch &&
+         a.cell.devices == b.cell.devices && a.cell.backend == b.cell.backend && a.mode == b.mode &&
+         a.modelled == b.modelled && same_question(a.cell, b.cell);
+}
+
+// Whether no measured variant with fewer options exists. Other variants of dp and ddp are not
+// compared, since the folder of `tandem explain` holds many of them.
+bool is_plainest(const CellSummary& summary, const std::vector<CellSummary>& cells) {
+  const auto near = of_same_workload(cells, summary.cell);
+  return std::none_of(near.begin(), near.end(), [&](const CellSummary& other) {
+    return other.cell.strategy == summary.cell.strategy && other.launches > 0 &&
+           same_point(other, summary) && is_subset(other.cell, summary.cell);
+  });
+}
+
+// Whether the cell measured, is the plain strategy, and has no planted delay, whose figure fits no
+// machine.
+bool is_comparable(const CellSummary& summary, std::string_view strategy,
+                   const std::vector<CellSummary>& cells) {
+  return summary.cell.strategy == strategy && summary.launches > 0 &&
+         !summary.cell.options.contains("plant") && is_plainest(summary, cells);
+}
+
+std::vector<Comparison> compare(const std::vector<CellSummary>& cells) {
+  std::vector<Comparison> comparisons;
+  for (const CellSummary& dp : cells) {
+    if (!is_comparable(dp, "dp", cells)) continue;
+    for (const CellSummary& ddp : of_same_workload(cells, dp.cell)) {
+      if (!is_comparable(ddp, "ddp", cells) || !same_point(dp, ddp)) continue;
+      const stats::Estimate speed = stats::ratio_of_medians(dp.medians, ddp.medians);
+      const Comparison pair{
+          .dp = &dp, .ddp = &ddp, .ddp_speed = speed, .ddp_verdict = stats::judge(speed)};
+      comparisons.push_back(pair);
+    }
+  }
+  return comparisons;
+}
+
+}  // namespace
+
+bool Unsteadiness::steps_in_modes() const {
+  return launches_in_modes > 0 && 2 * launches_in_modes >= launches_with_enough_steps;
+}
+
+std::optional<stats::Estimate> CellSummary::efficiency() const {
+  if (!speedup) return std::nullopt;
+  return stats::divided(*speedup, cell.devices);
+}
+
+bool CellSummary::efficiency_above_one() const {
+  const std::optional<stats::Estimate> found = efficiency();
+  return found && found->interval && found->interval->low > 1;
+}
+
+std::optional<double> CellSummary::device_gflops() const {
+  if (launches == 0 || flops_per_sample == 0) return std::nullopt;
+  return throughput.center * flops_per_sample / cell.devices / 1e9;
+}
+
+std::optional<double> CellSummary::peak_share() const {
+  const std::optional<double> achieved = device_gflops();
+  if (!achieved || peak_gflops == 0 || oversubscribed) return std::nullopt;
+  return *achieved / peak_gflops;
+}
+
+double CellSummary::remainder_share() const {
+  return launches == 0 ? 0 : remainder_seconds / mean_step.center;
+}
+
+std::span<const CellSummary> of_same_workload(std::span<const CellSummary> cells,
+                                              const results::Cell& cell) {
+  const auto place = [](const results::Cell& of) {
+    return std::tie(of.backend, of.model, of.global_batch);
+  };
+  const auto first = std::partition_point(
+      cells.begin(), cells.end(),
+      [&](const CellSummary& other) { return place(other.cell) < place(cell); });
+  const auto last = std::partition_point(first, cells.end(), [&](const CellSummary& other) {
+    return place(other.cell) == place(cell);
+  });
+  return {first, last};
+}
+
+Summary summarize(const results::Document& document) {
+  // Modes never share a figure, since a step without a barrier is another quantity.
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<const LaunchRecord*>>
+      groups;
+  const std::string measured = only_backend(document.launches);
+  for (const LaunchRecord& record : document.launches) {
+    const bool resolved = record.cell.backend != "auto" || measured.empty();
+    const std::string& backend = resolved ? record.cell.backend : measured;
+    groups[{record.cell.name(), backend, record.mode}].push_back(&record);
+  }
+  Summary summary;
+  for (const auto& [key, launches] : groups) {
+    summary.cells.push_back(summarize_cell(launches));
+    summary.cells.back().cell.backend = std::get<1>(key);
+  }
+  std::sort(summary.cells.begin(), summary.cells.end(),
+            [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
+  fill_speedups(summary.cells);
+  fill_peaks(summary.cells, document.launches);
+  summary.comparisons = compare(summary.cells);
+  return summary;
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/model/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "reports/format.h"
+#include "reports/model/implementation.h"
+#include "reports/model/modelled.h"
+#include "reports/model/notes.h"
+#include "reports/model/subject.h"
+#include "reports/tables/break_even.h"
+
+namespace tandem::reports {
+namespace {
+
+// A workload is the user's choice; strategies and devices are compared for each workload.
+using Workload =
+    std::tuple<std::string, std::string, std::int64_t, std::string, std::string, std::string>;
+
+Workload workload_of(const CellSummary& summary) {
+  return {summary.cell.backend, summary.cell.model, summary.cell.global_batch,
+          summary.mode,         summary.modelled,   precision_suffix(summary.cell)};
+}
+
+struct Count {
+  std::set<int> devices;  // device counts with a comparison
+  int ddp = 0;
+  int dp = 0;
+  int unresolved = 0;
+};
+
+std::string point_text(const CellSummary& summary) {
+  return fmt::format("{}, batch {}{}, {}", summary.cell.model, summary.cell.global_batch,
+                     precision_suffix(summary.cell), count_text(summary.cell.devices, "device"));
+}
+
+std::string launches_text(const Comparison& pair) {
+  if (pair.dp->launches == pair.ddp->launches) {
+    return count_text(pair.dp->launches, "launch") + " each";
+  }
+  return fmt::format("{} of dp and {} of ddp", count_text(pair.dp->launches, "launch"),
+                     pair.ddp->launches);
+}
+
+// The text "1.20 times", since "1.20x faster" would read as 2.20 times.
+std::string times_text(double ratio) {
+  std::string text = factor_text(ratio);
+  text.pop_back();
+  return text + " times";
+}
+
+stats::Estimate inverse(const stats::Estimate& ratio) { return stats::rate(1, ratio); }
+
+std::string comparison_text(const Comparison& pair) {
+  const std::string dp = strategy_label(pair.dp->cell);
+  const std::string ddp = strategy_label(pair.ddp->cell);
+  const std::string evidence = launches_text(pair);
+  if (pair.ddp_verdict == stats::Verdict::kFaster) {
+    return fmt::format("{} is {} as fast as {} ({}, {})", ddp, times_text(pair.ddp_speed.center),
+                       dp, interval_words(pair.ddp_speed), evidence);
+  }
+  if (pair.ddp_verdict == stats::Verdict::kSlower) {
+    const stats::Estimate dp_speed = inverse(pair.ddp_speed);
+    return fmt::format("{} is {} as fast as {} ({}, {})", dp, times_text(dp_speed.center), ddp,
+                       interval_words(dp_speed), evidence);
+  }
+  return fmt::format("{} against {} is not resolved: speed ratio {:.2f} ({}{}, {})", ddp, dp,
+                     pair.ddp_speed.center, interval_words(pair.ddp_speed),
+                     pair.ddp_speed.interval ? " holds 1" : "", evidence);
+}
+
+// The text ". Against single: dp 1.40x [..], ddp 1.70x [..]": without this comparison the faster of
+// two strategies would win though both lose against one device.
+std::string against_single(const Comparison& pair) {
+  if (!pair.dp->speedup || !pair.ddp->speedup || pair.dp->cell.devices == 1) return ".";
+  return fmt::format(". Against one device without a wrapper (single): {} {}, {} {}.",
+                     strategy_label(pair.dp->cell), ratio_text(*pair.dp->speedup),
+                     strategy_label(pair.ddp->cell), ratio_text(*pair.ddp->speedup));
+}
+
+std::string marks_text(const Comparison& pair) {
+  std::vector<std::string> marks;
+  if (pair.dp->oversubscribed || pair.ddp->oversubscribed) marks.emplace_back("oversubscribed");
+  if (!pair.dp->modelled.empty()) marks.push_back("modelled: " + pair.dp->modelled);
+  for (const CellSummary* cell : {pair.dp, pair.ddp}) {
+    if (!cell->planted.empty()) marks.push_back(cell->cell.strategy + " planted: " + cell->planted);
+  }
+  if (pair.dp->mode != "synchronous") marks.push_back(pair.dp->mode);
+  return marks.empty() ? "" : " (" + join(marks, ", ") + ")";
+}
+
+std::string sentence(const Comparison& pair) {
+  return point_text(*pair.dp) + marks_text(pair) + ": " + comparison_text(pair) +
+         against_single(pair);
+}
+
+// Comparisons of a workload at the largest device count at which both sides measured.
+std::vector<const Comparison*> at_most_devices(const Summary& summary, const Workload& workload) {
+  std::vector<const Comparison*> found;
+  for (const Comparison& pair : summary.comparisons) {
+    if (workload_of(*pair.dp) != workload) continue;
+    const int most = found.empty() ? 0 : found.front()->dp->cell.devices;
+    if (pair.dp->cell.devices > most) found.clear();
+    if (pair.dp->cell.devices >= most) found.push_back(&pair);
+  }
+  return found;
+}
+
+bool has_measured_pair(const Summary& summary) {
+  return std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
+                     [](const Comparison& pair) { return pair.dp->modelled.empty(); });
+}
+
+std::vector<Workload> workloads_of(const Summary& summary) {
+  std::vector<Workload> workloads;
+  std::set<Workload> seen;
+  for (const CellSummary& cell : summary.cells) {
+    const Workload workload = workload_of(cell);
+    if (seen.insert(workload).second) workloads.push_back(workload);
+  }
+  return workloads;
+}
+
+void count(Count& total, const Comparison& pair) {
+  total.devices.insert(pair.dp->cell.devices);
+  switch (pair.ddp_verdict) {
+    case stats::Verdict::kFaster:
+      ++total.ddp;
+      break;
+    case stats::Verdict::kSlower:
+      ++total.dp;
+      break;
+    case stats::Verdict::kNotResolved:
+      ++total.unresolved;
+      break;
+  }
+}
+
+std::string overall_text(const Count& total, bool any_comparison) {
+  const int all = total.ddp + total.dp + total.unresolved;
+  if (all == 0 && any_comparison) {
+    return "Only one device was measured, where dp and ddp have nothing to exchange: this says "
+           "nothing about which one parallelises better.";
+  }
+  if (all == 0) return "dp and ddp were not both measured at any point: nothing to compare.";
+  const std::string where =
+      all == 1 ? "in the one comparison" : fmt::format("in all {} comparisons", all);
+  const std::string devices = fmt::format("on {} devices", fmt::join(total.devices, " or "));
+  if (total.ddp == all) return fmt::format("ddp is faster than dp {} {}.", where, devices);
+  if (total.dp == all) return fmt::format("dp is faster than ddp {} {}.", where, devices);
+  if (total.unresolved == all) {
+    return fmt::format("dp against ddp is not resolved {} {}.", where, devices);
+  }
+  return fmt::format(
+      "Of {} comparisons of dp and ddp {}, ddp is faster in {}, dp in {}; not resolved: {}.", all,
+      devices, total.ddp, total.dp, total.unresolved);
+}
+
+std::string tested_text(const Summary& summary) {
+  const std::string range = tested_range(summary);
+  return range.empty() ? "" : "Tested: " + range + ".";
+}
+
+std::vector<std::string> breaks_of(const Summary& summary) {
+  std::vector<std::string> breaks = first_sentences(break_even_lines(summary));
+  if (!any_resolved(summary)) breaks.push_back(deciding_sweep(summary));
+  return breaks;
+}
+
+}  // namespace
+
+std::vector<std::string> first_sentences(std::vector<std::string> sentences) {
+  constexpr std::size_t kMost = 12;
+  if (sentences.size() <= kMost) return sentences;
+  const std::string further =
+      fmt::format("{} further workloads stand in the break-even map.", sentences.size() - kMost);
+  sentences.resize(kMost);
+  sentences.push_back(further);
+  return sentences;
+}
+
+VerdictText verdict(const results::Document& document, const Summary& summary) {
+  VerdictText text;
+  text.subject = subject(document, summary);
+  Count total;
+  const bool any_measured = has_measured_pair(summary);
+  for (const Workload& workload : workloads_of(summary)) {
+    const std::vector<const Comparison*> pairs = at_most_devices(summary, workload);
+    for (const Comparison* pair : pairs) {
+      text.workloads.push_back(sentence(*pair));
+      // A modelled comparison never decides beside measured ones, nor does another
+      // implementation's.
+      const bool counts = (pair->dp->modelled.empty() || !any_measured) &&
+                          implementation_of(pair->dp->cell).empty();
+      if (pair->dp->cell.devices > 1 && counts) count(total, *pair);
+    }
+    if (pairs.empty()) {
+      const std::string& modelled = std::get<4>(workload);
+      text.workloads.push_back(
+          fmt::format("{}, batch {}{}{}: dp and ddp were not both measured.", std::get<1>(workload),
+                      std::get<2>(workload), std::get<5>(workload),
+                      modelled.empty() ? "" : " (modelled: " + modelled + ")"));
+    }
+  }
+  text.overall = overall_text(total, !summary.comparisons.empty());
+  if (!any_measured && !summary.comparisons.empty()) text.overall = "Modelled: " + text.overall;
+  text.tested = tested_text(summary);
+  text.breaks = breaks_of(summary);
+  text.notes = notes(document, summary);
+  return text;
+}
+
+std::string to_text(const VerdictText& verdict) {
+  std::string text = verdict.subject + ".\n" + verdict.overall + "\n";
+  if (!verdict.tested.empty()) text += verdict.tested + "\n";
+  for (const std::string& line : verdict.breaks) text += "  - " + line + "\n";
+  for (const std::string& line : first_sentences(verdict.workloads)) text += "  - " + line + "\n";
+  for (const std::string& line : verdict.notes) text += "  ! " + line + "\n";
+  return text;
+}
+
+}  // namespace tandem::reports

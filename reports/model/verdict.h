@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/results/document.h"
+#include "reports/model/summary.h"
+
+namespace tandem::reports {
+
+// The answer in words, in reading order.
+struct VerdictText {
+  // The measured hardware: "CPU only: 2 cores of <model>, says nothing about GPUs".
+  std::string subject;
+  // One sentence over all workloads.
+  std::string overall;
+  // The range within which the answer holds: "Tested: batch 64 to 512, 2 models, 2 devices."; empty
+  // without comparisons on several devices.
+  std::string tested;
+  // Where the winner changes within the range, or that the winner does not change; the sweep that
+  // would decide, where nothing is decided. A dozen sentences at most, as in first_sentences().
+  std::vector<std::string> breaks;
+  // A sentence per workload at its largest device count: the faster strategy, the factor and the
+  // certainty.
+  std::vector<std::string> workloads;
+  // The notes to know beside the verdict: unfinished, failed, skipped, oversubscribed, modelled.
+  std::vector<std::string> notes;
+};
+
+[[nodiscard]] VerdictText verdict(const results::Document& document, const Summary& summary);
+
+// At most a dozen sentences, then the number of further ones.
+[[nodiscard]] std::vector<std::string> first_sentences(std::vector<std::string> sentences);
+
+// The verdict as lines of plain text.
+[[nodiscard]] std::string to_text(const VerdictText& verdict);
+
+}  // namespace tandem::reports

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/render/csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "reports/format.h"
+#include "reports/model/modelled.h"
+#include "reports/model/phases.h"
+#include "reports/render/csv_text.h"
+#include "reports/tables/collectives.h"
+#include "reports/tables/ddp_cost.h"
+#include "reports/tables/device_memory.h"
+#include "reports/tables/dropped.h"
+
+namespace tandem::reports {
+namespace {
+
+constexpr std::string_view kFigureColumns =
+    "status,reason,marks,launches,failed_launches,samples,"
+    "median_step_s,median_step_low_s,median_step_high_s,"
+    "mean_step_s,mean_step_low_s,mean_step_high_s,"
+    "throughput_per_s,throughput_low_per_s,throughput_high_per_s,"
+    "baseline,speedup,speedup_low,speedup_high,efficiency,remainder_share,"
+    "independent_share,independent_share_low,independent_share_high,"
+    "missing_s,missing_low_s,missing_high_s,"
+    "exposed_transfer_s,exposed_transfer_low_s,exposed_transfer_high_s,"
+    "skew_s,skew_low_s,skew_high_s,contention_s,contention_low_s,contention_high_s,"
+    "bucket_copies_s,bucket_copies_low_s,bucket_copies_high_s,rest_s,rest_low_s,rest_high_s,"
+    "buckets,gradient_bytes,collectives_s,collectives_low_s,collectives_high_s,"
+    "exposed_s,exposed_low_s,exposed_high_s,"
+    "hidden_share,hidden_share_low,hidden_share_high,"
+    "precision,device_gflops,peak_gflops,peak_share,"
+    "efficiency_low,efficiency_high,drift,modes,steps_in_modes,"
+    "weak_efficiency,weak_efficiency_low,weak_efficiency_high,"
+    "peak_device0_bytes,peak_others_bytes,remainder_s";
+
+// The phases have fixed names; the last column sums up phases of other names.
+std::string header() {
+  std::string text = fmt::format("{},{}", kCellColumns, kFigureColumns);
+  for (const std::string_view phase : step_phases()) text += fmt::format(",phase_{}_s", phase);
+  return text + ",phases_of_other_names_s\n";
+}
+
+void add_estimate(std::vector<std::string>& fields, const stats::Estimate* estimate) {
+  fields.push_back(estimate != nullptr ? csv_figure(estimate->center) : "");
+  const bool known = estimate != nullptr && estimate->interval;
+  const auto end = [](double value) {
+    return value >= 0 && std::isfinite(value) ? csv_figure(value) : std::string();
+  };
+  fields.push_back(known ? end(estimate->interval->low) : "");
+  fields.push_back(known ? end(estimate->interval->high) : "");
+}
+
+// Adds a difference or a share, both of whose ends may be below zero.
+void add_signed(std::vector<std::string>& fields, const stats::Estimate* estimate) {
+  const bool known = estimate != nullptr && estimate->interval;
+  fields.push_back(estimate != nullptr ? csv_figure(estimate->center) : "");
+  fields.push_back(known ? csv_figure(estimate->interval->low) : "");
+  fields.push_back(known ? csv_figure(estimate->interval->high) : "");
+}
+
+void add_cost(std::vector<std::string>& fields, const DdpCost* cost) {
+  add_estimate(fields, cost != nullptr ? &cost->share : nullptr);
+  add_signed(fields, cost != nullptr ? &cost->missing : nullptr);
+  const bool known = cost != nullptr && cost->parts;
+  const OwnCosts parts = known ? *cost->parts : OwnCosts{};
+  for (const stats::Estimate* part : {&parts.exposed_transfer, &parts.skew, &parts.contention,
+                                      &parts.bucket_copies, &parts.rest}) {
+    add_signed(fields, known ? part : nullptr);
+  }
+}
+
+void add_collectives(std::vector<std::string>& fields, const CollectiveTimes* times) {
+  const bool known = times != nullptr;
+  fields.push_back(known ? std::to_string(times->buckets.size()) : "");
+  fields.push_back(known ? std::to_string(times->bytes()) : "");
+  add_estimate(fields, known ? &times->total : nullptr);
+  add_estimate(fields, known ? &times->exposed : nullptr);
+  add_signed(fields, known && times->hidden_share ? &*times->hidden_share : nullptr);
+}
+
+void add_flops(std::vector<std::string>& fields, const CellSummary& summary) {
+  const auto text = [](std::optional<double> value) {
+    return value ? csv_figure(*value) : std::string();
+  };
+  fields.push_back(precision_of(summary.cell));
+  fields.push_back(text(summary.device_gflops()));
+  fields.push_back(summary.peak_gflops > 0 ? text(summary.peak_gflops) : "");
+  fields.push_back(text(summary.peak_share()));
+}
+
+// New columns stand after the older columns, which keep their places.
+void add_late_columns(std::vector<std::string>& fields, const CellSummary& summary) {
+  const std::optional<stats::Estimate> efficiency = summary.efficiency();
+  const bool known = efficiency && efficiency->interval;
+  fields.push_back(known ? csv_figure(efficiency->interval->low) : "");
+  fields.push_back(known ? csv_figure(efficiency->interval->high) : "");
+  const Unsteadiness& found = summary.unsteadiness;
+  fields.push_back(found.drift ? csv_figure(found.drift->change) : "");
+  fields.push_back(found.modes ? csv_figure(found.modes->low) + ";" + csv_figure(found.modes->high)
+                               : "");
+  fields.push_back(std::to_string(found.launches_in_modes));
+}
+
+// Adds the root's peak memory, and the largest of the other devices.
+void add_memory(std::vector<std::string>& fields, const CellSummary& summary) {
+  const std::vector<std::int64_t> peaks = peak_memory(summary);
+  fields.push_back(peaks.empty() ? "" : std::to_string(peaks.front()));
+  fields.push_back(
+      peaks.size() < 2 ? "" : std::to_string(*std::max_element(peaks.begin() + 1, peaks.end())));
+}
+
+// Adds a field per phase; empty where the cell does not have the phase.
+void add_phases(std::vector<std::string>& fields, const CellSummary& summary) {
+  const std::span<const std::string_view> names = step_phases();
+  std::vector<std::string> times(names.size());
+  double others = 0;
+  for (const PhaseMean& phase : summary.phases) {
+    const auto found = std::find(names.begin(), names.end(), phase.name);
+    if (found == names.end()) {
+      others += phase.seconds;
+    } else {
+      times[static_cast<std::size_t>(found - names.begin())] = csv_figure(phase.seconds);
+    }
+  }
+  fields.push_back(summary.phases.empty() ? "" : csv_figure(summary.remainder_seconds));
+  fields.insert(fields.end(), times.begin(), times.end());
+  fields.push_back(others == 0 ? "" : csv_figure(others));
+}
+
+template <class Found, class IsOf>
+const Found* find_of(const std::vector<Found>& list, IsOf is_of) {
+  const auto found = std::find_if(list.begin(), list.end(), is_of);
+  return found == list.end() ? nullptr : &*found;
+}
+
+// "none" where a baseline is missing; empty for single, and for cells that did not measure.
+std::string baseline_text(const CellSummary& summary) {
+  if (summary.speedup) return "single";
+  return summary.launches > 0 && summary.cell.strategy != "single" ? "none" : "";
+}
+
+std::vector<std::string> cell_fields(const CellSummary& summary) {
+  const bool measured = summary.launches > 0;
+  std::vector<std::string> fields = cell_columns(summary);
+  fields.insert(fields.end(),
+                {std::string(to_string(summary.status)), summary.reason,
+                 join(marks_of(summary), "; "), std::to_string(summary.launches),
+                 std::to_string(summary.failed_launches), std::to_string(summary.samples)});
+  add_estimate(fields, measured ? &summary.median_step : nullptr);
+  add_estimate(fields, measured ? &summary.mean_step : nullptr);
+  add_estimate(fields, measured ? &summary.throughput : nullptr);
+  fields.emplace_back(baseline_text(summary));
+  add_estimate(fields, summary.speedup ? &*summary.speedup : nullptr);
+  fields.push_back(summary.speedup ? csv_figure(summary.efficiency()->center) : "");
+  fields.push_back(summary.phases.empty() ? "" : csv_figure(summary.remainder_share()));
+  return fields;
+}
+
+// A row with as many fields as the others, since a dropped cell has no figures.
+std::string dropped_row(const std::string& name, const std::string& reason) {
+  CellSummary dropped;
+  dropped.cell = cell_named(name);
+  std::vector<std::string> fields = cell_fields(dropped);
+  constexpr std::size_t kStatus = 8;
+  fields[kStatus] = "dropped";
+  fields[kStatus + 1] = reason;
+  fields.resize(static_cast<std::size_t>(std::ranges::count(header(), ',')) + 1);
+  return csv_row(fields);
+}
+
+}  // namespace
+
+std::string to_csv(const Summary& summary, const std::vector<results::DroppedCells>& dropped) {
+  const std::vector<DdpCost> costs = ddp_costs(summary);
+  const std::vector<CollectiveTimes> collectives = collective_times(summary);
+  std::string text = header();
+  for (const CellSummary& cell : summary.cells) {
+    std::vector<std::string> fields = cell_fields(cell);
+    add_cost(fields, find_of(costs, [&](const DdpCost& cost) { return cost.ddp == &cell; }));
+    add_collectives(fields, find_of(collectives, [&](const CollectiveTimes& times) {
+                      return times.cell == &cell;
+                    }));
+    add_flops(fields, cell);
+    add_late_columns(fields, cell);
+    add_estimate(fields, cell.weak_efficiency ? &*cell.weak_efficiency : nullptr);
+    add_memory(fields, cell);
+    add_phases(fields, cell);
+    text += csv_row(fields);
+  }
+  for (const results::DroppedCells& group : dropped) {
+    for (const std::string& name : group.cells) text += dropped_row(name, group.reason);
+  }
+  return text;
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/render/explanation_sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/units.h"
+#include "reports/format.h"
+#include "reports/model/figure_text.h"
+
+namespace tandem::reports {
+namespace {
+
+using Align = Table::Align;
+
+std::string modelled_prefix(const GapQuestion& question) {
+  if (question.link.empty()) return "";
+  const bool is_scaled = question.link.find('@') != std::string::npos;
+  return fmt::format("Modelled link {}{}: ", question.link, is_scaled ? ", scaled" : "");
+}
+
+// The question, which follows the hardware and precedes the answer.
+std::string question_text(const Explanation& explanation) {
+  const GapQuestion& question = explanation.question;
+  std::string text = fmt::format(
+      "{}, batch {}, {}, {} per rung at least; milliseconds per step: means of launch means, their "
+      "differences with 95 % intervals (Welch and Satterthwaite)",
+      question.model, question.batch, count_text(question.devices, "device"),
+      count_text(explanation.launches, "launch"));
+  if (question.precision != "fp32") text += ", in " + question.precision;
+  if (question.input != "host") text += ", input from " + question.input + " memory";
+  if (!question.plant.empty()) text += ", with a planted delay (" + question.plant + ")";
+  return text + ".";
+}
+
+std::string answer_text(const Explanation& explanation) {
+  const Figure& gap = explanation.stock_gap;
+  if (!gap.seconds) return "dp against ddp as torch has it: no figure, for " + gap.missing + ".";
+  const std::string steps = fmt::format("dp takes {} ms, ddp as torch has it {} ms",
+                                        milliseconds_text(explanation.ladder.front().mean_step),
+                                        milliseconds_text(explanation.stock_mean_step));
+  const char* verdict = !is_resolved(gap)         ? kNotResolved
+                        : gap.seconds->center > 0 ? "ddp is faster"
+                                                  : "dp is faster";
+  return fmt::format("{}; the gap, dp minus ddp, is {} ms: {}.", steps, milliseconds_text(gap),
+                     verdict);
+}
+
+double largest_effect(const std::vector<Step>& steps) {
+  double largest = 0;
+  for (const Step& step : steps) {
+    if (step.saves.seconds) largest = std::max(largest, std::abs(step.saves.seconds->center));
+  }
+  return largest;
+}
+
+// The step to the all-reduce has no switch of its own, so the remark points to its phases.
+std::string step_remark(const Step& step, const Rung rung) {
+  std::string text = remark(step.saves);
+  if (rung == Rung::kAllReduce) text += text.empty() ? "by phase below" : ", by phase below";
+  return text;
+}
+
+Section ladder_section(const Explanation& explanation) {
+  Section section{.title = modelled_prefix(explanation.question) +
+                           "The ladder from dp to ddp --grads=views, one cause at a time",
+                  .lines = {},
+                  .table = {}};
+  Table& table = section.table;
+  table.columns = {{"rung", Align::kLeft},
+                   {"takes, ms [95 %]", Align::kRight},
+                   {"saves, ms [95 %]", Align::kRight},
+                   {"", Align::kLeft},
+                   {"remark", Align::kLeft}};
+  const double full = largest_effect(explanation.ladder);
+  for (std::size_t i = 0; i < explanation.ladder.size(); ++i) {
+    const Step& step = explanation.ladder[i];
+    const std::string takes = milliseconds_text(step.mean_step);
+    if (i == 0) {
+      table.rows.push_back({step.label, takes, "", "", ""});
+      continue;
+    }
+    table.rows.push_back({"+ " + step.label, takes, milliseconds_text(step.saves),
+                          bar(step.saves, full), step_remark(step, kLadder[i])});
+  }
+  table.rows.push_back({"dp to the ladder's end", "", milliseconds_text(explanation.gap), "",
+                        remark(explanation.gap)});
+  section.lines = {
+      "Bars: # saves time, - costs time, ~ is not resolved (its interval holds 0). The steps sum "
+      "to "
+      "the gap by arithmetic; that is no evidence for any of them.",
+      "ddp as torch has it against the ladder's end (gradients copied, not views), measured "
+      "apart: " +
+          judged(explanation.stock) + "."};
+  return section;
+}
+
+std::string range_remark(const Range& range) {
+  const std::string first = remark(range.first);
+  const std::string last = remark(range.last);
+  if (first == last) return first;
+  if (first.empty()) return "last: " + last;
+  if (last.empty()) return "first: " + first;
+  return "first: " + first + ", last: " + last;
+}
+
+Section range_section(const Explanation& explanation) {
+  Section section{.title = modelled_prefix(explanation.question) +
+                           "What a cause is worth depends on what else is there",
+                  .lines = {},
+                  .table = {}};
+  section.table.columns = {{"cause", Align::kLeft},
+                           {"removed first saves, ms [95 %]", Align::kRight},
+                           {"removed last saves, ms [95 %]", Align::kRight},
+                           {"remark", Align::kLeft}};
+  for (const Range& range : explanation.ranges) {
+    section.table.rows.push_back({range.cause, milliseconds_text(range.first),
+                                  milliseconds_text(range.last), range_remark(range)});
+  }
+  section.lines = {
+      "First: from the top of its family (dp; the all-reduce in threads with one bucket) it alone "
+      "is removed. Last: put back alone at the family's end, it costs so much.",
+      "Interaction, the gap minus all causes removed first (the step to the all-reduce as the "
+      "ladder has it): " +
+          judged(explanation.interaction) + "."};
+  return section;
+}
+
+Section effects_section(const std::string& title, const std::vector<Effect>& effects,
+                        const std::string& column) {
+  Section section{.title = title, .lines = {}, .table = {}};
+  if (effects.empty()) return section;
+  section.table.columns = {
+      {"cause", Align::kLeft}, {column, Align::kRight}, {"remark", Align::kLeft}};
+  for (const Effect& effect : effects) {
+    section.table.rows.push_back(
+        {effect.cause, milliseconds_text(effect.figure), remark(effect.figure)});
+  }
+  return section;
+}
+
+Section replication_section(const Explanation& explanation) {
+  Section section = effects_section(
+      modelled_prefix(explanation.question) + "Replication, reduction, root update, by phase",
+      explanation.replication, "saves, ms [95 %]");
+  section.lines = {
+      explanation.replication.empty()
+          ? "No figure: phases of one of the two rungs were not timed."
+          : "By phase: differences of the critical devices' phase means (dp: device 0; all-reduce: "
+            "the slowest), not of runs in which one thing was switched. They sum to the step."};
+  return section;
+}
+
+Section own_cost_section(const Explanation& explanation) {
+  Section section = effects_section(modelled_prefix(explanation.question) +
+                                        "What ddp itself costs, against independent processes",
+                                    explanation.own_costs, "takes, ms [95 %]");
+  section.lines = {
+      "ddp as torch has it minus independent processes: " + judged(explanation.own_cost) + "."};
+  if (explanation.own_costs.empty()) {
+    section.lines.emplace_back(
+        "Its parts have no figure: phases were not timed or a rung is "
+        "missing.");
+  }
+  return section;
+}
+
+Section modelled_section(const Explanation& explanation) {
+  const GapQuestion& question = explanation.question;
+  Section section =
+      effects_section("Modelled, no part of the measured gap: an interpreter that takes " +
+                          question.dispatch_cost + " per dispatched call",
+                      explanation.modelled, "adds, ms [95 %]");
+  for (const auto& [label, count] : explanation.dispatches) {
+    section.lines.push_back(fmt::format("{}: {:.1f} dispatches per step", label, count));
+  }
+  if (!question.interpreter_lock) {
+    section.lines.emplace_back("The lock's own effect is measured with --interpreter-lock.");
+  }
+  return section;
+}
+
+// Kernels hold the interpreter in one device's step too: torch's calls on a CPU return when the
+// kernel has ended, so that neither hides behind the other.
+Section theirs_section(const Explanation& explanation) {
+  const GapQuestion& question = explanation.question;
+  Section section =
+      effects_section(fmt::format("From {} to Tandem, the same algorithm", question.implementation),
+                      explanation.theirs, "takes more, ms [95 %]");
+  section.lines.emplace_back(
+      "The steps sum to the difference. On a CPU the one of kernels holds what the interpreter "
+      "takes "
+      "of a single device's step too, for calls return when their kernels have ended.");
+  if (!explanation.modelled.empty()) {
+    section.lines.push_back(
+        fmt::format("The interpreter as modelled above: {} ms in ddp; it runs ahead of the "
+                    "kernels, so that only "
+                    "what they do not hide is left.",
+                    milliseconds_text(explanation.modelled.at(1).figure)));
+  }
+  return section;
+}
+
+// The cell of each rung, so that a reader can run any rung by hand.
+Section cells_section(const Explanation& explanation) {
+  Section section{.title = "The rungs as measured", .lines = {}, .table = {}};
+  section.table.columns = {
+      {"rung", Align::kLeft}, {"launches", Align::kRight}, {"cell", Align::kLeft}};
+  for (const Step& step : explanation.ladder) {
+    const std::string failed =
+        step.failed_launches == 0 ? "" : fmt::format(" ({} failed)", step.failed_launches);
+    section.table.rows.push_back({step.label, std::to_string(step.launches) + failed, step.cell});
+  }
+  return section;
+}
+
+Section memory_section(const Explanation& explanation) {
+  Section section{.title = "Peak memory per device", .lines = {}, .table = {}};
+  section.table.columns = {{"rung", Align::kLeft}};
+  std::size_t devices = 0;
+  for (const PeakMemory& peak : explanation.memory) devices = std::max(devices, peak.bytes.size());
+  for (std::size_t i = 0; i < devices; ++i) {
+    section.table.columns.push_back({fmt::format("device {}", i), Align::kRight});
+  }
+  for (const PeakMemory& peak : explanation.memory) {
+    std::vector<std::string> row{peak.label};
+    for (const std::int64_t bytes : peak.bytes) row.push_back(to_string(Bytes{bytes}));
+    row.resize(devices + 1, "-");
+    section.table.rows.push_back(row);
+  }
+  return section;
+}
+
+}  // namespace
+
+std::vector<Section> sections_of(const Explanation& explanation) {
+  std::vector<Section> sections;
+  const std::string subject = modelled_prefix(explanation.question) + explanation.subject;
+  sections.push_back({.title = subject,
+                      .lines = {question_text(explanation), answer_text(explanation)},
+                      .table = {}});
+  sections.push_back(ladder_section(explanation));
+  sections.push_back(replication_section(explanation));
+  sections.push_back(range_section(explanation));
+  sections.push_back(own_cost_section(explanation));
+  if (!explanation.modelled.empty()) sections.push_back(modelled_section(explanation));
+  if (!explanation.theirs.empty()) sections.push_back(theirs_section(explanation));
+  if (!explanation.memory.empty()) sections.push_back(memory_section(explanation));
+  sections.push_back(cells_section(explanation));
+  if (!explanation.notes.empty()) {
+    sections.push_back({.title = "Beside it", .lines = explanation.notes, .table = {}});
+  }
+  return sections;
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/model/explanation.h"
+#include "reports/table.h"
+
+namespace tandem::reports {
+
+// A heading, sentences, and a table, which may be empty.
+struct Section {
+  std::string title;
+  std::vector<std::string> lines;
+  Table table;
+};
+
+// The explanation in reading order; terminal and Markdown draw the same sections.
+[[nodiscard]] std::vector<Section> sections_of(const Explanation& explanation);
+
+}  // namespace tandem::reports

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "reports/report.h"
+#include "reports/tables/side_by_side.h"
+
+namespace tandem::reports {
+
+// The report as one page that loads nothing: styles, charts and figures are inside. The verdict
+// comes first and, like the tables, needs no script. Tables are cut at some hundred rows and step
+// times are thinned; the page says where, and the files beside the page have all data.
+[[nodiscard]] std::string to_html(const Report& report);
+
+// Several documents on one page: the changes from the first document to the others, and charts with
+// the curves of all. Each document's own page has its verdict.
+[[nodiscard]] std::string to_html(const SideBySide& side);
+
+}  // namespace tandem::reports

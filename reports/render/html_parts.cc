@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/render/html_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace tandem::reports {
+namespace {
+
+constexpr std::size_t kLongestText = 4000;
+
+std::string cell_html(const std::string& text, Table::Align align, std::string_view element,
+                      std::string_view scope = "") {
+  const std::string_view side = align == Table::Align::kRight ? " class=\"right\"" : "";
+  return fmt::format("<{0}{1}{2}>{3}</{0}>", element, side, scope, escape_html(text));
+}
+
+std::string rows_html(const Table& table) {
+  std::string html;
+  const std::vector<std::string>* above = nullptr;
+  const std::size_t count = std::min(table.rows.size(), kMostRows);
+  for (std::size_t at = 0; at < count; ++at) {
+    const std::vector<std::string>& row = table.rows[at];
+    // A rule separates workloads, which differ in one of the first two columns.
+    const bool is_new =
+        above != nullptr && ((*above)[0] != row[0] || (row.size() > 1 && (*above)[1] != row[1]));
+    html += is_new ? "<tr class=\"group\">" : "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      html += cell_html(row[i], table.columns[i].align, "td");
+    }
+    html += "</tr>\n";
+    above = &row;
+  }
+  return html;
+}
+
+// The class for the strength of the background: the ratio's distance from 1, in three steps.
+std::string shade(const Comparison& pair) {
+  if (pair.ddp_verdict == stats::Verdict::kNotResolved) return "open";
+  const double factor = std::exp(std::abs(std::log(pair.ddp_speed.center)));
+  const int step = factor < 1.1 ? 1 : factor < 1.5 ? 2 : 3;
+  return fmt::format("{}-{}", pair.ddp_verdict == stats::Verdict::kFaster ? "ddp" : "dp", step);
+}
+
+std::string map_cell(const Comparison* pair) {
+  if (pair == nullptr) return "<td class=\"none\">-</td>";
+  std::string interval = speed_interval(*pair);
+  if (!interval.empty()) interval = "<small>" + interval + "</small>";
+  return fmt::format("<td class=\"{}\">{}{}</td>", shade(*pair), escape_html(winner_text(*pair)),
+                     interval);
+}
+
+}  // namespace
+
+std::string escape_html(const std::string& text) {
+  std::string escaped;
+  for (const char c : std::string_view(text).substr(0, kLongestText)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  if (text.size() > kLongestText) escaped += fmt::format(" ... ({} bytes)", text.size());
+  return escaped;
+}
+
+std::string list_html(std::string_view kind, const std::vector<std::string>& lines) {
+  if (lines.empty()) return "";
+  std::string html = fmt::format("<ul class=\"{}\">\n", kind);
+  for (const std::string& line : lines) html += "<li>" + escape_html(line) + "</li>\n";
+  return html + "</ul>\n";
+}
+
+std::string section_html(std::string_view id, std::string_view title, std::string_view hint,
+                         const std::string& body) {
+  if (body.empty()) return "";
+  const std::string words = hint.empty() ? "" : fmt::format("<p class=\"hint\">{}</p>\n", hint);
+  return fmt::format(
+      "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n{2}{3}"
+      "</section>\n",
+      id, title, words, body);
+}
+
+std::string block_html(std::string_view id, std::string_view title, std::string_view hint,
+                       const std::string& body) {
+  if (body.empty()) return "";
+  const std::string words = hint.empty() ? "" : fmt::format("<p class=\"hint\">{}</p>\n", hint);
+  return fmt::format("<div id=\"{}\" class=\"block\">\n<h3>{}</h3>\n{}{}</div>\n", id, title, words,
+                     body);
+}
+
+std::string table_html(const Table& table, std::string_view caption, std::string_view files) {
+  if (table.rows.empty()) return "";
+  std::string html = fmt::format(
+      "<div class=\"panel scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>\n"
+      "<caption class=\"unseen\">{0}</caption>\n<thead><tr>",
+      caption);
+  for (const Table::Column& column : table.columns) {
+    html += cell_html(column.title, column.align, "th", " scope=\"col\"");
+  }
+  html += "</tr></thead>\n<tbody>\n" + rows_html(table) + "</tbody></table></div>\n";
+  if (table.rows.size() > kMostRows) {
+    html += fmt::format("<p class=\"hint cut\">The first {} of {} rows; {} all.</p>\n", kMostRows,
+                        table.rows.size(), files);
+  }
+  return html;
+}
+
+std::string contents_html(const std::string& sections) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSections{
+      {{"side", "Side by side"},
+       {"advice", "What to do"},
+       {"scaling", "Scaling"},
+       {"gap", "The gap"},
+       {"map", "Break-even map"},
+       {"details", "Behind the steps"},
+       {"normal", "Is this normal?"},
+       {"trust", "Trust"}}};
+  std::string links;
+  for (const auto& [id, title] : kSections) {
+    if (sections.find(fmt::format("<section id=\"{}\"", id)) == std::string::npos) continue;
+    links += fmt::format("<a href=\"#{}\">{}</a>\n", id, title);
+  }
+  return "<nav aria-label=\"Sections\">\n" + links + "</nav>\n";
+}
+
+std::string chart_html(std::string_view id, std::string_view label) {
+  return fmt::format(
+      "<div class=\"panel\"><div class=\"controls\" id=\"{0}-controls\"></div>"
+      "<div class=\"chart\"><canvas id=\"{0}\" role=\"img\" aria-label=\"{1}\"></canvas></div>"
+      "<p class=\"hint\" id=\"{0}-note\" aria-live=\"polite\"></p></div>\n",
+      id, label);
+}
+
+std::string map_html(const WinMap& map) {
+  std::string html = fmt::format(
+      "<div class=\"panel scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"Who wins on {}\">"
+      "<table class=\"map\">\n<caption>{}</caption>\n<thead><tr><th scope=\"col\">model</th>",
+      map.is_modelled ? " modelled" : "", escape_html(map.title), escape_html(map.title));
+  for (const std::int64_t batch : map.batches) {
+    html += fmt::format("<th scope=\"col\" class=\"right\">batch {}</th>", batch);
+  }
+  html += "</tr></thead>\n<tbody>\n";
+  const std::size_t rows = std::min(map.models.size(), kMostRows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    html += "<tr><th scope=\"row\">" + escape_html(map.models[row]) + "</th>";
+    for (const Comparison* pair : map.pairs[row]) html += map_cell(pair);
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to the page: pieces of HTML. Each piece escapes its text parameters; parameters named
+// body, and the results of other pieces, are markup already.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/table.h"
+#include "reports/tables/break_even.h"
+
+namespace tandem::reports {
+
+// The most rows of a table on the page; the files beside the page have all rows.
+inline constexpr std::size_t kMostRows = 300;
+
+// The text as HTML, with markup characters and quotes escaped; a text longer than a few thousand
+// bytes is cut, and says so.
+[[nodiscard]] std::string escape_html(const std::string& text);
+
+// An unordered list; empty without lines.
+[[nodiscard]] std::string list_html(std::string_view kind, const std::vector<std::string>& lines);
+
+// A heading of the second level and its body; empty where the body is empty.
+[[nodiscard]] std::string section_html(std::string_view id, std::string_view title,
+                                       std::string_view hint, const std::string& body);
+
+// A heading of the third level above a panel with the body; empty where the body is empty.
+[[nodiscard]] std::string block_html(std::string_view id, std::string_view title,
+                                     std::string_view hint, const std::string& body);
+
+// A table of at most kMostRows rows, then a line with the number of all rows and the files that
+// have all.
+[[nodiscard]] std::string table_html(const Table& table, std::string_view caption,
+                                     std::string_view files = "report.md and cells.csv have");
+
+// A place for a chart, with the controls that choose the chart's curves.
+[[nodiscard]] std::string chart_html(std::string_view id, std::string_view label);
+
+// Links to the sections in the markup.
+[[nodiscard]] std::string contents_html(const std::string& sections);
+
+// The map with the winner of each cell, as word, figure and colour.
+[[nodiscard]] std::string map_html(const WinMap& map);
+
+}  // namespace tandem::reports

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page's data, kept short since there may be ten thousand cells:
+//   texts: [string]; a number that stands for a text is its place here
+//   cells: [{q: letter of its document, where there are several, m: model, p: parameters, b: batch,
+//   d: devices, s: strategy, l: label, c: conditions,
+//            o: modelled, g: flag, n: launches, k: samples,
+//            t, u, e, w, x: [centre, low, high, "unbounded"?], i, j: samples per second,
+//            f: [milliseconds by phase], y: [peak MiB by device], v: [[milliseconds] by launch]}]
+//     t throughput, u speed-up, e efficiency, w and x efficiency and speed-up of weak
+//     scaling; i and j throughput of an ideal device count, of single's on the same batch and on
+//     one device's share of it; what is absent is left out; an interval that does not exist is
+//     null, null
+//   phases: names in the order of a step, the remainder last
+//   pairs: [{label, center, low, high, verdict}], ddp's speed over dp's
+//     of several documents each label and title starts with the document's letter
+//   buckets: [{title, points: [{cap, mib, step: [centre, low, high]}]}]
+//   wires: [{label, modelled, points: [{bytes, busbw}]}], of collectives
+#include "reports/render/page_data.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "reports/format.h"
+#include "reports/model/baseline.h"
+#include "reports/model/implementation.h"
+#include "reports/model/modelled.h"
+#include "reports/model/phases.h"
+#include "reports/render/page_lists.h"
+#include "reports/tables/device_memory.h"
+
+namespace tandem::reports {
+namespace {
+
+class Texts {
+ public:
+  std::size_t place(const std::string& text) {
+    const auto [found, is_new] = places_.try_emplace(text, list_.size());
+    if (is_new) list_.push_back(text);
+    return found->second;
+  }
+  [[nodiscard]] const std::vector<std::string>& list() const { return list_; }
+
+ private:
+  std::map<std::string, std::size_t> places_;
+  std::vector<std::string> list_;
+};
+
+std::string strategy_of(const results::Cell& cell) {
+  return cell.strategy == "independent" ? cell.strategy + "-" + cell.launch : cell.strategy;
+}
+
+std::vector<std::string> phase_names(const std::vector<PageSource>& sources) {
+  std::set<std::string> names;
+  for (const PageSource& source : sources) {
+    for (const CellSummary& cell : source.report->summary.cells) {
+      for (const PhaseMean& phase : cell.phases) names.insert(phase.name);
+    }
+  }
+  return in_step_order({names.begin(), names.end()});
+}
+
+// The phase times by name. A stacked bar has no room for a negative remainder, which the table
+// shows.
+Json phases_of(const CellSummary& cell, const std::vector<std::string>& names) {
+  Json list = Json::array();
+  for (const std::string& name : names) {
+    double seconds = 0;
+    for (const PhaseMean& phase : cell.phases) {
+      if (phase.name == name) seconds = phase.seconds;
+    }
+    list.push_back(brief(seconds * 1e3));
+  }
+  list.push_back(brief(std::max(0.0, cell.remainder_seconds * 1e3)));
+  return list;
+}
+
+// Every k-th sample of each launch, with the least k that keeps to the limit.
+Json samples_of(const CellSummary& cell, std::size_t limit) {
+  const auto all = static_cast<std::size_t>(cell.samples);
+  const std::size_t stride = std::max<std::size_t>(1, (all + limit - 1) / limit);
+  Json launches = Json::array();
+  for (const results::LaunchRecord* record : cell.measured) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < record->step_seconds.size(); i += stride) {
+      list.push_back(brief(record->step_seconds[i] * 1e3));
+    }
+    launches.push_back(std::move(list));
+  }
+  return launches;
+}
+
+std::size_t count_of(const Json& launches) {
+  std::size_t count = 0;
+  for (const Json& launch : launches) count += launch.size();
+  return count;
+}
+
+// Adds the throughput that the cell's devices would have if each were as fast as `single` with this
+// batch.
+void add_ideal(Json& json, const char* name, const CellSummary& cell, std::int64_t batch,
+               const Summary& summary) {
+  if (!implementation_of(cell.cell).empty()) return;  // the line is Tandem's single
+  const CellSummary* one = cell.cell.strategy == "single" && batch == cell.cell.global_batch
+                               ? &cell
+                               : baseline_of(cell, batch, summary.cells);
+  if (one != nullptr) json[name] = brief(one->throughput.center * cell.cell.devices);
+}
+
+void add_weak(Json& json, const CellSummary& cell) {
+  if (!cell.weak_efficiency) return;
+  json["w"] = triple(*cell.weak_efficiency);
+  json["x"] = triple(*cell.weak_efficiency, cell.cell.devices);
+}
+
+Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases) {
+  Json json{{"n", cell.launches}, {"k", cell.samples}, {"t", triple(cell.throughput)}};
+  if (cell.speedup) json["u"] = triple(*cell.speedup);
+  if (cell.efficiency_above_one()) json["g"] = "efficiency above 100 %";
+  if (const auto efficiency = cell.efficiency()) json["e"] = triple(*efficiency);
+  if (!cell.phases.empty()) json["f"] = phases_of(cell, phases);
+  Json peaks = Json::array();
+  for (const std::int64_t bytes : peak_memory(cell)) {
+    peaks.push_back(brief(static_cast<double>(bytes) / (1 << 20)));
+  }
+  if (!peaks.empty()) json["y"] = std::move(peaks);
+  return json;
+}
+
+Json place_of(const CellSummary& cell, const std::string& letter, Texts& texts) {
+  Json json = Json::object();
+  if (!letter.empty()) json["q"] = texts.place(letter);
+  json.update(Json{{"m", texts.place(cell.cell.model)},
+                   {"p", cell.measured.front()->model.parameters},
+                   {"b", cell.cell.global_batch},
+                   {"d", cell.cell.devices},
+                   {"s", texts.place(strategy_of(cell.cell))},
+                   {"l", texts.place(strategy_label(cell.cell))},
+                   {"c", texts.place(conditions_of(cell))},
+                   {"o", cell.modelled.empty() ? 0 : 1}});
+  return json;
+}
+
+// `limits.samples` limits the samples of all cells added so far.
+void add_cells(Json& list, const PageSource& source, const std::vector<std::string>& phases,
+               Texts& texts, const PageLimits& limits, PageData& told) {
+  const Summary& summary = source.report->summary;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches == 0) continue;
+    Json json = place_of(cell, source.letter, texts);
+    json.update(figures_of(cell, phases));
+    add_weak(json, cell);
+    add_ideal(json, "i", cell, cell.cell.global_batch, summary);
+    if (cell.cell.global_batch % cell.cell.devices == 0) {
+      add_ideal(json, "j", cell, cell.cell.global_batch / cell.cell.devices, summary);
+    }
+    told.samples += static_cast<std::size_t>(cell.samples);
+    Json samples = samples_of(cell, limits.samples_of_cell);
+    const std::size_t count = count_of(samples);
+    if (told.shown_samples + count <= limits.samples) {
+      told.shown_samples += count;
+      ++told.cells_with_samples;
+      json["v"] = std::move(samples);
+    }
+    list.push_back(std::move(json));
+  }
+}
+
+// Appends the entries of one document, with the document's letter in front of each label.
+void append(Json& list, Json entries, const char* key, const std::string& letter) {
+  for (Json& entry : entries) {
+    if (!letter.empty()) entry[key] = letter + ": " + entry[key].get<std::string>();
+    list.push_back(std::move(entry));
+  }
+}
+
+std::string without_angle_brackets(const std::string& json) {
+  std::string safe;
+  safe.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+}  // namespace
+
+std::string conditions_of(const CellSummary& cell) {
+  std::string text = precision_of(cell.cell) + ", " + cell.mode;
+  if (cell.cell.backend != "host") text += ", " + cell.cell.backend;
+  if (cell.oversubscribed) text += ", oversubscribed";
+  if (!cell.planted.empty()) text += ", planted: " + cell.planted;
+  if (!cell.modelled.empty()) text += ", modelled: " + cell.modelled;
+  return text;
+}
+
+PageData page_data(const std::vector<PageSource>& sources, const PageLimits& limits) {
+  PageData data;
+  std::vector<std::string> phases = phase_names(sources);
+  Texts texts;
+  Json cells = Json::array();
+  Json pairs = Json::array();
+  Json buckets = Json::array();
+  Json wires = Json::array();
+  const std::size_t count = sources.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const PageSource& source = sources[i];
+    PageLimits own = limits;  // keeps the first document from taking the last one's share
+    own.samples = limits.samples * (i + 1) / count;
+    const Summary& summary = source.report->summary;
+    add_cells(cells, source, phases, texts, own, data);
+    append(pairs, pairs_json(summary, limits.comparisons / count), "label", source.letter);
+    append(buckets, buckets_json(summary), "title", source.letter);
+    append(wires, wires_json(*source.report), "label", source.letter);
+    data.comparisons += summary.comparisons.size();
+  }
+  data.shown_comparisons = pairs.size();
+  phases.emplace_back("remainder");
+  const Json json{{"texts", texts.list()},         {"phases", phases},
+                  {"cells", std::move(cells)},     {"pairs", std::move(pairs)},
+                  {"buckets", std::move(buckets)}, {"wires", std::move(wires)}};
+  data.json = without_angle_brackets(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return data;
+}
+
+PageData page_data(const Report& report, const PageLimits& limits) {
+  return page_data(std::vector<PageSource>{{.report = &report, .letter = ""}}, limits);
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/render/side_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/render/charts.h"
+#include "reports/render/html_parts.h"
+#include "reports/tables/break_even.h"
+#include "reports/tables/bucket_curve.h"
+#include "reports/tables/collectives.h"
+#include "reports/tables/trust.h"
+
+namespace tandem::reports {
+namespace {
+
+constexpr std::string_view kFiles = "report.md has";
+
+template <class Predicate>
+bool any_cell(const SideBySide& side, Predicate predicate) {
+  return std::any_of(side.reports.begin(), side.reports.end(), [&](const Report& report) {
+    return std::any_of(report.summary.cells.begin(), report.summary.cells.end(), predicate);
+  });
+}
+
+template <class Predicate>
+bool any_summary(const SideBySide& side, Predicate predicate) {
+  return std::any_of(side.reports.begin(), side.reports.end(),
+                     [&](const Report& report) { return predicate(report.summary); });
+}
+
+std::string cells_section(const SideBySide& side) {
+  const std::string partial =
+      table_html(partial_table(side), "Cells that not all documents measured", kFiles);
+  return section_html(
+      "side", "Side by side",
+      "Cells that A and others measured: each document's median step, and for all but A the ratio "
+      "of its time over A's with its verdict, as tandem compare judges two runs; above 1 is slower "
+      "than A. Two machines differ in all that is listed beside the figures: a ratio says how "
+      "much, "
+      "not which of it is the cause.",
+      table_html(documents_table(side), "Documents", kFiles) +
+          table_html(side_table(side), "Cells side by side", kFiles) +
+          block_html("side-notes", "Beside the figures", "",
+                     "<div class=\"panel\">" + list_html("method", side_notes(side)) + "</div>\n") +
+          block_html("partial", "Cells that not all documents measured",
+                     "Median step where there is one; a dash: the document has no such cell.",
+                     partial));
+}
+
+std::string scaling(const SideBySide& side) {
+  return scaling_chart(
+      "<p class=\"hint\">The letter at the end of a line, and before its name, is the document's; "
+      "each document has dashes of its own, each strategy its colour and mark.</p>\n" +
+          std::string(
+              any_cell(side, [](const CellSummary& cell) { return cell.speedup.has_value(); })
+                  ? ""
+                  : "<p class=\"hint\">No baseline: single was not measured.</p>\n"),
+      "");
+}
+
+std::string maps(const SideBySide& side, const PageData& data) {
+  std::string html;
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    for (WinMap& map : win_maps(side.reports[i].summary)) {
+      map.title = letter(i) + ": " + map.title;
+      html += map_html(map);
+    }
+  }
+  return section_html(
+      "map", "Break-even map",
+      "Who is faster over model (by parameters) and batch, and by what factor of speed, with the "
+      "95 % interval of ddp's speed over dp's below. Undecided: the interval holds 1.",
+      html.empty() ? "" : html + forest_chart(data));
+}
+
+std::string details(const SideBySide& side, const PageData& data) {
+  std::string html;
+  if (any_cell(side, [](const CellSummary& cell) { return !cell.phases.empty(); })) {
+    html += phase_chart("");
+  }
+  const bool has_memory = any_cell(side, [](const CellSummary& cell) {
+    return std::any_of(cell.measured.begin(), cell.measured.end(),
+                       [](const auto* record) { return !record->memory.empty(); });
+  });
+  if (has_memory) html += memory_chart("");
+  if (any_summary(side, [](const Summary& one) { return !bucket_curves(one).empty(); })) {
+    html += bucket_chart("");
+  }
+  if (any_summary(side, [](const Summary& one) { return !collective_times(one).empty(); })) {
+    html += wire_chart("");
+  }
+  return section_html("details", "Behind the steps", "", html + sample_chart(data));
+}
+
+std::string trust(const SideBySide& side) {
+  std::string html;
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    const std::string id = "trust-" + letter(i);
+    html += block_html(
+        id, letter(i) + ": " + escape_html(side.names[i]), "",
+        "<div class=\"panel\">" + list_html("method", trust_lines(side.reports[i])) + "</div>\n");
+  }
+  html += block_html("machine", "Machines", "As the launches saw them; what differs comes first.",
+                     table_html(facts_table(side), "Machines", kFiles));
+  return section_html(
+      "trust", "Trust",
+      "Advice, the gap cause by cause, all cells and failures of one document are on its own page: "
+      "tandem report with that document alone.",
+      html + block_html("method", "Method", "",
+                        "<div class=\"panel\">" +
+                            list_html("method", method_lines(side.reports.front())) + "</div>\n"));
+}
+
+}  // namespace
+
+std::string side_header(const SideBySide& side) {
+  std::string html =
+      fmt::format("<header>\n<p class=\"eyebrow\">Tandem</p>\n<h1>{} documents side by side</h1>\n",
+                  side.size());
+  for (const std::string& line : side_lines(side)) {
+    html += "<p class=\"overall\">" + escape_html(line) + "</p>\n";
+  }
+  std::vector<std::string> documents;
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    documents.push_back(fmt::format("{}, {}: {}. {}", letter(i), side.names[i],
+                                    side.reports[i].verdict.subject,
+                                    side.reports[i].verdict.overall));
+  }
+  return html + list_html("verdict", documents) + "</header>\n";
+}
+
+std::string side_sections(const SideBySide& side, const PageData& data) {
+  return cells_section(side) + scaling(side) + maps(side, data) + details(side, data) + trust(side);
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/tables/break_even.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "reports/format.h"
+#include "reports/model/implementation.h"
+#include "reports/model/modelled.h"
+
+namespace tandem::reports {
+namespace {
+
+using stats::Verdict;
+
+// The conditions that separate maps, without the devices.
+std::string conditions_of(const Comparison& pair) {
+  std::string text = precision_suffix(pair.dp->cell);
+  if (pair.dp->cell.backend != "host") text += ", " + pair.dp->cell.backend;
+  if (pair.dp->mode != "synchronous") text += ", " + pair.dp->mode;
+  if (!pair.dp->planted.empty()) text += ", planted: " + pair.dp->planted;
+  if (!pair.dp->modelled.empty()) text += ", modelled: " + pair.dp->modelled;
+  if (pair.dp->oversubscribed || pair.ddp->oversubscribed) text += ", oversubscribed";
+  if (!is_plain(pair.dp->cell) || !is_plain(pair.ddp->cell)) {
+    text += fmt::format(", {} / {}", strategy_label(pair.ddp->cell), strategy_label(pair.dp->cell));
+  }
+  return text;
+}
+
+using MapKey = std::tuple<bool, int, std::string, std::string>;
+
+MapKey key_of(const Comparison& pair) {
+  return {!pair.dp->modelled.empty(), pair.dp->cell.devices, pair.dp->cell.backend,
+          conditions_of(pair)};
+}
+
+std::int64_t parameters_of(const CellSummary& cell) {
+  return cell.measured.empty() ? 0 : cell.measured.front()->model.parameters;
+}
+
+WinMap map_of(const MapKey& key, const std::vector<const Comparison*>& pairs) {
+  const auto& [is_modelled, devices, backend, conditions] = key;
+  std::set<std::pair<std::int64_t, std::string>> models;
+  std::set<std::int64_t> batches;
+  for (const Comparison* pair : pairs) {
+    models.emplace(parameters_of(*pair->dp), pair->dp->cell.model);
+    batches.insert(pair->dp->cell.global_batch);
+  }
+  WinMap map{.title = count_text(devices, "device") + conditions,
+             .devices = devices,
+             .is_modelled = is_modelled,
+             .models = {},
+             .batches = {batches.begin(), batches.end()},
+             .pairs = {}};
+  std::map<std::string, std::size_t> rows;
+  for (const auto& [parameters, model] : models) {
+    if (rows.try_emplace(model, map.models.size()).second) map.models.push_back(model);
+  }
+  map.pairs.assign(map.models.size(), std::vector<const Comparison*>(batches.size(), nullptr));
+  for (const Comparison* pair : pairs) {
+    const auto column = std::distance(batches.begin(), batches.find(pair->dp->cell.global_batch));
+    map.pairs[rows[pair->dp->cell.model]][static_cast<std::size_t>(column)] = pair;
+  }
+  return map;
+}
+
+bool on_several_devices(const Comparison& pair) { return pair.dp->cell.devices > 1; }
+
+// One point on a line along which the batch or the devices grow.
+struct Stop {
+  std::int64_t at = 0;
+  Verdict verdict = Verdict::kNotResolved;
+};
+
+const char* winner(Verdict verdict) { return verdict == Verdict::kFaster ? "ddp" : "dp"; }
+
+// Each change of the winner as "between batch 16 (dp) and 64 (ddp)"; unresolved points are passed
+// over.
+std::vector<std::string> changes(const std::vector<Stop>& stops, const std::string& what) {
+  std::vector<std::string> found;
+  const Stop* last = nullptr;
+  for (const Stop& stop : stops) {
+    if (stop.verdict == Verdict::kNotResolved) continue;
+    if (last != nullptr && last->verdict != stop.verdict) {
+      found.push_back(fmt::format("between {} {} ({} faster) and {} ({} faster)", what, last->at,
+                                  winner(last->verdict), stop.at, winner(stop.verdict)));
+    }
+    last = &stop;
+  }
+  return found;
+}
+
+using Line = std::map<std::string, std::vector<Stop>>;  // the key is what stays fixed
+
+void add_changes(std::vector<std::string>& lines, Line& line, const std::string& what) {
+  for (auto& [fixed, stops] : line) {
+    std::sort(stops.begin(), stops.end(), [](const Stop& a, const Stop& b) { return a.at < b.at; });
+    for (const std::string& change : changes(stops, what)) {
+      lines.push_back(fmt::format("{}: the break-even lies {}.", fixed, change));
+    }
+  }
+}
+
+// Whether any line has two resolved points; with fewer there is nothing to compare.
+bool has_neighbours(const Line& line) {
+  return std::any_of(line.begin(), line.end(), [](const auto& entry) {
+    return std::count_if(entry.second.begin(), entry.second.end(), [](const Stop& stop) {
+             return stop.verdict != Verdict::kNotResolved;
+           }) > 1;
+  });
+}
+
+bool has_one_device(const Summary& summary) {
+  return std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
+                     [](const Comparison& pair) { return pair.dp->cell.devices == 1; });
+}
+
+std::vector<const Comparison*> counted(const Summary& summary) {
+  const bool any_measured = std::any_of(
+      summary.comparisons.begin(), summary.comparisons.end(),
+      [](const auto& pair) { return on_several_devices(pair) && pair.dp->modelled.empty(); });
+  std::vector<const Comparison*> found;
+  for (const Comparison& pair : summary.comparisons) {
+    const bool counts =
+        (pair.dp->modelled.empty() || !any_measured) && implementation_of(pair.dp->cell).empty();
+    if (on_several_devices(pair) && counts) found.push_back(&pair);
+  }
+  return found;
+}
+
+std::ptrdiff_t resolved_points(const Summary& summary) {
+  const std::vector<const Comparison*> pairs = counted(summary);
+  return std::count_if(pairs.begin(), pairs.end(), [](const Comparison* pair) {
+    return pair->ddp_verdict != Verdict::kNotResolved;
+  });
+}
+
+std::string range_text(const std::set<std::int64_t>& values) {
+  if (values.size() == 1) return std::to_string(*values.begin());
+  return fmt::format("{} to {}", *values.begin(), *values.rbegin());
+}
+
+}  // namespace
+
+std::vector<WinMap> win_maps(const Summary& summary) {
+  std::map<MapKey, std::vector<const Comparison*>> groups;
+  for (const Comparison& pair : summary.comparisons) groups[key_of(pair)].push_back(&pair);
+  std::vector<WinMap> maps;
+  for (const auto& [key, pairs] : groups) maps.push_back(map_of(key, pairs));
+  return maps;
+}
+
+std::string winner_text(const Comparison& pair) {
+  switch (pair.ddp_verdict) {
+    case Verdict::kFaster:
+      return "ddp " + factor_text(pair.ddp_speed.center);
+    case Verdict::kSlower:
+      return "dp " + factor_text(1 / pair.ddp_speed.center);
+    case Verdict::kNotResolved:
+      break;
+  }
+  return "undecided " + factor_text(pair.ddp_speed.center);
+}
+
+std::string speed_interval(const Comparison& pair) {
+  const bool is_dp = pair.ddp_verdict == Verdict::kSlower;
+  const stats::Estimate speed = is_dp ? stats::rate(1, pair.ddp_speed) : pair.ddp_speed;
+  if (!speed.interval) return "";
+  return fmt::format("{:.2f} .. {:.2f}", speed.interval->low, speed.interval->high);
+}
+
+Table map_table(const WinMap& map) {
+  Table table{.columns = {{"model"}}, .rows = {}};
+  for (const std::int64_t batch : map.batches) {
+    table.columns.push_back({fmt::format("batch {}", batch), Table::Align::kRight});
+  }
+  for (std::size_t row = 0; row < map.models.size(); ++row) {
+    std::vector<std::string> fields{map.models[row]};
+    for (const Comparison* pair : map.pairs[row]) {
+      const std::string interval = pair == nullptr ? "" : speed_interval(*pair);
+      fields.push_back(pair == nullptr ? "-" : winner_text(*pair));
+      if (!interval.empty()) fields.back() += " [" + interval + "]";
+    }
+    table.rows.push_back(std::move(fields));
+  }
+  return table;
+}
+
+std::string tested_range(const Summary& summary) {
+  std::set<std::int64_t> batches;
+  std::set<std::int64_t> devices;
+  std::set<std::string> models;
+  for (const Comparison* pair : counted(summary)) {
+    batches.insert(pair->dp->cell.global_batch);
+    devices.insert(pair->dp->cell.devices);
+    models.insert(pair->dp->cell.model);
+  }
+  if (batches.empty()) return "";
+  return fmt::format("batch {}, {}, on {} devices", range_text(batches),
+                     count_text(std::ssize(models), "model"), range_text(devices));
+}
+
+std::vector<std::string> break_even_lines(const Summary& summary) {
+  Line over_batch;
+  Line over_devices;
+  for (const Comparison* pair : counted(summary)) {
+    const results::Cell& cell = pair->dp->cell;
+    const std::string conditions = conditions_of(*pair);
+    over_batch[fmt::format("{} on {} devices{}", cell.model, cell.devices, conditions)].push_back(
+        {cell.global_batch, pair->ddp_verdict});
+    over_devices[fmt::format("{}, batch {}{}", cell.model, cell.global_batch, conditions)]
+        .push_back({cell.devices, pair->ddp_verdict});
+  }
+  if (over_batch.empty()) return {};
+  std::vector<std::string> lines;
+  add_changes(lines, over_batch, "batch");
+  add_changes(lines, over_devices, "devices");
+  if (lines.empty() && !any_resolved(summary)) {
+    lines.push_back("No point of the tested range (" + tested_range(summary) +
+                    ") is resolved, so that no break-even can be told.");
+  } else if (lines.empty() && !has_neighbours(over_batch) && !has_neighbours(over_devices)) {
+    lines.push_back(
+        "No two points that differ in the batch alone or in the devices alone are "
+        "resolved in the tested range (" +
+        tested_range(summary) + "), so that no break-even can be told.");
+  } else if (lines.empty()) {
+    lines.push_back("No break-even was found within the tested range (" + tested_range(summary) +
+                    "): wherever two points that differ in the batch alone or in the devices alone "
+                    "are resolved, the winner is the same.");
+  }
+  if (has_one_device(summary)) {
+    lines.emplace_back(
+        "One device is left out of this: dp and ddp have nothing to exchange there, so that a "
+        "lead on one device is no break-even.");
+  }
+  return lines;
+}
+
+bool any_resolved(const Summary& summary) { return resolved_points(summary) > 0; }
+
+std::string deciding_sweep(const Summary& summary) {
+  const std::vector<const Comparison*> pairs = counted(summary);
+  if (pairs.empty()) {
+    return "Nothing here compares dp and ddp on several devices: `tandem run quick` does.";
+  }
+  const std::ptrdiff_t open = std::ssize(pairs) - resolved_points(summary);
+  if (open == 0) return "";
+  return fmt::format(
+      "{} cannot be decided from these launches: run the same command into a second folder and "
+      "report both as one (`tandem report A B --merge --out C`), which narrows intervals; `tandem "
+      "run batch` and `tandem run model-size` look for the break-even beyond the tested range.",
+      pairs.size() == 1 ? "The one comparison"
+                        : fmt::format("{} of {} comparisons", open, pairs.size()));
+}
+
+}  // namespace tandem::reports

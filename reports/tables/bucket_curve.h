@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/model/summary.h"
+#include "reports/table.h"
+
+namespace tandem::reports {
+
+// Cells of ddp that differ only in --bucket-mb.
+struct BucketCurve {
+  struct Point {
+    std::string cap;   // value of --bucket-mb: MiB, or "all"
+    double mebibytes;  // infinity: one bucket for all gradients
+    const CellSummary* cell = nullptr;
+  };
+
+  std::string title;
+  std::vector<Point> points;  // by size, two or more; the default is "25"
+
+  // The point with the least median step.
+  [[nodiscard]] const Point& best() const;
+  // The point with the default cap; nullptr where that cap was not measured.
+  [[nodiscard]] const Point* usual() const;
+  // Whether the best point's speed over the default's is resolved; false where the default is best.
+  [[nodiscard]] bool best_is_resolved() const;
+};
+
+// The curves point into the summary.
+[[nodiscard]] std::vector<BucketCurve> bucket_curves(const Summary& summary);
+
+// A row per point of each curve: the point's workload, the cap, launches and median step.
+[[nodiscard]] Table bucket_curve_table(const Summary& summary);
+
+}  // namespace tandem::reports

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/model/summary.h"
+#include "reports/table.h"
+
+namespace tandem::reports {
+
+// A cell that another implementation measured, with Tandem's own cell.
+struct Twins {
+  const CellSummary* theirs = nullptr;
+  const CellSummary* ours = nullptr;
+  stats::Estimate speed;  // their median step over ours: above 1 Tandem is faster
+};
+
+// The cost of a wrapper without communication: ddp or dp on one device over single.
+struct WrapperCost {
+  const CellSummary* wrapped = nullptr;
+  const CellSummary* single = nullptr;
+  stats::Estimate ratio;  // median step of `wrapped` over that of `single`
+};
+
+// Every cell of another implementation whose counterpart measured, in the order of the cells.
+[[nodiscard]] std::vector<Twins> twins_of(const Summary& summary);
+
+// The wrapper costs of each implementation, Tandem among them; empty where there is only one
+// implementation.
+[[nodiscard]] std::vector<WrapperCost> wrapper_costs(const Summary& summary);
+
+inline constexpr std::string_view kTwinTitle = "Beside PyTorch";
+inline constexpr std::string_view kTwinNote =
+    "The same model, first weights, data, optimizer, cores and sample on both sides, launches "
+    "interleaved; above 1 Tandem is faster. Of a wrapper on one device the ratio is its step over "
+    "single's, of the same implementation. A ratio whose interval holds 1 is not resolved (~).";
+
+// kTwinNote, and the differences between both sides of the measured cells.
+[[nodiscard]] std::string twin_note(const Summary& summary);
+
+// The twins and the wrapper costs; no rows where no other implementation measured.
+[[nodiscard]] Table twin_table(const Summary& summary);
+
+}  // namespace tandem::reports
