@@ -151,7 +151,7 @@ def list_steps(programs):
         lines.append(" ".join(command[2:]))
         with tempfile.TemporaryDirectory() as folder:
             trace = Path(folder) / "trace.json"
-            done = programs.run([*command, f"--trace={trace}", "--trace-steps=1", "--min-samples=1", "--min-time=1ms",
+            done = programs.run([*command, "--oversubscribe", f"--trace={trace}", "--trace-steps=1", "--min-samples=1", "--min-time=1ms",
                                  "--warmup-time=1ms", "--warmup-steps=3"], devices if are_processes else 0)
             if done.returncode != 0:
                 lines.append(f"  ended with {done.returncode}: {reason(done.stderr)}")
@@ -215,15 +215,31 @@ def list_refusals(programs):
     return lines
 
 
+def run_half(programs, out):
+    """The finished process of the sweep into this folder."""
+    return programs.run(["tandem", "run", HERE / "half.json", f"--out={out}", "--backend=host", "--oversubscribe",
+                         "--no-links"])
+
+
+def begun_here(programs, folder):
+    """half.jsonl as this machine and this version would have begun it: a journal of others is not resumed."""
+    run_half(programs, folder)
+    here = json.loads((folder / "journal.jsonl").read_text().splitlines()[0])["context"]
+    head, *launches = (HERE / "half.jsonl").read_text().splitlines(keepends=True)
+    begun = json.loads(head)
+    for fact in ("tandem_cpu_model", "tandem_cores", "tandem_version"):
+        begun["context"][fact] = here[fact]
+    return "".join([json.dumps(begun, separators=(",", ":")) + "\n", *launches]).encode()
+
+
 def list_journal(programs):
     """How the half-finished sweep ends, and whether what it had measured is kept."""
     with tempfile.TemporaryDirectory() as folder:
+        begun = begun_here(programs, Path(folder) / "other")
         journal = Path(folder) / "out" / "journal.jsonl"
         journal.parent.mkdir()
-        begun = (HERE / "half.jsonl").read_bytes()
         journal.write_bytes(begun)
-        done = programs.run(["tandem", "run", HERE / "half.json", f"--out={journal.parent}", "--backend=host",
-                             "--oversubscribe", "--no-links"])
+        done = run_half(programs, journal.parent)
         lines = journal.read_bytes().splitlines()
         resumed = [line for line in done.stderr.splitlines() if "resuming" in line]
         return [f"status {done.returncode}", *resumed, f"{len(lines)} lines in the journal",
@@ -232,12 +248,13 @@ def list_journal(programs):
 
 
 def kernels_of(programs):
-    """What computes here: oneDNN's version, and the instructions that it uses."""
+    """What computes here: oneDNN's version, the instructions that it uses, and the processor, which it blocks for."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.json"
         programs.run([*step_command("single", MODELS[0], [], 1)[0], "--min-samples=1", "--min-time=1ms",
                       "--warmup-time=1ms", f"--record={record}"])
-        return json.loads(record.read_text())["machine"]["libraries"]["kernels"]
+        machine = json.loads(record.read_text())["machine"]
+        return f"{machine['libraries']['kernels']} on {machine['cpu_model']}"
 
 
 def list_checksums(programs):
