@@ -10,7 +10,7 @@
 #include "bench/driver/clean_environment.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/observe/recorded_ranks.h"
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/comm/agreement.h"
 #include "common/comm/thread_bootstrap.h"
 

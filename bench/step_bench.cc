@@ -27,7 +27,7 @@
 #include "bench/step/verification.h"
 #include "bench/workloads/replay_duration.h"
 #include "bench/workloads/workload_source.h"
-#include "common/base/pinned_file.h"
+#include "common/base/input_file.h"
 #include "common/comm/agreement.h"
 #include "common/kernels/host_precisions.h"
 #include "common/results/files.h"

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "common/base/capture_error.h"
-#include "common/base/throw_cause.h"
+#include "common/base/error.h"
 #include "common/parallel/step_graph.h"
 #include "ddp/compression/make_communication_hook.h"
 #include "ddp/horovod/horovod_reducer.h"

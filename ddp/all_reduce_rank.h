@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
-#include "common/optim/make_optimizer.h"
+#include "common/optim/optimizer.h"
 #include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/training_options.h"

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/runtime/copy.h"
 
 namespace tandem::ddp {

@@ -14,8 +14,7 @@
 
 #include <optional>
 
-#include "common/base/capture_error.h"
-#include "common/base/throw_cause.h"
+#include "common/base/error.h"
 #include "common/comm/transport_registry.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/local_batch.h"

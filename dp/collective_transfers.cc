@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dp/collective_transfers.h"
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "dp/coalescing.h"
 #include "dp/flattened_gradients.h"
 

@@ -32,8 +32,7 @@
 // mean over the whole batch; so pieces may be uneven.
 #include "dp/data_parallel.h"
 
-#include "common/base/capture_error.h"
-#include "common/base/throw_cause.h"
+#include "common/base/error.h"
 #include "common/runtime/read_back.h"
 #include "dp/collective_transfers.h"
 #include "dp/device_ids.h"

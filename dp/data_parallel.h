@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/comm/device_team.h"
-#include "common/optim/make_optimizer.h"
+#include "common/optim/optimizer.h"
 #include "common/parallel/chunk_rule.h"
 #include "common/parallel/device_threads.h"
 #include "common/parallel/interpreters.h"

@@ -19,7 +19,7 @@
 // over the whole batch, so pieces may be uneven.
 #include "dp/ddp_replicate.h"
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/runtime/copy.h"
 
 namespace tandem::dp {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dp/parallel_apply.h"
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 
 namespace tandem::dp {
 

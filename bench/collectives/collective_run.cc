@@ -2,7 +2,7 @@
 #include "bench/collectives/collective_run.h"
 
 #include "bench/collectives/expectation.h"
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::bench {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "bench/collectives/model_buckets.h"
 #include "bench/collectives/report.h"
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/comm/ping_pong.h"
 #include "common/stats/summary.h"
 

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/own_program.h"
-#include "common/base/removed_variables.h"
+#include "common/base/this_process.h"
 
 namespace tandem::bench {
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "bench/driver/csv_reporter.h"
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 
 namespace tandem::bench {
 namespace {

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <thread>
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/comm/launcher.h"
 #include "common/comm/mpi_bootstrap.h"
 

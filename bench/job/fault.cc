@@ -9,7 +9,7 @@
 
 #include "bench/driver/choices.h"
 #include "common/base/error.h"
-#include "common/base/numbers.h"
+#include "common/base/units.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/host/parking.h"
 

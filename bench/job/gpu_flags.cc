@@ -7,7 +7,7 @@
 #include "bench/driver/choices.h"
 #include "bench/driver/comma_list.h"
 #include "common/base/error.h"
-#include "common/base/numbers.h"
+#include "common/base/units.h"
 
 namespace tandem::bench {
 namespace {

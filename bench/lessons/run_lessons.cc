@@ -7,7 +7,7 @@
 #include <array>
 #include <ostream>
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/comm/agreement.h"
 
 namespace tandem::bench {

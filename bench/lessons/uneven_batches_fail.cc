@@ -4,7 +4,7 @@
 #include "bench/lessons/all_lessons.h"
 #include "bench/lessons/classroom.h"
 #include "bench/lessons/training.h"
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/model/zoo.h"
 
 namespace tandem::bench {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/stats/paired.h"
 #include "common/stats/summary.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/flight/flight_record.h"
 #include "common/flight/flight_recorder.h"
 #include "common/runtime/host/host_stream.h"

@@ -2,7 +2,7 @@
 #include "bench/observe/recorded_ranks.h"
 
 #include "bench/driver/ranks_main.h"
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/comm/launcher.h"
 #include "common/comm/thread_bootstrap.h"
 

@@ -11,7 +11,7 @@
 #include "bench/driver/sampler.h"
 #include "bench/step/cell_facts.h"
 #include "bench/step/strategy_factory.h"
-#include "common/base/host_name.h"
+#include "common/base/this_process.h"
 #include "common/comm/agreement.h"
 #include "common/results/files.h"
 #include "common/stats/summary.h"

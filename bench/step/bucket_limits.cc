@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "common/base/error.h"
-#include "common/base/numbers.h"
+#include "common/base/units.h"
 
 namespace tandem::bench {
 

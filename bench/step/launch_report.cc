@@ -6,7 +6,7 @@
 
 #include "bench/driver/google_benchmark.h"
 #include "bench/step/shards.h"
-#include "common/base/pinned_file.h"
+#include "common/base/input_file.h"
 #include "common/base/units.h"
 #include "common/comm/mpi_bootstrap.h"
 #include "common/comm/ping_pong.h"

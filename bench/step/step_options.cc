@@ -20,7 +20,6 @@
 #include "bench/step/step_variant.h"
 #include "bench/workloads/workload_source.h"
 #include "common/base/error.h"
-#include "common/base/numbers.h"
 #include "common/base/units.h"
 #include "common/comm/launcher.h"
 

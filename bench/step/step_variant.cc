@@ -13,7 +13,6 @@
 #include "bench/step/bucket_limits.h"
 #include "bench/step/step_checks.h"
 #include "common/base/error.h"
-#include "common/base/numbers.h"
 #include "common/base/units.h"
 
 namespace tandem::bench {

@@ -6,7 +6,7 @@
 #include "common/base/units.h"
 #include "common/kernels/precision.h"
 #include "common/model/model.h"
-#include "common/optim/make_optimizer.h"
+#include "common/optim/optimizer.h"
 
 namespace tandem::bench {
 

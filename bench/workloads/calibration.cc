@@ -7,7 +7,7 @@
 
 #include "bench/workloads/layer_times.h"
 #include "bench/workloads/row_times.h"
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/model/replay.h"
 
 namespace tandem::bench {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::bench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "bench/workloads/layer_map.h"
 #include "bench/workloads/layer_times.h"
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::bench {
 namespace {

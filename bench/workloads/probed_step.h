@@ -7,7 +7,7 @@
 #include "bench/workloads/watched_operations.h"
 #include "common/data/synthetic_batch.h"
 #include "common/model/model.h"
-#include "common/optim/make_optimizer.h"
+#include "common/optim/optimizer.h"
 #include "common/parallel/arena.h"
 #include "common/runtime/platform.h"
 

@@ -11,7 +11,7 @@
 #include "bench/workloads/calibration.h"
 #include "bench/workloads/measured_workload.h"
 #include "common/base/error.h"
-#include "common/base/pinned_file.h"
+#include "common/base/input_file.h"
 #include "common/base/units.h"
 #include "common/model/replay.h"
 #include "common/model/replay_plan.h"

@@ -3,13 +3,43 @@
 
 #include <fmt/core.h>
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "common/base/peer_failure.h"
+#include "common/base/clock.h"
+
+// A precondition, checked in all builds: throws a logic error that names the place.
+#define TANDEM_CHECK(condition, ...)                                                       \
+  do {                                                                                     \
+    if (!(condition)) {                                                                    \
+      ::tandem::fail(::tandem::ErrorKind::kLogic, "{}:{}: {} does not hold: {}", __FILE__, \
+                     __LINE__, #condition, ::fmt::format(__VA_ARGS__));                    \
+    }                                                                                      \
+  } while (false)
 
 namespace tandem {
+
+// The cause of a communication error, which code that looks for the rank to blame reads instead of
+// the message.
+struct PeerFailure {
+  enum class Kind : std::uint8_t {
+    kUnknown,   // not known, or no communication error
+    kWaited,    // this rank waited past its deadline
+    kDiverged,  // ranks enqueued different collectives
+    kLost,      // a connection to another rank broke
+    kAborted,   // another rank gave up first and told this rank
+  };
+  Kind kind = Kind::kUnknown;
+  std::vector<int> awaited{};  // job ranks that had not come; empty: not known
+  Nanoseconds waited{0};       // how long this rank waited, of kWaited
+  std::string call{};          // the failed call, "all_reduce"; empty: no call
+  std::uint64_t sequence = 0;  // the call's number; 0: no number
+};
 
 // The kinds of errors, which decide the exit code and whether a sweep goes on.
 enum class ErrorKind {
@@ -57,5 +87,15 @@ template <class... Args>
 [[noreturn]] void fail(PeerFailure failure, fmt::format_string<Args...> format, Args&&... args) {
   throw Error(std::move(failure), fmt::format(format, std::forward<Args>(args)...));
 }
+
+// Runs `body` and returns its exception as an Error. Errors cross threads by value: the reference
+// count of an exception_ptr lies in uninstrumented code, where ThreadSanitizer cannot see the
+// count.
+[[nodiscard]] std::optional<Error> capture_error(const std::function<void()>& body);
+
+// Throws the cause among the errors of ranks that work together, if there is any error: the first
+// error that is no communication error; else a communication error that names a cause, and last an
+// abort by others.
+void throw_cause(const std::vector<std::optional<Error>>& errors);
 
 }  // namespace tandem

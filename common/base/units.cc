@@ -9,6 +9,7 @@
 #include "common/base/error.h"
 
 namespace tandem {
+
 namespace {
 
 struct Unit {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "common/base/clock.h"
 
@@ -48,5 +51,16 @@ template <class T>
 // A text for people: "16.0 MiB", "12.3 ms".
 [[nodiscard]] std::string to_string(Bytes bytes);
 [[nodiscard]] std::string to_string(Seconds seconds);
+
+// The number that takes up all of `text`, in any locale; nothing where `text` is not a number of
+// this type or has further characters.
+template <class Number>
+[[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return number;
+}
 
 }  // namespace tandem

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/capture_error.h"
-#include "common/base/throw_cause.h"
+#include "common/base/error.h"
 
 namespace tandem {
 namespace {

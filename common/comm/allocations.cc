@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/allocations.h"
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem {
 

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem {
 

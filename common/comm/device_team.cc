@@ -3,8 +3,7 @@
 
 #include <set>
 
-#include "common/base/capture_error.h"
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/shared_memory.h"
 #include "common/runtime/gpu_address.h"

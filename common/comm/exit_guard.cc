@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 
 namespace tandem {
 

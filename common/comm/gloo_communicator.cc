@@ -19,8 +19,8 @@
 #include <cstring>
 #include <exception>
 
-#include "common/base/check.h"
-#include "common/base/host_name.h"
+#include "common/base/error.h"
+#include "common/base/this_process.h"
 #include "common/comm/blocking_communicator.h"
 #include "common/comm/broken_pipe.h"
 #include "common/comm/call_error.h"

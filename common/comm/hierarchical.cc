@@ -10,7 +10,7 @@
 
 #include <utility>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/comm/agreement.h"
 #include "common/comm/collective_meeting.h"
 #include "common/comm/host_collective.h"

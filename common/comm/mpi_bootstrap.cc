@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/comm/call_error.h"
 #include "common/comm/exit_guard.h"

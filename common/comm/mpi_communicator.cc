@@ -11,7 +11,7 @@
 #include <limits>
 #include <numeric>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/comm/blocking_communicator.h"
 #include "common/comm/call_error.h"
 #include "common/comm/mpi_handles.h"

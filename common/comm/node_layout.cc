@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "common/base/host_name.h"
+#include "common/base/this_process.h"
 
 namespace tandem {
 namespace {

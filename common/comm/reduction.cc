@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "common/base/half_arrays.h"
+#include "common/base/half.h"
 #include "common/base/streaming_stores.h"
 #include "common/base/vector_clones.h"
 

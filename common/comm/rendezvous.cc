@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/comm/call_error.h"
 

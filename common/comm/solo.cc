@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/solo.h"
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/comm/collective_checks.h"
 #include "common/runtime/copy.h"
 

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "common/base/capture_error.h"
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/comm/agreement.h"
 #include "common/comm/collective_checks.h"
 #include "common/comm/node_layout.h"

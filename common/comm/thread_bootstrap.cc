@@ -5,9 +5,7 @@
 #include <optional>
 #include <thread>
 
-#include "common/base/capture_error.h"
-#include "common/base/check.h"
-#include "common/base/throw_cause.h"
+#include "common/base/error.h"
 
 namespace tandem {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/comm/call_error.h"
 
 namespace tandem {

@@ -10,9 +10,9 @@
 #include <system_error>
 
 #include "common/base/units.h"
-#include "common/flight/flight_page.h"
 
 namespace tandem {
+
 namespace {
 
 using flight::Page;

@@ -2,22 +2,26 @@
 #include "common/flight/flight_recorder.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <new>
+#include <string>
 #include <string_view>
 
-#include "common/base/check.h"
 #include "common/base/clock.h"
-#include "common/base/host_name.h"
+#include "common/base/error.h"
+#include "common/base/this_process.h"
 #include "common/flight/flight_record.h"
-#include "common/flight/stopped_ranks.h"
 
 namespace tandem {
+
 namespace {
 
 using flight::Page;
@@ -179,6 +183,37 @@ void FlightRecorder::ends_job() noexcept { page_->ended_job.store(now(), kReleas
 void FlightRecorder::ended() noexcept {
   if (page_->claimed.exchange(1, std::memory_order_acquire) != 0) return;
   page_->outcome.store(static_cast<std::uint32_t>(flight::Outcome::kEnded), kRelease);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The process's state, the field after the program's name; the name stands in parentheses and may
+// contain parentheses itself: proc(5).
+char state_of(const fs::path& process) {
+  std::ifstream file(process / "stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t name_end = text.rfind(") ");
+  return name_end == std::string::npos || name_end + 2 >= text.size() ? '?' : text[name_end + 2];
+}
+
+// Whether a signal or a debugger has stopped the process.
+bool is_stopped(int pid) {
+  const char state = state_of(fmt::format("/proc/{}", pid));
+  return (state == 'T' || state == 't') && runs_this_program(pid);
+}
+
+}  // namespace
+
+std::vector<int> stopped_ranks(const fs::path& folder) noexcept {
+  std::vector<int> stopped;
+  static_cast<void>(capture_error([&] {
+    for (const FlightRecord& record : read_flight_records(folder)) {
+      if (record.host == host_name() && is_stopped(record.pid)) stopped.push_back(record.rank);
+    }
+  }));
+  return stopped;
 }
 
 }  // namespace tandem

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "common/base/numbers.h"
+#include "common/base/units.h"
 #include "common/model/gpt2.h"
 
 namespace tandem {

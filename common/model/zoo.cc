@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "common/base/error.h"
-#include "common/base/numbers.h"
+#include "common/base/units.h"
 #include "common/model/counter.h"
 #include "common/model/gpt2_sizes.h"
 #include "common/model/mlp.h"

@@ -7,8 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "common/base/capture_error.h"
-#include "common/base/throw_cause.h"
+#include "common/base/error.h"
 
 namespace tandem {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "common/model/model.h"
 #include "common/model/tensor_values.h"
-#include "common/optim/make_optimizer.h"
+#include "common/optim/optimizer.h"
 #include "common/parallel/arena.h"
 #include "common/parallel/chunk_rule.h"
 #include "common/parallel/interpreters.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "common/optim/make_optimizer.h"
+#include "common/optim/optimizer.h"
 #include "common/parallel/local_batch.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/step_graph.h"

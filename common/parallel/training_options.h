@@ -6,7 +6,7 @@
 
 #include "common/data/synthetic_batch.h"
 #include "common/kernels/operations.h"
-#include "common/optim/make_optimizer.h"
+#include "common/optim/optimizer.h"
 #include "common/parallel/interpreters.h"
 #include "common/trace/phase_timer.h"
 

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "common/base/host_name.h"
+#include "common/base/this_process.h"
 #include "common/results/system_files.h"
 
 namespace tandem::results {

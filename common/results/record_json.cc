@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/pinned_file.h"
+#include "common/base/input_file.h"
 #include "common/results/gpu_json.h"
 #include "common/results/json_writer.h"
 

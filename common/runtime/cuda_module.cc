@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "common/base/own_program.h"
+#include "common/base/this_process.h"
 
 namespace tandem {
 namespace {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem {
 namespace {

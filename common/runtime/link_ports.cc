@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/runtime/link_model.h"
 
 namespace tandem {

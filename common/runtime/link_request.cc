@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/runtime/link_presets.h"
 
 namespace tandem {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/runtime/device_id.h"
 

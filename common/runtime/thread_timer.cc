@@ -8,8 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "common/base/capture_error.h"
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <random>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/stats/normal.h"
 #include "common/stats/student_t.h"
 

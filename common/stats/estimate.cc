@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/stats/bootstrap.h"
 #include "common/stats/logs.h"
 #include "common/stats/student_t.h"

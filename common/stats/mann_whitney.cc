@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/stats/logs.h"
 #include "common/stats/normal.h"
 #include "common/stats/rank_sums.h"

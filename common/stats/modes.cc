@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/stats/logs.h"
 #include "common/stats/summary.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::stats {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/stats/summary.h"
 
 namespace tandem::stats {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <numeric>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::stats {
 

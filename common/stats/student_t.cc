@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::stats {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::stats {
 namespace {

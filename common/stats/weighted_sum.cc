@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/stats/student_t.h"
 #include "common/stats/summary.h"
 

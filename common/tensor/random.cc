@@ -3,10 +3,11 @@
 
 #include <algorithm>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/base/vector_clones.h"
 
 namespace tandem {
+
 namespace {
 
 // The blocks of four words that are made side by side: a few vectors of each word, and few enough

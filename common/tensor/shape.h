@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem {
 

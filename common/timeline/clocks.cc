@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::timeline {
 namespace {

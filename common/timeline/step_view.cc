@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::timeline {
 namespace {

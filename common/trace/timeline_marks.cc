@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/timeline/crossing.h"
 #include "common/timeline/merge.h"
 

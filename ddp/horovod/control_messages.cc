@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::ddp::horovod {
 namespace {

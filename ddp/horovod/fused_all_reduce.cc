@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ddp/horovod/fused_all_reduce.h"
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/runtime/copy.h"
 
 namespace tandem::ddp::horovod {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ddp/horovod/horovod_reducer.h"
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/runtime/copy.h"
 
 namespace tandem::ddp {

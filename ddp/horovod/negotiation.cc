@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::ddp::horovod {
 

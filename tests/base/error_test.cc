@@ -7,10 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "common/base/capture_error.h"
-#include "common/base/check.h"
-#include "common/base/throw_cause.h"
-
 namespace tandem {
 namespace {
 

@@ -8,8 +8,6 @@
 #include <limits>
 #include <vector>
 
-#include "common/base/half_arrays.h"
-
 namespace tandem {
 namespace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/base/host_name.h"
-
 #include <gtest/gtest.h>
 #include <sys/utsname.h>
+
+#include "common/base/this_process.h"
 
 namespace tandem::test {
 namespace {

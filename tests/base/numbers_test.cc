@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/base/numbers.h"
-
 #include <gtest/gtest.h>
+
+#include "common/base/units.h"
 
 namespace tandem {
 namespace {

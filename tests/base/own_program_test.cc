@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/base/own_program.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,6 +11,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+
+#include "common/base/this_process.h"
 
 namespace tandem::test {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/base/pinned_file.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -9,6 +7,7 @@
 
 #include "common/base/checksum.h"
 #include "common/base/error.h"
+#include "common/base/input_file.h"
 #include "common/base/known_names.h"
 #include "tests/support/scratch_folder.h"
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/comm/transport_registry.h"
 #include "common/runtime/copy.h"
 #include "tests/comm/elements.h"

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "tests/comm/elements.h"

@@ -19,7 +19,7 @@
 #include <iostream>
 #include <vector>
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/stats/summary.h"
 

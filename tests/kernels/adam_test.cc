@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/optim/adam.h"
-
 #include <cmath>
 
-#include "common/optim/make_optimizer.h"
+#include "common/optim/optimizer.h"
 #include "tests/kernels/optimizer_fixture.h"
 #include "tests/kernels/recording_operations.h"
 

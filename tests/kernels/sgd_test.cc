@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/optim/sgd.h"
-
+#include "common/optim/optimizer.h"
 #include "tests/kernels/optimizer_fixture.h"
 #include "tests/kernels/recording_operations.h"
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/model/zoo.h"
-#include "common/optim/make_optimizer.h"
+#include "common/optim/optimizer.h"
 #include "common/parallel/arena.h"
 #include "common/parallel/replica.h"
 #include "tests/support/golden.h"

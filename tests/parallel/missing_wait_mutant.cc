@@ -12,7 +12,7 @@
 #include <iostream>
 #include <string>
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "tests/support/training.h"
 
 namespace {

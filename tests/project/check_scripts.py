@@ -65,7 +65,7 @@ class Scripts(unittest.TestCase):
 
 class Environment(unittest.TestCase):
     def test_what_launches_are_freed_of_scripts_remove_too(self):
-        source = (ROOT / "common/base/removed_variables.h").read_text()
+        source = (ROOT / "common/base/this_process.h").read_text()
         prefixes = re.findall(r'"(\w+_)"', re.search(r"kPrefixes\{(.*?)\}", source, re.DOTALL).group(1))
         self.assertIn("ONEDNN_", prefixes)
         script = "name=test top=.; . tools/lib/setup.sh; clean_environment; env"

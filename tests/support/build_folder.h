@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "common/base/own_program.h"
+#include "common/base/this_process.h"
 
 namespace tandem::test {
 

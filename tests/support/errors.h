@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 
 namespace tandem::test {
 

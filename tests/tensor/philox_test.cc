@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/tensor/philox.h"
-
 #include <gtest/gtest.h>
+
+#include "common/tensor/random.h"
 
 namespace tandem {
 namespace {

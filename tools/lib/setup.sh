@@ -13,7 +13,7 @@ print_help() { sed -n '3,/^[^#]/{s/^# \{0,1\}//p;}' "$0"; }
 
 # Variables that change what is built, which tests run, or how fast the libraries are. nproc obeys
 # OMP_NUM_THREADS too, so this comes before anything is counted. The first line is that of
-# common/base/removed_variables.h.
+# common/base/this_process.h.
 clean_environment() {
   local variable
   while read -r variable; do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What each collective asks of NCCL, and what has to follow on the stream.
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/comm/collective_checks.h"
 #include "common/comm/gathered_numbers.h"
 #include "common/comm/nccl/nccl_communicator.h"

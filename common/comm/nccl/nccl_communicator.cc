@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "common/base/capture_error.h"
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/comm/agreement.h"
 #include "common/comm/call_error.h"
 #include "common/comm/collective_checks.h"

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/comm/call_error.h"
 #include "common/comm/exit_guard.h"

@@ -4,8 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "common/base/capture_error.h"
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/comm/nccl/nccl_result.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/device_guard.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/nccl/nccl_together.h"
 
-#include "common/base/capture_error.h"
+#include "common/base/error.h"
 #include "common/comm/nccl/nccl_communicator.h"
 #include "common/comm/nccl/nccl_group.h"
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "common/base/half_arrays.h"
+#include "common/base/half.h"
 #include "common/kernels/operations.h"
 
 namespace tandem::host {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "common/base/half_arrays.h"
+#include "common/base/half.h"
 #include "common/base/vector_clones.h"
 
 namespace tandem::host {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/cuda/capture.h"
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/runtime/cuda/check.h"
 
 namespace tandem::cuda {

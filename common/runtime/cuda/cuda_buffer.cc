@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/device_guard.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <typeinfo>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/device_id.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/cuda/cuda_graph.h"
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/cuda_stream.h"
 #include "common/runtime/cuda/device_guard.h"

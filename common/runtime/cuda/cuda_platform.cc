@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/cuda_device.h"
 #include "common/runtime/cuda/device_guard.h"

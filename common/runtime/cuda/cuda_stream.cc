@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "common/base/capture_error.h"
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/cuda_event.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 #include "common/runtime/cuda/gpu.h"
 #include "common/runtime/device_id.h"
 

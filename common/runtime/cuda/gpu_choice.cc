@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <map>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::host {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/host/host_event.h"
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::host {
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/base/check.h"
+#include "common/base/error.h"
 
 namespace tandem::host {
 namespace {

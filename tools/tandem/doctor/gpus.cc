@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "common/base/numbers.h"
+#include "common/base/units.h"
 #include "tools/tandem/process/command_output.h"
 
 namespace tandem::doctor {

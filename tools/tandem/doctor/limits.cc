@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 
-#include "common/base/numbers.h"
+#include "common/base/units.h"
 
 namespace tandem::doctor {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/error.h"
-#include "common/base/pinned_file.h"
+#include "common/base/input_file.h"
 #include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/sweep/plan.h"

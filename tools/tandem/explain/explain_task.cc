@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/base/pinned_file.h"
+#include "common/base/input_file.h"
 #include "common/base/units.h"
 #include "tools/tandem/run/measuring.h"
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "common/base/check.h"
-#include "common/base/removed_variables.h"
+#include "common/base/error.h"
+#include "common/base/this_process.h"
 #include "reports/model/implementation.h"
 
 namespace tandem::cli {

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "common/base/error.h"
-#include "common/base/numbers.h"
+#include "common/base/units.h"
 #include "tools/tandem/launch/slurm_steps.h"
 #include "tools/tandem/process/command_output.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "common/base/error.h"
-#include "common/base/pinned_file.h"
+#include "common/base/input_file.h"
 #include "common/base/units.h"
 #include "reports/model/implementation.h"
 #include "tools/tandem/process/command_output.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/error.h"
-#include "common/base/own_program.h"
+#include "common/base/this_process.h"
 
 namespace tandem::cli {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "common/base/error.h"
-#include "common/base/pinned_file.h"
+#include "common/base/input_file.h"
 #include "common/base/units.h"
 #include "common/results/journal.h"
 #include "common/results/machine_facts.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/base/error.h"
-#include "common/base/pinned_file.h"
+#include "common/base/input_file.h"
 
 namespace tandem::cli {
 

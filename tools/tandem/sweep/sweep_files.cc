@@ -11,7 +11,6 @@
 #include "common/base/error.h"
 #include "common/base/input_file.h"
 #include "common/base/known_names.h"
-#include "common/base/pinned_file.h"
 
 namespace tandem::cli {
 namespace {

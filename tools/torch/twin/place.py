@@ -8,7 +8,7 @@ import tempfile
 import typing
 
 # Thread counts and kernel choices that would favour or cripple either side: the prefixes of
-# common/base/removed_variables.h, but for the benchmark library's.
+# common/base/this_process.h, but for the benchmark library's.
 REMOVED = ("OMP_", "GOMP_", "KMP_", "OPENBLAS_", "MKL_", "DNNL_", "ONEDNN_")
 LAUNCHERS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"))
 

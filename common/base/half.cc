@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/base/half_arrays.h"
+#include "common/base/half.h"
 
 #include "common/base/vector_clones.h"
 
@@ -9,6 +9,7 @@
 #endif
 
 namespace tandem {
+
 namespace {
 
 TANDEM_VECTOR_CLONES

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/base/own_program.h"
+#include "common/base/this_process.h"
 
 #include <fmt/format.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <fstream>
@@ -12,6 +14,13 @@
 #include <system_error>
 
 namespace tandem {
+
+std::string host_name() {
+  std::array<char, 256> name{};  // zeros end a name that is cut off
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
 namespace {
 
 namespace fs = std::filesystem;
