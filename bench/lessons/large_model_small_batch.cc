@@ -2,7 +2,7 @@
 #include "bench/lessons/all_lessons.h"
 #include "bench/lessons/classroom.h"
 #include "bench/lessons/timing.h"
-#include "common/model/mlp.h"
+#include "common/model/linear_stack.h"
 #include "common/parallel/single.h"
 #include "common/stats/paired.h"
 #include "dp/data_parallel.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/model/model.h"
-#include "common/model/tensor_values.h"
+#include "common/model/parameter_copies.h"
 #include "common/parallel/chunk_rule.h"
 #include "common/parallel/strategy.h"
 #include "common/parallel/training_options.h"

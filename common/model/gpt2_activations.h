@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "common/model/gpt2_shape.h"
-#include "common/model/owned_tensors.h"
 #include "common/model/parameter_copies.h"
+#include "common/model/parameter_layout.h"
 
 namespace tandem {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/linear_stack.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "common/model/stack_activations.h"
-
 namespace tandem {
+
 namespace {
 
 // The factor in a layer's product: the parameter itself or its narrow copy; empty for an absent
@@ -152,5 +152,83 @@ void LinearStack::backward_layer(Executor on, std::size_t layer, const ConstTens
                                                         .dweight = gradient(gradients, weight),
                                                         .dbias = gradient(gradients, bias)});
 }
+
+StackActivations::StackActivations(Device& device, const std::vector<LinearLayer>& layers,
+                                   const ParameterLayout& layout, std::int64_t rows,
+                                   Precision precision)
+    : rows_(rows), type_(storage_of(precision)) {
+  const auto allocate = [&](std::int64_t width) {
+    return device.allocate(Bytes{rows * width * size_of(type_)});
+  };
+  std::int64_t widest = 0;
+  for (const LinearLayer& layer : layers) {
+    widths_.push_back(layer.out);
+    widest = std::max(widest, layer.out);
+    outputs_.push_back(allocate(layer.out));
+  }
+  for (auto& gradient : gradients_) gradient = allocate(widest);
+  if (type_ == DType::kFloat32) return;
+  copies_.emplace(device, type_, layout, rows * layers.front().in, rows * layers.back().out);
+}
+
+Span<float> StackActivations::output() {
+  return copies_ ? copies_->output() : output_of(last()).as<float>();
+}
+
+Span<float> StackActivations::output_gradient() {
+  return copies_ ? copies_->output_gradient() : gradient_of(last()).as<float>();
+}
+
+AnySpan StackActivations::output_of(std::size_t layer) const {
+  return outputs_[layer]->as(type_, rows_ * widths_[layer]);
+}
+
+AnySpan StackActivations::gradient_of(std::size_t layer) const {
+  return gradients_[layer % 2]->as(type_, rows_ * widths_[layer]);
+}
+
+CastCopies::CastCopies(Device& device, DType type, const ParameterLayout& layout,
+                       std::int64_t inputs, std::int64_t outputs)
+    : parameters_(device, type, layout),
+      tensors_(device),
+      input_(tensors_.add(type, inputs)),
+      output_(tensors_.add(outputs)),
+      output_gradient_(tensors_.add(outputs)) {}
+
+void CastCopies::cast_in(Executor on, const ConstTensorList& parameters, Span<const float> input) {
+  parameters_.cast(on, parameters);
+  on.operations.enqueue(on.stream, Convert{.in = input, .out = input_});
+}
+
+void CastCopies::cast_out(Executor on, ConstAnySpan output) {
+  on.operations.enqueue(on.stream, Convert{.in = output, .out = output_});
+}
+
+void CastCopies::cast_gradient(Executor on, AnySpan gradient) {
+  on.operations.enqueue(on.stream, Convert{.in = output_gradient_, .out = gradient});
+}
+
+namespace {
+
+// The layers of torch's equivalent: a Sequential of the linear layers and the ReLUs between them.
+LinearStackOptions stack_of(std::string name, const std::vector<std::int64_t>& widths) {
+  TANDEM_CHECK(widths.size() >= 2, "an MLP of {} widths", widths.size());
+  const auto layers = static_cast<int>(widths.size()) - 1;
+  LinearStackOptions stack{.name = std::move(name), .modules = 1 + layers + (layers - 1)};
+  for (std::size_t layer = 0; layer + 1 < widths.size(); ++layer) {
+    const bool hidden = layer + 2 < widths.size();
+    stack.layers.push_back({.weight = fmt::format("layer{}.weight", layer),
+                            .bias = fmt::format("layer{}.bias", layer),
+                            .in = widths[layer],
+                            .out = widths[layer + 1],
+                            .activation = hidden ? Activation::kRelu : Activation::kNone});
+  }
+  return stack;
+}
+
+}  // namespace
+
+Mlp::Mlp(std::string name, const std::vector<std::int64_t>& widths)
+    : LinearStack(stack_of(std::move(name), widths)) {}
 
 }  // namespace tandem

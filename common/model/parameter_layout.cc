@@ -4,6 +4,7 @@
 #include <utility>
 
 namespace tandem {
+
 namespace {
 
 constexpr std::int64_t kLine = 16;  // floats in a cache line of 64 bytes

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "common/runtime/device.h"
 #include "common/runtime/span.h"
 #include "common/tensor/shape.h"
 
@@ -52,5 +54,24 @@ class ParameterLayout {
 [[nodiscard]] std::int64_t aligned_count(std::int64_t elements);
 
 [[nodiscard]] ConstTensorList as_const(const TensorList& tensors);
+
+// Memory of one device for tensors of any type, freed with this object.
+class OwnedTensors {
+ public:
+  // `device` must outlive this object.
+  explicit OwnedTensors(Device& device) : device_(device) {}
+
+  [[nodiscard]] AnySpan add(DType type, std::int64_t count) {
+    buffers_.push_back(device_.allocate(Bytes{count * size_of(type)}));
+    return buffers_.back()->as(type, count);
+  }
+  [[nodiscard]] Span<float> add(std::int64_t count) {
+    return add(DType::kFloat32, count).as<float>();
+  }
+
+ private:
+  Device& device_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+};
 
 }  // namespace tandem

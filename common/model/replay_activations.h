@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/model/model.h"
-#include "common/model/owned_tensors.h"
+#include "common/model/parameter_layout.h"
 #include "common/model/replay_plan.h"
 
 namespace tandem {

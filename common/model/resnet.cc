@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "common/model/resnet_layers.h"
+#include "common/model/resnet_passes.h"
 
 namespace tandem {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "common/model/owned_tensors.h"
 #include "common/model/parameter_copies.h"
+#include "common/model/parameter_layout.h"
 #include "common/model/resnet_plan.h"
 
 namespace tandem {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/model/objective.h"
+#include "common/model/model.h"
 #include "common/tensor/shape.h"
 
 namespace tandem {

@@ -10,9 +10,8 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/model/counter.h"
-#include "common/model/gpt2_sizes.h"
-#include "common/model/mlp.h"
+#include "common/model/gpt2.h"
+#include "common/model/linear_stack.h"
 #include "common/model/resnet.h"
 #include "common/model/small_models.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/model/model.h"
-#include "common/model/tensor_values.h"
+#include "common/model/parameter_copies.h"
 #include "common/optim/optimizer.h"
 #include "common/parallel/arena.h"
 #include "common/parallel/chunk_rule.h"

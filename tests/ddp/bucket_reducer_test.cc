@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "common/model/mlp.h"
+#include "common/model/linear_stack.h"
 #include "common/runtime/host/host_stream.h"
 #include "tests/support/errors.h"
 #include "tests/support/fake_communicator.h"

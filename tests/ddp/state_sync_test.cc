@@ -5,7 +5,7 @@
 
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
-#include "common/model/mlp.h"
+#include "common/model/linear_stack.h"
 #include "common/model/zoo.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "common/model/mlp.h"
+#include "common/model/linear_stack.h"
 #include "common/parallel/scatter.h"
 #include "dp/gather.h"
 #include "tests/support/errors.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <tuple>
 
-#include "common/model/mlp.h"
+#include "common/model/linear_stack.h"
 #include "common/runtime/host/host_stream.h"
 #include "common/tensor/random.h"
 #include "dp/broadcast.h"

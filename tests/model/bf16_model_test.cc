@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/kernels/bf16_support.h"
-#include "common/model/mlp.h"
+#include "common/model/linear_stack.h"
 #include "common/model/small_models.h"
 #include "tests/model/model_run.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/model/mlp.h"
-
+#include "common/model/linear_stack.h"
 #include "tests/model/model_run.h"
 
 namespace tandem::test {

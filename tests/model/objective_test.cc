@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/model/objective.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "common/model/model.h"
 #include "common/model/small_models.h"
 #include "tests/support/host_devices.h"
 

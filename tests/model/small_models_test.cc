@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/small_models.h"
 
-#include "common/model/counter.h"
 #include "tests/model/model_run.h"
 
 namespace tandem::test {

@@ -21,7 +21,7 @@ REPORTED = [
     ("common/runtime/host/a.cc", '#include "common/trace/phase.h"'),
     ("common/runtime/a.h", '#  include  "common/kernels/operations.h"'),
     ("common/comm/a.h", '#include "common/tensor/tensor.h"'),
-    ("common/kernels/a.h", '#include "common/model/mlp.h"'),
+    ("common/kernels/a.h", '#include "common/model/linear_stack.h"'),
     ("common/parallel/a.h", '#include "common/results/launch_record.h"'),
     ("common/parallel/a.h", '#include "dp/dp.h"'),
     ("dp/a.cc", '#include "ddp/ddp.h"'),

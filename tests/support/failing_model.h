@@ -4,7 +4,7 @@
 #include <atomic>
 #include <string>
 
-#include "common/model/mlp.h"
+#include "common/model/linear_stack.h"
 #include "common/runtime/host/host_stream.h"
 
 namespace tandem::test {

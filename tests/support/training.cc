@@ -3,7 +3,7 @@
 
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
-#include "common/model/mlp.h"
+#include "common/model/linear_stack.h"
 #include "common/parallel/independent.h"
 #include "common/runtime/registry.h"
 #include "ddp/distributed_data_parallel.h"

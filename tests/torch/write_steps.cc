@@ -16,7 +16,7 @@
 #include "bench/step/step_options.h"
 #include "bench/step/strategy_factory.h"
 #include "bench/workloads/workload_source.h"
-#include "common/model/tensor_values.h"
+#include "common/model/parameter_copies.h"
 #include "common/parallel/local_batch.h"
 #include "common/parallel/replica.h"
 #include "common/runtime/copy.h"

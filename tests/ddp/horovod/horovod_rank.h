@@ -13,7 +13,7 @@
 
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
-#include "common/model/mlp.h"
+#include "common/model/linear_stack.h"
 #include "ddp/horovod/horovod_reducer.h"
 #include "tests/support/host_devices.h"
 
