@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "common/runtime/copy.h"
-#include "common/runtime/read_back.h"
 #include "ddp/state_sync.h"
 
 namespace tandem::ddp {

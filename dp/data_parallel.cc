@@ -33,7 +33,7 @@
 #include "dp/data_parallel.h"
 
 #include "common/base/error.h"
-#include "common/runtime/read_back.h"
+#include "common/runtime/copy.h"
 #include "dp/collective_transfers.h"
 #include "dp/device_ids.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/base/units.h"
-#include "common/runtime/device_id.h"
+#include "common/runtime/span.h"
 
 namespace tandem::bench {
 

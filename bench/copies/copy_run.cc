@@ -3,7 +3,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "common/runtime/host/available_memory.h"
+#include "common/runtime/host/host_memory.h"
 
 namespace tandem::bench {
 namespace {

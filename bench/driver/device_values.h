@@ -9,9 +9,9 @@
 #include <memory>
 #include <optional>
 
-#include "common/runtime/any_span.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/platform.h"
+#include "common/runtime/span.h"
 
 namespace tandem::bench {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/comm/agreement.h"
-#include "common/runtime/gpu_address.h"
+#include "common/runtime/device.h"
 #include "common/runtime/host/cores.h"
 
 namespace tandem::bench {

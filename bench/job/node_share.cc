@@ -8,8 +8,8 @@
 
 #include "bench/driver/comma_list.h"
 #include "common/base/error.h"
-#include "common/runtime/host/available_memory.h"
 #include "common/runtime/host/cores.h"
+#include "common/runtime/host/host_memory.h"
 
 namespace tandem::bench {
 namespace {

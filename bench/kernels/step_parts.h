@@ -5,7 +5,7 @@
 
 #include "bench/kernels/options.h"
 #include "common/base/clock.h"
-#include "common/runtime/host/work_account.h"
+#include "common/runtime/host/worker_thread.h"
 #include "common/runtime/platform.h"
 
 namespace tandem::bench {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "common/parallel/single.h"
-#include "common/runtime/read_back.h"
+#include "common/runtime/copy.h"
 
 namespace tandem::bench {
 TrainingOptions plain_sgd(std::int64_t batch) {

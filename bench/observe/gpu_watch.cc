@@ -9,7 +9,7 @@
 
 #include "common/base/clock.h"
 #include "common/results/record_text.h"
-#include "common/runtime/gpu_address.h"
+#include "common/runtime/device.h"
 
 namespace tandem::bench {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "common/runtime/cuda_profiling.h"
+#include "common/runtime/cuda_module.h"
 
 namespace tandem::bench {
 namespace {

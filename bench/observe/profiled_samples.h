@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "common/base/clock.h"
-#include "common/runtime/device_id.h"
+#include "common/runtime/span.h"
 #include "common/trace/nvtx.h"
 
 namespace tandem::bench {

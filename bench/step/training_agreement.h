@@ -8,7 +8,7 @@
 #include "common/model/parameter_copies.h"
 #include "common/optim/optimizer.h"
 #include "common/parallel/chunk_rule.h"
-#include "common/runtime/device_id.h"
+#include "common/runtime/span.h"
 
 namespace tandem::bench {
 

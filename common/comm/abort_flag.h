@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "common/comm/bootstrap.h"
+#include "common/runtime/host/host_memory.h"
 #include "common/runtime/host/parking.h"
-#include "common/runtime/host/shared_mapping.h"
 
 namespace tandem {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "common/runtime/host/shared_mapping.h"
+#include "common/runtime/host/host_memory.h"
 
 namespace tandem {
 

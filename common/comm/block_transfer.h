@@ -6,7 +6,7 @@
 #include "common/comm/allocations.h"
 #include "common/comm/collective_meeting.h"
 #include "common/comm/communicator.h"
-#include "common/runtime/access.h"
+#include "common/runtime/stream.h"
 
 namespace tandem {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/comm/collective_observer.h"
-#include "common/runtime/any_span.h"
+#include "common/runtime/span.h"
 
 namespace tandem {
 

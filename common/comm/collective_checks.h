@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
-#include "common/runtime/access.h"
+#include "common/runtime/stream.h"
 
 namespace tandem {
 

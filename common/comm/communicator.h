@@ -8,9 +8,9 @@
 
 #include "common/comm/collective_observer.h"
 #include "common/comm/farewell.h"
-#include "common/runtime/any_span.h"
 #include "common/runtime/device.h"
-#include "common/runtime/stream_graph.h"
+#include "common/runtime/span.h"
+#include "common/runtime/stream.h"
 
 namespace tandem {
 

@@ -7,8 +7,8 @@
 
 #include "common/comm/bootstrap.h"
 #include "common/comm/rendezvous.h"
-#include "common/runtime/device_id.h"
-#include "common/runtime/host/shared_mapping.h"
+#include "common/runtime/host/host_memory.h"
+#include "common/runtime/span.h"
 
 namespace tandem {
 

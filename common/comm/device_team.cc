@@ -6,7 +6,7 @@
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/shared_memory.h"
-#include "common/runtime/gpu_address.h"
+#include "common/runtime/device.h"
 
 namespace tandem {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "common/comm/bootstrap.h"
-#include "common/runtime/link_ports.h"
+#include "common/runtime/link_model.h"
 
 namespace tandem {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "common/comm/bootstrap.h"
-#include "common/runtime/host/shared_mapping.h"
+#include "common/runtime/host/host_memory.h"
 
 namespace tandem {
 

@@ -7,7 +7,7 @@
 
 #include "common/comm/bootstrap.h"
 #include "common/comm/rendezvous.h"
-#include "common/runtime/host/shared_mapping.h"
+#include "common/runtime/host/host_memory.h"
 
 namespace tandem {
 

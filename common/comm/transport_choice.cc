@@ -11,7 +11,7 @@
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/node_layout.h"
-#include "common/runtime/gpu_address.h"
+#include "common/runtime/device.h"
 
 namespace tandem {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "common/runtime/any_span.h"
+#include "common/runtime/span.h"
 
 namespace tandem {
 

@@ -8,7 +8,7 @@
 
 #include "common/kernels/image_shapes.h"
 #include "common/kernels/linear_operations.h"
-#include "common/runtime/any_span.h"
+#include "common/runtime/span.h"
 #include "common/runtime/stream.h"
 
 namespace tandem {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/runtime/device_id.h"
+#include "common/runtime/span.h"
 
 namespace tandem {
 

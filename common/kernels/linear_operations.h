@@ -4,7 +4,7 @@
 #include <compare>
 #include <cstdint>
 
-#include "common/runtime/any_span.h"
+#include "common/runtime/span.h"
 
 namespace tandem {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/runtime/any_span.h"
+#include "common/runtime/span.h"
 
 namespace tandem {
 

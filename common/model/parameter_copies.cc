@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/base/checksum.h"
-#include "common/runtime/read_back.h"
+#include "common/runtime/copy.h"
 
 namespace tandem {
 

@@ -9,7 +9,7 @@
 #include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/training_options.h"
-#include "common/runtime/stream_graph.h"
+#include "common/runtime/stream.h"
 
 namespace tandem {
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "common/runtime/access.h"
+#include "common/runtime/stream.h"
 
 namespace tandem {
 

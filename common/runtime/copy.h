@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
+#include "common/runtime/device.h"
 #include "common/runtime/stream.h"
 
 namespace tandem {
@@ -20,6 +23,18 @@ void enqueue_copy(Stream& stream, Span<T> destination, std::type_identity_t<Span
 template <class T>
 void enqueue_zero(Stream& stream, Span<T> destination) {
   enqueue_zero_bytes(stream, as_writable_bytes(destination));
+}
+
+// Copies device memory to the host. Waits for the copy, not for other streams: synchronise the
+// streams that write `span` first.
+template <class T>
+[[nodiscard]] std::vector<T> read_back(Device& device, Span<const T> span) {
+  std::vector<T> values(static_cast<std::size_t>(span.size()));
+  const DeviceId host{device.id().backend, DeviceId::kHostMemory};
+  const auto stream = device.make_stream(StreamPriority::kNormal);
+  enqueue_copy(*stream, Span<T>(values.data(), span.size(), host), span);
+  stream->synchronize();
+  return values;
 }
 
 }  // namespace tandem

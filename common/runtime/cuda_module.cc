@@ -11,6 +11,7 @@
 #include "common/base/this_process.h"
 
 namespace tandem {
+
 namespace {
 
 LoadedCudaModule broken(const std::filesystem::path& file, std::string_view reason) {
@@ -81,6 +82,12 @@ LoadedCudaModule load_cuda_module() {
   // Without /proc the candidates are wrong, and the module is reported as not found.
   return load_cuda_module(
       cuda_module_candidates(std::getenv("TANDEM_MODULE_PATH"), program_file()));
+}
+
+const CudaProfiling* find_cuda_profiling() {
+  using Entry = const CudaProfiling* (*)();
+  const auto entry = reinterpret_cast<Entry>(find_entry(load_cuda_module(), kCudaProfilingEntry));
+  return entry == nullptr ? nullptr : entry();
 }
 
 }  // namespace tandem

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/runtime/platform.h"
+#include "common/runtime/stream.h"
 
 namespace tandem {
 
@@ -73,5 +74,25 @@ struct LoadedCudaModule {
 // The module's export of another name, for callers whose seam lies above the runtime; null where
 // there is no module or the module lacks the entry.
 [[nodiscard]] void* find_entry(const LoadedCudaModule& loaded, const char* name);
+
+// The calls to profilers through CUDA, as a separate entry of the CUDA module.
+
+struct CudaProfiling {
+  // cudaProfilerStart and cudaProfilerStop of this process, on all its GPUs. Both throw a failure
+  // with CUDA's reason; without a profiler they do nothing.
+  void (*start)();
+  void (*stop)();
+  // A CUDA stream's cudaStream_t.
+  void* (*native_stream)(Stream& stream);
+  // CUDA's ordinal of the GPU that the stream is on.
+  int (*gpu)(Stream& stream);
+};
+
+// The module's exported symbol of this entry: `const CudaProfiling*
+// tandem_cuda_profiling_module()`.
+inline constexpr const char* kCudaProfilingEntry = "tandem_cuda_profiling_module";
+
+// The entry of this process's CUDA module; null where there is none.
+[[nodiscard]] const CudaProfiling* find_cuda_profiling();
 
 }  // namespace tandem

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 
 #include "common/runtime/device.h"
+#include "common/runtime/platform.h"
 
 namespace tandem {
 
@@ -21,5 +23,11 @@ class MemoryAccount {
   mutable std::mutex mutex_;
   MemoryUse use_;
 };
+
+// A usage error unless the sizes asked for are none, one for all devices, or one per device.
+void check_device_memory(const PlatformOptions& options);
+
+// The capacity asked for device `index`; absent where the device shares the memory that is left.
+[[nodiscard]] std::optional<Bytes> asked_memory(const PlatformOptions& options, int index);
 
 }  // namespace tandem

@@ -2,15 +2,114 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "common/runtime/event.h"
 #include "common/runtime/span.h"
-#include "common/runtime/stream_graph.h"
 
 namespace tandem {
+
+// A point in a stream that other streams and the host can wait for. Made by a Device, set by
+// Stream::record; a wait for an event that was never recorded ends at once. Not to be recorded from
+// two threads at once.
+class Event {
+ public:
+  Event() = default;
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  virtual ~Event() = default;
+
+  // True once the work before the latest record is done (or nothing was recorded).
+  [[nodiscard]] virtual bool is_done() const = 0;
+};
+
+// An event that also carries the time at which the work before it ended.
+class TimedEvent : public Event {
+ public:
+  // Time from `start` to this event. Both must be recorded, done, and of the same device.
+  [[nodiscard]] virtual Nanoseconds since(const TimedEvent& start) const = 0;
+};
+
+inline Nanoseconds operator-(const TimedEvent& end, const TimedEvent& start) {
+  return end.since(start);
+}
+
+// The memory that an operation reads and writes, declared before the operation is enqueued. The
+// declarations serve two checks: each span must lie on the operation's device (unless declared
+// remote), and in the tsan preset each becomes an access that ThreadSanitizer sees, also where a
+// library does the work.
+
+struct Access {
+  enum class Mode { kRead, kWrite };     // an access in place counts as write
+  enum class Place { kLocal, kRemote };  // remote: another device's memory, or the host's
+
+  const void* address = nullptr;
+  Bytes size;
+  DeviceId device;
+  Mode mode = Mode::kRead;
+  Place place = Place::kLocal;
+};
+
+template <class T>
+[[nodiscard]] Access reads(Span<T> s) {
+  return {s.data(), s.bytes(), s.device(), Access::Mode::kRead, Access::Place::kLocal};
+}
+template <class T>
+[[nodiscard]] Access writes(Span<T> s) {
+  return {s.data(), s.bytes(), s.device(), Access::Mode::kWrite, Access::Place::kLocal};
+}
+template <class T>
+[[nodiscard]] Access reads_remote(Span<T> s) {
+  return {s.data(), s.bytes(), s.device(), Access::Mode::kRead, Access::Place::kRemote};
+}
+template <class T>
+[[nodiscard]] Access writes_remote(Span<T> s) {
+  return {s.data(), s.bytes(), s.device(), Access::Mode::kWrite, Access::Place::kRemote};
+}
+
+// Throws a logic error naming `operation` and both devices where a local access lies elsewhere
+// than on `device`.
+void check_placement(std::string_view operation, DeviceId device, std::span<const Access> accesses);
+
+class Stream;
+
+// Work that streams of one device were given while the work was captured (Stream::capture), to be
+// run again as a whole: a CUDA graph. Every replay has the same memory, sizes and order; the
+// contents of the memory may change. The owner must destroy the graph only when no replay is in
+// flight, as for buffers.
+class StreamGraph {
+ public:
+  StreamGraph() = default;
+  StreamGraph(const StreamGraph&) = delete;
+  StreamGraph& operator=(const StreamGraph&) = delete;
+  virtual ~StreamGraph() = default;
+
+  // Enqueues the whole graph on `stream`, of the same device, behind the earlier work; later work
+  // on the stream starts when the whole graph is done. Errors surface as errors of other work do.
+  virtual void replay(Stream& stream) = 0;
+};
+
+// A timer or a communicator that keeps account on the host of the work that it enqueues: a replay
+// enqueues this work without the observer, so the observer is told. Called by the enqueuing thread.
+class CaptureObserver {
+ public:
+  CaptureObserver() = default;
+  CaptureObserver(const CaptureObserver&) = delete;
+  CaptureObserver& operator=(const CaptureObserver&) = delete;
+  virtual ~CaptureObserver() = default;
+
+  // Work enqueued between the two calls does not run, but becomes part of a graph.
+  virtual void capture_begins() = 0;
+  virtual void capture_ends() = 0;
+
+  // The calls around each replay of this graph, as the replay is enqueued on `stream`.
+  virtual void replay_begins(Stream& stream) = 0;
+  virtual void replay_ends(Stream& stream) = 0;
+};
 
 enum class StreamPriority { kNormal, kHigh };
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "common/base/clock.h"
+#include "common/runtime/device.h"
 
 namespace tandem {
 
@@ -30,5 +32,10 @@ class Timer {
                                             TimePoint now) {
   return last_start + period > now ? last_start + period : now;
 }
+
+// Makes a timer on the machine's own clock, for every platform that runs in real time. Returns once
+// the timer's thread is bound to the device; throws where no such thread can be had.
+[[nodiscard]] std::unique_ptr<Timer> make_thread_timer(Device& device, Nanoseconds period,
+                                                       TimerCallback callback);
 
 }  // namespace tandem

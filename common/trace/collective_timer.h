@@ -6,7 +6,7 @@
 
 #include "common/base/units.h"
 #include "common/runtime/device.h"
-#include "common/runtime/stream_graph.h"
+#include "common/runtime/stream.h"
 #include "common/trace/mark_log.h"
 #include "common/trace/phase_timer.h"
 

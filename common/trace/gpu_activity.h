@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/runtime/cuda_profiling.h"
+#include "common/runtime/cuda_module.h"
 #include "common/runtime/stream.h"
 #include "common/trace/cupti_session.h"
 #include "common/trace/gpu_work.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/runtime/cuda_profiling.h"
+#include "common/runtime/cuda_module.h"
 #include "common/runtime/host/host_stream.h"
 
 namespace tandem {

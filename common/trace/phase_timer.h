@@ -9,7 +9,7 @@
 
 #include "common/runtime/copy.h"
 #include "common/runtime/device.h"
-#include "common/runtime/stream_graph.h"
+#include "common/runtime/stream.h"
 #include "common/trace/mark_log.h"
 #include "common/trace/phase.h"
 #include "common/trace/step_observer.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/runtime/read_back.h"
+#include "common/runtime/copy.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 

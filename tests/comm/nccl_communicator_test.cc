@@ -13,7 +13,6 @@
 #include "common/comm/nccl/nccl_result.h"
 #include "common/comm/nccl/nccl_together.h"
 #include "common/runtime/copy.h"
-#include "common/runtime/read_back.h"
 #include "tests/comm/fake_rank.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"

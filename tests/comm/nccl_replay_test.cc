@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collectives that are captured and replayed: on stand-ins for NCCL and for CUDA's runtime.
-#include "common/runtime/read_back.h"
+#include "common/runtime/copy.h"
 #include "tests/comm/fake_rank.h"
 
 namespace tandem::test {

@@ -5,8 +5,8 @@
 
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
+#include "common/runtime/copy.h"
 #include "common/runtime/host/host_stream.h"
-#include "common/runtime/read_back.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 

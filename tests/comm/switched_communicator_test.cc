@@ -5,7 +5,7 @@
 
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
-#include "common/runtime/read_back.h"
+#include "common/runtime/copy.h"
 #include "tests/support/host_devices.h"
 
 namespace tandem::test {

@@ -20,7 +20,6 @@
 #include "common/kernels/operations.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/platform.h"
-#include "common/runtime/read_back.h"
 
 namespace tandem::testing {
 

@@ -11,7 +11,7 @@
 #include "common/model/zoo.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/single.h"
-#include "common/runtime/read_back.h"
+#include "common/runtime/copy.h"
 #include "common/runtime/registry.h"
 #include "tests/support/build_folder.h"
 #include "tests/support/training.h"

@@ -11,7 +11,7 @@
 #include "common/model/zoo.h"
 #include "common/parallel/chunk_rule.h"
 #include "common/parallel/shard_by_shard.h"
-#include "common/runtime/read_back.h"
+#include "common/runtime/copy.h"
 #include "ddp/distributed_data_parallel.h"
 #include "dp/data_parallel.h"
 #include "tests/parallel/corners_of_ddp.h"

@@ -77,7 +77,7 @@ ALLOWED = [
     ("common/comm/nccl_communicator.cc", "#include <nccl.h>"),
     ("common/runtime/host/binding.cc", "#include <hwloc.h>\n#if defined(__x86_64__)"),
     ("common/runtime/registry.cc", "#ifdef TANDEM_HAVE_CUDA\n#endif"),
-    ("common/runtime/access.cc", "#if defined(__SANITIZE_THREAD__)\n#endif"),
+    ("common/runtime/stream.cc", "#if defined(__SANITIZE_THREAD__)\n#endif"),
     ("common/base/vector_clones.h", "#if defined(__x86_64__) && defined(__GNUC__)"),
     ("common/base/a.h", "#pragma once\n#include <vector>\n// #include <mpi.h>"),
 ]

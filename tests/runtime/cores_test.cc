@@ -10,7 +10,6 @@
 #include <set>
 #include <thread>
 
-#include "common/runtime/host/memory_node.h"
 #include "tests/runtime/memory_policy.h"
 
 namespace tandem::host {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/runtime/link_ports.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include "common/runtime/link_model.h"
 #include "tests/support/errors.h"
 
 namespace tandem::test {

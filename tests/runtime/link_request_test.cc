@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "common/runtime/link_presets.h"
 #include "tests/support/errors.h"
 
 namespace tandem::test {

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "common/runtime/thread_timer.h"
 #include "tests/support/errors.h"
 
 namespace tandem::test {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "common/parallel/arena.h"
+#include "common/runtime/copy.h"
 #include "common/runtime/host/host_platform.h"
-#include "common/runtime/read_back.h"
 
 namespace tandem::test {
 

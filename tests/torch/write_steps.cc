@@ -20,7 +20,6 @@
 #include "common/parallel/local_batch.h"
 #include "common/parallel/replica.h"
 #include "common/runtime/copy.h"
-#include "common/runtime/read_back.h"
 
 namespace tandem::bench {
 namespace {

@@ -28,7 +28,7 @@
 #include "common/comm/nccl/nccl_handle.h"
 #include "common/comm/nccl/nccl_memory.h"
 #include "common/comm/nccl/scale.h"
-#include "common/runtime/access.h"
+#include "common/runtime/stream.h"
 
 namespace tandem::nccl {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/comm/nccl/nccl_handle.h"
-#include "common/runtime/buffer.h"
 #include "common/runtime/cuda/cuda_device.h"
+#include "common/runtime/device.h"
 
 namespace tandem::nccl {
 

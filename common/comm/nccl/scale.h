@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/runtime/any_span.h"
 #include "common/runtime/cuda/cuda_stream.h"
+#include "common/runtime/span.h"
 
 namespace tandem::nccl {
 

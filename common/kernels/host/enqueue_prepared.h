@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/runtime/access.h"
 #include "common/runtime/host/host_stream.h"
+#include "common/runtime/stream.h"
 
 namespace tandem::host {
 

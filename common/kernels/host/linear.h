@@ -7,7 +7,7 @@
 
 #include "common/kernels/host/scratch.h"
 #include "common/kernels/operations.h"
-#include "common/runtime/access.h"
+#include "common/runtime/stream.h"
 
 namespace tandem::host {
 

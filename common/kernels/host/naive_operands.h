@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/runtime/any_span.h"
+#include "common/runtime/span.h"
 
 namespace tandem {
 

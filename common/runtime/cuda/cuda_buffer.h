@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/runtime/buffer.h"
 #include "common/runtime/cuda/gpu.h"
+#include "common/runtime/device.h"
 #include "common/runtime/memory_account.h"
 
 namespace tandem::cuda {

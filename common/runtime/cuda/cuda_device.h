@@ -3,7 +3,7 @@
 
 #include "common/runtime/cuda/device_map.h"
 #include "common/runtime/device.h"
-#include "common/runtime/host/memory_node.h"
+#include "common/runtime/host/cores.h"
 #include "common/runtime/memory_account.h"
 #include "common/runtime/platform.h"
 

@@ -7,7 +7,7 @@
 #include "common/base/error.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/device_guard.h"
-#include "common/runtime/device_id.h"
+#include "common/runtime/span.h"
 
 namespace tandem::cuda {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "common/runtime/cuda/gpu.h"
-#include "common/runtime/event.h"
+#include "common/runtime/stream.h"
 
 namespace tandem::cuda {
 

@@ -4,8 +4,8 @@
 #include <cuda_runtime_api.h>
 
 #include "common/runtime/cuda/gpu.h"
-#include "common/runtime/device_id.h"
-#include "common/runtime/stream_graph.h"
+#include "common/runtime/span.h"
+#include "common/runtime/stream.h"
 
 namespace tandem::cuda {
 

@@ -10,8 +10,8 @@
 #include "common/runtime/cuda/cuda_device.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/cuda/gpu_choice.h"
-#include "common/runtime/device_memory.h"
-#include "common/runtime/thread_timer.h"
+#include "common/runtime/memory_account.h"
+#include "common/runtime/timer.h"
 
 namespace tandem::cuda {
 namespace {

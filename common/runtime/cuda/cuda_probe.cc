@@ -8,7 +8,7 @@
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/gpu.h"
 #include "common/runtime/cuda/gpu_choice.h"
-#include "common/runtime/gpu_address.h"
+#include "common/runtime/device.h"
 
 namespace tandem::cuda {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "common/base/error.h"
 #include "common/runtime/cuda/gpu.h"
-#include "common/runtime/device_id.h"
+#include "common/runtime/span.h"
 
 namespace tandem::cuda {
 

@@ -5,7 +5,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include "common/runtime/event.h"
 #include "common/runtime/stream.h"
 
 namespace tandem::cuda {

@@ -3,7 +3,7 @@
 
 #include "common/base/error.h"
 #include "common/runtime/cuda/cuda_stream.h"
-#include "common/runtime/cuda_profiling.h"
+#include "common/runtime/cuda_module.h"
 
 namespace {
 

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <system_error>
@@ -17,6 +19,7 @@
 #include "common/runtime/host/topology.h"
 
 namespace tandem::host {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -127,5 +130,121 @@ void bind_this_process(const std::vector<int>& cpus) {
 ScopedBinding::ScopedBinding(int core) : before_(allowed_cpus()) { bind_this_thread(core); }
 
 ScopedBinding::~ScopedBinding() { set_affinity(kThisThread, before_); }
+
+namespace {
+
+using Indices = std::vector<std::size_t>;
+
+bool is_near(const Core& core, const std::vector<int>& near) {
+  return std::any_of(core.begin(), core.end(), [&near](int thread) {
+    return std::find(near.begin(), near.end(), thread) != near.end();
+  });
+}
+
+// Per device and core, whether the core serves the device.
+std::vector<std::vector<bool>> services(const std::vector<Core>& cores,
+                                        const std::vector<std::vector<int>>& near) {
+  std::vector<std::vector<bool>> serves;
+  for (const std::vector<int>& of_device : near) {
+    std::vector<bool> by_core;
+    for (const Core& core : cores) by_core.push_back(is_near(core, of_device));
+    const bool none = std::find(by_core.begin(), by_core.end(), true) == by_core.end();
+    serves.push_back(none ? std::vector<bool>(cores.size(), true) : by_core);
+  }
+  return serves;
+}
+
+// The cores grouped by the set of devices that the cores serve.
+std::map<Indices, Indices> grouped(const std::vector<std::vector<bool>>& serves,
+                                   std::size_t cores) {
+  std::map<Indices, Indices> groups;
+  for (std::size_t core = 0; core < cores; ++core) {
+    Indices devices;
+    for (std::size_t device = 0; device < serves.size(); ++device) {
+      if (serves[device][core]) devices.push_back(device);
+    }
+    groups[devices].push_back(core);
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> share_cores(const std::vector<Core>& cores,
+                                          const std::vector<std::vector<int>>& near) {
+  TANDEM_CHECK(!cores.empty(), "no cores for {} devices", near.size());
+  std::vector<std::vector<int>> shares(near.size());
+  for (const auto& [devices, own] : grouped(services(cores, near), cores.size())) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const std::size_t first = i * own.size() / devices.size();
+      // Where there are fewer cores than devices, each device gets one core, shared with others.
+      const std::size_t last = std::max(first + 1, (i + 1) * own.size() / devices.size());
+      std::vector<int>& share = shares[devices[i]];
+      for (std::size_t core = first; core < last; ++core) {
+        share.insert(share.end(), cores[own[core]].begin(), cores[own[core]].end());
+      }
+    }
+  }
+  for (std::vector<int>& share : shares) std::sort(share.begin(), share.end());
+  return shares;
+}
+
+namespace {
+
+constexpr int kFlags = HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET;
+
+struct BitmapDeleter {
+  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, BitmapDeleter>;
+
+// Sets the calling thread's policy for new pages, and restores the earlier policy on destruction.
+class ScopedPolicy {
+ public:
+  ScopedPolicy(hwloc_topology_t topology, hwloc_const_bitmap_t nodes)
+      : topology_(topology), before_(hwloc_bitmap_alloc()) {
+    if (hwloc_get_membind(topology_, before_.get(), &policy_, kFlags) != 0) return;
+    // hwloc reports the kernel's default policy as first touch, but setting first touch would
+    // replace the default.
+    if (policy_ == HWLOC_MEMBIND_FIRSTTOUCH) policy_ = HWLOC_MEMBIND_DEFAULT;
+    // Without HWLOC_MEMBIND_STRICT the policy is a preference: a full node is no error.
+    is_set_ = hwloc_set_membind(topology_, nodes, HWLOC_MEMBIND_BIND, kFlags) == 0;
+  }
+  ~ScopedPolicy() {
+    if (is_set_) hwloc_set_membind(topology_, before_.get(), policy_, kFlags);
+  }
+  ScopedPolicy(const ScopedPolicy&) = delete;
+  ScopedPolicy& operator=(const ScopedPolicy&) = delete;
+
+ private:
+  const hwloc_topology_t topology_;
+  const Bitmap before_;
+  hwloc_membind_policy_t policy_ = HWLOC_MEMBIND_DEFAULT;
+  bool is_set_ = false;
+};
+
+}  // namespace
+
+struct MemoryNode::Place {
+  Topology topology;
+  hwloc_obj_t node = nullptr;
+};
+
+MemoryNode::MemoryNode(int os_number) {
+  auto place = std::make_unique<Place>();
+  place->topology = load_topology();
+  if (!place->topology) return;
+  place->node =
+      hwloc_get_numanode_obj_by_os_index(place->topology.get(), static_cast<unsigned>(os_number));
+  if (place->node != nullptr) place_ = std::move(place);
+}
+
+MemoryNode::~MemoryNode() = default;
+
+void MemoryNode::prefer_during(const std::function<void()>& allocate) const {
+  if (!place_) return allocate();
+  const ScopedPolicy here(place_->topology.get(), place_->node->nodeset);
+  allocate();
+}
 
 }  // namespace tandem::host

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
-#include "common/runtime/host/core_shares.h"
-
 namespace tandem::host {
+
+// The rule by which the threads of each GPU get cores: a pure function of what the machine tells.
+
+// The OS numbers of a core's hardware threads that may be used.
+using Core = std::vector<int>;
+
+// For each device the OS numbers that the device's threads are bound to, ascending and never none.
+// `cores`, not empty, are the cores that may be used, in the machine's order; near[d] are the OS
+// numbers near device d, in any order.
+//
+// A device gets cores that have a thread near the device; where no usable core is known to be near,
+// all cores serve the device. Cores that serve the same devices are shared out among these devices
+// evenly, in contiguous pieces: no core has two devices, unless the devices outnumber the cores. No
+// core is split.
+[[nodiscard]] std::vector<std::vector<int>> share_cores(const std::vector<Core>& cores,
+                                                        const std::vector<std::vector<int>>& near);
 
 // OS numbers of the hardware threads that the calling thread may run on, ascending, as the
 // operating system reports the binding.
@@ -44,6 +60,25 @@ class ScopedBinding {
 
  private:
   std::vector<int> before_;
+};
+
+// A NUMA node that memory should lie on. Several threads may use one object at once.
+class MemoryNode {
+ public:
+  explicit MemoryNode(int os_number);
+  ~MemoryNode();
+  MemoryNode(const MemoryNode&) = delete;
+  MemoryNode& operator=(const MemoryNode&) = delete;
+
+  // Runs `allocate`, during which the calling thread's new pages come from this node as long as the
+  // node has some left. Where the machine has no such node, or the system forbids the choice (a
+  // container may), pages come from where they would have come anyway. Afterwards the thread's
+  // earlier policy is back.
+  void prefer_during(const std::function<void()>& allocate) const;
+
+ private:
+  struct Place;
+  std::unique_ptr<const Place> place_;  // null where there is no such node
 };
 
 }  // namespace tandem::host

@@ -5,10 +5,8 @@
 #include <cstring>
 
 #include "common/runtime/host/cores.h"
-#include "common/runtime/host/host_buffer.h"
 #include "common/runtime/host/host_event.h"
 #include "common/runtime/host/host_memory.h"
-#include "common/runtime/host/shared_mapping.h"
 #include "common/runtime/host/worker_thread.h"
 
 namespace tandem::host {

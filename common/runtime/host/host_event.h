@@ -3,11 +3,51 @@
 
 #include <memory>
 
-#include "common/runtime/device_id.h"
-#include "common/runtime/event.h"
-#include "common/runtime/host/completion.h"
+#include "common/base/error.h"
+#include "common/runtime/host/host_link.h"
+#include "common/runtime/host/parking.h"
+#include "common/runtime/span.h"
+#include "common/runtime/stream.h"
 
 namespace tandem::host {
+
+// The reason why a stream failed. Immutable once made, so that streams can hand the failure on.
+struct Failure {
+  Error error;
+};
+
+// One record of an event: pending, then done for good. The fields are written before the record is
+// done and read after a reader saw that the record is done.
+//
+// Shared by the event (its latest record), the stream that will complete the record and the streams
+// that wait for the record: re-recording the event must not move earlier waits, hence a new
+// Completion per record. Most completions have no waiter and are completed without a system call.
+struct Completion {
+  ModelledTime end;                        // modelled end of the preceding work, if modelled
+  std::shared_ptr<const Failure> failure;  // failure of the recording stream
+
+  [[nodiscard]] bool is_done() const { return state.load(std::memory_order_acquire) == kDone; }
+
+  // A waiter that marks the state before complete() is woken; a later waiter sees kDone.
+  void park() {
+    std::uint32_t seen = kPending;
+    state.compare_exchange_strong(seen, kAwaited, std::memory_order_acq_rel,
+                                  std::memory_order_acquire);
+    if (seen != kDone) park_while(state, kAwaited, Sharing::kThreads);
+  }
+
+  void complete() {
+    const std::uint32_t before = state.exchange(kDone, std::memory_order_acq_rel);
+    if (before == kAwaited) wake_all(state, Sharing::kThreads);
+  }
+
+ private:
+  static constexpr std::uint32_t kPending = 0;
+  static constexpr std::uint32_t kAwaited = 1;
+  static constexpr std::uint32_t kDone = 2;
+
+  Word state{kPending};
+};
 
 // An event of a host device. Every host event is timed: reading the clock costs less than asking
 // whether to.

@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "common/runtime/link_model.h"
-#include "common/runtime/link_ports.h"
 #include "common/runtime/platform.h"
 
 namespace tandem::host {

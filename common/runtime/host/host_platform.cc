@@ -4,13 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "common/runtime/device_memory.h"
-#include "common/runtime/host/available_memory.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_device.h"
 #include "common/runtime/host/host_link.h"
 #include "common/runtime/host/host_memory.h"
-#include "common/runtime/thread_timer.h"
+#include "common/runtime/memory_account.h"
+#include "common/runtime/timer.h"
 
 namespace tandem::host {
 namespace {

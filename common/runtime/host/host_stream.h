@@ -12,12 +12,10 @@
 #include <vector>
 
 #include "common/base/inline_function.h"
-#include "common/runtime/access.h"
-#include "common/runtime/host/completion.h"
+#include "common/runtime/host/host_event.h"
 #include "common/runtime/host/host_link.h"
-#include "common/runtime/host/task_log.h"
 #include "common/runtime/host/task_queue.h"
-#include "common/runtime/host/work_account.h"
+#include "common/runtime/host/worker_thread.h"
 #include "common/runtime/stream.h"
 
 namespace tandem::host {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/runtime/access.h"
+#include "common/runtime/stream.h"
 
 namespace tandem::host {
 

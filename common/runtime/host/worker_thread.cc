@@ -3,6 +3,8 @@
 
 #include <sys/prctl.h>
 
+#include <ctime>
+
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/openmp_threads.h"
 
@@ -11,6 +13,7 @@
 #endif
 
 namespace tandem::host {
+
 namespace {
 
 // Flushes denormals to zero, as GPUs do: a training loop that drifts into denormals runs tens of
@@ -32,5 +35,11 @@ void prepare_worker_thread(int core) {
 }
 
 void make_timers_precise() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
+
+Nanoseconds thread_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + Nanoseconds(now.tv_nsec);
+}
 
 }  // namespace tandem::host

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/runtime/nvml/told.h"
+#include "common/runtime/nvml/nvml_api.h"
 
 namespace tandem::nvml {
 namespace {

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 namespace tandem::nvml {
+
 namespace {
 
 template <class Function>

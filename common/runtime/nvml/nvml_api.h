@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 namespace tandem::nvml {
 
@@ -95,5 +96,18 @@ struct Api {
 // Loads the driver's own functions. Null where there is no libnvidia-ml.so.1 or the library lacks
 // what is needed to find a GPU. The library is never unloaded.
 [[nodiscard]] std::unique_ptr<const Api> load_api();
+
+// A bound above NVLINK_MAX_LINKS of any GPU so far; asking for a link that is not there ends the
+// search.
+inline constexpr unsigned kMostNvlinks = 64;
+
+// The value that a function returns; absent where the driver lacks the function or the call fails
+// for this GPU.
+template <class Value, class Function, class... Arguments>
+std::optional<Value> told(Function function, Arguments... arguments) {
+  Value value{};
+  if (function == nullptr || function(arguments..., &value) != kSuccess) return std::nullopt;
+  return value;
+}
 
 }  // namespace tandem::nvml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/runtime/device_id.h"
+#include "common/runtime/span.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/runtime/thread_timer.h"
+#include "common/runtime/timer.h"
 
 #include <condition_variable>
 #include <latch>
@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 
 namespace tandem {
+
 namespace {
 
 class ThreadTimer final : public Timer {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/runtime/access.h"
+#include "common/runtime/stream.h"
 
 namespace tandem {
 
