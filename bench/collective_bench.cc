@@ -11,7 +11,7 @@
 #include "bench/driver/ranks_main.h"
 #include "bench/observe/recorded_ranks.h"
 #include "common/base/error.h"
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/thread_bootstrap.h"
 
 namespace tandem::bench {

@@ -28,7 +28,7 @@
 #include "bench/workloads/replay_duration.h"
 #include "bench/workloads/workload_source.h"
 #include "common/base/input_file.h"
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 #include "common/kernels/host_precisions.h"
 #include "common/results/files.h"
 #include "common/results/record_text.h"

@@ -7,7 +7,7 @@
 #include "bench/driver/abort_on_error.h"
 #include "bench/driver/sampler.h"
 #include "common/base/error.h"
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 
 namespace tandem::bench {
 namespace {

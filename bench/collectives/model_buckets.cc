@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/driver/comma_list.h"
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 #include "common/model/zoo.h"
 #include "common/parallel/replica.h"
 

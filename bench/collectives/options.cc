@@ -10,7 +10,7 @@
 #include "bench/driver/size_list.h"
 #include "bench/job/gpu_flags.h"
 #include "bench/step/bucket_limits.h"
-#include "common/comm/launcher.h"
+#include "common/comm/bootstrap.h"
 #include "common/model/zoo.h"
 
 namespace tandem::bench {

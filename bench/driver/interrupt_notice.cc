@@ -8,7 +8,7 @@
 #include <csignal>
 #include <string_view>
 
-#include "common/comm/launcher.h"
+#include "common/comm/bootstrap.h"
 
 namespace tandem::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "common/base/error.h"
-#include "common/comm/launcher.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/mpi_bootstrap.h"
 
 namespace tandem::bench {

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 #include "common/runtime/device.h"
 #include "common/runtime/host/cores.h"
 

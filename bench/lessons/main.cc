@@ -11,7 +11,7 @@
 #include "bench/driver/ranks_main.h"
 #include "bench/lessons/all_lessons.h"
 #include "bench/lessons/run_lessons.h"
-#include "common/comm/launcher.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/thread_bootstrap.h"
 
 namespace tandem::bench {

@@ -8,7 +8,7 @@
 #include <ostream>
 
 #include "common/base/error.h"
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 
 namespace tandem::bench {
 namespace {

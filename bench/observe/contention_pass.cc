@@ -12,7 +12,7 @@
 #include "bench/observe/contention.h"
 #include "bench/step/cell_facts.h"
 #include "bench/step/strategy_factory.h"
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/switched_communicator.h"
 #include "common/results/files.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/comm/collective_observer.h"
+#include "common/comm/communicator.h"
 #include "common/comm/farewell.h"
 #include "common/trace/step_observer.h"
 

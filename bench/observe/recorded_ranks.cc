@@ -3,7 +3,7 @@
 
 #include "bench/driver/ranks_main.h"
 #include "common/base/error.h"
-#include "common/comm/launcher.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/thread_bootstrap.h"
 
 namespace tandem::bench {

@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "common/comm/transport_registry.h"
+#include "common/comm/transports.h"
 
 namespace tandem::bench {
 namespace {

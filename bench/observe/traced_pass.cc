@@ -12,7 +12,7 @@
 #include "bench/step/cell_facts.h"
 #include "bench/step/strategy_factory.h"
 #include "common/base/this_process.h"
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 #include "common/results/files.h"
 #include "common/stats/summary.h"
 #include "common/timeline/merge.h"

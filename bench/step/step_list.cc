@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "common/comm/launcher.h"
+#include "common/comm/bootstrap.h"
 
 namespace tandem::bench {
 

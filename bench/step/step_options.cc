@@ -21,7 +21,7 @@
 #include "bench/workloads/workload_source.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/comm/launcher.h"
+#include "common/comm/bootstrap.h"
 
 namespace tandem::bench {
 namespace {

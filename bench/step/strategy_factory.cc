@@ -2,7 +2,7 @@
 #include "bench/step/strategy_factory.h"
 
 #include "bench/driver/abort_on_error.h"
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"
 #include "ddp/distributed_data_parallel.h"

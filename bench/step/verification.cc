@@ -8,7 +8,7 @@
 #include "bench/step/shards.h"
 #include "bench/step/strategy_factory.h"
 #include "bench/step/training_agreement.h"
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 #include "common/parallel/shard_by_shard.h"
 #include "common/parallel/step_graph.h"
 

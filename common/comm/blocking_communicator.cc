@@ -3,14 +3,14 @@
 
 #include <cstring>
 
-#include "common/comm/agreement.h"
-#include "common/comm/collective_meeting.h"
-#include "common/comm/gathered_numbers.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/host_collective.h"
 #include "common/comm/reduction.h"
+#include "common/comm/rendezvous.h"
 #include "common/runtime/host/host_device.h"
 
 namespace tandem {
+
 namespace {
 
 using host::ModelledTime;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -52,5 +54,39 @@ void barrier(Bootstrap& bootstrap);
 [[nodiscard]] std::vector<int> job_ranks_of_part(Bootstrap& bootstrap, int colour);
 
 [[nodiscard]] std::string broadcast(Bootstrap& bootstrap, const std::string& value, int root);
+
+// The number of ranks of the job and the number of this rank, as a launcher (mpirun of Open MPI or
+// MPICH, or Slurm's srun) announces them in the environment, before or without MPI. 1 and 0 without
+// a launcher.
+[[nodiscard]] int announced_ranks();
+[[nodiscard]] int announced_rank();
+
+// Throws a usage error where srun started several ranks without a way by which MPI would find the
+// others: MPI's own message on ending the process would not say what to do.
+void check_ranks_can_meet();
+
+// Runs `attempt` on every rank. Where `attempt` throws on any rank, every rank throws the first
+// failure by rank, with its kind and with the reach all ranks; a lost peer is thrown only where
+// nothing else failed. So no rank is left waiting for a rank that gave up. Collective.
+void attempt_together(Bootstrap& bootstrap, const std::function<void()>& attempt);
+
+// Runs `attempt` among ranks that exchange texts in another way: the exchange takes this rank's
+// text and returns all texts by rank.
+using AllGatherTexts = std::function<std::vector<std::string>(const std::string& mine)>;
+void attempt_together(const AllGatherTexts& exchange, const std::function<void()>& attempt);
+
+// Every rank's number, by rank, through `gather`, which returns all ranks' texts. A number travels
+// as its bits, so that all ranks see the same number.
+template <class Gather>
+[[nodiscard]] std::vector<double> gathered_numbers(double mine, Gather&& gather) {
+  std::string bits(sizeof(mine), '\0');
+  std::memcpy(bits.data(), &mine, sizeof(mine));
+  std::vector<double> values;
+  for (const std::string& theirs : gather(bits)) {
+    values.emplace_back();
+    std::memcpy(&values.back(), theirs.data(), sizeof(double));
+  }
+  return values;
+}
 
 }  // namespace tandem

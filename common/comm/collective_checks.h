@@ -3,8 +3,11 @@
 // The checks that every communicator makes before it enqueues a collective.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "common/base/clock.h"
+#include "common/base/error.h"
 #include "common/comm/communicator.h"
 #include "common/runtime/stream.h"
 
@@ -39,5 +42,19 @@ void check_blocks(const std::vector<Block>& blocks, ConstAnySpan mine, ConstAnyS
 [[nodiscard]] constexpr float factor_of(ReduceOp op, int ranks) {
   return op == ReduceOp::kAverage ? 1.0F / static_cast<float>(ranks) : 1.0F;
 }
+
+// `error` with the collective's name in front: "in all_reduce #3 (4.0 MiB): ...".
+[[nodiscard]] Error in_call(const CollectiveCall& call, const Error& error);
+
+// The error of a rank that waited for other ranks in a call, on any transport: "rank 0 waited 60 s
+// in all_reduce (#3, 4.0 MiB) for ranks that are lost or late: ...". `rank` is the job's.
+[[nodiscard]] Error waited_in_vain(int rank, Nanoseconds waited, const CollectiveCall& call);
+
+// The error of a rank that waited outside any call of a communicator: "rank 0 waited 60 s for MPI
+// to start: another rank is ...".
+[[nodiscard]] Error waited_in_vain(int rank, Nanoseconds waited, const std::string& what);
+
+// The error after another rank gave up: "rank 0: the communicator was aborted".
+[[nodiscard]] Error aborted_by_others(int rank);
 
 }  // namespace tandem

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/farewell.h"
 
+#include <unistd.h>
+
+#include <string>
+
+#include "common/base/error.h"
 #include "common/runtime/host/parking.h"
 
 namespace tandem {
@@ -13,6 +18,34 @@ void Farewell::say(const Error& error) const {
 void Farewell::wait(const Error& error) const {
   if (error.kind() == ErrorKind::kCommunication) host::sleep_until(Clock::now() + grace);
   if (on_end) on_end();
+}
+
+ExitGuard::ExitGuard(const Error& error, Nanoseconds patience, const Farewell& farewell,
+                     int exit_code) {
+  const TimePoint deadline = Clock::now() + patience;
+  // Where no thread can be started the call goes unguarded, which is better than no call.
+  static_cast<void>(capture_error([&] {
+    thread_ =
+        std::thread([this, own = error.reworded(error.what()), deadline, farewell, exit_code] {
+          leave_unless_returned(own, deadline, farewell, exit_code);
+        });
+  }));
+}
+
+ExitGuard::~ExitGuard() {
+  returned_.store(1, std::memory_order_release);
+  host::wake_all(returned_, host::Sharing::kThreads);
+  if (thread_.joinable()) thread_.join();
+}
+
+void ExitGuard::leave_unless_returned(const Error& error, TimePoint deadline,
+                                      const Farewell& farewell, int exit_code) const {
+  if (host::park_while(returned_, 0, host::Sharing::kThreads, deadline)) return;
+  farewell.say(error);
+  const std::string line = std::string(error.what()) + '\n';
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  farewell.wait(error);
+  ::_exit(exit_code);
 }
 
 }  // namespace tandem

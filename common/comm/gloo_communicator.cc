@@ -23,13 +23,32 @@
 #include "common/base/this_process.h"
 #include "common/comm/blocking_communicator.h"
 #include "common/comm/broken_pipe.h"
-#include "common/comm/call_error.h"
+#include "common/comm/collective_checks.h"
 #include "common/comm/farewell.h"
-#include "common/comm/gloo_store.h"
 #include "common/comm/node_layout.h"
 #include "common/comm/reduction.h"
 
 namespace tandem {
+
+void GlooStore::set(const std::string& key, const std::vector<char>& data) {
+  const std::vector<std::string> keys = bootstrap_.all_gather(key);
+  const std::vector<std::string> values = bootstrap_.all_gather({data.begin(), data.end()});
+  for (std::size_t rank = 0; rank < keys.size(); ++rank) {
+    values_[keys[rank]] = {values[rank].begin(), values[rank].end()};
+  }
+}
+
+std::vector<char> GlooStore::get(const std::string& key) {
+  wait({key});
+  return values_[key];
+}
+
+void GlooStore::wait(const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    TANDEM_CHECK(values_.contains(key), "gloo asks for '{}', which no rank has set", key);
+  }
+}
+
 namespace {
 
 using GlooContext = std::shared_ptr<gloo::rendezvous::Context>;  // gloo shares it with its buffers

@@ -44,4 +44,11 @@ struct CommunicatorsOfNodes {
 [[nodiscard]] std::unique_ptr<Communicator> make_hierarchical_communicator(
     const NodeLayout& nodes, CommunicatorsOfNodes parts, const CommunicatorOptions& options = {});
 
+// The hierarchical communicator of ranks that are processes: shared memory within a node, MPI
+// between nodes. Collective; `world` and `device`, which is this rank's host device, outlive the
+// communicator.
+[[nodiscard]] std::unique_ptr<Communicator> make_communicator_of_nodes(
+    Bootstrap& world, const NodeLayout& nodes, Device& device,
+    const CommunicatorOptions& options = {});
+
 }  // namespace tandem

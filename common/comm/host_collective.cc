@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/host_collective.h"
 
-#include "common/comm/call_error.h"
+#include "common/comm/collective_checks.h"
 
 namespace tandem {
 

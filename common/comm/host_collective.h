@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "common/comm/collective_checks.h"
-#include "common/comm/collective_observer.h"
 #include "common/comm/communicator.h"
 #include "common/runtime/host/host_stream.h"
 #include "common/runtime/stream.h"

@@ -10,9 +10,9 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/comm/call_error.h"
-#include "common/comm/exit_guard.h"
-#include "common/comm/launcher.h"
+#include "common/comm/bootstrap.h"
+#include "common/comm/collective_checks.h"
+#include "common/comm/farewell.h"
 #include "common/runtime/host/parking.h"
 
 namespace tandem {

@@ -8,7 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/dtype.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/exit_guard.h"
+#include "common/comm/farewell.h"
 
 namespace tandem {
 

@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <new>
 #include <string>
 
 #include "common/base/error.h"
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
+#include "common/comm/node_layout.h"
 
 namespace tandem {
+
 namespace {
 
 using Mapping = std::shared_ptr<host::SharedMapping>;
@@ -60,6 +63,37 @@ Mapping map_node_memory(Bootstrap& bootstrap, Bytes size) {
                                        Clock::now().time_since_epoch().count());
   return bootstrap.shares_address_space() ? map_for_threads(bootstrap, size, name)
                                           : map_for_processes(bootstrap, size, name);
+}
+
+namespace {
+
+std::shared_ptr<host::SharedMapping> map_word(Bootstrap& bootstrap) {
+  const NodeLayout nodes = find_nodes(bootstrap);
+  const auto node = bootstrap.split(nodes.node_of(bootstrap.rank()));
+  const Bytes size{static_cast<std::int64_t>(sizeof(host::Word))};
+  auto mapping = map_node_memory(*node, size);
+  attempt_together(*node, [&] {
+    if (node->rank() == 0) mapping->reserve(Bytes{0}, size);
+  });
+  return mapping;
+}
+
+}  // namespace
+
+AbortFlag::AbortFlag(Bootstrap& bootstrap) : mapping_(map_word(bootstrap)) {}
+
+host::Word& AbortFlag::word() const noexcept {
+  return *std::launder(reinterpret_cast<host::Word*>(mapping_->data()));
+}
+
+std::shared_ptr<LinkPorts> make_node_link_ports(Bootstrap& bootstrap) {
+  const Bytes size{static_cast<std::int64_t>(sizeof(LinkPorts))};
+  const std::shared_ptr<host::SharedMapping> mapping = map_node_memory(bootstrap, size);
+  attempt_together(bootstrap, [&] {
+    if (bootstrap.rank() == 0) mapping->reserve(Bytes{0}, size);
+  });
+  auto* const ports = std::launder(reinterpret_cast<LinkPorts*>(mapping->data()));
+  return {mapping, ports};  // zeros are the ports' initial state
 }
 
 }  // namespace tandem

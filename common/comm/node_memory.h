@@ -5,6 +5,8 @@
 
 #include "common/comm/bootstrap.h"
 #include "common/runtime/host/host_memory.h"
+#include "common/runtime/host/parking.h"
+#include "common/runtime/link_model.h"
 
 namespace tandem {
 
@@ -14,5 +16,27 @@ namespace tandem {
 // ranks agree that every reservation succeeded.
 [[nodiscard]] std::shared_ptr<host::SharedMapping> map_node_memory(Bootstrap& bootstrap,
                                                                    Bytes size);
+
+// A word of memory that all ranks of a node see: a rank that gives up raises the flag, and the
+// others look at the flag while they wait. Ranks on other nodes do not see it. Thread-safe.
+class AbortFlag {
+ public:
+  // Collective; `bootstrap` is not kept.
+  explicit AbortFlag(Bootstrap& bootstrap);
+
+  void raise() noexcept { word().store(1, std::memory_order_release); }
+  [[nodiscard]] bool is_raised() const noexcept {
+    return word().load(std::memory_order_acquire) != 0;
+  }
+
+ private:
+  [[nodiscard]] host::Word& word() const noexcept;
+
+  const std::shared_ptr<host::SharedMapping> mapping_;  // shared with the ranks that are threads
+};
+
+// The ports of a modelled link in memory that all ranks of the node see, for
+// PlatformOptions::link_ports where each rank opens its own platform. Collective.
+[[nodiscard]] std::shared_ptr<LinkPorts> make_node_link_ports(Bootstrap& bootstrap);
 
 }  // namespace tandem

@@ -4,13 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <new>
+#include <string>
 #include <utility>
 
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/comm/call_error.h"
+#include "common/comm/bootstrap.h"
+#include "common/comm/collective_checks.h"
+#include "common/comm/node_memory.h"
 
 namespace tandem {
+
 namespace {
 
 // The time after which a parked rank notices an abort, or a peer that spins and so did not wake
@@ -107,5 +112,103 @@ void Rendezvous::decide(std::int64_t value) { arrival(meeters_.mine).decided = v
 std::int64_t Rendezvous::decided_by(int rank) const { return arrival(rank).decided; }
 
 void Rendezvous::abort() noexcept { aborted_.store(1, std::memory_order_release); }
+
+PairArrivals& ControlBlock::pair(int a, int b) {
+  const int low = std::min(a, b);
+  const int high = std::max(a, b);
+  // The pairs are stored as the rows of a triangle.
+  return pairs[static_cast<std::size_t>(high * (high - 1) / 2 + low)];
+}
+
+std::shared_ptr<host::SharedMapping> map_control_block(Bootstrap& bootstrap) {
+  const Bytes size{static_cast<std::int64_t>(sizeof(ControlBlock))};
+  auto mapping = map_node_memory(bootstrap, size);
+  attempt_together(bootstrap, [&] {
+    if (bootstrap.rank() == 0) mapping->reserve(Bytes{0}, size);
+  });
+  return mapping;
+}
+
+ControlBlock& control_block(const host::SharedMapping& mapping) {
+  return *std::launder(reinterpret_cast<ControlBlock*>(mapping.data()));
+}
+
+std::vector<DeviceId> devices_of_ranks(Bootstrap& bootstrap, DeviceId mine) {
+  std::vector<DeviceId> devices;
+  for (const std::string& index : bootstrap.all_gather(std::to_string(mine.index))) {
+    devices.push_back({mine.backend, std::stoi(index)});
+  }
+  return devices;
+}
+
+namespace {
+
+std::int64_t since_epoch(TimePoint time) { return Nanoseconds(time.time_since_epoch()).count(); }
+
+}  // namespace
+
+Note::Note(std::initializer_list<std::int64_t> parts) {
+  for (const std::int64_t part : parts) add(part);
+}
+
+void Note::add(std::int64_t part) { hash_.add(static_cast<std::uint64_t>(part)); }
+
+void Note::add(const std::vector<Block>& blocks) {
+  for (const Block& block : blocks) {
+    add(block.offset);
+    add(block.count);
+  }
+}
+
+void CollectiveMeeting::open(const Opening& opening, Place place, const host::ModelledTime& ready) {
+  rendezvous_.bring({.allocation = place.allocation,
+                     .offset_bytes = place.offset_bytes,
+                     .ready = since_epoch(ready.at),
+                     .lateness = ready.lateness.count()});
+  rendezvous_.meet_for(opening.note);
+  if (side_.link == nullptr) return;
+  latest_ = ready;
+  for (int rank = 0; rank < static_cast<int>(side_.devices.size()); ++rank) {
+    const RendezvousState::Brought& theirs = rendezvous_.brought_by(rank);
+    latest_.merge({TimePoint(Nanoseconds(theirs.ready)), Nanoseconds(theirs.lateness), ready.step});
+  }
+  if (side_.rank == opening.root) rendezvous_.decide(since_epoch(reserve(opening).at));
+}
+
+host::ModelledTime CollectiveMeeting::reserve(const Opening& opening) const {
+  host::ModelledTime end = latest_;
+  if (opening.duration == Nanoseconds{0}) return end;  // nothing is transferred
+  if (opening.one_way) {
+    const auto from = static_cast<std::size_t>(opening.root);
+    end.at = reserve_transfer(side_.link->ports(), side_.devices[from], side_.devices[1 - from],
+                              latest_.at, opening.duration);
+    return end;
+  }
+  std::vector<DeviceId> ports = side_.devices;
+  if (opening.from_host) ports.push_back({Backend::kHost, DeviceId::kHostMemory});
+  end.at = reserve_collective(side_.link->ports(), ports, latest_.at, opening.duration);
+  return end;
+}
+
+Place CollectiveMeeting::place_of(int rank) const {
+  const RendezvousState::Brought& theirs = rendezvous_.brought_by(rank);
+  return {theirs.allocation, theirs.offset_bytes};
+}
+
+void CollectiveMeeting::fail_for_freed(int rank) {
+  abort();
+  fail(ErrorKind::kCommunication,
+       "rank {} has freed its part of memory that rank {} uses in a collective: keep it on all "
+       "ranks for as long",
+       rendezvous_.job_rank(side_.rank), rendezvous_.job_rank(rank));
+}
+
+host::ModelledTime CollectiveMeeting::close(const Opening& opening) {
+  rendezvous_.meet();
+  if (side_.link != nullptr) {
+    latest_.at = TimePoint(Nanoseconds(rendezvous_.decided_by(opening.root)));
+  }
+  return latest_;
+}
 
 }  // namespace tandem

@@ -5,18 +5,13 @@
 #include <functional>
 #include <optional>
 
-#include "common/comm/agreement.h"
 #include "common/comm/allocations.h"
-#include "common/comm/block_transfer.h"
-#include "common/comm/collective_meeting.h"
-#include "common/comm/control_block.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/host_collective.h"
 #include "common/comm/node_memory.h"
-#include "common/comm/point_to_point.h"
 #include "common/comm/reduction.h"
 #include "common/comm/rendezvous.h"
-#include "common/comm/stage.h"
-#include "common/comm/text_exchange.h"
+#include "common/comm/shared_transfers.h"
 #include "common/runtime/host/host_device.h"
 
 namespace tandem {

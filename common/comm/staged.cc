@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/base/error.h"
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/collective_checks.h"
 #include "common/comm/node_layout.h"
 #include "common/runtime/copy.h"

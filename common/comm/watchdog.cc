@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/comm/call_error.h"
+#include "common/comm/collective_checks.h"
 
 namespace tandem {
 namespace {

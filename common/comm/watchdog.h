@@ -13,7 +13,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "common/comm/collective_observer.h"
+#include "common/comm/communicator.h"
 
 namespace tandem {
 

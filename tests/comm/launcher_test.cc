@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/launcher.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
+#include "common/comm/bootstrap.h"
 #include "tests/support/errors.h"
 
 namespace tandem::test {

@@ -8,8 +8,7 @@
 
 #include <filesystem>
 
-#include "common/comm/agreement.h"
-#include "common/comm/node_link_ports.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/node_memory.h"
 #include "tests/comm/communicating_rank.h"
 #include "tests/comm/mpi_world.h"

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 #include "tests/support/errors.h"
 
 namespace tandem::test {

@@ -15,7 +15,7 @@
 
 #include "bench/driver/ranks_main.h"
 #include "bench/job/job.h"
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 #include "ddp/distributed_data_parallel.h"
 #include "tests/support/training.h"
 

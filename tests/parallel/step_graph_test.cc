@@ -5,10 +5,10 @@
 // GPU; on stand-ins for all that needs one it runs as step_graph_on_stand_in.
 #include <gtest/gtest.h>
 
-#include "common/comm/agreement.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/thread_bootstrap.h"
-#include "common/comm/transport_registry.h"
+#include "common/comm/transports.h"
 #include "common/model/zoo.h"
 #include "common/parallel/single.h"
 #include "common/runtime/registry.h"

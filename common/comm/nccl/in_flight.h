@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/comm/collective_observer.h"
+#include "common/comm/communicator.h"
 #include "common/runtime/cuda/cuda_stream.h"
 #include "common/runtime/cuda/handles.h"
 

@@ -2,8 +2,8 @@
 //
 // What each collective asks of NCCL, and what has to follow on the stream.
 #include "common/base/error.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/collective_checks.h"
-#include "common/comm/gathered_numbers.h"
 #include "common/comm/nccl/nccl_communicator.h"
 #include "common/comm/nccl/nccl_group.h"
 #include "common/comm/nccl/nccl_result.h"

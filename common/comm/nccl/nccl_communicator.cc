@@ -7,8 +7,7 @@
 #include <cstring>
 
 #include "common/base/error.h"
-#include "common/comm/agreement.h"
-#include "common/comm/call_error.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/collective_checks.h"
 #include "common/comm/nccl/nccl_group.h"
 #include "common/comm/nccl/nccl_result.h"

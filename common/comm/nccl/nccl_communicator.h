@@ -22,12 +22,12 @@
 #include <utility>
 #include <vector>
 
-#include "common/comm/abort_flag.h"
 #include "common/comm/communicator.h"
 #include "common/comm/nccl/in_flight.h"
 #include "common/comm/nccl/nccl_handle.h"
 #include "common/comm/nccl/nccl_memory.h"
 #include "common/comm/nccl/scale.h"
+#include "common/comm/node_memory.h"
 #include "common/runtime/stream.h"
 
 namespace tandem::nccl {

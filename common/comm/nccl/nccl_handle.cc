@@ -9,8 +9,8 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/comm/call_error.h"
-#include "common/comm/exit_guard.h"
+#include "common/comm/collective_checks.h"
+#include "common/comm/farewell.h"
 #include "common/comm/nccl/nccl_result.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/host/parking.h"

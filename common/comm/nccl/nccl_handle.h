@@ -5,9 +5,9 @@
 #include <mutex>
 
 #include "common/base/clock.h"
-#include "common/comm/abort_flag.h"
-#include "common/comm/collective_observer.h"
+#include "common/comm/communicator.h"
 #include "common/comm/nccl/nccl_api.h"
+#include "common/comm/node_memory.h"
 
 namespace tandem::nccl {
 

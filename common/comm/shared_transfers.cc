@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/comm/shared_transfers.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+
+#include "common/base/error.h"
+#include "common/comm/allocations.h"
+#include "common/comm/bootstrap.h"
+#include "common/comm/node_memory.h"
+
+namespace tandem {
+
+namespace {
+
+// The lower rank of the two has index 0 in their meeting.
+Opening opening_of(const PointToPoint::Message& message) {
+  return {.note = message.note,
+          .root = message.from < message.to ? 0 : 1,
+          .duration = message.duration,
+          .one_way = true};
+}
+
+}  // namespace
+
+PointToPoint::PointToPoint(ControlBlock& control, const Side& side, const Allocations& allocations,
+                           Place stage)
+    : rank_(side.rank), allocations_(allocations), stage_(stage) {
+  for (int peer = 0; peer < static_cast<int>(side.devices.size()); ++peer) {
+    if (peer == rank_) {
+      meetings_.push_back(nullptr);
+      continue;
+    }
+    const int low = std::min(rank_, peer);
+    const int high = std::max(rank_, peer);
+    const int mine = rank_ == low ? 0 : 1;
+    const Rendezvous rendezvous(control.stream.aborted, control.pair(low, high),
+                                {.sharing = side.sharing,
+                                 .ranks = {side.job_ranks[static_cast<std::size_t>(low)],
+                                           side.job_ranks[static_cast<std::size_t>(high)]},
+                                 .mine = mine,
+                                 .deadline = side.deadline});
+    meetings_.push_back(std::make_unique<CollectiveMeeting>(
+        rendezvous,
+        CollectiveMeeting::Side{.rank = mine,
+                                .devices = {side.devices[static_cast<std::size_t>(low)],
+                                            side.devices[static_cast<std::size_t>(high)]},
+                                .link = side.link}));
+  }
+}
+
+host::ModelledTime PointToPoint::send(const Message& message, ConstByteSpan values,
+                                      const host::ModelledTime& ready) {
+  CollectiveMeeting& meeting = meeting_with(message.to);
+  const Opening opening = opening_of(message);
+  const Place place = allocations_.place_of(values.data());
+  meeting.open(opening, place, ready);
+  if (!place.is_allocated()) {
+    std::byte* const stage = allocations_.at(stage_, rank_).get();
+    for (std::int64_t done = 0; done < values.size(); done += kStageBytes) {
+      copy_bytes(stage, values.data() + done, staged_part(values.size(), done));
+      meeting.meet();
+      meeting.meet();  // waits until the receiver has the chunk
+    }
+  }
+  return meeting.close(opening);
+}
+
+host::ModelledTime PointToPoint::receive(const Message& message, ByteSpan values,
+                                         const host::ModelledTime& ready) {
+  CollectiveMeeting& meeting = meeting_with(message.from);
+  const Opening opening = opening_of(message);
+  meeting.open(opening, {}, ready);
+  const Place place = meeting.place_of(opening.root);
+  const auto source = allocations_.at(place.is_allocated() ? place : stage_, message.from);
+  if (!source) meeting.fail_for_freed(opening.root);
+  if (place.is_allocated()) {
+    copy_bytes(values.data(), source.get(), values.size());
+  } else {
+    for (std::int64_t done = 0; done < values.size(); done += kStageBytes) {
+      meeting.meet();
+      copy_bytes(values.data() + done, source.get(), staged_part(values.size(), done));
+      meeting.meet();
+    }
+  }
+  return meeting.close(opening);
+}
+
+namespace {
+
+// A rank's part of one round through the stages.
+struct Part {
+  std::size_t rank = 0;
+  std::int64_t offset = 0;
+  std::int64_t count = 0;
+};
+
+// All parts of the round that starts `done` elements into each block.
+std::vector<Part> parts_of(const std::vector<Block>& blocks, std::int64_t done) {
+  std::vector<Part> parts;
+  for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
+    const std::int64_t count = staged_part(blocks[rank].count, done);
+    if (count > 0) parts.push_back({rank, blocks[rank].offset + done, count});
+  }
+  return parts;
+}
+
+std::int64_t longest(const std::vector<Block>& blocks) {
+  return std::ranges::max(blocks, {}, &Block::count).count;
+}
+
+}  // namespace
+
+// Gives every rank the place of the root's memory, which the other ranks can use only where the
+// communicator allocated it.
+Place BlockTransfer::open(const Plan& plan, const std::byte* at_root,
+                          const host::ModelledTime& ready) {
+  const Place mine = rank_ == plan.root ? allocations_.place_of(at_root) : Place{};
+  meeting_.open(plan.opening, mine, ready);
+  return meeting_.place_of(plan.root);
+}
+
+std::shared_ptr<std::byte> BlockTransfer::memory_of_root(Place place, int root) {
+  auto memory = allocations_.at(place, root);
+  if (!memory) meeting_.fail_for_freed(root);
+  return memory;
+}
+
+host::ModelledTime BlockTransfer::scatter(const Plan& plan, ConstByteSpan source, ByteSpan mine,
+                                          const host::ModelledTime& ready) {
+  const Place place = open(plan, source.data(), ready);
+  if (place.is_allocated()) {
+    const auto memory = memory_of_root(place, plan.root);
+    copy_bytes(mine.data(), memory.get() + my_block(plan).offset, mine.size());
+  } else {
+    scatter_staged(plan, source, mine);
+  }
+  return meeting_.close(plan.opening);
+}
+
+host::ModelledTime BlockTransfer::gather(const Plan& plan, ConstByteSpan mine, ByteSpan destination,
+                                         const host::ModelledTime& ready) {
+  const Place place = open(plan, destination.data(), ready);
+  if (place.is_allocated()) {
+    const auto memory = memory_of_root(place, plan.root);
+    copy_bytes(memory.get() + my_block(plan).offset, mine.data(), mine.size());
+  } else {
+    gather_staged(plan, mine, destination);
+  }
+  return meeting_.close(plan.opening);
+}
+
+// The root fills every rank's stage, and each rank empties its own. All stages are free by now: a
+// rank that used a stage in an earlier collective was done with that stage before the rank came to
+// this collective's first meeting.
+void BlockTransfer::scatter_staged(const Plan& plan, ConstByteSpan source, ByteSpan mine) {
+  const std::vector<std::byte*> stages = allocations_.views_of(plan.stage);
+  for (std::int64_t done = 0; done < longest(plan.blocks); done += kStageBytes) {
+    if (rank_ == plan.root) {
+      for (const Part& part : parts_of(plan.blocks, done)) {
+        copy_bytes(stages[part.rank], source.data() + part.offset, part.count);
+      }
+    }
+    meeting_.meet();
+    const std::byte* const stage = stages[static_cast<std::size_t>(rank_)];
+    copy_bytes(mine.data() + done, stage, staged_part(mine.size(), done));
+    meeting_.meet();
+  }
+}
+
+// Each rank fills its stage, and the root empties all stages.
+void BlockTransfer::gather_staged(const Plan& plan, ConstByteSpan mine, ByteSpan destination) {
+  const std::vector<std::byte*> stages = allocations_.views_of(plan.stage);
+  for (std::int64_t done = 0; done < longest(plan.blocks); done += kStageBytes) {
+    std::byte* const stage = stages[static_cast<std::size_t>(rank_)];
+    copy_bytes(stage, mine.data() + done, staged_part(mine.size(), done));
+    meeting_.meet();
+    if (rank_ == plan.root) {
+      for (const Part& part : parts_of(plan.blocks, done)) {
+        copy_bytes(destination.data() + part.offset, stages[part.rank], part.count);
+      }
+    }
+    meeting_.meet();
+  }
+}
+
+struct TextExchange::Slot {
+  std::size_t size;  // size of the whole text
+  std::array<char, 4096 - sizeof(std::size_t)> part;
+};
+
+TextExchange::TextExchange(Bootstrap& bootstrap, Rendezvous& meeting)
+    : rank_(bootstrap.rank()),
+      ranks_(bootstrap.size()),
+      mapping_(map_node_memory(bootstrap, Bytes{ranks_ * static_cast<std::int64_t>(sizeof(Slot))})),
+      meeting_(meeting) {
+  attempt_together(bootstrap, [&] {
+    const auto size = static_cast<std::int64_t>(sizeof(Slot));
+    mapping_->reserve(Bytes{rank_ * size}, Bytes{size});
+  });
+}
+
+TextExchange::Slot& TextExchange::slot(int rank) const {
+  return std::launder(reinterpret_cast<Slot*>(mapping_->data()))[rank];
+}
+
+void TextExchange::put(const std::string& mine, std::size_t done) {
+  Slot& to = slot(rank_);
+  to.size = mine.size();
+  if (done >= mine.size()) return;
+  std::memcpy(to.part.data(), mine.data() + done, std::min(to.part.size(), mine.size() - done));
+}
+
+std::vector<std::string> TextExchange::all_gather(const std::string& mine) {
+  std::vector<std::string> all(static_cast<std::size_t>(ranks_));
+  std::size_t longest = 0;
+  std::size_t done = 0;
+  do {
+    put(mine, done);
+    meeting_.meet();
+    for (int rank = 0; rank < ranks_; ++rank) {
+      const Slot& from = slot(rank);
+      std::string& text = all[static_cast<std::size_t>(rank)];
+      text.append(from.part.data(), std::min(from.part.size(), from.size - text.size()));
+      longest = std::max(longest, from.size);
+    }
+    done += std::tuple_size_v<decltype(Slot::part)>;
+    meeting_.meet();  // no rank puts the next part before all have read this one
+  } while (done < longest);
+  return all;
+}
+
+}  // namespace tandem
