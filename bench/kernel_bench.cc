@@ -18,7 +18,7 @@
 #include "bench/kernels/step_share.h"
 #include "bench/step/achieved_flops.h"
 #include "common/base/error.h"
-#include "common/kernels/library_version.h"
+#include "common/kernels/host_support.h"
 
 namespace tandem::bench {
 namespace {

@@ -29,7 +29,7 @@
 #include "bench/workloads/workload_source.h"
 #include "common/base/input_file.h"
 #include "common/comm/bootstrap.h"
-#include "common/kernels/host_precisions.h"
+#include "common/kernels/host_support.h"
 #include "common/results/files.h"
 #include "common/results/record_text.h"
 #include "common/runtime/registry.h"

@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "bench/step/measured_peak.h"
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host_support.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {

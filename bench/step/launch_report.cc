@@ -10,7 +10,7 @@
 #include "common/base/units.h"
 #include "common/comm/mpi_bootstrap.h"
 #include "common/comm/ping_pong.h"
-#include "common/kernels/library_version.h"
+#include "common/kernels/host_support.h"
 #include "common/results/machine_facts.h"
 #include "common/stats/summary.h"
 

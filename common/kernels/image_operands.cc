@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/image_operands.h"
 
-#include "common/kernels/operand_checks.h"
+#include "common/kernels/operands.h"
 
 namespace tandem {
 namespace {

@@ -6,8 +6,8 @@
 // under torch.autocast.
 #pragma once
 
+#include "common/kernels/basic_operations.h"
 #include "common/kernels/image_shapes.h"
-#include "common/kernels/linear_operations.h"
 #include "common/runtime/span.h"
 #include "common/runtime/stream.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/operands.h"
 
-#include "common/kernels/operand_checks.h"
-
 namespace tandem {
+
 namespace {
 
 void check_shape(const LinearShape& shape) {

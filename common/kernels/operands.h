@@ -4,12 +4,56 @@
 // must fit, and the memory that the operation reads and writes must be known.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "common/base/error.h"
 #include "common/kernels/operations.h"
+#include "common/runtime/span.h"
 #include "common/runtime/stream.h"
 
 namespace tandem {
+
+// The whole number that an fp32 operand holds: the class or token that row `row` names. A number
+// outside [0, count), or one that is not whole, is a logic error that names the operand and the
+// row.
+[[nodiscard]] inline std::int64_t class_index(float value, std::int64_t count,
+                                              std::string_view operand, std::int64_t row) {
+  const bool inside = value >= 0 && value < static_cast<float>(count);  // false for NaN
+  const auto index = inside ? static_cast<std::int64_t>(value) : -1;
+  if (!inside || static_cast<float>(index) != value || index >= count) {
+    fail(ErrorKind::kLogic, "{}[{}] is {}, which is no whole number from 0 to {}", operand, row,
+         value, count - 1);
+  }
+  return index;
+}
+
+// The checks that check_sizes() of every operation consists of. Each check throws a logic error
+// that names the operand.
+
+template <class Operand>
+void check_count(const Operand& operand, std::int64_t expected, std::string_view name) {
+  TANDEM_CHECK(operand.size() == expected, "{} has {} elements where {} are needed", name,
+               operand.size(), expected);
+}
+
+// Checks the count of an operand that may be left out.
+template <class Operand>
+void check_optional(const Operand& operand, std::int64_t expected, std::string_view name) {
+  if (!operand.empty()) check_count(operand, expected, name);
+}
+
+// Checks that operations compute on this type.
+inline void check_computes(DType type, std::string_view name) {
+  TANDEM_CHECK(type == DType::kFloat32 || type == DType::kBFloat16, "{} is {}", name,
+               name_of(type));
+}
+
+inline void check_type(ConstAnySpan operand, DType expected, std::string_view name) {
+  TANDEM_CHECK(operand.empty() || operand.dtype() == expected, "{} is {} where {} is needed", name,
+               name_of(operand.dtype()), name_of(expected));
+}
 
 // Throws a logic error where an operand's element count does not fit the others or the shape, or
 // the operand's element type does not fit the others' (operations.h).

@@ -13,13 +13,10 @@
 #include <memory>
 #include <string>
 
-#include "common/kernels/elementwise_operations.h"
+#include "common/kernels/basic_operations.h"
 #include "common/kernels/image_operations.h"
-#include "common/kernels/linear_operations.h"
-#include "common/kernels/loss_operations.h"
 #include "common/kernels/precision.h"
 #include "common/kernels/transformer_operations.h"
-#include "common/kernels/update_operations.h"
 #include "common/runtime/device.h"
 #include "common/runtime/stream.h"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/bf16_support.h"
 #include "common/kernels/cuda_kernels_module.h"
 #include "common/kernels/host/host_operations.h"
-#include "common/kernels/host_precisions.h"
-#include "common/kernels/library_version.h"
+#include "common/kernels/host_support.h"
 #include "common/kernels/operations.h"
 
 namespace tandem {

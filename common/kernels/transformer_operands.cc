@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/operand_checks.h"
 #include "common/kernels/operands.h"
 
 namespace tandem {

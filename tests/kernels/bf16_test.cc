@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host_support.h"
 #include "tests/kernels/linear_cases.h"
 #include "tests/kernels/operations_fixture.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/host/exponentials.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "common/kernels/host/softmax.h"
 
 namespace tandem::host {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/host/gelu.h"
-
 #include <gmock/gmock.h>
 
 #include <bit>
 
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host/elementwise.h"
+#include "common/kernels/host_support.h"
 #include "tests/kernels/linear_cases.h"
 #include "tests/kernels/typed_fixture.h"
 

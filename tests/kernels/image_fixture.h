@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "common/kernels/bf16_support.h"
 #include "common/kernels/host/naive_image.h"
+#include "common/kernels/host_support.h"
 #include "tests/kernels/operations_fixture.h"
 
 namespace tandem {

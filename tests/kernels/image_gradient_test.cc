@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "common/kernels/host/naive_image_loops.h"
+#include "common/kernels/host/naive_image.h"
 #include "common/tensor/random.h"
 
 namespace tandem {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/library_version.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/kernels/host_support.h"
 #include "common/runtime/cuda_module.h"
 
 namespace tandem {

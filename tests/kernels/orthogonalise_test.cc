@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "common/kernels/host/dot_product.h"
+#include "common/kernels/host/vector_math.h"
 #include "tests/kernels/operations_fixture.h"
 
 namespace tandem {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "common/base/error.h"
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host_support.h"
 #include "common/kernels/operations.h"
 #include "common/runtime/host/host_platform.h"
 

@@ -4,8 +4,7 @@
 // weighted sum of the results, so that its gradient with respect to them is the weights.
 #include <numeric>
 
-#include "common/kernels/host/naive_attention_loops.h"
-#include "common/kernels/host/naive_transformer_loops.h"
+#include "common/kernels/host/naive_transformer.h"
 #include "tests/kernels/finite_differences.h"
 
 namespace tandem {

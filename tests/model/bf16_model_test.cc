@@ -3,7 +3,7 @@
 // What a model in bf16 keeps of fp32: its parameters, its ends and the gradients of the parameters.
 #include <gtest/gtest.h>
 
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host_support.h"
 #include "common/model/linear_stack.h"
 #include "common/model/small_models.h"
 #include "tests/model/model_run.h"

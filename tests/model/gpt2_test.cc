@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host_support.h"
 #include "common/model/parameter_copies.h"
 #include "tests/model/gpt2_run.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/kernels/host/naive_image_loops.h"
+#include "common/kernels/host/naive_image.h"
 #include "common/kernels/host/naive_loops.h"
 #include "common/model/resnet.h"
 #include "tests/model/model_run.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host_support.h"
 #include "common/model/parameter_copies.h"
 #include "common/model/zoo.h"
 #include "tests/model/resnet_run.h"

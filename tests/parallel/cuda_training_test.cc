@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host_support.h"
 #include "common/model/zoo.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/single.h"

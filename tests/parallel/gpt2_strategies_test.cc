@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host_support.h"
 #include "common/model/zoo.h"
 #include "tests/parallel/corners_of_ddp.h"
 #include "tests/support/training.h"

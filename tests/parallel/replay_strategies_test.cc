@@ -3,7 +3,7 @@
 // The same mathematics, whatever the strategy, of a model that is replayed from a workload file.
 #include <gtest/gtest.h>
 
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host_support.h"
 #include "common/model/replay.h"
 #include "tests/support/training.h"
 #include "tests/support/workloads.h"

@@ -7,7 +7,7 @@
 
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host_support.h"
 #include "common/model/zoo.h"
 #include "common/parallel/chunk_rule.h"
 #include "common/parallel/shard_by_shard.h"

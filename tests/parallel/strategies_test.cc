@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host_support.h"
 #include "common/model/zoo.h"
 #include "tests/support/training.h"
 

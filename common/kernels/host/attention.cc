@@ -10,9 +10,9 @@
 
 #include "common/base/vector_clones.h"
 #include "common/kernels/host/attention_rows.h"
-#include "common/kernels/host/dot_product.h"
-#include "common/kernels/host/exponentials.h"
-#include "common/kernels/host/sgemm.h"
+#include "common/kernels/host/bare_product.h"
+#include "common/kernels/host/softmax.h"
+#include "common/kernels/host/vector_math.h"
 
 namespace tandem::host {
 namespace {

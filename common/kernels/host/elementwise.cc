@@ -2,15 +2,18 @@
 #include "common/kernels/host/elementwise.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "common/base/half.h"
 #include "common/base/vector_clones.h"
-#include "common/kernels/adam_factors.h"
-#include "common/kernels/host/dot_product.h"
+#include "common/kernels/basic_operations.h"
+#include "common/kernels/host/vector_math.h"
 #include "common/kernels/operands.h"
 #include "common/tensor/random.h"
 
 namespace tandem::host {
+
 namespace {
 
 TANDEM_VECTOR_CLONES
@@ -170,6 +173,139 @@ void run(const AddScalar& op) { add_scalar(op.values.size(), op.values.data(), o
 
 void run(const Subtract& op) {
   subtract(op.a.size(), op.a.data(), op.b.data(), op.difference.data());
+}
+
+namespace {
+
+// Converts and divides in one pass.
+TANDEM_VECTOR_CLONES
+void narrow_divided(std::int64_t count, const float* in, BFloat16* out, float divisor) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) {
+    out[i] = BFloat16(static_cast<float>(BFloat16(in[i])) / divisor);
+  }
+}
+
+TANDEM_VECTOR_CLONES
+void divide(std::int64_t count, float* values, float divisor) {
+  for (std::int64_t i = 0; i < count; ++i) values[i] /= divisor;
+}
+
+// Converts block by block, as a block stays in the L1 cache: only conversions of whole arrays have
+// the machine's instructions for this format.
+void narrow_divided(std::int64_t count, const float* in, Float16* out, float divisor) {
+  constexpr std::int64_t kBlock = 2048;
+  std::array<float, kBlock> wide;
+  for (std::int64_t done = 0; done < count; done += kBlock) {
+    const std::int64_t block = std::min(kBlock, count - done);
+    narrow(block, in + done, out + done);
+    widen(block, out + done, wide.data());
+    divide(block, wide.data(), divisor);
+    narrow(block, wide.data(), out + done);
+  }
+}
+
+template <class T>
+void run_narrowing(const Convert& op) {
+  const auto* const in = reinterpret_cast<const float*>(op.in.data());
+  auto* const out = reinterpret_cast<T*>(op.out.data());
+  if (op.divisor == 1) return narrow(op.in.size(), in, out);
+  narrow_divided(op.in.size(), in, out, op.divisor);
+}
+
+template <class T>
+void run_widening(const Convert& op) {
+  auto* const out = reinterpret_cast<float*>(op.out.data());
+  widen(op.in.size(), reinterpret_cast<const T*>(op.in.data()), out);
+  if (op.divisor != 1) divide(op.in.size(), out, op.divisor);
+}
+
+}  // namespace
+
+void run(const Convert& op) {
+  const bool narrows = op.in.dtype() == DType::kFloat32;
+  switch (narrows ? op.out.dtype() : op.in.dtype()) {
+    case DType::kBFloat16:
+      return narrows ? run_narrowing<BFloat16>(op) : run_widening<BFloat16>(op);
+    case DType::kFloat16:
+      return narrows ? run_narrowing<Float16>(op) : run_widening<Float16>(op);
+    case DType::kFloat32:
+      break;
+  }
+  fail(ErrorKind::kLogic, "a conversion of fp32 to fp32");
+}
+
+// 0.5 (1 + tanh(u)) is the logistic function of 2 u, 1 / (1 + e^(-2 u)), which needs no tanh and
+// loses no precision where tanh is near -1.
+
+namespace {
+
+constexpr float kSlopeAtZero = 1.59576912F;  // slope of 2 u: 2 sqrt(2 / pi)
+constexpr float kCubic = 0.044715F;
+// For |x| above the bound the logistic function is 1, or 0 up to an error too small to matter; up
+// to the bound, 2 u is between -87 and 87.
+constexpr float kBound = 9.9F;
+
+// e^(-2 u), for |x| up to the bound.
+TANDEM_INTO_LOOPS float complement(float x) {
+  return bounded_exponential(-kSlopeAtZero * x * (1 + kCubic * x * x));
+}
+
+template <class T>
+TANDEM_INTO_LOOPS T gelu_of(T before) {
+  const float x = at_least(-kBound, static_cast<float>(before));
+  return T(x / (1 + complement(at_most(kBound, x))));
+}
+
+// The slope, with s the logistic function of 2 u: (x s)' = s + x s (1 - s) 2 u'.
+template <class T>
+TANDEM_INTO_LOOPS T slope_times(T before, T dy) {
+  const float x = at_most(kBound, at_least(-kBound, static_cast<float>(before)));
+  const float e = complement(x);
+  const float s = 1 / (1 + e);
+  const float inner = kSlopeAtZero * (1 + 3 * kCubic * x * x);
+  return T(static_cast<float>(dy) * (s + x * inner * (s * (e * s))));
+}
+
+TANDEM_VECTOR_CLONES
+void forward(std::int64_t count, const float* before, float* y) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) y[i] = gelu_of(before[i]);
+}
+
+TANDEM_VECTOR_CLONES
+void forward(std::int64_t count, const BFloat16* before, BFloat16* y) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) y[i] = gelu_of(before[i]);
+}
+
+TANDEM_VECTOR_CLONES
+void backward(std::int64_t count, const float* before, float* dy) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) dy[i] = slope_times(before[i], dy[i]);
+}
+
+TANDEM_VECTOR_CLONES
+void backward(std::int64_t count, const BFloat16* before, BFloat16* dy) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) dy[i] = slope_times(before[i], dy[i]);
+}
+
+}  // namespace
+
+void gelu(ConstAnySpan before, AnySpan y) {
+  if (before.dtype() == DType::kBFloat16) {
+    return forward(before.size(), before.as<const BFloat16>().data(), y.as<BFloat16>().data());
+  }
+  forward(before.size(), before.as<const float>().data(), y.as<float>().data());
+}
+
+void run(const GeluBackward& op) {
+  const std::int64_t count = op.before.size();
+  if (op.before.dtype() == DType::kBFloat16) {
+    return backward(count, op.before.as<const BFloat16>().data(), op.dy.as<BFloat16>().data());
+  }
+  backward(count, op.before.as<const float>().data(), op.dy.as<float>().data());
 }
 
 }  // namespace tandem::host

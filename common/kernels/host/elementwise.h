@@ -22,4 +22,13 @@ void run(const Add& op);
 void run(const AddScalar& op);
 void run(const Subtract& op);
 
+// Run by the caller at once; thread-safe on disjoint operands.
+void run(const Convert& op);
+
+// y = GELU of `before` (linear_operations.h), of the same type and size. Run by the caller at once,
+// like run(); both functions are thread-safe on disjoint operands.
+void gelu(ConstAnySpan before, AnySpan y);
+
+void run(const GeluBackward& op);
+
 }  // namespace tandem::host

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "common/kernels/host/gelu.h"
+#include "common/kernels/host/elementwise.h"
 #include "common/kernels/host/library_calls.h"
 #include "common/kernels/operands.h"
 

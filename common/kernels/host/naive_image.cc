@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "common/kernels/host/naive_image_loops.h"
-#include "common/kernels/host/naive_operands.h"
+#include "common/kernels/host/naive.h"
 #include "common/kernels/operands.h"
 
 namespace tandem {
+
 namespace {
 
 using Values = std::vector<float>;

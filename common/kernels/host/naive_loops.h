@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <numbers>
 
-#include "common/kernels/class_index.h"
+#include "common/kernels/operands.h"
 #include "common/kernels/operations.h"
 
 namespace tandem::naive_loops {

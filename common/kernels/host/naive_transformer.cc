@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/host/naive_transformer.h"
+
 #include <vector>
 
 #include "common/kernels/host/naive.h"
-#include "common/kernels/host/naive_attention_loops.h"
-#include "common/kernels/host/naive_operands.h"
-#include "common/kernels/host/naive_transformer_loops.h"
 #include "common/kernels/operands.h"
 
 namespace tandem {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "common/base/vector_clones.h"
-#include "common/kernels/host/dot_product.h"
+#include "common/kernels/host/vector_math.h"
 
 namespace tandem::host {
 namespace {

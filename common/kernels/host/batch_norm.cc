@@ -1,13 +1,164 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/host/batch_norm.h"
+
 #include <algorithm>
+#include <cmath>
 
 #include "common/base/half.h"
 #include "common/base/vector_clones.h"
-#include "common/kernels/host/batch_norm_parts.h"
 #include "common/kernels/host/image_loops.h"
 #include "common/kernels/operands.h"
 
 namespace tandem::host {
+
+// A chunk's squares are of distances from the chunk's own mean, so that a mean far from zero costs
+// no precision.
+
+namespace {
+
+// The sums per channel, and the sums of the squared distances from the chunk's mean.
+struct ChunkMoments {
+  float sums[kBlock];
+  float squares[kBlock];
+};
+
+template <class T>
+TANDEM_INTO_LOOPS void take_moments(const Part& part, const T* x, ChunkMoments& moments) {
+  for_width(
+      part.width, [&](int width) __attribute__((always_inline)) {
+        float sums[kBlock] = {};
+        for (std::int64_t r = 0; r < part.rows; ++r) {
+          for (int j = 0; j < width; ++j) sums[j] += static_cast<float>(x[r * part.stride + j]);
+        }
+        float means[kBlock] = {};
+        const auto rows = static_cast<float>(part.rows);
+        for (int j = 0; j < width; ++j) means[j] = sums[j] / rows;
+        float squares[kBlock] = {};
+        for (std::int64_t r = 0; r < part.rows; ++r) {
+          for (int j = 0; j < width; ++j) {
+            const float distance = static_cast<float>(x[r * part.stride + j]) - means[j];
+            squares[j] += distance * distance;
+          }
+        }
+        std::copy(sums, sums + kBlock, moments.sums);
+        std::copy(squares, squares + kBlock, moments.squares);
+      });
+}
+
+TANDEM_VECTOR_CLONES
+void moments_of(const Part part, const float* x, ChunkMoments& moments) {
+  take_moments(part, x, moments);
+}
+
+TANDEM_VECTOR_CLONES
+void moments_of(const Part part, const BFloat16* x, ChunkMoments& moments) {
+  take_moments(part, x, moments);
+}
+
+// Joins a chunk's moments to the moments of the `before` rows ahead of the chunk (Chan, Golub and
+// LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979).
+void join(const Part& part, const ChunkMoments& chunk, std::int64_t before, double* mean,
+          double* squares) {
+  const auto rows = static_cast<double>(part.rows);
+  const auto ahead = static_cast<double>(before);
+  for (int j = 0; j < part.width; ++j) {
+    const double distance = static_cast<double>(chunk.sums[j]) / rows - mean[j];
+    mean[j] += distance * rows / (ahead + rows);
+    squares[j] +=
+        static_cast<double>(chunk.squares[j]) + distance * distance * ahead * rows / (ahead + rows);
+  }
+}
+
+void finish_statistics(const BatchNormForward& op, const double* mean, const double* squares) {
+  const auto rows = static_cast<double>(op.shape.rows);
+  const auto momentum = static_cast<double>(op.momentum);
+  const auto advance = [momentum](float& running, double value) {
+    running = static_cast<float>((1 - momentum) * static_cast<double>(running) + momentum * value);
+  };
+  for (std::int64_t c = 0; c < op.shape.channels; ++c) {
+    op.mean.data()[c] = static_cast<float>(mean[c]);
+    op.rstd.data()[c] =
+        static_cast<float>(1 / std::sqrt(squares[c] / rows + static_cast<double>(op.epsilon)));
+    advance(op.running_mean.data()[c], mean[c]);
+    advance(op.running_variance.data()[c], squares[c] / (rows - 1));
+  }
+}
+
+// y = (x - mean) factor + bias, per channel.
+struct Affine {
+  std::int64_t rows;
+  std::int64_t channels;
+  const float* mean;
+  const float* factor;
+  const float* bias;
+  bool relu;
+};
+
+template <class T, class Residual>
+TANDEM_INTO_LOOPS void normalise_rows(const Affine& a, const T* x, T* y, Residual residual) {
+  for (std::int64_t r = 0; r < a.rows; ++r) {
+    const std::int64_t row = r * a.channels;
+    TANDEM_INDEPENDENT_ITERATIONS
+    for (std::int64_t c = 0; c < a.channels; ++c) {
+      const float value = (static_cast<float>(x[row + c]) - a.mean[c]) * a.factor[c] + a.bias[c] +
+                          residual(row + c);
+      y[row + c] = T(a.relu && value <= 0 ? 0.0F : value);
+    }
+  }
+}
+
+template <class T>
+TANDEM_INTO_LOOPS void normalise_any(const Affine& a, const T* x, const T* residual, T* y) {
+  if (residual != nullptr) {
+    return normalise_rows(
+        a, x, y, [residual](std::int64_t i) __attribute__((always_inline)) {
+          return static_cast<float>(residual[i]);
+        });
+  }
+  normalise_rows(
+      a, x, y, [](std::int64_t) __attribute__((always_inline)) { return 0.0F; });
+}
+
+TANDEM_VECTOR_CLONES
+void normalise(const Affine a, const float* x, const float* residual, float* y) {
+  normalise_any(a, x, residual, y);
+}
+
+TANDEM_VECTOR_CLONES
+void normalise(const Affine a, const BFloat16* x, const BFloat16* residual, BFloat16* y) {
+  normalise_any(a, x, residual, y);
+}
+
+template <class T>
+void forward(const BatchNormForward& op, double* scratch) {
+  const BatchNormShape& s = op.shape;
+  const T* const x = op.x.as<const T>().data();
+  double* const mean = scratch;
+  double* const squares = scratch + s.channels;
+  std::fill(scratch, scratch + 2 * s.channels, 0.0);
+  for_each_part(s, [&](std::int64_t row, std::int64_t channel, const Part& part) {
+    ChunkMoments moments;
+    moments_of(part, x + row * s.channels + channel, moments);
+    join(part, moments, row, mean + channel, squares + channel);
+  });
+  finish_statistics(op, mean, squares);
+  auto* const factor = reinterpret_cast<float*>(scratch);  // the sums are no longer needed
+  for (std::int64_t c = 0; c < s.channels; ++c) factor[c] = op.rstd.data()[c] * op.gain.data()[c];
+  const Affine affine{s.rows, s.channels,     op.mean.data(),
+                      factor, op.bias.data(), op.activation == Activation::kRelu};
+  normalise(affine, x, data_or_null(op.residual.as<const T>()), op.y.as<T>().data());
+}
+
+}  // namespace
+
+Bytes scratch_size(const BatchNormForward& op) { return bytes_of<double>(2 * op.shape.channels); }
+
+void run(const BatchNormForward& op, std::byte* scratch) {
+  auto* const sums = reinterpret_cast<double*>(scratch);
+  if (op.x.dtype() == DType::kBFloat16) return forward<BFloat16>(op, sums);
+  forward<float>(op, sums);
+}
+
 namespace {
 
 // The operands that the gradient of y is made of, and the place of the result.

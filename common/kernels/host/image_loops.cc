@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/host/image_loops.h"
+
 #include <algorithm>
 
 #include "common/base/half.h"
 #include "common/base/vector_clones.h"
-#include "common/kernels/host/image_loops.h"
 #include "common/kernels/host/vector_math.h"
 #include "common/kernels/operands.h"
 
 namespace tandem::host {
+
 namespace {
 
 // The part of a window inside the input: rows and columns of the input.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/bf16_support.h"
+#include "common/kernels/host_support.h"
+
+#include <fmt/format.h>
 
 #include "common/kernels/host/library_calls.h"
 
 namespace tandem {
+
 namespace {
 
 // Asks oneDNN by planning a product, since the CPUs that have bf16 kernels differ between versions
@@ -27,6 +30,12 @@ Bf16Support host_bf16_support() {
   if (!has_product()) return Bf16Support::kNone;
   return host::effective_instruction_set().converts_bf16 ? Bf16Support::kEmulated
                                                          : Bf16Support::kNative;
+}
+
+std::string kernel_library_version() {
+  const dnnl::version_t* version = dnnl::version();
+  return fmt::format("oneDNN {}.{}.{}, {}", version->major, version->minor, version->patch,
+                     host::effective_instruction_set().name);
 }
 
 }  // namespace tandem

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The parts of softmax, over one row that stays in the cache between the passes. Thread-safe.
 #pragma once
 
 #include <cstdint>
 
+#include "common/kernels/operations.h"
+
 namespace tandem::host {
+
+// The parts of softmax, over one row that stays in the cache between the passes. Thread-safe.
 
 // The largest of one or more values, NaN left out.
 [[nodiscard]] float largest(std::int64_t count, const float* values);
@@ -19,5 +21,10 @@ double exponentials(std::int64_t count, const float* in, float base, float* out)
 
 // values[i] *= factor
 void multiply(std::int64_t count, float* values, float factor);
+
+// Row by row, three passes over a row that the first pass brings into the cache. Run by the caller
+// at once; thread-safe on disjoint operands. A target outside the classes is a logic error.
+void run(const CrossEntropyLoss& op);
+void run(const CrossEntropyLossBackward& op);
 
 }  // namespace tandem::host

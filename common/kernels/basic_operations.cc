@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/adam_factors.h"
+#include "common/kernels/basic_operations.h"
 
 #include <cmath>
 
 #include "common/kernels/operations.h"
 
 namespace tandem {
+
 namespace {
 
 double correction(double beta, std::int64_t step) {

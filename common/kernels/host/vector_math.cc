@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/host/dot_product.h"
+#include "common/kernels/host/vector_math.h"
 
 #include <algorithm>
 

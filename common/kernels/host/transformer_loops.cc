@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/host/layer_norm.h"
+#include "common/kernels/host/transformer_loops.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,58 @@
 #include "common/base/half.h"
 #include "common/base/vector_clones.h"
 #include "common/kernels/host/vector_math.h"
+#include "common/kernels/operands.h"
 
 namespace tandem::host {
+
+namespace {
+
+template <class T>
+TANDEM_INTO_LOOPS void add_row(std::int64_t count, const float* x, const T* branch, float* sum) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) sum[i] = x[i] + static_cast<float>(branch[i]);
+}
+
+TANDEM_VECTOR_CLONES
+void add(std::int64_t count, const float* x, const float* branch, float* sum) {
+  add_row(count, x, branch, sum);
+}
+
+TANDEM_VECTOR_CLONES
+void add(std::int64_t count, const float* x, const BFloat16* branch, float* sum) {
+  add_row(count, x, branch, sum);
+}
+
+// The offset of the table row that token r of the batch names.
+std::int64_t table_row(const EmbeddingShape& shape, Span<const float> ids, std::int64_t r) {
+  return class_index(ids.data()[r], shape.vocabulary, "ids", r) * shape.width;
+}
+
+}  // namespace
+
+void run(const EmbeddingForward& op) {
+  const auto& [rows, positions, vocabulary, width] = op.shape;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    add(width, op.tokens.data() + table_row(op.shape, op.ids, r),
+        op.places.data() + r % positions * width, op.y.data() + r * width);
+  }
+}
+
+void run(const EmbeddingBackward& op) {
+  const auto& [rows, positions, vocabulary, width] = op.shape;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const float* const dy = op.dy.data() + r * width;
+    float* const dtoken = op.dtokens.data() + table_row(op.shape, op.ids, r);
+    float* const dplace = op.dplaces.data() + r % positions * width;
+    add(width, dtoken, dy, dtoken);
+    if (r < positions) {
+      std::copy_n(dy, width, dplace);
+    } else {
+      add(width, dplace, dy, dplace);
+    }
+  }
+}
+
 namespace {
 
 constexpr int kSums = 32;  // element i goes to partial sum i % kSums, whatever the vector width
@@ -42,22 +92,6 @@ double sum_of_squares(std::int64_t count, const float* values, float mean) {
   for (; begin + kSums <= count; begin += kSums) add_squares(kSums, values + begin, mean, sums);
   add_squares(static_cast<int>(count - begin), values + begin, mean, sums);
   return folded_sum<kSums>(sums);
-}
-
-template <class T>
-TANDEM_INTO_LOOPS void add_row(std::int64_t count, const float* x, const T* branch, float* sum) {
-  TANDEM_INDEPENDENT_ITERATIONS
-  for (std::int64_t i = 0; i < count; ++i) sum[i] = x[i] + static_cast<float>(branch[i]);
-}
-
-TANDEM_VECTOR_CLONES
-void add(std::int64_t count, const float* x, const float* branch, float* sum) {
-  add_row(count, x, branch, sum);
-}
-
-TANDEM_VECTOR_CLONES
-void add(std::int64_t count, const float* x, const BFloat16* branch, float* sum) {
-  add_row(count, x, branch, sum);
 }
 
 // The operands that the rows of one operation share, and a row's statistics.
