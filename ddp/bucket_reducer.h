@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
-#include "common/parallel/arena.h"
 #include "common/parallel/replica.h"
 #include "ddp/bucket_plan.h"
 #include "ddp/communication_hook.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "common/parallel/local_batch.h"
+#include "common/parallel/shards.h"
 #include "common/parallel/step_graph.h"
 #include "common/parallel/strategy.h"
 #include "ddp/all_reduce_rank.h"

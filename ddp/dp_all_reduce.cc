@@ -17,7 +17,7 @@
 #include "common/base/error.h"
 #include "common/comm/transports.h"
 #include "common/parallel/independent.h"
-#include "common/parallel/local_batch.h"
+#include "common/parallel/shards.h"
 
 namespace tandem::ddp {
 namespace {

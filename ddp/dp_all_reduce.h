@@ -9,10 +9,8 @@
 #include "common/base/error.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/parallel/device_threads.h"
-#include "common/parallel/interpreters.h"
 #include "common/parallel/scatter.h"
 #include "common/parallel/strategy.h"
-#include "common/parallel/whole_batch.h"
 #include "ddp/all_reduce_rank.h"
 
 namespace tandem::ddp {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/parallel/arena.h"
 #include "common/parallel/replica.h"
 
 namespace tandem::ddp {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "common/parallel/chunk_rule.h"
-#include "common/parallel/interpreters.h"
+#include "common/parallel/device_threads.h"
 #include "common/parallel/replica.h"
+#include "common/parallel/shards.h"
 #include "common/tensor/shape.h"
 #include "dp/output_device.h"
 

@@ -2,7 +2,7 @@
 #include "bench/collectives/report.h"
 
 #include "bench/driver/time_summary.h"
-#include "common/stats/paired.h"
+#include "common/stats/comparison.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {

@@ -10,7 +10,7 @@
 #include "bench/job/job.h"
 #include "bench/step/strategy_kind.h"
 #include "common/base/error.h"
-#include "common/parallel/training_options.h"
+#include "common/parallel/strategy.h"
 #include "ddp/reducer_options.h"
 #include "dp/options.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/kernels/precision.h"
-#include "common/parallel/training_options.h"
+#include "common/parallel/strategy.h"
 #include "common/runtime/registry.h"
 
 namespace tandem::bench {

@@ -15,7 +15,7 @@
 #include "common/base/clock.h"
 #include "common/model/zoo.h"
 #include "common/parallel/single.h"
-#include "common/stats/paired.h"
+#include "common/stats/comparison.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {

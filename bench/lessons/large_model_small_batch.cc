@@ -4,7 +4,7 @@
 #include "bench/lessons/timing.h"
 #include "common/model/linear_stack.h"
 #include "common/parallel/single.h"
-#include "common/stats/paired.h"
+#include "common/stats/comparison.h"
 #include "dp/data_parallel.h"
 
 namespace tandem::bench {

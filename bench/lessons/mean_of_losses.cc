@@ -5,7 +5,7 @@
 #include "bench/lessons/classroom.h"
 #include "bench/lessons/training.h"
 #include "common/model/zoo.h"
-#include "common/parallel/batch_shape.h"
+#include "common/parallel/shards.h"
 
 namespace tandem::bench {
 namespace mean_of_losses {

@@ -3,7 +3,7 @@
 #include "bench/lessons/classroom.h"
 #include "bench/lessons/timing.h"
 #include "common/model/zoo.h"
-#include "common/stats/paired.h"
+#include "common/stats/comparison.h"
 #include "dp/data_parallel.h"
 
 namespace tandem::bench {

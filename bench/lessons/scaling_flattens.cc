@@ -6,7 +6,7 @@
 #include "common/model/zoo.h"
 #include "common/parallel/single.h"
 #include "common/runtime/link_request.h"
-#include "common/stats/paired.h"
+#include "common/stats/comparison.h"
 #include "common/stats/summary.h"
 #include "dp/data_parallel.h"
 

@@ -4,7 +4,7 @@
 #include "bench/lessons/timing.h"
 #include "common/model/zoo.h"
 #include "common/parallel/independent.h"
-#include "common/stats/paired.h"
+#include "common/stats/comparison.h"
 #include "ddp/distributed_data_parallel.h"
 #include "ddp/dp_all_reduce.h"
 

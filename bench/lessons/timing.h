@@ -12,7 +12,6 @@
 #include "bench/lessons/lesson.h"
 #include "common/comm/communicator.h"
 #include "common/parallel/strategy.h"
-#include "common/parallel/training_options.h"
 #include "common/stats/estimate.h"
 
 namespace tandem::bench {

@@ -10,9 +10,8 @@
 
 #include "common/model/model.h"
 #include "common/model/parameter_copies.h"
-#include "common/parallel/chunk_rule.h"
+#include "common/parallel/shards.h"
 #include "common/parallel/strategy.h"
-#include "common/parallel/training_options.h"
 #include "common/runtime/platform.h"
 #include "dp/data_parallel.h"
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/error.h"
-#include "common/stats/paired.h"
+#include "common/stats/comparison.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {

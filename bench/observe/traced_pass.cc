@@ -15,7 +15,7 @@
 #include "common/comm/bootstrap.h"
 #include "common/results/files.h"
 #include "common/stats/summary.h"
-#include "common/timeline/merge.h"
+#include "common/timeline/clocks.h"
 #include "common/timeline/trace_json.h"
 #include "common/trace/timeline_recorder.h"
 

@@ -12,7 +12,7 @@
 #include "bench/step/interleaved_side.h"
 #include "bench/step/launch_report.h"
 #include "bench/step/pair_plan.h"
-#include "common/stats/paired.h"
+#include "common/stats/comparison.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {

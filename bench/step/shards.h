@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bench/step/step_options.h"
-#include "common/parallel/chunk_rule.h"
+#include "common/parallel/shards.h"
 
 namespace tandem::bench {
 

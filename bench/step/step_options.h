@@ -10,7 +10,7 @@
 #include "bench/job/fault.h"
 #include "bench/job/job.h"
 #include "bench/step/strategy_kind.h"
-#include "common/parallel/training_options.h"
+#include "common/parallel/strategy.h"
 #include "common/trace/nvtx.h"
 #include "ddp/dp_all_reduce.h"
 #include "ddp/reducer_options.h"

@@ -2,7 +2,7 @@
 #include "bench/step/step_work.h"
 
 #include "bench/step/counting_device.h"
-#include "common/parallel/arena.h"
+#include "common/parallel/replica.h"
 
 namespace tandem::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include "common/kernels/precision.h"
 #include "common/model/parameter_copies.h"
 #include "common/optim/optimizer.h"
-#include "common/parallel/chunk_rule.h"
+#include "common/parallel/shards.h"
 #include "common/runtime/span.h"
 
 namespace tandem::bench {

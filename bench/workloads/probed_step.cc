@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/workloads/probed_step.h"
 
-#include "common/parallel/batch_shape.h"
+#include "common/parallel/shards.h"
 #include "common/runtime/copy.h"
 
 namespace tandem::bench {

@@ -8,7 +8,7 @@
 #include "common/data/synthetic_batch.h"
 #include "common/model/model.h"
 #include "common/optim/optimizer.h"
-#include "common/parallel/arena.h"
+#include "common/parallel/replica.h"
 #include "common/runtime/platform.h"
 
 namespace tandem::bench {

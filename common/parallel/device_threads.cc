@@ -10,6 +10,7 @@
 #include "common/base/error.h"
 
 namespace tandem {
+
 namespace {
 
 using Errors = std::vector<std::optional<Error>>;
@@ -103,5 +104,31 @@ DeviceThreads::DeviceThreads(const std::vector<Device*>& devices)
 DeviceThreads::~DeviceThreads() = default;
 
 void DeviceThreads::run(const std::function<void(int)>& body) { shared_->run(body); }
+
+Interpreters::Interpreters(const InterpreterOptions& options, int workers)
+    : caller_(options.dispatch_cost) {
+  if (options.lock == InterpreterLock::kOn) return;
+  for (int i = 0; i < workers; ++i) {
+    workers_.push_back(std::make_unique<Interpreter>(options.dispatch_cost));
+  }
+}
+
+Interpreter& Interpreters::worker(int index) {
+  return workers_.empty() ? caller_ : *workers_.at(static_cast<std::size_t>(index));
+}
+
+void Interpreters::fork() {
+  for (const auto& worker : workers_) worker->catch_up_with(caller_);
+}
+
+void Interpreters::join() {
+  for (const auto& worker : workers_) caller_.catch_up_with(*worker);
+}
+
+std::int64_t Interpreters::calls() const {
+  std::int64_t calls = caller_.calls();
+  for (const auto& worker : workers_) calls += worker->calls();
+  return calls;
+}
 
 }  // namespace tandem

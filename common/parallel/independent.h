@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "common/parallel/device_threads.h"
-#include "common/parallel/interpreters.h"
 #include "common/parallel/single.h"
 
 namespace tandem {

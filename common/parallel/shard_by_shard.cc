@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/parallel/shard_by_shard.h"
 
-#include "common/parallel/local_batch.h"
 #include "common/parallel/replica.h"
+#include "common/parallel/shards.h"
 #include "common/runtime/copy.h"
 
 namespace tandem {

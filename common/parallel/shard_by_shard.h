@@ -7,11 +7,10 @@
 #include "common/model/model.h"
 #include "common/model/parameter_copies.h"
 #include "common/optim/optimizer.h"
-#include "common/parallel/arena.h"
-#include "common/parallel/chunk_rule.h"
-#include "common/parallel/interpreters.h"
+#include "common/parallel/device_threads.h"
+#include "common/parallel/replica.h"
+#include "common/parallel/shards.h"
 #include "common/parallel/strategy.h"
-#include "common/parallel/training_options.h"
 #include "common/runtime/platform.h"
 
 namespace tandem {

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "common/optim/optimizer.h"
-#include "common/parallel/local_batch.h"
 #include "common/parallel/replica.h"
+#include "common/parallel/shards.h"
 #include "common/parallel/step_graph.h"
 #include "common/parallel/strategy.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/parallel/interpreters.h"
+#include "common/parallel/device_threads.h"
 #include "common/parallel/replica.h"
-#include "common/parallel/training_options.h"
+#include "common/parallel/strategy.h"
 #include "common/runtime/stream.h"
 
 namespace tandem {

@@ -3,6 +3,9 @@
 
 #include <optional>
 #include <span>
+#include <vector>
+
+#include "common/stats/estimate.h"
 
 namespace tandem::stats {
 
@@ -32,5 +35,12 @@ namespace tandem::stats {
 
 // The unbiased variance, sum of squared deviations / (n - 1). Needs two values.
 [[nodiscard]] double sample_variance(std::span<const double> values);
+
+// The natural logarithms of the values; throws a logic error on a value that is not positive and
+// finite.
+[[nodiscard]] std::vector<double> logs(std::span<const double> values);
+
+// The exponential of an estimate on logs: exp of its centre and of its interval's ends.
+[[nodiscard]] Estimate exponential(const Estimate& on_logs);
 
 }  // namespace tandem::stats

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "common/base/error.h"
 
 namespace tandem::timeline {
+
 namespace {
 
 double ticks(Nanoseconds time) { return static_cast<double>(time.count()); }
@@ -47,6 +49,90 @@ ClockFit::ClockFit(const ClockReading& before, const ClockReading& after)
 
 Nanoseconds ClockFit::on_rank_0(Nanoseconds own) const {
   return own + ahead_ + Nanoseconds{std::llround(drift_ * ticks(own - from_))};
+}
+
+namespace {
+
+struct Participant {
+  int rank = 0;
+  int device = 0;
+  Slice* slice = nullptr;
+};
+
+void meet(const std::vector<Participant>& all) {
+  const auto arrived = [](const Participant& one) { return one.slice->begin; };
+  const Participant& first = *std::ranges::min_element(all, {}, arrived);
+  const Participant& last = *std::ranges::max_element(all, {}, arrived);
+  const Nanoseconds end = arrived(last);
+  const Nanoseconds skew = end - arrived(first);
+  for (const Participant& one : all) {
+    one.slice->arrival = Arrival{skew, end - arrived(one), last.rank, last.device};
+  }
+}
+
+}  // namespace
+
+void align(Process& process, const ClockFit& clock) {
+  for (Track& track : process.tracks) {
+    for (Slice& slice : track.slices) {
+      slice.begin = clock.on_rank_0(slice.begin);
+      slice.end = clock.on_rank_0(slice.end);
+    }
+  }
+  for (Bucket& bucket : process.buckets) {
+    if (bucket.ready) bucket.ready = clock.on_rank_0(*bucket.ready);
+    if (bucket.back) bucket.back = clock.on_rank_0(*bucket.back);
+  }
+  process.clock_offset = clock.offset();
+  process.clock_drift = clock.drift();
+  process.clock_error += clock.error();
+}
+
+void match_collectives(Trace& trace) {
+  std::map<int, std::vector<Participant>> by_sequence;
+  for (Process& process : trace.processes) {
+    for (Track& track : process.tracks) {
+      for (Slice& slice : track.slices) {
+        if (slice.kind != Kind::kCollective) continue;
+        by_sequence[slice.sequence].push_back({process.rank, track.device, &slice});
+      }
+    }
+  }
+  for (const auto& [sequence, all] : by_sequence) {
+    const std::string& name = all.front().slice->name;
+    const auto is_same = [&](const Participant& one) { return one.slice->name == name; };
+    if (std::ranges::all_of(all, is_same)) meet(all);
+  }
+}
+
+void sort_slices(Track& track) {
+  std::ranges::stable_sort(track.slices, [](const Slice& a, const Slice& b) {
+    return std::tuple(a.begin, -a.end, a.kind) < std::tuple(b.begin, -b.end, b.kind);
+  });
+}
+
+void add_layers(Track& track) {
+  std::vector<Slice> layers;
+  bool goes_on = false;  // the next operation may belong to the latest layer
+  for (const Slice& slice : track.slices) {
+    if (is_of_gpu(slice.kind)) continue;  // within an operation, or beside one
+    if (slice.kind != Kind::kOperation || slice.layer.empty()) {
+      goes_on = false;
+      continue;
+    }
+    if (goes_on && layers.back().name == slice.layer) {
+      layers.back().end = slice.end;
+      continue;
+    }
+    layers.push_back({.kind = Kind::kLayer,
+                      .name = slice.layer,
+                      .begin = slice.begin,
+                      .end = slice.end,
+                      .step = slice.step});
+    goes_on = true;
+  }
+  track.slices.insert(track.slices.end(), layers.begin(), layers.end());
+  sort_slices(track);
 }
 
 }  // namespace tandem::timeline

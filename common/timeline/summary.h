@@ -74,4 +74,11 @@ struct Summary {
 // A JSON text for programs: each device's means over its steps, in seconds.
 [[nodiscard]] std::string to_json(const Summary& summary);
 
+// A fact of the trace by its name; "?" where the trace lacks the fact.
+[[nodiscard]] std::string fact(const Trace& trace, const std::string& name);
+
+// The traced subject in one line: "ddp as processes, mlp-base on 2 devices (host), global batch
+// 64".
+[[nodiscard]] std::string subject_of(const Trace& trace);
+
 }  // namespace tandem::timeline

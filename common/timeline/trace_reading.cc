@@ -7,7 +7,7 @@
 
 #include "common/base/error.h"
 #include "common/base/json_text.h"
-#include "common/timeline/merge.h"
+#include "common/timeline/clocks.h"
 #include "common/timeline/trace_json.h"
 
 namespace tandem::timeline {

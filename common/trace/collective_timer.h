@@ -7,7 +7,6 @@
 #include "common/base/units.h"
 #include "common/runtime/device.h"
 #include "common/runtime/stream.h"
-#include "common/trace/mark_log.h"
 #include "common/trace/phase_timer.h"
 
 namespace tandem {

@@ -6,6 +6,7 @@
 #include "common/runtime/host/host_event.h"
 
 namespace tandem {
+
 namespace {
 
 constexpr int kLooks = 9;
@@ -33,6 +34,62 @@ DeviceClock::DeviceClock(Device& device) {
 Nanoseconds DeviceClock::at(const TimedEvent& event) const {
   if (anchor_) return anchored_ - (*anchor_ - event);
   return since_epoch(static_cast<const host::HostEvent&>(event).latest()->end.at);
+}
+
+namespace {
+
+bool can_log(Stream& stream) {
+  return stream.device().backend == Backend::kHost && host::host_stream(stream).link() == nullptr;
+}
+
+}  // namespace
+
+StreamMoments::StreamMoments(Device& device, Stream& stream)
+    : device_(device), stream_(stream), is_logged_(can_log(stream)) {
+  if (!is_logged_) return;
+  host().open_log();
+  unlogged_ = host().tasks_queued();
+}
+
+Moment StreamMoments::at_event() {
+  std::shared_ptr<TimedEvent> event = device_.make_timed_event();
+  stream_.record(*event);
+  return {.event = std::move(event)};
+}
+
+Moment StreamMoments::moment(Moment::Side side) {
+  if (!is_logged_) return at_event();
+  return {.side = side, .tasks = host().tasks_queued() - unlogged_};
+}
+
+Moment StreamMoments::before_next() { return moment(Moment::Side::kBeforeNext); }
+
+Moment StreamMoments::after_last() { return moment(Moment::Side::kAfterLast); }
+
+Moment StreamMoments::before_row() {
+  if (is_logged_) host().pause_log();
+  Moment before = after_last();
+  if (is_logged_) paused_ = host().tasks_queued();
+  return before;
+}
+
+Moment StreamMoments::after_row() {
+  if (is_logged_) {
+    unlogged_ += host().tasks_queued() - paused_;
+    host().resume_log();
+  }
+  return after_last();
+}
+
+void StreamMoments::close() {
+  if (is_logged_) log_ = host().close_log();
+}
+
+Nanoseconds StreamMoments::at(const Moment& moment, const DeviceClock& clock) const {
+  if (moment.event) return clock.at(*moment.event);
+  const TimePoint time = moment.side == Moment::Side::kBeforeNext ? log_.before(moment.tasks)
+                                                                  : log_.after(moment.tasks);
+  return time.time_since_epoch();
 }
 
 }  // namespace tandem

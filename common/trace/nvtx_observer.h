@@ -5,8 +5,8 @@
 #include <memory>
 #include <mutex>
 
-#include "common/trace/detail_observer.h"
 #include "common/trace/nvtx.h"
+#include "common/trace/step_observer.h"
 
 namespace tandem {
 

@@ -1,14 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
 #include "common/runtime/device.h"
-#include "common/trace/phase.h"
 
 namespace tandem {
+
+// The parts of a step, by fixed names that traces, results and reports share. The phases of a
+// device partition the device's own timeline; kIdle is waiting for another device or rank.
+enum class Phase {
+  kLaunch,     // dp: threads started and joined
+  kCheck,      // dp: whether every parameter is on device 0
+  kScatter,    // dp: input pieces to the devices
+  kInput,      // the rank's own batch to its device
+  kBuffers,    // ddp: the model's buffers from rank 0
+  kReplicate,  // dp: weights to the devices
+  kForward,
+  kGather,  // dp: outputs to device 0
+  kLoss,
+  kScatterGrad,  // dp: output gradients to the devices
+  kBackward,
+  kBucketCopy,   // ddp: gradients into buckets and back
+  kReduce,       // dp: gradients summed on device 0
+  kExposedComm,  // ddp: waiting for collectives that backward did not hide
+  kUpdate,
+  kIdle,
+};
+
+constexpr std::size_t kPhaseCount = static_cast<std::size_t>(Phase::kIdle) + 1;
+
+inline constexpr std::array<std::string_view, kPhaseCount> kPhaseNames{
+    "launch",  "check",        "scatter", "input",        "buffers",  "replicate",
+    "forward", "gather",       "loss",    "scatter_grad", "backward", "bucket_copy",
+    "reduce",  "exposed_comm", "update",  "idle"};
+
+[[nodiscard]] constexpr std::string_view name_of(Phase phase) {
+  return kPhaseNames[static_cast<std::size_t>(phase)];
+}
 
 // A piece of work within a phase, as it is enqueued.
 struct EnqueuedWork {
@@ -118,5 +150,22 @@ void enqueue_observed(const std::vector<WorkObserver*>& observers, Device& devic
   }
   tell_of_end();
 }
+
+// A step observer that is also told of the work within phases, and to which the replay of a
+// captured step is one phase, "replay". As thread-safe as StepObserver and WorkObserver require.
+class DetailObserver : public StepObserver, protected WorkObserver {
+ public:
+  void phase_begins(Device& device, Stream& stream, Phase phase) final {
+    part_begins(device, stream, name_of(phase));
+  }
+  void replay_begins(Device& device, Stream& stream) final {
+    part_begins(device, stream, "replay");
+  }
+  [[nodiscard]] WorkObserver* work_observer() final { return this; }
+
+ protected:
+  // All work that `device` does from here on belongs to the phase of this name.
+  virtual void part_begins(Device& device, Stream& stream, std::string_view phase) = 0;
+};
 
 }  // namespace tandem

@@ -10,8 +10,6 @@
 
 #include "common/trace/device_clock.h"
 #include "common/trace/gpu_activity.h"
-#include "common/trace/gpu_work.h"
-#include "common/trace/stream_moments.h"
 #include "common/trace/timeline_marks.h"
 
 namespace tandem {

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "common/timeline/timeline.h"
-#include "common/trace/detail_observer.h"
+#include "common/trace/step_observer.h"
 
 namespace tandem {
 

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "common/parallel/arena.h"
 #include "common/parallel/replica.h"
 #include "common/runtime/platform.h"
 #include "ddp/gradient_reducer.h"

@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
+#include "common/stats/change.h"
 #include "common/stats/comparison.h"
-#include "common/stats/mann_whitney.h"
 #include "reports/format.h"
 #include "reports/model/change_notes.h"
 

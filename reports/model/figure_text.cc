@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/stats/weighted_sum.h"
+#include "common/stats/estimate.h"
 
 namespace tandem::reports {
 

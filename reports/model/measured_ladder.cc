@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "common/stats/estimate.h"
 #include "common/stats/summary.h"
-#include "common/stats/weighted_sum.h"
 
 namespace tandem::reports {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/stats/weighted_sum.h"
+#include "common/stats/estimate.h"
 #include "reports/model/measured_ladder.h"
 #include "reports/model/phases.h"
 

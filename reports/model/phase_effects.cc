@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "common/stats/weighted_sum.h"
+#include "common/stats/estimate.h"
 #include "reports/model/own_costs.h"
 #include "reports/model/phases.h"
 

@@ -8,9 +8,8 @@
 
 #include "common/results/document.h"
 #include "common/stats/comparison.h"
-#include "common/stats/drift.h"
 #include "common/stats/estimate.h"
-#include "common/stats/modes.h"
+#include "common/stats/steadiness.h"
 
 namespace tandem::reports {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "common/stats/comparison.h"
+#include "common/stats/estimate.h"
 #include "common/stats/summary.h"
-#include "common/stats/weighted_sum.h"
 #include "reports/format.h"
 #include "reports/model/figure_text.h"
 #include "reports/model/implementation.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/parallel/chunk_rule.h"
+#include "common/parallel/shards.h"
 #include "tests/support/host_devices.h"
 
 namespace tandem::test {

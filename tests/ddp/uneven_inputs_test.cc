@@ -10,8 +10,7 @@
 #include "common/comm/thread_bootstrap.h"
 #include "common/model/parameter_copies.h"
 #include "common/model/zoo.h"
-#include "common/parallel/chunk_rule.h"
-#include "common/parallel/local_batch.h"
+#include "common/parallel/shards.h"
 #include "ddp/distributed_data_parallel.h"
 #include "tests/support/host_devices.h"
 

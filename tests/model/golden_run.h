@@ -7,7 +7,6 @@
 
 #include "common/model/zoo.h"
 #include "common/optim/optimizer.h"
-#include "common/parallel/arena.h"
 #include "common/parallel/replica.h"
 #include "tests/support/golden.h"
 #include "tests/support/host_devices.h"

@@ -7,9 +7,8 @@
 #include <limits>
 
 #include "common/model/gpt2.h"
-#include "common/parallel/arena.h"
-#include "common/parallel/batch_shape.h"
 #include "common/parallel/replica.h"
+#include "common/parallel/shards.h"
 #include "common/tensor/random.h"
 #include "tests/model/model_run.h"
 #include "tests/model/plain_gpt2.h"

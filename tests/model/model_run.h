@@ -9,7 +9,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "common/parallel/arena.h"
 #include "common/parallel/replica.h"
 #include "tests/support/host_devices.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/parallel/chunk_rule.h"
-
 #include <gtest/gtest.h>
 
+#include "common/parallel/shards.h"
 #include "tests/support/errors.h"
 
 namespace tandem::test {

@@ -18,7 +18,7 @@ def violations(path, text):
 
 REPORTED = [
     ("common/base/a.h", '#include "common/runtime/stream.h"'),
-    ("common/runtime/host/a.cc", '#include "common/trace/phase.h"'),
+    ("common/runtime/host/a.cc", '#include "common/trace/step_observer.h"'),
     ("common/runtime/a.h", '#  include  "common/kernels/operations.h"'),
     ("common/comm/a.h", '#include "common/tensor/tensor.h"'),
     ("common/kernels/a.h", '#include "common/model/linear_stack.h"'),
@@ -60,7 +60,7 @@ REPORTED = [
 ALLOWED = [
     ("common/runtime/a.cc", '#include "common/base/error.h"'),
     ("common/optim/a.cc", '#include "common/runtime/stream.h"'),
-    ("common/parallel/a.cc", '#include "common/trace/phase.h"'),
+    ("common/parallel/a.cc", '#include "common/trace/step_observer.h"'),
     ("dp/a.cc", '#include "common/parallel/chunks.h"'),
     ("bench/a.cc", '#include "common/results/launch_record.h"'),
     ("bench/a.cc", '#include "dp/dp.h"\n#include "ddp/ddp.h"\n#include <mpi.h>'),

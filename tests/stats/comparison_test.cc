@@ -6,8 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "common/stats/normal.h"
-#include "common/stats/student_t.h"
+#include "common/stats/distributions.h"
 
 namespace tandem::stats {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "common/stats/change.h"
 #include "common/stats/comparison.h"
 #include "common/stats/estimate.h"
-#include "common/stats/mann_whitney.h"
 #include "tests/stats/simulated.h"
 
 namespace tandem::stats {

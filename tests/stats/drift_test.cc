@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/stats/drift.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
+#include "common/stats/steadiness.h"
 #include "tests/stats/simulated.h"
 
 namespace tandem::stats {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/stats/mann_whitney.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/stats/rank_sums.h"
+#include "common/stats/change.h"
 #include "tests/stats/simulated.h"
 
 namespace tandem::stats {

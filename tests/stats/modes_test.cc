@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/stats/modes.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 #include <vector>
 
+#include "common/stats/steadiness.h"
 #include "tests/stats/simulated.h"
 
 namespace tandem::stats {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/stats/paired.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "common/base/error.h"
-#include "common/stats/student_t.h"
+#include "common/stats/comparison.h"
+#include "common/stats/distributions.h"
 
 namespace tandem::stats {
 namespace {

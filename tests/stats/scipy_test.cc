@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "common/stats/bootstrap.h"
+#include "common/stats/change.h"
 #include "common/stats/comparison.h"
-#include "common/stats/drift.h"
+#include "common/stats/distributions.h"
 #include "common/stats/estimate.h"
-#include "common/stats/mann_whitney.h"
-#include "common/stats/normal.h"
+#include "common/stats/steadiness.h"
 #include "common/stats/summary.h"
 #include "tests/stats/scipy_values.h"
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/stats/weighted_sum.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/stats/estimate.h"
 
 // Reference values: the header's formulas in 30 digits with Python's mpmath, Student's t quantile
 // by root finding on the regularised incomplete beta function.

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/parallel/arena.h"
+#include "common/parallel/replica.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/host/host_platform.h"
 

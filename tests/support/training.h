@@ -11,7 +11,7 @@
 
 #include "common/model/model.h"
 #include "common/model/parameter_copies.h"
-#include "common/parallel/training_options.h"
+#include "common/parallel/strategy.h"
 #include "common/runtime/platform.h"
 #include "ddp/bucket_reducer.h"
 #include "ddp/dp_all_reduce.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/timeline/crossing.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "common/timeline/merge.h"
+#include "common/timeline/clocks.h"
+#include "common/trace/timeline_marks.h"
 
 namespace tandem::timeline {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/timeline/intervals.h"
-
 #include <gtest/gtest.h>
+
+#include "common/timeline/step_view.h"
 
 namespace tandem::timeline {
 namespace {

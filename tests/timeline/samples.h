@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/timeline/merge.h"
+#include "common/timeline/clocks.h"
 
 namespace tandem::timeline {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "common/base/error.h"
-#include "common/timeline/intervals.h"
+#include "common/timeline/step_view.h"
 #include "tests/timeline/samples.h"
 
 namespace tandem::timeline {

@@ -17,8 +17,8 @@
 #include "bench/step/strategy_factory.h"
 #include "bench/workloads/workload_source.h"
 #include "common/model/parameter_copies.h"
-#include "common/parallel/local_batch.h"
 #include "common/parallel/replica.h"
+#include "common/parallel/shards.h"
 #include "common/runtime/copy.h"
 
 namespace tandem::bench {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/trace/gpu_work.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "common/trace/gpu_activity.h"
 #include "common/trace/kernel_name.h"
 
 namespace tandem {

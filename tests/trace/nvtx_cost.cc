@@ -26,7 +26,7 @@
 #include "bench/step/step_checks.h"
 #include "bench/workloads/workload_source.h"
 #include "common/base/error.h"
-#include "common/stats/paired.h"
+#include "common/stats/comparison.h"
 #include "common/stats/summary.h"
 #include "common/trace/nvtx_observer.h"
 

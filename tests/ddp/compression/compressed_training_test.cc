@@ -7,8 +7,8 @@
 #include <functional>
 #include <map>
 
-#include "common/parallel/local_batch.h"
 #include "common/parallel/replica.h"
+#include "common/parallel/shards.h"
 #include "tests/ddp/compression/naive_half.h"
 #include "tests/ddp/compression/naive_power_sgd.h"
 #include "tests/support/training.h"

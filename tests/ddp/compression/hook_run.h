@@ -8,7 +8,7 @@
 
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
-#include "common/parallel/arena.h"
+#include "common/parallel/replica.h"
 #include "common/tensor/random.h"
 #include "ddp/communication_hook.h"
 #include "ddp/compression/make_communication_hook.h"
