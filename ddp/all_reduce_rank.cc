@@ -5,11 +5,12 @@
 
 #include "common/base/error.h"
 #include "common/parallel/step_graph.h"
-#include "ddp/compression/make_communication_hook.h"
+#include "ddp/compression/communication_hooks.h"
 #include "ddp/horovod/horovod_reducer.h"
 #include "ddp/state_sync.h"
 
 namespace tandem::ddp {
+
 namespace {
 
 // The number of elements that an update works on; a flat update runs over the arena's gaps as well.

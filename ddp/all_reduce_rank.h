@@ -10,11 +10,54 @@
 #include "common/parallel/replica.h"
 #include "common/parallel/strategy.h"
 #include "ddp/bucket_reducer.h"
-#include "ddp/gradient_accumulator.h"
-#include "ddp/rank_communicators.h"
 #include "ddp/uneven_inputs.h"
 
 namespace tandem::ddp {
+
+// The communicators through which a rank meets the others. Both outlive every user.
+struct RankCommunicators {
+  RankCommunicators(Communicator& for_data)  // NOLINT(google-explicit-constructor)
+      : data(for_data) {}
+  RankCommunicators(Communicator& for_data, Communicator* for_control)
+      : data(for_data), control(for_control) {}
+
+  Communicator& data;
+  // A second communicator over the same ranks, for Horovod's background thread; else null.
+  Communicator* control = nullptr;
+};
+
+// Adds up the gradients of a step's micro-batches, as torch's .grad does under no_sync: the first
+// backward writes the sums, and each later backward writes to the accumulator, whose gradients are
+// added one by one.
+class GradientAccumulator final : public GradientSink {
+ public:
+  GradientAccumulator(Replica& replica, const ParameterLayout& layout)
+      : replica_(replica), latest_(make_arena(replica.device(), layout)) {}
+
+  // Gradients that a later backward writes, by segment.
+  [[nodiscard]] const TensorList& latest() const { return latest_.tensors; }
+
+  // Sets the sums that gradient_ready() adds to, and the sink that is told of each sum. Both
+  // outlive the backward.
+  void add_to(const TensorList& sums, GradientSink& next) {
+    sums_ = &sums;
+    next_ = &next;
+  }
+
+  void gradient_ready(int segment) override {
+    const auto index = static_cast<std::size_t>(segment);
+    const Span<float> sum = (*sums_)[index];
+    replica_.operations().enqueue(replica_.stream(),
+                                  Add{.a = sum, .b = latest_.tensors[index], .sum = sum});
+    next_->gradient_ready(segment);
+  }
+
+ private:
+  Replica& replica_;
+  const Arena latest_;
+  const TensorList* sums_ = nullptr;
+  GradientSink* next_ = nullptr;
+};
 
 // Throws usage errors for options that a replayed step of a rank cannot have, the reducer's options
 // included. Does nothing without StepReplay::kOn.

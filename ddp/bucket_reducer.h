@@ -8,7 +8,6 @@
 #include "common/comm/communicator.h"
 #include "common/parallel/replica.h"
 #include "ddp/bucket_plan.h"
-#include "ddp/communication_hook.h"
 #include "ddp/gradient_reducer.h"
 #include "ddp/reducer_options.h"
 

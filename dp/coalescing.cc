@@ -2,6 +2,7 @@
 #include "dp/coalescing.h"
 
 namespace tandem::dp {
+
 namespace {
 
 enum class Flattening { kNone, kSeveral };  // flattening of chunks of several tensors
@@ -96,6 +97,30 @@ std::vector<Chunk> flat_chunk(const ParameterLayout& layout) {
   ChunkBuilder builder(layout, Flattening::kNone);
   for (int segment = 0; segment < layout.size(); ++segment) builder.add(segment);
   return builder.take();
+}
+
+FlattenedGradients::FlattenedGradients(const Gradients& gradients, const ParameterLayout& layout,
+                                       Bytes chunk_limit)
+    : replicas_(gradients.replicas),
+      arenas_(gradients.arenas),
+      chunks_(reduction_chunks(layout, chunk_limit)) {
+  for (Replica* const replica : replicas_) {
+    flat_.push_back(make_staging(replica->device(), chunks_));
+  }
+}
+
+Span<float> FlattenedGradients::of(std::size_t replica, const Chunk& chunk) {
+  return chunk.flattened ? chunk.staged_in(flat_[replica]->as<float>())
+                         : chunk.of(arenas_[replica]);
+}
+
+void FlattenedGradients::flatten(std::size_t replica) {
+  Replica& on = *replicas_[replica];
+  on.timer().begin(on.stream(), Phase::kReduce);
+  for (const Chunk& chunk : chunks_) {
+    if (!chunk.flattened) continue;
+    on.timer().copy(on.stream(), of(replica, chunk), chunk.of(arenas_[replica]));
+  }
 }
 
 }  // namespace tandem::dp

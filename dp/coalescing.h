@@ -4,11 +4,13 @@
 // rules with one limit, because its broadcast (C++) and its reduction (Python) differ.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
 #include "common/model/parameter_layout.h"
 #include "common/runtime/device.h"
+#include "dp/reduce.h"
 
 namespace tandem::dp {
 
@@ -46,5 +48,27 @@ struct Chunk {
 // Chunks without flattening: every tensor by itself, or all tensors in one piece.
 [[nodiscard]] std::vector<Chunk> tensor_chunks(const ParameterLayout& layout);
 [[nodiscard]] std::vector<Chunk> flat_chunk(const ParameterLayout& layout);
+
+// The gradients of all replicas in the chunks in which a reduction sends gradients, as in torch's
+// reduce_add_coalesced: each device flattens its own gradients. A chunk of one tensor is only
+// viewed.
+class FlattenedGradients {
+ public:
+  FlattenedGradients(const Gradients& gradients, const ParameterLayout& layout, Bytes chunk_limit);
+
+  [[nodiscard]] const std::vector<Chunk>& chunks() const { return chunks_; }
+
+  // The part of a replica's gradients that a chunk sends; flat chunks hold values after flatten().
+  [[nodiscard]] Span<float> of(std::size_t replica, const Chunk& chunk);
+
+  // Enqueues a replica's copies on its own stream, in phase `reduce`.
+  void flatten(std::size_t replica);
+
+ private:
+  const std::vector<Replica*> replicas_;
+  const std::vector<Span<float>> arenas_;
+  const std::vector<Chunk> chunks_;
+  std::vector<std::unique_ptr<Buffer>> flat_;  // per replica: the flattened chunks
+};
 
 }  // namespace tandem::dp

@@ -3,7 +3,6 @@
 
 #include "common/base/error.h"
 #include "dp/coalescing.h"
-#include "dp/flattened_gradients.h"
 
 namespace tandem::dp {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/comm/device_team.h"
-#include "dp/broadcast.h"
 #include "dp/options.h"
-#include "dp/reduce_to_root.h"
+#include "dp/reduce.h"
+#include "dp/replicate.h"
 
 namespace tandem::dp {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,15 +14,33 @@
 #include "common/parallel/scatter.h"
 #include "common/parallel/shards.h"
 #include "common/parallel/strategy.h"
+#include "dp/devices.h"
 #include "dp/gather.h"
 #include "dp/loss.h"
 #include "dp/options.h"
-#include "dp/output_device.h"
-#include "dp/parallel_apply.h"
-#include "dp/reduce_to_root.h"
+#include "dp/reduce.h"
 #include "dp/replicate.h"
 
 namespace tandem::dp {
+
+// torch's parallel_apply: every replica at the same time, each on a thread of its own, the caller's
+// own replica too; a single replica runs on the caller's thread.
+class ParallelApply {
+ public:
+  // `devices` has a device per replica.
+  ParallelApply(const std::vector<Device*>& devices, Threads threads);
+
+  // Runs body(replica) for all replicas and joins the threads. Then throws the failure of the
+  // lowest replica, not of the first in time, and says which replica on which device; the failures
+  // of other replicas are dropped.
+  void run(const std::function<void(int)>& body);
+
+  [[nodiscard]] bool uses_threads() const { return devices_.size() > 1; }
+
+ private:
+  const std::vector<Device*> devices_;
+  std::unique_ptr<DeviceThreads> kept_;  // null: new threads in every step
+};
 
 // torch's DataParallel with the training loop around it: one process, a thread per device; the
 // root holds weights and optimizer. The algorithm and its diagram stand at the head of the .cc

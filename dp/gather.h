@@ -9,7 +9,7 @@
 #include "common/parallel/replica.h"
 #include "common/parallel/shards.h"
 #include "common/tensor/shape.h"
-#include "dp/output_device.h"
+#include "dp/devices.h"
 
 namespace tandem::dp {
 

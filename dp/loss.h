@@ -9,8 +9,8 @@
 #include "common/parallel/replica.h"
 #include "common/parallel/scatter.h"
 #include "common/parallel/shards.h"
+#include "dp/devices.h"
 #include "dp/gather.h"
-#include "dp/output_device.h"
 
 namespace tandem::dp {
 

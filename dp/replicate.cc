@@ -1,9 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dp/replicate.h"
 
+#include <bit>
+
 #include "dp/collective_transfers.h"
 
 namespace tandem::dp {
+
+std::vector<Chunk> chunks_of(const ParameterLayout& layout, Grouping grouping) {
+  switch (grouping) {
+    case Grouping::kTensor:
+      return tensor_chunks(layout);
+    case Grouping::kCoalesced:
+      return broadcast_chunks(layout, kTorchCoalescedChunk);
+    case Grouping::kFlat:
+      return flat_chunk(layout);
+  }
+  fail(ErrorKind::kLogic, "a grouping without a name");
+}
+
+CopiedBroadcast::CopiedBroadcast(const std::vector<Replica*>& replicas,
+                                 const std::vector<Span<float>>& arenas,
+                                 const std::vector<Chunk>& chunks, Order order)
+    : replicas_(replicas),
+      arenas_(arenas),
+      chunks_(chunks),
+      order_(order),
+      flat_(make_staging(replicas.front()->device(), chunks_)) {
+  for (Replica* const replica : replicas) {
+    auto& events = ready_.emplace_back();
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      events.push_back(replica->device().make_event());
+    }
+  }
+}
+
+// The root's flat copy, or the chunk as it lies in a replica's arena.
+Span<const float> CopiedBroadcast::source(std::size_t replica, const Chunk& chunk) {
+  const bool is_flattened = replica == 0 && chunk.flattened;
+  return is_flattened ? chunk.staged_in(flat_->as<float>()) : chunk.of(arenas_[replica]);
+}
+
+void CopiedBroadcast::offer(std::size_t chunk) {
+  Replica& root = *replicas_.front();
+  if (chunks_[chunk].flattened) {
+    root.timer().copy(root.stream(), chunks_[chunk].staged_in(flat_->as<float>()),
+                      chunks_[chunk].of(arenas_.front()));
+  }
+  root.stream().record(*ready_.front()[chunk]);
+}
+
+std::size_t CopiedBroadcast::parent_of(std::size_t peer) const {
+  return order_ == Order::kTree ? tree_parent(peer) : 0;
+}
+
+std::vector<std::size_t> CopiedBroadcast::waits_for(std::size_t peer) const {
+  std::vector<std::size_t> before{parent_of(peer)};
+  if (order_ == Order::kTree && tree_sibling_before(peer) != peer) {
+    before.push_back(tree_sibling_before(peer));
+  }
+  return before;
+}
+
+void CopiedBroadcast::pull(std::size_t peer, std::size_t chunk) {
+  Replica& replica = *replicas_[peer];
+  replica.timer().begin(replica.stream(), Phase::kIdle);
+  for (const std::size_t other : waits_for(peer)) replica.stream().wait(*ready_[other][chunk]);
+  replica.timer().begin(replica.stream(), Phase::kReplicate);
+  replica.timer().copy(replica.stream(), chunks_[chunk].of(arenas_[peer]),
+                       source(parent_of(peer), chunks_[chunk]));
+  replica.stream().record(*ready_[peer][chunk]);
+}
+
+void CopiedBroadcast::enqueue() {
+  Replica& root = *replicas_.front();
+  root.timer().begin(root.stream(), Phase::kReplicate);
+  for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) offer(chunk);
+  for (std::size_t peer = 1; peer < replicas_.size(); ++peer) {
+    for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) pull(peer, chunk);
+  }
+}
+
+void CopiedBroadcast::hold_sources() {
+  for (std::size_t peer = 1; peer < replicas_.size(); ++peer) {
+    Replica& source = *replicas_[parent_of(peer)];
+    source.timer().begin(source.stream(), Phase::kIdle);
+    source.stream().wait(*ready_[peer].back());
+  }
+}
+
+// Round r doubles the peers that have the data: peers 2^r .. 2^(r+1) - 1 receive from the peers 2^r
+// below.
+std::size_t tree_parent(std::size_t peer) { return peer - std::bit_floor(peer); }
+
+std::size_t tree_sibling_before(std::size_t peer) {
+  const std::size_t parent = tree_parent(peer);
+  const std::size_t step = std::bit_floor(peer) / 2;
+  return step > parent ? parent + step : peer;  // the first child is one round above its parent
+}
+
 namespace {
 
 std::vector<Span<float>> parameters_of(const std::vector<Replica*>& replicas) {

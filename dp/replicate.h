@@ -7,10 +7,68 @@
 #include "common/comm/device_team.h"
 #include "common/parallel/device_threads.h"
 #include "common/parallel/replica.h"
-#include "dp/broadcast.h"
+#include "dp/coalescing.h"
 #include "dp/options.h"
 
 namespace tandem::dp {
+
+// The chunks in which a grouping sends the tensors of a layout.
+[[nodiscard]] std::vector<Chunk> chunks_of(const ParameterLayout& layout, Grouping grouping);
+
+// Copies arenas of one layout from the first replica to the others.
+class Broadcast {
+ public:
+  Broadcast() = default;
+  Broadcast(const Broadcast&) = delete;
+  Broadcast& operator=(const Broadcast&) = delete;
+  virtual ~Broadcast() = default;
+
+  // Enqueues the broadcast.
+  virtual void enqueue() = 0;
+
+  // Makes every replica that other replicas take from wait until the others have taken.
+  virtual void hold_sources() = 0;
+};
+
+// Broadcasts by copies, as torch's broadcast_coalesced without NCCL: the root flattens each chunk
+// that needs flattening, then every other device pulls the chunk, all on the replicas' own streams
+// and in the phase `replicate`. In a tree a device pulls from its parent, once the parent has the
+// chunk and has served the child before.
+//
+// The sources are written again in the next step, without an event of their own: all pulls must be
+// behind the root's stream by then. In dp they are, as the output device gathers what each peer
+// computes after its pulls, and the root's backward comes after the gather. Sources that forward
+// itself writes need hold_sources().
+class CopiedBroadcast final : public Broadcast {
+ public:
+  // `arenas[i]` is replica i's. `replicas` outlive the broadcast.
+  CopiedBroadcast(const std::vector<Replica*>& replicas, const std::vector<Span<float>>& arenas,
+                  const std::vector<Chunk>& chunks, Order order);
+
+  // Enqueues the devices in order, so that every pull finds its events recorded.
+  void enqueue() override;
+  void hold_sources() override;
+
+ private:
+  void offer(std::size_t chunk);
+  void pull(std::size_t peer, std::size_t chunk);
+  [[nodiscard]] std::size_t parent_of(std::size_t peer) const;
+  [[nodiscard]] std::vector<std::size_t> waits_for(std::size_t peer) const;
+  [[nodiscard]] Span<const float> source(std::size_t replica, const Chunk& chunk);
+
+  const std::vector<Replica*> replicas_;
+  const std::vector<Span<float>> arenas_;
+  const std::vector<Chunk> chunks_;
+  const Order order_;
+  const std::unique_ptr<Buffer> flat_;                      // on the root: the flattened chunks
+  std::vector<std::vector<std::unique_ptr<Event>>> ready_;  // by replica and chunk: has the chunk
+};
+
+// In a binomial tree over 0 .. n - 1 with root 0, for `peer` > 0: the parent that `peer` receives
+// from, and the sibling that the parent serves just before (`peer` itself, where `peer` is the
+// first child).
+[[nodiscard]] std::size_t tree_parent(std::size_t peer);
+[[nodiscard]] std::size_t tree_sibling_before(std::size_t peer);
 
 // torch's replicate, at every step: copies the module's weights, buffers and plain attributes to
 // every replica. The first replica's weights and buffers ARE the module's; anything else that

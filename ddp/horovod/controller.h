@@ -1,18 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "common/base/units.h"
-#include "ddp/horovod/control_messages.h"
-#include "ddp/horovod/negotiation.h"
-#include "ddp/horovod/response_cache.h"
 
 namespace tandem::ddp::horovod {
+
+// A rank's message that a tensor of its own is ready; sent as the struct lies in memory.
+struct Request {
+  std::int64_t tensor = 0;
+  std::int64_t bytes = 0;  // size, on which ranks must agree
+
+  bool operator==(const Request&) const = default;
+};
+
+// The coordinator's book: which ranks have reported which tensors. Ranks report in any order;
+// tensors have one order of completion, which is sent to all ranks.
+class Negotiation {
+ public:
+  explicit Negotiation(int ranks) : ranks_(ranks) {}
+
+  // Enters a rank's report of a tensor, once until the tensor is taken. Throws a communication
+  // error where ranks differ in the tensor's size.
+  void report(int rank, const Request& request);
+
+  // Tensors that all ranks have reported by now, in the order of the last rank's reports.
+  [[nodiscard]] std::vector<std::int64_t> take_complete();
+
+ private:
+  struct Entry {
+    std::int64_t bytes = 0;
+    int first_rank = 0;
+    std::vector<bool> reported;  // by rank
+    int missing = 0;
+  };
+
+  const int ranks_;
+  std::map<std::int64_t, Entry> waiting_;  // by tensor
+  std::vector<std::int64_t> complete_;
+};
+
+// The messages that ranks exchange in a cycle, as texts for a communicator's all_gather. Numbers
+// are sent as they lie in memory, since all ranks of a job run the same program on the same kind of
+// machine.
+
+// Sent by every rank in every cycle: a byte of flags and a bit per cached tensor.
+struct CycleReport {
+  bool uncached = false;     // a ready tensor is not in the cache: negotiate
+  bool shut_down = false;    // this rank ends its cycles
+  std::vector<bool> hits{};  // by position in the cache: the tensor is ready here
+
+  bool operator==(const CycleReport&) const = default;
+};
+
+[[nodiscard]] std::string encode(const CycleReport& report);
+
+// Combines all ranks' reports on a cache of `positions` tensors: hits where all ranks have one,
+// flags where any rank has one. Throws a communication error on a text that is no report.
+[[nodiscard]] CycleReport combine(const std::vector<std::string>& reports, std::size_t positions);
+
+// Sent only in cycles that negotiate, to the coordinator and back. decode() throws as combine()
+// does.
+[[nodiscard]] std::string encode(const std::vector<Request>& requests);
+[[nodiscard]] std::string encode(const std::vector<std::int64_t>& tensors);
+[[nodiscard]] std::vector<Request> decode_requests(const std::string& text);
+[[nodiscard]] std::vector<std::int64_t> decode_tensors(const std::string& text);
+
+// The tensors that were agreed on lately. Ranks use the same tensors in the same order, so all
+// ranks' caches are equal, and a position in the cache names a tensor in one bit. Positions go from
+// the least recently used tensor to the latest. A full cache forgets the least recently used
+// tensor.
+class ResponseCache {
+ public:
+  // A capacity of 0 caches nothing.
+  explicit ResponseCache(std::size_t capacity) : capacity_(capacity) {}
+
+  [[nodiscard]] std::size_t size() const { return tensors_.size(); }
+  [[nodiscard]] int tensor_at(std::size_t position) const { return tensors_.at(position); }
+  [[nodiscard]] std::optional<std::size_t> position_of(int tensor) const;
+
+  // Makes `tensors`, each named once, the latest, in this order. Positions change.
+  void use(const std::vector<int>& tensors);
+
+ private:
+  void set_position(int tensor, std::optional<std::size_t> position);
+
+  const std::size_t capacity_;
+  std::vector<int> tensors_;                           // by position
+  std::vector<std::optional<std::size_t>> positions_;  // by tensor
+};
 
 // Gathers every rank's text, by rank; `mine` is this rank's. All ranks call the exchange, which
 // blocks until every rank has called.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dp/device_ids.h"
-
 #include <gtest/gtest.h>
 
+#include "dp/devices.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dp/parallel_apply.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,6 +9,7 @@
 #include <thread>
 
 #include "common/parallel/independent.h"
+#include "dp/data_parallel.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 

@@ -10,9 +10,9 @@
 #include "common/model/linear_stack.h"
 #include "common/runtime/host/host_stream.h"
 #include "common/tensor/random.h"
-#include "dp/broadcast.h"
 #include "dp/collective_transfers.h"
-#include "dp/reduce_to_root.h"
+#include "dp/reduce.h"
+#include "dp/replicate.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 

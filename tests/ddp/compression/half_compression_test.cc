@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ddp/compression/half_compression.h"
-
 #include <cmath>
 
+#include "ddp/compression/communication_hooks.h"
 #include "tests/ddp/compression/hook_run.h"
 #include "tests/ddp/compression/naive_half.h"
 #include "tests/support/errors.h"

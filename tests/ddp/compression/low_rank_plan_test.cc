@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ddp/compression/low_rank_plan.h"
-
 #include <gtest/gtest.h>
+
+#include "ddp/compression/power_sgd.h"
 
 namespace tandem::test {
 namespace {

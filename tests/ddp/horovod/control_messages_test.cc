@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ddp/horovod/control_messages.h"
-
 #include <gtest/gtest.h>
 
+#include "ddp/horovod/controller.h"
 #include "tests/support/errors.h"
 
 namespace tandem::ddp::horovod {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ddp/horovod/fusion_rule.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
+
+#include "ddp/horovod/fused_all_reduce.h"
 
 namespace tandem::ddp::horovod {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ddp/horovod/response_cache.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <list>
 #include <random>
+
+#include "ddp/horovod/controller.h"
 
 namespace tandem::ddp::horovod {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ddp/horovod/tensor_queue.h"
-
 #include <gtest/gtest.h>
 
 #include <thread>
 
+#include "ddp/horovod/horovod_reducer.h"
 #include "tests/support/errors.h"
 
 namespace tandem::ddp::horovod {

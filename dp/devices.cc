@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dp/device_ids.h"
+#include "dp/devices.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,6 +7,7 @@
 #include <set>
 
 namespace tandem::dp {
+
 namespace {
 
 constexpr double kLeastShare = 0.75;
@@ -68,5 +69,20 @@ std::vector<DeviceStrength> strengths_of(const std::vector<Device*>& devices) {
   }
   return strengths;
 }
+
+OutputDevice::OutputDevice(Device& device, const std::vector<Replica*>& replicas,
+                           const PhaseOptions& phases)
+    : device_(device) {
+  for (Replica* const replica : replicas) {
+    if (&replica->device() == &device) replica_ = replica;
+  }
+  if (replica_ != nullptr) return;
+  own_.emplace(device, phases);
+}
+
+OutputDevice::Own::Own(Device& device, const PhaseOptions& phases)
+    : operations(make_operations(device)),
+      timer(device, phases),
+      stream(device.make_stream(StreamPriority::kNormal)) {}
 
 }  // namespace tandem::dp

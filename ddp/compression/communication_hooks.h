@@ -7,7 +7,8 @@
 #include "common/base/dtype.h"
 #include "common/comm/communicator.h"
 #include "common/kernels/operations.h"
-#include "ddp/communication_hook.h"
+#include "ddp/compression/compression_options.h"
+#include "ddp/gradient_reducer.h"
 
 namespace tandem::ddp {
 
@@ -35,5 +36,10 @@ class HalfCompression final : public CommunicationHook {
   std::vector<Span<float>> buckets_;
   std::unique_ptr<Buffer> staging_;  // for the largest bucket: buckets come one after the other
 };
+
+// The hook that the options ask for; null for no compression. Device and communicator outlive the
+// hook. Throws a usage error where the options contradict one another.
+[[nodiscard]] std::unique_ptr<CommunicationHook> make_communication_hook(
+    const CompressionOptions& options, Device& device, Communicator& communicator);
 
 }  // namespace tandem::ddp
