@@ -6,10 +6,8 @@
 #include <iostream>
 
 #include "bench/collectives/sweep.h"
-#include "bench/driver/abort_on_error.h"
-#include "bench/driver/clean_environment.h"
 #include "bench/driver/ranks_main.h"
-#include "bench/observe/recorded_ranks.h"
+#include "bench/observe/flight_log.h"
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/thread_bootstrap.h"

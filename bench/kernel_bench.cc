@@ -8,12 +8,11 @@
 
 #include <iostream>
 
-#include "bench/driver/clean_environment.h"
 #include "bench/driver/google_benchmark.h"
 #include "bench/driver/ranks_main.h"
+#include "bench/kernels/measured_peaks.h"
 #include "bench/kernels/operation_benchmarks.h"
 #include "bench/kernels/options.h"
-#include "bench/kernels/peak.h"
 #include "bench/kernels/step_parts.h"
 #include "bench/kernels/step_share.h"
 #include "bench/step/achieved_flops.h"

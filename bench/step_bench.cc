@@ -7,13 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "bench/driver/clean_environment.h"
 #include "bench/driver/google_benchmark.h"
-#include "bench/driver/interrupt_notice.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/job/job.h"
-#include "bench/observe/contention_pass.h"
-#include "bench/observe/recorded_ranks.h"
+#include "bench/observe/contention.h"
+#include "bench/observe/flight_log.h"
 #include "bench/observe/step_watch.h"
 #include "bench/observe/traced_pass.h"
 #include "bench/step/achieved_flops.h"
@@ -25,7 +23,6 @@
 #include "bench/step/step_measurements.h"
 #include "bench/step/strategy_factory.h"
 #include "bench/step/verification.h"
-#include "bench/workloads/replay_duration.h"
 #include "bench/workloads/workload_source.h"
 #include "common/base/input_file.h"
 #include "common/comm/bootstrap.h"

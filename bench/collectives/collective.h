@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bench/driver/choices.h"
+#include "bench/driver/device_values.h"
 #include "common/base/dtype.h"
 #include "common/comm/communicator.h"
 
@@ -75,5 +76,37 @@ struct CollectiveCase {
 // The name "all_reduce/ranks:2/bytes:1048576/fp32/in_place". Transport, launch and wait are left
 // out of the name, so that compare.py sets runs side by side; the context holds all three.
 [[nodiscard]] std::string name_of(const CollectiveCase& measured, int ranks);
+
+// The value that `measured` has to leave on `rank` at each index of the larger buffer, before the
+// value is rounded to the stored type.
+class Expectation {
+ public:
+  Expectation(const CollectiveCase& measured, const Pattern& pattern, int rank, int ranks);
+
+  [[nodiscard]] float at(std::int64_t index) const {
+    switch (source_) {
+      case Source::kSum:
+        return pattern_.sum(index) * factor_;
+      case Source::kOwner:
+        return pattern_.value(static_cast<int>(index / block_), index);
+      case Source::kRank:
+        return pattern_.value(rank_, index);
+    }
+    return 0;
+  }
+
+ private:
+  enum class Source {
+    kSum,    // the sum of all ranks' values, times factor_
+    kOwner,  // the value of the rank in whose block the element lies
+    kRank,   // the value of rank_
+  };
+
+  const Pattern pattern_;
+  Source source_ = Source::kRank;
+  float factor_ = 1;
+  std::int64_t block_ = 1;
+  int rank_ = 0;
+};
 
 }  // namespace tandem::bench

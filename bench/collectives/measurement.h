@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <benchmark/benchmark.h>
+
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/collectives/collective.h"
-#include "bench/collectives/rank.h"
+#include "bench/driver/sampler.h"
+#include "common/comm/bootstrap.h"
+#include "common/comm/communicator.h"
+#include "common/comm/farewell.h"
+#include "common/runtime/platform.h"
 
 namespace tandem::bench {
+
+// One rank of a job, a thread or a process, with what a benchmark on that rank uses.
+struct Rank {
+  Bootstrap& bootstrap;
+  Platform& platform;
+  Device& device;
+  Communicator& communicator;
+  Clocks clocks = Clocks::kCommon;
+  Farewell farewell{};  // the last words of a rank that cannot go on
+};
 
 // The findings of one case, the same on every rank. Times are in seconds and per call.
 struct CollectiveResult {
@@ -24,5 +41,20 @@ struct CollectiveResult {
 // input), loads, calls and checks again. Stops at a wrong element. Collective.
 [[nodiscard]] CollectiveResult measure_collective(const Rank& rank, const CollectiveCase& measured,
                                                   int samples);
+
+// Bandwidths of `size` bytes in `seconds`. GB are 10^9 bytes.
+struct Bandwidth {
+  double algorithm = 0;  // size / time: how fast the caller is served
+  double bus = 0;        // the algorithm's bandwidth times bus_factor()
+};
+// The bandwidth of a case; none in a world of one rank, which moves no bytes.
+[[nodiscard]] std::optional<Bandwidth> bandwidth(const CollectiveCase& measured, int ranks,
+                                                 double seconds);
+
+// Replays a case's samples as the iterations of the case's benchmark, and adds the counters.
+// `ping_pong_ns` is the distance of the launch's first two cores; 0: none. A skipped case becomes
+// an error entry that gives the reason.
+void report(benchmark::State& state, const CollectiveCase& measured, const CollectiveResult& result,
+            double ping_pong_ns);
 
 }  // namespace tandem::bench

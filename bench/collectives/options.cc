@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "bench/driver/comma_list.h"
 #include "bench/driver/failure_flags.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/driver/size_list.h"

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "bench/collectives/measurement.h"
 #include "bench/collectives/options.h"
 #include "bench/driver/google_benchmark.h"
+#include "ddp/bucket_plan.h"
 
 namespace tandem::bench {
 
@@ -40,5 +42,12 @@ class CollectiveSweep {
   std::vector<CollectiveCase> cases_;
   std::string wrong_;  // the first wrong element in words; empty: none yet
 };
+
+// Elements of each bucket that ddp reduces for the model `name` once the buckets are rebuilt, in
+// launch order: buckets are planned in the order in which a backward of one sample makes the
+// gradients, gaps included. Rank 0 runs that backward. Collective; returns the same counts on every
+// rank. Throws a usage error for an unknown model and out-of-memory where the model does not fit.
+[[nodiscard]] std::vector<std::int64_t> model_buckets(const Rank& rank, const std::string& name,
+                                                      const ddp::BucketLimits& limits);
 
 }  // namespace tandem::bench

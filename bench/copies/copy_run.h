@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/copies/copy_case.h"
+#include "bench/copies/options.h"
 #include "bench/driver/device_values.h"
-#include "bench/driver/pattern.h"
 
 namespace tandem::bench {
 

@@ -2,17 +2,74 @@
 #include "bench/driver/ranks_main.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <iostream>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "common/base/error.h"
+#include "common/base/this_process.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/mpi_bootstrap.h"
 
 namespace tandem::bench {
+
+namespace {
+
+// The text that the signal handler writes: filled in before the handler is installed.
+std::array<char, 160> notice;
+std::size_t notice_size = 0;
+
+// The signal has its default action again by now: raised once more, the signal ends the process as
+// soon as this handler returns.
+extern "C" void say_and_end(int signal) {
+  static_cast<void>(::write(STDERR_FILENO, notice.data(), notice_size));
+  static_cast<void>(::raise(signal));
+}
+
+}  // namespace
+
+void tell_of_interrupt(const std::string& program) {
+  struct sigaction before {};
+  const bool is_known = ::sigaction(SIGINT, nullptr, &before) == 0;
+  if (!is_known || before.sa_handler != SIG_DFL || announced_rank() != 0) return;
+  const std::string text = program + ": interrupted: what was measured is lost; start it again\n";
+  notice_size = std::min(text.size(), notice.size());
+  std::copy_n(text.begin(), notice_size, notice.begin());
+  struct sigaction action {};
+  action.sa_handler = say_and_end;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // SA_RESETHAND is unsigned in glibc
+  static_cast<void>(::sigaction(SIGINT, &action, nullptr));
+}
+
+void restart_in_clean_environment(char** argv) {
+  std::vector<char*> kept;
+  std::string ignored;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (changes_the_measurement(*variable)) {
+      ignored.append(" ").append(*variable, std::strcspn(*variable, "="));
+    } else {
+      kept.push_back(*variable);
+    }
+  }
+  if (ignored.empty()) return;
+  std::fprintf(stderr, "ignored, as they would change what is measured:%s\n", ignored.c_str());
+  kept.push_back(nullptr);
+  execve(program_starter().c_str(), argv, kept.data());
+  // Where the restart failed, the effects of the variables show in the record (the library's
+  // instruction set, the cores).
+}
+
 namespace {
 
 // Whether all ranks met the error: usage errors and agreed errors are the same on every rank; other

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -15,6 +16,37 @@ class App;
 }  // namespace CLI
 
 namespace tandem::bench {
+
+// Runs `body`. Where `body` throws, this rank's last words are kept first, then `abort()` ends this
+// rank's communicators: the other ranks end soon, and so do this rank's own streams, which would
+// else wait for the other ranks until the deadline. To be called inside the object that owns the
+// streams: streams finish queued work as they are destroyed, and by then the other ranks may have
+// ended the job.
+template <class Abort, class Body>
+auto aborting_on_error(const Farewell& farewell, Abort&& abort, Body&& body) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const Error& error) {
+    farewell.say(error);
+    abort();
+    throw;
+  } catch (...) {
+    abort();
+    throw;
+  }
+}
+
+// From now on a SIGINT (Ctrl-C) that ends this process is told of in a line on stderr, by rank 0
+// where a launcher started several ranks; the process ends as before. Does nothing where SIGINT is
+// ignored.
+void tell_of_interrupt(const std::string& program);
+
+// Starts this program again without the variables that would change what the program measures
+// behind its flags' back: BENCHMARK_* (twins of Google Benchmark's flags, read before main), OMP_*,
+// GOMP_*, KMP_*, OPENBLAS_*, MKL_*, DNNL_* and ONEDNN_* (thread counts, instruction sets, and
+// affinity that is applied when a library is loaded). Returns where there are no such variables; to
+// be called first in main.
+void restart_in_clean_environment(char** argv);
 
 // Parses the command line. Arguments that begin with --benchmark_ go to `benchmark_flags`; any
 // other unknown flag is a usage error. Returns false after --help, whose text the call prints.

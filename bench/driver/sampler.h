@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
 #include <functional>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
 #include "common/parallel/strategy.h"
 
 namespace tandem::bench {
+
+// Rank 0's value, bit for bit; the values of other ranks do not count. Collective.
+[[nodiscard]] inline double root_value(Bootstrap& bootstrap, double value) {
+  return std::stod(broadcast(bootstrap, fmt::format("{:.17g}", value), 0));
+}
+
+// The summary of the times of one entry's samples, in seconds.
+struct TimeSummary {
+  double p50 = 0;
+  double p95 = 0;
+  std::optional<double> p99{};  // of 1000 samples or more: else p99 is near the largest
+};
+
+// Percentiles by nearest rank. Throws a logic error where there is no sample.
+[[nodiscard]] TimeSummary summarise(std::span<const double> seconds);
+
+// Sets the counters p50_us, p95_us and, where there is one, p99_us.
+void set_percentiles(benchmark::State& state, const TimeSummary& summary);
 
 struct Warmup {
   Seconds first_step{0};

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "bench/driver/comma_list.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
 
 namespace tandem::bench {
+
 namespace {
 
 constexpr std::int64_t kMostFactor = 1 << 20;

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "bench/driver/choices.h"
-#include "bench/driver/comma_list.h"
+#include "bench/driver/size_list.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
 

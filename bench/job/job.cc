@@ -4,10 +4,8 @@
 #include <fmt/ranges.h>
 
 #include "bench/driver/google_benchmark.h"
-#include "bench/driver/root_value.h"
-#include "bench/job/core_speed.h"
-#include "bench/job/gpu_binding.h"
-#include "bench/job/gpu_share.h"
+#include "bench/driver/sampler.h"
+#include "bench/job/link_account.h"
 #include "bench/job/node_share.h"
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "bench/kernels/options.h"
 #include "common/kernels/precision.h"
 #include "common/runtime/platform.h"
 
@@ -32,5 +33,9 @@ class MeasuredPeaks {
 // Bytes per second, read and written, of copies of `size` from one buffer of the device to another,
 // by the device's own clock: the median of 7 samples, after two untimed copies.
 [[nodiscard]] double copy_bandwidth(Device& device, Bytes size);
+
+// Measures the peak of the first device in each precision that the options ask for, as Google
+// Benchmark's entries and as a table for people. Throws usage errors.
+void run_peak(const KernelOptions& options, Platform& platform);
 
 }  // namespace tandem::bench

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/driver/clean_environment.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/lessons/all_lessons.h"
 #include "bench/lessons/run_lessons.h"

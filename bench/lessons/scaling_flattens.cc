@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/job/core_speed.h"
+#include "bench/job/link_account.h"
 #include "bench/lessons/all_lessons.h"
 #include "bench/lessons/classroom.h"
 #include "bench/lessons/timing.h"

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
 #include "common/comm/farewell.h"
 #include "common/trace/step_observer.h"
@@ -60,5 +63,22 @@ class FlightLog final : public StepObserver {
 
   std::vector<std::unique_ptr<PerDevice>> devices_;
 };
+
+// How a program of ranks ends where the program cannot go on.
+struct FailurePolicy {
+  Nanoseconds deadline = std::chrono::seconds(60);  // how long a rank waits for a late rank
+  Nanoseconds grace{0};                             // time for other ranks' last words
+  std::string flight_dir{};                         // empty: no flight recorder
+};
+
+// run_ranks_main() with a flight recorder for this rank, from before MPI starts until MPI has
+// ended.
+[[nodiscard]] int run_recorded_ranks(const std::string& program, const FailurePolicy& policy,
+                                     int& argc, char**& argv,
+                                     const std::function<int(Bootstrap&, FlightLog&)>& body);
+
+// run_recorded_ranks() in this process alone, which holds `devices` ranks as threads.
+[[nodiscard]] int run_recorded_threads(const FailurePolicy& policy, int devices,
+                                       const std::function<int(Bootstrap&, FlightLog&)>& body);
 
 }  // namespace tandem::bench

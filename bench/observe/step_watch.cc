@@ -1,11 +1,140 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/observe/step_watch.h"
 
-#include <iostream>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <sstream>
+#include <string>
+
+#include "bench/step/step_checks.h"
+#include "common/base/error.h"
 #include "common/comm/transports.h"
+#include "common/results/record_text.h"
+#include "common/runtime/copy.h"
+#include "common/runtime/host/cores.h"
 
 namespace tandem::bench {
+
+struct NumericsCheck::Side {
+  std::unique_ptr<Buffer> copies;  // on the host, laid out like the parameters
+  TensorList views;
+  std::vector<int> ready;  // segments since the last look, in backward's order
+  std::int64_t steps = 0;  // steps that have ended
+};
+
+NumericsCheck::NumericsCheck(Platform& platform, const ParameterLayout& layout,
+                             std::optional<int> rank)
+    : platform_(platform), layout_(layout), rank_(rank) {
+  for (int i = 0; i < platform.device_count(); ++i) sides_.push_back(std::make_unique<Side>());
+}
+
+NumericsCheck::~NumericsCheck() = default;
+
+void NumericsCheck::gradient_ready(Device& device, Stream& stream, int segment,
+                                   Span<float> gradient) {
+  Side& side = *sides_.at(static_cast<std::size_t>(device.id().index));
+  if (!side.copies) {  // only this process's devices have a side in use
+    side.copies = platform_.allocate_host(bytes_of<float>(layout_.arena_count()));
+    side.views = layout_.views(side.copies->as<float>(layout_.arena_count()));
+  }
+  // The gradient of a later micro-batch comes while the earlier one's copy is not yet checked.
+  const bool again = std::find(side.ready.begin(), side.ready.end(), segment) != side.ready.end();
+  if (again) look(side, stream, device);
+  enqueue_copy(stream, side.views.at(static_cast<std::size_t>(segment)), gradient);
+  side.ready.push_back(segment);
+}
+
+void NumericsCheck::step_ends(Device& device, Stream& stream) {
+  Side& side = *sides_.at(static_cast<std::size_t>(device.id().index));
+  look(side, stream, device);
+  ++side.steps;
+}
+
+void NumericsCheck::look(Side& side, Stream& stream, const Device& device) {
+  stream.synchronize();
+  for (const int segment : side.ready) {
+    const Span<float> values = side.views[static_cast<std::size_t>(segment)];
+    const auto* const bad = std::find_if(values.begin(), values.end(),
+                                         [](float value) { return !std::isfinite(value); });
+    if (bad != values.end()) report(side, device, segment, bad - values.begin());
+  }
+  side.ready.clear();
+}
+
+void NumericsCheck::report(const Side& side, const Device& device, int segment,
+                           std::int64_t element) const {
+  const auto index = static_cast<std::size_t>(segment);
+  const auto has_some = [&](int other) {
+    const Span<float> values = side.views[static_cast<std::size_t>(other)];
+    return !std::all_of(values.begin(), values.end(),
+                        [](float value) { return std::isfinite(value); });
+  };
+  const auto others = std::count_if(side.ready.begin(), side.ready.end(), has_some) - 1;
+  fail(ErrorKind::kFailure,
+       "rank {}: the gradient of {} holds {} (element {}) in step {}, the first in backward's order"
+       "{}: look at the data, the learning rate and the weights",
+       rank_.value_or(device.id().index), layout_.segments()[index].name,
+       side.views[index].data()[element], element, side.steps + 1,
+       others > 0 ? fmt::format(", and {} others hold some", others) : "");
+}
+
+namespace {
+
+// One step fewer than the least of a warm-up: every device has ended as many steps, or one less.
+constexpr int kStepsWatched = kLeastWarmupSteps - 1;
+
+}  // namespace
+
+void ThreadPlaces::phase_begins(Device& device, Stream&, Phase phase) {
+  if (is_closed_.load(std::memory_order_relaxed)) return;
+  std::vector<int> cpus = host::allowed_cpus();
+  const std::lock_guard lock(mutex_);
+  cpus_[{device.id().index, phase}] = std::move(cpus);
+}
+
+void ThreadPlaces::step_ends(Device& device, Stream&) {
+  if (is_closed_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(mutex_);
+  if (++steps_by_device_[device.id().index] >= kStepsWatched) is_closed_ = true;
+}
+
+std::vector<results::ThreadPlace> ThreadPlaces::places() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<results::ThreadPlace> places;
+  for (const auto& [key, cpus] : cpus_) {
+    const auto& [device, phase] = key;
+    // The captures are initialised, since clang 14 captures no structured binding.
+    const auto is_same = [wanted = device, &where = cpus](const results::ThreadPlace& place) {
+      return place.device == wanted && place.cpus == where;
+    };
+    const auto same = std::ranges::find_if(places, is_same);
+    results::ThreadPlace& place = same != places.end()
+                                      ? *same
+                                      : places.emplace_back(results::ThreadPlace{
+                                            device, {}, cpus, host::numa_nodes_of(cpus)});
+    place.phases.emplace_back(kPhaseNames[static_cast<std::size_t>(phase)]);
+  }
+  return places;
+}
+
+std::vector<results::ThreadPlace> ThreadPlaces::gather(Bootstrap& bootstrap) const {
+  std::string mine;
+  for (const results::ThreadPlace& place : places()) mine += results::to_json_line(place) + '\n';
+  std::vector<results::ThreadPlace> all;
+  const std::vector<std::string> by_rank = bootstrap.all_gather(mine);
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    std::istringstream lines(by_rank[rank]);
+    for (std::string line; std::getline(lines, line);) {
+      all.push_back(results::parse_thread(line, "a rank's threads"));
+      if (by_rank.size() > 1) all.back().device = static_cast<int>(rank);
+    }
+  }
+  return all;
+}
+
 namespace {
 
 std::optional<int> rank_of_process(const StepOptions& options, const Bootstrap& bootstrap) {

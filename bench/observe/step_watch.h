@@ -1,20 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "bench/job/fault.h"
 #include "bench/job/job.h"
 #include "bench/observe/flight_log.h"
-#include "bench/observe/numerics_check.h"
-#include "bench/observe/thread_places.h"
 #include "bench/step/step_options.h"
 #include "common/comm/bootstrap.h"
 #include "common/model/model.h"
+#include "common/model/parameter_layout.h"
+#include "common/results/gpu_record.h"
+#include "common/runtime/platform.h"
 #include "common/trace/nvtx_observer.h"
+#include "common/trace/step_observer.h"
 
 namespace tandem::bench {
+
+// --check-numerics: looks for NaN and infinity in every gradient of every step, as this device made
+// the gradient and before the gradient is combined with other ranks' gradients, so that the rank at
+// fault is known. Costs a copy of each gradient to the host and a wait at the end of the step.
+class NumericsCheck final : public StepObserver {
+ public:
+  // `rank`: this process's rank; none where each device is a rank that is a thread. The platform
+  // and the layout outlive this check.
+  NumericsCheck(Platform& platform, const ParameterLayout& layout, std::optional<int> rank);
+  ~NumericsCheck() override;
+
+  void phase_begins(Device&, Stream&, Phase) override {}
+  // Throws a failure that names rank, step and the first parameter, in backward's order, that holds
+  // a NaN or an infinity.
+  void step_ends(Device& device, Stream& stream) override;
+  void gradient_ready(Device& device, Stream& stream, int segment, Span<float> gradient) override;
+
+ private:
+  struct Side;  // the copies and readiness of one device's gradients
+  void look(Side& side, Stream& stream, const Device& device);
+  [[noreturn]] void report(const Side& side, const Device& device, int segment,
+                           std::int64_t element) const;
+
+  Platform& platform_;
+  const ParameterLayout& layout_;
+  const std::optional<int> rank_;
+  std::vector<std::unique_ptr<Side>> sides_;  // by device
+};
+
+// Asks, on the threads that enqueue a device's phases, for the CPUs that those threads may run on:
+// only in the first steps, which are warm-up, so that no question is timed.
+class ThreadPlaces final : public StepObserver {
+ public:
+  void phase_begins(Device& device, Stream& stream, Phase phase) override;
+  void step_ends(Device& device, Stream& stream) override;
+
+  // The places of this process's threads, by device; phases whose threads may run on the same CPUs
+  // are one entry.
+  [[nodiscard]] std::vector<results::ThreadPlace> places() const;
+
+  // The places of all ranks' threads, the same on every rank. Of several ranks each has one device,
+  // whose number is the rank's own. Collective.
+  [[nodiscard]] std::vector<results::ThreadPlace> gather(Bootstrap& bootstrap) const;
+
+ private:
+  using DevicePhase = std::pair<int, Phase>;
+
+  std::atomic<bool> is_closed_{false};
+  mutable std::mutex mutex_;  // guards all below
+  std::map<int, int> steps_by_device_;
+  std::map<DevicePhase, std::vector<int>> cpus_;  // CPUs as last seen
+};
 
 // The observers of step_bench's steps, placed as the options say: the flight recorder, the check of
 // numerics, a planted fault, a profiler's ranges, and the places of the step's threads. Outlives

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <utility>
 
-#include "bench/driver/abort_on_error.h"
+#include "bench/driver/ranks_main.h"
 #include "bench/driver/sampler.h"
 #include "bench/step/cell_facts.h"
 #include "bench/step/strategy_factory.h"

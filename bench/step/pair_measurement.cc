@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "bench/driver/abort_on_error.h"
+#include "bench/driver/ranks_main.h"
 #include "bench/job/link_account.h"
 #include "bench/step/achieved_flops.h"
 #include "bench/step/interleaved_side.h"

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 
-#include "bench/driver/comma_list.h"
+#include "bench/driver/size_list.h"
 #include "bench/step/option_owners.h"
 #include "common/base/error.h"
 #include "common/runtime/link_request.h"

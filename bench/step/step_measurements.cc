@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "bench/driver/abort_on_error.h"
+#include "bench/driver/ranks_main.h"
 #include "bench/job/link_account.h"
 #include "bench/observe/gpu_watch.h"
 #include "bench/observe/profiled_samples.h"

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "bench/driver/choices.h"
-#include "bench/driver/comma_list.h"
 #include "bench/driver/ranks_main.h"
+#include "bench/driver/size_list.h"
 #include "bench/step/model_table.h"
 #include "bench/step/named_options.h"
 #include "bench/step/replay_checks.h"

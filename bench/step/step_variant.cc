@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "bench/driver/choices.h"
-#include "bench/driver/comma_list.h"
+#include "bench/driver/size_list.h"
 #include "bench/step/bucket_limits.h"
 #include "bench/step/step_checks.h"
 #include "common/base/error.h"

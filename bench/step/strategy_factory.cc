@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/step/strategy_factory.h"
 
-#include "bench/driver/abort_on_error.h"
+#include "bench/driver/ranks_main.h"
 #include "common/comm/bootstrap.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bench/driver/root_value.h"
+#include "bench/driver/sampler.h"
 #include "bench/step/shards.h"
 #include "bench/step/strategy_factory.h"
 #include "bench/step/training_agreement.h"

@@ -5,6 +5,7 @@
 #include "common/runtime/copy.h"
 
 namespace tandem::bench {
+
 namespace {
 
 constexpr std::uint64_t kSeed = 1;

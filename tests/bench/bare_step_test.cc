@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/kernels/bare_step.h"
-
 #include <gtest/gtest.h>
 
 #include "bench/kernels/step_share.h"

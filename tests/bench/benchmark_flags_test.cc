@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "bench/driver/csv_reporter.h"
+#include "bench/driver/google_benchmark.h"
 #include "common/base/error.h"
 #include "tests/support/errors.h"
 

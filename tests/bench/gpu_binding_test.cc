@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/job/gpu_binding.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "bench/job/node_share.h"
 #include "common/base/error.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/runtime/host/cores.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/job/gpu_share.h"
-
 #include <gtest/gtest.h>
 
+#include "bench/job/node_share.h"
 #include "common/comm/thread_bootstrap.h"
 #include "tests/support/errors.h"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/driver/pattern.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "bench/driver/device_values.h"
 #include "tests/support/errors.h"
 
 namespace tandem::bench {

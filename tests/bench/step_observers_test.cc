@@ -8,8 +8,7 @@
 
 #include "bench/job/fault.h"
 #include "bench/observe/flight_log.h"
-#include "bench/observe/numerics_check.h"
-#include "bench/observe/thread_places.h"
+#include "bench/observe/step_watch.h"
 #include "common/comm/shared_memory.h"
 #include "common/flight/flight_record.h"
 #include "common/runtime/host/cores.h"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/observe/stream_gate.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <optional>
 
+#include "bench/collectives/collective_run.h"
 #include "common/runtime/host/host_platform.h"
 #include "common/runtime/host/host_stream.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/driver/time_summary.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <vector>
+
+#include "bench/driver/sampler.h"
 
 namespace tandem::bench {
 namespace {

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/driver/clean_environment.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/job/job.h"
 #include "bench/step/shards.h"

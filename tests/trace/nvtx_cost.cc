@@ -17,10 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/driver/abort_on_error.h"
-#include "bench/driver/clean_environment.h"
 #include "bench/driver/ranks_main.h"
-#include "bench/observe/recorded_ranks.h"
+#include "bench/observe/flight_log.h"
 #include "bench/observe/step_watch.h"
 #include "bench/step/interleaved_side.h"
 #include "bench/step/step_checks.h"

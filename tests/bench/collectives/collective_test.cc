@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/collectives/report.h"
+#include "bench/collectives/measurement.h"
 
 namespace tandem::bench {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-#include "bench/collectives/model_buckets.h"
+#include "bench/collectives/sweep.h"
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "tests/support/errors.h"

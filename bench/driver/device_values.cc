@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/driver/pattern.h"
+#include "bench/driver/device_values.h"
 
 #include <algorithm>
 
 #include "common/base/error.h"
 
 namespace tandem::bench {
+
 namespace {
 
 constexpr std::int64_t kMostValues = 251;
