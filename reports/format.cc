@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "reports/model/gpu_notes.h"
-#include "reports/model/implementation.h"
-#include "reports/model/transfers.h"
-#include "reports/model/unsteady.h"
+#include "reports/model/notes.h"
+#include "reports/model/subject.h"
 
 namespace tandem::reports {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "common/base/units.h"
 #include "reports/format.h"
-#include "reports/model/explained_points.h"
-#include "reports/model/gpu_facts.h"
+#include "reports/model/explanation.h"
+#include "reports/model/gpu_notes.h"
 #include "reports/model/subject.h"
 
 namespace tandem::reports {

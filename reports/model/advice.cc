@@ -13,12 +13,11 @@
 
 #include "common/base/error.h"
 #include "reports/format.h"
-#include "reports/model/implementation.h"
-#include "reports/model/modelled.h"
 #include "reports/model/section_words.h"
+#include "reports/model/subject.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
-#include "reports/tables/device_memory.h"
+#include "reports/tables/cell_table.h"
 
 namespace tandem::reports {
 namespace {

@@ -6,16 +6,20 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
+#include "common/stats/estimate.h"
 #include "common/stats/summary.h"
 #include "reports/format.h"
+#include "reports/model/ddp_cost.h"
 #include "reports/model/notes.h"
-#include "reports/model/phase_effects.h"
+#include "reports/model/phases.h"
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
 
 namespace tandem::reports {
+
 namespace {
 
 using results::LaunchRecord;
@@ -223,6 +227,127 @@ Explanation explain(const results::Document& document, const GapQuestion& questi
   note_interleaving(explanation.notes, document.sweep, ladder);
   note_scatter(explanation.notes, question);
   return explanation;
+}
+
+namespace {
+
+constexpr std::size_t kMostPoints = 4;
+
+GapQuestion question_of(const CellSummary& dp) {
+  GapQuestion question;
+  question.model = dp.cell.model;
+  question.batch = dp.cell.global_batch;
+  question.devices = dp.cell.devices;
+  question.backend = dp.cell.backend;
+  question.precision = precision_of(dp.cell);
+  return question;
+}
+
+std::set<std::string> measured_names(const Summary& summary) {
+  std::set<std::string> names;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches > 0 && cell.mode == "synchronous") names.insert(cell.cell.name());
+  }
+  return names;
+}
+
+bool has_ladder(const GapQuestion& question, const std::set<std::string>& names) {
+  const std::vector<RungCell> cells = ladder_cells(question);
+  return std::all_of(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(kLadder.size()),
+                     [&](const RungCell& rung) { return names.contains(rung.cell.name()); });
+}
+
+}  // namespace
+
+std::vector<Explanation> explained_points(const results::Document& document,
+                                          const Summary& summary) {
+  const std::set<std::string> names = measured_names(summary);
+  std::vector<const CellSummary*> points;
+  for (const Comparison& pair : summary.comparisons) {
+    const CellSummary& dp = *pair.dp;
+    if (dp.cell.devices < 2 || !is_plain(dp.cell) || !is_plain(pair.ddp->cell)) continue;
+    if (has_ladder(question_of(dp), names)) points.push_back(&dp);
+  }
+  std::stable_sort(points.begin(), points.end(),
+                   [](const auto* a, const auto* b) { return a->cell.devices > b->cell.devices; });
+  points.resize(std::min(points.size(), kMostPoints));
+  std::vector<Explanation> found;
+  for (const CellSummary* point : points) {
+    found.push_back(explain(document, question_of(*point), point->launches));
+  }
+  return found;
+}
+
+namespace {
+
+using results::LaunchRecord;
+
+// The mean seconds of a phase on the critical device.
+double phase(const LaunchRecord& record, const std::string& name) {
+  return phase_seconds(*critical_device(record), name);
+}
+
+double in_no_phase(const LaunchRecord& record) {
+  double rest = mean_step(record);
+  for (const auto& [name, seconds] : critical_device(record)->mean_seconds) rest -= seconds;
+  return rest;
+}
+
+bool has_phases(const MeasuredLadder& ladder, Rung rung) {
+  return ladder.has(rung) && have_phases(ladder.find(rung)->measured);
+}
+
+std::set<std::string> phase_names(const MeasuredLadder& ladder, Rung rung) {
+  std::set<std::string> names;
+  for (const LaunchRecord* record : ladder.find(rung)->measured) {
+    for (const auto& [name, seconds] : critical_device(*record)->mean_seconds) names.insert(name);
+  }
+  return names;
+}
+
+Figure difference(const std::vector<double>& a, const std::vector<double>& b) {
+  return {.seconds = stats::difference_of_means(a, b), .missing = {}};
+}
+
+}  // namespace
+
+std::vector<Effect> replication_by_phase(const MeasuredLadder& ladder) {
+  const Rung above = Rung::kLossInReplicas;
+  const Rung below = Rung::kAllReduce;
+  if (!has_phases(ladder, above) || !has_phases(ladder, below)) return {};
+  std::set<std::string> names = phase_names(ladder, above);
+  names.merge(phase_names(ladder, below));
+  names.erase("exposed_comm");
+  names.insert("reduce");
+  std::vector<Effect> effects;
+  for (const std::string& name : in_step_order({names.begin(), names.end()})) {
+    const bool reduces = name == "reduce";
+    const auto value = [&](const LaunchRecord& record) {
+      return phase(record, name) + (reduces ? phase(record, "exposed_comm") : 0);
+    };
+    effects.push_back(
+        {.cause = reduces ? "reduce, against exposed all-reduce" : name,
+         .figure = difference(ladder.values(above, value), ladder.values(below, value))});
+  }
+  effects.push_back(
+      {.cause = "in no phase",
+       .figure = difference(ladder.values(above, in_no_phase), ladder.values(below, in_no_phase))});
+  return effects;
+}
+
+std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder) {
+  if (!ladder.has(Rung::kStockDdp) || !ladder.has(Rung::kIndependent)) return {};
+  const std::optional<OwnCosts> costs =
+      own_costs(ladder.find(Rung::kStockDdp)->measured, ladder.find(Rung::kIndependent)->measured);
+  if (!costs) return {};
+  const auto effect = [](const char* cause, const stats::Estimate& seconds) {
+    return Effect{.cause = cause, .figure = {.seconds = seconds, .missing = {}}};
+  };
+  return {effect("exposed transfer (least of all ranks)", costs->exposed_transfer),
+          effect("skew (one rank later than the others)", costs->skew),
+          effect("contention (forward and backward slowed, least of all ranks)", costs->contention),
+          effect("bucket copies", costs->bucket_copies),
+          effect("rest (input, loss, update, in no phase)", costs->rest)};
 }
 
 }  // namespace tandem::reports

@@ -6,7 +6,7 @@
 
 #include "common/results/document.h"
 #include "reports/model/ladder.h"
-#include "reports/model/measured_ladder.h"
+#include "reports/model/summary.h"
 
 namespace tandem::reports {
 
@@ -68,5 +68,19 @@ struct Explanation {
 // `launches` is the planned number of launches per rung. Pure.
 [[nodiscard]] Explanation explain(const results::Document& document, const GapQuestion& question,
                                   int launches);
+
+// The gap at each compared point where every rung of the ladder was measured: at most four points,
+// on the most devices. `tandem explain` measures missing rungs.
+[[nodiscard]] std::vector<Explanation> explained_points(const results::Document& document,
+                                                        const Summary& summary);
+
+// The step from dp's last rung to the all-reduce, by phase of the critical devices: differences of
+// phase means, where dp's reduction is compared with the exposed all-reduce, and the time in no
+// phase last, so that the effects sum to the step. Empty where phases were not timed.
+[[nodiscard]] std::vector<Effect> replication_by_phase(const MeasuredLadder& ladder);
+
+// The extra time of ddp as torch has it over independent processes, in the parts of own_costs(),
+// which sum to that time. Empty where phases were not timed or a rung is missing.
+[[nodiscard]] std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder);
 
 }  // namespace tandem::reports

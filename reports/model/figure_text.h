@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "reports/model/measured_ladder.h"
+#include "reports/model/ladder.h"
 
 namespace tandem::reports {
 

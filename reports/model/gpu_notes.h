@@ -2,12 +2,21 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/results/document.h"
 #include "reports/model/summary.h"
 
 namespace tandem::reports {
+
+// The facts, by name, about the GPUs of the measured launch with the most GPUs: the GPUs' places,
+// the connections between them, and the CPUs on which their threads ran. Empty on the host.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> gpu_facts(
+    const results::Document& document);
+
+// The text "0-3,8" for 0, 1, 2, 3, 8.
+[[nodiscard]] std::string ranges_text(const std::vector<int>& ascending);
 
 // A line per kind of doubt that the driver's readings cast on a figure: clocks held down, other
 // work on the GPUs, threads far from the GPUs, a GPU divided into instances. No lines on the host.

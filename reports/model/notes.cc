@@ -5,13 +5,120 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "reports/format.h"
 #include "reports/model/gpu_notes.h"
-#include "reports/model/scaled_links.h"
-#include "reports/model/unsteady.h"
 
 namespace tandem::reports {
+
+namespace {
+
+std::string time_text(double seconds) {
+  return duration_text({.center = seconds, .interval = std::nullopt, .launches = 1});
+}
+
+template <class Predicate>
+void add_line(std::vector<std::string>& lines, const Summary& summary, const char* what,
+              const char* meaning, Predicate shows) {
+  const auto cells =
+      std::count_if(summary.cells.begin(), summary.cells.end(),
+                    [&](const CellSummary& cell) { return shows(cell.unsteadiness); });
+  if (cells > 0)
+    lines.push_back(fmt::format("{} in {}: {}", what, count_text(cells, "cell"), meaning));
+}
+
+}  // namespace
+
+std::vector<std::string> unsteady_marks(const Unsteadiness& found) {
+  std::vector<std::string> marks;
+  if (found.drift) {
+    marks.push_back(
+        fmt::format("drifts: {:+.1f} % from first to last launch", 100 * found.drift->change));
+  }
+  if (found.modes) {
+    marks.push_back(fmt::format(
+        "two modes: {} at {}, {} at {}", count_text(found.modes->low_count, "launch"),
+        time_text(found.modes->low), found.modes->high_count, time_text(found.modes->high)));
+  }
+  if (found.steps_in_modes()) {
+    marks.push_back(fmt::format("steps in two modes in {} of {}", found.launches_in_modes,
+                                count_text(found.launches_with_enough_steps, "launch")));
+  }
+  return marks;
+}
+
+std::vector<std::string> unsteady_notes(const Summary& summary) {
+  std::vector<std::string> lines;
+  add_line(lines, summary, "drift",
+           "launches became slower or faster as the run went on, so that their intervals, which "
+           "take them as independent, say too much; of 100 steady cells at most one is marked so",
+           [](const Unsteadiness& found) { return found.drift.has_value(); });
+  add_line(lines, summary, "two modes",
+           "launches gather around two times, between which the figures lie; where memory or "
+           "threads came to lie may decide, and another run may have another mixture",
+           [](const Unsteadiness& found) { return found.modes.has_value(); });
+  add_line(lines, summary, "steps in two modes",
+           "within half of the launches or more, steps gather around two times, as where a clock "
+           "changes or something else runs at intervals",
+           [](const Unsteadiness& found) { return found.steps_in_modes(); });
+  return lines;
+}
+
+namespace {
+
+using results::LaunchRecord;
+
+// The preset in the cell's options, "pcie4@a100-fp32"; empty for a literal link and without a link.
+std::string preset_of(const LaunchRecord& record) {
+  const auto link = record.cell.options.find("link");
+  const bool is_preset =
+      link != record.cell.options.end() && link->second.find('@') != std::string::npos;
+  return is_preset && record.status == results::Status::kOk ? link->second : "";
+}
+
+// The launch's notice "link pcie4@a100-fp32 (scaled: K = 217; ...)"; empty where the launch has
+// none.
+std::string notice_of(const LaunchRecord& record) {
+  for (const std::string& text : record.modelled) {
+    if (text.starts_with("link ")) return text;
+  }
+  return "";
+}
+
+std::string in_one_line(const std::set<std::string>& notices) {
+  const std::string first = "modelled: " + *notices.begin();
+  if (notices.size() == 1) return first;
+  return fmt::format("{}, and in other launches {} more", first,
+                     count_text(std::ssize(notices) - 1, "scaling"));
+}
+
+}  // namespace
+
+std::vector<std::string> scaled_link_notes(const results::Document& document) {
+  std::map<std::string, std::set<std::string>> notices;  // by preset
+  std::set<double> speeds;                               // speeds of one core
+  for (const LaunchRecord& record : document.launches) {
+    const std::string preset = preset_of(record);
+    if (preset.empty()) continue;
+    speeds.insert(record.core_gflops);
+    const std::string notice = notice_of(record);
+    if (!notice.empty()) notices[preset].insert(notice);
+  }
+  std::vector<std::string> lines;
+  bool disagree = speeds.size() > 1;
+  for (const auto& [preset, texts] : notices) {
+    lines.push_back(in_one_line(texts));
+    disagree = disagree || texts.size() > 1;
+  }
+  if (disagree) {
+    lines.emplace_back(
+        "modelled links disagree: launches were scaled to different speeds of a core, so their "
+        "links differ and their figures should not be compared; measure them anew in one folder");
+  }
+  return lines;
+}
+
 namespace {
 
 using results::Status;

@@ -9,6 +9,18 @@
 
 namespace tandem::reports {
 
+// The marks beside an unsteady cell's figures: "drifts: +5.2 % from first to last launch", "two
+// modes: 4 launches at 3.2 ms, 2 at 3.9 ms", "steps in two modes in 3 of 6 launches".
+[[nodiscard]] std::vector<std::string> unsteady_marks(const Unsteadiness& found);
+
+// A line per kind of unsteadiness, with the cells that show this kind and the meaning for their
+// figures.
+[[nodiscard]] std::vector<std::string> unsteady_notes(const Summary& summary);
+
+// A line per preset link of a document, with K and the modelled link, and a warning where its
+// launches were not all scaled to one core speed. Empty where no measured launch had a preset.
+[[nodiscard]] std::vector<std::string> scaled_link_notes(const results::Document& document);
+
 // Launches that the plan asks for and that neither ran nor were ruled out by a skipped cell.
 [[nodiscard]] int launches_missing(const results::SweepInfo& sweep, const Summary& summary);
 

@@ -1,12 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "common/results/document.h"
+#include "common/results/launch_record.h"
 #include "reports/model/summary.h"
 
 namespace tandem::reports {
+
+// The option of a cell that another program measured: "torch-2.15.0" is PyTorch's own strategy with
+// the cell's name. Cells without this option are Tandem's.
+inline constexpr const char* kImplementation = "implementation";
+
+// The cell's implementation; empty for Tandem.
+[[nodiscard]] std::string implementation_of(const results::Cell& cell);
+
+// The same cell with Tandem's implementation.
+[[nodiscard]] results::Cell own_cell(const results::Cell& cell);
+
+// The launch's parts that are models of hardware or of an interpreter and were not measured: "link
+// 20us:1GBps, dispatch cost 8us, interpreter lock"; empty where all parts were measured. The cell's
+// options tell the parts, since launches that left no figure have options too; else the record
+// tells them.
+[[nodiscard]] std::string modelled_parts(const results::LaunchRecord& record);
+
+// The cell's precision, "fp32" unless its options name another.
+[[nodiscard]] std::string precision_of(const results::Cell& cell);
+
+// The suffix ", bf16" after a cell's model and batch; empty for fp32.
+[[nodiscard]] std::string precision_suffix(const results::Cell& cell);
+
+// Whether the cell's steps are replays of a CUDA graph, which spare the host's work. Replayed steps
+// answer another question than enqueued steps, and are no baseline for enqueued steps.
+[[nodiscard]] bool is_replayed(const results::Cell& cell);
+
+// Whether both cells have the same optimizer, whose cost is a part of the step.
+[[nodiscard]] bool updates_alike(const results::Cell& a, const results::Cell& b);
+
+// Whether the cell has no option except its precision.
+[[nodiscard]] bool is_plain(const results::Cell& cell);
+
+// Whether two cells answer the same question: the place where the batch starts, the optimizer,
+// precision, seed, modelled parts and planted delay are the same. All other options are compared
+// answers.
+[[nodiscard]] bool same_question(const results::Cell& a, const results::Cell& b);
+
+// The values that an option of dp that leaves the choice to the machine, "broadcast" or "reduce",
+// took in the cell's measured launches: "sequential", "tree", "collective". Empty where the records
+// do not tell, as before schema 1.4.0.
+[[nodiscard]] std::set<std::string> settled(const CellSummary& cell, const std::string& option);
+
+// The mark beside a figure that says that weights or gradients travelled by collectives though the
+// cell's name does not say so, or not alike in all launches. Empty where neither is the case.
+[[nodiscard]] std::string transfers_mark(const CellSummary& cell);
 
 // The first words of every verdict: the hardware behind the figures, without a full stop.
 [[nodiscard]] std::string subject(const results::Document& document, const Summary& summary);

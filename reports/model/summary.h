@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -101,5 +102,11 @@ struct Summary {
 // The summary points into the document, which must outlive the summary.
 [[nodiscard]] Summary summarize(const results::Document& document);
 Summary summarize(results::Document&& document) = delete;
+
+// The cell of `single` on the cell's model with this batch, in the same precision, with the same
+// optimizer and modelled parts, replayed where the cell is replayed; where several fit, the one
+// without options. nullptr where no such cell measured. `cells` are sorted as a summary's.
+[[nodiscard]] const CellSummary* baseline_of(const CellSummary& summary, std::int64_t batch,
+                                             const std::vector<CellSummary>& cells);
 
 }  // namespace tandem::reports

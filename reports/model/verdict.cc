@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "reports/format.h"
-#include "reports/model/implementation.h"
-#include "reports/model/modelled.h"
 #include "reports/model/notes.h"
 #include "reports/model/subject.h"
 #include "reports/tables/break_even.h"

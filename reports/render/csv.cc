@@ -4,20 +4,67 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "reports/format.h"
-#include "reports/model/modelled.h"
+#include "reports/model/ddp_cost.h"
 #include "reports/model/phases.h"
-#include "reports/render/csv_text.h"
+#include "reports/model/subject.h"
+#include "reports/tables/cell_table.h"
 #include "reports/tables/collectives.h"
-#include "reports/tables/ddp_cost.h"
-#include "reports/tables/device_memory.h"
 #include "reports/tables/dropped.h"
 
 namespace tandem::reports {
+
+namespace {
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string doubled;
+  for (const char c : text) doubled.append(c == '"' ? 2U : 1U, c);
+  return fmt::format("\"{}\"", doubled);
+}
+
+}  // namespace
+
+std::string options_column(const results::Cell& cell) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : cell.options) parts.push_back(name + "=" + value);
+  return join(parts, " ");
+}
+
+std::vector<std::string> cell_columns(const CellSummary& summary) {
+  const results::Cell& cell = summary.cell;
+  return {cell.model,
+          std::to_string(cell.global_batch),
+          std::to_string(cell.devices),
+          cell.strategy,
+          cell.launch,
+          cell.backend,
+          summary.mode,
+          options_column(cell)};
+}
+
+std::vector<std::string> mark_columns(const CellSummary& summary) {
+  return {summary.modelled, summary.planted, summary.oversubscribed ? "1" : "0"};
+}
+
+std::string csv_figure(double value) { return fmt::format("{:.9g}", value); }
+
+std::string csv_row(const std::vector<std::string>& fields) {
+  std::string row;
+  for (const std::string& field : fields) {
+    if (&field != &fields.front()) row += ',';
+    row += csv_field(field);
+  }
+  return row + "\n";
+}
+
 namespace {
 
 constexpr std::string_view kFigureColumns =
@@ -197,6 +244,102 @@ std::string to_csv(const Summary& summary, const std::vector<results::DroppedCel
     for (const std::string& name : group.cells) text += dropped_row(name, group.reason);
   }
   return text;
+}
+
+namespace {
+
+std::string planted_in(const Comparison& pair) {
+  std::vector<std::string> parts;
+  for (const CellSummary* cell : {pair.dp, pair.ddp}) {
+    if (!cell->planted.empty()) parts.push_back(cell->cell.strategy + " " + cell->planted);
+  }
+  return join(parts, "; ");
+}
+
+// The field of an interval's end; empty where the end is unbounded.
+std::string end_text(double value) { return std::isfinite(value) ? csv_figure(value) : ""; }
+
+std::vector<std::string> fields_of(const Comparison& pair) {
+  const results::Cell& dp = pair.dp->cell;
+  const results::Cell& ddp = pair.ddp->cell;
+  const auto& interval = pair.ddp_speed.interval;
+  return {dp.model,
+          std::to_string(dp.global_batch),
+          std::to_string(dp.devices),
+          dp.backend,
+          pair.dp->mode,
+          dp.launch,
+          options_column(dp),
+          ddp.launch,
+          options_column(ddp),
+          pair.dp->modelled,
+          planted_in(pair),
+          pair.dp->oversubscribed || pair.ddp->oversubscribed ? "1" : "0",
+          csv_figure(pair.dp->median_step.center),
+          csv_figure(pair.ddp->median_step.center),
+          csv_figure(pair.ddp_speed.center),
+          interval ? end_text(interval->low) : "",
+          interval ? end_text(interval->high) : "",
+          std::to_string(pair.dp->launches),
+          std::to_string(pair.ddp->launches),
+          std::string(to_string(pair.ddp_verdict))};
+}
+
+}  // namespace
+
+std::string to_comparisons_csv(const Summary& summary) {
+  std::string text = fmt::format(
+      "model,global_batch,devices,backend,mode,dp_launch,dp_options,ddp_launch,ddp_options,{},"
+      "dp_median_step_s,ddp_median_step_s,ddp_speed,ddp_speed_low,ddp_speed_high,dp_launches,"
+      "ddp_launches,ddp_is\n",
+      kMarkColumns);
+  for (const Comparison& pair : summary.comparisons) text += csv_row(fields_of(pair));
+  return text;
+}
+
+namespace {
+
+constexpr std::size_t kPartBytes = std::size_t{1} << 16;
+
+// Appends the fewest digits that read back as the same number, without a stream, since there are
+// millions of samples.
+template <class Number>
+void append(std::string& text, Number value) {
+  std::array<char, 32> digits;
+  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  text.append(digits.data(), written.ptr);
+}
+
+// The columns before a sample's number.
+std::string launch_part(const CellSummary& cell, const results::LaunchRecord& record) {
+  std::vector<std::string> fields = cell_columns(cell);
+  for (std::string& mark : mark_columns(cell)) fields.push_back(std::move(mark));
+  fields.push_back(std::to_string(record.launch_index));
+  std::string part = csv_row(fields);
+  part.back() = ',';
+  return part;
+}
+
+}  // namespace
+
+void write_samples_csv(const results::TextSink& sink, const Summary& summary) {
+  std::string text = fmt::format("{},{},launch_index,sample,step_s\n", kCellColumns, kMarkColumns);
+  for (const CellSummary& cell : summary.cells) {
+    for (const results::LaunchRecord* record : cell.measured) {
+      const std::string before = launch_part(cell, *record);
+      for (std::size_t sample = 0; sample < record->step_seconds.size(); ++sample) {
+        text += before;
+        append(text, sample);
+        text += ',';
+        append(text, record->step_seconds[sample]);
+        text += '\n';
+        if (text.size() < kPartBytes) continue;
+        sink(text);
+        text.clear();
+      }
+    }
+  }
+  sink(text);
 }
 
 }  // namespace tandem::reports

@@ -9,8 +9,10 @@
 #include "common/base/units.h"
 #include "reports/format.h"
 #include "reports/model/figure_text.h"
+#include "reports/table.h"
 
 namespace tandem::reports {
+
 namespace {
 
 using Align = Table::Align;
@@ -253,6 +255,27 @@ std::vector<Section> sections_of(const Explanation& explanation) {
     sections.push_back({.title = "Beside it", .lines = explanation.notes, .table = {}});
   }
   return sections;
+}
+
+std::string to_text(const Explanation& explanation) {
+  std::string text;
+  for (const Section& section : sections_of(explanation)) {
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", section.title);
+    if (!section.table.rows.empty()) text += fmt::format("\n{}\n", to_text(section.table));
+    for (const std::string& line : section.lines) text += fmt::format("  {}\n", line);
+  }
+  return text;
+}
+
+std::string to_markdown(const Explanation& explanation) {
+  std::string text;
+  for (const Section& section : sections_of(explanation)) {
+    text += fmt::format("{} {}\n\n", text.empty() ? "#" : "\n##", escape_markdown(section.title));
+    if (!section.table.rows.empty()) text += fmt::format("{}\n", to_markdown(section.table));
+    for (const std::string& line : section.lines)
+      text += fmt::format("- {}\n", escape_markdown(line));
+  }
+  return text;
 }
 
 }  // namespace tandem::reports

@@ -19,4 +19,10 @@ struct Section {
 // The explanation in reading order; terminal and Markdown draw the same sections.
 [[nodiscard]] std::vector<Section> sections_of(const Explanation& explanation);
 
+// The explanation for the terminal; the hardware comes first.
+[[nodiscard]] std::string to_text(const Explanation& explanation);
+
+// The explanation as the text of explain.md.
+[[nodiscard]] std::string to_markdown(const Explanation& explanation);
+
 }  // namespace tandem::reports

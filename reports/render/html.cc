@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "reports/format.h"
-#include "reports/render/embedded.h"
 #include "reports/render/html_parts.h"
 #include "reports/render/page_data.h"
 #include "reports/render/page_sections.h"
 #include "reports/render/side_page.h"
 
 namespace tandem::reports {
+
 namespace {
 
 // The policy keeps a page from fetching anything, should any text slip through the escaping.

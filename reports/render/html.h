@@ -2,11 +2,20 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "reports/report.h"
 #include "reports/tables/side_by_side.h"
 
 namespace tandem::reports {
+
+// Files that every page carries, embedded at build time: the page needs no network, and the program
+// no data files. Chart.js is the system package's, with the licence in its first lines.
+[[nodiscard]] std::string_view chart_js();
+[[nodiscard]] std::string_view drawing_js();
+[[nodiscard]] std::string_view scaling_js();
+[[nodiscard]] std::string_view page_js();
+[[nodiscard]] std::string_view page_css();
 
 // The report as one page that loads nothing: styles, charts and figures are inside. The verdict
 // comes first and, like the tables, needs no script. Tables are cut at some hundred rows and step

@@ -3,30 +3,80 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 
 #include "reports/model/advice.h"
+#include "reports/model/ddp_cost.h"
 #include "reports/model/section_words.h"
 #include "reports/render/explanation_sections.h"
-#include "reports/render/markdown_parts.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/cell_table.h"
 #include "reports/tables/collectives.h"
-#include "reports/tables/ddp_cost.h"
-#include "reports/tables/device_memory.h"
 #include "reports/tables/dropped.h"
-#include "reports/tables/host_cost.h"
-#include "reports/tables/link_table.h"
 #include "reports/tables/other_figures.h"
 #include "reports/tables/published.h"
 #include "reports/tables/trust.h"
 #include "reports/tables/twin_table.h"
 #include "reports/tables/two_by_two.h"
-#include "reports/tables/weak_scaling.h"
 
 namespace tandem::reports {
+
+namespace {
+
+constexpr std::size_t kMostOpenRows = 8;
+
+}  // namespace
+
+std::string paragraph_markdown(std::string_view text) {
+  return text.empty() ? "" : fmt::format("\n{}\n", escape_markdown(std::string(text)));
+}
+
+std::string list_markdown(const std::vector<std::string>& lines) {
+  std::string text = lines.empty() ? "" : "\n";
+  for (const std::string& line : lines) text += fmt::format("- {}\n", escape_markdown(line));
+  return text;
+}
+
+// Code is indented, since no line's content can end an indented block, as a line could end a fence.
+std::string code_markdown(const std::vector<std::string>& lines) {
+  std::string text = lines.empty() ? "" : "\n";
+  for (std::string line : lines) {
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    text += fmt::format("    {}\n", line);
+  }
+  return text;
+}
+
+std::string table_markdown(const Table& table) {
+  if (table.rows.empty()) return "";
+  const std::string body = fmt::format("\n{}", to_markdown(table));
+  if (table.rows.size() <= kMostOpenRows) return body;
+  return folded_markdown(fmt::format("{} rows", table.rows.size()), body);
+}
+
+std::string folded_markdown(std::string_view summary, const std::string& body) {
+  if (body.empty()) return "";
+  return fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n",
+                     escape_markdown(std::string(summary)), body);
+}
+
+std::string headed_markdown(int level, std::string_view title, const std::string& body) {
+  if (body.empty()) return "";
+  return fmt::format("\n{:#>{}} {}\n{}", "", level, escape_markdown(std::string(title)), body);
+}
+
+std::string hinted_markdown(std::string_view hint, const std::string& body) {
+  return body.empty() ? "" : paragraph_markdown(hint) + body;
+}
+
+std::string noted_markdown(const std::string& body, std::string_view note) {
+  return body.empty() ? "" : body + paragraph_markdown(note);
+}
+
 namespace {
 
 constexpr int kSection = 2;
@@ -178,6 +228,40 @@ std::string to_markdown(const Report& report) {
   return verdict_part(report.verdict) + advice_part(report.advice) + scaling_part(report.summary) +
          gap_part(report) + map_part(report.summary) + details_part(report.summary) +
          normal_part(report) + trust_part(report);
+}
+
+namespace {
+
+std::string list(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += "- " + escape_markdown(line) + "\n";
+  return text;
+}
+
+std::string section(const char* title, const Table& table) {
+  return table.rows.empty() ? "" : fmt::format("\n## {}\n\n{}", title, to_markdown(table));
+}
+
+}  // namespace
+
+std::string to_markdown(const SideBySide& side) {
+  return fmt::format("# {} documents side by side\n\n", side.size()) + list(side_lines(side)) +
+         section("Documents", documents_table(side)) +
+         section("Cells that A and others measured", side_table(side)) + "\n" +
+         list(side_notes(side)) +
+         section("Cells that not all documents measured", partial_table(side)) +
+         section("Machines", facts_table(side));
+}
+
+std::string to_terminal(const SideBySide& side) {
+  std::string text;
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    text += fmt::format("{}  {}: {}.\n", letter(i), side.names[i], side.reports[i].verdict.subject);
+  }
+  text += fmt::format("\n{}\n", to_text(side_table(side)));
+  for (const std::string& line : side_notes(side)) text += fmt::format("  ! {}\n", line);
+  for (const std::string& line : side_lines(side)) text += line + "\n";
+  return text;
 }
 
 }  // namespace tandem::reports

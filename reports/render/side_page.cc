@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "reports/render/charts.h"
 #include "reports/render/html_parts.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"

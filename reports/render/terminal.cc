@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "reports/model/advice.h"
+#include "reports/model/ddp_cost.h"
 #include "reports/model/section_words.h"
 #include "reports/tables/cell_table.h"
 #include "reports/tables/collectives.h"
-#include "reports/tables/ddp_cost.h"
 #include "reports/tables/dropped.h"
 #include "reports/tables/twin_table.h"
 #include "reports/tables/two_by_two.h"

@@ -10,8 +10,7 @@
 #include <utility>
 
 #include "reports/format.h"
-#include "reports/model/implementation.h"
-#include "reports/model/modelled.h"
+#include "reports/model/subject.h"
 
 namespace tandem::reports {
 namespace {

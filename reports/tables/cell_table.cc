@@ -4,11 +4,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
 
+#include "common/base/units.h"
 #include "reports/format.h"
 #include "reports/model/phases.h"
 
 namespace tandem::reports {
+
+Table table_of_points(const std::vector<std::string>& figures) {
+  using enum Table::Align;
+  Table table{.columns = {{"model", kLeft}, {"batch", kRight}, {"devices", kRight}, {"strategy"}},
+              .rows = {}};
+  for (const std::string& figure : figures) table.columns.push_back({figure, kRight});
+  return table;
+}
+
+std::vector<std::string> point_fields(const CellSummary& cell) {
+  return {cell.cell.model, std::to_string(cell.cell.global_batch),
+          std::to_string(cell.cell.devices), strategy_label(cell.cell)};
+}
+
 namespace {
 
 using Align = Table::Align;
@@ -167,6 +185,92 @@ Table phase_table(const Summary& summary) {
     for (const std::string& name : names) row.push_back(phase_cell(cell, name));
     row.push_back(share_text(cell.remainder_seconds, cell));
     table.rows.push_back(row);
+  }
+  return table;
+}
+
+Table weak_table(const Summary& summary) {
+  Table table = table_of_points(
+      {"batch per device", "efficiency of weak scaling [95 %]", "speed-up of weak scaling [95 %]"});
+  for (const CellSummary& cell : summary.cells) {
+    if (!cell.weak_efficiency || cell.cell.devices < 2) continue;
+    const stats::Estimate& weak = *cell.weak_efficiency;
+    std::vector<std::string> row = point_fields(cell);
+    row.insert(row.end(), {std::to_string(cell.cell.global_batch / cell.cell.devices),
+                           whole_percent_text(weak),
+                           ratio_text(stats::divided(weak, 1.0 / cell.cell.devices))});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+namespace {
+
+// The key that a synchronous cell shares with its free-running counterpart.
+std::pair<std::string, std::string> place_of(const CellSummary& summary) {
+  results::Cell cell = summary.cell;
+  cell.options.erase("free-running");
+  return {cell.backend, cell.name()};
+}
+
+}  // namespace
+
+Table mode_table(const Summary& summary) {
+  Table table = table_of_points(
+      {"mean step, synchronous [95 %]", "mean step, free-running [95 %]", "saved by not waiting"});
+  std::map<std::pair<std::string, std::string>, const CellSummary*> synchronous;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches > 0 && cell.mode == "synchronous") {
+      synchronous[place_of(cell)] = &cell;
+    }
+  }
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches == 0 || cell.mode != "free-running") continue;
+    const auto found = synchronous.find(place_of(cell));
+    if (found == synchronous.end()) continue;
+    const stats::Estimate& waiting = found->second->mean_step;
+    std::vector<std::string> row = point_fields(cell);
+    row.insert(row.end(),
+               {duration_text(waiting), duration_text(cell.mean_step),
+                fmt::format("{:.1f} %", 100 * (1 - cell.mean_step.center / waiting.center))});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::vector<std::int64_t> peak_memory(const CellSummary& cell) {
+  std::map<int, std::int64_t> most;
+  for (const results::LaunchRecord* record : cell.measured) {
+    for (const results::DeviceMemory& memory : record->memory) {
+      std::int64_t& peak = most[memory.device];
+      peak = std::max(peak, memory.peak_bytes);
+    }
+  }
+  std::vector<std::int64_t> peaks;
+  for (const auto& [device, bytes] : most) peaks.push_back(bytes);
+  return peaks;
+}
+
+std::optional<double> root_burden(const std::vector<std::int64_t>& peaks) {
+  if (peaks.size() < 2) return std::nullopt;
+  const double others =
+      std::accumulate(peaks.begin() + 1, peaks.end(), 0.0) / static_cast<double>(peaks.size() - 1);
+  if (others <= 0) return std::nullopt;
+  return static_cast<double>(peaks.front()) / others;
+}
+
+Table memory_table(const Summary& summary) {
+  Table table =
+      table_of_points({"device 0", "most of the others", "device 0 / mean of the others"});
+  for (const CellSummary& cell : summary.cells) {
+    const std::vector<std::int64_t> peaks = peak_memory(cell);
+    const std::optional<double> burden = root_burden(peaks);
+    if (!burden) continue;
+    std::vector<std::string> row = point_fields(cell);
+    row.insert(row.end(), {to_string(Bytes{peaks.front()}),
+                           to_string(Bytes{*std::max_element(peaks.begin() + 1, peaks.end())}),
+                           factor_text(*burden)});
+    table.rows.push_back(std::move(row));
   }
   return table;
 }

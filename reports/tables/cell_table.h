@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "reports/model/summary.h"
 #include "reports/table.h"
 
 namespace tandem::reports {
+
+// A table whose rows begin with a cell's model, batch, devices and strategy, followed by `figures`.
+[[nodiscard]] Table table_of_points(const std::vector<std::string>& figures);
+
+// The first fields of a row of that table.
+[[nodiscard]] std::vector<std::string> point_fields(const CellSummary& cell);
 
 // A row per cell: workload, devices, strategy, launches, median step, throughput, speed-up and
 // efficiency against `single`, and the cell's marks.
@@ -19,5 +30,24 @@ namespace tandem::reports {
 // A row per measured cell with phase times, a column per phase: mean milliseconds and, in
 // brackets, their share of the mean step.
 [[nodiscard]] Table phase_table(const Summary& summary);
+
+// A row per cell of several devices with an efficiency of weak scaling: that efficiency, and the
+// speed-up that follows.
+[[nodiscard]] Table weak_table(const Summary& summary);
+
+// A row per cell that was measured step by step and free-running: both mean steps, and the cost of
+// a synchronous step's barrier and wait, 1 - free / synchronous.
+[[nodiscard]] Table mode_table(const Summary& summary);
+
+// The peak bytes of each device, the most over the cell's launches; empty where no launch tells
+// peaks.
+[[nodiscard]] std::vector<std::int64_t> peak_memory(const CellSummary& cell);
+
+// The peak of device 0 over the mean peak of the other devices: 1 where the root bears no more than
+// the others. Absent for one device, and where the other devices have no peaks.
+[[nodiscard]] std::optional<double> root_burden(const std::vector<std::int64_t>& peaks);
+
+// A row per measured cell of several devices.
+[[nodiscard]] Table memory_table(const Summary& summary);
 
 }  // namespace tandem::reports

@@ -10,8 +10,8 @@
 
 #include "common/base/units.h"
 #include "reports/format.h"
+#include "reports/model/ddp_cost.h"
 #include "reports/model/figure_text.h"
-#include "reports/model/own_costs.h"
 #include "reports/model/phases.h"
 
 namespace tandem::reports {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "reports/format.h"
-#include "reports/model/implementation.h"
+#include "reports/model/subject.h"
 #include "reports/tables/collectives.h"
 
 namespace tandem::reports {

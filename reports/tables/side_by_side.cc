@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/tables/side_by_side.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
-#include "reports/model/change_text.h"
+#include "reports/format.h"
+#include "reports/model/document_change.h"
 
 namespace tandem::reports {
 
@@ -52,6 +59,219 @@ std::vector<std::string> side_notes(const SideBySide& side) {
     }
   }
   return lines;
+}
+
+// The tables of documents side by side.
+
+namespace {
+
+using Align = Table::Align;
+
+constexpr const char* kAbsent = "-";
+
+// The changes of each further document, by A's cell; null where a document lacks the cell.
+std::map<const CellSummary*, std::vector<const CellChange*>> changes_of(const SideBySide& side) {
+  std::map<const CellSummary*, std::vector<const CellChange*>> found;
+  for (std::size_t i = 0; i < side.changes.size(); ++i) {
+    for (const CellChange& cell : side.changes[i].cells) {
+      std::vector<const CellChange*>& row = found[cell.before];
+      row.resize(side.changes.size(), nullptr);
+      row[i] = &cell;
+    }
+  }
+  return found;
+}
+
+bool has(const CellChange& cell, const std::string& remark) {
+  return std::find(cell.remarks.begin(), cell.remarks.end(), remark) != cell.remarks.end();
+}
+
+// The remark with the letter of document `name`; a remark that names a document already, or that
+// all pairs have, needs no letter.
+std::string attributed(const std::string& remark, const std::string& name,
+                       const std::vector<const CellChange*>& row) {
+  const bool is_told = remark.starts_with(letter(0) + ": ") || remark.starts_with(name + ": ");
+  const bool is_alike = std::all_of(row.begin(), row.end(), [&](const CellChange* other) {
+    return other == nullptr || has(*other, remark);
+  });
+  return is_told || is_alike ? remark : fmt::format("{}: {}", name, remark);
+}
+
+// The remarks of all pairs, each once.
+std::string remarks_of(const std::vector<const CellChange*>& row) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row[i] == nullptr) continue;
+    for (const std::string& remark : row[i]->remarks) {
+      const std::string text = attributed(remark, letter(i + 1), row);
+      if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+    }
+  }
+  return join(all, ", ");
+}
+
+std::vector<std::string> side_row(const CellSummary& first,
+                                  const std::vector<const CellChange*>& changes) {
+  const results::Cell& what = first.cell;
+  std::vector<std::string> row{what.model, std::to_string(what.global_batch),
+                               std::to_string(what.devices), strategy_label(what),
+                               duration_text(first.median_step)};
+  std::string launches = std::to_string(first.launches);
+  for (const CellChange* cell : changes) {
+    launches += cell == nullptr ? ", 0" : fmt::format(", {}", cell->after->launches);
+    if (cell == nullptr) {
+      row.insert(row.end(), {kAbsent, kAbsent, kAbsent});
+      continue;
+    }
+    row.insert(row.end(),
+               {duration_text(cell->after->median_step), change_ratio_text(cell->time_ratio),
+                std::string(to_string(cell->change))});
+  }
+  row.insert(row.begin() + 4, launches);
+  row.push_back(remarks_of(changes));
+  return row;
+}
+
+// The cell's name, and in words the conditions that the name does not tell.
+std::string words_of(const CellIdentity& identity) {
+  const auto& [name, backend, mode, modelled, planted] = identity;
+  std::string text = name + ", " + backend;
+  if (mode != "synchronous") text += ", " + mode;
+  if (!modelled.empty()) text += ", modelled: " + modelled;
+  if (!planted.empty()) text += ", planted: " + planted;
+  return text;
+}
+
+// The reasons of cells without a figure, by name and mode, since such cells know no back end.
+using Failures = std::map<std::tuple<std::string, std::string>, std::string>;
+
+struct Presence {
+  std::map<CellIdentity, const CellSummary*> measured;
+  Failures failures;
+};
+
+Presence presence_of(const Summary& summary) {
+  Presence presence;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches > 0) {
+      presence.measured.emplace(identity_of(cell), &cell);
+    } else {
+      presence.failures.emplace(std::tuple(cell.cell.name(), cell.mode),
+                                fmt::format("{}: {}", to_string(cell.status), cell.reason));
+    }
+  }
+  return presence;
+}
+
+std::string presence_text(const Presence& presence, const CellIdentity& identity) {
+  const auto found = presence.measured.find(identity);
+  if (found != presence.measured.end()) return duration_text(found->second->median_step);
+  const auto failed = presence.failures.find({std::get<0>(identity), std::get<2>(identity)});
+  return failed == presence.failures.end() ? kAbsent : failed->second;
+}
+
+Table lettered(const SideBySide& side, const std::string& first) {
+  Table table;
+  table.columns.push_back({first, Align::kLeft});
+  for (std::size_t i = 0; i < side.size(); ++i) table.columns.push_back({letter(i), Align::kLeft});
+  return table;
+}
+
+using Facts = std::map<std::string, std::string>;
+
+// All names of facts in order of appearance, over all machines.
+std::vector<std::string> names_of(const std::vector<Facts>& machines, const SideBySide& side) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const Report& report : side.reports) {
+    for (const auto& [name, value] : machine_lines(report)) {
+      if (seen.insert(name).second) names.push_back(name);
+    }
+  }
+  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
+    const auto differs = [&](const Facts& facts) {
+      return !facts.contains(name) || facts.at(name) != machines.front().at(name);
+    };
+    return !machines.front().contains(name) ||
+           std::any_of(machines.begin(), machines.end(), differs);
+  });
+  return names;
+}
+
+}  // namespace
+
+Table documents_table(const SideBySide& side) {
+  Table table;
+  table.columns = {{"", Align::kLeft},         {"document", Align::kLeft},
+                   {"date", Align::kLeft},     {"sweep", Align::kLeft},
+                   {"cells", Align::kRight},   {"hardware", Align::kLeft},
+                   {"by itself", Align::kLeft}};
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    const Report& report = side.reports[i];
+    const auto measured = std::count_if(report.summary.cells.begin(), report.summary.cells.end(),
+                                        [](const CellSummary& cell) { return cell.launches > 0; });
+    table.rows.push_back({letter(i), side.names[i], report.document.sweep.context.date,
+                          report.document.sweep.name, std::to_string(measured),
+                          report.verdict.subject, report.verdict.overall});
+  }
+  return table;
+}
+
+Table side_table(const SideBySide& side) {
+  Table table;
+  table.columns = {{"model", Align::kLeft}, {"batch", Align::kRight},
+                   {"dev", Align::kRight},  {"strategy", Align::kLeft},
+                   {"n", Align::kRight},    {"A: median step [95 %]", Align::kRight}};
+  for (std::size_t i = 1; i < side.size(); ++i) {
+    const std::string name = letter(i);
+    table.columns.push_back({name + ": median step [95 %]", Align::kRight});
+    table.columns.push_back({"time " + name + " / A", Align::kRight});
+    table.columns.push_back({name + " is", Align::kLeft});
+  }
+  table.columns.push_back({"remarks", Align::kLeft});
+  const auto changes = changes_of(side);
+  for (const CellSummary& cell : side.reports.front().summary.cells) {
+    const auto found = changes.find(&cell);
+    if (found != changes.end()) table.rows.push_back(side_row(cell, found->second));
+  }
+  return table;
+}
+
+Table partial_table(const SideBySide& side) {
+  std::vector<Presence> documents;
+  std::map<CellIdentity, std::size_t> counts;
+  for (const Report& report : side.reports) {
+    documents.push_back(presence_of(report.summary));
+    for (const auto& [identity, cell] : documents.back().measured) ++counts[identity];
+  }
+  Table table = lettered(side, "cell");
+  for (const auto& [identity, count] : counts) {
+    if (count == side.size()) continue;
+    std::vector<std::string> row{words_of(identity)};
+    for (const Presence& one : documents) row.push_back(presence_text(one, identity));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table facts_table(const SideBySide& side) {
+  std::vector<Facts> machines;
+  for (const Report& report : side.reports) {
+    const auto lines = machine_lines(report);
+    machines.emplace_back(lines.begin(), lines.end());
+  }
+  Table table = lettered(side, "fact");
+  for (const std::string& name : names_of(machines, side)) {
+    std::vector<std::string> row{name};
+    for (const Facts& facts : machines)
+      row.push_back(facts.contains(name) ? facts.at(name) : kAbsent);
+    const bool differs = std::any_of(row.begin() + 2, row.end(),
+                                     [&](const std::string& value) { return value != row[1]; });
+    row.push_back(differs ? "differs" : "");
+    table.rows.push_back(std::move(row));
+  }
+  table.columns.push_back({"", Align::kLeft});
+  return table;
 }
 
 }  // namespace tandem::reports

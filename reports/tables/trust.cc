@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "reports/format.h"
-#include "reports/model/bench_command.h"
 #include "reports/model/marks_cost.h"
 
 namespace tandem::reports {

@@ -5,8 +5,7 @@
 
 #include "common/stats/summary.h"
 #include "reports/format.h"
-#include "reports/model/implementation.h"
-#include "reports/model/modelled.h"
+#include "reports/model/subject.h"
 
 namespace tandem::reports {
 namespace {

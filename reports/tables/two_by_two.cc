@@ -8,7 +8,7 @@
 
 #include "common/stats/comparison.h"
 #include "reports/format.h"
-#include "reports/model/transfers.h"
+#include "reports/model/subject.h"
 
 namespace tandem::reports {
 namespace {

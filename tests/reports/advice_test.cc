@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "reports/tables/bucket_curve.h"
-#include "reports/tables/device_memory.h"
-#include "reports/tables/weak_scaling.h"
+#include "reports/tables/cell_table.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "common/stats/comparison.h"
-#include "reports/model/change_text.h"
 #include "reports/model/document_change.h"
 #include "tests/reports/synthetic.h"
 

@@ -14,12 +14,10 @@
 #include <fstream>
 
 #include "reports/model/explanation.h"
-#include "reports/render/comparisons_csv.h"
 #include "reports/render/csv.h"
-#include "reports/render/explanation_text.h"
+#include "reports/render/explanation_sections.h"
 #include "reports/render/markdown.h"
 #include "reports/render/page_data.h"
-#include "reports/render/samples_csv.h"
 #include "tests/reports/committed.h"
 
 namespace tandem::reports {

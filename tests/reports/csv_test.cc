@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "reports/render/comparisons_csv.h"
-#include "reports/render/samples_csv.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/csv_rows.h"
 #include "tests/reports/synthetic.h"

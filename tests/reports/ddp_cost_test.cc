@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/ddp_cost.h"
+#include "reports/model/ddp_cost.h"
 
 #include <gtest/gtest.h>
 

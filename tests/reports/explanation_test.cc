@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "reports/render/explanation_sections.h"
-#include "reports/render/explanation_text.h"
 #include "tests/reports/ladder_samples.h"
 
 namespace tandem::reports {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "reports/format.h"
-#include "reports/model/gpu_facts.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

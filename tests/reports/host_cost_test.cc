@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/host_cost.h"
-
 #include <gmock/gmock.h>
 
 #include "reports/report.h"
+#include "reports/tables/cell_table.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

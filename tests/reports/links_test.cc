@@ -10,7 +10,7 @@
 #include "reports/render/terminal.h"
 #include "reports/report.h"
 #include "reports/tables/dropped.h"
-#include "reports/tables/link_table.h"
+#include "reports/tables/other_figures.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -7,7 +7,6 @@
 #include "reports/model/advice.h"
 #include "reports/render/html.h"
 #include "reports/render/html_parts.h"
-#include "reports/render/markdown_parts.h"
 #include "reports/tables/trust.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"

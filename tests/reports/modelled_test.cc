@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/model/modelled.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "reports/model/subject.h"
 #include "reports/model/verdict.h"
 #include "reports/render/page_data.h"
 #include "tests/reports/synthetic.h"

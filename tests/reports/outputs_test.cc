@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "reports/render/csv.h"
-#include "reports/render/embedded.h"
 #include "reports/render/html.h"
 #include "reports/render/markdown.h"
 #include "reports/render/page_data.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "reports/render/embedded.h"
 #include "reports/render/html.h"
 #include "reports/render/html_parts.h"
 #include "reports/render/page_data.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/model/phase_effects.h"
-
 #include <gtest/gtest.h>
 
 #include "reports/model/explanation.h"

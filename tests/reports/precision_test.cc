@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "reports/model/modelled.h"
+#include "reports/model/subject.h"
 #include "reports/model/verdict.h"
 #include "reports/render/csv.h"
 #include "reports/render/page_data.h"

@@ -6,11 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reports/model/change_text.h"
-#include "reports/render/embedded.h"
+#include "reports/model/document_change.h"
 #include "reports/render/html.h"
+#include "reports/render/markdown.h"
 #include "reports/render/page_data.h"
-#include "reports/render/side_markdown.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/model/bench_command.h"
 #include "reports/model/marks_cost.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"

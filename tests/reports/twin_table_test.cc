@@ -4,10 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "reports/format.h"
-#include "reports/model/implementation.h"
+#include "reports/model/ddp_cost.h"
 #include "reports/model/subject.h"
 #include "reports/model/verdict.h"
-#include "reports/tables/ddp_cost.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/model/transfers.h"
+#include "reports/model/subject.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

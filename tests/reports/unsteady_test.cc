@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/model/unsteady.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

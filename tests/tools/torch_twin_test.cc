@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/model/implementation.h"
+#include "reports/model/subject.h"
 
 namespace tandem::cli {
 namespace {

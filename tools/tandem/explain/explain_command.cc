@@ -11,7 +11,7 @@
 #include "common/results/journal.h"
 #include "reports/model/explanation.h"
 #include "reports/model/notes.h"
-#include "reports/render/explanation_text.h"
+#include "reports/render/explanation_sections.h"
 #include "reports/report.h"
 #include "tools/tandem/explain/explain_definition.h"
 #include "tools/tandem/explain/explain_task.h"

@@ -12,7 +12,7 @@
 
 #include "common/base/error.h"
 #include "common/base/this_process.h"
-#include "reports/model/implementation.h"
+#include "reports/model/subject.h"
 
 namespace tandem::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "common/base/error.h"
 #include "common/base/input_file.h"
 #include "common/base/units.h"
-#include "reports/model/implementation.h"
+#include "reports/model/subject.h"
 #include "tools/tandem/process/command_output.h"
 #include "tools/tandem/process/program_paths.h"
 

@@ -8,12 +8,9 @@
 #include "common/base/error.h"
 #include "common/results/document.h"
 #include "common/results/files.h"
-#include "reports/render/comparisons_csv.h"
 #include "reports/render/csv.h"
 #include "reports/render/html.h"
 #include "reports/render/markdown.h"
-#include "reports/render/samples_csv.h"
-#include "reports/render/side_markdown.h"
 
 namespace tandem::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "common/results/document.h"
 #include "common/results/files.h"
 #include "reports/model/subject.h"
-#include "reports/render/side_markdown.h"
+#include "reports/render/markdown.h"
 #include "reports/render/terminal.h"
 #include "reports/report.h"
 #include "reports/tables/side_by_side.h"

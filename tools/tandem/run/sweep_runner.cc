@@ -10,8 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/stats/summary.h"
-#include "reports/model/implementation.h"
-#include "reports/model/modelled.h"
+#include "reports/model/subject.h"
 #include "tools/tandem/run/information.h"
 #include "tools/tandem/run/option_check.h"
 

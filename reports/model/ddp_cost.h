@@ -5,11 +5,35 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/model/own_costs.h"
+#include "common/results/launch_record.h"
+#include "common/stats/estimate.h"
 #include "reports/model/summary.h"
 #include "reports/table.h"
 
 namespace tandem::reports {
+
+// The extra time of ddp over the same computation without communication, seconds per step. The
+// parts sum to the difference of the two mean steps.
+struct OwnCosts {
+  stats::Estimate exposed_transfer;  // the least exposed_comm of all ranks, which holds no wait
+  // The excess of the critical rank's forward, backward and exposed_comm over the least of all
+  // ranks, minus the same excess of independent ranks, whose slowest rank ends their step too.
+  stats::Estimate skew;
+  stats::Estimate contention;  // growth of the least forward + backward of all ranks
+  stats::Estimate bucket_copies;
+  stats::Estimate rest;  // growth of input, loss, update and time in no phase
+};
+
+// The parts of ddp's extra time. Both lists hold measured launches of one cell. Absent where either
+// list is empty or holds a launch without phases.
+[[nodiscard]] std::optional<OwnCosts> own_costs(
+    const std::vector<const results::LaunchRecord*>& ddp,
+    const std::vector<const results::LaunchRecord*>& independent);
+
+// The least exposed_comm of all ranks in seconds per step: the least of every sample, where the
+// record has it (schema 1.2.0), else the least of the ranks' means over the launch. The launch must
+// have phases.
+[[nodiscard]] double least_exposed(const results::LaunchRecord& record);
 
 // The cost of a cell of ddp against the same computation without communication.
 struct DdpCost {
