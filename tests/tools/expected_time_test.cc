@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/run/expected_time.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
+
+#include "tools/tandem/run/progress.h"
 
 namespace tandem::cli {
 namespace {

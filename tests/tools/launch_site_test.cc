@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "tools/tandem/launch/slurm_steps.h"
 
 namespace tandem::cli {
 namespace {

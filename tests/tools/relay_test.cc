@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/process/relay.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 
 #include "tests/support/errors.h"
 #include "tools/tandem/launch/launch_command.h"
+#include "tools/tandem/process/child_process.h"
 
 namespace tandem::test {
 namespace {

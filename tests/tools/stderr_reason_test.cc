@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/process/stderr_reason.h"
-
 #include <gtest/gtest.h>
+
+#include "tools/tandem/process/child_reason.h"
 
 namespace tandem::cli {
 namespace {

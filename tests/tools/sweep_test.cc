@@ -8,7 +8,7 @@
 
 #include "common/base/error.h"
 #include "tests/support/scratch_folder.h"
-#include "tools/tandem/run/budget.h"
+#include "tools/tandem/run/measuring.h"
 #include "tools/tandem/sweep/plan.h"
 #include "tools/tandem/sweep/sweep_files.h"
 

@@ -8,9 +8,9 @@
 #include "common/base/error.h"
 #include "common/results/machine_facts.h"
 #include "tools/tandem/launch/launch_command.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
-#include "tools/tandem/process/relay.h"
 
 namespace tandem::cli {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "tests/tools/doctor/expect_finding.h"
 #include "tests/tools/doctor/fake_root.h"
-#include "tools/tandem/doctor/frequency.h"
 
 namespace tandem::doctor {
 namespace {

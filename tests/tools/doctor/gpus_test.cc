@@ -2,7 +2,6 @@
 #include "tools/tandem/doctor/gpus.h"
 
 #include "tests/tools/doctor/expect_finding.h"
-#include "tools/tandem/doctor/gpu_load.h"
 
 namespace tandem::doctor {
 namespace {

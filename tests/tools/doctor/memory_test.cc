@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/doctor/memory.h"
-
 #include "tests/tools/doctor/expect_finding.h"
 #include "tests/tools/doctor/fake_root.h"
 #include "tools/tandem/doctor/limits.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/doctor/ranks.h"
-
 #include "common/base/error.h"
 #include "tests/tools/doctor/expect_finding.h"
-#include "tools/tandem/doctor/nccl.h"
 #include "tools/tandem/doctor/peers.h"
+#include "tools/tandem/doctor/program_run.h"
 
 namespace tandem::doctor {
 namespace {

@@ -10,9 +10,69 @@
 
 #include "common/results/physical_cores.h"
 #include "common/results/system_files.h"
-#include "tools/tandem/doctor/control_group.h"
 
 namespace tandem::doctor {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool names(const std::string& controllers, const std::string& controller) {
+  std::istringstream list(controllers);
+  for (std::string name; std::getline(list, name, ',');) {
+    if (name == controller) return true;
+  }
+  return false;
+}
+
+// Adds the folders from a group up to the root of its hierarchy. In a container the group's path
+// may be the host's path, which does not exist inside: only the folders that exist are added.
+void add_with_parents(const fs::path& hierarchy, fs::path group, std::vector<fs::path>& folders) {
+  std::error_code ignored;
+  for (; group.has_relative_path(); group = group.parent_path()) {
+    const fs::path folder = hierarchy / group.relative_path();
+    if (fs::is_directory(folder, ignored)) folders.push_back(folder);
+  }
+  if (fs::is_directory(hierarchy, ignored)) folders.push_back(hierarchy);
+}
+
+}  // namespace
+
+std::vector<fs::path> control_groups(const fs::path& root, const std::string& controller) {
+  std::vector<fs::path> folders;
+  const fs::path top = root / "sys/fs/cgroup";
+  std::ifstream file(root / "proc/self/cgroup");
+  // A line is "4:memory:/a/b" in version 1, "0::/a/b" in version 2.
+  for (std::string number, controllers, group; std::getline(file, number, ':') &&
+                                               std::getline(file, controllers, ':') &&
+                                               std::getline(file, group);) {
+    if (controllers.empty()) {
+      add_with_parents(top, group, folders);
+    } else if (names(controllers, controller)) {
+      add_with_parents(top / controller, group, folders);
+    }
+  }
+  return folders;
+}
+
+std::optional<double> number_in(const fs::path& path) {
+  std::ifstream file(path);
+  double number = 0;
+  if (!(file >> number)) return std::nullopt;
+  return number;
+}
+
+std::optional<double> number_of(const fs::path& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    double number = 0;
+    if ((words >> name >> number) && (name == key || name == key + ":")) return number;
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -120,6 +180,39 @@ Findings judge_cores(const CoreFacts& facts) {
     return {not_checked("cores", "the system does not tell which CPUs this process may use")};
   }
   return {judge_number(facts), judge_binding(facts), judge_quota(facts)};
+}
+
+FrequencyFacts gather_frequency(const std::filesystem::path& root,
+                                const std::vector<int>& allowed) {
+  FrequencyFacts facts;
+  for (const int cpu : allowed) {
+    const std::string governor = results::first_line(
+        root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu));
+    if (!governor.empty()) ++facts.governors[governor];
+  }
+  return facts;
+}
+
+Findings judge_frequency(const FrequencyFacts& facts) {
+  const std::string subject = "frequency";
+  if (facts.governors.empty()) {
+    return {
+        not_checked(subject, "the system does not tell its governor (virtual machines do not)")};
+  }
+  const auto fixed = facts.governors.find("performance");
+  if (facts.governors.size() == 1 && fixed != facts.governors.end()) {
+    return {ok(subject, "governor performance")};
+  }
+  std::string found;
+  for (const auto& [governor, threads] : facts.governors) {
+    found += fmt::format("{}{} on {}", found.empty() ? "" : ", ", governor, threads);
+  }
+  return {
+      warning(subject,
+              fmt::format("governor {} hardware threads: cores may be slow at the start of what "
+                          "is measured",
+                          found),
+              "as root: cpupower frequency-set --governor performance")};
 }
 
 }  // namespace tandem::doctor

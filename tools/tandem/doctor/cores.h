@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,19 @@
 #include "tools/tandem/doctor/finding.h"
 
 namespace tandem::doctor {
+
+// The folders below `root` that limit this process's use of the resource of `controller` ("cpu",
+// "memory"): the folders of the process's control group and of all its parents, in version 1 and in
+// version 2. The limits of all folders apply at once.
+[[nodiscard]] std::vector<std::filesystem::path> control_groups(const std::filesystem::path& root,
+                                                                const std::string& controller);
+
+// The number in a file; nothing where the file is absent or holds no number ("max").
+[[nodiscard]] std::optional<double> number_in(const std::filesystem::path& file);
+
+// The number behind `key` in a file of lines "key number" or "key: number kB".
+[[nodiscard]] std::optional<double> number_of(const std::filesystem::path& file,
+                                              const std::string& key);
 
 struct CoreFacts {
   std::string model{};
@@ -26,5 +40,15 @@ struct CoreFacts {
 [[nodiscard]] std::vector<int> allowed_threads();
 
 [[nodiscard]] Findings judge_cores(const CoreFacts& facts);
+
+struct FrequencyFacts {
+  std::map<std::string, int> governors;  // hardware threads by governor; empty: not told
+};
+
+// Reads the governors of the hardware threads `allowed`, below `root`.
+[[nodiscard]] FrequencyFacts gather_frequency(const std::filesystem::path& root,
+                                              const std::vector<int>& allowed);
+
+[[nodiscard]] Findings judge_frequency(const FrequencyFacts& facts);
 
 }  // namespace tandem::doctor

@@ -10,7 +10,7 @@
 #include "common/results/gpu_record.h"
 #include "tools/tandem/doctor/finding.h"
 #include "tools/tandem/doctor/program_run.h"
-#include "tools/tandem/run/copy_speeds.h"
+#include "tools/tandem/run/link_measurement.h"
 
 namespace tandem::doctor {
 
@@ -28,5 +28,17 @@ struct CopyRun {
 // copy_bench checks every element. `gpus` is empty where the driver tells nothing.
 [[nodiscard]] Findings judge_peers(const std::vector<results::GpuRecord>& gpus,
                                    const CopyRun& copies);
+
+// All-reduces over NCCL between all GPUs, each element checked.
+struct NcclRuns {
+  int devices = 0;
+  ProgramRun threads{};    // all GPUs in one process
+  ProgramRun processes{};  // a process per GPU, under mpirun
+};
+
+// Runs nothing where there are fewer than two GPUs: a world of one has no collective.
+[[nodiscard]] NcclRuns run_nccl(const Programs& programs, int devices);
+
+[[nodiscard]] Findings judge_nccl(const NcclRuns& runs);
 
 }  // namespace tandem::doctor

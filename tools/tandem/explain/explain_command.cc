@@ -17,8 +17,8 @@
 #include "tools/tandem/explain/explain_task.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
-#include "tools/tandem/run/expected_time.h"
 #include "tools/tandem/run/measuring.h"
+#include "tools/tandem/run/progress.h"
 #include "tools/tandem/run/sweep_runner.h"
 
 namespace tandem::cli {

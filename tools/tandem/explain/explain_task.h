@@ -10,7 +10,6 @@
 #include "reports/model/ladder.h"
 #include "tools/tandem/explain/explain_command.h"
 #include "tools/tandem/explain/explain_definition.h"
-#include "tools/tandem/explain/explain_source.h"
 #include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/sweep/sweep.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/flight/flight_record.h"
-#include "tools/tandem/process/stderr_reason.h"
+#include "tools/tandem/process/child_reason.h"
 
 namespace tandem::cli {
 

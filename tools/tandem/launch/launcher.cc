@@ -17,9 +17,9 @@
 #include "common/results/record_text.h"
 #include "tools/tandem/launch/blame.h"
 #include "tools/tandem/launch/launch_scratch.h"
-#include "tools/tandem/launch/slurm_steps.h"
+#include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/process/child_process.h"
-#include "tools/tandem/process/stderr_reason.h"
+#include "tools/tandem/process/child_reason.h"
 
 namespace tandem::cli {
 namespace {

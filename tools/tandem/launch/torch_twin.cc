@@ -11,7 +11,7 @@
 #include "common/base/input_file.h"
 #include "common/base/units.h"
 #include "reports/model/subject.h"
-#include "tools/tandem/process/command_output.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
 
 namespace tandem::cli {

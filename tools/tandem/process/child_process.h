@@ -11,6 +11,22 @@
 
 namespace tandem::cli {
 
+// The arguments of exec: pointers into `texts`, then a null pointer. `texts` must outlive the
+// result.
+[[nodiscard]] inline std::vector<char*> exec_pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+// From this call on, descendants whose parent dies become children of this process instead of
+// init's, so that ranks of a killed mpirun can be found.
+void adopt_orphans();
+
+// Kills and reaps all children of this process, adopted children too.
+void kill_orphans();
+
 struct ChildRequest {
   std::vector<std::string> arguments;    // a program without a slash is looked up in PATH
   std::vector<std::string> environment;  // every variable, as "NAME=value"
@@ -32,5 +48,23 @@ struct ChildResult {
 // ranks that mpirun started sit in groups of their own. The function must not run beside other
 // child processes.
 [[nodiscard]] ChildResult run_child(const ChildRequest& request, const Interrupts& interrupts);
+
+// Runs a command in the shell, waits for its end and returns what the command wrote to stdout;
+// empty where the command cannot be started.
+[[nodiscard]] std::string output_of(const std::string& command);
+
+// The word, quoted so that the shell takes every character literally.
+[[nodiscard]] std::string quoted_for_shell(const std::string& word);
+
+struct RelayRequest {
+  std::vector<std::string> arguments;    // a program without a slash is looked up in PATH
+  std::vector<std::string> environment;  // every variable, as "NAME=value"
+};
+
+// Runs a command and passes on its stdout as the command writes; the command shares this process's
+// stderr. mpirun crashes where the reader of its output goes away, so this process then ends the
+// command quietly. Returns the command's exit status, 1 where a signal ended the command, 130 after
+// an interrupt. Throws a failure where the command cannot be started.
+[[nodiscard]] int run_relayed(const RelayRequest& request, const Interrupts& interrupts);
 
 }  // namespace tandem::cli

@@ -9,12 +9,11 @@
 
 #include "common/base/error.h"
 #include "tools/tandem/launch/launch_command.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
-#include "tools/tandem/process/relay.h"
 #include "tools/tandem/profile/profiler_words.h"
-#include "tools/tandem/profile/trace_picture.h"
 #include "tools/tandem/profile/trace_summary.h"
 #include "tools/tandem/report/output_folder.h"
 

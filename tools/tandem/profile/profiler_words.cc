@@ -8,7 +8,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "tools/tandem/process/command_output.h"
+#include "tools/tandem/process/child_process.h"
 
 namespace tandem::cli {
 namespace {

@@ -19,7 +19,6 @@
 #include "reports/report.h"
 #include "reports/tables/side_by_side.h"
 #include "tools/tandem/report/output_folder.h"
-#include "tools/tandem/report/same_launches.h"
 #include "tools/tandem/report/source_document.h"
 
 namespace tandem::cli {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/report/source_document.h"
 
+#include <algorithm>
+#include <map>
+#include <set>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "common/base/error.h"
@@ -41,6 +45,48 @@ Document load_document(const fs::path& source) {
       fail(ErrorKind::kUsage, "reading {}: it holds no launch; run the sweep again", file.string());
     }
     return {.sweep = std::move(journal->sweep), .launches = std::move(journal->launches)};
+  });
+}
+
+namespace {
+
+using results::Document;
+using results::LaunchRecord;
+
+// Launches are compared by their times in nanoseconds, which no two launches share. The launch's
+// number is left out, since merging changes the numbers.
+struct ByTimes {
+  static auto key(const LaunchRecord& record) {
+    const results::Cell& cell = record.cell;
+    return std::tie(record.first_step_seconds, record.warmup_seconds, record.step_seconds,
+                    record.mode, cell.strategy, cell.launch, cell.model, cell.devices,
+                    cell.global_batch, cell.options);
+  }
+  bool operator()(const LaunchRecord* a, const LaunchRecord* b) const { return key(*a) < key(*b); }
+};
+
+}  // namespace
+
+void check_distinct(const std::vector<std::string>& sources,
+                    const std::vector<Document>& documents) {
+  if (documents.size() < 2) return;
+  std::map<const LaunchRecord*, std::size_t, ByTimes> first_in;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    for (const LaunchRecord& record : documents[i].launches) {
+      if (record.status != results::Status::kOk) continue;
+      const std::size_t first = first_in.try_emplace(&record, i).first->second;
+      if (first == i) continue;
+      fail(ErrorKind::kUsage, "{} and {} hold the same launches: give each once", sources[first],
+           sources[i]);
+    }
+  }
+}
+
+bool holds_all(const Document& whole, const Document& part) {
+  std::set<const LaunchRecord*, ByTimes> held;
+  for (const LaunchRecord& record : whole.launches) held.insert(&record);
+  return std::all_of(part.launches.begin(), part.launches.end(), [&](const LaunchRecord& record) {
+    return record.status != results::Status::kOk || held.contains(&record);
   });
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "common/base/error.h"
 #include "common/results/document.h"
@@ -27,5 +29,13 @@ template <class Read>
 // The results document of the source. Throws a usage error where the document cannot be read or
 // holds no launch.
 [[nodiscard]] results::Document load_document(const std::filesystem::path& source);
+
+// Throws a usage error where two sources hold the same measured launch: a launch that counts twice
+// makes intervals too narrow. `documents` are the documents of `sources`, in the same order.
+void check_distinct(const std::vector<std::string>& sources,
+                    const std::vector<results::Document>& documents);
+
+// Whether `whole` holds every measured launch of `part`.
+[[nodiscard]] bool holds_all(const results::Document& whole, const results::Document& part);
 
 }  // namespace tandem::cli

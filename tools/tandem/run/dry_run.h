@@ -6,7 +6,7 @@
 
 #include "common/results/sweep_info.h"
 #include "tools/tandem/run/information.h"
-#include "tools/tandem/run/launch_times.h"
+#include "tools/tandem/run/progress.h"
 #include "tools/tandem/sweep/plan.h"
 
 namespace tandem::cli {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/results/launch_record.h"
-#include "tools/tandem/run/launch_times.h"
+#include "tools/tandem/run/progress.h"
 
 namespace tandem::cli {
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "common/results/launch_record.h"
 #include "common/results/sweep_info.h"
 #include "tools/tandem/launch/launch_site.h"
@@ -13,7 +14,12 @@
 #include "tools/tandem/run/sweep_runner.h"
 
 // The functions that the measuring commands share, around a SweepRunner.
+
 namespace tandem::cli {
+
+// Reads a duration as people plan: minutes and hours are allowed, "30m", "1.5h". Throws a usage
+// error that names `option`.
+[[nodiscard]] Seconds parse_long_duration(const std::string& text, const std::string& option);
 
 inline constexpr int kInterruptedExit = 130;
 

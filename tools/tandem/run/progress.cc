@@ -4,10 +4,83 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
+#include <numeric>
+
+#include "common/base/units.h"
+#include "tools/tandem/run/measuring.h"
 
 namespace tandem::cli {
+
+Seconds start_and_end(const results::Cell& cell) {
+  return Seconds{cell.options.contains("implementation") ? 4.0 : 1.0};
+}
+
+Seconds time_of(const results::LaunchRecord& record) {
+  const std::vector<double>& samples = record.step_seconds;
+  return start_and_end(record.cell) + Seconds{record.first_step_seconds + record.warmup_seconds +
+                                              std::accumulate(samples.begin(), samples.end(), 0.0)};
+}
+
+void LaunchTimes::add(std::size_t cell, Seconds time) {
+  by_cell_[cell].sum += time;
+  ++by_cell_[cell].count;
+  taken_ += time;
+  foreseen_ += expected_[cell];
+}
+
+Seconds LaunchTimes::of(std::size_t cell) const {
+  if (by_cell_[cell].count > 0) return by_cell_[cell].value();
+  return foreseen_ > Seconds{0} ? expected_[cell] * (taken_ / foreseen_) : expected_[cell];
+}
+
+Seconds LaunchTimes::total(const std::vector<int>& launches) const {
+  Seconds sum{0};
+  for (std::size_t cell = 0; cell < launches.size(); ++cell) sum += launches[cell] * of(cell);
+  return sum;
+}
+
+namespace {
+
+constexpr Seconds kWarmUp{0.2};  // step_bench's defaults
+constexpr int kWarmUpSteps = 5;
+
+// The assumed speeds before any measurement: rounded down from the speeds of models with 1 to 100
+// million parameters on a core with AVX2 and on a data-centre GPU, in fp32. The first launch
+// corrects the estimate.
+constexpr double kFlopsOfCore = 50e9;
+constexpr double kFlopsOfGpu = 10e12;
+// The speed of seeding weights and of the first touch of weights, gradients and state.
+constexpr double kParametersPerSecond = 100e6;
+
+}  // namespace
+
+Seconds expected_time(const results::Cell& cell, const ModelWork& size, const SampleTime& samples,
+                      bool is_host) {
+  const double flops = size.flops_per_sample * static_cast<double>(cell.global_batch);
+  const Seconds step{flops / cell.devices / (is_host ? kFlopsOfCore : kFlopsOfGpu)};
+  return start_and_end(cell) + Seconds{size.parameters / kParametersPerSecond} +
+         std::max(kWarmUp, kWarmUpSteps * step) +
+         std::max(Seconds{parse_duration(samples.min_time, "min_time")},
+                  samples.min_samples * step);
+}
+
+std::vector<Seconds> expected_times(const std::vector<results::Cell>& cells,
+                                    const SampleTime& samples, const std::string& backend,
+                                    const Launcher& launcher, const Interrupts& interrupts) {
+  const bool is_host = is_on_host(backend);
+  std::map<std::string, ModelWork> sizes;
+  std::vector<Seconds> times;
+  for (const results::Cell& cell : cells) {
+    const auto [size, is_new] = sizes.try_emplace(cell.model);
+    if (is_new && !interrupts.requested()) size->second = launcher.work_of(cell);
+    times.push_back(expected_time(cell, size->second, samples, is_host));
+  }
+  return times;
+}
 
 std::string short_time(Seconds time) {
   const long seconds = std::lround(time.count());

@@ -1,11 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/base/clock.h"
+#include "common/results/launch_record.h"
+#include "tools/tandem/launch/launcher.h"
+#include "tools/tandem/process/interrupts.h"
 
 namespace tandem::cli {
+
+// The time to start and end processes under mpirun on an idle machine; a cell of torch takes a few
+// seconds more, for the import.
+[[nodiscard]] Seconds start_and_end(const results::Cell& cell);
+
+// The duration of a launch that measured: its samples and discarded steps, and an allowance for
+// starting and ending the processes.
+[[nodiscard]] Seconds time_of(const results::LaunchRecord& record);
+
+// The duration of launches by cell: the mean of the cell's own launches. A cell without launches
+// takes its expected time, scaled by the ratio of measured to expected time over all launches so
+// far.
+class LaunchTimes {
+ public:
+  explicit LaunchTimes(std::vector<Seconds> expected)
+      : expected_(std::move(expected)), by_cell_(expected_.size()) {}
+
+  void add(std::size_t cell, Seconds time);
+
+  [[nodiscard]] Seconds of(std::size_t cell) const;
+  // The time for the given number of launches of each cell.
+  [[nodiscard]] Seconds total(const std::vector<int>& launches) const;
+
+ private:
+  struct Mean {
+    Seconds sum{0};
+    int count = 0;
+    [[nodiscard]] Seconds value() const { return sum / count; }
+  };
+
+  std::vector<Seconds> expected_;
+  Seconds taken_{0};     // measured time of all launches so far
+  Seconds foreseen_{0};  // expected time of the same launches
+  std::vector<Mean> by_cell_;
+};
+
+// How long a launch measures: `min_time`, a text such as "500ms", and `min_samples` bound the
+// samples.
+struct SampleTime {
+  std::string min_time;
+  int min_samples = 0;
+};
+
+// The time that a launch of each cell needs, before any measurement: starting, making the model,
+// warm-up and samples, at the FLOP/s of an ordinary core or GPU. Asks step_bench about each model,
+// until there is an interrupt. `backend` is a value of --backend.
+[[nodiscard]] std::vector<Seconds> expected_times(const std::vector<results::Cell>& cells,
+                                                  const SampleTime& samples,
+                                                  const std::string& backend,
+                                                  const Launcher& launcher,
+                                                  const Interrupts& interrupts);
+
+// The expected time of one cell's launch, where the model's size is known. Pure.
+[[nodiscard]] Seconds expected_time(const results::Cell& cell, const ModelWork& size,
+                                    const SampleTime& samples, bool is_host);
 
 // Prints to stderr what runs, how far the sweep is and how long the rest will take: one line that
 // is rewritten on a terminal, plain lines elsewhere.

@@ -12,7 +12,6 @@
 #include "common/results/journal.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
-#include "tools/tandem/run/launch_times.h"
 #include "tools/tandem/run/progress.h"
 #include "tools/tandem/sweep/plan.h"
 
