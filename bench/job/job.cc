@@ -11,7 +11,7 @@
 #include "common/comm/bootstrap.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/node_memory.h"
-#include "common/comm/transports.h"
+#include "common/comm/transport_registry.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/nvml/nvml.h"
 #include "common/runtime/registry.h"

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "common/comm/reduction.h"
+#include "common/base/streaming_stores.h"
 
 namespace tandem {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "common/comm/thread_bootstrap.h"
-#include "common/comm/transports.h"
+#include "common/comm/transport_registry.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 

@@ -39,7 +39,7 @@ REPORTED = [
     ("common/runtime/a.cc", "#include <cuda_runtime.h>"),
     ("common/runtime/platform.cc", '#include "common/runtime/cuda/device.h"'),
     ("common/runtime/cuda/a.cc", "#include <cublasLt.h>"),
-    ("common/comm/transports.cc", '#include "common/comm/nccl/nccl_api.h"'),
+    ("common/comm/transport_registry.cc", '#include "common/comm/nccl/nccl_api.h"'),
     ("common/comm/nccl_module.cc", "#include <cuda_runtime_api.h>"),
     ("common/runtime/a.cc", "#include <oneapi/dnnl/dnnl.hpp>"),
     ("common/comm/shared_memory.cc", "#include <mpi.h>"),

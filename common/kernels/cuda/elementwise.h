@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "common/base/half.h"
-#include "common/kernels/basic_operations.h"
+#include "common/kernels/adam_factors.h"
 #include "common/kernels/cuda/gelu.h"
 #include "common/kernels/cuda/pack.h"
 #include "common/tensor/random.h"

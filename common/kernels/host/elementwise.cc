@@ -7,6 +7,7 @@
 
 #include "common/base/half.h"
 #include "common/base/vector_clones.h"
+#include "common/kernels/adam_factors.h"
 #include "common/kernels/basic_operations.h"
 #include "common/kernels/host/vector_math.h"
 #include "common/kernels/operands.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/explain/explain_task.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/basic_operations.h"
+#include "common/kernels/adam_factors.h"
 
 #include <cmath>
 
 #include "common/kernels/operations.h"
 
 namespace tandem {
-
 namespace {
 
 double correction(double beta, std::int64_t step) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/transports.h"
+#include "common/comm/transport_registry.h"
 
 #include <fmt/format.h>
 
