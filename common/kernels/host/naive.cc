@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/kernels/basic_operations.h"
+#include "common/kernels/adam_factors.h"
 #include "common/kernels/host/naive_loops.h"
 #include "common/kernels/operands.h"
 #include "common/tensor/random.h"
