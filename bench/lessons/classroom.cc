@@ -9,6 +9,7 @@
 #include "common/comm/shared_memory.h"
 
 namespace tandem::bench {
+
 namespace {
 
 // The limit of the wait for ranks that run a lesson, longer than any lesson takes, also with

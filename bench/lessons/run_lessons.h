@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "bench/lessons/classroom.h"
-#include "bench/lessons/lesson.h"
 
 namespace tandem::bench {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/driver/sampler.h"
-#include "bench/lessons/lesson.h"
+#include "bench/lessons/classroom.h"
 #include "common/comm/communicator.h"
 #include "common/parallel/strategy.h"
 #include "common/stats/estimate.h"

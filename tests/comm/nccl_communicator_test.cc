@@ -9,9 +9,8 @@
 #include <algorithm>
 #include <latch>
 
+#include "common/comm/nccl/nccl_api.h"
 #include "common/comm/nccl/nccl_group.h"
-#include "common/comm/nccl/nccl_result.h"
-#include "common/comm/nccl/nccl_together.h"
 #include "common/runtime/copy.h"
 #include "tests/comm/fake_rank.h"
 #include "tests/support/errors.h"

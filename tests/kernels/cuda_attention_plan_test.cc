@@ -3,7 +3,7 @@
 // How attention's heads are batched, and its products in cuBLASLt's terms.
 #include <gtest/gtest.h>
 
-#include "common/kernels/cuda/attention_plan.h"
+#include "common/kernels/cuda/attention.h"
 
 namespace tandem::cuda {
 namespace {

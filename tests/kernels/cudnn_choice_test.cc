@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "common/kernels/cuda/convolution_graph.h"
-#include "common/kernels/cuda/cudnn_plan.h"
+#include "common/kernels/cuda/convolutions.h"
+#include "common/kernels/cuda/cudnn_session.h"
 
 namespace tandem::cuda {
 namespace {

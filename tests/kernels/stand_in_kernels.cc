@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "common/kernels/cuda/for_each.h"
-#include "common/kernels/cuda/for_each_row.h"
 #include "common/kernels/cuda/functions.h"
 #include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/orthogonalise.h"

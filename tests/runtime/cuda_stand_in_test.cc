@@ -5,7 +5,6 @@
 #include <latch>
 
 #include "common/runtime/cuda/cuda_platform.h"
-#include "common/runtime/cuda/cuda_probe.h"
 #include "common/runtime/cuda/cuda_stream.h"
 #include "common/runtime/cuda/own_kernels.h"
 #include "common/runtime/cuda_module.h"

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "common/base/error.h"
+
 namespace tandem::nccl {
 
 // The functions of NCCL that Tandem calls, as found in the library at run time; a test puts its own
@@ -49,5 +51,19 @@ struct LoadedApi {
 
 // The same from a file of this name; nothing is kept but the library itself.
 [[nodiscard]] LoadedApi load_api_from(const char* file, Api& api);
+
+// What a result means for who called: a lost peer, a bug here, or a failure of NCCL's.
+[[nodiscard]] ErrorKind kind_of(ncclResult_t result);
+
+// "ncclAllReduce: unhandled cuda error (ncclUnhandledCudaError): <its last words>", and what to do.
+[[nodiscard]] Error error_of(const Api& api, ncclResult_t result, const char* function);
+
+// True for ncclSuccess and ncclInProgress.
+[[nodiscard]] constexpr bool is_fine(ncclResult_t result) {
+  return result == ncclSuccess || result == ncclInProgress;
+}
+
+// Throws where it is not.
+void check(const Api& api, ncclResult_t result, const char* function);
 
 }  // namespace tandem::nccl

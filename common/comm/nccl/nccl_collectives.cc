@@ -4,9 +4,9 @@
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/collective_checks.h"
+#include "common/comm/nccl/nccl_api.h"
 #include "common/comm/nccl/nccl_communicator.h"
 #include "common/comm/nccl/nccl_group.h"
-#include "common/comm/nccl/nccl_result.h"
 
 namespace tandem::nccl {
 namespace {

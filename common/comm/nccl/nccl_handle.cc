@@ -11,7 +11,7 @@
 #include "common/base/units.h"
 #include "common/comm/collective_checks.h"
 #include "common/comm/farewell.h"
-#include "common/comm/nccl/nccl_result.h"
+#include "common/comm/nccl/nccl_api.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/host/parking.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/comm/nccl/nccl_result.h"
+#include "common/comm/nccl/nccl_api.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/device_guard.h"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/batch_norm.h"
 
-#include "common/kernels/cuda/batch_norm_elements.h"
 #include "common/kernels/cuda/batch_norm_parts.h"
 #include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/for_each.h"
-#include "common/kernels/cuda/for_each_row.h"
 #include "common/kernels/cuda/grid.h"
 #include "common/kernels/operands.h"
 

@@ -6,11 +6,10 @@
 #include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/for_each.h"
-#include "common/kernels/cuda/for_each_row.h"
 #include "common/kernels/cuda/grid.h"
-#include "common/kernels/cuda/loss_rows.h"
 #include "common/kernels/cuda/orthogonalise.h"
 #include "common/kernels/cuda/queue.h"
+#include "common/kernels/cuda/row_functions.h"
 #include "common/kernels/cuda/sums.h"
 
 namespace tandem::cuda {

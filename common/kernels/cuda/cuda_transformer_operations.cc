@@ -4,12 +4,10 @@
 #include "common/kernels/cuda/attention.h"
 #include "common/kernels/cuda/cuda_operations.h"
 #include "common/kernels/cuda/element_type.h"
-#include "common/kernels/cuda/embedding_rows.h"
 #include "common/kernels/cuda/for_each.h"
-#include "common/kernels/cuda/for_each_row.h"
 #include "common/kernels/cuda/grid.h"
-#include "common/kernels/cuda/norm_rows.h"
 #include "common/kernels/cuda/queue.h"
+#include "common/kernels/cuda/row_functions.h"
 #include "common/kernels/cuda/transformer_elements.h"
 
 namespace tandem::cuda {

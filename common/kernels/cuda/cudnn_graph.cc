@@ -53,4 +53,124 @@ void CudnnGraph::finish(cudnnHandle_t handle) {
   graph_.finalize();
 }
 
+using Place = CudnnTensor::Place;
+using Tensor = CudnnGraphBuilder::Tensor;
+using Sizes = CudnnGraphBuilder::Sizes;
+
+Sizes CudnnGraphBuilder::dense(const Sizes& sizes) {
+  Sizes strides(sizes.size(), 1);
+  for (std::size_t i = sizes.size() - 1; i > 0; --i) strides[i - 1] = strides[i] * sizes[i];
+  return strides;
+}
+
+Tensor CudnnGraphBuilder::operand(std::int64_t id, cudnnDataType_t type, Sizes sizes,
+                                  Sizes strides) {
+  return graph_.tensor(
+      {.id = id, .type = type, .sizes = std::move(sizes), .strides = std::move(strides)});
+}
+
+Tensor CudnnGraphBuilder::operand(std::int64_t id, cudnnDataType_t type, const Sizes& sizes) {
+  return operand(id, type, sizes, dense(sizes));
+}
+
+Tensor CudnnGraphBuilder::number(std::int64_t id) {
+  return graph_.tensor(
+      {.id = id, .sizes = {1, 1, 1, 1}, .strides = {1, 1, 1, 1}, .place = Place::kByValue});
+}
+
+Tensor CudnnGraphBuilder::between(cudnnDataType_t type, Sizes sizes, Sizes strides) {
+  return graph_.tensor({.id = next_id_++,
+                        .type = type,
+                        .sizes = std::move(sizes),
+                        .strides = std::move(strides),
+                        .place = Place::kVirtual});
+}
+
+Tensor CudnnGraphBuilder::between(cudnnDataType_t type, const Sizes& sizes) {
+  return between(type, sizes, dense(sizes));
+}
+
+void CudnnGraphBuilder::add(const Pointwise& what, Tensor x, Tensor to) {
+  CudnnDescriptor& how = graph_.part(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  how.set(CUDNN_ATTR_POINTWISE_MODE, what.mode);
+  how.set(CUDNN_ATTR_POINTWISE_MATH_PREC, what.compute);
+  if (what.axis >= 0) how.set(CUDNN_ATTR_POINTWISE_AXIS, what.axis);
+  how.finalize();
+  CudnnDescriptor operation(api_, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, how);
+  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x);
+  if (what.b != nullptr) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, *what.b);
+  if (what.t != nullptr) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_TDESC, *what.t);
+  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, to);
+  graph_.add(std::move(operation));
+}
+
+Tensor CudnnGraphBuilder::pointwise(cudnnPointwiseMode_t mode, Tensor x, const Sizes& sizes) {
+  Tensor to = between(CUDNN_DATA_FLOAT, sizes);
+  add({.mode = mode}, x, to);
+  return to;
+}
+
+Tensor CudnnGraphBuilder::pointwise(cudnnPointwiseMode_t mode, Tensor x, Tensor b,
+                                    const Sizes& sizes) {
+  Tensor to = between(CUDNN_DATA_FLOAT, sizes);
+  pointwise_to(mode, x, b, to);
+  return to;
+}
+
+void CudnnGraphBuilder::pointwise_to(cudnnPointwiseMode_t mode, Tensor x, Tensor b, Tensor to) {
+  add({.mode = mode, .b = &b}, x, to);
+}
+
+Tensor CudnnGraphBuilder::lower_triangle(Tensor x, Tensor other, const Sizes& sizes) {
+  Tensor row = between(CUDNN_DATA_INT32, sizes);
+  add({.mode = CUDNN_POINTWISE_GEN_INDEX, .compute = CUDNN_DATA_INT32, .axis = 2}, x, row);
+  Tensor column = between(CUDNN_DATA_INT32, sizes);
+  add({.mode = CUDNN_POINTWISE_GEN_INDEX, .compute = CUDNN_DATA_INT32, .axis = 3}, x, column);
+  Tensor seen = between(CUDNN_DATA_BOOLEAN, sizes);
+  add({.mode = CUDNN_POINTWISE_CMP_GE, .compute = CUDNN_DATA_BOOLEAN, .b = &column}, row, seen);
+  Tensor to = between(CUDNN_DATA_FLOAT, sizes);
+  add({.mode = CUDNN_POINTWISE_BINARY_SELECT, .b = &other, .t = &seen}, x, to);
+  return to;
+}
+
+Tensor CudnnGraphBuilder::product(Tensor a, Tensor b, const Sizes& sizes) {
+  Tensor to = between(CUDNN_DATA_FLOAT, sizes);
+  product_to(a, b, to);
+  return to;
+}
+
+void CudnnGraphBuilder::product_to(Tensor a, Tensor b, Tensor to) {
+  CudnnDescriptor& how = graph_.part(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
+  how.set(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_DATA_FLOAT);
+  how.finalize();
+  CudnnDescriptor operation(api_, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
+  operation.set(CUDNN_ATTR_OPERATION_MATMUL_DESC, how);
+  operation.set(CUDNN_ATTR_OPERATION_MATMUL_ADESC, a);
+  operation.set(CUDNN_ATTR_OPERATION_MATMUL_BDESC, b);
+  operation.set(CUDNN_ATTR_OPERATION_MATMUL_CDESC, to);
+  graph_.add(std::move(operation));
+}
+
+Tensor CudnnGraphBuilder::reduce(cudnnReduceTensorOp_t op, Tensor x, const Sizes& sizes) {
+  CudnnDescriptor& how = graph_.part(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
+  how.set(CUDNN_ATTR_REDUCTION_OPERATOR, op);
+  how.set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT);
+  how.finalize();
+  Tensor to = between(CUDNN_DATA_FLOAT, sizes);
+  CudnnDescriptor operation(api_, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR);
+  operation.set(CUDNN_ATTR_OPERATION_REDUCTION_DESC, how);
+  operation.set(CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x);
+  operation.set(CUDNN_ATTR_OPERATION_REDUCTION_YDESC, to);
+  graph_.add(std::move(operation));
+  return to;
+}
+
+void CudnnGraphBuilder::reshape_to(Tensor x, Tensor to) {
+  CudnnDescriptor operation(api_, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
+  operation.set(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x);
+  operation.set(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, to);
+  graph_.add(std::move(operation));
+}
+
 }  // namespace tandem::cuda

@@ -1,9 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/cudnn_session.h"
 
+#include <algorithm>
+
 #include "common/runtime/cuda/device_guard.h"
 
 namespace tandem::cuda {
+
+namespace {
+
+// Of each list that cuDNN is asked for. Engines without tensor cores come late in one.
+constexpr std::int64_t kMostSuggestions = 128;
+
+std::vector<CudnnDescriptor> suggestions(const CudnnApi& api, const CudnnGraph& graph,
+                                         cudnnBackendHeurMode_t mode) {
+  CudnnDescriptor heuristics(api, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph.descriptor());
+  heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
+  heuristics.finalize();
+  return heuristics.get(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
+                        kMostSuggestions);
+}
+
+bool has_refused_note(const CudnnDescriptor& configuration, const PlanLimits& limits) {
+  const auto engine =
+      configuration.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
+  if (engine.empty()) return true;
+  const auto notes = engine.front().get<cudnnBackendNumericalNote_t>(
+      CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
+  return std::ranges::find_first_of(notes, limits.refused) != notes.end();
+}
+
+CudnnPlan make_plan(const CudnnApi& api, cudnnHandle_t handle,
+                    const CudnnDescriptor& configuration) {
+  CudnnDescriptor plan(api, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle);
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+  plan.finalize();
+  const auto size = plan.get<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, 1);
+  return {std::move(plan), Bytes{size.empty() ? 0 : size.front()}};
+}
+
+// Whatever an engine says, another may do better; so says cuDNN of its own lists.
+void try_all(const CudnnApi& api, cudnnHandle_t handle, const PlanLimits& limits,
+             const std::vector<CudnnDescriptor>& configurations, PlanChoice& choice) {
+  for (const CudnnDescriptor& configuration : configurations) {
+    try {
+      if (has_refused_note(configuration, limits)) continue;
+      CudnnPlan plan = make_plan(api, handle, configuration);
+      if (plan.workspace.value > limits.workspace.value) continue;
+      choice.plan.emplace(std::move(plan));
+      return;
+    } catch (const CudnnError& refusal) {
+      choice.trouble = refusal.what();
+    }
+  }
+}
+
+}  // namespace
+
+PlanChoice choose_plan(const CudnnApi& api, cudnnHandle_t handle, const CudnnGraph& graph,
+                       const PlanLimits& limits) {
+  PlanChoice choice{std::nullopt, "none of its engines keeps to the asked precision and memory"};
+  for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+    try {
+      try_all(api, handle, limits, suggestions(api, graph, mode), choice);
+    } catch (const CudnnError& refusal) {
+      choice.trouble = refusal.what();
+    }
+    if (choice.plan) return choice;
+  }
+  return choice;
+}
+
+void execute(const CudnnApi& api, cudnnHandle_t handle, cudaStream_t stream, const CudnnPlan& plan,
+             std::span<const CudnnOperand> operands, void* workspace) {
+  std::vector<std::int64_t> ids;
+  std::vector<void*> addresses;  // of what is read too: cuDNN has one type for both directions
+  for (const CudnnOperand& operand : operands) {
+    ids.push_back(operand.id);
+    addresses.push_back(const_cast<void*>(operand.address));
+  }
+  CudnnDescriptor pack(api, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
+  pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, addresses);
+  pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, workspace);
+  pack.finalize();
+  check_cudnn(api, api.set_stream(handle, stream), "cudnnSetStream");
+  check_cudnn(api, api.execute(handle, plan.descriptor.raw(), pack.raw()), "cudnnBackendExecute");
+}
 
 CudnnSession::CudnnSession(Gpu& gpu, const CudnnApi& api) : gpu_(gpu), api_(api) {
   const DeviceGuard here(gpu_.ordinal());

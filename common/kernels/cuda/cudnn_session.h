@@ -1,13 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "common/kernels/cuda/cudnn_plan.h"
+#include "common/base/units.h"
+#include "common/kernels/cuda/cudnn_graph.h"
 #include "common/runtime/cuda/gpu.h"
 
 namespace tandem::cuda {
+
+// What an engine must not be, to be taken for a plan.
+struct PlanLimits {
+  std::vector<cudnnBackendNumericalNote_t> refused;  // what it does to numbers
+  Bytes workspace;                                   // the most that it may need
+};
+
+// An engine and its settings, ready to run a graph on any operands of the graph's alignments.
+struct CudnnPlan {
+  CudnnDescriptor descriptor;
+  Bytes workspace;
+};
+
+// A plan, or none and what cuDNN said last.
+struct PlanChoice {
+  std::optional<CudnnPlan> plan;
+  std::string trouble;
+};
+
+// Asks cuDNN's heuristics for engines, best first, after them for its list of those to fall back
+// on, and takes the first that keeps to the limits and that cuDNN makes a plan of. Nothing is
+// timed, so that all ranks choose alike. Allocates on the host, and compiles where that is how the
+// engine works; call it before work is in flight that others wait for.
+[[nodiscard]] PlanChoice choose_plan(const CudnnApi& api, cudnnHandle_t handle,
+                                     const CudnnGraph& graph, const PlanLimits& limits);
+
+// A tensor of the graph by its id, and where it lies: on the device, or for Place::kByValue on the
+// host.
+struct CudnnOperand {
+  std::int64_t id;
+  const void* address;
+};
+
+// Enqueues a plan on `stream`, of the handle's GPU, which is current. `workspace` is as large as
+// the plan says. Throws CudnnError.
+void execute(const CudnnApi& api, cudnnHandle_t handle, cudaStream_t stream, const CudnnPlan& plan,
+             std::span<const CudnnOperand> operands, void* workspace);
 
 // cuDNN on one GPU: the library's handle, and what its errors come to. Used from one thread at a
 // time.

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "common/kernels/cuda/block_team.cuh"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/functions.h"
 #include "common/kernels/cuda/grid.h"
 #include "common/runtime/cuda/launch.cuh"
 
 namespace tandem::cuda {
+
 namespace {
 
 template <int width, class Function>
@@ -32,6 +36,50 @@ cudaError_t for_each(cudaStream_t stream, std::int64_t count, const Function& fu
 #define TANDEM_INSTANTIATE(...) \
   template cudaError_t for_each(cudaStream_t, std::int64_t, const __VA_ARGS__&);
 TANDEM_EACH_ELEMENTWISE(TANDEM_INSTANTIATE)
+#undef TANDEM_INSTANTIATE
+
+namespace {
+
+template <class Function>
+__global__ void __launch_bounds__(kThreads) visit_row(Function function) {
+  BlockTeam<kThreads> team;
+  function.row(team, static_cast<std::int64_t>(blockIdx.x));
+}
+
+// A block's part of the sum. All members know what each row adds.
+template <class Sum>
+__global__ void __launch_bounds__(kThreads)
+    sum_part_of_rows(std::int64_t rows, Sum sum, double* partials) {
+  BlockTeam<kThreads> team;
+  double part = 0;
+  for (std::int64_t r = blockIdx.x; r < rows; r += gridDim.x) part += sum.row(team, r);
+  if (threadIdx.x == 0) partials[blockIdx.x] = part;
+}
+
+}  // namespace
+
+template <class Function>
+cudaError_t for_each_row(cudaStream_t stream, std::int64_t rows, const Function& function) {
+  return launch<visit_row<Function>>(stream, rows, kThreads, function);
+}
+
+template <class Sum>
+cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum, double* partials) {
+  const std::int64_t blocks = std::min(rows, kMostReductionBlocks);
+  const cudaError_t status =
+      launch<sum_part_of_rows<Sum>>(stream, blocks, kThreads, rows, sum, partials);
+  if (status != cudaSuccess) return status;
+  return launch<finish_sum<Sum>>(stream, 1, kThreads, static_cast<int>(blocks),
+                                 static_cast<const double*>(partials), sum);
+}
+
+#define TANDEM_INSTANTIATE(...) \
+  template cudaError_t for_each_row(cudaStream_t, std::int64_t, const __VA_ARGS__&);
+TANDEM_EACH_ROWWISE(TANDEM_INSTANTIATE)
+#undef TANDEM_INSTANTIATE
+#define TANDEM_INSTANTIATE(...) \
+  template cudaError_t sum_rows(cudaStream_t, std::int64_t, const __VA_ARGS__&, double*);
+TANDEM_EACH_ROW_SUM(TANDEM_INSTANTIATE)
 #undef TANDEM_INSTANTIATE
 
 }  // namespace tandem::cuda

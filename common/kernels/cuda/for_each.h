@@ -13,4 +13,17 @@ template <class Function>
 [[nodiscard]] cudaError_t for_each(cudaStream_t stream, std::int64_t count,
                                    const Function& function);
 
+// Queues function.row(team, r), a block each, for rows 0 .. rows - 1 on the current GPU; `function`
+// is one of TANDEM_EACH_ROWWISE (functions.h). Returns what the launch returned.
+template <class Function>
+[[nodiscard]] cudaError_t for_each_row(cudaStream_t stream, std::int64_t rows,
+                                       const Function& function);
+
+// Queues the sum of sum.row(team, r) over all rows and what becomes of it, sum.finish(total); `sum`
+// is one of TANDEM_EACH_ROW_SUM (functions.h). In an order that depends on the number of rows
+// alone. `partials`: as sum_up() takes them (sums.h).
+template <class Sum>
+[[nodiscard]] cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum,
+                                   double* partials);
+
 }  // namespace tandem::cuda

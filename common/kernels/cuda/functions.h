@@ -4,14 +4,10 @@
 // the stand-ins for it. X(type).
 #pragma once
 
-#include "common/kernels/cuda/attention_rows.h"
-#include "common/kernels/cuda/batch_norm_elements.h"
 #include "common/kernels/cuda/batch_norm_parts.h"
 #include "common/kernels/cuda/elementwise.h"
-#include "common/kernels/cuda/embedding_rows.h"
-#include "common/kernels/cuda/loss_rows.h"
-#include "common/kernels/cuda/norm_rows.h"
 #include "common/kernels/cuda/pool_elements.h"
+#include "common/kernels/cuda/row_functions.h"
 #include "common/kernels/cuda/transformer_elements.h"
 
 // Of for_each().

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/base/half.h"
-#include "common/kernels/cuda/block_merge.cuh"
-#include "common/kernels/cuda/finish_sum.cuh"
+#include "common/kernels/cuda/block_team.cuh"
 #include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/sums.h"
 #include "common/runtime/cuda/launch.cuh"

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "common/kernels/cuda/gelu.h"
+#include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/pack.h"
 #include "common/kernels/cuda/team.h"
 

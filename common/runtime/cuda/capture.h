@@ -7,8 +7,27 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "common/runtime/cuda/gpu.h"
+#include "common/runtime/span.h"
+#include "common/runtime/stream.h"
 
 namespace tandem::cuda {
+
+// A captured graph, ready to be launched. Kernels keep the priorities of the streams that they were
+// captured on.
+class CudaGraph final : public StreamGraph {
+ public:
+  // Takes `graph`, of streams of `device`, also where it throws.
+  CudaGraph(Gpu& gpu, DeviceId device, cudaGraph_t graph);
+  ~CudaGraph() override;
+
+  void replay(Stream& stream) override;
+
+ private:
+  Gpu& gpu_;
+  const DeviceId device_;
+  cudaGraphExec_t executable_ = nullptr;
+};
 
 // The capture of a stream by this thread, of which there is one at a time. CUDA only tells that a
 // capture was spoiled, and often at a later call: here the first call after which it was is noted.

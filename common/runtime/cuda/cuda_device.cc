@@ -8,6 +8,7 @@
 #include "common/runtime/host/cores.h"
 
 namespace tandem::cuda {
+
 namespace {
 
 std::unique_ptr<const host::MemoryNode> preferred(const std::optional<int>& node) {

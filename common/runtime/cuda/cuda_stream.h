@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "common/runtime/cuda/cuda_device.h"
 #include "common/runtime/cuda/device_guard.h"
-#include "common/runtime/cuda/device_map.h"
 #include "common/runtime/cuda/handles.h"
 #include "common/runtime/stream.h"
 

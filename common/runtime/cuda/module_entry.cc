@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/cuda/cuda_platform.h"
-#include "common/runtime/cuda/cuda_probe.h"
 #include "common/runtime/cuda_module.h"
 
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/nccl/nccl_together.h"
+#include "common/comm/nccl/nccl_group.h"
 
 #include "common/base/error.h"
 #include "common/comm/nccl/nccl_communicator.h"
-#include "common/comm/nccl/nccl_group.h"
 
 namespace tandem::nccl {
 

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "bench/job/link_account.h"
+#include "bench/lessons/all_lessons.h"
+#include "bench/lessons/classroom.h"
+#include "bench/lessons/timing.h"
+#include "bench/lessons/training.h"
+#include "common/model/linear_stack.h"
+#include "common/model/zoo.h"
+#include "common/parallel/independent.h"
+#include "common/parallel/single.h"
+#include "common/runtime/link_request.h"
+#include "common/stats/comparison.h"
+#include "common/stats/summary.h"
+#include "ddp/distributed_data_parallel.h"
+#include "ddp/dp_all_reduce.h"
+#include "dp/data_parallel.h"
+
+namespace tandem::bench {
+
+namespace root_memory {
+
+Finding run(Classroom& room) {
+  const auto platform = room.devices(4);
+  const auto model = make_model("mlp-small");
+  TrainingOptions options{.global_batch = 64};
+  options.optimizer.kind = OptimizerKind::kAdam;
+  static_cast<void>(train_dp(*platform, *model, options, 2));
+  const Bytes root = platform->device(0).memory().peak;
+  Bytes most;
+  for (int i = 1; i < platform->device_count(); ++i) {
+    most = std::max(most, platform->device(i).memory().peak);
+  }
+  return {holds_if(root > most),
+          {fmt::format("mlp-small, batch 64, Adam, 4 devices: peak {} on the first, {} at most on "
+                       "the others",
+                       to_string(root), to_string(most)),
+           "the first also holds the optimizer's state, the sum of the gradients, all outputs"},
+          "this implementation's allocations, which are those of the algorithm, without a caching "
+          "allocator's"};
+}
+
+}  // namespace root_memory
+
+const Lesson kRootMemory{
+    "root-memory",
+    "The first device holds more memory than the others.",
+    root_memory::run,
+};
+
+namespace proportional_speed_up {
+
+constexpr int kRounds = 60;
+constexpr double kBar = 1.8;  // nine tenths of twice as fast
+
+// The speed-up of two devices over one.
+stats::Estimate speed_up(Classroom& room, std::int64_t batch) {
+  const auto platform = room.devices(2);
+  const auto model = make_model("mlp-small");
+  const TrainingOptions options = timed_training(batch);
+  Single single(*platform, platform->device(0), *model, {0, batch}, options);
+  dp::DataParallel wrapped(*platform, *model, options);
+  const auto seconds = interleave({step_of(wrapped), step_of(single)}, kRounds);
+  return stats::median_of_paired_ratios(seconds[0], seconds[1]);
+}
+
+// One batch that contradicts the claim refutes its "always"; only all batches bear the claim out.
+Finding run(Classroom& room) {
+  Finding finding{.verdict = Verdict::kHolds, .scope = kHostOnly};
+  for (const std::int64_t batch : {16, 64, 256}) {
+    const stats::Estimate speed = speed_up(room, batch);
+    const Verdict verdict = above(speed, kBar);
+    if (verdict == Verdict::kDoesNotHold) finding.verdict = verdict;
+    if (verdict == Verdict::kNotDecidable && finding.verdict == Verdict::kHolds) {
+      finding.verdict = verdict;
+    }
+    finding.evidence.push_back(
+        fmt::format("mlp-small, batch {:>3}: 2 devices are {} times as fast "
+                    "as one{}; in proportion: above {}",
+                    batch, text_of(speed), unresolved_note(verdict, kBar), kBar));
+  }
+  return finding;
+}
+
+}  // namespace proportional_speed_up
+
+const Lesson kProportionalSpeedUp{
+    "proportional-speed-up",
+    "DataParallel always trains faster in proportion to the number of devices.",
+    proportional_speed_up::run,
+    Ranks::kOne,
+    2,
+};
+
+namespace batch_of_two_slower {
+
+constexpr int kRounds = 60;
+constexpr std::int64_t kBatch = 2;
+
+// The two devices without a sample run nothing, so two cores are enough to time four devices: the
+// two devices with a sample have a core each.
+Finding run(Classroom& room) {
+  const auto platform = room.devices(4);
+  const auto model = make_model("mlp-small");
+  const TrainingOptions options = timed_training(kBatch);
+  Single single(*platform, platform->device(0), *model, {0, kBatch}, options);
+  dp::DataParallel wrapped(*platform, *model, options);
+  const auto seconds = interleave({step_of(single), step_of(wrapped)}, kRounds);
+  const stats::Estimate ratio = stats::median_of_paired_ratios(seconds[0], seconds[1]);
+  const Verdict verdict = above(ratio, 1);
+  return {
+      verdict,
+      {fmt::format("mlp-small, batch {}: a step on 4 devices, of which {} work, takes {} times as "
+                   "long as on one{}",
+                   kBatch, wrapped.devices_used(), text_of(ratio), unresolved_note(verdict, 1))},
+      kHostOnly};
+}
+
+}  // namespace batch_of_two_slower
+
+const Lesson kBatchOfTwoSlower{
+    "batch-of-two-slower",
+    "A batch of 2 takes longer on four devices than on one.",
+    batch_of_two_slower::run,
+    Ranks::kOne,
+    2,
+};
+
+namespace large_model_small_batch {
+
+constexpr int kRounds = 24;
+constexpr double kBar = 0.95;  // step time of two devices over that of one: a gain of less than 5 %
+
+// The claim's own model is mlp-large, 150 M parameters, at batch 16. The lesson takes an eighth of
+// both: as many parameters per sample, on which the ratio of transfer to compute depends.
+constexpr std::int64_t kBatch = 2;
+const std::vector<std::int64_t>& widths() {
+  static const std::vector<std::int64_t> all{3536, 1768, 1768, 1768, 3536};
+  return all;
+}
+
+Finding run(Classroom& room) {
+  const auto platform = room.devices(2);
+  const Mlp model("mlp-large/8", widths());
+  TrainingOptions options = timed_training(kBatch);
+  options.optimizer.kind = OptimizerKind::kAdam;
+  Single single(*platform, platform->device(0), model, {0, kBatch}, options);
+  dp::DataParallel wrapped(*platform, model, options);
+  const auto seconds = interleave({step_of(single), step_of(wrapped)}, kRounds);
+  const stats::Estimate ratio = stats::median_of_paired_ratios(seconds[0], seconds[1]);
+  const Verdict verdict = above(ratio, kBar);
+  return {
+      verdict,
+      {fmt::format("an eighth of mlp-large and of its batch of 16: {:.1f} M parameters, batch {}, "
+                   "Adam, 2 devices",
+                   static_cast<double>(model.layout().parameter_count()) * 1e-6, kBatch),
+       fmt::format("a step takes {} times as long as on one device{}; a gain: below {}",
+                   text_of(ratio), unresolved_note(verdict, kBar), kBar)},
+      "one launch on the host, scaled down at equal parameters per sample: says nothing about "
+      "other "
+      "launches, or GPUs"};
+}
+
+}  // namespace large_model_small_batch
+
+const Lesson kLargeModelSmallBatch{
+    "large-model-small-batch",
+    "A large model with a small batch gains nothing from a second device.",
+    large_model_small_batch::run,
+    Ranks::kOne,
+    2,
+};
+
+namespace scaling_flattens {
+
+constexpr int kRounds = 40;
+constexpr const char* kModel = "mlp-small";
+constexpr std::int64_t kBatch = 384;
+// The batch is large enough for a second device to pay on the faster link.
+constexpr std::int64_t kModelledBatch = 2048;
+constexpr int kModelledRounds = 8;
+constexpr double kBar = 1.0 + 1.0 / 6;  // half of what a fourth device adds to three: 4/3
+
+dp::DataParallelOptions first_devices(int count) {
+  dp::DataParallelOptions how;
+  for (int i = 0; i < count; ++i) how.device_ids.push_back(i);
+  return how;
+}
+
+Finding measure(Classroom& room) {
+  const auto platform = room.devices(4);
+  const auto model = make_model(kModel);
+  const TrainingOptions options = timed_training(kBatch);
+  dp::DataParallel three(*platform, *model, options, first_devices(3));
+  dp::DataParallel four(*platform, *model, options, first_devices(4));
+  const auto seconds = interleave({step_of(four), step_of(three)}, kRounds);
+  const stats::Estimate speed = stats::median_of_paired_ratios(seconds[0], seconds[1]);
+  const Verdict more = above(speed, kBar);
+  const bool decided = more != Verdict::kNotDecidable;
+  return {decided ? holds_if(more == Verdict::kDoesNotHold) : more,
+          {fmt::format("{}, batch {}: 4 devices are {} times as fast as 3{}; flat: below {:.2f}, "
+                       "half of what a fourth could add",
+                       kModel, kBatch, text_of(speed), decided ? "" : ", not resolved", kBar)},
+          kHostOnly};
+}
+
+// The modelled step: compute is shared evenly, and the weights go to each other device, and the
+// gradients come back, one device at a time through the root's port, as in torch without NCCL.
+double modelled_step(double single, const LinkModel& link, Bytes weights, int devices) {
+  return single / devices + 2 * Seconds(copy_loop_time(link, weights, devices)).count();
+}
+
+struct OneDevice {
+  double step = 0;  // seconds, as measured
+  double flops = 0;
+  Bytes weights;
+};
+
+OneDevice measure_one(Classroom& room) {
+  const auto platform = room.devices(1);
+  const auto model = make_model(kModel);
+  Single single(*platform, platform->device(0), *model, {0, kModelledBatch},
+                timed_training(kModelledBatch));
+  return {stats::median(interleave({step_of(single)}, kModelledRounds).front()),
+          measured_core_flops(room.first_core()),
+          bytes_of<float>(model->layout().parameter_count())};
+}
+
+std::string modelled(const OneDevice& one, const char* preset) {
+  const LinkModel link = scaled(parse_link(preset), one.flops);
+  std::string text = fmt::format(
+      "by formula, not run: over a link {}, {} at batch {}: times as fast as one device", preset,
+      kModel, kModelledBatch);
+  for (const int devices : {2, 3, 4, 8}) {
+    text += fmt::format("{} {:.2f} on {}", devices == 2 ? ":" : ",",
+                        one.step / modelled_step(one.step, link, one.weights, devices), devices);
+  }
+  return text;
+}
+
+// The model is a formula, no measurement, and decides nothing.
+Finding run(Classroom& room) {
+  if (room.cores() >= 4) return measure(room);
+  const OneDevice one = measure_one(room);
+  return {Verdict::kNotDecidable,
+          {fmt::format("needs 4 cores, a device on each, and {} may be used here", room.cores()),
+           modelled(one, "pcie4@a100-fp32"), modelled(one, "nvlink3@a100-fp32")},
+          "by formula, link scaled to one core's speed; no more than one device was run, in one "
+          "launch"};
+}
+
+}  // namespace scaling_flattens
+
+const Lesson kScalingFlattens{
+    "scaling-flattens",
+    "Scaling flattens beyond two or three devices.",
+    scaling_flattens::run,
+};
+
+namespace root_loss_bottleneck {
+
+constexpr int kRounds = 80;
+constexpr double kBar = 1.1;  // the step time that counts as a bottleneck: 10 % longer
+constexpr std::int64_t kBatch = 256;
+
+double share_of(const PhaseTimes& times, std::initializer_list<Phase> phases) {
+  Nanoseconds sum{0};
+  for (const Phase phase : phases) sum += times.of(phase);
+  return Seconds(sum) / Seconds(times.span);
+}
+
+// Compares the loss on the root with the same loss inside the replicas; outputs are as wide as the
+// layers, so that there is something to gather.
+Finding run(Classroom& room) {
+  const auto platform = room.devices(2);
+  const auto model = make_model("mlp:2x1024");
+  TrainingOptions options = timed_training(kBatch);
+  options.phases.timing = PhaseTiming::kOn;
+  dp::DataParallel on_root(*platform, *model, options);
+  dp::DataParallel in_replicas(*platform, *model, options, {.loss = dp::LossPlace::kReplicas});
+  const auto seconds = interleave({step_of(in_replicas), step_of(on_root)}, kRounds);
+  const stats::Estimate ratio = stats::median_of_paired_ratios(seconds[0], seconds[1]);
+  const PhaseTimes root = on_root.collect_phases().front().times;
+  const Verdict verdict = above(ratio, kBar);
+  return {
+      verdict,
+      {fmt::format("mlp:2x1024, batch {}, 2 devices: of the root's time the loss takes {:.1f} %, "
+                   "gather and scatter_grad {:.1f} %",
+                   kBatch, 100 * share_of(root, {Phase::kLoss}),
+                   100 * share_of(root, {Phase::kGather, Phase::kScatterGrad})),
+       fmt::format("a step takes {} times as long as with the loss in the replicas{}; a "
+                   "bottleneck: above {}",
+                   text_of(ratio), unresolved_note(verdict, kBar), kBar)},
+      kHostOnly};
+}
+
+}  // namespace root_loss_bottleneck
+
+const Lesson kRootLossBottleneck{
+    "root-loss-bottleneck",
+    "The loss on the first device is a bottleneck.",
+    root_loss_bottleneck::run,
+    Ranks::kOne,
+    2,
+};
+
+namespace threads_slower {
+
+constexpr int kRounds = 60;
+constexpr std::int64_t kBatch = 128;
+constexpr double kBar = 1.05;  // step time that counts as slower: 5 % or more
+
+struct Ratios {
+  stats::Estimate independent;  // threads' step time over processes'
+  stats::Estimate all_reduce;   // dp-allreduce's over ddp's
+};
+
+// Runs the same work as threads of rank 0 and as a process per device, taking turns in one job.
+Ratios measure(Classroom& room, Place& place) {
+  Communicator& ranks = *place.communicator;
+  const auto model = make_model("mlp-small");
+  const TrainingOptions options = timed_training(kBatch);
+  const auto threads = room.devices(ranks.size());
+  std::unique_ptr<IndependentThreads> apart;
+  std::unique_ptr<ddp::DpAllReduce> together;
+  if (room.is_first()) {
+    apart = std::make_unique<IndependentThreads>(*threads, *model, options);
+    together = std::make_unique<ddp::DpAllReduce>(*threads, *model, options);
+  }
+  Single share(*place.platform, *place.device, *model,
+               share_of_batch(kBatch, ranks.rank(), ranks.size()), options);
+  ddp::DistributedDataParallel ddp(*place.platform, *place.device, *model, ranks, options, {});
+  const auto seconds =
+      interleave({step_of_first_rank(ranks, apart.get()), step_of_all_ranks(ranks, share),
+                  step_of_first_rank(ranks, together.get()), step_of_all_ranks(ranks, ddp)},
+                 kRounds);
+  return {stats::median_of_paired_ratios(seconds[1], seconds[0]),
+          stats::median_of_paired_ratios(seconds[3], seconds[2])};
+}
+
+// The claim says that threads are slower in both; where the verdicts differ the answer depends on
+// what runs.
+Verdict judge(Verdict independent, Verdict all_reduce) {
+  if (independent == all_reduce) return independent;
+  const bool refuted = independent == Verdict::kDoesNotHold || all_reduce == Verdict::kDoesNotHold;
+  return refuted ? Verdict::kDoesNotHold : Verdict::kNotDecidable;
+}
+
+Finding run(Classroom& room) {
+  return room.together([&](Place& place) -> Finding {
+    const Ratios ratios = measure(room, place);
+    const Verdict independent = above(ratios.independent, kBar);
+    const Verdict all_reduce = above(ratios.all_reduce, kBar);
+    return {judge(independent, all_reduce),
+            {fmt::format("mlp-small, batch {}, 2 devices, no interpreter; slower: above {}", kBatch,
+                         kBar),
+             fmt::format("independent: a step of threads takes {} times as long as of processes{}",
+                         text_of(ratios.independent), unresolved_note(independent, kBar)),
+             fmt::format("all-reduce: dp-allreduce takes {} times as long as ddp{}",
+                         text_of(ratios.all_reduce), unresolved_note(all_reduce, kBar))},
+            kHostOnly};
+  });
+}
+
+}  // namespace threads_slower
+
+const Lesson kThreadsSlower{
+    "threads-slower",
+    "Threads as such are slower than processes, also without an interpreter lock.",
+    threads_slower::run,
+    Ranks::kTwo,
+    2,
+};
+
+}  // namespace tandem::bench
