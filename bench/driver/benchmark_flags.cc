@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 #include <string_view>
 
 #include "bench/driver/choices.h"
@@ -138,7 +139,8 @@ bool read_selection(const Flag& flag, int ranks, BenchmarkFlags& read) {
 NameFilter::NameFilter(const std::string& text) : text_(text == "all" ? "" : text) {
   is_negative_ = text_.starts_with('-');
   try {
-    pattern_ = std::regex(text_.substr(is_negative_ ? 1 : 0), std::regex::extended);
+    const std::regex pattern(text_.substr(is_negative_ ? 1 : 0), std::regex::extended);
+    finds_ = [pattern](const std::string& name) { return std::regex_search(name, pattern); };
   } catch (const std::regex_error& error) {
     fail(ErrorKind::kUsage, "--benchmark_filter: '{}' is no extended regular expression: {}", text,
          error.what());
@@ -146,7 +148,7 @@ NameFilter::NameFilter(const std::string& text) : text_(text == "all" ? "" : tex
 }
 
 bool NameFilter::selects(const std::string& name) const {
-  return text_.empty() || std::regex_search(name, pattern_) != is_negative_;
+  return text_.empty() || finds_(name) != is_negative_;
 }
 
 BenchmarkFlags read_benchmark_flags(const std::string& program,
