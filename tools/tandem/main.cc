@@ -88,7 +88,7 @@ void add_rule(CLI::App& app, RuleOptions& options, const std::string& when) {
   app.add_option("--between-runs", options.between_runs,
                  when +
                      "the standard deviation between runs as a whole on this machine, which "
-                     "widens every interval; tools/repeated_sweeps measures it")
+                     "widens every interval; METHODOLOGY.md says how to measure it")
       ->each(note)
       ->capture_default_str();
 }

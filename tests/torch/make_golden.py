@@ -15,6 +15,7 @@ Exit status: 0 written, or the same; 1 not; 2 wrong usage.
 """
 import argparse
 import math
+import pathlib
 import random
 import sys
 
@@ -193,6 +194,8 @@ def file_name(model):
 
 def run(options):
     import torch  # here, so that --help needs none
+
+    sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "torch"))
     import models
 
     torch.set_num_threads(1)

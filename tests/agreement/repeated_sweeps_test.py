@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sweeps measured again and again, on a program that stands in for tandem.
 
-    repeated_sweeps_test.py TOOLS
+    repeated_sweeps_test.py
 """
 import json
 import pathlib
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-TOOLS = pathlib.Path(sys.argv.pop(1))
+HERE = pathlib.Path(__file__).resolve().parent
 
 # `run` leaves a figure in its folder, the next of speeds.json; `compare` calls a different one a change.
 STAND_IN = """#!/usr/bin/env python3
@@ -54,7 +54,7 @@ class RepeatedSweepsTest(unittest.TestCase):
     def repeat(self, speeds, *options, sweep="small"):
         (self.folder / "speeds.json").write_text(json.dumps(speeds))
         return subprocess.run(
-            [sys.executable, "-B", TOOLS / "repeated_sweeps", f"--tandem={self.folder}/tandem",
+            [sys.executable, "-B", HERE / "repeated_sweeps", f"--tandem={self.folder}/tandem",
              f"--out={self.folder}/out", f"--sweep={sweep}", *options], capture_output=True, text=True, check=False)
 
     def test_each_pair_with_a_change_is_an_alarm(self):

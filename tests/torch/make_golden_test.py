@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch still makes the golden files that are committed, and the script sees when it does not.
 
-    make_golden_test.py TOOLS GOLDEN
+    make_golden_test.py GOLDEN
 
 With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where
 none of them has torch.
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-TOOLS, GOLDEN = (pathlib.Path(argument) for argument in sys.argv[1:3])
+HERE, GOLDEN = pathlib.Path(__file__).resolve().parent, pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import torch_python  # beside the tests
 
@@ -21,7 +21,7 @@ PYTHON = torch_python.find()
 
 
 def make_golden(*arguments):
-    return subprocess.run([PYTHON, "-B", TOOLS / "torch" / "make_golden.py", *arguments],
+    return subprocess.run([PYTHON, "-B", HERE / "make_golden.py", *arguments],
                           capture_output=True, text=True, check=False)
 
 

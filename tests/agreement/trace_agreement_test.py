@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A timeline against what was measured without it, on a program that stands in for step_bench, tandem and mpirun.
 
-    trace_agreement_test.py TOOLS
+    trace_agreement_test.py
 """
 import json
 import pathlib
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-TOOLS = pathlib.Path(sys.argv.pop(1))
+HERE = pathlib.Path(__file__).resolve().parent
 
 # Takes the next of the launches that launches.json has; as mpirun it starts what it is given.
 STAND_IN = """#!/usr/bin/env python3
@@ -55,7 +55,7 @@ class AgreementTest(unittest.TestCase):
     def compare(self, launches, *options):
         (self.folder / "launches.json").write_text(json.dumps(launches))
         return subprocess.run(
-            [sys.executable, "-B", TOOLS / "trace_agreement", f"--step-bench={self.folder}/step_bench",
+            [sys.executable, "-B", HERE / "trace_agreement", f"--step-bench={self.folder}/step_bench",
              f"--tandem={self.folder}/tandem", f"--mpirun={self.folder}/mpirun", "--model=m", "--batch=16",
              f"--launches={len(launches) or 1}", *options],
             capture_output=True, text=True, check=False)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A workload file's replay against its model, on a program that stands in for step_bench and for mpirun.
 
-    replay_agreement_test.py TOOLS
+    replay_agreement_test.py
 """
 import json
 import math
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-TOOLS = pathlib.Path(sys.argv.pop(1))
+HERE = pathlib.Path(__file__).resolve().parent
 
 # Takes the next of the times that times.json has for its model and strategy; as mpirun it starts what it is given.
 STAND_IN = """#!/usr/bin/env python3
@@ -50,7 +50,7 @@ class AgreementTest(unittest.TestCase):
     def compare(self, model, file, *options):
         (self.folder / "times.json").write_text(json.dumps({"model": model, "file": file}))
         return subprocess.run(
-            [sys.executable, "-B", TOOLS / "replay_agreement", f"--step-bench={self.folder}/step_bench",
+            [sys.executable, "-B", HERE / "replay_agreement", f"--step-bench={self.folder}/step_bench",
              f"--mpirun={self.folder}/mpirun", "--model=m", "--batch=16", *options],
             capture_output=True, text=True, check=False)
 
