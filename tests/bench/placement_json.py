@@ -11,13 +11,22 @@ import subprocess
 import sys
 
 COMMON = ["--backend=cuda", "--model=mlp:2x32", "--batch=8", "--devices=2", "--min-time=1ms", "--warmup-time=1ms"]
-STRATEGIES = {"dp": "dp", "dp_unbound": "dp", "dp_blind": "dp", "dp_allreduce": "dp-allreduce", "ddp": "ddp", "ddp_unbound": "ddp", "ddp_blind": "ddp"}
+# The strategy of each case.
+CASES = {
+    "dp": "dp",
+    "dp_unbound": "dp",
+    "dp_blind": "dp",
+    "dp_allreduce": "dp-allreduce",
+    "ddp": "ddp",
+    "ddp_unbound": "ddp",
+    "ddp_blind": "ddp",
+}
 BLIND = "--bind=near: nothing is known to be near 2 of 2 devices"
 
 
 def run(mpiexec, program, folder, case):
     record = pathlib.Path(folder) / f"placement_{case}.json"
-    command = [program, *COMMON, f"--strategy={STRATEGIES[case]}", f"--record={record}"]
+    command = [program, *COMMON, f"--strategy={CASES[case]}", f"--record={record}"]
     if case.endswith("unbound"):
         command.append("--bind=none")
     environment = dict(os.environ)

@@ -2,32 +2,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a redesign may not change, held against lists in this folder.
 
-    unchanged.py KIND --programs BIN [--mpirun PROGRAM] [--write]
+    unchanged.py KIND --programs BIN [--mpirun PROGRAM] [--write | --only WORDS]
 
     steps       what a step of each strategy enqueues with each option: operations, copies, collectives, their bytes,
                 and the order on each stream (steps.txt)
     cells       the cells of every sweep for 2 and 8 devices, and what a dry run says of those left out (cells.txt)
-    refusals    command lines that are refused: their one line and exit status (refusals.txt)
+    refusals    command lines that are refused: their one line and exit status (refusals.py, refused.txt; refusals.txt)
     journal     how a sweep goes on whose journal of half its launches lies here (half.json, half.jsonl; journal.txt)
     checksums   the weights that --verify ends with, for each oneDNN and processor that a list is known of
                 (checksums.txt; skipped, 77, for another)
 
---write writes the list anew, after a change that is meant. BIN holds step_bench, tandem and the others.
+--write writes the list anew, after a change that is meant. --only runs the refusals with WORDS
+in their command line and shows what is said. BIN holds step_bench, tandem and the others.
 """
 import argparse
 import difflib
 import hashlib
 import json
-import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import refusals  # which knows where `programs` lies
+from programs import Programs, reason
+
 HERE = Path(__file__).resolve().parent
 SKIPPED = 77
-MPI = ["--oversubscribe", "--bind-to", "none", "--mca", "btl", "vader,self", "-np"]
 MODELS = ["mlp-tiny", "gpt2-nano:16", "resnet-tiny"]
 STRATEGIES = {"single": "threads", "independent": "threads", "dp": "threads", "dp-allreduce": "threads",
               "ddp": "processes", "ddp-replicate": "processes"}
@@ -41,38 +42,6 @@ OPTIONS = {"single": [], "independent": ["launch=processes"], "dp": REPLICATE,
            "dp-allreduce": ["input=scatter", *ALL_REDUCE],
            "ddp": ["join=world", "join=active", "comm=mpi", "comm=gloo", *ALL_REDUCE],
            "ddp-replicate": ["comm=mpi"]}
-# Option of step_bench: a value that some strategy takes, and one that none does.
-VALUES = {
-    "launch": ("processes", "fibres"), "model": ("gpt2-nano", "vgg"), "batch": ("7", "-8"), "batch-per-device": ("4", "0"),
-    "backend": ("auto", "tpu"), "input": ("device", "disk"), "optimizer": ("adam", "lion"), "precision": ("bf16", "fp8"),
-    "cuda-graph": ("on", "maybe"), "seed": ("7", "-1"), "device-memory": ("1GiB", "much"), "p2p": ("off", "maybe"),
-    "device-ids": ("1,0", "0,x"), "output-device": ("1", "9"), "threads": ("kept", "green"), "replicate": ("flat", "zip"),
-    "broadcast": ("tree", "radio"), "loss": ("replicas", "none"), "reduce": ("tree", "as-they-lie"),
-    "grads": ("views", "none"), "overlap": ("off", "half"), "bucket-mb": ("all", "0"), "first-bucket-mb": ("0.5", "-1"),
-    "accumulate": ("2", "0"), "static-graph": ("on", "maybe"), "compress": ("powersgd:2", "zip"),
-    "powersgd-start": ("3", "1"), "join": ("active", "never"), "reducer": ("horovod", "ring"), "cycle-time": ("2ms", "2"),
-    "fusion-mb": ("64", "-1"), "comm": ("mpi", "carrier-pigeon"), "check-order": ("on", "maybe"),
-    "link": ("100us:200MBps", "fast"), "core-gflops": ("10", "-1"), "dispatch-cost": ("8us", "8"),
-    "interpreter-lock": ("on", "maybe"), "plant": ("loss:2ms", "loss"), "peak-gflops": ("100", "many"),
-    "free-running": ("3", "-1"), "phases": ("off", "maybe"), "min-time": ("1ms", "1"), "min-samples": ("2", "0"),
-    "warmup-time": ("1ms", "-1ms"), "warmup-steps": ("3", "1"), "profile-steps": ("5", "-1"), "trace-steps": ("3", "0"),
-    "contention-pairs": ("40", "3"), "ab": ("phases=off", "phases"), "pairs": ("40", "0"), "check-numerics": ("on", "maybe"),
-    "fault": ("throws", "earthquake"), "comm-timeout": ("5s", "5"), "flight-recorder": ("on", "maybe"),
-}
-
-
-class Programs:
-    """Starts the programs of one folder."""
-
-    def __init__(self, folder, mpirun):
-        self.folder, self.mpirun = Path(folder), mpirun
-        self.environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-    def run(self, command, ranks=0):
-        """The finished process of `command`, whose first word is a program's name; `ranks` starts it under mpirun."""
-        launcher = [self.mpirun, *MPI, str(ranks)] if ranks else []
-        return subprocess.run([*launcher, self.folder / command[0], *command[1:]], text=True, capture_output=True,
-                              env=self.environment, stdin=subprocess.DEVNULL, check=False, timeout=300)
 
 
 def step_command(strategy, model, options, devices):
@@ -160,12 +129,6 @@ def list_steps(programs):
     return lines
 
 
-def reason(text):
-    """The program's own line of what it wrote to standard error."""
-    own = [line for line in text.splitlines() if re.match(r"(step_bench|tandem|collective_bench|copy_bench|kernel_bench|lessons): ", line)]
-    return own[0] if own else text.strip().splitlines()[-1] if text.strip() else ""
-
-
 def list_cells(programs):
     """The dry run of every sweep, without what depends on the machine or the time."""
     lines = []
@@ -184,34 +147,6 @@ def list_cells(programs):
             else:
                 lines += [f"  {cell}" for cell in cells]
             of_two = cells
-    return lines
-
-
-def refusal_cases():
-    """Each option with a value that a strategy may know, and one that none does, on one device and two."""
-    for strategy in STRATEGIES:
-        for devices in (1, 2):
-            for option, (good, bad) in VALUES.items() if devices == 2 or strategy == "single" else ():
-                for value in (good, bad):
-                    yield [f"--strategy={strategy}", f"--devices={devices}", f"--{option}={value}"]
-    for text in (HERE / "refused.txt").read_text().splitlines():
-        if text and not text.startswith("#"):
-            yield text.split()
-
-
-def list_refusals(programs):
-    """Which command lines --check takes, and what it says of the others."""
-    lines, known = [], {}
-    for options in refusal_cases():
-        batch = [] if any(option.startswith("--batch") for option in options) else ["--batch=8"]
-        done = programs.run(["step_bench", "--backend=host", "--oversubscribe", "--model=mlp-tiny", *batch, *options,
-                             "--check"])
-        words = reason(done.stderr) if done.returncode else ""
-        words = re.sub(r"not in range \[(\S+) - (\S+)\]", r"not in range \1 to \2", words)  # older CLI11's words
-        said = f"{done.returncode} {words}".strip()
-        known.setdefault(said, []).append(" ".join(options))
-    for said, commands in known.items():
-        lines += [said, *(f"    {command}" for command in commands)]
     return lines
 
 
@@ -282,7 +217,7 @@ def sections(lines):
     return result
 
 
-LISTS = {"steps": list_steps, "cells": list_cells, "refusals": list_refusals, "journal": list_journal,
+LISTS = {"steps": list_steps, "cells": list_cells, "refusals": refusals.list_refusals, "journal": list_journal,
          "checksums": list_checksums}
 
 
@@ -292,8 +227,13 @@ def main():
     parser.add_argument("--programs", required=True)
     parser.add_argument("--mpirun", default="mpirun")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", metavar="WORDS")
     arguments = parser.parse_args()
-    lines = LISTS[arguments.kind](Programs(arguments.programs, arguments.mpirun))
+    programs = Programs(arguments.programs, arguments.mpirun)
+    if arguments.only is not None:
+        print("\n".join(refusals.list_refusals(programs, arguments.only)))
+        return 0
+    lines = LISTS[arguments.kind](programs)
     file = HERE / f"{arguments.kind}.txt"
     known = file.read_text().splitlines() if file.exists() else []
     if arguments.kind == "checksums":  # the others' stay as they are
@@ -307,7 +247,10 @@ def main():
     if arguments.write:
         file.write_text("\n".join(others + lines) + "\n")
         return 0
-    change = list(difflib.unified_diff(known, lines, file.name, "now", lineterm="", n=8))
+    if arguments.kind == "refusals":
+        change = list(refusals.changes(known, lines))
+    else:
+        change = list(difflib.unified_diff(known, lines, file.name, "now", lineterm="", n=8))
     print("\n".join(change[:200]))
     return 1 if change else 0
 
