@@ -32,7 +32,6 @@ TEST(BareStepTest, HasTheModelsFlops) {
   }
 }
 
-// gpu_proof reads this line.
 TEST(StepShareTest, Text_HasBothSharesWithTheirIntervals) {
   const StepShare share{.products = {.center = 0.91, .interval = stats::Interval{0.9, 0.92}},
                         .whole = {.center = 0.6, .interval = {}}};

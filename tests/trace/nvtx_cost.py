@@ -12,7 +12,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "lib"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "agreement"))
 from launch_ratio import LAUNCHES, ratio_text  # noqa: E402
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # set by who sources this
-# How the rows of tools/gpu_proof are judged. Sourced, with `out`, `backend`, `row_name`, `bar`, `bar_words`, `means_of` set.
+# How the rows of tools/gpu_proof are judged. Sourced, with `out`, `backend`, `row_name`, `bar`, `bar_words` set.
 
 # reason_in LOG: what a program said last in its own name, or its last line.
 reason_in() {
   local line
-  line=$(grep -aE '^(tandem|step_bench|collective_bench|copy_bench|kernel_bench|lessons|single_against_eager): ' "$1" | tail -n 1) ||
+  line=$(grep -aE '^(tandem|step_bench|collective_bench|copy_bench|kernel_bench|lessons): ' "$1" | tail -n 1) ||
     line=$(tail -n +2 "$1" | grep -av '^[[:space:]]*$' | tail -n 1) || line='it printed nothing'
   printf '%s\n' "$line"
 }
@@ -26,17 +26,6 @@ judge_gtest() {
     state='not run' detail="all skipped: $(grep -aA1 -m 1 ': Skipped$' "$2" | sed -n 2p || true)"
   else
     state=passed detail="$passed cases${skipped:+, $skipped skipped}"
-  fi
-}
-
-# Of Python's unittest, which names what failed first of all.
-judge_unittest() {
-  local ran
-  ran=$(sed -n 's/^Ran \([1-9][0-9]*\) tests\{0,1\} in .*/\1/p' "$2")
-  if [ "$1" = 0 ] && [ -n "$ran" ]; then
-    state=passed detail="$ran cases"
-  else
-    state=failed detail="exit status $1: $(grep -aEm 1 '^(FAIL|ERROR): ' "$2" || reason_in "$2")"
   fi
 }
 
@@ -74,14 +63,6 @@ judge_pairs() {
   if [ "$state" = passed ]; then detail=$(grep -aom 1 'step time with .* over step time without: [^)]*)' "$2" || true); fi
 }
 
-# A way is no merit: any is shown, and none is a failure.
-judge_means() {
-  judge_exit "$1" "$2"
-  if [ "$state" != passed ]; then return 0; fi
-  detail=$(grep -aom 1 "\"$means_of\":\"[^\"]*\"" "$out/logs/$row_name.json") || { state=failed detail="its record names no $means_of"; return 0; }
-  detail=${detail#*:\"} detail=${detail%\"}
-}
-
 # ten_thousandths FIGURE: of a decimal with four places, such as 0.9950, as a whole number; fails for any other text.
 ten_thousandths() {
   [[ $1 =~ ^([0-9]+)\.([0-9]{4})$ ]] || return 1
@@ -103,55 +84,9 @@ judge_at_least() {
   detail+="; at least $bar is asked for"
 }
 
-# copies_in LOG: name and GB/s, cut to a whole number, of each copy from one GPU to another, as often as it was timed.
-copies_in() {
-  local line
-  while read -r line; do
-    if [[ $line =~ ^copy/from:cuda:([0-9]+)/to:cuda:([0-9]+)/bytes:.*GBps=([0-9]+)(\.[0-9]+)?(k?) ]] &&
-      [ "${BASH_REMATCH[1]}" != "${BASH_REMATCH[2]}" ]; then
-      printf '%s->%s %s\n' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[3]}${BASH_REMATCH[5]:+000}"
-    fi
-  done < <(grep -a '^copy/from:cuda:' "$1" || true)
-}
-
-# Without peer access a copy is staged through the host: slower by a fifth or more where peers have a link, and where it
-# is not, the speed does not tell which way the bytes went. The log holds the matrix with peer access, then that without.
-judge_p2p_off() {
-  local pair speed first='' unlike='' alike=''
-  local -A with=()
-  judge_exit "$1" "$2"
-  if [ "$state" != passed ]; then return 0; fi
-  while read -r pair speed; do
-    if [ -z "${with[$pair]:-}" ]; then with[$pair]=$speed; continue; fi
-    first=${first:-"$pair ${with[$pair]} GB/s with, $speed without"}
-    if [ $((speed * 5)) -le $((with[$pair] * 4)) ]; then unlike+=" $pair"; else alike+=" $pair"; fi
-  done < <(copies_in "$2")
-  detail=$first
-  if [ -z "$first" ]; then
-    state=failed detail='no pair of GPUs was timed with and without'
-  elif [ -n "$alike" ]; then
-    state='not resolved' detail="$first; about as fast without peer access:$alike"
-  fi
-}
-
 judge_over_nccl() {
   judge_exit "$1" "$2"
   if [ "$state" = passed ] && ! grep -aq 'NCCL INFO.* Init COMPLETE' "$2"; then
     state=failed detail='the log has no communicator of NCCL'
-  fi
-}
-
-judge_nccl_p2p_off() {
-  local peer other
-  judge_exit "$1" "$2"
-  if [ "$state" != passed ]; then return 0; fi
-  peer=$(grep -aoEm 1 '[0-9]+\[[^ ]*\] -> [0-9]+\[[^ ]*\].* via P2P[^ ]*' "$2" || true)
-  other=$(grep -aoEm 1 '[0-9]+\[[^ ]*\] -> [0-9]+\[[^ ]*\].* via (SHM|NET)[^ ]*' "$2" || true)
-  if [ -n "$peer" ]; then
-    state=failed detail="NCCL took peer access: $peer"
-  elif [ -n "$other" ]; then
-    detail=$other
-  else
-    state='not resolved' detail='NCCL did not say which way it took'
   fi
 }

@@ -28,13 +28,6 @@ count_gpus() {
   printf '%s\n' "$count"
 }
 
-# Whether python3 can train on what is to be proved. Importing torch takes seconds: asked only where the row would run.
-has_torch() {
-  local question='import torch; raise SystemExit(not torch.cuda.is_available())'
-  if [ "$backend" = host ]; then question='import torch'; fi
-  command -v python3 >/dev/null && timeout 60 python3 -c "$question" >/dev/null 2>&1
-}
-
 # missing_for NEEDS: the first thing that a row needs and that is not here; nothing where all is.
 missing_for() {
   local need
@@ -47,10 +40,8 @@ missing_for() {
         if [ "$gpus" -lt "${need#*:}" ]; then printf 'needs %s GPUs\n' "${need#*:}"; return; fi ;;
       device) if [ "$backend" = cuda ] && [ "$gpus" = 0 ]; then printf 'no GPU\n'; return; fi ;;
       test:*) if [ ! -x "$programs/tests/bin/${need#*:}" ]; then printf 'no %s here: it was not built\n' "${need#*:}"; return; fi ;;
-      workload:*) if [ ! -r "$programs/tests/workloads/${need#*:}" ]; then printf 'no tests/workloads/%s here: the tests were not built\n' "${need#*:}"; return; fi ;;
-      recorder) if [ ! -r "$programs/tests/lib/libtandem_nvtx_recorder.so" ]; then printf 'no tests/lib/libtandem_nvtx_recorder.so here: it was built without NVTX, or without tests\n'; return; fi ;;
       tool:*) if ! tool_path "${need#*:}" >/dev/null; then printf 'no %s in PATH or a CUDA toolkit\n' "${need#*:}"; return; fi ;;
-      torch | model:*) ;;  # asked last, see why_not
+      model:*) ;;  # asked last, see why_not
       *) die "row needs '$need', which is no known need" ;;
     esac
   done

@@ -13,9 +13,7 @@ states=() details=() seconds=()
 #   gpu           a GPU                     gpus:N   so many
 #   device        a device: any GPU, or the CPU in a rehearsal
 #   test:NAME     the test program          tool:NAME   a program in PATH or in a CUDA toolkit
-#   torch         PyTorch in python3, with CUDA but in a rehearsal
-#   model:NAME    a model that the back end has       workload:FILE  of tests/workloads
-#   recorder      tests/trace/nvtx_recorder.cc
+#   model:NAME    a model that the back end has
 # KIND is one of the functions below, which sets `command` and `judge`.
 row() {
   row_names+=("$1") row_needs+=("$2") row_limits+=("$3") row_titles+=("$4")
@@ -23,7 +21,7 @@ row() {
   row_commands+=("$(printf '%q ' "$@")")
 }
 
-command=() judge='' bar='' bar_words='' means_of='' kernels_of=''
+command=() judge='' bar='' bar_words='' kernels_of=''
 program() { command=("$programs/bin/$1" "${@:2}") judge=judge_exit; }
 ranks() { command=(mpirun -np "$1" --bind-to none --oversubscribe --mca btl "vader,self" "$programs/bin/$2" "${@:3}") judge=judge_exit; }
 gtest() { command=("$programs/tests/bin/$1" "${@:2}") judge=judge_gtest; }
@@ -33,12 +31,6 @@ pairs() { "${@}"; judge=judge_pairs; }
 figures() {
   "$@"
   command+=("--benchmark_out=$out/figures/$row_name.json")
-}
-# means WHAT PROGRAM OPTION...: the way that its record gives for WHAT, where there are several.
-means() {
-  program "${@:2}"
-  command+=("--record=$out/logs/$row_name.json")
-  judge=judge_means means_of=$1
 }
 # traced PREFIX KIND ARGUMENT...: a timeline beside the log, of the kernels that GPUs ran; those whose names begin with
 # PREFIX, unless it is empty, are collectives'.
@@ -54,31 +46,10 @@ at_least() {
   "${@:3}"
   judge=judge_at_least
 }
-# p2p_off PROGRAM OPTION...: its copies with peer access, then without.
-p2p_off() {
-  # shellcheck disable=SC2016  # the inner shell's
-  command=(bash -c '"${@:2}" --p2p=on "--benchmark_out=$1.with.json" && "${@:2}" --p2p=off "--benchmark_out=$1.without.json"' "$1"
-    "$out/figures/$row_name" "$programs/bin/$1" "${@:2}")
-  judge=judge_p2p_off
-}
-# torch_pairs OPTION...: a step of single against PyTorch's own.
-torch_pairs() {
-  command=(python3 "$here/torch/single_against_eager.py" "--step-bench=$programs/bin/step_bench" "--backend=$backend" "$@") judge=judge_exit
-}
-# nvtx_ranges: dp and ddp, two devices each, watched by what stands in for a profiler.
-nvtx_ranges() {
-  command=(python3 -B "$(dirname "$here")/tests/trace/nvtx_ranges_test.py" "$programs/bin/step_bench" "$programs/tests/lib/libtandem_nvtx_recorder.so" mpirun "$backend")
-  judge=judge_unittest
-}
 # over_nccl KIND ARGUMENT...: NCCL has to have met: what stands in for it would give the same numbers.
 over_nccl() {
   "$@"
   command=(env NCCL_DEBUG=INFO "${command[@]}") judge=judge_over_nccl
-}
-# nccl_p2p_off KIND ARGUMENT...: NCCL tells by which way each channel goes.
-nccl_p2p_off() {
-  "$@"
-  command=(env NCCL_DEBUG=INFO 'NCCL_DEBUG_SUBSYS=INIT,ENV,P2P,SHM,NET' "${command[@]}") judge=judge_nccl_p2p_off
 }
 sanitizer() {
   local tool=$1
@@ -141,8 +112,6 @@ why_not() {
     printf '%s\n' "$gate"
   elif [ "$SECONDS" -ge $((minutes * 60)) ]; then
     minutes_spent
-  elif [[ ,${row_needs[$1]}, == *,torch,* ]] && ! has_torch; then
-    if [ "$backend" = cuda ]; then printf 'no torch with CUDA in python3\n'; else printf 'no torch in python3\n'; fi
   elif [[ ,${row_needs[$1]}, =~ ,model:([^,]+), ]]; then
     lack_of_model "${BASH_REMATCH[1]}"
   fi

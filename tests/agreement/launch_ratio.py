@@ -20,7 +20,7 @@ def estimate(ratios):
 
 
 def ratio_text(ratios):
-    """As gpu_proof reads it."""
+    """The mean, the number of launches and the interval."""
     figures = estimate(ratios)
     if len(figures) == 1:
         return f"{figures[0]:.4f} (1 launch each, too few for an interval)"

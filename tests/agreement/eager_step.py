@@ -13,7 +13,9 @@ are several, and each one's median; parameters; versions. Needs torch.
 """
 import argparse
 import json
+import pathlib
 import statistics
+import sys
 import time
 
 WARM_UP = 10  # steps
@@ -77,7 +79,8 @@ def measure(torch, models, options, layout):
 
 def measure_layouts(torch, options):
     """Of the layout whose median step is the fastest."""
-    import models  # beside this file; needs torch
+    sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "torch"))
+    import models  # needs torch
 
     found = {layout: measure(torch, models, options, layout) for layout in models.layouts(options.model)}
     medians = {layout: statistics.median(figures["seconds"]) for layout, figures in found.items()}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The comparison with PyTorch's step, on programs that stand in for a python with torch and for step_bench.
 
-    single_against_eager_test.py TOOLS
+    single_against_eager_test.py
 """
 import json
 import math
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-TOOLS = pathlib.Path(sys.argv.pop(1))
+HERE = pathlib.Path(__file__).resolve().parent
 
 # Each start takes the next of the times that a file beside it holds, and adds its name to one list of starts.
 STAND_IN = """#!/usr/bin/env python3
@@ -54,7 +54,7 @@ class ComparisonTest(unittest.TestCase):
         (self.folder / "python.json").write_text(json.dumps(theirs))
         (self.folder / "step_bench.json").write_text(json.dumps(ours))
         return subprocess.run(
-            [sys.executable, "-B", TOOLS / "torch" / "single_against_eager.py", f"--python={self.folder}/python",
+            [sys.executable, "-B", HERE / "single_against_eager", f"--python={self.folder}/python",
              f"--step-bench={self.folder}/step_bench", "--batch=64", "--precision=bf16", *options],
             capture_output=True, text=True, check=False, env=os.environ | {"OPENBLAS_CORETYPE": "Haswell"})
 
