@@ -8,6 +8,48 @@
 
 namespace tandem::results {
 
+inline decltype(LaunchRecord::gpus) full_gpus() {
+  return {{.device = 1,
+           .hardware = "00000000:3B:00.0 GPU-5f0e",
+           .name = "NVIDIA H200",
+           .memory_bytes = 150754820096,
+           .pci = "00000000:3B:00.0",
+           .numa_node = 1,
+           .driver = "580.65.06",
+           .compute_mode = "default",
+           .mig = false,
+           .nvlinks = 18,
+           .processes = 1,
+           .peers = {{.device = 0, .peer_access = true, .nvlinks = 18, .path = "PCIe switch"}},
+           .before =
+               {.sm_mhz = 1980, .memory_mhz = 2619, .watts = 412.5, .celsius = 60, .slowed_by = {}},
+           .after = {.sm_mhz = 1755,
+                     .memory_mhz = {},
+                     .watts = 699,
+                     .celsius = 71,
+                     .slowed_by = {"power cap"}},
+           .watched_ms = 512.5,
+           .held_down_ms = {{"power cap", 100.25}, {"thermal slowdown", 0}}}};
+}
+
+inline decltype(LaunchRecord::machine) full_machine() {
+  return {.host_name = "node",
+          .hosts = {"node", "other"},
+          .cpu_model = "Test CPU",
+          .cores = 2,
+          .memory_bytes = 1LL << 33,
+          .bound_cores = {0, 1},
+          .page_bytes = 4096,
+          .ping_pong_ns = 80.5,
+          .kernel = "Linux 6",
+          .libraries = {{"oneDNN", "2.6.3"}},
+          .variables = {{"OMP_NUM_THREADS", "1"}},
+          .numa_nodes = 2,
+          .huge_pages = "madvise",
+          .container = "podman",
+          .slurm_job = "4711, step 0"};
+}
+
 // A record with every field set to something that is not its default.
 inline LaunchRecord full_record() {
   LaunchRecord record;
@@ -43,28 +85,7 @@ inline LaunchRecord full_record() {
                    {.device = 1, .mean_seconds = {{"idle", 0.001}}, .span_seconds = 0.0096}};
   record.remainder_seconds = 0.0001;
   record.memory = {{.device = 1, .capacity_bytes = 1 << 30, .peak_bytes = 1 << 20}};
-  record.gpus = {
-      {.device = 1,
-       .hardware = "00000000:3B:00.0 GPU-5f0e",
-       .name = "NVIDIA H200",
-       .memory_bytes = 150754820096,
-       .pci = "00000000:3B:00.0",
-       .numa_node = 1,
-       .driver = "580.65.06",
-       .compute_mode = "default",
-       .mig = false,
-       .nvlinks = 18,
-       .processes = 1,
-       .peers = {{.device = 0, .peer_access = true, .nvlinks = 18, .path = "PCIe switch"}},
-       .before =
-           {.sm_mhz = 1980, .memory_mhz = 2619, .watts = 412.5, .celsius = 60, .slowed_by = {}},
-       .after = {.sm_mhz = 1755,
-                 .memory_mhz = {},
-                 .watts = 699,
-                 .celsius = 71,
-                 .slowed_by = {"power cap"}},
-       .watched_ms = 512.5,
-       .held_down_ms = {{"power cap", 100.25}, {"thermal slowdown", 0}}}};
+  record.gpus = full_gpus();
   record.threads = {
       {.device = 1, .phases = {"forward", "backward"}, .cpus = {4, 5, 6, 7}, .numa_nodes = {1}}};
   record.resolved = {{"broadcast", "collective"}};
@@ -74,21 +95,7 @@ inline LaunchRecord full_record() {
                   .flops_per_sample = 6e3,
                   .operations_per_step = 19,
                   .optimizer_bytes_per_step = 20480};
-  record.machine = {.host_name = "node",
-                    .hosts = {"node", "other"},
-                    .cpu_model = "Test CPU",
-                    .cores = 2,
-                    .memory_bytes = 1LL << 33,
-                    .bound_cores = {0, 1},
-                    .page_bytes = 4096,
-                    .ping_pong_ns = 80.5,
-                    .kernel = "Linux 6",
-                    .libraries = {{"oneDNN", "2.6.3"}},
-                    .variables = {{"OMP_NUM_THREADS", "1"}},
-                    .numa_nodes = 2,
-                    .huge_pages = "madvise",
-                    .container = "podman",
-                    .slurm_job = "4711, step 0"};
+  record.machine = full_machine();
   return record;
 }
 

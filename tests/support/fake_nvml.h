@@ -53,34 +53,8 @@ inline constexpr const char* kAddress = "00000000:3B:00.0";
 inline constexpr const char* kPeerAddress = "00000000:AF:00.0";
 inline FakeGpu& gpu_at(DeviceRef gpu) { return *static_cast<FakeGpu*>(gpu); }
 
-inline Api fake_api() {
-  Api api;
-  api.init = [] {
-    if (fake_driver.init_result == kSuccess) ++fake_driver.open;
-    return fake_driver.init_result;
-  };
-  api.shutdown = [] {
-    --fake_driver.open;
-    return kSuccess;
-  };
-  api.driver_version = [](char* text, unsigned length) {
-    std::strncpy(text, "580.65.06", length);
-    return kSuccess;
-  };
-  api.by_pci_address = [](const char* address, DeviceRef* gpu) {
-    const std::string wanted = address;
-    if (wanted != kAddress && wanted != kPeerAddress) return kNotFound;
-    *gpu = wanted == kAddress ? &fake : &fake_peer;
-    return kSuccess;
-  };
-  api.name = [](DeviceRef, char* text, unsigned length) {
-    std::strncpy(text, "NVIDIA H200", length);
-    return kSuccess;
-  };
-  api.memory = [](DeviceRef gpu, Memory* memory) {
-    memory->total = gpu_at(gpu).memory_bytes;
-    return kSuccess;
-  };
+// Clocks, power and what holds them down; modes and processes.
+inline void set_states(Api& api) {
   api.clock = [](DeviceRef gpu, unsigned type, unsigned* mhz) {
     *mhz = type == kClockSm ? gpu_at(gpu).sm_mhz : gpu_at(gpu).memory_mhz;
     return kSuccess;
@@ -109,20 +83,34 @@ inline Api fake_api() {
     *count = gpu_at(gpu).processes;
     return gpu_at(gpu).processes == 0 ? kSuccess : kInsufficientSize;
   };
+  api.violation = [](DeviceRef gpu, unsigned policy, ViolationTime* time) {
+    const auto found = gpu_at(gpu).held_down.find(policy);
+    if (found == gpu_at(gpu).held_down.end()) return kNotSupported;
+    time->nanoseconds = found->second;
+    return kSuccess;
+  };
+  api.field_values = [](DeviceRef, int, FieldValue* value) {
+    value->result = kNotSupported;
+    return kSuccess;
+  };
+}
+
+// What lies near a GPU.
+inline void set_neighbours(Api& api) {
   api.cpu_affinity = [](DeviceRef gpu, unsigned words, unsigned long* mask) {
     std::memset(mask, 0, words * sizeof(unsigned long));
     mask[0] = gpu_at(gpu).cpus[0];
     mask[1] = gpu_at(gpu).cpus[1];
     return kSuccess;
   };
-  api.nvlink_state = [](DeviceRef gpu, unsigned link, unsigned* active) {
-    if (link >= gpu_at(gpu).nvlinks) return kNotSupported;
-    *active = link + 1 < gpu_at(gpu).nvlinks ? 1 : 0;
-    return kSuccess;
-  };
   api.memory_affinity = [](DeviceRef gpu, unsigned words, unsigned long* mask, unsigned) {
     std::memset(mask, 0, words * sizeof(unsigned long));
     mask[0] = gpu_at(gpu).nodes;
+    return kSuccess;
+  };
+  api.nvlink_state = [](DeviceRef gpu, unsigned link, unsigned* active) {
+    if (link >= gpu_at(gpu).nvlinks) return kNotSupported;
+    *active = link + 1 < gpu_at(gpu).nvlinks ? 1 : 0;
     return kSuccess;
   };
   api.nvlink_remote_type = [](DeviceRef gpu, unsigned, unsigned* type) {
@@ -141,14 +129,36 @@ inline Api fake_api() {
     *status = fake_driver.peer_status;
     return kSuccess;
   };
-  api.violation = [](DeviceRef gpu, unsigned policy, ViolationTime* time) {
-    const auto found = gpu_at(gpu).held_down.find(policy);
-    if (found == gpu_at(gpu).held_down.end()) return kNotSupported;
-    time->nanoseconds = found->second;
+}
+
+inline Api fake_api() {
+  Api api;
+  set_states(api);
+  set_neighbours(api);
+  api.init = [] {
+    if (fake_driver.init_result == kSuccess) ++fake_driver.open;
+    return fake_driver.init_result;
+  };
+  api.shutdown = [] {
+    --fake_driver.open;
     return kSuccess;
   };
-  api.field_values = [](DeviceRef, int, FieldValue* value) {
-    value->result = kNotSupported;
+  api.driver_version = [](char* text, unsigned length) {
+    std::strncpy(text, "580.65.06", length);
+    return kSuccess;
+  };
+  api.by_pci_address = [](const char* address, DeviceRef* gpu) {
+    const std::string wanted = address;
+    if (wanted != kAddress && wanted != kPeerAddress) return kNotFound;
+    *gpu = wanted == kAddress ? &fake : &fake_peer;
+    return kSuccess;
+  };
+  api.name = [](DeviceRef, char* text, unsigned length) {
+    std::strncpy(text, "NVIDIA H200", length);
+    return kSuccess;
+  };
+  api.memory = [](DeviceRef gpu, Memory* memory) {
+    memory->total = gpu_at(gpu).memory_bytes;
     return kSuccess;
   };
   return api;

@@ -46,3 +46,18 @@ interrupt() {
   [ $code = 130 ] || die "ended with $code instead of 130"
   grep -q 'run the same command again' err || die "does not say how to resume"
 }
+
+# sweep BATCHES: dp and ddp on one and two devices, in threads, so that the test is quick
+sweep() {
+  cat >sweep.json <<JSON
+{"name": "test", "workloads": [{"model": "mlp-tiny", "batch": $1}], "devices": [1, 2],
+ "strategies": ["single", {"strategy": "dp"}, {"strategy": "ddp", "launch": "${2:-threads}"}],
+ "launches": 3, "min_time": "10ms", "min_samples": 3}
+JSON
+}
+
+run() {
+  "$tandem" run ./sweep.json --out result --step-bench "$fake" --oversubscribe "$@"
+}
+
+launches() { grep -c '"launch_index"' result/journal.jsonl; }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of NCCL's stand-in, which its parts share: the lives of communicators and memory
+// (fake_nccl.cc), and what runs on streams (fake_nccl_calls.cc).
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tandem::test::fake_nccl {
+
+// What the ranks of one communicator have in common.
+struct World {
+  struct Operation {
+    std::vector<const std::byte*> send;
+    int arrived = 0;
+    int computed = 0;
+  };
+  struct Message {
+    const std::byte* data = nullptr;
+    std::size_t size = 0;
+    bool taken = false;
+  };
+  std::mutex mutex;
+  std::condition_variable changed;
+  int size = 0;
+  int joined = 0;
+  int finalized = 0;
+  std::map<std::uint64_t, Operation> operations;
+  std::map<std::pair<int, int>, std::deque<std::shared_ptr<Message>>> messages;
+};
+
+struct Global {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<World>> worlds;
+  std::map<std::pair<std::string, int>, ncclResult_t> failures;
+  std::map<int, ncclResult_t> async_errors;
+  std::set<int> stuck;
+  std::map<int, std::vector<std::string>> calls;
+  std::vector<std::string> violations;
+  std::set<void*> memory;
+  std::atomic<int> looks{0};
+  std::atomic<int> on_streams{0};
+  std::atomic<int> open_groups{0};
+  int ids = 0;
+  int living = 0;
+};
+
+Global& global();
+
+// Notes that a rule of NCCL's was broken.
+void violate(const std::string& what);
+
+// The failure that was planted for the next call of this function in this rank; it fails once.
+ncclResult_t failure_of(const std::string& function, int rank);
+
+// One call on a communicator, from its begin to its end.
+class Inside {
+ public:
+  Inside(ncclComm* comm, const std::string& function, const std::string& note = "");
+  ~Inside();
+
+ private:
+  ncclComm* const comm_;
+};
+
+// Sets the collectives, messages and groups of `api`.
+void add_calls(nccl::Api& api);
+
+}  // namespace tandem::test::fake_nccl
+
+struct ncclComm {
+  std::shared_ptr<tandem::test::fake_nccl::World> world;
+  int rank = 0;
+  std::atomic<bool> aborted{false};
+  std::atomic<bool> inside{false};
+  bool destroyed = false;
+  bool stuck = false;
+  bool finalizing = false;
+  int looks = 0;                               // left before what waits is launched
+  std::vector<std::function<void()>> waiting;  // to be put on streams
+  std::uint64_t operations = 0;
+  std::shared_ptr<int> graphs = std::make_shared<int>();  // shared by what was captured
+};
