@@ -2,7 +2,6 @@
 #include "common/runtime/link_model.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "common/base/error.h"
@@ -44,12 +43,6 @@ Nanoseconds ring_all_gather_time(const LinkModel& link, Bytes size, int ranks) {
 Nanoseconds pipelined_time(const LinkModel& link, Bytes size, int ranks) {
   if (ranks == 1) return Nanoseconds{0};
   return link.latency * (ranks - 1) + stream_time(link, static_cast<double>(size.value));
-}
-
-Nanoseconds tree_time(const LinkModel& link, Bytes size, int ranks) {
-  const auto levels =
-      static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)));  // ceil(log2 n)
-  return levels * transfer_time(link, size);
 }
 
 Nanoseconds copy_loop_time(const LinkModel& link, Bytes size, int ranks) {

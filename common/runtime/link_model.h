@@ -35,9 +35,6 @@ struct LinkModel {
 // The time of a broadcast or reduction along a chain, cut so finely that only the latencies add up.
 [[nodiscard]] Nanoseconds pipelined_time(const LinkModel& link, Bytes size, int ranks);
 
-// The time of an uncut broadcast or reduction over a binary tree.
-[[nodiscard]] Nanoseconds tree_time(const LinkModel& link, Bytes size, int ranks);
-
 // The time of a whole copy to (or from) each other rank in turn, all through the root's port.
 [[nodiscard]] Nanoseconds copy_loop_time(const LinkModel& link, Bytes size, int ranks);
 

@@ -62,14 +62,6 @@ template <class T>
 [[nodiscard]] Access writes(Span<T> s) {
   return {s.data(), s.bytes(), s.device(), Access::Mode::kWrite, Access::Place::kLocal};
 }
-template <class T>
-[[nodiscard]] Access reads_remote(Span<T> s) {
-  return {s.data(), s.bytes(), s.device(), Access::Mode::kRead, Access::Place::kRemote};
-}
-template <class T>
-[[nodiscard]] Access writes_remote(Span<T> s) {
-  return {s.data(), s.bytes(), s.device(), Access::Mode::kWrite, Access::Place::kRemote};
-}
 
 // Throws a logic error naming `operation` and both devices where a local access lies elsewhere
 // than on `device`.

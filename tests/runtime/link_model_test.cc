@@ -35,20 +35,13 @@ TEST(LinkModelTest, Pipelined_PaysLatencyPerHopAndBytesOnce) {
   EXPECT_EQ(pipelined_time(kLink, kSize, 4), microseconds(3 * 10 + 1200));
 }
 
-TEST(LinkModelTest, Tree_PaysAWholeTransferPerLevel) {
-  EXPECT_EQ(tree_time(kLink, kSize, 2), 1 * microseconds(1210));
-  EXPECT_EQ(tree_time(kLink, kSize, 3), 2 * microseconds(1210));
-  EXPECT_EQ(tree_time(kLink, kSize, 4), 2 * microseconds(1210));
-  EXPECT_EQ(tree_time(kLink, kSize, 5), 3 * microseconds(1210));
-}
-
 TEST(LinkModelTest, CopyLoop_PaysAWholeTransferPerOtherRank) {
   EXPECT_EQ(copy_loop_time(kLink, kSize, 4), 3 * microseconds(1210));
 }
 
 TEST(LinkModelTest, WorldOfOne_TransfersNothing) {
   for (const auto time : {ring_all_reduce_time, ring_reduce_scatter_time, ring_all_gather_time,
-                          pipelined_time, tree_time, copy_loop_time}) {
+                          pipelined_time, copy_loop_time}) {
     EXPECT_EQ(time(kLink, kSize, 1), Nanoseconds{0});
   }
 }

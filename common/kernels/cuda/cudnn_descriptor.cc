@@ -83,11 +83,6 @@ CudnnError::CudnnError(const CudnnApi& api, cudnnStatus_t status, const char* ca
             fmt::format("{}: {}", call, words_of(api, status))),
       status_(status) {}
 
-bool CudnnError::is_refusal() const {
-  const int category = CUDNN_STATUS_CATEGORY(static_cast<int>(status_));
-  return category == CUDNN_STATUS_BAD_PARAM || category == CUDNN_STATUS_NOT_SUPPORTED;
-}
-
 void check_cudnn(const CudnnApi& api, cudnnStatus_t status, const char* call) {
   if (status != CUDNN_STATUS_SUCCESS) throw CudnnError(api, status, call);
 }

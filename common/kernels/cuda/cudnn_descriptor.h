@@ -50,8 +50,6 @@ class CudnnError : public Error {
   CudnnError(const CudnnApi& api, cudnnStatus_t status, const char* call);
 
   [[nodiscard]] cudnnStatus_t status() const { return status_; }
-  // Whether cuDNN says that the request cannot be had, as it stands; else something broke.
-  [[nodiscard]] bool is_refusal() const;
 
  private:
   cudnnStatus_t status_;
