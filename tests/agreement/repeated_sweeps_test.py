@@ -96,7 +96,7 @@ class RepeatedSweepsTest(unittest.TestCase):
     def test_a_sweep_that_fails_ends_it_in_a_line(self):
         done = self.repeat([1], sweep="none")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"^repeated_sweeps: tandem run none --out=.*ended with status 1: .*no such sweep\n$")
+        self.assertRegex(done.stderr, r"^repeated_sweeps: .*tandem run none --out=.*ended with status 1: .*no such sweep\n$")
 
     def test_two_sweeps_at_least(self):
         self.assertEqual(self.repeat([1], "--times=1").returncode, 2)

@@ -13,7 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "agreement"))
-from launch_ratio import LAUNCHES, ratio_text  # noqa: E402
+from launches import LAUNCHES, ratio_text  # noqa: E402
 
 
 def main():
