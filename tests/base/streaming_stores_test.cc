@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/base/streaming_stores.h"
+
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <vector>
-
-#include "common/base/streaming_stores.h"
 
 namespace tandem {
 namespace {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/comm/transport_registry.h"
+
 #include <gtest/gtest.h>
 
 #include "common/comm/thread_bootstrap.h"
-#include "common/comm/transport_registry.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 
