@@ -13,6 +13,7 @@
 #include "tools/tandem/doctor/peers.h"
 #include "tools/tandem/doctor/program_run.h"
 #include "tools/tandem/doctor/variables.h"
+#include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/run/measuring.h"

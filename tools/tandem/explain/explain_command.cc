@@ -15,6 +15,7 @@
 #include "reports/report.h"
 #include "tools/tandem/explain/explain_definition.h"
 #include "tools/tandem/explain/explain_task.h"
+#include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/measuring.h"

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "tools/tandem/run/measuring.h"
+#include "tools/tandem/process/interrupts.h"
 
 namespace tandem::cli {
 

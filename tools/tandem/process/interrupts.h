@@ -3,6 +3,9 @@
 
 namespace tandem::cli {
 
+// The exit status of a command that a signal asked to end, as shells give it for SIGINT: 128 + 2.
+inline constexpr int kInterruptedExit = 130;
+
 // While an Interrupts object lives, SIGINT, SIGTERM and SIGHUP ask for an orderly end instead of
 // ending the process. Only one object may live at a time. descriptor() becomes readable with the
 // first signal, so that poll() wakes.

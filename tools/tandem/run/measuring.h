@@ -21,8 +21,6 @@ namespace tandem::cli {
 // error that names `option`.
 [[nodiscard]] Seconds parse_long_duration(const std::string& text, const std::string& option);
 
-inline constexpr int kInterruptedExit = 130;
-
 // Throws a usage error where this process is a rank of mpirun: an mpirun started inside a rank of
 // another mpirun does not find its way. `command` is "run" or "explain".
 void check_not_a_rank(const char* command);

@@ -16,6 +16,7 @@
 #include "reports/render/terminal.h"
 #include "reports/report.h"
 #include "tools/tandem/launch/torch_twin.h"
+#include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/report/source_document.h"
