@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "common/results/document.h"
-#include "reports/model/advice.h"
+#include "reports/advice.h"
 #include "reports/model/explanation.h"
 #include "reports/model/summary.h"
-#include "reports/model/verdict.h"
+#include "reports/verdict.h"
 
 namespace tandem::reports {
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "reports/model/section_words.h"
+#include "reports/section_words.h"
 #include "reports/tables/collectives.h"
 
 namespace tandem::reports {

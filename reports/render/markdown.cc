@@ -7,9 +7,9 @@
 #include <span>
 #include <string_view>
 
-#include "reports/model/advice.h"
+#include "reports/advice.h"
 #include "reports/model/ddp_cost.h"
-#include "reports/model/section_words.h"
+#include "reports/section_words.h"
 #include "reports/render/explanation_sections.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "reports/format.h"
-#include "reports/model/advice.h"
+#include "reports/advice.h"
 #include "reports/model/ddp_cost.h"
-#include "reports/model/section_words.h"
+#include "reports/section_words.h"
 #include "reports/render/explanation_sections.h"
 #include "reports/render/html_parts.h"
 #include "reports/tables/break_even.h"

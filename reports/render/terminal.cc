@@ -5,9 +5,9 @@
 
 #include <string_view>
 
-#include "reports/model/advice.h"
+#include "reports/advice.h"
 #include "reports/model/ddp_cost.h"
-#include "reports/model/section_words.h"
+#include "reports/section_words.h"
 #include "reports/tables/cell_table.h"
 #include "reports/tables/collectives.h"
 #include "reports/tables/dropped.h"

@@ -32,7 +32,7 @@ REPORTED = [
     ("tools/a.cc", '#include "common/comm/communicator.h"'),
     ("tools/a.cc", '#include "bench/step_bench.h"'),
     ("common/flight/a.cc", '#include "common/runtime/device.h"'),
-    ("bench/a.cc", '#include "reports/model/verdict.h"'),
+    ("bench/a.cc", '#include "reports/verdict.h"'),
     ("common/runtime/a.cc", '#include "stream.h"'),
     ("common/runtime/a.cc", '#include "common/stream.h"'),
     ("common/other/a.h", "int a;"),

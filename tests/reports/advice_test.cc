@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/model/advice.h"
+#include "reports/advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/model/advice.h"
+#include "reports/advice.h"
 #include "reports/render/html.h"
 #include "reports/render/html_parts.h"
 #include "reports/tables/trust.h"

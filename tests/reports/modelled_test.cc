@@ -4,7 +4,7 @@
 #include <set>
 
 #include "reports/model/subject.h"
-#include "reports/model/verdict.h"
+#include "reports/verdict.h"
 #include "reports/render/page_data.h"
 #include "tests/reports/synthetic.h"
 

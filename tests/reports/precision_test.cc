@@ -6,7 +6,7 @@
 #include <map>
 
 #include "reports/model/subject.h"
-#include "reports/model/verdict.h"
+#include "reports/verdict.h"
 #include "reports/render/csv.h"
 #include "reports/render/page_data.h"
 #include "reports/tables/cell_table.h"

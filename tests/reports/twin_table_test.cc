@@ -6,7 +6,7 @@
 #include "reports/format.h"
 #include "reports/model/ddp_cost.h"
 #include "reports/model/subject.h"
-#include "reports/model/verdict.h"
+#include "reports/verdict.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/model/verdict.h"
+#include "reports/verdict.h"
 
 #include <gtest/gtest.h>
 

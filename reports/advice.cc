@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/model/advice.h"
+#include "reports/advice.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 
 #include "common/base/error.h"
 #include "reports/format.h"
-#include "reports/model/section_words.h"
+#include "reports/section_words.h"
 #include "reports/model/subject.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
