@@ -13,8 +13,8 @@
 
 #include "common/base/error.h"
 #include "reports/format.h"
-#include "reports/section_words.h"
 #include "reports/model/subject.h"
+#include "reports/section_words.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/cell_table.h"

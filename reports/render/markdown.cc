@@ -9,8 +9,8 @@
 
 #include "reports/advice.h"
 #include "reports/model/ddp_cost.h"
-#include "reports/section_words.h"
 #include "reports/render/explanation_sections.h"
+#include "reports/section_words.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/cell_table.h"

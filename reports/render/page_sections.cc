@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "reports/format.h"
 #include "reports/advice.h"
+#include "reports/format.h"
 #include "reports/model/ddp_cost.h"
-#include "reports/section_words.h"
 #include "reports/render/explanation_sections.h"
 #include "reports/render/html_parts.h"
+#include "reports/section_words.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/cell_table.h"

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "reports/model/subject.h"
-#include "reports/verdict.h"
 #include "reports/render/page_data.h"
+#include "reports/verdict.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -6,10 +6,10 @@
 #include <map>
 
 #include "reports/model/subject.h"
-#include "reports/verdict.h"
 #include "reports/render/csv.h"
 #include "reports/render/page_data.h"
 #include "reports/tables/cell_table.h"
+#include "reports/verdict.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
