@@ -15,7 +15,7 @@
 
 namespace tandem::bench {
 
-// The path of a workload file with its checksum (pinned_file.h), so that results of different files
+// The path of a workload file with its checksum (input_file.h), so that results of different files
 // never mix; a model's name stays as it is. Throws usage errors.
 [[nodiscard]] std::string with_checksum(const std::string& model);
 

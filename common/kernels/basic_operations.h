@@ -14,7 +14,7 @@ enum class Distribution {
 };
 
 // values[i] = element `first + i` of the random sequence that `seed` names: a pure function of
-// (seed, first + i), whatever the partition (tensor/philox.h).
+// (seed, first + i), whatever the partition (tensor/random.h).
 struct FillRandom {
   Span<float> values;
   std::uint64_t seed = 0;

@@ -13,7 +13,7 @@ namespace tandem {
 [[nodiscard]] std::vector<std::string> model_names();
 
 // One of these models; mlp:LxW (L layers of W x W, such as mlp:4x1024); or a GPT-2 of shorter
-// samples (gpt2_sizes.h, such as gpt2-124m:64). Any other name is a usage error that lists the
+// samples (gpt2.h, such as gpt2-124m:64). Any other name is a usage error that lists the
 // models.
 [[nodiscard]] std::unique_ptr<Model> make_model(const std::string& name);
 

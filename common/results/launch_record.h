@@ -16,7 +16,7 @@ namespace tandem::results {
 struct Cell {
   std::string strategy;  // "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"
   std::string launch;    // "threads" or "processes"
-  std::string model;     // --model; for a file name_in_results() of base/pinned_file.h
+  std::string model;     // --model; for a file name_in_results() of base/input_file.h
   std::string backend;   // "host" or "cuda"
   int devices = 1;
   std::int64_t global_batch = 0;               // samples per step over all devices
@@ -35,7 +35,7 @@ enum class Status { kOk, kSkipped, kFailed };
 
 struct DevicePhases {
   int device = 0;                              // number over the whole job; -1: not one device
-  std::map<std::string, double> mean_seconds;  // per step, by phase name (trace/phase.h)
+  std::map<std::string, double> mean_seconds;  // per step, by phase name (trace/step_observer.h)
   double span_seconds = 0;                     // mean of last phase mark minus first, per step
 };
 

@@ -14,7 +14,7 @@
 
 namespace tandem {
 
-struct LinkPorts;  // defined in link_ports.h
+struct LinkPorts;  // defined in link_model.h
 
 enum class BackendChoice { kAuto, kHost, kCuda };
 

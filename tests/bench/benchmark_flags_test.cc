@@ -109,7 +109,7 @@ benchmark::BenchmarkReporter::Run run_of(const std::string& name) {
   return run;
 }
 
-// As csv_reporter.cc reads it: Google Benchmark 1.8 has other names for it.
+// As google_benchmark.cc reads it: Google Benchmark 1.8 has other names for it.
 template <class AnyRun>
 void fail_with(AnyRun& run, const std::string& message) {
   if constexpr (requires { run.error_occurred; }) {

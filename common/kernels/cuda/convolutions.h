@@ -53,7 +53,7 @@ struct ConvolutionKey {
 [[nodiscard]] std::string to_string(const ConvolutionKey& key);
 
 // cuDNN's convolutions on one GPU. A plan is made when a shape and the alignments of its operands
-// are first met (convolution_graph.h), forward's together with those that backward will want, and
+// are first met, forward's together with those that backward will want, and
 // their workspace taken: while backward runs, collectives of gradients may be in flight, which
 // neither may wait for. After that a convolution is one call.
 //

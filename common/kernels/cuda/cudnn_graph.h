@@ -33,7 +33,7 @@ struct CudnnTensor {
 // What cuDNN goes by of an address: 16, as it wants for its fastest engines, or an element's size.
 [[nodiscard]] std::int64_t cudnn_alignment(const void* address, DType type);
 
-// Operations on tensors, which cuDNN makes one plan of (cudnn_plan.h). Described one after the
+// Operations on tensors, which cuDNN makes one plan of (cudnn_session.h). Described one after the
 // other: tensor() and part() give descriptors to set attributes of operations to, add() takes an
 // operation in, finish() ends it. All throw CudnnError. Not thread-safe.
 class CudnnGraph {

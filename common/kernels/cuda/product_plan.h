@@ -23,7 +23,7 @@ enum class Product {
   kForward,
   kBackwardInput,
   kBackwardWeight,
-  kScores,  // attention_plan.h has these
+  kScores,  // attention.h has these
   kMix,
   kMixBackward,
 };

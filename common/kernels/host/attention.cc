@@ -75,7 +75,7 @@ void scatter_to_keys(const AttentionShape& s, const Block& block,
          .beta = block.keys() == s.positions ? 0.0F : 1.0F});
 }
 
-// Turns the gradient of probabilities into the gradient of scores: naive_attention_loops.h has the
+// Turns the gradient of probabilities into the gradient of scores: naive_transformer.h has the
 // formula.
 TANDEM_VECTOR_CLONES
 void differentiate_softmax(std::int64_t count, const float* probabilities, float row_dot,

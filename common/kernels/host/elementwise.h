@@ -25,7 +25,7 @@ void run(const Subtract& op);
 // Run by the caller at once; thread-safe on disjoint operands.
 void run(const Convert& op);
 
-// y = GELU of `before` (linear_operations.h), of the same type and size. Run by the caller at once,
+// y = GELU of `before` (basic_operations.h), of the same type and size. Run by the caller at once,
 // like run(); both functions are thread-safe on disjoint operands.
 void gelu(ConstAnySpan before, AnySpan y);
 

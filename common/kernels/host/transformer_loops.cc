@@ -154,7 +154,7 @@ struct BackwardRow {
   float rstd;
 };
 
-// A row's partial sums of g and of g n: naive_transformer_loops.h has the formula.
+// A row's partial sums of g and of g n: naive_transformer.h has the formula.
 struct PartialSums {
   double plain[kSums] = {};
   double sloped[kSums] = {};

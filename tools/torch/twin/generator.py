@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tandem's random numbers, bit for bit: common/tensor's philox.h and random.h in tensors of torch.
+"""Tandem's random numbers, bit for bit: common/tensor/random.h in tensors of torch.
 
 Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). Element i of the
 sequence that a seed names is word i % 4 of block i / 4. Works on int64, torch's only wide integers, and without numpy.
