@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/comm/fake_nccl.h"
+
 namespace tandem::test::fake_nccl {
 
 // What the ranks of one communicator have in common.
