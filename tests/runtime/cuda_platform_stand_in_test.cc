@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "common/runtime/cuda/cuda_platform.h"
-#include "common/runtime/cuda/cuda_probe.h"
 #include "common/runtime/cuda/own_kernels.h"
 #include "tests/runtime/runtime_contract.h"
 #include "tests/runtime/stand_in_cudart.h"
