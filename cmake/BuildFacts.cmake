@@ -1,4 +1,4 @@
-# Writes OUT, which defines common/results/build_facts.h: the compiler, and the commit of the source tree SOURCE. At
+# Writes OUT, which defines common/results/machine_facts.h: the compiler, and the commit of the source tree SOURCE. At
 # build time, since a build folder outlives commits. The file stays as it is where nothing is new.
 set(commit "no commit known")
 find_program(git git)
@@ -11,7 +11,7 @@ if(git)
 endif()
 file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT [[
 // SPDX-License-Identifier: Apache-2.0
-#include "common/results/build_facts.h"
+#include "common/results/machine_facts.h"
 
 namespace tandem::results {
 

@@ -16,7 +16,7 @@
 #include "common/comm/bootstrap.h"
 #include "common/model/model.h"
 #include "common/model/parameter_layout.h"
-#include "common/results/gpu_record.h"
+#include "common/results/launch_record.h"
 #include "common/runtime/platform.h"
 #include "common/trace/nvtx_observer.h"
 #include "common/trace/step_observer.h"

@@ -7,9 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "common/base/json_text.h"
+#include "common/json/parse.h"
 #include "common/kernels/precision.h"
-#include "common/model/json_cursor.h"
 
 namespace tandem {
 namespace {
@@ -26,18 +25,18 @@ constexpr std::int64_t kMostRows = kMostOperations * 8192;  // rows of that many
 constexpr double kMostProductFlops = 3e18;  // 600 s at twice the speed of the fastest GPU
 constexpr int kMostClasses = 1 << 24;       // floats hold smaller ids exactly
 
-std::vector<JsonCursor> elements_of(const JsonCursor& list) {
-  std::vector<JsonCursor> elements = list.elements();
+std::vector<JsonValue> elements_of(const JsonValue& list) {
+  std::vector<JsonValue> elements = list.elements();
   if (elements.empty()) list.complain("the list is empty: give one element or more");
   return elements;
 }
 
-Shape shape_of(const JsonCursor& list) {
+Shape shape_of(const JsonValue& list) {
   const auto extents = list.elements();
   if (extents.size() > 16) list.complain("a shape of more than 16 extents: use fewer");
   std::vector<std::int64_t> dims;
   std::int64_t count = 1;
-  for (const JsonCursor& extent : extents) {
+  for (const JsonValue& extent : extents) {
     dims.push_back(extent.whole(1, kMostElements));
     if (dims.back() > kMostElements / count) {
       list.complain(
@@ -48,18 +47,18 @@ Shape shape_of(const JsonCursor& list) {
   return Shape(dims);
 }
 
-void read_ends(const JsonCursor& document, Workload& workload) {
-  const JsonCursor input = document.at("input");
+void read_ends(const JsonValue& document, Workload& workload) {
+  const JsonValue input = document.at("input");
   input.allow({"width", "classes"});
   workload.input_width = input.at("width").whole(1, kWidest);
   if (const auto classes = input.find("classes")) {
     workload.input_classes = classes->whole(1, kMostClasses);
   }
-  const JsonCursor output = document.at("output");
+  const JsonValue output = document.at("output");
   output.allow({"width", "objective", "classes"});
   workload.output_width = output.at("width").whole(1, kWidest);
   const auto objective = output.find("objective");
-  const std::string kind = objective ? objective->text() : "squared-error";
+  const std::string kind = objective ? objective->line() : "squared-error";
   if (kind == "squared-error") {
     if (const auto classes = output.find("classes")) {
       classes->complain("squared error has no classes: leave the key out");
@@ -71,7 +70,7 @@ void read_ends(const JsonCursor& document, Workload& workload) {
     objective->complain(
         fmt::format("unknown objective '{}': use squared-error or cross-entropy", kind));
   }
-  const JsonCursor classes = output.at("classes");
+  const JsonValue classes = output.at("classes");
   const std::int64_t count = classes.whole(2, kMostClasses);
   if (workload.output_width % count != 0) {
     classes.complain(fmt::format("a width of {} holds no whole rows of {} classes",
@@ -82,22 +81,22 @@ void read_ends(const JsonCursor& document, Workload& workload) {
                         .classes = count};
 }
 
-void read_timing(const JsonCursor& document, Workload& workload) {
+void read_timing(const JsonValue& document, Workload& workload) {
   const auto measured = document.find("measured");
   if (!measured) return;
   measured->allow({"precision", "device", "batches"});
-  WorkloadTiming timing{.precision = measured->at("precision").text(),
-                        .device = measured->at("device").text(),
+  WorkloadTiming timing{.precision = measured->at("precision").line(),
+                        .device = measured->at("device").line(),
                         .batches = {}};
   if (std::ranges::none_of(kPrecisions,
                            [&](Precision p) { return name_of(p) == timing.precision; })) {
     measured->at("precision")
         .complain(fmt::format("unknown precision '{}': use fp32, tf32 or bf16", timing.precision));
   }
-  const JsonCursor list = measured->at("batches");
+  const JsonValue list = measured->at("batches");
   const auto batches = elements_of(list);
   if (batches.size() > 64) list.complain("more than 64 batches: use fewer");
-  for (const JsonCursor& batch : batches) {
+  for (const JsonValue& batch : batches) {
     timing.batches.push_back(batch.whole(1, std::int64_t{1} << 32));
     const std::size_t count = timing.batches.size();
     if (count > 1 && timing.batches[count - 2] >= timing.batches[count - 1]) {
@@ -107,7 +106,7 @@ void read_timing(const JsonCursor& document, Workload& workload) {
   workload.timing = timing;
 }
 
-CalibratedProducts products_of(const JsonCursor& json, std::size_t batches) {
+CalibratedProducts products_of(const JsonValue& json, std::size_t batches) {
   json.allow({"width", "rows"});
   CalibratedProducts products{.width = json.at("width").whole(1, 1 << 16), .rows = {}};
   const auto rows = json.at("rows").elements();
@@ -116,7 +115,7 @@ CalibratedProducts products_of(const JsonCursor& json, std::size_t batches) {
         fmt::format("{} numbers for {} batches: give one for each", rows.size(), batches));
   }
   const auto width = static_cast<double>(products.width);
-  for (const JsonCursor& count : rows) {
+  for (const JsonValue& count : rows) {
     products.rows.push_back(count.whole(0, kMostRows));
     const double flops = 2 * static_cast<double>(products.rows.back()) * width * width;
     if (flops > kMostProductFlops) {
@@ -127,11 +126,11 @@ CalibratedProducts products_of(const JsonCursor& json, std::size_t batches) {
   return products;
 }
 
-LayerPass pass_of(const JsonCursor& json, const Workload& workload) {
+LayerPass pass_of(const JsonValue& json, const Workload& workload) {
   json.allow({"operations", "flops", "seconds", "products"});
   LayerPass pass;
   pass.operations = json.at("operations").whole(0, kMostOperations);
-  if (const auto flops = json.find("flops")) pass.flops = flops->number(0, kMostFlops);
+  if (const auto flops = json.find("flops")) pass.flops = flops->number({0, kMostFlops});
   if (!workload.timing) {
     for (const char* key : {"seconds", "products"}) {
       if (json.find(key)) {
@@ -147,7 +146,7 @@ LayerPass pass_of(const JsonCursor& json, const Workload& workload) {
     json.at("seconds").complain(
         fmt::format("{} times for {} batches: give one for each", seconds.size(), batches));
   }
-  for (const JsonCursor& time : seconds) pass.seconds.push_back(time.number(0, kLongest));
+  for (const JsonValue& time : seconds) pass.seconds.push_back(time.number({0, kLongest}));
   if (const auto products = json.find("products")) pass.products = products_of(*products, batches);
   return pass;
 }
@@ -155,14 +154,14 @@ LayerPass pass_of(const JsonCursor& json, const Workload& workload) {
 // The index of each layer by its name.
 using LayerNames = std::map<std::string, std::size_t>;
 
-LayerNames read_layers(const JsonCursor& document, Workload& workload) {
-  const JsonCursor list = document.at("layers");
+LayerNames read_layers(const JsonValue& document, Workload& workload) {
+  const JsonValue list = document.at("layers");
   const auto layers = elements_of(list);
   LayerNames names;
   std::int64_t operations = 0;
-  for (const JsonCursor& json : layers) {
+  for (const JsonValue& json : layers) {
     json.allow({"name", "forward", "backward", "activation_bytes", "calls"});
-    WorkloadLayer layer{.name = json.at("name").text()};
+    WorkloadLayer layer{.name = json.at("name").line()};
     if (!names.emplace(layer.name, workload.layers.size()).second) {
       json.at("name").complain(fmt::format("a second layer '{}': rename one", layer.name));
     }
@@ -179,7 +178,7 @@ LayerNames read_layers(const JsonCursor& document, Workload& workload) {
 }
 
 // Backward goes through the layers from the last to the first, and makes gradients in that order.
-void check_order(const JsonCursor& json, const Workload& workload, std::size_t layer) {
+void check_order(const JsonValue& json, const Workload& workload, std::size_t layer) {
   if (workload.tensors.empty() || layer <= workload.tensors.back().layer) return;
   json.complain(fmt::format(
       "layer '{}' comes after '{}' of the tensor before it, so that backward is past it: list "
@@ -187,18 +186,18 @@ void check_order(const JsonCursor& json, const Workload& workload, std::size_t l
       workload.layers[layer].name, workload.layers[workload.tensors.back().layer].name));
 }
 
-std::size_t layer_of(const JsonCursor& json, const LayerNames& names) {
-  const JsonCursor name = json.at("layer");
-  const auto found = names.find(name.text());
+std::size_t layer_of(const JsonValue& json, const LayerNames& names) {
+  const JsonValue name = json.at("layer");
+  const auto found = names.find(name.line());
   if (found == names.end()) {
-    name.complain(fmt::format("there is no layer '{}': use the name of one", name.text()));
+    name.complain(fmt::format("there is no layer '{}': use the name of one", name.line()));
   }
   return found->second;
 }
 
 // Checks that the tensors have distinct places; without places in the file, parameters are
 // registered in the order of forward.
-void check_registered(const JsonCursor& list, const Workload& workload, std::size_t given) {
+void check_registered(const JsonValue& list, const Workload& workload, std::size_t given) {
   if (given != 0 && given != workload.tensors.size()) {
     list.complain("some tensors have a key 'registered' and some have none: give all or none");
   }
@@ -213,15 +212,15 @@ void check_registered(const JsonCursor& list, const Workload& workload, std::siz
   }
 }
 
-void read_tensors(const JsonCursor& document, const LayerNames& layers, Workload& workload) {
-  const JsonCursor list = document.at("tensors");
+void read_tensors(const JsonValue& document, const LayerNames& layers, Workload& workload) {
+  const JsonValue list = document.at("tensors");
   const auto tensors = elements_of(list);
   std::set<std::string> names;
   std::int64_t elements = 0;
   std::size_t registered = 0;
-  for (const JsonCursor& json : tensors) {
+  for (const JsonValue& json : tensors) {
     json.allow({"name", "shape", "layer", "registered"});
-    WorkloadTensor tensor{.name = json.at("name").text(), .shape = shape_of(json.at("shape"))};
+    WorkloadTensor tensor{.name = json.at("name").line(), .shape = shape_of(json.at("shape"))};
     if (!names.insert(tensor.name).second) {
       json.at("name").complain(fmt::format("a second tensor '{}': rename one", tensor.name));
     }
@@ -241,14 +240,14 @@ void read_tensors(const JsonCursor& document, const LayerNames& layers, Workload
   check_registered(list, workload, registered);
 }
 
-void read_buffers(const JsonCursor& document, Workload& workload) {
+void read_buffers(const JsonValue& document, Workload& workload) {
   const auto list = document.find("buffers");
   if (!list) return;
   std::set<std::string> names;
   std::int64_t elements = 0;
-  for (const JsonCursor& json : list->elements()) {
+  for (const JsonValue& json : list->elements()) {
     json.allow({"name", "shape"});
-    workload.buffers.push_back({json.at("name").text(), shape_of(json.at("shape"))});
+    workload.buffers.push_back({json.at("name").line(), shape_of(json.at("shape"))});
     if (!names.insert(workload.buffers.back().name).second) {
       json.at("name").complain("a second buffer of that name: rename one");
     }
@@ -257,8 +256,8 @@ void read_buffers(const JsonCursor& document, Workload& workload) {
   }
 }
 
-void check_version(const JsonCursor& document) {
-  const JsonCursor version = document.at("tandem_workload");
+void check_version(const JsonValue& document) {
+  const JsonValue version = document.at("tandem_workload");
   const std::int64_t given = version.whole(1, INT64_MAX);
   if (given <= kWorkloadVersion) return;
   version.complain(
@@ -270,19 +269,18 @@ void check_version(const JsonCursor& document) {
 }  // namespace
 
 Workload parse_workload(std::string_view text, const std::string& source) {
-  check_json(text, source);
-  const auto json = JsonCursor::Json::parse(text);
-  const JsonCursor document(json, source);
-  if (json.is_object() && !json.contains("tandem_workload")) {
+  const JsonDocument json(JsonAuthor::kPerson, text, source);
+  const JsonValue document = json.root();
+  if (document.is_object() && !document.has("tandem_workload")) {
     document.complain("key 'tandem_workload' is missing: it is no workload file");
   }
   // The version comes first, as only a newer version may know some keys.
-  if (json.is_object()) check_version(document);
+  if (document.is_object()) check_version(document);
   document.allow({"tandem_workload", "name", "origin", "modules", "input", "output", "measured",
                   "tensors", "buffers", "layers"});
   Workload workload;
-  workload.name = document.at("name").text();
-  if (const auto origin = document.find("origin")) workload.origin = origin->text();
+  workload.name = document.at("name").line();
+  if (const auto origin = document.find("origin")) workload.origin = origin->line();
   if (const auto modules = document.find("modules")) {
     workload.modules = static_cast<int>(modules->whole(1, kMostOperations));
   }

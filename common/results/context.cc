@@ -12,7 +12,7 @@
 #include <ctime>
 
 #include "common/base/this_process.h"
-#include "common/results/system_files.h"
+#include "common/results/machine_facts.h"
 
 namespace tandem::results {
 namespace {

@@ -4,34 +4,29 @@
 #include <exception>
 #include <utility>
 
-#include "common/results/benchmark_entries.h"
+#include "common/base/error.h"
+#include "common/json/parse.h"
 #include "common/results/files.h"
-#include "common/results/json_parts.h"
-#include "common/results/json_writer.h"
-#include "common/results/record_json.h"
-#include "common/results/schema.h"
-#include "common/results/sweep_json.h"
+#include "common/results/record_fields.h"
 
 namespace tandem::results {
 namespace {
 
 void write_to(const TextSink& sink, const Document& document) {
-  JsonWriter writer(JsonWriter::Layout::kPretty, sink);
+  JsonWriter writer(sink, 2);
   writer.open("", '{');
-  writer.tree("context", to_json(document.sweep.context));
+  write_json(writer, "context", document.sweep.context);
   writer.open("benchmarks", '[');
   write_benchmark_entries(writer, document.launches);
   for (const OtherEntry& other : document.others) {
-    writer.tree("", parse_json(other.json, other.source));
+    writer.copy("", JsonDocument(JsonAuthor::kProgram, other.json, other.source).root());
   }
   writer.close();
   writer.open("tandem", '{');
   writer.value("schema_version", kSchemaVersion);
-  writer.tree("sweep", to_json(document.sweep));
-  writer.tree("machine", machine_to_json(document.sweep));
-  writer.open("launches", '[');
-  for (const LaunchRecord& record : document.launches) write(writer, "", record);
-  writer.close();
+  write_json(writer, "sweep", document.sweep);
+  write_json(writer, "machine", SweepMachine{document.sweep.links});
+  write_json(writer, "launches", document.launches);
   writer.close();
   writer.close();
   writer.finish();
@@ -49,45 +44,40 @@ class DocumentReader {
         {.enters = [this](std::string_view path, JsonKind kind) { return enters(path, kind); },
          .take = [this](std::string_view path, const JsonValue& value) { take(path, value); }});
     if (!is_from_tandem_) {
-      fail(ErrorKind::kFailure, "it has no key 'tandem'; give a results.json that tandem wrote");
+      fail(ErrorKind::kFailure,
+           "reading {}: it has no key 'tandem'; give a results.json that tandem wrote", source_);
     }
     check_schema_version(schema_version_, source_);
     if (complaint_) std::rethrow_exception(complaint_);
     document_.sweep.context = std::move(context_);
-    document_.sweep.links = std::move(links_);
+    document_.sweep.links = std::move(machine_.links);
     return std::move(document_);
   }
 
  private:
   bool enters(std::string_view path, JsonKind kind) {
-    is_from_tandem_ |= path == "/tandem";
-    if (kind == JsonKind::kList) return path == "/benchmarks" || path == "/tandem/launches";
-    return path.empty() || path == "/tandem";
+    is_from_tandem_ |= path == "tandem";
+    if (kind == JsonKind::kList) return path == "benchmarks" || path == "tandem.launches";
+    return path.empty() || path == "tandem";
   }
 
   void take(std::string_view path, const JsonValue& value) {
-    is_from_tandem_ |= path == "/tandem";
-    if (path == "/tandem/launches/") return take_launch(value);
-    if (path == "/benchmarks/") return take_entry(value);
-    if (path == "/tandem/schema_version" && !value.get(schema_version_)) schema_version_.clear();
+    is_from_tandem_ |= path == "tandem";
+    if (path == "tandem.schema_version") schema_version_ = value.is_text() ? value.text() : "";
     complain_later([&] {
-      if (path == "/context") context_ = context_from(value);
-      if (path == "/tandem/launches") fail_value("launches", value);
-      if (path == "/tandem/sweep") document_.sweep = sweep_from(value);
-      if (path == "/tandem/machine") links_ = links_of_machine(value);
+      if (path == "tandem.launches[]") read_json(value, document_.launches.emplace_back());
+      if (path == "benchmarks[]") take_entry(value);
+      if (path == "context") read_json(value, context_);
+      if (path == "tandem.launches") read_json(value, document_.launches);
+      if (path == "tandem.sweep") read_json(value, document_.sweep);
+      if (path == "tandem.machine") read_json(value, machine_);
     });
-  }
-
-  void take_launch(const JsonValue& launch) {
-    complain_later([&] { document_.launches.push_back(record_from(launch)); });
   }
 
   void take_entry(const JsonValue& entry) {
-    complain_later([&] {
-      const std::string measured_by = value_or(entry, "tandem_source", std::string());
-      if (measured_by.empty()) return;
-      document_.others.push_back({.source = measured_by, .json = dump(entry.tree())});
-    });
+    const auto measured_by = value_or(entry, "tandem_source", std::string());
+    if (measured_by.empty()) return;
+    document_.others.push_back({.source = measured_by, .json = json_line(entry)});
   }
 
   template <class Convert>
@@ -100,18 +90,14 @@ class DocumentReader {
     }
   }
 
-  std::string_view source_;
+  std::string source_;
   Document document_;
-  std::optional<LinkMatrix> links_;
+  SweepMachine machine_;
   Context context_;
   std::string schema_version_;
   bool is_from_tandem_ = false;
   std::exception_ptr complaint_;
 };
-
-Document read_from(const TextParts& parts, std::string_view source) {
-  return reading(source, [&] { return DocumentReader(source).read(parts); });
-}
 
 }  // namespace
 
@@ -126,7 +112,7 @@ Document parse_document(std::string_view text, std::string_view source) {
     to += text;
     return !std::exchange(text, {}).empty();
   };
-  return read_from(whole, source);
+  return DocumentReader(source).read(whole);
 }
 
 void write_document(const std::filesystem::path& path, const Document& document) {
@@ -138,7 +124,7 @@ Document read_document(const std::filesystem::path& path) {
   const TextParts parts = [&file](std::string& to, std::size_t bytes) {
     return file.append_to(to, bytes);
   };
-  return read_from(parts, path.string());
+  return DocumentReader(path.string()).read(parts);
 }
 
 }  // namespace tandem::results

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/results/benchmark_entries.h"
 #include "common/results/launch_record.h"
-#include "common/results/other_entries.h"
 #include "common/results/sweep_info.h"
 
 namespace tandem::results {

@@ -13,28 +13,31 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/json/parse.h"
 #include "common/results/files.h"
-#include "common/results/json_parts.h"
-#include "common/results/record_json.h"
+#include "common/results/record_fields.h"
 #include "common/results/record_text.h"
-#include "common/results/schema.h"
-#include "common/results/sweep_json.h"
 
 namespace tandem::results {
 namespace {
 
 std::string header_line(const SweepInfo& sweep) {
-  return dump(Json{{"tandem_journal", kSchemaVersion},
-                   {"sweep", to_json(sweep)},
-                   {"context", to_json(sweep.context)},
-                   {"machine", machine_to_json(sweep)}});
+  std::string line;
+  JsonWriter writer(line);
+  writer.open("", '{');
+  writer.value("tandem_journal", kSchemaVersion);
+  write_json(writer, "sweep", sweep);
+  write_json(writer, "context", sweep.context);
+  write_json(writer, "machine", SweepMachine{sweep.links});
+  writer.close();
+  return line;
 }
 
-SweepInfo header_from(const JsonValue& json, const std::string& source) {
-  check_schema_version(value_or(json, "tandem_journal", std::string{}), source);
-  SweepInfo sweep = object_from(json, "sweep", sweep_from);
-  sweep.context = object_from(json, "context", context_from);
-  sweep.links = object_from(json, "machine", links_of_machine);
+SweepInfo header_from(const JsonValue& json) {
+  check_schema_version(value_or(json, "tandem_journal", std::string{}), json.source());
+  SweepInfo sweep = value_or(json, "sweep", SweepInfo{});
+  sweep.context = value_or(json, "context", Context{});
+  sweep.links = value_or(json, "machine", SweepMachine{}).links;
   return sweep;
 }
 
@@ -51,18 +54,15 @@ void add_or_replace(JournalContents& contents, LaunchPlaces& places, LaunchRecor
 
 bool read_into(JournalContents& contents, LaunchPlaces& places, std::istream& text,
                const std::string& source) {
-  ScannedJson json;
+  JsonDocument json(JsonAuthor::kProgram);
   int number = 0;
   for (std::string line; std::getline(text, line) && !text.eof();) {
-    const std::string place = fmt::format("{}, line {}", source, ++number);
-    json.scan(line, place);
-    reading(place, [&] {
-      if (number == 1) {
-        contents.sweep = header_from(json.root(), place);
-      } else {
-        add_or_replace(contents, places, record_from(json.root()));
-      }
-    });
+    json.read(line, fmt::format("{}, line {}", source, ++number));
+    if (number == 1) {
+      contents.sweep = header_from(json.root());
+    } else {
+      add_or_replace(contents, places, read_as<LaunchRecord>(json.root()));
+    }
     contents.whole_bytes += line.size() + 1;
   }
   return contents.whole_bytes > 0;

@@ -13,15 +13,7 @@ std::string Cell::name() const {
 }
 
 std::string_view to_string(Status status) {
-  switch (status) {
-    case Status::kOk:
-      return "ok";
-    case Status::kSkipped:
-      return "skipped";
-    case Status::kFailed:
-      break;
-  }
-  return "failed";
+  return kStatusNames.at(static_cast<std::size_t>(status));
 }
 
 }  // namespace tandem::results

@@ -1,20 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/results/machine_facts.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <vector>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <system_error>
 
-#include "common/results/build_facts.h"
-#include "common/results/job_place.h"
 #include "common/results/named_variables.h"
-#include "common/results/physical_cores.h"
-#include "common/results/system_files.h"
 
 namespace tandem::results {
 namespace {
+
+// The key of a core. All threads of a core show the same thread list, which no other core shows.
+// Without that list the key is the package and the core's number, which may repeat between dies.
+std::string core_of(int cpu, const std::filesystem::path& system) {
+  const std::filesystem::path topology = system / fmt::format("cpu{}", cpu) / "topology";
+  const std::string siblings = first_line((topology / "thread_siblings_list").string());
+  if (!siblings.empty()) return siblings;
+  const std::string core = first_line((topology / "core_id").string());
+  const std::string package = first_line((topology / "physical_package_id").string());
+  return core.empty() || package.empty() ? "" : fmt::format("package {} core {}", package, core);
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+void add(std::string& text, const std::string& before, const char* name, const std::string& after) {
+  const std::string value = variable(name);
+  if (!value.empty()) text.append(", ").append(before).append(value).append(after);
+}
 
 int cores_of_affinity() {
   cpu_set_t allowed;
@@ -37,6 +58,71 @@ std::string cpu_model(const utsname& system) {
 }
 
 }  // namespace
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string cpuinfo_value(std::string_view key) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::size_t end = line.find_last_not_of(" \t", colon == 0 ? 0 : colon - 1);
+    if (end == std::string::npos || std::string_view(line).substr(0, end + 1) != key) continue;
+    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
+    return start == std::string::npos ? "" : line.substr(start);
+  }
+  return "";
+}
+
+int physical_cores(const std::vector<int>& cpus, const std::filesystem::path& system) {
+  std::set<std::string> cores;
+  for (const int cpu : cpus) {
+    const std::string core = core_of(cpu, system);
+    if (core.empty()) return static_cast<int>(cpus.size());
+    cores.insert(core);
+  }
+  return static_cast<int>(cores.size());
+}
+
+int count_numa_nodes(const std::filesystem::path& root) {
+  int count = 0;
+  std::error_code absent;
+  const std::filesystem::path folder = root / "sys/devices/system/node";
+  while (std::filesystem::exists(folder / ("node" + std::to_string(count)), absent)) ++count;
+  return count;
+}
+
+std::string huge_pages(const std::filesystem::path& root) {
+  const std::string line = first_line(root / "sys/kernel/mm/transparent_hugepage/enabled");
+  const std::size_t open = line.find('[');
+  const std::size_t close = line.find(']');
+  if (open == std::string::npos || close == std::string::npos || close < open) return "";
+  return line.substr(open + 1, close - open - 1);
+}
+
+std::string container(const std::filesystem::path& root) {
+  std::error_code absent;
+  if (!variable("APPTAINER_NAME").empty() || !variable("SINGULARITY_NAME").empty()) {
+    return "apptainer";
+  }
+  if (std::filesystem::exists(root / "run/.containerenv", absent)) return "podman";
+  if (std::filesystem::exists(root / ".dockerenv", absent)) return "docker";
+  return variable("container");
+}
+
+std::string slurm_job() {
+  std::string text = variable("SLURM_JOB_ID");
+  if (text.empty()) return text;
+  add(text, "step ", "SLURM_STEP_ID", "");
+  add(text, "partition ", "SLURM_JOB_PARTITION", "");
+  add(text, "", "SLURM_JOB_NUM_NODES", " nodes");
+  return text;
+}
 
 MachineFacts gather_machine_facts() {
   utsname system{};

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "common/results/launch_record.h"
 
 namespace tandem::results {
@@ -9,5 +14,39 @@ namespace tandem::results {
 // all of the machine's, and only a fixed list of the environment, so that no secret leaves the
 // machine. The measuring program fills bound_cores, ping_pong_ns and its libraries.
 [[nodiscard]] MachineFacts gather_machine_facts();
+
+// The number of physical cores that `cpus` (numbers of hardware threads) lie on, from
+// <system>/cpu*/topology; the number of `cpus` where the system does not tell for each of them. The
+// count equals the host back end's, which uses one hardware thread of each core.
+[[nodiscard]] int physical_cores(const std::vector<int>& cpus,
+                                 const std::filesystem::path& system = "/sys/devices/system/cpu");
+
+// The place where a process runs, from files and variables below a root.
+
+// The number of the machine's NUMA nodes; 0 where the system does not tell.
+[[nodiscard]] int count_numa_nodes(const std::filesystem::path& root = "/");
+
+// The active setting in transparent_hugepage/enabled; "" without that file.
+[[nodiscard]] std::string huge_pages(const std::filesystem::path& root = "/");
+
+// The container's kind: "docker", "podman", "apptainer", or the value of the variable `container`;
+// "" where no container shows.
+[[nodiscard]] std::string container(const std::filesystem::path& root = "/");
+
+// The Slurm job from the variables SLURM_*: "4711, step 0, partition gpu, 2 nodes"; "" without a
+// job.
+[[nodiscard]] std::string slurm_job();
+
+// Written by the build, see cmake/BuildFacts.cmake.
+[[nodiscard]] std::string built_by();  // compiler and build type: "GNU 12.2.0, Release"
+// "commit 0123456789ab", with "-changed" after local changes.
+[[nodiscard]] std::string built_from();
+
+// The first line of a file of /proc or /sys, "" where the file cannot be read: a fact that the
+// system does not tell is absent from the record and is no error.
+[[nodiscard]] std::string first_line(const std::string& path);
+
+// The value of the first "key : value" line of /proc/cpuinfo, "" where the key is missing.
+[[nodiscard]] std::string cpuinfo_value(std::string_view key);
 
 }  // namespace tandem::results

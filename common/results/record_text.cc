@@ -1,48 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/results/record_text.h"
 
+#include "common/json/parse.h"
 #include "common/results/files.h"
-#include "common/results/gpu_json.h"
-#include "common/results/json_parts.h"
-#include "common/results/record_json.h"
+#include "common/results/record_fields.h"
 
 namespace tandem::results {
 namespace {
 
 template <class T>
-T parse(std::string_view text, std::string_view source, T (*from)(const JsonValue&)) {
-  const ScannedJson json(text, source);
-  return reading(source, [&] { return from(json.root()); });
-}
-
-template <class T>
-std::string line(const T& value) {
-  std::string text;
-  const TextSink sink = [&text](std::string_view part) { text += part; };
-  JsonWriter writer(JsonWriter::Layout::kLine, sink);
-  write(writer, "", value);
-  writer.finish();
-  return text;
+T parse(std::string_view text, std::string_view source) {
+  return read_as<T>(JsonDocument(JsonAuthor::kProgram, text, std::string(source)).root());
 }
 
 }  // namespace
 
-std::string to_json_line(const LaunchRecord& record) { return line(record); }
+std::string to_json_line(const LaunchRecord& record) { return json_line(record); }
+std::string to_json_line(const GpuRecord& gpu) { return json_line(gpu); }
+std::string to_json_line(const ThreadPlace& thread) { return json_line(thread); }
 
 LaunchRecord parse_record(std::string_view text, std::string_view source) {
-  return parse(text, source, record_from);
+  return parse<LaunchRecord>(text, source);
 }
-
-std::string to_json_line(const GpuRecord& gpu) { return line(gpu); }
 
 GpuRecord parse_gpu(std::string_view text, std::string_view source) {
-  return parse(text, source, gpu_from);
+  return parse<GpuRecord>(text, source);
 }
 
-std::string to_json_line(const ThreadPlace& thread) { return line(thread); }
-
 ThreadPlace parse_thread(std::string_view text, std::string_view source) {
-  return parse(text, source, thread_from);
+  return parse<ThreadPlace>(text, source);
 }
 
 void write_record(const std::filesystem::path& path, const LaunchRecord& record) {

@@ -2,159 +2,143 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "common/base/error.h"
-#include "common/base/json_text.h"
+#include "common/json/fields.h"
+#include "common/json/parse.h"
 #include "common/timeline/clocks.h"
 #include "common/timeline/trace_json.h"
 
 namespace tandem::timeline {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::string_view kMajor = "1.";
 
-// The latest time, some 30 years: sums of such times do not overflow.
-constexpr std::int64_t kLatest = 1'000'000'000'000'000'000;
+// The latest time in nanoseconds, some 30 years: sums of such times do not overflow.
+constexpr double kLatest = 1e18;
 
-Nanoseconds nanoseconds(double count) {
-  if (!(count >= 0 && count <= static_cast<double>(kLatest))) throw std::out_of_range("a time");
-  return Nanoseconds{std::llround(count)};
+Nanoseconds nanoseconds(const JsonValue& count) {
+  return Nanoseconds{std::llround(count.number({0, kLatest}))};
 }
 
-Nanoseconds duration(const Json& microseconds) {
-  return nanoseconds(microseconds.get<double>() * 1000);
+Nanoseconds duration(const JsonValue& microseconds) {
+  return Nanoseconds{std::llround(microseconds.number({0, kLatest / 1000}) * 1000)};
 }
 
-Kind kind_of(const std::string& name) {
-  for (std::size_t i = 0; i < kKindNames.size(); ++i) {
-    if (kKindNames[i] == name) return static_cast<Kind>(i);
-  }
-  throw std::out_of_range("a category");
+Seconds seconds(const JsonValue& value) { return Seconds{value.number()}; }
+
+template <class T>
+T value_at(const JsonValue& object, std::string_view key) {
+  return read_as<T>(object.at(key));
 }
 
-// The format's version, where the document claims to be a trace at all.
-std::optional<std::string> version_of(const Json& document) {
-  if (!document.is_object()) return std::nullopt;
+void check_version(const JsonValue& document) {
   const auto facts = document.find("otherData");
-  if (facts == document.end() || !facts->is_object()) return std::nullopt;
-  const auto version = facts->find("tandem_trace");
-  if (version == facts->end() || !version->is_string()) return std::nullopt;
-  return version->get<std::string>();
-}
-
-void check_version(const Json& document, const std::string& source) {
-  const auto version = version_of(document);
-  if (!version) {
-    fail(ErrorKind::kUsage,
-         "{}: it is JSON, but no trace of step_bench --trace, which says so in "
-         "otherData.tandem_trace: record one with tandem profile timeline",
-         source);
+  const auto version = facts ? facts->find("tandem_trace") : std::nullopt;
+  if (!version || !version->is_text()) {
+    document.complain(
+        "it is JSON, but no trace of step_bench --trace, which says so in otherData.tandem_trace: "
+        "record one with tandem profile timeline");
   }
-  if (!version->starts_with(kMajor)) {
-    fail(ErrorKind::kUsage, "{}: a trace of version {}, and this tandem reads 1: use a newer one",
-         source, *version);
+  if (!version->text().starts_with(kMajor)) {
+    document.complain(fmt::format("a trace of version {}, and this tandem reads 1: use a newer one",
+                                  version->line(32)));
   }
 }
 
-LaunchFigures figures_of(const Json& untraced) {
-  LaunchFigures figures{.samples = untraced.at("samples"),
-                        .has_root = untraced.at("has_root"),
-                        .step = Seconds{untraced.at("step_seconds").get<double>()}};
-  for (const auto& [name, time] : untraced.at("phase_seconds").items()) {
-    figures.phases[name] = Seconds{time.get<double>()};
+LaunchFigures figures_of(const JsonValue& untraced) {
+  LaunchFigures figures{.samples = value_at<decltype(LaunchFigures::samples)>(untraced, "samples"),
+                        .has_root = value_at<bool>(untraced, "has_root"),
+                        .step = seconds(untraced.at("step_seconds"))};
+  for (const JsonValue time : untraced.at("phase_seconds")) {
+    figures.phases[std::string(time.key())] = seconds(time);
   }
-  figures.least_exposed = Seconds{untraced.at("least_exposed_seconds").get<double>()};
-  figures.least_compute = Seconds{untraced.at("least_compute_seconds").get<double>()};
-  figures.collectives = Seconds{untraced.at("collective_seconds").get<double>()};
+  figures.least_exposed = seconds(untraced.at("least_exposed_seconds"));
+  figures.least_compute = seconds(untraced.at("least_compute_seconds"));
+  figures.collectives = seconds(untraced.at("collective_seconds"));
   return figures;
 }
 
-// Reads a trace's events, in which names come before the things named. Throws standard exceptions
-// where an event is not as to_json writes events.
+// Reads a trace's events, in which names come before the things named. Complains where an event is
+// not as to_json writes events.
 class Reader {
  public:
   explicit Reader(Trace& trace) : trace_(trace) {}
 
-  // The place of the event that is being read.
-  [[nodiscard]] std::string place() const {
-    return events_ == 0 ? "otherData" : fmt::format("event {} of traceEvents", events_);
-  }
-
-  void read(const Json& document) {
-    const Json& facts = document.at("otherData");
-    origin_ = nanoseconds(facts.at("origin_ns").get<double>());
-    for (const auto& [name, value] : facts.items()) {
+  void read(const JsonValue& document) {
+    const JsonValue facts = document.at("otherData");
+    origin_ = nanoseconds(facts.at("origin_ns"));
+    for (const JsonValue fact : facts) {
+      const std::string_view name = fact.key();
       if (name == "untraced") {
-        trace_.untraced = figures_of(value);
+        trace_.untraced = figures_of(fact);
       } else if (name != "tandem_trace" && name != "origin_ns") {
-        trace_.facts[name] = value;
+        trace_.facts[std::string(name)] = fact.text();
       }
     }
-    for (const Json& event : document.at("traceEvents")) {
-      ++events_;
-      take(event);
-    }
+    for (const JsonValue event : document.at("traceEvents")) take(event);
     for (Process& process : trace_.processes) {
       for (Track& track : process.tracks) sort_slices(track);
     }
   }
 
  private:
-  void take(const Json& event) {
-    const std::string what = event.at("ph");
+  void take(const JsonValue& event) {
+    const std::string_view what = event.at("ph").text();
     if (what == "M") return take_name(event);
     if (what == "X") return take_slice(event);
     if (what == "i") return take_moment(event);
   }
 
-  void take_name(const Json& event) {
-    const int pid = event.at("pid");
-    const Json& args = event.at("args");
-    if (event.at("name") == "process_name") {
-      processes_[pid] = trace_.processes.size();
-      trace_.processes.push_back({.rank = args.at("rank"),
-                                  .host = args.at("host"),
-                                  .clock_offset = Nanoseconds{args.at("clock_offset_ns")},
-                                  .clock_drift = args.at("clock_drift"),
-                                  .clock_error = Nanoseconds{args.at("clock_error_ns")},
-                                  .cuda_times = args.value("cuda_times", ""),
-                                  .lost_records = args.value("lost_records", std::int64_t{0})});
-    } else if (event.at("name") == "thread_name") {
+  void take_name(const JsonValue& event) {
+    const JsonValue args = event.at("args");
+    const std::string_view name = event.at("name").text();
+    if (name == "process_name") {
+      processes_[value_at<int>(event, "pid")] = trace_.processes.size();
+      trace_.processes.push_back(
+          {.rank = value_at<int>(args, "rank"),
+           .host = value_at<std::string>(args, "host"),
+           .clock_offset = Nanoseconds{value_at<std::int64_t>(args, "clock_offset_ns")},
+           .clock_drift = value_at<double>(args, "clock_drift"),
+           .clock_error = Nanoseconds{value_at<std::int64_t>(args, "clock_error_ns")},
+           .cuda_times = value_or(args, "cuda_times", std::string()),
+           .lost_records = value_or(args, "lost_records", std::int64_t{0})});
+    } else if (name == "thread_name") {
       std::vector<Track>& tracks = process_of(event).tracks;
-      tracks_[event.at("tid")] = tracks.size();
-      tracks.push_back({.device = args.at("device"), .name = args.at("role")});
+      tracks_[value_at<int>(event, "tid")] = tracks.size();
+      tracks.push_back(
+          {.device = value_at<int>(args, "device"), .name = value_at<std::string>(args, "role")});
     }
   }
 
-  void take_slice(const Json& event) {
-    const Json& args = event.at("args");
-    Slice slice{.kind = kind_of(event.at("cat")), .name = event.at("name")};
+  void take_slice(const JsonValue& event) {
+    const JsonValue args = event.at("args");
+    Slice slice{.kind = static_cast<Kind>(event.at("cat").one_of(kKindNames)),
+                .name = value_at<std::string>(event, "name")};
     slice.begin = origin_ + duration(event.at("ts"));
     slice.end = slice.begin + duration(event.at("dur"));
-    slice.step = args.value("step", 0);
-    slice.layer = args.value("layer", "");
-    slice.index = args.value("bucket", -1);
-    slice.sequence = args.value("sequence", -1);
-    slice.copies = args.value("copies", 1);
-    slice.graph_node = args.value("graph_node", std::uint64_t{0});
-    slice.size = Bytes{args.value("bytes", std::int64_t{0})};
-    if (args.contains("last_rank")) {
+    slice.step = value_or(args, "step", 0);
+    slice.layer = value_or(args, "layer", std::string());
+    slice.index = value_or(args, "bucket", -1);
+    slice.sequence = value_or(args, "sequence", -1);
+    slice.copies = value_or(args, "copies", 1);
+    slice.graph_node = value_or(args, "graph_node", std::uint64_t{0});
+    slice.size = Bytes{value_or(args, "bytes", std::int64_t{0})};
+    if (args.has("last_rank")) {
       slice.arrival =
           Arrival{duration(args.at("arrival_skew_us")), duration(args.at("waited_for_last_us")),
-                  args.at("last_rank"), args.at("last_device")};
+                  value_at<int>(args, "last_rank"), value_at<int>(args, "last_device")};
     }
     track_of(event).slices.push_back(std::move(slice));
   }
 
-  void take_moment(const Json& event) {
-    const Json& args = event.at("args");
+  void take_moment(const JsonValue& event) {
+    const JsonValue args = event.at("args");
     const int device = track_of(event).device;
-    Bucket& bucket = bucket_of(process_of(event), device, args.at("step"), args.at("bucket"));
-    (args.at("what") == "ready" ? bucket.ready : bucket.back) = origin_ + duration(event.at("ts"));
+    Bucket& bucket = bucket_of(process_of(event), device, value_at<int>(args, "step"),
+                               value_at<int>(args, "bucket"));
+    const bool is_ready = args.at("what").text() == "ready";
+    (is_ready ? bucket.ready : bucket.back) = origin_ + duration(event.at("ts"));
   }
 
   static Bucket& bucket_of(Process& process, int device, int step, int index) {
@@ -164,49 +148,51 @@ class Reader {
     return process.buckets.emplace_back(Bucket{.device = device, .step = step, .index = index});
   }
 
-  Process& process_of(const Json& event) {
-    return trace_.processes.at(processes_.at(event.at("pid")));
+  // The index that an event's number stands for by a name before it.
+  static std::size_t index_of(const JsonValue& number, const std::map<int, std::size_t>& named) {
+    const auto found = named.find(read_as<int>(number));
+    if (found == named.end()) number.complain("no event before it names what has this number");
+    return found->second;
   }
-  Track& track_of(const Json& event) {
-    return process_of(event).tracks.at(tracks_.at(event.at("tid")));
+
+  Process& process_of(const JsonValue& event) {
+    return trace_.processes[index_of(event.at("pid"), processes_)];
+  }
+  Track& track_of(const JsonValue& event) {
+    std::vector<Track>& tracks = process_of(event).tracks;
+    const std::size_t index = index_of(event.at("tid"), tracks_);
+    if (index >= tracks.size()) event.complain("its thread is another process's");
+    return tracks[index];
   }
 
   Trace& trace_;
-  int events_ = 0;  // number of events begun so far
   Nanoseconds origin_{0};
   std::map<int, std::size_t> processes_;  // index of a process by pid
   std::map<int, std::size_t> tracks_;     // index of a track by tid, which no two processes share
 };
 
-// Throws a usage error for any defect: a trace is never mended.
-void check_text(const std::string& text, const std::string& source) {
-  if (text.empty()) {
-    fail(ErrorKind::kUsage, "{}: it is empty, as a trace is not: record it again", source);
-  }
-  try {
-    check_json(text, source);
-  } catch (const Error& error) {
-    fail(ErrorKind::kUsage, "{}, or record it again where it was cut off", error.what());
-  }
-}
-
 }  // namespace
 
 Trace parse_trace(const std::string& text, const std::string& source) {
-  check_text(text, source);
-  const Json document = Json::parse(text);
-  check_version(document, source);
-  Trace trace;
-  Reader reader(trace);
-  try {
-    reader.read(document);
-  } catch (const std::exception&) {  // of the JSON library and of maps, in their own words
-    fail(ErrorKind::kUsage,
-         "{}: a trace, but {} is not as step_bench --trace writes it: it was changed since; record "
-         "it again",
-         source, reader.place());
+  if (text.empty()) {
+    fail(ErrorKind::kUsage, "{}: it is empty, as a trace is not: record it again", source);
   }
-  return trace;
+  const auto again = [&](std::string_view advice, const auto& read) {
+    try {
+      return read();
+    } catch (const Error& error) {
+      fail(ErrorKind::kUsage, "{}{}", error.what(), advice);
+    }
+  };
+  const JsonDocument document = again(", or record it again where it was cut off", [&] {
+    return JsonDocument(JsonAuthor::kPerson, text, source);
+  });
+  check_version(document.root());
+  return again("; it was changed since step_bench --trace wrote it: record it again", [&] {
+    Trace trace;
+    Reader(trace).read(document.root());
+    return trace;
+  });
 }
 
 }  // namespace tandem::timeline

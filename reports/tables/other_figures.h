@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "common/results/document.h"
-#include "common/results/link_matrix.h"
+#include "common/results/sweep_info.h"
 #include "reports/table.h"
 
 namespace tandem::reports {

@@ -14,19 +14,20 @@ import sys
 # What each folder may include besides itself; whatever those may include is allowed too.
 ARROWS = {
     "common/base": [],
+    "common/json": ["common/base"],
     "common/flight": ["common/base"],
     "common/runtime": ["common/base"],
     "common/tensor": ["common/runtime"],
     "common/kernels": ["common/tensor"],
-    "common/model": ["common/kernels"],
+    "common/model": ["common/kernels", "common/json"],
     "common/optim": ["common/model"],
     "common/data": ["common/kernels"],
     "common/comm": ["common/runtime"],
-    "common/timeline": ["common/base"],
+    "common/timeline": ["common/json"],
     "common/trace": ["common/runtime", "common/timeline"],
     "common/parallel": ["common/comm", "common/optim", "common/data", "common/trace"],
     "common/stats": ["common/base"],
-    "common/results": ["common/stats"],
+    "common/results": ["common/stats", "common/json"],
     "reports": ["common/results", "common/stats"],
     "tools": ["reports", "common/flight", "common/timeline"],
 }

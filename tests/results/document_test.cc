@@ -10,7 +10,6 @@
 
 #include "common/base/error.h"
 #include "common/results/files.h"
-#include "common/results/job_place.h"
 #include "common/results/machine_facts.h"
 #include "common/results/named_variables.h"
 #include "tests/results/samples.h"

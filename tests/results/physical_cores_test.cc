@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/results/physical_cores.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "common/results/machine_facts.h"
 #include "tests/support/scratch_folder.h"
 
 namespace tandem::results {

@@ -172,9 +172,9 @@ class ProfileTest(unittest.TestCase):
         first = next(i for i, event in enumerate(events) if event["ph"] == "X")
         for change in ({"dur": "long"}, {"ts": 1e30}, {"ts": -1}, {"cat": "nothing"}, {"tid": 7}, {"args": []}):
             changed = events[:first] + [dict(events[first], **change)] + events[first + 1:]
-            refused(f"a trace, but event {first + 1} of traceEvents is not as", traceEvents=changed)
-        refused("a trace, but otherData is not as", otherData=dict(facts, clock=3))
-        refused("a trace, but otherData is not as", otherData=dict(facts, untraced=7))
+            refused(f"traceEvents[{first}]", traceEvents=changed)
+        refused("otherData.clock: 3 stands where a text has to be; it was changed", otherData=dict(facts, clock=3))
+        refused("otherData.untraced: key", otherData=dict(facts, untraced=7))
         refused("a trace of version 2.0.0", otherData=dict(facts, tandem_trace="2.0.0"))
         refused("no step of it has ended", traceEvents=[e for e in events if e.get("cat") not in ("step", "phase")])
         file.write_text(text[:len(text) // 2])

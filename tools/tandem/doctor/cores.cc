@@ -8,8 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/results/physical_cores.h"
-#include "common/results/system_files.h"
+#include "common/results/machine_facts.h"
 
 namespace tandem::doctor {
 

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "common/base/clock.h"
-#include "common/results/system_files.h"
+#include "common/results/machine_facts.h"
 
 namespace tandem::doctor {
 namespace {

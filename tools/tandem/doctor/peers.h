@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/results/gpu_record.h"
+#include "common/results/launch_record.h"
 #include "tools/tandem/doctor/finding.h"
 #include "tools/tandem/doctor/program_run.h"
 #include "tools/tandem/run/link_measurement.h"

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/explain/explain_definition.h"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "common/base/error.h"
 #include "common/base/input_file.h"
+#include "common/json/fields.h"
+#include "common/json/parse.h"
 #include "common/results/journal.h"
 #include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/report/output_folder.h"
@@ -18,64 +21,75 @@ namespace tandem::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The precision is written only where it is not the usual one: journals older than that option have
 // none.
-Json to_json(const reports::GapQuestion& question) {
-  Json json{{"model", question.model},
-            {"batch", question.batch},
-            {"devices", question.devices},
-            {"input", question.input},
-            {"link", question.link},
-            {"dispatch_cost", question.dispatch_cost},
-            {"interpreter_lock", question.interpreter_lock},
-            {"plant", question.plant}};
-  if (question.precision != kUsualPrecision) json["precision"] = question.precision;
-  if (question.implementation.empty()) return json;
-  json["implementation"] = question.implementation;
-  json["implementation_has_dp"] = question.implementation_has_dp;
-  return json;
+void write(JsonWriter& writer, std::string_view key, const reports::GapQuestion& question) {
+  writer.open(key, '{');
+  writer.value("model", question.model);
+  writer.value("batch", question.batch);
+  writer.value("devices", question.devices);
+  writer.value("input", question.input);
+  writer.value("link", question.link);
+  writer.value("dispatch_cost", question.dispatch_cost);
+  writer.value("interpreter_lock", question.interpreter_lock);
+  writer.value("plant", question.plant);
+  if (question.precision != kUsualPrecision) writer.value("precision", question.precision);
+  if (!question.implementation.empty()) {
+    writer.value("implementation", question.implementation);
+    writer.value("implementation_has_dp", question.implementation_has_dp);
+  }
+  writer.close();
 }
 
-reports::GapQuestion question_from(const Json& json, const std::string& backend) {
-  return {.model = name_in_results(json.at("model").get<std::string>()),
-          .batch = json.at("batch").get<std::int64_t>(),
-          .devices = json.at("devices").get<int>(),
+reports::GapQuestion question_from(const JsonValue& json, const std::string& backend) {
+  return {.model = name_in_results(read_as<std::string>(json.at("model"))),
+          .batch = read_as<std::int64_t>(json.at("batch")),
+          .devices = read_as<int>(json.at("devices")),
           .backend = backend,
-          .input = json.at("input").get<std::string>(),
-          .precision = json.value("precision", kUsualPrecision),
-          .link = json.at("link").get<std::string>(),
-          .dispatch_cost = json.at("dispatch_cost").get<std::string>(),
-          .interpreter_lock = json.at("interpreter_lock").get<bool>(),
-          .plant = json.at("plant").get<std::string>(),
-          .implementation = json.value("implementation", ""),
-          .implementation_has_dp = json.value("implementation_has_dp", false)};
+          .input = read_as<std::string>(json.at("input")),
+          .precision = value_or(json, "precision", std::string(kUsualPrecision)),
+          .link = read_as<std::string>(json.at("link")),
+          .dispatch_cost = read_as<std::string>(json.at("dispatch_cost")),
+          .interpreter_lock = json.at("interpreter_lock").boolean(),
+          .plant = read_as<std::string>(json.at("plant")),
+          .implementation = value_or(json, "implementation", std::string()),
+          .implementation_has_dp = value_or(json, "implementation_has_dp", false)};
 }
 
-MeasuringSettings settings_from(const Json& json) {
-  return {.backend = json.at("backend").get<std::string>(),
-          .min_time = json.at("min_time").get<std::string>(),
-          .min_samples = json.at("min_samples").get<int>(),
-          .oversubscribe = json.at("oversubscribe").get<bool>(),
-          .site = json.value("site", "")};
+MeasuringSettings settings_from(const JsonValue& json) {
+  return {.backend = read_as<std::string>(json.at("backend")),
+          .min_time = read_as<std::string>(json.at("min_time")),
+          .min_samples = read_as<int>(json.at("min_samples")),
+          .oversubscribe = json.at("oversubscribe").boolean(),
+          .site = value_or(json, "site", std::string())};
 }
 
-PlannedBefore read(Json json, const std::string& source) {
+// The text of the sweep file that a definition was made from.
+std::string sweep_in(const JsonValue& definition) {
+  constexpr std::array<std::string_view, 4> kOfThePlace{"backend", "oversubscribe", "site",
+                                                        "torch"};
+  std::string text;
+  JsonWriter writer(text);
+  writer.open("", '{');
+  for (const JsonValue member : definition) {
+    const bool is_of_place = std::ranges::find(kOfThePlace, member.key()) != kOfThePlace.end();
+    if (!is_of_place) writer.copy(member.key(), member);
+  }
+  writer.close();
+  return text;
+}
+
+PlannedBefore read(const JsonValue& json, const std::string& source) {
   PlannedBefore planned{.settings = settings_from(json), .cells = {}};
-  if (json.contains("explain")) {
+  if (json.has("explain")) {
     for (const reports::RungCell& rung :
          reports::ladder_cells(question_from(json.at("explain"), planned.settings.backend))) {
       planned.cells.insert(rung.cell.name());
     }
     return planned;
   }
-  json.erase("backend");
-  json.erase("oversubscribe");
-  json.erase("site");
-  const std::string torch = json.value("torch", "");
-  json.erase("torch");
-  Sweep sweep = parse_sweep(json.dump(), source);
+  const auto torch = value_or(json, "torch", std::string());
+  Sweep sweep = parse_sweep(sweep_in(json), source);
   // Journals older than names in results hold the folder of a model's file.
   for (Workload& workload : sweep.workloads) workload.model = name_in_results(workload.model);
   PlannedCells cells = plan_cells(sweep, planned.settings.backend);
@@ -87,31 +101,38 @@ PlannedBefore read(Json json, const std::string& source) {
 }  // namespace
 
 PlannedBefore planned_by(const std::string& definition, const std::string& source) {
-  const Json json = Json::parse(definition, nullptr, /*allow_exceptions=*/false);
-  try {
-    return read(json, source);
-  } catch (const nlohmann::json::exception&) {
+  const auto json = object_in(definition, source + ", what its first line plans");
+  if (!json) {
     fail(ErrorKind::kFailure,
          "reading {}: its first line does not say what was planned; was it written by tandem run?",
          source);
   }
+  return read(json->root(), source);
 }
 
 std::string dispatch_cost_in(const std::string& definition, const std::string& implementation) {
-  const Json json = Json::parse(definition, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("explain")) return "";
-  const Json& question = json.at("explain");
-  if (!question.is_object() || question.value("implementation", "") != implementation) return "";
-  return question.value("dispatch_cost", "");
+  const auto json = object_in(definition, "what a journal plans");
+  const auto question = json ? json->root().find("explain") : std::nullopt;
+  if (!question || value_or(*question, "implementation", std::string()) != implementation) {
+    return "";
+  }
+  return value_or(*question, "dispatch_cost", std::string());
 }
 
 std::string definition_of(const reports::GapQuestion& question, int launches,
                           const MeasuringSettings& settings) {
-  Json definition{{"explain", to_json(question)},  {"launches", launches},
-                  {"min_time", settings.min_time}, {"min_samples", settings.min_samples},
-                  {"backend", settings.backend},   {"oversubscribe", settings.oversubscribe}};
-  if (!settings.site.empty()) definition["site"] = settings.site;
-  return definition.dump();
+  std::string text;
+  JsonWriter writer(text);
+  writer.open("", '{');
+  write(writer, "explain", question);
+  writer.value("launches", launches);
+  writer.value("min_time", settings.min_time);
+  writer.value("min_samples", settings.min_samples);
+  writer.value("backend", settings.backend);
+  writer.value("oversubscribe", settings.oversubscribe);
+  if (!settings.site.empty()) writer.value("site", settings.site);
+  writer.close();
+  return text;
 }
 
 namespace {

@@ -7,12 +7,13 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "common/base/checksum.h"
 #include "common/base/error.h"
+#include "common/json/fields.h"
+#include "common/json/parse.h"
 #include "common/results/files.h"
 #include "common/results/record_text.h"
 #include "tools/tandem/launch/blame.h"
@@ -136,10 +137,10 @@ ModelWork model_work_in(const std::filesystem::path& log) {
   ModelWork size;
   std::ifstream lines(log);
   for (std::string line; std::getline(lines, line);) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object()) continue;
-    size = {.flops_per_sample = json.value("flops_per_sample", 0.0),
-            .parameters = json.value("parameters", 0.0)};
+    const auto json = object_in(line, log.string());
+    if (!json) continue;
+    size = {.flops_per_sample = value_or(json->root(), "flops_per_sample", 0.0),
+            .parameters = value_or(json->root(), "parameters", 0.0)};
   }
   return size;
 }

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "common/base/error.h"
+#include "common/json/fields.h"
+#include "common/json/parse.h"
 #include "common/results/files.h"
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/process/child_process.h"
@@ -31,11 +32,6 @@ CopySpeed ends_of(const std::string& name) {
           .bytes = std::strtoll(name.c_str() + bytes + 7, nullptr, 10)};
 }
 
-double number_in(const nlohmann::json& entry, const char* key) {
-  const auto found = entry.find(key);
-  return found != entry.end() && found->is_number() ? found->get<double>() : 0;
-}
-
 }  // namespace
 
 std::vector<std::string> copy_words(const CopyRequest& request) {
@@ -49,18 +45,19 @@ std::vector<std::string> copy_words(const CopyRequest& request) {
 }
 
 std::vector<CopySpeed> parse_copies(const std::string& text) {
-  const auto document = nlohmann::json::parse(text, nullptr, false);
-  if (!document.is_object() || !document.contains("benchmarks") ||
-      !document["benchmarks"].is_array()) {
+  const auto document = object_in(text, "copy_bench's document");
+  const auto entries = document ? document->root().find("benchmarks") : std::nullopt;
+  if (!entries || !entries->is_list()) {
     fail(ErrorKind::kFailure, "reading copy_bench's document: it is none of Google Benchmark's");
   }
   std::vector<CopySpeed> speeds;
-  for (const auto& entry : document["benchmarks"]) {
-    if (!entry.is_object() || !entry.contains("GBps") || !entry["GBps"].is_number()) continue;
-    CopySpeed speed = ends_of(entry.value("name", ""));
+  for (const JsonValue entry : *entries) {
+    const auto bandwidth = entry.find("GBps");
+    if (!bandwidth || !bandwidth->is_number()) continue;
+    CopySpeed speed = ends_of(value_or(entry, "name", std::string()));
     if (speed.from.empty()) continue;
-    speed.gigabytes_per_second = number_in(entry, "GBps");
-    speed.median_us = number_in(entry, "p50_us");
+    speed.gigabytes_per_second = bandwidth->number();
+    speed.median_us = value_or(entry, "p50_us", 0.0);
     speeds.push_back(speed);
   }
   return speeds;

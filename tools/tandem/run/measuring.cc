@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <string_view>
@@ -13,6 +12,8 @@
 #include "common/base/error.h"
 #include "common/base/input_file.h"
 #include "common/base/units.h"
+#include "common/json/parse.h"
+#include "common/json/writer.h"
 #include "common/results/journal.h"
 #include "common/results/machine_facts.h"
 #include "tools/tandem/process/nvidia_device.h"
@@ -124,22 +125,26 @@ namespace {
 // The text "launches: 3 there, 6 here" for each key that differs between the definitions; "" where
 // a definition is no JSON object.
 std::string differences(const std::string& there, const std::string& here) {
-  const auto a = nlohmann::json::parse(there, nullptr, false);
-  const auto b = nlohmann::json::parse(here, nullptr, false);
-  if (!a.is_object() || !b.is_object()) return "";
+  const auto a = object_in(there, "the definition there");
+  const auto b = object_in(here, "the definition here");
+  if (!a || !b) return "";
   std::set<std::string> keys;
-  for (const auto* side : {&a, &b}) {
-    for (const auto& [key, value] : side->items()) keys.insert(key);
+  for (const JsonDocument* side : {&*a, &*b}) {
+    for (const JsonValue member : side->root()) keys.emplace(member.key());
   }
-  const auto text_of = [](const nlohmann::json& side, const std::string& key) {
-    const auto found = side.find(key);
-    if (found == side.end()) return std::string("none");
-    return found->is_structured() ? std::string("others") : found->dump();
+  const auto text_of = [](const JsonDocument& side, const std::string& key) {
+    const auto found = side.root().find(key);
+    return found ? json_line(*found) : "none";
+  };
+  const auto shown_as = [](const std::string& value) {
+    return value.starts_with('[') || value.starts_with('{') ? "others" : value;
   };
   std::string text;
   for (const std::string& key : keys) {
-    if (a.value(key, nlohmann::json()) == b.value(key, nlohmann::json())) continue;
-    text += fmt::format("; {}: {} there, {} here", key, text_of(a, key), text_of(b, key));
+    const std::string before = text_of(*a, key);
+    const std::string now = text_of(*b, key);
+    if (before == now) continue;
+    text += fmt::format("; {}: {} there, {} here", key, shown_as(before), shown_as(now));
   }
   return text;
 }

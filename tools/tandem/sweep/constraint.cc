@@ -2,9 +2,17 @@
 #include "tools/tandem/sweep/constraint.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <string_view>
+
+#include "common/base/known_names.h"
+#include "common/json/fields.h"
+#include "tools/tandem/sweep/option_rules.h"
+#include "tools/tandem/sweep/sweep_reader.h"
 
 namespace tandem::cli {
 namespace {
@@ -35,17 +43,76 @@ bool holds(const Condition& condition, const results::Cell& cell) {
          (!condition.below || number < *condition.below);
 }
 
-}  // namespace
+// The keys of a condition that are not options.
+constexpr std::array<std::string_view, 6> kCellKeys{"strategy", "launch", "model",
+                                                    "devices",  "batch",  "batch_per_device"};
 
-const std::vector<std::string_view>& cell_keys() {
-  static const std::vector<std::string_view> keys{"strategy", "launch", "model",
-                                                  "devices",  "batch",  "batch_per_device"};
-  return keys;
+void check_key(const JsonValue& condition, const JsonValue& drop) {
+  const std::string_view key = condition.key();
+  std::vector<std::string_view> known(kCellKeys.begin(), kCellKeys.end());
+  known.insert(known.end(), sweep_options().begin(), sweep_options().end());
+  if (std::ranges::find(known, key) != known.end()) return;
+  drop.complain(fmt::format("unknown key {}{}; known are {} and the options of step_bench",
+                            quoted(key), did_you_mean(key, known), fmt::join(kCellKeys, ", ")));
 }
+
+Condition read_condition(const JsonValue& value, const SweepReader& drop) {
+  check_key(value, drop);
+  Condition condition{.key = std::string(value.key()), .any_of = {}, .above = {}, .below = {}};
+  if (!value.is_object()) {
+    for (const JsonValue& one : drop.values(condition.key)) {
+      condition.any_of.push_back(option_text(one));
+    }
+    return condition;
+  }
+  value.allow({"above", "below"});
+  if (value.empty()) value.complain("must say above, below or both");
+  if (const auto above = value.find("above")) condition.above = above->number();
+  if (const auto below = value.find("below")) condition.below = below->number();
+  return condition;
+}
+
+void write(JsonWriter& writer, const Condition& condition) {
+  if (!condition.any_of.empty()) return write_json(writer, condition.key, condition.any_of);
+  writer.open(condition.key, '{');
+  write_json(writer, "above", condition.above);
+  write_json(writer, "below", condition.below);
+  writer.close();
+}
+
+}  // namespace
 
 bool holds(const Constraint& constraint, const results::Cell& cell) {
   return std::all_of(constraint.when.begin(), constraint.when.end(),
                      [&](const Condition& condition) { return holds(condition, cell); });
+}
+
+std::vector<Constraint> read_constraints(const JsonValue& sweep) {
+  std::vector<Constraint> constraints;
+  for (const JsonValue& json : SweepReader(sweep).objects("constraints")) {
+    const SweepReader reader(json);
+    reader.allow({"drop", "reason"});
+    const SweepReader drop(reader.at("drop"));
+    Constraint constraint{.when = {}, .reason = reader.text("reason")};
+    for (const JsonValue condition : drop)
+      constraint.when.push_back(read_condition(condition, drop));
+    if (constraint.when.empty()) drop.complain("is empty: it would drop every cell");
+    constraints.push_back(constraint);
+  }
+  return constraints;
+}
+
+void write_constraints(JsonWriter& writer, const std::vector<Constraint>& constraints) {
+  writer.open("constraints", '[');
+  for (const Constraint& constraint : constraints) {
+    writer.open("", '{');
+    writer.open("drop", '{');
+    for (const Condition& condition : constraint.when) write(writer, condition);
+    writer.close();
+    writer.value("reason", constraint.reason);
+    writer.close();
+  }
+  writer.close();
 }
 
 }  // namespace tandem::cli

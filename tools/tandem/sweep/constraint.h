@@ -3,9 +3,10 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "common/json/value.h"
+#include "common/json/writer.h"
 #include "common/results/launch_record.h"
 
 namespace tandem::cli {
@@ -26,9 +27,13 @@ struct Constraint {
   std::string reason;
 };
 
-// The keys of a condition that are not options.
-[[nodiscard]] const std::vector<std::string_view>& cell_keys();
-
 [[nodiscard]] bool holds(const Constraint& constraint, const results::Cell& cell);
+
+// Reads key 'constraints' of a sweep file: a list of {"drop": {KEY: VALUE, ...}, "reason": TEXT},
+// where a VALUE is one value, a list of values, or {"above": NUMBER, "below": NUMBER}.
+[[nodiscard]] std::vector<Constraint> read_constraints(const JsonValue& sweep);
+
+// Writes what read_constraints() reads.
+void write_constraints(JsonWriter& writer, const std::vector<Constraint>& constraints);
 
 }  // namespace tandem::cli

@@ -19,15 +19,16 @@ std::vector<int> doubling(int all) {
   return counts;
 }
 
-std::vector<int> named_devices(const std::string& name, const SweepReader& reader, int all) {
+std::vector<int> named_devices(const JsonValue& value, int all) {
   constexpr std::array<std::string_view, 3> kNames{"all", "1..all", "doubling"};
+  const std::string_view name = value.text();
   if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
-    reader.complain(fmt::format("key 'devices' holds {}; it takes numbers from 1, or {}",
-                                shown(SweepJson(name)), fmt::join(kNames, ", ")));
+    value.complain(
+        fmt::format("{}: use numbers from 1, or {}", shown(value), fmt::join(kNames, ", ")));
   }
   if (all == 0) {
-    reader.complain(fmt::format(
-        "key 'devices' holds {}, but how many there are is not known here; say --devices=N", name));
+    value.complain(
+        fmt::format("{}: how many there are is not known here; say --devices=N", shown(value)));
   }
   if (name == "doubling") return doubling(all);
   std::vector<int> counts;
@@ -35,30 +36,23 @@ std::vector<int> named_devices(const std::string& name, const SweepReader& reade
   return counts;
 }
 
-int number(const SweepJson& element, const SweepReader& file) {
-  constexpr int kMost = 100'000;
-  const SweepJson one{{"devices", element}};
-  return SweepReader(one, file.where()).count("devices", 0, kMost);
-}
-
 }  // namespace
 
 std::vector<int> read_devices(const SweepReader& file, int all) {
-  const SweepJson& value = file.at("devices");
   constexpr std::size_t kMostCounts = 100'000;
+  constexpr int kMost = 100'000;
   std::vector<int> devices;
   bool is_named = false;
-  for (const SweepJson& element : value.is_array() ? value : SweepJson::array({value})) {
+  for (const JsonValue& value : file.values("devices")) {
     if (devices.size() > kMostCounts) file.complain("key 'devices' is too long; use fewer");
-    if (!element.is_string()) {
-      devices.push_back(number(element, file));
+    if (!value.is_text()) {
+      devices.push_back(static_cast<int>(value.whole(1, kMost)));
       continue;
     }
     is_named = true;
-    const std::vector<int> named = named_devices(element.get<std::string>(), file, all);
+    const std::vector<int> named = named_devices(value, all);
     devices.insert(devices.end(), named.begin(), named.end());
   }
-  if (devices.empty()) file.complain("key 'devices' is empty");
   if (!is_named) return devices;
   std::sort(devices.begin(), devices.end());
   devices.erase(std::unique(devices.begin(), devices.end()), devices.end());

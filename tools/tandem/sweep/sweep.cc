@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 
-#include "common/base/json_text.h"
 #include "common/base/known_names.h"
 #include "common/base/units.h"
-#include "tools/tandem/sweep/constraint_reader.h"
+#include "common/json/fields.h"
+#include "common/json/parse.h"
 #include "tools/tandem/sweep/device_counts.h"
 #include "tools/tandem/sweep/sweep_axes.h"
 #include "tools/tandem/sweep/sweep_reader.h"
@@ -29,8 +29,8 @@ std::vector<std::string> precisions_of(const SweepReader& reader) {
 }
 
 void add_workloads(const SweepReader& file, Sweep& sweep) {
-  for (const auto& [json, where] : file.objects("workloads")) {
-    const SweepReader reader(*json, where);
+  for (const JsonValue& json : file.objects("workloads")) {
+    const SweepReader reader(json);
     reader.allow({"model", "batch", "batch_per_device", "precision"});
     const bool is_per_device = reader.has("batch_per_device");
     if (is_per_device == reader.has("batch")) {
@@ -55,7 +55,7 @@ void add_workloads(const SweepReader& file, Sweep& sweep) {
   }
 }
 
-void check_strategy(const Strategy& strategy, const SweepReader& reader) {
+void check_strategy(const Strategy& strategy, const JsonValue& reader) {
   constexpr std::array<std::string_view, 6> kStrategies{
       "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"};
   if (std::find(kStrategies.begin(), kStrategies.end(), strategy.strategy) == kStrategies.end()) {
@@ -74,24 +74,32 @@ void check_strategy(const Strategy& strategy, const SweepReader& reader) {
   }
 }
 
-Strategy read_strategy(const SweepJson& json, const std::string& where) {
-  const SweepJson object = json.is_string() ? SweepJson{{"strategy", json}} : json;
-  const SweepReader reader(object, where);
+Strategy named_strategy(const std::string& name) {
+  const bool processes = name == "ddp" || name == "ddp-replicate";
+  return {.strategy = name, .launch = processes ? "processes" : "threads", .options = {}};
+}
+
+Strategy read_strategy(const JsonValue& json) {
+  if (json.is_text()) {
+    const Strategy strategy = named_strategy(json.line());
+    check_strategy(strategy, json);
+    return strategy;
+  }
+  const SweepReader reader(json);
   reader.allow({"strategy", "launch", "options"});
-  Strategy strategy{.strategy = reader.text("strategy"), .launch = {}, .options = {}};
+  Strategy strategy = named_strategy(reader.text("strategy"));
   if (strategy.strategy == "independent" && !reader.has("launch")) {
     reader.complain("key 'launch' is missing: independent is run as threads or as processes");
   }
-  const bool processes = strategy.strategy == "ddp" || strategy.strategy == "ddp-replicate";
-  strategy.launch = reader.has("launch") ? reader.text("launch")
-                    : processes          ? "processes"
-                                         : "threads";
+  if (reader.has("launch")) strategy.launch = reader.text("launch");
   check_strategy(strategy, reader);
-  if (!reader.has("options")) return strategy;
-  if (!reader.at("options").is_object()) reader.complain("key 'options' must be an object");
-  for (const auto& [name, value] : reader.at("options").items()) {
-    check_option_name(name, reader);
-    strategy.options[name] = option_text(value, reader, name);
+  const auto options = reader.find("options");
+  if (!options) return strategy;
+  options->expect_object();
+  for (const JsonValue option : *options) {
+    const std::string name(option.key());
+    check_option_name(name, *options);
+    strategy.options[name] = option_text(option);
   }
   return strategy;
 }
@@ -100,9 +108,8 @@ Strategy read_strategy(const SweepJson& json, const std::string& where) {
 
 Sweep parse_sweep(std::string_view text, const std::string& source, int all_devices) {
   const std::string where = "sweep " + source;
-  check_json(text, where);
-  const auto json = SweepJson::parse(text);
-  const SweepReader reader(json, where);
+  const JsonDocument json(JsonAuthor::kPerson, text, where);
+  const SweepReader reader(json.root());
   reader.allow({"name", "description", "workloads", "devices", "strategies", "axes", "constraints",
                 "launches", "min_time", "min_samples"});
   Sweep sweep;
@@ -110,8 +117,8 @@ Sweep parse_sweep(std::string_view text, const std::string& source, int all_devi
   if (reader.has("description")) sweep.description = reader.text("description");
   add_workloads(reader, sweep);
   sweep.devices = read_devices(reader, all_devices);
-  for (const auto& [strategy, place] : reader.objects("strategies")) {
-    sweep.strategies.push_back(read_strategy(*strategy, place));
+  for (const JsonValue& strategy : reader.objects("strategies")) {
+    sweep.strategies.push_back(read_strategy(strategy));
   }
   if (reader.has("axes")) sweep.strategies = along_axes(reader, sweep.strategies, sweep.left_out);
   if (reader.has("constraints")) sweep.constraints = read_constraints(reader);
@@ -124,34 +131,44 @@ Sweep parse_sweep(std::string_view text, const std::string& source, int all_devi
   return sweep;
 }
 
+namespace {
+
+void write(JsonWriter& writer, const Workload& workload) {
+  writer.open("", '{');
+  writer.value("model", workload.model);
+  writer.value(workload.is_per_device ? "batch_per_device" : "batch", workload.batch);
+  // Journals older than this key have none.
+  if (workload.precision != kUsualPrecision) writer.value("precision", workload.precision);
+  writer.close();
+}
+
+}  // namespace
+
+constexpr auto json_fields(const Strategy*) {
+  return std::tuple(field("strategy", &Strategy::strategy), field("launch", &Strategy::launch),
+                    field("options", &Strategy::options));
+}
+
 std::string definition_of(const Sweep& sweep, const SweepPlace& place) {
-  SweepJson workloads = SweepJson::array();
-  for (const Workload& workload : sweep.workloads) {
-    SweepJson json{{"model", workload.model},
-                   {workload.is_per_device ? "batch_per_device" : "batch", workload.batch}};
-    // Journals older than this key have none.
-    if (workload.precision != kUsualPrecision) json["precision"] = workload.precision;
-    workloads.push_back(json);
-  }
-  SweepJson strategies = SweepJson::array();
-  for (const Strategy& strategy : sweep.strategies) {
-    strategies.push_back(SweepJson{{"strategy", strategy.strategy},
-                                   {"launch", strategy.launch},
-                                   {"options", strategy.options}});
-  }
-  SweepJson definition{{"name", sweep.name},
-                       {"workloads", workloads},
-                       {"devices", sweep.devices},
-                       {"strategies", strategies},
-                       {"launches", sweep.launches},
-                       {"min_time", sweep.min_time},
-                       {"min_samples", sweep.min_samples},
-                       {"backend", place.backend},
-                       {"oversubscribe", place.oversubscribe}};
-  if (!sweep.constraints.empty()) definition["constraints"] = to_json(sweep.constraints);
-  if (!place.site.empty()) definition["site"] = place.site;
-  if (!place.torch.empty()) definition["torch"] = place.torch;
-  return definition.dump();
+  std::string text;
+  JsonWriter writer(text);
+  writer.open("", '{');
+  writer.value("name", sweep.name);
+  writer.open("workloads", '[');
+  for (const Workload& workload : sweep.workloads) write(writer, workload);
+  writer.close();
+  write_json(writer, "devices", sweep.devices);
+  write_json(writer, "strategies", sweep.strategies);
+  writer.value("launches", sweep.launches);
+  writer.value("min_time", sweep.min_time);
+  writer.value("min_samples", sweep.min_samples);
+  writer.value("backend", place.backend);
+  writer.value("oversubscribe", place.oversubscribe);
+  if (!sweep.constraints.empty()) write_constraints(writer, sweep.constraints);
+  if (!place.site.empty()) writer.value("site", place.site);
+  if (!place.torch.empty()) writer.value("torch", place.torch);
+  writer.close();
+  return text;
 }
 
 }  // namespace tandem::cli

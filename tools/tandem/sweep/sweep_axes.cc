@@ -17,15 +17,13 @@ constexpr std::size_t kMostStrategies = 10'000;
 
 using Values = std::vector<std::optional<std::string>>;
 
-Values read_values(const SweepReader& axes, const std::string& option) {
-  Values values;
-  const SweepJson& list = axes.at(option.c_str());
-  if (!list.is_array() || list.empty()) {
-    axes.complain(fmt::format("key '{}' must be a list of values that is not empty", option));
+Values read_values(const JsonValue& list) {
+  if (!list.is_list() || list.empty()) {
+    list.complain("it must be a list of values that is not empty");
   }
-  for (const SweepJson& value : list) {
-    values.push_back(value.is_null() ? std::nullopt
-                                     : std::optional(option_text(value, axes, option)));
+  Values values;
+  for (const JsonValue value : list) {
+    values.push_back(value.is_null() ? std::nullopt : std::optional(option_text(value)));
   }
   return values;
 }
@@ -49,7 +47,7 @@ std::vector<Strategy> along(const std::vector<Strategy>& strategies, const std::
 }  // namespace
 
 // Refuses options that a sweep's own keys or tandem itself set.
-void check_option_name(const std::string& name, const SweepReader& reader) {
+void check_option_name(const std::string& name, const JsonValue& reader) {
   constexpr std::array<std::string_view, 18> kNotOptions{
       "strategy",      "launch", "model", "batch",  "batch-per-device", "devices",
       "backend",       "record", "check", "help",   "models",           "min-time",
@@ -68,9 +66,10 @@ void check_option_name(const std::string& name, const SweepReader& reader) {
 
 std::vector<Strategy> along_axes(const SweepReader& sweep, const std::vector<Strategy>& strategies,
                                  std::vector<std::string>& left_out) {
-  const SweepReader axes(sweep.at("axes"), sweep.where() + ", axes");
+  const SweepReader axes(sweep.at("axes"));
   std::vector<Strategy> found = strategies;
-  for (const auto& [option, list] : axes.object().items()) {
+  for (const JsonValue list : axes) {
+    const std::string option(list.key());
     check_option_name(option, axes);
     if (option == "precision") axes.complain("precision is a key of workloads: give it there");
     for (const Strategy& strategy : strategies) {
@@ -81,7 +80,7 @@ std::vector<Strategy> along_axes(const SweepReader& sweep, const std::vector<Str
         left_out.push_back(line);
       }
     }
-    const Values values = read_values(axes, option);
+    const Values values = read_values(list);
     if (found.size() * values.size() > kMostStrategies) {
       axes.complain("more than 10000 combinations; use several sweeps");
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/results/json_writer.h"
+#include "common/json/writer.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
-namespace tandem::results {
+namespace tandem {
 namespace {
 
 bool needs_escapes(std::string_view text) {
@@ -30,6 +31,11 @@ void JsonWriter::close() {
   is_empty_ = false;
 }
 
+void JsonWriter::null(std::string_view key) {
+  begin(key);
+  text_ += "null";
+}
+
 void JsonWriter::value(std::string_view key, bool value) {
   begin(key);
   text_ += value ? "true" : "false";
@@ -37,11 +43,8 @@ void JsonWriter::value(std::string_view key, bool value) {
 
 // Writes the library's digits, since another shortest form would be as exact but change documents.
 void JsonWriter::value(std::string_view key, double value) {
+  if (!std::isfinite(value)) return null(key);
   begin(key);
-  if (!std::isfinite(value)) {
-    text_ += "null";
-    return;
-  }
   std::array<char, 64> digits{};
   text_.append(digits.data(),
                nlohmann::detail::to_chars(digits.data(), digits.data() + digits.size(), value));
@@ -52,53 +55,49 @@ void JsonWriter::value(std::string_view key, std::string_view value) {
   append_text(value);
 }
 
-void JsonWriter::tree(std::string_view key, const Json& json) {
-  begin(key);
-  const int indent = layout_ == Layout::kPretty ? 2 : -1;
-  for (const char c : json.dump(indent, ' ', false, Json::error_handler_t::replace)) {
-    if (c == '\n') {
-      new_line();
-    } else {
-      text_ += c;
-    }
+void JsonWriter::copy(std::string_view key, const JsonValue& value) {
+  switch (value.kind()) {
+    case JsonKind::kNull:
+      return null(key);
+    case JsonKind::kBoolean:
+      return this->value(key, value.boolean());
+    case JsonKind::kInteger:
+      return this->value(key, value.node().integer);
+    case JsonKind::kNatural:
+      return this->value(key, value.node().natural);
+    case JsonKind::kReal:
+      return this->value(key, value.node().real);
+    case JsonKind::kText:
+      return this->value(key, value.text());
+    case JsonKind::kList:
+    case JsonKind::kObject:
+      break;
   }
-}
-
-void JsonWriter::finite_value(std::string_view key, const std::vector<double>& numbers) {
-  for (const double number : numbers) (void)finite(number, key);
-  value(key, numbers);
-}
-
-void JsonWriter::finite_value(std::string_view key, const std::map<std::string, double>& numbers) {
-  for (const auto& [name, number] : numbers) (void)finite(number, name);
-  value(key, numbers);
+  open(key, value.is_list() ? '[' : '{');
+  for (const JsonValue part : value) copy(part.key(), part);
+  close();
 }
 
 void JsonWriter::finish() {
-  if (layout_ == Layout::kPretty) text_ += '\n';
+  text_ += '\n';
   flush();
 }
 
 void JsonWriter::begin(std::string_view key) {
   constexpr std::size_t kEnough = 1 << 20;
-  if (after_key_) {
-    after_key_ = false;
-    return;
-  }
-  if (text_.size() > kEnough) flush();
+  if (sink_ && text_.size() > kEnough) flush();
   if (closing_.empty()) return;
   if (!is_empty_) text_ += ',';
   new_line();
   is_empty_ = false;
-  if (key.empty()) return;
-  text_ += '"';
-  text_ += key;
-  text_ += layout_ == Layout::kPretty ? "\": " : "\":";
+  if (closing_.back() == ']') return;
+  append_text(key);
+  text_ += indent_ > 0 ? ": " : ":";
 }
 
 void JsonWriter::append_text(std::string_view text) {
   if (needs_escapes(text)) {
-    text_ += dump(Json(text));
+    text_ += json_text(text, letters_);
   } else {
     text_ += '"';
     text_ += text;
@@ -107,7 +106,7 @@ void JsonWriter::append_text(std::string_view text) {
 }
 
 void JsonWriter::new_line() {
-  if (layout_ == Layout::kPretty) text_.append(1, '\n').append(2 * closing_.size(), ' ');
+  if (indent_ > 0) text_.append(1, '\n').append(indent_ * closing_.size(), ' ');
 }
 
 void JsonWriter::flush() {
@@ -115,4 +114,15 @@ void JsonWriter::flush() {
   text_.clear();
 }
 
-}  // namespace tandem::results
+std::string json_text(std::string_view text, JsonWriter::Letters letters) {
+  return nlohmann::json(text).dump(-1, ' ', letters == JsonWriter::Letters::kAscii,
+                                   nlohmann::json::error_handler_t::replace);
+}
+
+std::string json_line(const JsonValue& value) {
+  std::string text;
+  JsonWriter(text).copy("", value);
+  return text;
+}
+
+}  // namespace tandem

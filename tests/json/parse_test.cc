@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/results/json_reading.h"
+#include "common/json/parse.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,17 +10,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/results/json_parts.h"
+#include "common/json/fields.h"
 
-namespace tandem::results {
+namespace tandem {
 namespace {
+
+JsonDocument from(std::string_view text) { return {JsonAuthor::kProgram, text, "text"}; }
 
 bool is_json(std::string_view text) {
   try {
-    const ScannedJson json(text, "text");
+    const JsonDocument json = from(text);
     return true;
   } catch (const Error&) {
     return false;
@@ -99,13 +102,13 @@ std::vector<std::string> texts() {
   return found;
 }
 
-TEST(ScannedJson, TakesWhatTheLibraryTakes) {
+TEST(JsonDocument, TakesWhatTheLibraryTakes) {
   for (const std::string& text : texts()) {
     EXPECT_EQ(is_json(text), nlohmann::json::accept(text)) << text;
   }
 }
 
-TEST(ScannedJson, Nests64Deep_AndNoDeeper) {
+TEST(JsonDocument, Nests64Deep_AndNoDeeper) {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
@@ -117,17 +120,17 @@ TEST(ScannedJson, Nests64Deep_AndNoDeeper) {
 TEST(JsonValue, TextsHaveNoEscapesLeft) {
   for (const std::string text : {R"("a\"\\\/\b\f\n\r\tz")", R"("\u0041\u00e9\u20ac\ud83d\ude00")",
                                  R"("")", R"("plain")", "\"\xe2\x82\xac\""}) {
-    std::string value;
-    EXPECT_TRUE(ScannedJson(text, "text").root().get(value));
-    EXPECT_EQ(value, nlohmann::json::parse(text).get<std::string>());
+    EXPECT_EQ(from(text).root().text(), nlohmann::json::parse(text).get<std::string>());
   }
 }
 
 template <class T>
 std::optional<T> read(std::string_view text) {
-  T value{};
-  const ScannedJson json(text, "text");
-  return json.root().get(value) ? std::optional(value) : std::nullopt;
+  try {
+    return read_as<T>(from(text).root());
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 TEST(JsonValue, NumbersAreTakenExactly_OrNotAtAll) {
@@ -149,19 +152,37 @@ TEST(JsonValue, NumbersAreTakenExactly_OrNotAtAll) {
 }
 
 TEST(JsonValue, MembersAreFoundByTheirPlainKey) {
-  const std::string text = R"({"x": {"b": 1}, "\u0062": {"k\n": 2, "m": 3}})";
-  const ScannedJson json(text, "text");
+  const JsonDocument json = from(R"({"x": {"b": 1}, "\u0062": {"k\n": 2, "m": 3}})");
   const std::optional<JsonValue> found = json.root().find("b");
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->tree(), Json::parse(R"({"k\n": 2, "m": 3})"));
-  std::map<std::string, int> members;
-  EXPECT_TRUE(found->get(members));
-  EXPECT_EQ(members, (std::map<std::string, int>{{"k\n", 2}, {"m", 3}}));
+  EXPECT_EQ(json_line(*found), R"({"k\n":2,"m":3})");
+  EXPECT_EQ((read_as<std::map<std::string, int>>(*found)),
+            (std::map<std::string, int>{{"k\n", 2}, {"m", 3}}));
   EXPECT_FALSE(json.root().find("m"));
-  EXPECT_FALSE(ScannedJson("[1]", "text").root().find("m"));
+  EXPECT_FALSE(from("[1]").root().find("m"));
 }
 
-std::string message_when(void (*act)()) {
+TEST(JsonValue, IsFoundWithAHint_InAnyOrder) {
+  const JsonDocument json = from(R"({"a": 1, "b": 2, "c": 3})");
+  std::size_t hint = 0;
+  for (const char* key : {"b", "c", "a", "c", "a", "b"}) {
+    const auto found = json.root().find(key, hint);
+    ASSERT_TRUE(found) << key;
+    EXPECT_EQ(found->key(), key);
+  }
+  EXPECT_FALSE(json.root().find("d", hint));
+  EXPECT_TRUE(json.root().find("a", hint));
+}
+
+TEST(JsonValue, OfAMovedDocument_Stays) {
+  JsonDocument first = from("[\"text\"]");
+  const JsonValue value = first.root();
+  const JsonDocument second = std::move(first);
+  EXPECT_EQ(json_line(value), "[\"text\"]");
+}
+
+template <class Act>
+std::string message_when(Act act) {
   try {
     act();
   } catch (const Error& error) {
@@ -170,16 +191,37 @@ std::string message_when(void (*act)()) {
   return "";
 }
 
-TEST(JsonValue, OfAnotherType_IsShownWithItsField) {
+TEST(JsonValue, OfAnotherType_IsShownWithItsPlace) {
   EXPECT_EQ(message_when([] {
-              const ScannedJson json("{\"n\": [1,\n 2.5]}", "text");
-              (void)value_or(json.root(), "n", 0);
+              (void)read_as<int>(from(R"({"a": [{}, {"n": [1,
+ 2.5]}]})")
+                                     .root()
+                                     .at("a")
+                                     .elements()[1]
+                                     .at("n"));
             }),
-            "field 'n' is [1,2.5], which is no value for it");
-  EXPECT_EQ(message_when([] { (void)required_value<int>(ScannedJson("{}", "text").root(), "n"); }),
-            "field 'n' is missing");
-  EXPECT_EQ(message_when([] { const ScannedJson json("[1e999]", "text"); }),
+            "reading text: a[1].n: [1,2.5]: use a whole number from -2147483648 to 2147483647");
+  EXPECT_EQ(message_when([] { (void)from("{}").root().at("n"); }),
+            "reading text: key 'n' is missing");
+  EXPECT_EQ(message_when([] { (void)from("[1e999]"); }),
             R"(reading text: "1e999" is beyond all numbers; is it damaged?)");
+  EXPECT_EQ(message_when([] { (void)from("[true, null]").root().elements()[1].text(); }),
+            "reading text: [1]: null stands where a text has to be");
+  const std::string longest(5000, 'k');
+  const std::string key = R"({"a\n)" + longest + R"(": 7})";
+  const std::string message = message_when([&] { (*from(key).root().begin()).expect_object(); });
+  EXPECT_LT(message.size(), 200U) << message;
+  EXPECT_NE(message.find(R"("a\nkkkk)"), std::string::npos) << message;
+}
+
+TEST(JsonValue, UnknownKey_IsNamedWithTheNearestOne) {
+  const auto refusal = [](std::string_view text) {
+    return message_when([&] { from(text).root().allow({"batch", "model"}); });
+  };
+  EXPECT_EQ(refusal(R"({"model": 1, "batch": 2})"), "");
+  EXPECT_EQ(refusal(R"({"bach": 1})"),
+            "reading text: unknown key 'bach'; did you mean 'batch'?; known are batch, model");
+  EXPECT_EQ(refusal("7"), "reading text: 7 stands where an object has to be");
 }
 
 // What reading `text` comes by, where it arrives in parts of `size` bytes and the lists of the
@@ -196,11 +238,12 @@ std::string walked(std::string_view text, std::size_t size) {
              {.enters =
                   [&](std::string_view path, JsonKind kind) {
                     found += fmt::format("[{}]", path);
-                    return path.empty() || (kind == JsonKind::kList && path.rfind('/') == 0);
+                    return path.empty() || (kind == JsonKind::kList &&
+                                            path.find_first_of(".[") == std::string_view::npos);
                   },
               .take =
                   [&](std::string_view path, const JsonValue& value) {
-                    found += fmt::format("{}={};", path, value.tree().dump());
+                    found += fmt::format("{}={};", path, json_line(value));
                   }});
   return found;
 }
@@ -210,14 +253,31 @@ TEST(JsonParts, AreTheSame_HoweverTheTextArrives) {
       " {\"a\" : 12 , \"list\":[ ], \"more\":[1.5 "
       ",{\"b\":[true]},\"\\ud83d\\ude00\"]\n,\"o\":{\"p\":[-1]},\"z\":null} ";
   const std::string expected =
-      "[]/a=12;[/list][/more]/more/=1.5;[/more/]/more/={\"b\":[true]};/more/=\"\xf0\x9f\x98\x80\";"
-      "[/o]/o={\"p\":[-1]};/z=null;";
+      "[]a=12;[list][more]more[]=1.5;[more[]]more[]={\"b\":[true]};more[]=\"\xf0\x9f\x98\x80\";"
+      "[o]o={\"p\":[-1]};z=null;";
   for (std::size_t size = 1; size <= text.size(); ++size) {
     EXPECT_EQ(walked(text, size), expected) << size;
     EXPECT_EQ(walked("\xef\xbb\xbf" + text, size), expected) << size;
     EXPECT_EQ(walked("{}", size), "[]");
     EXPECT_EQ(walked("7", size), "=7;");
   }
+}
+
+TEST(JsonParts, AreNamedByTheirPlaceInTheWhole) {
+  std::string_view text = R"({"o": {"list": [1, {"x": [2, null]}]}})";
+  const TextParts parts = [&](std::string& to, std::size_t) {
+    to += text;
+    return !std::exchange(text, {}).empty();
+  };
+  std::string places;
+  read_parts(parts, "text",
+             {.enters = [](std::string_view path, JsonKind) { return path != "o.list[]"; },
+              .take =
+                  [&](std::string_view, const JsonValue& value) {
+                    places += value.path() + ";";
+                    if (value.is_object()) places += value.at("x").elements()[1].path() + ";";
+                  }});
+  EXPECT_EQ(places, "o.list[0];o.list[1];o.list[1].x[1];");
 }
 
 TEST(JsonParts, RefuseTheSame_HoweverTheTextArrives) {
@@ -233,4 +293,4 @@ TEST(JsonParts, RefuseTheSame_HoweverTheTextArrives) {
 }
 
 }  // namespace
-}  // namespace tandem::results
+}  // namespace tandem

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/results/schema.h"
+#include "common/results/record_fields.h"
+
+#include <fmt/format.h>
 
 #include <charconv>
 
 #include "common/base/error.h"
+#include "common/base/input_file.h"
 
 namespace tandem::results {
 namespace {
@@ -30,6 +33,21 @@ void check_schema_version(std::string_view version, std::string_view source) {
          "reading {}: its schema version {} is newer than {}, which this program reads; use a "
          "newer tandem",
          source, version, kSchemaVersion);
+  }
+}
+
+// Older records hold a file's folder in the model's name.
+void finish_reading(Cell& cell, const JsonValue& /*json*/) {
+  cell.model = name_in_results(cell.model);
+}
+
+// A measured launch without positive samples would turn into NaN or infinity further on.
+void finish_reading(LaunchRecord& record, const JsonValue& json) {
+  if (record.status != Status::kOk) return;
+  if (record.step_seconds.empty()) json.complain("a launch is ok, but has no samples");
+  for (const JsonValue sample : json.at("step_seconds")) {
+    const double seconds = sample.number(kTime.range);
+    if (!(seconds > 0)) sample.complain(fmt::format("{}: a step takes more than 0 s", seconds));
   }
 }
 

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to results: the fields of each record in journals and documents, in the order in which
+// they are written, and the version of them all.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "common/json/fields.h"
+#include "common/results/launch_record.h"
+#include "common/results/sweep_info.h"
+
+namespace tandem::results {
+
+// The schema version of the journal and of the key `tandem` in results.json. Additions raise the
+// minor number; renaming or removing a field raises the major number.
+inline constexpr std::string_view kSchemaVersion = "1.7.0";
+
+// Throws a failure that names `source` where the text is no version, or has a newer major number.
+void check_schema_version(std::string_view version, std::string_view source);
+
+inline constexpr FieldRule kRequired{.required = true};
+// Seconds. The longest time is some 30 years: a longer one was not measured, and its square may
+// overflow. A time may be negative, since some fields are differences.
+inline constexpr FieldRule kTime{.range = {.least = -1e9, .most = 1e9}};
+
+constexpr std::array<std::string_view, 3> json_names(Status) { return kStatusNames; }
+
+constexpr auto json_fields(const Cell*) {
+  return std::tuple(
+      field("strategy", &Cell::strategy, kRequired), field("launch", &Cell::launch, kRequired),
+      field("model", &Cell::model, kRequired), field("backend", &Cell::backend, kRequired),
+      field("devices", &Cell::devices, {.required = true, .range = {.least = 1}}),
+      field("global_batch", &Cell::global_batch, {.required = true, .range = {.least = 0}}),
+      field("options", &Cell::options));
+}
+void finish_reading(Cell& cell, const JsonValue& json);
+
+constexpr auto json_fields(const DevicePhases*) {
+  return std::tuple(field("device", &DevicePhases::device),
+                    field("mean_seconds", &DevicePhases::mean_seconds, kTime),
+                    field("span_seconds", &DevicePhases::span_seconds, kTime));
+}
+
+constexpr auto json_fields(const CollectiveRecord*) {
+  return std::tuple(field("bytes", &CollectiveRecord::bytes),
+                    field("mean_seconds", &CollectiveRecord::mean_seconds, kTime),
+                    field("least_seconds", &CollectiveRecord::least_seconds, kTime));
+}
+
+constexpr auto json_fields(const DeviceMemory*) {
+  return std::tuple(field("device", &DeviceMemory::device),
+                    field("capacity_bytes", &DeviceMemory::capacity_bytes),
+                    field("peak_bytes", &DeviceMemory::peak_bytes));
+}
+
+constexpr auto json_fields(const GpuReading*) {
+  return std::tuple(field("sm_mhz", &GpuReading::sm_mhz),
+                    field("memory_mhz", &GpuReading::memory_mhz),
+                    field("watts", &GpuReading::watts), field("celsius", &GpuReading::celsius),
+                    field("slowed_by", &GpuReading::slowed_by));
+}
+
+constexpr auto json_fields(const GpuPeer*) {
+  return std::tuple(field("device", &GpuPeer::device), field("path", &GpuPeer::path),
+                    field("peer_access", &GpuPeer::peer_access),
+                    field("nvlinks", &GpuPeer::nvlinks));
+}
+
+constexpr auto json_fields(const GpuRecord*) {
+  return std::tuple(
+      field("device", &GpuRecord::device), field("hardware", &GpuRecord::hardware),
+      field("name", &GpuRecord::name), field("pci", &GpuRecord::pci),
+      field("driver", &GpuRecord::driver), field("compute_mode", &GpuRecord::compute_mode),
+      field("memory_bytes", &GpuRecord::memory_bytes), field("numa_node", &GpuRecord::numa_node),
+      field("mig", &GpuRecord::mig), field("nvlinks", &GpuRecord::nvlinks),
+      field("processes", &GpuRecord::processes), field("peers", &GpuRecord::peers),
+      field("before", &GpuRecord::before), field("after", &GpuRecord::after),
+      field("watched_ms", &GpuRecord::watched_ms), field("held_down_ms", &GpuRecord::held_down_ms));
+}
+
+constexpr auto json_fields(const ThreadPlace*) {
+  return std::tuple(field("device", &ThreadPlace::device), field("phases", &ThreadPlace::phases),
+                    field("cpus", &ThreadPlace::cpus),
+                    field("numa_nodes", &ThreadPlace::numa_nodes));
+}
+
+constexpr auto json_fields(const ModelFacts*) {
+  return std::tuple(field("parameters", &ModelFacts::parameters),
+                    field("parameter_bytes", &ModelFacts::parameter_bytes),
+                    field("flops_per_sample", &ModelFacts::flops_per_sample),
+                    field("operations_per_step", &ModelFacts::operations_per_step),
+                    field("optimizer_bytes_per_step", &ModelFacts::optimizer_bytes_per_step));
+}
+
+constexpr auto json_fields(const MachineFacts*) {
+  return std::tuple(
+      field("host_name", &MachineFacts::host_name), field("hosts", &MachineFacts::hosts),
+      field("cpu_model", &MachineFacts::cpu_model), field("cores", &MachineFacts::cores),
+      field("memory_bytes", &MachineFacts::memory_bytes),
+      field("bound_cores", &MachineFacts::bound_cores),
+      field("page_bytes", &MachineFacts::page_bytes),
+      field("ping_pong_ns", &MachineFacts::ping_pong_ns), field("kernel", &MachineFacts::kernel),
+      field("libraries", &MachineFacts::libraries), field("variables", &MachineFacts::variables),
+      field("numa_nodes", &MachineFacts::numa_nodes),
+      field("huge_pages", &MachineFacts::huge_pages), field("container", &MachineFacts::container),
+      field("slurm_job", &MachineFacts::slurm_job));
+}
+
+constexpr auto json_fields(const LaunchRecord*) {
+  using R = LaunchRecord;
+  return std::tuple(
+      field("cell", &R::cell, kRequired), field("status", &R::status, kRequired),
+      field("reason", &R::reason), field("stderr_tail", &R::stderr_tail),
+      field("launch_index", &R::launch_index, {.range = {.least = 0}}), field("mode", &R::mode),
+      field("precision", &R::precision), field("oversubscribed", &R::oversubscribed),
+      field("warnings", &R::warnings), field("modelled", &R::modelled),
+      field("planted", &R::planted), field("devices_used", &R::devices_used),
+      field("dispatches_per_step", &R::dispatches_per_step),
+      field("link_lateness_seconds", &R::link_lateness_seconds, kTime),
+      field("link_overshoot_seconds", &R::link_overshoot_seconds, kTime),
+      field("barrier_skew_seconds", &R::barrier_skew_seconds, kTime),
+      field("barrier_skew_uncertainty_seconds", &R::barrier_skew_uncertainty_seconds, kTime),
+      field("core_gflops", &R::core_gflops), field("peak_gflops", &R::peak_gflops),
+      field("first_step_seconds", &R::first_step_seconds, kTime),
+      field("warmup_steps", &R::warmup_steps), field("warmup_seconds", &R::warmup_seconds, kTime),
+      field("step_seconds", &R::step_seconds), field("phases", &R::phases),
+      field("critical", &R::critical), field("remainder_seconds", &R::remainder_seconds, kTime),
+      field("least_exposed_seconds", &R::least_exposed_seconds, kTime),
+      field("least_compute_seconds", &R::least_compute_seconds, kTime),
+      field("collectives", &R::collectives), field("memory", &R::memory), field("gpus", &R::gpus),
+      field("threads", &R::threads), field("resolved", &R::resolved),
+      field("bucket_bytes", &R::bucket_bytes), field("model", &R::model),
+      field("machine", &R::machine));
+}
+void finish_reading(LaunchRecord& record, const JsonValue& json);
+
+constexpr auto json_fields(const Link*) {
+  return std::tuple(field("from", &Link::from), field("to", &Link::to),
+                    field("gigabytes_per_second", &Link::gigabytes_per_second),
+                    field("latency_us", &Link::latency_us));
+}
+
+constexpr auto json_fields(const LinkMatrix*) {
+  return std::tuple(
+      field("reason", &LinkMatrix::reason), field("devices", &LinkMatrix::devices),
+      field("of_devices", &LinkMatrix::of_devices), field("copy_bytes", &LinkMatrix::copy_bytes),
+      field("latency_bytes", &LinkMatrix::latency_bytes), field("samples", &LinkMatrix::samples),
+      field("oversubscribed", &LinkMatrix::oversubscribed), field("links", &LinkMatrix::links));
+}
+
+constexpr auto json_fields(const Context::Cache*) {
+  using C = Context::Cache;
+  return std::tuple(field("type", &C::type), field("level", &C::level), field("size", &C::size),
+                    field("num_sharing", &C::num_sharing));
+}
+
+constexpr auto json_fields(const Context*) {
+  return std::tuple(
+      field("date", &Context::date), field("host_name", &Context::host_name),
+      field("executable", &Context::executable), field("num_cpus", &Context::num_cpus),
+      field("mhz_per_cpu", &Context::mhz_per_cpu),
+      field("cpu_scaling_enabled", &Context::cpu_scaling_enabled),
+      field("caches", &Context::caches), field("load_avg", &Context::load_avg),
+      field("library_build_type", &Context::library_build_type), other_texts(&Context::custom));
+}
+
+constexpr auto json_fields(const DroppedCells*) {
+  return std::tuple(field("reason", &DroppedCells::reason), field("cells", &DroppedCells::cells));
+}
+
+constexpr auto json_fields(const Addition*) {
+  return std::tuple(field("cells", &Addition::cells),
+                    field("launches_per_cell", &Addition::launches_per_cell));
+}
+
+// The sweep without its context and its links, which have their own places.
+constexpr auto json_fields(const SweepInfo*) {
+  using S = SweepInfo;
+  return std::tuple(field("name", &S::name), field("definition", &S::definition),
+                    field("planned_cells", &S::planned_cells),
+                    field("launches_per_cell", &S::launches_per_cell),
+                    field("dropped", &S::dropped), field("additions", &S::additions),
+                    field("commands", &S::commands));
+}
+
+// The facts of the machine that were measured once for a sweep: the key "machine".
+struct SweepMachine {
+  std::optional<LinkMatrix> links{};
+};
+constexpr auto json_fields(const SweepMachine*) {
+  return std::tuple(field("links", &SweepMachine::links));
+}
+
+}  // namespace tandem::results
