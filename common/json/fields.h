@@ -6,11 +6,12 @@
 //     return std::tuple(field("x", &Point::x, {.required = true}), field("y", &Point::y));
 //   }
 //
-// A field is a truth value, a number, a text, an enumeration with json_names(), a record, or a
-// std::vector, a std::map by texts or a std::optional of such. An object may lack a field, which
-// then keeps its default, and may have further ones (additive changes are minor ones); an optional
-// without a value is not written. Where a function finish_reading(Record&, const JsonValue&) stands
-// beside the list, it is called after reading, for rules between fields and for older forms.
+// A field is a truth value, a number, a duration (the count of its own unit), a text, an
+// enumeration with json_names(), a record, or a std::vector, a std::map by texts or a std::optional
+// of such. An object may lack a field, which then keeps its default, and may have further ones
+// (additive changes are minor ones); an optional without a value is not written. Where a function
+// finish_reading(Record&, const JsonValue&) stands beside the list, it is called after reading, for
+// rules between fields and for older forms.
 #pragma once
 
 #include <algorithm>
@@ -81,6 +82,12 @@ inline constexpr bool kIsOptional = false;
 template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
+template <class T>
+concept Duration = requires(T time) {
+  typename T::period;
+  time.count();
+};
+
 // The bounds of a whole number of type T within a rule's range.
 template <std::integral T>
 std::int64_t bound(double of_rule, bool is_least) {
@@ -140,6 +147,10 @@ void read_json(const JsonValue& json, T& to, JsonRange range) {
     to = json.number(range);
   } else if constexpr (std::is_enum_v<T>) {
     to = static_cast<T>(json.one_of(json_names(T{})));
+  } else if constexpr (json_detail::Duration<T>) {
+    typename T::rep count{};
+    read_json(json, count, range);
+    to = T{count};
   } else if constexpr (std::is_same_v<T, std::string>) {
     to = json.text();
   } else if constexpr (json_detail::kIsOptional<T>) {
@@ -181,6 +192,8 @@ void write_json(JsonWriter& writer, std::string_view key, const T& value) {
       fail(ErrorKind::kLogic, "writing JSON: {} is {}; a result must be finite", key, value);
     }
     writer.value(key, value);
+  } else if constexpr (json_detail::Duration<T>) {
+    write_json(writer, key, value.count());
   } else if constexpr (std::is_enum_v<T>) {
     writer.value(key, json_names(value)[static_cast<std::size_t>(value)]);
   } else if constexpr (json_detail::kIsOptional<T>) {
@@ -221,6 +234,16 @@ template <class T>
   std::string text;
   JsonWriter writer(text);
   write_json(writer, "", value);
+  return text;
+}
+
+// The same, indented by `indent` spaces per level, with a newline at the end.
+template <class T>
+[[nodiscard]] std::string json_page(const T& value, std::size_t indent) {
+  std::string text;
+  JsonWriter writer([&text](std::string_view part) { text += part; }, indent);
+  write_json(writer, "", value);
+  writer.finish();
   return text;
 }
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/json/fields.h"
 #include "common/timeline/critical_path.h"
 #include "common/timeline/launch_figures.h"
 #include "common/timeline/step_view.h"
@@ -192,33 +192,18 @@ std::string to_text(const Trace& trace, const Summary& summary) {
   return heading(trace) + table(summary) + path(summary) + waits(summary) + comparison_text(trace);
 }
 
-std::string to_json(const Summary& summary) {
-  nlohmann::ordered_json devices = nlohmann::ordered_json::array();
-  for (const DeviceMeans& one : summary.devices) {
-    nlohmann::ordered_json phases = nlohmann::ordered_json::object();
-    for (const auto& [name, time] : one.phases) phases[name] = time.count();
-    devices.push_back({{"rank", one.rank},
-                       {"device", one.device},
-                       {"steps", one.steps},
-                       {"step", one.step.count()},
-                       {"communication", one.communication.count()},
-                       {"exposed", one.exposed.count()},
-                       {"hand_over", one.hand_over.count()},
-                       {"in_line", one.in_line.count()},
-                       {"phases", phases}});
-  }
-  return nlohmann::ordered_json{{"devices", devices}}.dump(1) + "\n";
+constexpr auto json_fields(const DeviceMeans*) {
+  using D = DeviceMeans;
+  return std::tuple(field("rank", &D::rank), field("device", &D::device), field("steps", &D::steps),
+                    field("step", &D::step), field("communication", &D::communication),
+                    field("exposed", &D::exposed), field("hand_over", &D::hand_over),
+                    field("in_line", &D::in_line), field("phases", &D::phases));
 }
 
-std::string fact(const Trace& trace, const std::string& name) {
-  const auto found = trace.facts.find(name);
-  return found == trace.facts.end() ? "?" : found->second;
+constexpr auto json_fields(const Summary*) {
+  return std::tuple(field("devices", &Summary::devices));
 }
 
-std::string subject_of(const Trace& trace) {
-  return fmt::format("{} as {}, {} on {} devices ({}), global batch {}", fact(trace, "strategy"),
-                     fact(trace, "launch"), fact(trace, "model"), fact(trace, "devices"),
-                     fact(trace, "backend"), fact(trace, "batch"));
-}
+std::string to_json(const Summary& summary) { return json_page(summary, 1); }
 
 }  // namespace tandem::timeline

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
+
+#include "common/timeline/trace_fields.h"
 
 namespace tandem::timeline {
 namespace {
-
-using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kMostTracks = 1000;  // limit of tracks per process
 
@@ -30,10 +29,16 @@ int tid_of(const Process& process, std::size_t track) {
   return pid_of(process) * kMostTracks + static_cast<int>(track) + 1;
 }
 
+// An event in one line. Events without a time come first.
+struct Event {
+  double time = -std::numeric_limits<double>::infinity();
+  std::string line{};
+};
+
 // Writes the events of one process. `arrows` counts the arrows of all processes.
 class Writer {
  public:
-  Writer(const Process& process, Nanoseconds origin, int& arrows, OrderedJson& events)
+  Writer(const Process& process, Nanoseconds origin, int& arrows, std::vector<Event>& events)
       : process_(process), origin_(origin), arrows_(arrows), events_(events) {}
 
   void write() {
@@ -48,80 +53,109 @@ class Writer {
   }
   [[nodiscard]] double at(Nanoseconds time) const { return microseconds(time - origin_); }
 
-  OrderedJson& add(const char* what, const std::string& name, int tid) {
-    events_.push_back({{"ph", what}, {"name", name}, {"pid", pid_of(process_)}, {"tid", tid}});
-    return events_.back();
+  // Adds an event; `write` writes what follows the members of every event.
+  template <class Write>
+  void add(const char* what, const std::string& name, int tid, Write write) {
+    Event& event = events_.emplace_back();
+    JsonWriter json(event.line);
+    json.open("", '{');
+    json.value("ph", what);
+    json.value("name", name);
+    json.value("pid", pid_of(process_));
+    json.value("tid", tid);
+    write(json);
+    json.close();
+  }
+
+  // Adds an event of a category, which has a time.
+  template <class Write>
+  void add_at(Nanoseconds time, const char* what, const std::string& name, int tid, Write write) {
+    add(what, name, tid, write);
+    events_.back().time = at(time);
+  }
+
+  // Adds an event that says something of a process or thread by `write`'s members of its arguments.
+  template <class Write>
+  void add_facts(const std::string& name, int tid, Write write) {
+    add("M", name, tid, [&](JsonWriter& json) {
+      json.open("args", '{');
+      write(json);
+      json.close();
+    });
   }
 
   void name_process() {
-    add("M", "process_name", 0)["args"] = {
-        {"name", fmt::format("rank {} on {}", process_.rank, process_.host)},
-        {"rank", process_.rank},
-        {"host", process_.host},
-        {"clock_offset_ns", process_.clock_offset.count()},
-        {"clock_drift", process_.clock_drift},
-        {"clock_error_ns", process_.clock_error.count()}};
-    if (process_.cuda_times.empty()) return name_order();
-    events_.back()["args"]["cuda_times"] = process_.cuda_times;
-    events_.back()["args"]["lost_records"] = process_.lost_records;
-    name_order();
+    add_facts("process_name", 0, [&](JsonWriter& json) {
+      json.value("name", fmt::format("rank {} on {}", process_.rank, process_.host));
+      write_fields(json, process_);
+      if (process_.cuda_times.empty()) return;
+      json.value("cuda_times", process_.cuda_times);
+      json.value("lost_records", process_.lost_records);
+    });
+    add_facts("process_sort_index", 0,
+              [&](JsonWriter& json) { json.value("sort_index", process_.rank); });
   }
-
-  void name_order() { add("M", "process_sort_index", 0)["args"] = {{"sort_index", process_.rank}}; }
 
   void write_track(std::size_t index) {
     const Track& track = process_.tracks[index];
     const int tid = tid_of(process_, index);
     const bool is_of_device = track.device != kNoDevice;
-    const std::string name =
-        is_of_device ? fmt::format("device {} {}", track.device, track.name) : track.name;
-    add("M", "thread_name", tid)["args"] = {
-        {"name", name}, {"device", track.device}, {"role", track.name}};
-    add("M", "thread_sort_index", tid)["args"] = {{"sort_index", index}};
+    add_facts("thread_name", tid, [&](JsonWriter& json) {
+      json.value("name",
+                 is_of_device ? fmt::format("device {} {}", track.device, track.name) : track.name);
+      json.value("device", track.device);
+      json.value("role", track.name);
+    });
+    add_facts("thread_sort_index", tid, [&](JsonWriter& json) { json.value("sort_index", index); });
     for (const Slice& slice : track.slices) write_slice(slice, tid);
-    if (is_compute(track)) {
-      for (const Bucket& bucket : process_.buckets) {
-        if (bucket.device == track.device) write_moments(bucket, tid);
-      }
+    if (!is_compute(track)) return;
+    for (const Bucket& bucket : process_.buckets) {
+      if (bucket.device != track.device) continue;
+      write_moment(bucket, bucket.ready, "ready", tid);
+      write_moment(bucket, bucket.back, "back", tid);
     }
   }
 
   void write_slice(const Slice& slice, int tid) {
-    OrderedJson& event = add("X", slice.name, tid);
-    event["cat"] = kKindNames[static_cast<std::size_t>(slice.kind)];
-    event["ts"] = at(slice.begin);
-    event["dur"] = microseconds(slice.length());
-    event["args"] = arguments(slice);
+    add_at(slice.begin, "X", slice.name, tid, [&](JsonWriter& json) {
+      json.value("cat", kKindNames[static_cast<std::size_t>(slice.kind)]);
+      json.value("ts", at(slice.begin));
+      json.value("dur", microseconds(slice.length()));
+      json.open("args", '{');
+      write_arguments(json, slice);
+      json.close();
+    });
   }
 
-  [[nodiscard]] OrderedJson arguments(const Slice& slice) const {
-    OrderedJson arguments = OrderedJson::object();
-    if (slice.step > 0) arguments["step"] = slice.step;
-    if (!slice.layer.empty()) arguments["layer"] = slice.layer;
-    if (slice.size > Bytes{0}) arguments["bytes"] = slice.size.value;
-    if (slice.copies > 1) arguments["copies"] = slice.copies;
-    if (slice.index >= 0) arguments["bucket"] = slice.index;
-    if (slice.sequence >= 0) arguments["sequence"] = slice.sequence;
-    if (slice.graph_node > 0) arguments["graph_node"] = slice.graph_node;
-    if (!slice.arrival) return arguments;
-    arguments["arrival_skew_us"] = microseconds(slice.arrival->skew);
-    arguments["waited_for_last_us"] = microseconds(slice.arrival->waited);
-    arguments["last_rank"] = slice.arrival->last_rank;
-    arguments["last_device"] = slice.arrival->last_device;
-    return arguments;
+  void write_arguments(JsonWriter& json, const Slice& slice) const {
+    if (slice.step > 0) json.value("step", slice.step);
+    if (!slice.layer.empty()) json.value("layer", slice.layer);
+    if (slice.size > Bytes{0}) json.value("bytes", slice.size.value);
+    if (slice.copies > 1) json.value("copies", slice.copies);
+    if (slice.index >= 0) json.value("bucket", slice.index);
+    if (slice.sequence >= 0) json.value("sequence", slice.sequence);
+    if (slice.graph_node > 0) json.value("graph_node", slice.graph_node);
+    if (!slice.arrival) return;
+    json.value("arrival_skew_us", microseconds(slice.arrival->skew));
+    json.value("waited_for_last_us", microseconds(slice.arrival->waited));
+    json.value("last_rank", slice.arrival->last_rank);
+    json.value("last_device", slice.arrival->last_device);
   }
 
-  void write_moments(const Bucket& bucket, int tid) {
-    const auto write = [&](const std::optional<Nanoseconds>& time, const char* what) {
-      if (!time) return;
-      OrderedJson& event = add("i", fmt::format("bucket {} {}", bucket.index, what), tid);
-      event["cat"] = "bucket";
-      event["s"] = "t";
-      event["ts"] = at(*time);
-      event["args"] = {{"step", bucket.step}, {"bucket", bucket.index}, {"what", what}};
-    };
-    write(bucket.ready, "ready");
-    write(bucket.back, "back");
+  void write_moment(const Bucket& bucket, const std::optional<Nanoseconds>& time, const char* what,
+                    int tid) {
+    if (!time) return;
+    const std::string name = fmt::format("bucket {} {}", bucket.index, what);
+    add_at(*time, "i", name, tid, [&](JsonWriter& json) {
+      json.value("cat", "bucket");
+      json.value("s", "t");
+      json.value("ts", at(*time));
+      json.open("args", '{');
+      json.value("step", bucket.step);
+      json.value("bucket", bucket.index);
+      json.value("what", what);
+      json.close();
+    });
   }
 
   void write_flow(const Bucket& bucket) {
@@ -148,11 +182,12 @@ class Writer {
   }
 
   void write_arrow(const char* what, int tid, Nanoseconds time) {
-    OrderedJson& event = add(what, "bucket", tid);
-    event["cat"] = "bucket";
-    event["id"] = arrows_;  // Perfetto draws only arrows whose ids are numbers
-    event["ts"] = at(time);
-    event["bp"] = "e";  // the arrow is bound to the enclosing slice
+    add_at(time, what, "bucket", tid, [&](JsonWriter& json) {
+      json.value("cat", "bucket");
+      json.value("id", arrows_);  // Perfetto draws only arrows whose ids are numbers
+      json.value("ts", at(time));
+      json.value("bp", "e");  // the arrow is bound to the enclosing slice
+    });
   }
 
   [[nodiscard]] static bool is_compute(const Track& track) { return track.name == "compute"; }
@@ -160,48 +195,35 @@ class Writer {
   const Process& process_;
   const Nanoseconds origin_;
   int& arrows_;
-  OrderedJson& events_;
+  std::vector<Event>& events_;
 };
 
-OrderedJson json_of(const LaunchFigures& figures) {
-  OrderedJson phases = OrderedJson::object();
-  for (const auto& [name, time] : figures.phases) phases[name] = time.count();
-  return {{"samples", figures.samples},
-          {"has_root", figures.has_root},
-          {"step_seconds", figures.step.count()},
-          {"phase_seconds", phases},
-          {"least_exposed_seconds", figures.least_exposed.count()},
-          {"least_compute_seconds", figures.least_compute.count()},
-          {"collective_seconds", figures.collectives.count()}};
-}
-
-// Sorts a thread's events by time, as viewers want; events without a time come first.
-void sort_by_time(OrderedJson& events) {
-  const auto time = [](const OrderedJson& event) {
-    return event.contains("ts") ? event["ts"].get<double>()
-                                : -std::numeric_limits<double>::infinity();
-  };
-  std::stable_sort(events.begin(), events.end(),
-                   [&](const OrderedJson& a, const OrderedJson& b) { return time(a) < time(b); });
+std::string facts_of(const Trace& trace, Nanoseconds origin) {
+  std::string text;
+  JsonWriter json(text);
+  json.open("", '{');
+  json.value("tandem_trace", kTraceVersion);
+  json.value("origin_ns", origin.count());
+  for (const auto& [name, value] : trace.facts) json.value(name, value);
+  write_json(json, "untraced", trace.untraced);
+  json.close();
+  return text;
 }
 
 }  // namespace
 
 std::string to_json(const Trace& trace) {
   const Nanoseconds origin = earliest(trace);
-  OrderedJson events = OrderedJson::array();
+  std::vector<Event> events;
   int arrows = 0;
   for (const Process& process : trace.processes) Writer(process, origin, arrows, events).write();
-  sort_by_time(events);
-  OrderedJson facts = OrderedJson::object();
-  facts["tandem_trace"] = "1.2.0";
-  facts["origin_ns"] = origin.count();
-  for (const auto& [name, value] : trace.facts) facts[name] = value;
-  if (trace.untraced) facts["untraced"] = json_of(*trace.untraced);
-  std::string text =
-      "{\"displayTimeUnit\":\"ms\",\"otherData\":" + facts.dump() + ",\"traceEvents\":[\n";
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    text += (i == 0 ? "" : ",\n") + events[i].dump();
+  // A thread's events come by time, as viewers want.
+  std::ranges::stable_sort(events, {}, &Event::time);
+  std::string text = "{\"displayTimeUnit\":\"ms\",\"otherData\":" + facts_of(trace, origin) +
+                     ",\"traceEvents\":[\n";
+  for (const Event& event : events) {
+    if (&event != &events.front()) text += ",\n";
+    text += event.line;
   }
   return text + "\n]}\n";
 }

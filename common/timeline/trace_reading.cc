@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "common/base/error.h"
-#include "common/json/fields.h"
 #include "common/json/parse.h"
 #include "common/timeline/clocks.h"
+#include "common/timeline/trace_fields.h"
 #include "common/timeline/trace_json.h"
 
 namespace tandem::timeline {
@@ -24,8 +24,6 @@ Nanoseconds nanoseconds(const JsonValue& count) {
 Nanoseconds duration(const JsonValue& microseconds) {
   return Nanoseconds{std::llround(microseconds.number({0, kLatest / 1000}) * 1000)};
 }
-
-Seconds seconds(const JsonValue& value) { return Seconds{value.number()}; }
 
 template <class T>
 T value_at(const JsonValue& object, std::string_view key) {
@@ -46,19 +44,6 @@ void check_version(const JsonValue& document) {
   }
 }
 
-LaunchFigures figures_of(const JsonValue& untraced) {
-  LaunchFigures figures{.samples = value_at<decltype(LaunchFigures::samples)>(untraced, "samples"),
-                        .has_root = value_at<bool>(untraced, "has_root"),
-                        .step = seconds(untraced.at("step_seconds"))};
-  for (const JsonValue time : untraced.at("phase_seconds")) {
-    figures.phases[std::string(time.key())] = seconds(time);
-  }
-  figures.least_exposed = seconds(untraced.at("least_exposed_seconds"));
-  figures.least_compute = seconds(untraced.at("least_compute_seconds"));
-  figures.collectives = seconds(untraced.at("collective_seconds"));
-  return figures;
-}
-
 // Reads a trace's events, in which names come before the things named. Complains where an event is
 // not as to_json writes events.
 class Reader {
@@ -71,7 +56,7 @@ class Reader {
     for (const JsonValue fact : facts) {
       const std::string_view name = fact.key();
       if (name == "untraced") {
-        trace_.untraced = figures_of(fact);
+        trace_.untraced = read_as<LaunchFigures>(fact);
       } else if (name != "tandem_trace" && name != "origin_ns") {
         trace_.facts[std::string(name)] = fact.text();
       }
@@ -95,14 +80,10 @@ class Reader {
     const std::string_view name = event.at("name").text();
     if (name == "process_name") {
       processes_[value_at<int>(event, "pid")] = trace_.processes.size();
-      trace_.processes.push_back(
-          {.rank = value_at<int>(args, "rank"),
-           .host = value_at<std::string>(args, "host"),
-           .clock_offset = Nanoseconds{value_at<std::int64_t>(args, "clock_offset_ns")},
-           .clock_drift = value_at<double>(args, "clock_drift"),
-           .clock_error = Nanoseconds{value_at<std::int64_t>(args, "clock_error_ns")},
-           .cuda_times = value_or(args, "cuda_times", std::string()),
-           .lost_records = value_or(args, "lost_records", std::int64_t{0})});
+      Process process = read_as<Process>(args);
+      process.cuda_times = value_or(args, "cuda_times", std::string());
+      process.lost_records = value_or(args, "lost_records", std::int64_t{0});
+      trace_.processes.push_back(std::move(process));
     } else if (name == "thread_name") {
       std::vector<Track>& tracks = process_of(event).tracks;
       tracks_[value_at<int>(event, "tid")] = tracks.size();

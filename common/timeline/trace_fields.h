@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to the writer and the reader of traces: what both say of a trace's records.
+#pragma once
+
+#include <string_view>
+#include <tuple>
+
+#include "common/json/fields.h"
+#include "common/timeline/timeline.h"
+
+namespace tandem::timeline {
+
+// The version that is written; of the same major number all are read.
+inline constexpr std::string_view kTraceVersion = "1.2.0";
+
+// Without the source of GPU times, and without what events of their own hold.
+constexpr auto json_fields(const Process*) {
+  constexpr FieldRule kRequired{.required = true};
+  return std::tuple(field("rank", &Process::rank, kRequired),
+                    field("host", &Process::host, kRequired),
+                    field("clock_offset_ns", &Process::clock_offset, kRequired),
+                    field("clock_drift", &Process::clock_drift, kRequired),
+                    field("clock_error_ns", &Process::clock_error, kRequired));
+}
+
+constexpr auto json_fields(const LaunchFigures*) {
+  using F = LaunchFigures;
+  constexpr FieldRule kRequired{.required = true};
+  return std::tuple(
+      field("samples", &F::samples, kRequired), field("has_root", &F::has_root, kRequired),
+      field("step_seconds", &F::step, kRequired), field("phase_seconds", &F::phases, kRequired),
+      field("least_exposed_seconds", &F::least_exposed, kRequired),
+      field("least_compute_seconds", &F::least_compute, kRequired),
+      field("collective_seconds", &F::collectives, kRequired));
+}
+
+}  // namespace tandem::timeline
