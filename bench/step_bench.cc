@@ -28,7 +28,7 @@
 #include "common/comm/bootstrap.h"
 #include "common/kernels/host_support.h"
 #include "common/results/files.h"
-#include "common/results/record_text.h"
+#include "common/results/launch_record.h"
 #include "common/runtime/registry.h"
 
 namespace tandem::bench {

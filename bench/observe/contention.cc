@@ -8,7 +8,6 @@
 #include <atomic>
 #include <functional>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "bench/driver/ranks_main.h"
 #include "bench/driver/sampler.h"
@@ -17,6 +16,7 @@
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/switched_communicator.h"
+#include "common/json/fields.h"
 #include "common/results/files.h"
 #include "common/stats/comparison.h"
 #include "common/stats/summary.h"
@@ -146,17 +146,20 @@ std::string sentence(const Contention& contention) {
   return text + ".\n";
 }
 
-nlohmann::ordered_json json_of(const PhaseContention& one) {
-  nlohmann::ordered_json json{
-      {"phase", one.phase}, {"off", one.off.count()}, {"on", one.on.count()}};
-  if (one.ratio.center == 0) return json;
-  json["ratio"] = one.ratio.center;
-  if (one.ratio.interval) {
-    json["ratio_interval"] = {one.ratio.interval->low, one.ratio.interval->high};
+void write(JsonWriter& writer, std::string_view key, const PhaseContention& one) {
+  writer.open(key, '{');
+  writer.value("phase", one.phase);
+  writer.value("off", one.off.count());
+  writer.value("on", one.on.count());
+  if (one.ratio.center != 0) {
+    writer.value("ratio", one.ratio.center);
+    if (const auto& interval = one.ratio.interval) {
+      write_json(writer, "ratio_interval", std::vector{interval->low, interval->high});
+    }
+    writer.value("ratio_least_device", one.least);
+    writer.value("ratio_most_device", one.most);
   }
-  json["ratio_least_device"] = one.least;
-  json["ratio_most_device"] = one.most;
-  return json;
+  writer.close();
 }
 
 }  // namespace
@@ -191,17 +194,22 @@ std::string to_text(const Contention& contention) {
 
 std::string to_json(const Contention& contention,
                     const std::map<std::string, std::string>& subject) {
-  nlohmann::ordered_json phases = nlohmann::ordered_json::array();
-  for (const PhaseContention& one : contention.phases) phases.push_back(json_of(one));
-  const nlohmann::ordered_json json{{"tandem_contention", "1.0.0"},
-                                    {"subject", subject},
-                                    {"devices", contention.devices},
-                                    {"pairs", contention.plan.pairs},
-                                    {"samples_per_block", contention.plan.samples},
-                                    {"phases", phases},
-                                    {"compute", json_of(contention.compute)},
-                                    {"step", json_of(contention.step)}};
-  return json.dump(1) + "\n";
+  std::string text;
+  JsonWriter writer(text, 1);
+  writer.open("", '{');
+  writer.value("tandem_contention", "1.0.0");
+  write_json(writer, "subject", subject);
+  writer.value("devices", contention.devices);
+  writer.value("pairs", contention.plan.pairs);
+  writer.value("samples_per_block", contention.plan.samples);
+  writer.open("phases", '[');
+  for (const PhaseContention& one : contention.phases) write(writer, "", one);
+  writer.close();
+  write(writer, "compute", contention.compute);
+  write(writer, "step", contention.step);
+  writer.close();
+  writer.finish();
+  return text;
 }
 
 namespace {

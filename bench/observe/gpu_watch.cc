@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
-#include "common/results/record_text.h"
+#include "common/results/launch_record.h"
 #include "common/runtime/device.h"
 
 namespace tandem::bench {

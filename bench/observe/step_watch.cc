@@ -12,7 +12,7 @@
 #include "bench/step/step_checks.h"
 #include "common/base/error.h"
 #include "common/comm/transport_registry.h"
-#include "common/results/record_text.h"
+#include "common/results/launch_record.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/host/cores.h"
 

@@ -241,7 +241,7 @@ template <class T>
 template <class T>
 [[nodiscard]] std::string json_page(const T& value, std::size_t indent) {
   std::string text;
-  JsonWriter writer([&text](std::string_view part) { text += part; }, indent);
+  JsonWriter writer(text, indent);
   write_json(writer, "", value);
   writer.finish();
   return text;

@@ -114,7 +114,7 @@ void JsonValue::allow(std::span<const std::string_view> known) const {
   expect_object();
   for (const JsonValue member : *this) {
     if (std::ranges::find(known, member.key()) != known.end()) continue;
-    complain(fmt::format("unknown key {}{}; known are {}", quoted(member.key()),
+    complain(fmt::format("unknown key {}{}; known are {}", shown_name(member.key()),
                          did_you_mean(member.key(), known), fmt::join(known, ", ")));
   }
 }
@@ -166,7 +166,7 @@ std::int64_t JsonValue::whole(std::int64_t least, std::int64_t most) const {
 
 std::string shown(const JsonValue& value) {
   std::string text;
-  JsonWriter writer(text, JsonWriter::Letters::kAscii);
+  JsonWriter writer(text, 0, JsonWriter::Letters::kAscii);
   writer.copy("", value);
   return cut(std::move(text));
 }
@@ -175,7 +175,7 @@ std::string shown(std::string_view text) {
   return cut(json_text(text, JsonWriter::Letters::kAscii));
 }
 
-std::string quoted(std::string_view text) {
+std::string shown_name(std::string_view text) {
   const std::string found = shown(text);
   const std::size_t ends = found.ends_with("...") ? 0 : 1;
   return fmt::format("'{}'", std::string_view(found).substr(1, found.size() - 1 - ends));

@@ -170,6 +170,6 @@ inline JsonValue::Iterator JsonValue::end() const { return Iterator({*nodes_, no
 [[nodiscard]] std::string shown(std::string_view text);
 
 // The same of a text, between single quotes.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string shown_name(std::string_view text);
 
 }  // namespace tandem

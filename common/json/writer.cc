@@ -80,7 +80,7 @@ void JsonWriter::copy(std::string_view key, const JsonValue& value) {
 
 void JsonWriter::finish() {
   text_ += '\n';
-  flush();
+  if (sink_) flush();
 }
 
 void JsonWriter::begin(std::string_view key) {

@@ -20,10 +20,10 @@ class JsonWriter {
   using Sink = std::function<void(std::string_view)>;
   enum class Letters { kAll, kAscii };  // kAscii escapes all other letters
 
-  // Appends to `text`, in one line.
-  explicit JsonWriter(std::string& text, Letters letters = Letters::kAll)
-      : text_(text), letters_(letters) {}
-  // Indents by `indent` spaces per level and passes the text to `sink` in parts.
+  // Appends to `text`: in one line, or indented by `indent` spaces per level.
+  explicit JsonWriter(std::string& text, std::size_t indent = 0, Letters letters = Letters::kAll)
+      : text_(text), indent_(indent), letters_(letters) {}
+  // Passes the text to `sink` in parts.
   JsonWriter(Sink sink, std::size_t indent)
       : text_(buffer_), sink_(std::move(sink)), indent_(indent) {}
   JsonWriter(const JsonWriter&) = delete;
@@ -51,7 +51,7 @@ class JsonWriter {
   // Writes a value of another text, with all its content.
   void copy(std::string_view key, const JsonValue& value);
 
-  // Passes the rest of an indented text, with a newline at its end, to the sink.
+  // Ends the text by a newline, and passes the rest of it to the sink.
   void finish();
 
  private:

@@ -15,8 +15,8 @@
 #include "common/base/error.h"
 #include "common/json/parse.h"
 #include "common/results/files.h"
+#include "common/results/launch_record.h"
 #include "common/results/record_fields.h"
-#include "common/results/record_text.h"
 
 namespace tandem::results {
 namespace {

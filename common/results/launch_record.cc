@@ -3,7 +3,19 @@
 
 #include <fmt/format.h>
 
+#include "common/json/parse.h"
+#include "common/results/files.h"
+#include "common/results/record_fields.h"
+
 namespace tandem::results {
+namespace {
+
+template <class T>
+T parse(std::string_view text, std::string_view source) {
+  return read_as<T>(JsonDocument(JsonAuthor::kProgram, text, std::string(source)).root());
+}
+
+}  // namespace
 
 std::string Cell::name() const {
   std::string text =
@@ -14,6 +26,30 @@ std::string Cell::name() const {
 
 std::string_view to_string(Status status) {
   return kStatusNames.at(static_cast<std::size_t>(status));
+}
+
+std::string to_json_line(const LaunchRecord& record) { return json_line(record); }
+std::string to_json_line(const GpuRecord& gpu) { return json_line(gpu); }
+std::string to_json_line(const ThreadPlace& thread) { return json_line(thread); }
+
+LaunchRecord parse_record(std::string_view text, std::string_view source) {
+  return parse<LaunchRecord>(text, source);
+}
+
+GpuRecord parse_gpu(std::string_view text, std::string_view source) {
+  return parse<GpuRecord>(text, source);
+}
+
+ThreadPlace parse_thread(std::string_view text, std::string_view source) {
+  return parse<ThreadPlace>(text, source);
+}
+
+void write_record(const std::filesystem::path& path, const LaunchRecord& record) {
+  replace_file(path, to_json_line(record) + "\n");
+}
+
+LaunchRecord read_record(const std::filesystem::path& path) {
+  return parse_record(read_file(path), path.string());
 }
 
 }  // namespace tandem::results

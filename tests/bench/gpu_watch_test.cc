@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/comm/thread_bootstrap.h"
-#include "common/results/record_text.h"
+#include "common/results/launch_record.h"
 #include "tests/support/fake_nvml.h"
 
 namespace tandem::bench {

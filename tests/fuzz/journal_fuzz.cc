@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/results/journal.h"
-#include "common/results/record_text.h"
+#include "common/results/launch_record.h"
 #include "tests/fuzz/one_line.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -51,6 +51,7 @@ HOMES = [
     (r"hwloc", ["common/runtime/host/"]),
     (r"benchmark/", ["bench/"]),
     (r"CLI/", ["bench/", "tools/"]),
+    (r"nlohmann/", ["common/json/", "reports/"]),
     (r"g(test|mock)/", []),
 ]
 

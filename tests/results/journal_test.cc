@@ -8,7 +8,7 @@
 
 #include "common/base/error.h"
 #include "common/results/files.h"
-#include "common/results/record_text.h"
+#include "common/results/launch_record.h"
 #include "tests/results/samples.h"
 #include "tests/support/scratch_folder.h"
 

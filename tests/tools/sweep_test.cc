@@ -65,10 +65,12 @@ TEST(Sweep, UnknownKeys_AreNamed_WhereverTheyAre) {
 }
 
 TEST(Sweep, WrongValues_AreNamed) {
-  EXPECT_NE(message_of(with("[1, 2]", "[1, 0]")).find("'devices' holds 0"), std::string::npos);
-  EXPECT_NE(message_of(with("[1, 2]", "\"two\"")).find("'devices' holds \"two\""),
+  EXPECT_NE(message_of(with("[1, 2]", "[1, 0]")).find("devices[1]: 0: use a whole"),
             std::string::npos);
-  EXPECT_NE(message_of(with("[1, 2]", "[1.5]")).find("'devices' holds 1.5"), std::string::npos);
+  EXPECT_NE(message_of(with("[1, 2]", "\"two\"")).find("devices: \"two\": use numbers"),
+            std::string::npos);
+  EXPECT_NE(message_of(with("[1, 2]", "[1.5]")).find("devices[0]: 1.5: use a whole"),
+            std::string::npos);
   EXPECT_NE(message_of(with("\"dp\"", "\"pd\"")).find("strategy 'pd' is unknown"),
             std::string::npos);
   EXPECT_NE(message_of(with("\"launch\": \"processes\"", "\"launch\": \"fork\""))
@@ -88,8 +90,9 @@ TEST(Sweep, WhatWouldNeverEnd_IsRefused) {
         message_of(with("\"name\": \"test\"", "\"name\": \"test\", " + key));
     return message.find(why) != std::string::npos;
   };
-  EXPECT_TRUE(refused("\"launches\": 1001", "'launches' is above 1000"));
-  EXPECT_TRUE(refused("\"min_samples\": 100001", "'min_samples' is above 100000"));
+  EXPECT_TRUE(refused("\"launches\": 1001", "launches: 1001: use a whole number from 1 to 1000"));
+  EXPECT_TRUE(refused("\"min_samples\": 100001",
+                      "min_samples: 100001: use a whole number from 1 to 100000"));
   EXPECT_TRUE(refused("\"min_time\": \"3601s\"", "'min_time' is above 3600s"));
   EXPECT_FALSE(refused("\"min_time\": \"3600s\", \"min_samples\": 100000", "above"));
 }

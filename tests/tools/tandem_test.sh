@@ -365,7 +365,7 @@ case_bad_input() {
   one_line 'no such file'
   sweep 0
   expect 2 run
-  one_line "key 'batch' holds 0"
+  one_line '0: use a whole number from 1'
   sweep 64
   expect 2 run --backend tpu
   one_line "'tpu' is unknown"

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "common/json/writer.h"
 
 namespace tandem::doctor {
 namespace {
@@ -46,20 +47,26 @@ std::string to_text(const Findings& findings) {
 }
 
 std::string to_json(const Findings& findings) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  std::string text;
+  JsonWriter writer(text, 2);
+  writer.open("", '{');
+  writer.open("findings", '[');
   for (const Finding& finding : findings) {
-    list.push_back({{"subject", finding.subject},
-                    {"level", name_of(finding.level)},
-                    {"what", finding.what},
-                    {"advice", finding.advice}});
+    writer.open("", '{');
+    writer.value("subject", finding.subject);
+    writer.value("level", name_of(finding.level));
+    writer.value("what", finding.what);
+    writer.value("advice", finding.advice);
+    writer.close();
   }
-  const nlohmann::ordered_json document{{"findings", list},
-                                        {"ok", count(findings, Level::kOk)},
-                                        {"warnings", count(findings, Level::kWarning)},
-                                        {"problems", count(findings, Level::kProblem)},
-                                        {"not_checked", count(findings, Level::kNotChecked)}};
-  // A program's output may be cut within a character, so invalid UTF-8 is replaced.
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  writer.close();
+  writer.value("ok", count(findings, Level::kOk));
+  writer.value("warnings", count(findings, Level::kWarning));
+  writer.value("problems", count(findings, Level::kProblem));
+  writer.value("not_checked", count(findings, Level::kNotChecked));
+  writer.close();
+  writer.finish();
+  return text;
 }
 
 int exit_code(const Findings& findings) { return count(findings, Level::kProblem) > 0 ? 1 : 0; }

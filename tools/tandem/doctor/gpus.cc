@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "common/base/units.h"
-#include "common/results/record_text.h"
+#include "common/results/launch_record.h"
 #include "tools/tandem/process/child_process.h"
 
 namespace tandem::doctor {

@@ -15,7 +15,7 @@
 #include "common/json/fields.h"
 #include "common/json/parse.h"
 #include "common/results/files.h"
-#include "common/results/record_text.h"
+#include "common/results/launch_record.h"
 #include "tools/tandem/launch/blame.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launch_site.h"

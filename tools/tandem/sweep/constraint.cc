@@ -53,7 +53,7 @@ void check_key(const JsonValue& condition, const JsonValue& drop) {
   known.insert(known.end(), sweep_options().begin(), sweep_options().end());
   if (std::ranges::find(known, key) != known.end()) return;
   drop.complain(fmt::format("unknown key {}{}; known are {} and the options of step_bench",
-                            quoted(key), did_you_mean(key, known), fmt::join(kCellKeys, ", ")));
+                            shown_name(key), did_you_mean(key, known), fmt::join(kCellKeys, ", ")));
 }
 
 Condition read_condition(const JsonValue& value, const SweepReader& drop) {

@@ -59,13 +59,13 @@ void check_strategy(const Strategy& strategy, const JsonValue& reader) {
   constexpr std::array<std::string_view, 6> kStrategies{
       "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"};
   if (std::find(kStrategies.begin(), kStrategies.end(), strategy.strategy) == kStrategies.end()) {
-    reader.complain(fmt::format("strategy {} is unknown{}; known are {}", quoted(strategy.strategy),
-                                did_you_mean(strategy.strategy, kStrategies),
-                                fmt::join(kStrategies, ", ")));
+    reader.complain(
+        fmt::format("strategy {} is unknown{}; known are {}", shown_name(strategy.strategy),
+                    did_you_mean(strategy.strategy, kStrategies), fmt::join(kStrategies, ", ")));
   }
   if (strategy.launch != "threads" && strategy.launch != "processes") {
-    reader.complain(
-        fmt::format("launch {} is unknown; known are threads, processes", quoted(strategy.launch)));
+    reader.complain(fmt::format("launch {} is unknown; known are threads, processes",
+                                shown_name(strategy.launch)));
   }
   const bool one_process = strategy.strategy == "dp" || strategy.strategy == "dp-allreduce" ||
                            strategy.strategy == "single";

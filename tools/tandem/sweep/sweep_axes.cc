@@ -60,7 +60,7 @@ void check_option_name(const std::string& name, const JsonValue& reader) {
   }
   const auto known = sweep_options();
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  reader.complain(fmt::format("unknown option {}{}; step_bench --help lists all", quoted(name),
+  reader.complain(fmt::format("unknown option {}{}; step_bench --help lists all", shown_name(name),
                               did_you_mean(name, known)));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/results/record_text.h"
+#include "common/results/launch_record.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::string refusal_of(const std::string& text) {
   return "";
 }
 
-TEST(RecordText, RoundTrip_KeepsEveryField) {
+TEST(LaunchRecord, RoundTrip_KeepsEveryField) {
   const LaunchRecord record = full_record();
   const LaunchRecord read = parse_record(to_json_line(record), "text");
   EXPECT_EQ(to_json_line(read), to_json_line(record));
@@ -37,7 +37,7 @@ TEST(RecordText, RoundTrip_KeepsEveryField) {
   EXPECT_TRUE(read.oversubscribed);
 }
 
-TEST(RecordText, WhatStandsBesideTheTimes_IsKept) {
+TEST(LaunchRecord, WhatStandsBesideTheTimes_IsKept) {
   const LaunchRecord read = parse_record(to_json_line(full_record()), "text");
   EXPECT_EQ(read.warnings, std::vector<std::string>{"device 1 shares a core"});
   EXPECT_EQ(read.modelled, (std::vector<std::string>{"link 20us:1GBps", "interpreter lock"}));
@@ -56,7 +56,7 @@ TEST(RecordText, WhatStandsBesideTheTimes_IsKept) {
   EXPECT_EQ(read.model.optimizer_bytes_per_step, 20480);
 }
 
-TEST(RecordText, GpusAndThreads_AreKept) {
+TEST(LaunchRecord, GpusAndThreads_AreKept) {
   const LaunchRecord read = parse_record(to_json_line(full_record()), "text");
   ASSERT_EQ(read.gpus.size(), 1U);
   const GpuRecord& gpu = read.gpus.front();
@@ -77,7 +77,7 @@ TEST(RecordText, GpusAndThreads_AreKept) {
 }
 
 // What a driver does not tell is left out of the text, and a document of before has none of it.
-TEST(RecordText, WhatIsNotToldOfAGpu_IsAbsent) {
+TEST(LaunchRecord, WhatIsNotToldOfAGpu_IsAbsent) {
   const std::string bare = to_json_line(GpuRecord{});
   for (const char* field : {"numa_node", "nvlinks", "watched_ms", "power cap"}) {
     EXPECT_EQ(bare.find(field), std::string::npos) << field;
@@ -91,7 +91,7 @@ TEST(RecordText, WhatIsNotToldOfAGpu_IsAbsent) {
   EXPECT_TRUE(older.held_down_ms.empty());
 }
 
-TEST(RecordText, OlderRecord_HasNothingBesideItsTimes) {
+TEST(LaunchRecord, OlderRecord_HasNothingBesideItsTimes) {
   const LaunchRecord read = parse_record(
       R"({"cell": {"strategy": "dp", "launch": "threads", "model": "m", "backend": "host",
           "devices": 2, "global_batch": 64}, "status": "skipped"})",
@@ -104,7 +104,7 @@ TEST(RecordText, OlderRecord_HasNothingBesideItsTimes) {
   EXPECT_TRUE(read.resolved.empty());
 }
 
-TEST(RecordText, OlderRecordOfAFile_IsNamedWithoutItsFolder) {
+TEST(LaunchRecord, OlderRecordOfAFile_IsNamedWithoutItsFolder) {
   const LaunchRecord read = parse_record(
       R"({"cell": {"strategy": "dp", "launch": "threads", "model": "a/b/own.json#12", "backend": "host",
           "devices": 2, "global_batch": 64}, "status": "skipped"})",
@@ -112,20 +112,20 @@ TEST(RecordText, OlderRecordOfAFile_IsNamedWithoutItsFolder) {
   EXPECT_EQ(read.cell.model, "own.json#12");
 }
 
-TEST(RecordText, Line_HoldsNoNewline) {
+TEST(LaunchRecord, Line_HoldsNoNewline) {
   LaunchRecord record = full_record();
   record.stderr_tail = "first\nsecond\n";
   EXPECT_EQ(to_json_line(record).find('\n'), std::string::npos);
   EXPECT_EQ(parse_record(to_json_line(record), "text").stderr_tail, "first\nsecond\n");
 }
 
-TEST(RecordText, InvalidUtf8_IsReplaced) {
+TEST(LaunchRecord, InvalidUtf8_IsReplaced) {
   LaunchRecord record = full_record();
   record.stderr_tail = "bad \xff byte";
   EXPECT_NE(parse_record(to_json_line(record), "text").stderr_tail.find("bad "), std::string::npos);
 }
 
-TEST(RecordText, NumbersThatAreNotFinite_AreNeverWritten) {
+TEST(LaunchRecord, NumbersThatAreNotFinite_AreNeverWritten) {
   LaunchRecord record = full_record();
   record.step_seconds[1] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW((void)to_json_line(record), Error);
@@ -134,7 +134,7 @@ TEST(RecordText, NumbersThatAreNotFinite_AreNeverWritten) {
   EXPECT_THROW((void)to_json_line(record), Error);
 }
 
-TEST(RecordText, DamagedText_NamesItsSourceAndField) {
+TEST(LaunchRecord, DamagedText_NamesItsSourceAndField) {
   EXPECT_NE(refusal_of("{").find("record.json: it is not valid JSON"), std::string::npos);
   EXPECT_NE(refusal_of("{}").find("'cell' is missing"), std::string::npos);
   std::string text = to_json_line(full_record());
@@ -143,7 +143,7 @@ TEST(RecordText, DamagedText_NamesItsSourceAndField) {
             std::string::npos);
 }
 
-TEST(RecordText, OkWithoutPositiveSamples_IsRefused) {
+TEST(LaunchRecord, OkWithoutPositiveSamples_IsRefused) {
   LaunchRecord record = full_record();
   record.step_seconds.clear();
   EXPECT_NE(refusal_of(to_json_line(record)).find("no samples"), std::string::npos);
@@ -154,7 +154,7 @@ TEST(RecordText, OkWithoutPositiveSamples_IsRefused) {
   EXPECT_EQ(refusal_of(to_json_line(record)), "");
 }
 
-TEST(RecordText, TimesThatNothingTakes_AreRefused) {
+TEST(LaunchRecord, TimesThatNothingTakes_AreRefused) {
   for (const auto set : {+[](LaunchRecord& record) {
                            record.step_seconds = {0.1, 1e308};
                          },
@@ -172,7 +172,7 @@ TEST(RecordText, TimesThatNothingTakes_AreRefused) {
   }
 }
 
-TEST(RecordText, File_RoundTrips_AndErrorsNameThePath) {
+TEST(LaunchRecord, File_RoundTrips_AndErrorsNameThePath) {
   const ScratchFolder folder;
   write_record(folder / "record.json", full_record());
   EXPECT_EQ(read_record(folder / "record.json").launch_index, 3);
