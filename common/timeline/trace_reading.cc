@@ -30,6 +30,12 @@ T value_at(const JsonValue& object, std::string_view key) {
   return read_as<T>(object.at(key));
 }
 
+JsonValue arguments(const JsonValue& event) {
+  const JsonValue args = event.at("args");
+  args.expect_object();
+  return args;
+}
+
 void check_version(const JsonValue& document) {
   const auto facts = document.find("otherData");
   const auto version = facts ? facts->find("tandem_trace") : std::nullopt;
@@ -76,7 +82,7 @@ class Reader {
   }
 
   void take_name(const JsonValue& event) {
-    const JsonValue args = event.at("args");
+    const JsonValue args = arguments(event);
     const std::string_view name = event.at("name").text();
     if (name == "process_name") {
       processes_[value_at<int>(event, "pid")] = trace_.processes.size();
@@ -93,7 +99,7 @@ class Reader {
   }
 
   void take_slice(const JsonValue& event) {
-    const JsonValue args = event.at("args");
+    const JsonValue args = arguments(event);
     Slice slice{.kind = static_cast<Kind>(event.at("cat").one_of(kKindNames)),
                 .name = value_at<std::string>(event, "name")};
     slice.begin = origin_ + duration(event.at("ts"));
@@ -114,7 +120,7 @@ class Reader {
   }
 
   void take_moment(const JsonValue& event) {
-    const JsonValue args = event.at("args");
+    const JsonValue args = arguments(event);
     const int device = track_of(event).device;
     Bucket& bucket = bucket_of(process_of(event), device, value_at<int>(args, "step"),
                                value_at<int>(args, "bucket"));
