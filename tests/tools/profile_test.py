@@ -174,7 +174,7 @@ class ProfileTest(unittest.TestCase):
             changed = events[:first] + [dict(events[first], **change)] + events[first + 1:]
             refused(f"traceEvents[{first}]", traceEvents=changed)
         refused("otherData.clock: 3 stands where a text has to be; it was changed", otherData=dict(facts, clock=3))
-        refused("otherData.untraced: key", otherData=dict(facts, untraced=7))
+        refused("otherData.untraced: 7 stands where an object has to be", otherData=dict(facts, untraced=7))
         refused("a trace of version 2.0.0", otherData=dict(facts, tandem_trace="2.0.0"))
         refused("no step of it has ended", traceEvents=[e for e in events if e.get("cat") not in ("step", "phase")])
         file.write_text(text[:len(text) // 2])
