@@ -29,7 +29,7 @@ std::unique_ptr<GoogleBenchmark> open_driver(const CollectiveOptions& options,
 void introduce(const Place& place, const CollectiveOptions& options) {
   std::cerr << notices_of(place) << std::flush;
   add_context(place);
-  GoogleBenchmark::add_context("tandem_launch", name_of(options.place.launch, kLaunches));
+  GoogleBenchmark::add_context("tandem_launch", to_string(options.place.launch));
   GoogleBenchmark::add_context("tandem_comm",
                                std::string(tandem::name_of(options.place.transport)));
   GoogleBenchmark::add_context("tandem_op", options.op == ReduceOp::kSum ? "sum" : "average");

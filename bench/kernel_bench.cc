@@ -15,7 +15,7 @@
 #include "bench/kernels/options.h"
 #include "bench/kernels/step_parts.h"
 #include "bench/kernels/step_share.h"
-#include "bench/step/achieved_flops.h"
+#include "bench/step/measured_peak.h"
 #include "common/base/error.h"
 #include "common/kernels/host_support.h"
 

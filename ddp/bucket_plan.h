@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/model/parameter_layout.h"
+#include "ddp/reducer_options.h"
 
 namespace tandem::ddp {
 
@@ -18,11 +19,6 @@ struct BucketPlan {
   std::vector<Slot> slots;
   std::int64_t count = 0;  // elements of the bucket
   Bytes gradient_bytes;    // bytes of gradients, without the gaps
-};
-
-struct BucketLimits {
-  Bytes first;  // limit of the first bucket
-  Bytes rest;   // limit of all other buckets
 };
 
 // torch's rule: segments join the open bucket in the given order; a bucket is closed once the

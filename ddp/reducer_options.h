@@ -5,6 +5,10 @@
 #include "ddp/compression/compression_options.h"
 #include "ddp/horovod/horovod_options.h"
 
+namespace tandem::options {
+class Values;
+}  // namespace tandem::options
+
 namespace tandem::ddp {
 
 enum class ReducerKind {
@@ -45,5 +49,18 @@ struct ReducerOptions {
   CompressionOptions compression{};
   HorovodOptions horovod{};  // for kHorovod, which has micro_batches of the above alone
 };
+
+// The sizes at which buckets are closed.
+struct BucketLimits {
+  Bytes first = mib(1);  // the limit of the first bucket
+  Bytes rest = mib(25);  // the limit of all other buckets
+};
+
+// What a command line says of the reducer; Horovod's deadline is the job's to set.
+[[nodiscard]] ReducerOptions reducer_options(const options::Values& values);
+
+// What --bucket-mb and --first-bucket-mb say: torch's defaults, but with a size of the user's own
+// no small first bucket.
+[[nodiscard]] BucketLimits bucket_limits(const options::Values& values);
 
 }  // namespace tandem::ddp

@@ -7,6 +7,10 @@
 
 #include "common/base/clock.h"
 
+namespace tandem::options {
+class Values;
+}  // namespace tandem::options
+
 namespace tandem::dp {
 
 // The threads that run the replicas' forward passes.
@@ -61,5 +65,8 @@ struct DataParallelOptions {
   Order reduce = Order::kTorch;
   Nanoseconds deadline = std::chrono::seconds(60);  // for devices to meet in a collective
 };
+
+// What a command line says of DataParallel; the deadline is the job's to set.
+[[nodiscard]] DataParallelOptions data_parallel_options(const options::Values& values);
 
 }  // namespace tandem::dp

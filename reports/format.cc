@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "common/options/strategies.h"
 #include "reports/model/gpu_notes.h"
 #include "reports/model/notes.h"
 #include "reports/model/subject.h"
@@ -116,11 +117,14 @@ std::string interval_words(const stats::Estimate& ratio) {
 }
 
 std::string strategy_label(const results::Cell& cell) {
-  const std::string usual = cell.strategy.starts_with("ddp") ? "processes" : "threads";
   const std::string implementation = implementation_of(cell);
   std::string label = implementation.empty() ? "" : implementation + " ";
   label += cell.strategy;
-  if (cell.strategy == "independent" || cell.launch != usual) label += " (" + cell.launch + ")";
+  const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
+  const bool has_both = traits != nullptr && traits->has_both_launches;
+  if (has_both || cell.launch != options::usual_launch(cell.strategy)) {
+    label += " (" + cell.launch + ")";
+  }
   for (const auto& [option, value] : cell.options) {
     if (option != kImplementation) label += ", " + option + "=" + value;
   }

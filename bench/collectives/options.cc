@@ -4,13 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "bench/driver/failure_flags.h"
+#include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/driver/size_list.h"
-#include "bench/job/gpu_flags.h"
-#include "bench/step/bucket_limits.h"
+#include "bench/job/place_options.h"
 #include "common/comm/bootstrap.h"
 #include "common/model/zoo.h"
+#include "common/options/rules.h"
+#include "ddp/reducer_options.h"
 
 namespace tandem::bench {
 namespace {
@@ -32,22 +33,12 @@ struct Flags {
   std::string collective = "all_reduce";
   std::string sizes = "1KiB:64MiB";
   std::string sizes_of;
-  std::string bucket_mb;
-  std::string first_bucket_mb;
   std::string in_place = "on";
   std::string type = "fp32";
   std::string op = "average";
   int free_running = 1;
   int samples = 50;
-  std::string launch = "processes";
-  int devices = 1;
-  std::string backend = "auto";
-  std::string comm = "auto";
   std::string wait = "park";
-  std::string device_memory;
-  bool oversubscribe = false;
-  GpuFlags gpus;
-  FailureFlags failure;
 };
 
 void declare_cases(CLI::App& app, Flags& flags) {
@@ -64,11 +55,6 @@ void declare_cases(CLI::App& app, Flags& flags) {
   app.add_option("--sizes-of", flags.sizes_of,
                  "a model's name: the sizes of the buckets that ddp reduces of it")
       ->excludes(sizes);
-  app.add_option("--bucket-mb", flags.bucket_mb,
-                 "with --sizes-of: bucket size in MiB (default 25), or all: one bucket");
-  app.add_option("--first-bucket-mb", flags.first_bucket_mb,
-                 "with --sizes-of: first bucket's size in MiB (default 1; with --bucket-mb, that "
-                 "one's)");
   app.add_option("--in-place", flags.in_place,
                  "all_reduce, all_gather, reduce_scatter: on, off or both; the others have one "
                  "form")
@@ -78,7 +64,7 @@ void declare_cases(CLI::App& app, Flags& flags) {
       ->capture_default_str();
 }
 
-void declare_job(CLI::App& app, Flags& flags) {
+void declare_samples(CLI::App& app, Flags& flags) {
   app.add_option(
          "--free-running", flags.free_running,
          "calls per sample, back to back, between one barrier and one wait; on the host all are "
@@ -86,24 +72,29 @@ void declare_job(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--samples", flags.samples, "per size and form; 1000 or more give p99")
       ->capture_default_str();
-  app.add_option("--launch", flags.launch, "ranks as processes (under mpirun) or threads")
-      ->capture_default_str();
-  app.add_option("--devices", flags.devices,
-                 "ranks, a device each (default: 1; of processes, as many as were started)");
-  app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
-  app.add_option("--comm", flags.comm,
-                 "transport: auto (host: shared_memory on one node; GPUs: nccl where each rank has "
-                 "its own), shared_memory, mpi, gloo or nccl")
-      ->capture_default_str();
   app.add_option("--wait", flags.wait,
                  "shared_memory, for other ranks: park, or spin (needs a core per rank)")
       ->capture_default_str();
-  app.add_option("--device-memory", flags.device_memory,
-                 "capacity per device, such as 2GiB (default: what is left, shared evenly)");
-  app.add_flag("--oversubscribe", flags.oversubscribe, "let ranks share cores or GPUs");
-  declare_gpus(app, flags.gpus);
-  declare_failure(app, flags.failure);
   app.footer("As processes: mpirun -np DEVICES --bind-to none collective_bench.");
+}
+
+// The options of a step that this program has too: buckets with --sizes-of, and the job.
+const std::vector<options::Name>& names_of_steps() {
+  static const std::vector<options::Name> names{
+      "bucket-mb", "first-bucket-mb", "launch",        "devices", "backend",
+      "comm",      "device-memory",   "oversubscribe", "gpus",    "p2p",
+      "bind",      "comm-timeout",    "flight-dir"};
+  return names;
+}
+
+// Ranks are processes unless --launch says threads, and are as many as were started.
+options::Values values_of(const OptionLines& lines) {
+  options::Values values = lines.values();
+  if (!values.is_given("launch")) values.give("launch", "processes");
+  if (!values.is_given("devices") && options::launch(values) == Launch::kProcesses) {
+    values.give("devices", std::to_string(announced_ranks()));
+  }
+  return values;
 }
 
 std::vector<Collective> collectives_of(const std::string& text) {
@@ -134,21 +125,6 @@ std::vector<Form> forms_of(const std::string& text) {
   return {};
 }
 
-PlaceOptions place_of(const Flags& flags) {
-  if (flags.devices < 1) fail(ErrorKind::kUsage, "--devices={}: use 1 or more", flags.devices);
-  PlaceOptions place{.devices = flags.devices,
-                     .launch = choose("--launch", flags.launch, kLaunches),
-                     .backend = parse_backend(flags.backend),
-                     .oversubscribe = flags.oversubscribe,
-                     .transport = parse_transport(flags.comm, "--comm")};
-  set_patience(flags.failure, place.communicator);
-  choose_gpus(flags.gpus, place);
-  if (!flags.device_memory.empty()) {
-    place.device_memory = {parse_bytes(flags.device_memory, "--device-memory")};
-  }
-  return place;
-}
-
 // Throws usage errors for options that are wrong whatever the sizes are.
 void check(const CollectiveOptions& options) {
   if (options.samples < 2) fail(ErrorKind::kUsage, "--samples={}: use 2 or more", options.samples);
@@ -172,18 +148,17 @@ void check(const CollectiveOptions& options) {
   }
 }
 
-void read_sizes(const Flags& flags, CollectiveOptions& options) {
-  const bool has_limits = !flags.bucket_mb.empty() || !flags.first_bucket_mb.empty();
+void read_sizes(const Flags& flags, const options::Values& values, CollectiveOptions& options) {
   options.sizes_of = flags.sizes_of;
   if (flags.sizes_of.empty()) {
-    if (has_limits) {
+    if (values.is_given("bucket-mb") || values.is_given("first-bucket-mb")) {
       fail(ErrorKind::kUsage, "--bucket-mb and --first-bucket-mb do nothing without --sizes-of");
     }
     options.sizes = parse_sizes(flags.sizes, "--sizes");
     return;
   }
   static_cast<void>(make_model(flags.sizes_of));  // refused before ranks are started
-  options.bucket_limits = bucket_limits(flags.bucket_mb, flags.first_bucket_mb);
+  options.bucket_limits = ddp::bucket_limits(values);
 }
 
 void add_case(std::vector<CollectiveCase>& cases, const CollectiveCase& added) {
@@ -201,17 +176,16 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
                "collective_bench");
   Flags flags;
   declare_cases(app, flags);
-  declare_job(app, flags);
+  declare_samples(app, flags);
+  const OptionLines lines(app, names_of_steps());
   CollectiveOptions options;
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
-  const Launch launch = choose("--launch", flags.launch, kLaunches);
-  if (launch == Launch::kProcesses && app.count("--devices") == 0) {
-    flags.devices = announced_ranks();
-  }
-  options.benchmark = read_benchmark_flags("collective_bench", benchmark_flags, flags.devices);
-  options.place = place_of(flags);
-  options.flight_dir = flags.failure.flight_dir;
+  const options::Values values = values_of(lines);
+  options.place = place_options(values);
+  options.benchmark =
+      read_benchmark_flags("collective_bench", benchmark_flags, options.place.devices);
+  options.flight_dir = values.text("flight-dir");
   options.collectives = collectives_of(flags.collective);
   options.forms = forms_of(flags.in_place);
   options.type = choose("--dtype", flags.type, kTypes);
@@ -219,7 +193,7 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   options.calls = flags.free_running;
   options.samples = flags.samples;
   options.wait = choose("--wait", flags.wait, kWaits);
-  read_sizes(flags, options);
+  read_sizes(flags, values, options);
   check(options);
   // Given sizes are judged before ranks are started; a model's sizes are known later.
   if (options.sizes_of.empty()) static_cast<void>(cases_of(options, sizes_given(options)));

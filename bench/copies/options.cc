@@ -7,9 +7,11 @@
 #include <array>
 
 #include "bench/driver/choices.h"
+#include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/driver/size_list.h"
-#include "bench/job/gpu_flags.h"
+#include "bench/job/place_options.h"
+#include "common/options/rules.h"
 
 namespace tandem::bench {
 
@@ -66,20 +68,12 @@ constexpr std::array kWaysAsked{Choice<WaysAsked>{"one", WaysAsked::kOne},
                                 Choice<WaysAsked>{"all", WaysAsked::kAll}};
 
 struct Flags {
-  int devices = 1;
   std::string sizes = "1MiB,16MiB,64MiB";
   std::string ways = "all";
   int samples = 50;
-  std::string backend = "auto";
-  std::string link;
-  double core_gflops = 0;
-  std::string device_memory;
-  bool oversubscribe = false;
-  GpuFlags gpus;
 };
 
 void declare(CLI::App& app, Flags& flags) {
-  app.add_option("--devices", flags.devices, "devices")->capture_default_str();
   app.add_option("--sizes", flags.sizes,
                  "bytes of a copy: a list, a range that doubles (1KiB:64MiB), or one with its "
                  "factor (1KiB:1GiB:4); what does not fit into memory is skipped")
@@ -88,37 +82,6 @@ void declare(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--samples", flags.samples, "per copy; 1000 or more give p99")
       ->capture_default_str();
-  app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
-  app.add_option("--link", flags.link,
-                 "host: the modelled link between devices, LATENCY:BANDWIDTH such as 20us:1GBps, "
-                 "or a preset such as pcie4@a100-fp32");
-  app.add_option("--core-gflops", flags.core_gflops,
-                 "speed of one core that a preset link is scaled to (default: measured)");
-  app.add_option("--device-memory", flags.device_memory,
-                 "capacity per device, such as 2GiB (default: what is left, shared evenly)");
-  app.add_flag("--oversubscribe", flags.oversubscribe, "let devices share cores or GPUs");
-  declare_gpus(app, flags.gpus);
-}
-
-PlaceOptions place_of(const Flags& flags, bool has_core_speed) {
-  if (flags.devices < 1) fail(ErrorKind::kUsage, "--devices={}: use 1 or more", flags.devices);
-  PlaceOptions place{.devices = flags.devices,
-                     .backend = parse_backend(flags.backend),
-                     .oversubscribe = flags.oversubscribe,
-                     .core_gflops = flags.core_gflops};
-  if (!flags.device_memory.empty()) {
-    place.device_memory = {parse_bytes(flags.device_memory, "--device-memory")};
-  }
-  choose_gpus(flags.gpus, place);
-  if (!flags.link.empty()) place.link = parse_link(flags.link);
-  if (!has_core_speed) return place;
-  if (!place.link || !place.link->is_preset()) {
-    fail(ErrorKind::kUsage, "--core-gflops does nothing without a preset link");
-  }
-  if (!(flags.core_gflops > 0 && flags.core_gflops < 1e9)) {
-    fail(ErrorKind::kUsage, "--core-gflops={}: use a speed above 0", flags.core_gflops);
-  }
-  return place;
 }
 
 std::vector<Ways> ways_of(const std::string& text) {
@@ -151,11 +114,15 @@ std::optional<CopyOptions> parse_copy_options(int argc, const char* const* argv)
                "copy_bench");
   Flags flags;
   declare(app, flags);
+  const OptionLines lines(app, {"devices", "backend", "link", "core-gflops", "device-memory",
+                                "oversubscribe", "gpus", "p2p", "bind"});
   CopyOptions options;
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
   options.benchmark = read_benchmark_flags("copy_bench", benchmark_flags, 1);
-  options.place = place_of(flags, app.count("--core-gflops") > 0);
+  const options::Values values = lines.values();
+  options::check_core_speed(values);
+  options.place = place_options(values);
   options.sizes = whole_elements(parse_sizes(flags.sizes, "--sizes"));
   options.ways = ways_of(flags.ways);
   options.samples = flags.samples;

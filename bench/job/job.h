@@ -10,12 +10,13 @@
 #include "common/comm/communicator.h"
 #include "common/comm/node_layout.h"
 #include "common/comm/transport_registry.h"
+#include "common/options/strategies.h"
 #include "common/runtime/link_request.h"
 #include "common/runtime/platform.h"
 
 namespace tandem::bench {
 
-enum class Launch { kThreads, kProcesses };
+using options::Launch;
 
 // The machine that a job asks for.
 struct PlaceOptions {

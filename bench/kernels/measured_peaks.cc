@@ -9,7 +9,6 @@
 
 #include "bench/driver/google_benchmark.h"
 #include "bench/driver/sampler.h"
-#include "bench/step/achieved_flops.h"
 #include "bench/step/measured_peak.h"
 #include "common/base/error.h"
 #include "common/kernels/operations.h"

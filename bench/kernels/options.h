@@ -6,11 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "bench/driver/choices.h"
 #include "common/kernels/precision.h"
 #include "common/parallel/strategy.h"
 #include "common/runtime/registry.h"
 
 namespace tandem::bench {
+
+inline constexpr std::array kInputs{Choice<InputPlace>{"host", InputPlace::kHost},
+                                    Choice<InputPlace>{"pageable", InputPlace::kPageable},
+                                    Choice<InputPlace>{"device", InputPlace::kDevice}};
 
 struct KernelOptions {
   bool peak = false;                     // measures peaks instead of operations

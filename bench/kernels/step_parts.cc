@@ -14,7 +14,7 @@
 #include "bench/kernels/comparison.h"
 #include "bench/kernels/operation_benchmarks.h"
 #include "bench/kernels/step_share.h"
-#include "bench/step/achieved_flops.h"
+#include "bench/step/measured_peak.h"
 #include "common/model/zoo.h"
 #include "common/parallel/single.h"
 #include "common/runtime/host/host_stream.h"

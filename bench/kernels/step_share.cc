@@ -10,8 +10,8 @@
 
 #include "bench/driver/choices.h"
 #include "bench/driver/google_benchmark.h"
-#include "bench/step/achieved_flops.h"
-#include "bench/step/pair_plan.h"
+#include "bench/step/measured_peak.h"
+#include "bench/step/pair_measurement.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/kernels/host/bare_product.h"

@@ -11,7 +11,7 @@
 
 #include "bench/driver/ranks_main.h"
 #include "bench/driver/sampler.h"
-#include "bench/step/cell_facts.h"
+#include "bench/step/launch_report.h"
 #include "bench/step/strategy_factory.h"
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"

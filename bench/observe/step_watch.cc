@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "bench/step/step_checks.h"
+#include "bench/step/step_options.h"
 #include "common/base/error.h"
 #include "common/comm/transport_registry.h"
 #include "common/results/launch_record.h"

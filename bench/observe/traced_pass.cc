@@ -9,7 +9,7 @@
 
 #include "bench/driver/ranks_main.h"
 #include "bench/driver/sampler.h"
-#include "bench/step/cell_facts.h"
+#include "bench/step/launch_report.h"
 #include "bench/step/strategy_factory.h"
 #include "common/base/this_process.h"
 #include "common/comm/bootstrap.h"
@@ -142,7 +142,7 @@ std::map<std::string, std::string> facts_of(const Place& place, const StepOption
 
 timeline::LaunchFigures figures_of(const results::LaunchRecord& untraced, StrategyKind strategy) {
   timeline::LaunchFigures figures{.samples = static_cast<int>(untraced.step_seconds.size()),
-                                  .has_root = has_root(strategy),
+                                  .has_root = options::traits_of(strategy).has_root(),
                                   .step = Seconds{stats::median(untraced.step_seconds)}};
   for (const auto& [name, seconds] : untraced.critical.mean_seconds) {
     figures.phases[name] = Seconds{seconds};

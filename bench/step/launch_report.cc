@@ -5,7 +5,6 @@
 #include <iostream>
 
 #include "bench/driver/google_benchmark.h"
-#include "bench/step/shards.h"
 #include "common/base/input_file.h"
 #include "common/base/units.h"
 #include "common/comm/mpi_bootstrap.h"
@@ -220,6 +219,19 @@ results::Cell cell_of(const StepOptions& options, Backend backend) {
           .options = options.named};
 }
 
+std::map<std::string, std::string> cell_facts(const Place& place, const StepOptions& options) {
+  const results::Cell cell = cell_of(options, place.platform->backend());
+  std::map<std::string, std::string> facts = cell.options;
+  facts["strategy"] = cell.strategy;
+  facts["launch"] = cell.launch;
+  facts["model"] = cell.model;
+  facts["batch"] = std::to_string(cell.global_batch);
+  facts["devices"] = std::to_string(cell.devices);
+  facts["backend"] = cell.backend;
+  facts["oversubscribed"] = place.oversubscribed ? "yes" : "no";
+  return facts;
+}
+
 results::MachineFacts machine_of(const Place& place) {
   results::MachineFacts facts = results::gather_machine_facts();
   facts.cores = place.usable_cores;
@@ -246,7 +258,7 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   record.warmup_steps = measurement.warmup.steps;
   record.warmup_seconds = measurement.warmup.time.count();
   record.step_seconds = measurement.step_seconds;
-  add_phases(record, measurement, has_root(options.variant.strategy));
+  add_phases(record, measurement, options::traits_of(options.variant.strategy).has_root());
   add_collectives(record, measurement);
   for (std::size_t i = 0; i < measurement.memory.size(); ++i) {
     const MemoryUse& use = measurement.memory[i];

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "bench/job/job.h"
 #include "bench/step/measurement.h"
 #include "bench/step/step_options.h"
@@ -27,6 +30,11 @@ void add_context(const Place& place, const StepOptions& options);
 
 // The cell that the options name.
 [[nodiscard]] results::Cell cell_of(const StepOptions& options, Backend backend);
+
+// Names and values of what was measured and where, for files that hold one cell: the cell's
+// options, and strategy, launch, model, batch, devices, backend and oversubscribed.
+[[nodiscard]] std::map<std::string, std::string> cell_facts(const Place& place,
+                                                            const StepOptions& options);
 
 // The machine as this launch sees it. Rank 0 measures the distance of the first two devices' cores
 // while the other ranks wait.

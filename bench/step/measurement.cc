@@ -5,9 +5,195 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <sstream>
 
+#include "bench/driver/ranks_main.h"
+#include "bench/job/link_account.h"
+#include "bench/observe/gpu_watch.h"
+#include "bench/observe/profiled_samples.h"
+#include "bench/step/launch_report.h"
+#include "bench/step/measured_peak.h"
+#include "bench/step/strategy_factory.h"
+#include "common/stats/summary.h"
+
 namespace tandem::bench {
+
+namespace {
+
+void set_counters(benchmark::State& state, const StepOptions& options, const Model& model,
+                  const Measurement& measured) {
+  const std::vector<double>& samples = measured.step_seconds;
+  const auto batch = static_cast<double>(options.variant.training.global_batch);
+  state.counters["median_ms"] = stats::median(samples) * 1e3;
+  state.counters["samples_per_second"] = batch / stats::mean(samples);
+  state.counters["samples"] = static_cast<double>(samples.size());
+  state.counters["devices_used"] = measured.devices_used;
+  if (model.flops_per_sample() > 0) {  // else unknown, as in workload files of times alone
+    const double achieved = achieved_gflops(options, model, measured);
+    state.counters["gflops_per_device"] = achieved;
+    if (options.peak.gflops > 0) state.counters["of_peak"] = achieved / options.peak.gflops;
+  }
+  state.counters["dispatches_per_step"] = measured.dispatches_per_step;
+  const StepWork work = step_work_of(options, model);
+  state.counters["operations_per_step"] = static_cast<double>(work.operations());
+  state.counters["optimizer_bytes_per_step"] = static_cast<double>(work.optimizer_bytes.value);
+}
+
+double sum_over_ranks(Communicator& ranks, double mine) {
+  double sum = 0;
+  for (const double theirs : ranks.all_gather(mine)) sum += theirs;
+  return sum;
+}
+
+// The device that this rank speaks for: its own in a job of processes; none where one process of
+// threads speaks for all devices.
+const Device* own_device(const Place& place, const StepOptions& options) {
+  return options.place.launch == Launch::kProcesses ? place.device : nullptr;
+}
+
+// A benchmark of a strategy, which outlives the benchmark: warmed up here, timed when the driver
+// runs.
+class StepBenchmark {
+ public:
+  // Collective.
+  StepBenchmark(Place& place, const StepOptions& options, const Model& model, Strategy& strategy)
+      : place_(place),
+        options_(options),
+        model_(model),
+        strategy_(strategy),
+        sampler_(strategy, *place.communicator, steps_per_sample(), clocks_of(place)),
+        profiled_(options.ranges, profiler_switch(place.platform->backend()),
+                  options.profiled_samples),
+        link_(*place.platform) {
+    Communicator& ranks = *place.communicator;
+    profiled_.warm_up(
+        [&] { found_.warmup = sampler_.warm_up(options.warmup_steps, options.warmup_time); });
+    found_.warnings = strategy.warnings();
+    const auto of_precision =
+        precision_warning(place.platform->backend(), options.variant.training.precision);
+    if (of_precision) found_.warnings.push_back(*of_precision);
+    found_.resolved = strategy.settled_options();
+    if (ranks.rank() == 0) warn(found_.warnings);
+    found_.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy.devices_used()));
+    if (clocks_of(place) == Clocks::kApart) found_.barrier_skew = measure_barrier_skew(ranks);
+  }
+
+  // Discards `steps` before each repetition's samples, as other benchmarks may have run meanwhile.
+  void add_to(GoogleBenchmark& driver, int steps) {
+    samples_ = sample_count(options_, found_.warmup);
+    const std::string name = benchmark_name(options_, place_.platform->backend());
+    driver.add(name, samples_, benchmark::kMillisecond, [this, steps](benchmark::State& state) {
+      if (steps > 0) static_cast<void>(sampler_.warm_up(steps, Nanoseconds{0}));
+      measure(state);
+    });
+  }
+
+  // The measurement of the driver's run. Collective.
+  [[nodiscard]] Measurement gathered(Bootstrap& bootstrap) {
+    found_.phases = books_.gather_phases(bootstrap);
+    found_.collectives = books_.gather_collectives(bootstrap);
+    found_.bucket_sizes = strategy_.bucket_sizes();
+    found_.memory = gather_memory(bootstrap, *place_.platform, own_device(place_, options_));
+    return found_;
+  }
+
+ private:
+  [[nodiscard]] int steps_per_sample() const { return std::max(1, options_.free_running); }
+
+  void measure(benchmark::State& state) {
+    Communicator& ranks = *place_.communicator;
+    const std::int64_t calls_before = strategy_.dispatches();
+    found_.step_seconds.clear();  // from the repetition before
+    link_.leave_out();
+    for ([[maybe_unused]] auto iteration : state) {
+      profiled_.sample([&] { found_.step_seconds.push_back(sampler_.sample().count()); });
+      state.SetIterationTime(found_.step_seconds.back());
+      link_.add_sample();
+      books_.add_sample(strategy_);
+    }
+    const double steps = static_cast<double>(samples_) * steps_per_sample();
+    const auto calls = static_cast<double>(strategy_.dispatches() - calls_before);
+    found_.dispatches_per_step = sum_over_ranks(ranks, calls) / steps;
+    found_.lateness_seconds = link_.mean_lateness(ranks, steps);
+    found_.overshoot_seconds = link_.largest_overshoot(ranks);
+    check_lateness(found_.lateness_seconds, stats::mean(found_.step_seconds));
+    set_counters(state, options_, model_, found_);
+  }
+
+  Place& place_;
+  const StepOptions& options_;
+  const Model& model_;
+  Strategy& strategy_;
+  Sampler sampler_;
+  ProfiledSamples profiled_;
+  LinkAccount link_;
+  Books books_;
+  Measurement found_;
+  int samples_ = 0;
+};
+
+Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                    const StepOptions& options, const Model& model, Strategy& strategy) {
+  StepBenchmark benchmark(place, options, model, strategy);
+  add_context(place, options);
+  benchmark.add_to(driver, 0);
+  GpuWatch gpus(bootstrap, place, options.place.launch);
+  gpus.before_samples();
+  driver.run();
+  gpus.after_samples();
+  Measurement measured = benchmark.gathered(bootstrap);
+  measured.gpus = gpus.gather(bootstrap);
+  if (place.communicator->rank() == 0) warn(slowdown_warnings(measured.gpus));
+  return measured;
+}
+
+using Strategies = std::vector<std::unique_ptr<Strategy>>;
+
+// The strategies to be measured; null for each strategy that the filter leaves out.
+Strategies make_listed(const GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                       const std::vector<StepOptions>& all, const Model& model) {
+  Strategies strategies;
+  for (const StepOptions& options : all) {
+    const bool left_out = driver.leaves_out(benchmark_name(options, place.platform->backend()));
+    strategies.push_back(left_out ? nullptr
+                                  : make_strategy_together(bootstrap, place, options.place.launch,
+                                                           model, options.variant));
+  }
+  return strategies;
+}
+
+void measure_all(GoogleBenchmark& driver, Place& place, const std::vector<StepOptions>& all,
+                 const Model& model, const Strategies& strategies) {
+  std::vector<std::unique_ptr<StepBenchmark>> benchmarks;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!strategies[i]) continue;
+    benchmarks.push_back(std::make_unique<StepBenchmark>(place, all[i], model, *strategies[i]));
+    benchmarks.back()->add_to(driver, kLeastWarmupSteps);
+  }
+  add_context(place, all.front());
+  driver.run();
+}
+
+}  // namespace
+
+Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                         const StepOptions& options, const Model& model) {
+  const auto strategy =
+      make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
+  return aborting_on_error(
+      place.farewell, [&] { abort(place); },
+      [&] { return measure(driver, bootstrap, place, options, model, *strategy); });
+}
+
+void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                    const std::vector<StepOptions>& all, const Model& model) {
+  const Strategies strategies = make_listed(driver, bootstrap, place, all, model);
+  aborting_on_error(
+      place.farewell, [&] { abort(place); },
+      [&] { measure_all(driver, place, all, model, strategies); });
+}
+
 namespace {
 
 constexpr int kMostSamples = 1'000'000;

@@ -5,10 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "bench/driver/google_benchmark.h"
 #include "bench/driver/sampler.h"
 #include "bench/job/barrier_skew.h"
+#include "bench/job/job.h"
 #include "bench/step/step_options.h"
 #include "common/comm/bootstrap.h"
+#include "common/model/model.h"
 #include "common/results/launch_record.h"
 
 namespace tandem::bench {
@@ -69,5 +72,15 @@ class Books {
 // where the rank speaks for all devices. Collective.
 [[nodiscard]] std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, Platform& platform,
                                                    const Device* mine);
+
+// Times the step that the options name: warm-up, then as many samples as the options ask for.
+// Collective.
+[[nodiscard]] Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                                       const StepOptions& options, const Model& model);
+
+// Times the steps of several strategies of one job, one after another, with all strategies held at
+// once; strategies that the filter leaves out are not made. Collective.
+void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+                    const std::vector<StepOptions>& all, const Model& model);
 
 }  // namespace tandem::bench

@@ -8,14 +8,46 @@
 
 #include "bench/driver/ranks_main.h"
 #include "bench/job/link_account.h"
-#include "bench/step/achieved_flops.h"
-#include "bench/step/interleaved_side.h"
 #include "bench/step/launch_report.h"
-#include "bench/step/pair_plan.h"
+#include "bench/step/measured_peak.h"
+#include "bench/step/strategy_factory.h"
 #include "common/stats/comparison.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {
+
+namespace {
+
+constexpr int kMostSets = 20;
+constexpr int kFewestPairs = 5;  // pairs of a set, for the set's median to be meaningful
+
+}  // namespace
+
+std::vector<PairSet> plan_pairs(int pairs) {
+  const int sets = std::max(1, std::min(kMostSets, pairs / kFewestPairs) / 2 * 2);
+  std::vector<PairSet> plan;
+  for (int set = 0; set < sets; ++set) {
+    plan.push_back({.pairs = pairs / sets + (set < pairs % sets ? 1 : 0), .b_first = set % 2 == 1});
+  }
+  return plan;
+}
+
+InterleavedSide::InterleavedSide(Place& place, const StepOptions& options, const Model& model,
+                                 const Variant& variant)
+    : strategy_(make_strategy(place, options.place.launch, model, variant)),
+      sampler_(*strategy_, *place.communicator, std::max(1, options.free_running),
+               clocks_of(place)) {}
+
+void InterleavedSide::warm_up(const StepOptions& options) {
+  static_cast<void>(sampler_.warm_up(options.warmup_steps, options.warmup_time));
+}
+
+void InterleavedSide::end_round() {
+  seconds_.push_back(current_ / 2);
+  current_ = 0;
+  forget_times(*strategy_);  // marks are read after each sample in a timed run too
+}
+
 namespace {
 
 struct Job {

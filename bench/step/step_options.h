@@ -9,7 +9,7 @@
 #include "bench/driver/benchmark_flags.h"
 #include "bench/job/fault.h"
 #include "bench/job/job.h"
-#include "bench/step/strategy_kind.h"
+#include "common/options/values.h"
 #include "common/parallel/strategy.h"
 #include "common/trace/nvtx.h"
 #include "ddp/dp_all_reduce.h"
@@ -18,7 +18,11 @@
 
 namespace tandem::bench {
 
-[[nodiscard]] std::string to_string(Launch launch);
+using options::StrategyKind;
+
+// The fewest steps of a warm-up: ddp's buckets settle in the second step.
+inline constexpr int kLeastWarmupSteps =
+    static_cast<int>(options::Name("warmup-steps")->value.limits.least);
 
 // One way to train, which --ab varies.
 struct Variant {
@@ -65,6 +69,7 @@ struct StepOptions {
   int pairs = 200;
 
   std::map<std::string, std::string> named;  // options that differ from the defaults
+  std::string shared;                        // a line per option that all ranks have to share
   std::string planted;                       // the planted delay as given; empty: none
   std::string flight_dir;                    // empty: no flight recorder
   bool check_numerics = false;
@@ -78,8 +83,12 @@ struct StepOptions {
   BenchmarkFlags benchmark;
 };
 
-// The options of the command line, and the settings that follow from them. Throws usage errors;
-// with --help or --models, prints the answer and returns nothing.
-[[nodiscard]] std::optional<StepOptions> parse_step_options(int argc, const char* const* argv);
+// The options of a command line that options::check() takes, and the settings that follow from
+// them. Throws usage errors for what only an option's owner can judge.
+[[nodiscard]] StepOptions step_options(const options::Values& values);
+
+// The shards that the options' global batch is cut into, in order of samples: a piece for each
+// device that the strategy gives one, and within a device's piece a piece for each micro-batch.
+[[nodiscard]] std::vector<Piece> shards_of(const StepOptions& options);
 
 }  // namespace tandem::bench

@@ -9,7 +9,7 @@
 #include "bench/driver/google_benchmark.h"
 #include "bench/driver/sampler.h"
 #include "bench/job/link_account.h"
-#include "bench/step/shards.h"
+#include "bench/step/step_options.h"
 #include "bench/workloads/calibration.h"
 #include "bench/workloads/measured_workload.h"
 #include "common/base/error.h"

@@ -16,6 +16,10 @@
 
 namespace tandem {
 
+namespace options {
+class Values;
+}  // namespace options
+
 // The place of the batch when a step starts.
 enum class InputPlace {
   kHost,      // pinned host memory: devices copy while other work goes on
@@ -46,6 +50,9 @@ struct TrainingOptions {
   InterpreterOptions interpreter{};
   StepReplay replay = StepReplay::kOff;  // for single, independent and ddp
 };
+
+// What a command line says of the training; --input=scatter counts as kHost.
+[[nodiscard]] TrainingOptions training_options(const options::Values& values);
 
 struct DeviceTimes {
   int device = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "common/options/strategies.h"
 #include "common/stats/estimate.h"
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
@@ -21,10 +22,6 @@ struct Definition {
   Options options;
   bool is_one_share = false;  // runs one device's share of the batch, on one device
 };
-
-bool in_processes(const Definition& definition) {
-  return definition.rung == Rung::kIndependent || std::string_view(definition.strategy) == "ddp";
-}
 
 constexpr const char* kAllReduce = "dp-allreduce";
 
@@ -117,7 +114,9 @@ void add_theirs(std::vector<Definition>& definitions, const GapQuestion& questio
 results::Cell cell_of(const Definition& definition, const GapQuestion& question) {
   results::Cell cell{
       .strategy = definition.strategy,
-      .launch = in_processes(definition) ? "processes" : "threads",
+      .launch = definition.rung == Rung::kIndependent
+                    ? "processes"  // the bound for ddp
+                    : std::string(options::usual_launch(definition.strategy)),
       .model = question.model,
       .backend = question.backend,
       .devices = definition.is_one_share ? 1 : question.devices,

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/options/values.h"
 #include "common/stats/comparison.h"
 #include "reports/model/document_change.h"
 #include "reports/model/subject.h"
@@ -37,10 +38,10 @@ const CellSummary* chosen(const Summary& summary) {
   return best;
 }
 
-bool says_how_to_time(const std::string& option) {
-  constexpr std::array<std::string_view, 5> kOptions{"check-numerics", "fault", "free-running",
-                                                     "phases", "plant"};
-  return std::find(kOptions.begin(), kOptions.end(), option) != kOptions.end();
+bool says_how_to_time(const std::string& name) {
+  const options::Option* const option = options::find_option(name);
+  return option != nullptr && (option->of.group == options::Group::kTiming ||
+                               option->of.group == options::Group::kDebug);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <map>
 #include <string_view>
 
+#include "common/options/strategies.h"
+
 namespace tandem::reports {
 namespace {
 
@@ -20,18 +22,12 @@ std::size_t place_of(std::string_view name) {
                                   kStepOrder.begin());
 }
 
-bool has_root(const results::Cell& cell) {
-  return cell.strategy == "dp" || cell.strategy == "ddp-replicate" || cell.strategy == "single";
-}
-
 }  // namespace
 
 const results::DevicePhases* critical_device(const results::LaunchRecord& record) {
   if (!record.critical.mean_seconds.empty()) return &record.critical;
   if (record.phases.empty()) return nullptr;
-  if (has_root(record.cell)) {
-    return &record.phases.front();
-  }
+  if (options::has_root(record.cell.strategy)) return &record.phases.front();
   return &*std::max_element(
       record.phases.begin(), record.phases.end(),
       [](const auto& a, const auto& b) { return a.span_seconds < b.span_seconds; });

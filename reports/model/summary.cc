@@ -2,12 +2,12 @@
 #include "reports/model/summary.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "common/options/strategies.h"
 #include "common/stats/summary.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
@@ -21,11 +21,10 @@ using results::Status;
 
 // The order of a table: workloads first, then devices, then strategies from the bound to ddp.
 auto order_of(const CellSummary& summary) {
-  constexpr std::array<std::string_view, 6> kStrategies{"single",       "independent",   "dp",
-                                                        "dp-allreduce", "ddp-replicate", "ddp"};
   const results::Cell& cell = summary.cell;
-  const auto rank =
-      std::find(kStrategies.begin(), kStrategies.end(), cell.strategy) - kStrategies.begin();
+  const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
+  const std::ptrdiff_t rank =
+      traits == nullptr ? std::ssize(options::kStrategies) : traits - options::kStrategies.data();
   const bool in_processes = cell.launch == "processes";  // threads before processes
   const auto texts = [](const auto&... text) { return std::tuple<decltype(text)...>(text...); };
   return std::tuple_cat(texts(cell.backend, cell.model),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/step/pair_plan.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "bench/step/pair_measurement.h"
 
 namespace tandem::bench {
 namespace {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/step/training_agreement.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "bench/step/verification.h"
 #include "common/model/zoo.h"
 #include "common/parallel/single.h"
 #include "common/runtime/host/host_platform.h"

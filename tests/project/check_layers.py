@@ -15,6 +15,7 @@ import sys
 ARROWS = {
     "common/base": [],
     "common/json": ["common/base"],
+    "common/options": ["common/base"],
     "common/flight": ["common/base"],
     "common/runtime": ["common/base"],
     "common/tensor": ["common/runtime"],
@@ -25,10 +26,10 @@ ARROWS = {
     "common/comm": ["common/runtime"],
     "common/timeline": ["common/json"],
     "common/trace": ["common/runtime", "common/timeline"],
-    "common/parallel": ["common/comm", "common/optim", "common/data", "common/trace"],
+    "common/parallel": ["common/options", "common/comm", "common/optim", "common/data", "common/trace"],
     "common/stats": ["common/base"],
     "common/results": ["common/stats", "common/json"],
-    "reports": ["common/results", "common/stats"],
+    "reports": ["common/options", "common/results", "common/stats"],
     "tools": ["reports", "common/flight", "common/timeline"],
 }
 COMMON = sorted(folder for folder in ARROWS if folder.startswith("common/"))

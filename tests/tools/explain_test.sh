@@ -234,7 +234,7 @@ case_bad_input() {
   expect 2 $plain --batch=64 --input=tape --out result
   one_line "'tape' is unknown; known are host, pageable, device"
   expect 2 $plain --batch=64 --precision=fp16 --out result
-  one_line "--precision: 'fp16' is unknown; known are fp32, tf32, bf16"
+  one_line "--precision: 'fp16' is not known: use one of fp32, tf32, bf16"
   expect 2 $plain --batch=64 --dispatch-cost=8 --out result
   one_line '--dispatch-cost'
   expect 2 $plain --batch=64 --interpreter-lock --out result

@@ -157,9 +157,13 @@ case_usage_error() {
 # An option that a cell does not take is found before anything is measured.
 case_refused_option() {
   sweep 64
-  FAKE_COUNT=$folder/count FAKE_REFUSE=ddp expect 2 run
-  one_line "the sweep's cell ddp.*: step_bench: --frobs is no option of ddp"
+  FAKE_COUNT=$folder/count FAKE_REFUSE=single expect 2 run
+  one_line "the sweep's cell single.*: step_bench: --frobs is no option of single"
+  sed -i 's/{"strategy": "dp"}/{"strategy": "dp", "options": {"grads": "views"}}/' sweep.json
+  FAKE_COUNT=$folder/count expect 2 run
+  one_line "the sweep's cell dp.*: --grads is an option of ddp and dp-allreduce and does nothing here: leave it out"
   [ ! -e count ] || die "a cell was launched"
+  sweep 64
   expect 0 run
   sed -i 's/{"strategy": "dp"}/{"strategy": "dp", "options": {"batch": 32}}/' sweep.json
   expect 2 run

@@ -11,7 +11,6 @@
 
 #include "bench/driver/ranks_main.h"
 #include "bench/job/job.h"
-#include "bench/step/shards.h"
 #include "bench/step/step_options.h"
 #include "bench/step/strategy_factory.h"
 #include "bench/workloads/workload_source.h"

@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 #include "common/base/input_file.h"
 #include "common/base/units.h"
+#include "common/options/values.h"
 #include "tools/tandem/run/measuring.h"
 
 namespace tandem::cli {
@@ -46,10 +47,7 @@ void check_models(const ExplainOptions& options) {
     fail(ErrorKind::kUsage, "--input: '{}' is unknown; known are {}", options.input,
          fmt::join(kInputs, ", "));
   }
-  if (std::find(kPrecisions.begin(), kPrecisions.end(), options.precision) == kPrecisions.end()) {
-    fail(ErrorKind::kUsage, "--precision: '{}' is unknown; known are {}", options.precision,
-         fmt::join(kPrecisions, ", "));
-  }
+  options::check_form("precision", options.precision);
   if (!options.dispatch_cost.empty() && options.dispatch_cost != kMeasured)
     (void)parse_duration(options.dispatch_cost, "--dispatch-cost");
   if (options.interpreter_lock && options.dispatch_cost.empty()) {

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "common/base/error.h"
+#include "common/options/strategies.h"
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/interrupts.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 
 std::string launch_of(const ProfileOptions& options) {
   if (!options.launch.empty()) return options.launch;
-  return options.strategy == "ddp" || options.strategy == "ddp-replicate" ? "processes" : "threads";
+  return std::string(options::usual_launch(options.strategy));
 }
 
 // The rule is that of step_bench's auto, which says why a GPU is unusable.

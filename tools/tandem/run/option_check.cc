@@ -1,25 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/run/option_check.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
 #include "common/base/error.h"
 #include "common/base/input_file.h"
+#include "common/options/rules.h"
+#include "reports/model/subject.h"
 
 namespace tandem::cli {
+namespace {
+
+options::Values values_of(const results::Cell& cell) {
+  options::Values values;
+  values.give("strategy", cell.strategy);
+  values.give("launch", cell.launch);
+  values.give("model", cell.model);
+  values.give("backend", cell.backend);
+  values.give("devices", std::to_string(cell.devices));
+  values.give("batch", std::to_string(cell.global_batch));
+  for (const auto& [name, value] : cell.options) {
+    const options::Option* const option = options::find_option(name);
+    if (option == nullptr) fail(ErrorKind::kUsage, "--{} is no option of step_bench", name);
+    values.give(*option, value);
+  }
+  return values;
+}
+
+// Whether the rules of the table say nothing of the cell: another implementation measures it, or it
+// is launched as its strategy is not.
+bool is_foreign(const results::Cell& cell) {
+  const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
+  if (!reports::implementation_of(cell).empty() || traits == nullptr) return true;
+  return !traits->has_both_launches && cell.launch != name_of(traits->launch);
+}
+
+// Whether step_bench has to judge the cell's options.
+bool is_asked_about(const results::Cell& cell) {
+  return is_foreign(cell) ||
+         std::any_of(cell.options.begin(), cell.options.end(), [](const auto& given) {
+           const options::Option* const option = options::find_option(given.first);
+           return option != nullptr && option->is(options::kAsked);
+         });
+}
+
+// Cells of one kind have one answer of step_bench.
+std::string kind_of(const results::Cell& cell) {
+  if (pinned_file(cell.model)) return cell.name();  // a measured model bounds the shares of a batch
+  results::Cell kind = cell;
+  kind.global_batch = 0;
+  if (!is_asked_about(cell)) {
+    kind = {.model = cell.model};
+    const auto precision = cell.options.find("precision");
+    if (precision != cell.options.end()) kind.options.insert(*precision);
+  }
+  return kind.name();
+}
+
+}  // namespace
+
+std::string refusal_of_options(const results::Cell& cell) {
+  if (is_foreign(cell)) return "";
+  const auto error = capture_error([&] { options::check(values_of(cell)); });
+  return error ? error->what() : "";
+}
 
 void check_options(const std::vector<results::Cell>& cells, const Launcher& launcher,
                    const Interrupts& interrupts) {
-  std::set<std::string> seen;
+  std::set<std::string> asked;
   for (const results::Cell& cell : cells) {
     if (interrupts.requested()) return;
-    results::Cell kind = cell;
-    // The batch stays in the key only where the model is a file, since a measured model bounds the
-    // shares of a batch.
-    if (!pinned_file(cell.model)) kind.global_batch = 0;
-    if (!seen.insert(kind.name()).second) continue;
-    const std::string refusal = launcher.refusal_of(cell, Check::kOptions);
+    std::string refusal = refusal_of_options(cell);
+    if (refusal.empty() && asked.insert(kind_of(cell)).second) {
+      refusal = launcher.refusal_of(cell, Check::kOptions);
+    }
     if (!refusal.empty()) {
       fail(ErrorKind::kUsage, "the sweep's cell {}: {}", cell.name(), refusal);
     }

@@ -9,10 +9,15 @@
 
 namespace tandem::cli {
 
-// Throws a usage error that names the first cell whose options step_bench refuses. step_bench is
-// asked once about cells that differ in their batch alone, unless their model is a workload file;
-// an interrupt ends the check.
+// Throws a usage error that names the first cell whose options step_bench would refuse, by the
+// rules that both programs share. step_bench itself is asked what it alone knows: once about each
+// model by name, and about each kind of cell whose model is a file, whose implementation is another
+// or that has an option with Mark::kAsked. An interrupt ends the check.
 void check_options(const std::vector<results::Cell>& cells, const Launcher& launcher,
                    const Interrupts& interrupts);
+
+// Why the cell's options do not go together, as step_bench says it; "" where they do, and for a
+// cell of another implementation.
+[[nodiscard]] std::string refusal_of_options(const results::Cell& cell);
 
 }  // namespace tandem::cli

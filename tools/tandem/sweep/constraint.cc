@@ -11,7 +11,7 @@
 
 #include "common/base/known_names.h"
 #include "common/json/fields.h"
-#include "tools/tandem/sweep/option_rules.h"
+#include "common/options/values.h"
 #include "tools/tandem/sweep/sweep_reader.h"
 
 namespace tandem::cli {
@@ -50,7 +50,8 @@ constexpr std::array<std::string_view, 6> kCellKeys{"strategy", "launch", "model
 void check_key(const JsonValue& condition, const JsonValue& drop) {
   const std::string_view key = condition.key();
   std::vector<std::string_view> known(kCellKeys.begin(), kCellKeys.end());
-  known.insert(known.end(), sweep_options().begin(), sweep_options().end());
+  const std::vector<std::string_view> varied = options::names_with(options::kVaried);
+  known.insert(known.end(), varied.begin(), varied.end());
   if (std::ranges::find(known, key) != known.end()) return;
   drop.complain(fmt::format("unknown key {}{}; known are {} and the options of step_bench",
                             shown_name(key), did_you_mean(key, known), fmt::join(kCellKeys, ", ")));

@@ -16,8 +16,8 @@ namespace tandem::cli {
 namespace {
 
 bool needs_equal_shares(const results::Cell& cell) {
-  if (cell.strategy == "dp-allreduce") return true;
-  if (cell.strategy != "ddp") return false;
+  const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
+  if (traits == nullptr || traits->algorithm != options::Algorithm::kAllReduce) return false;
   const auto join = cell.options.find("join");
   return join == cell.options.end() || join->second == "off";
 }
@@ -135,16 +135,31 @@ std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backe
   return plan_cells(sweep, backend).cells;
 }
 
+namespace {
+
+// Why the back end cannot measure the cell, by the first of its options that is of the other one.
+std::string_view why_elsewhere(const results::Cell& cell, options::Scope backend) {
+  for (const auto& [name, value] : cell.options) {
+    const options::Option* const option = options::find_option(name);
+    if (option != nullptr && option->scope != backend && !option->elsewhere.empty()) {
+      return option->elsewhere;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 void drop_for_backend(PlannedCells& planned, bool is_host) {
+  const options::Scope backend = is_host ? options::Scope::kHost : options::Scope::kCuda;
   std::vector<results::Cell> kept;
   for (results::Cell& cell : planned.cells) {
-    if (!cell.options.contains(is_host ? "p2p" : "link")) {
+    const std::string_view reason = why_elsewhere(cell, backend);
+    if (reason.empty()) {
       kept.push_back(std::move(cell));
-      continue;
+    } else {
+      planned.dropped.push_back({.cell = std::move(cell), .reason = std::string(reason)});
     }
-    planned.dropped.push_back(
-        {.cell = std::move(cell),
-         .reason = is_host ? "p2p is between GPUs" : "modelled links are of the host back end"});
   }
   planned.cells = std::move(kept);
 }

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "common/base/known_names.h"
 #include "common/base/units.h"
@@ -24,8 +23,8 @@ constexpr Seconds kLongestLaunch{3600};  // six times the usual time-out of a la
 constexpr std::size_t kMostWorkloads = 10'000;
 
 std::vector<std::string> precisions_of(const SweepReader& reader) {
-  if (!reader.has("precision")) return {kUsualPrecision};
-  return reader.names("precision", kPrecisions);
+  if (!reader.has("precision")) return {std::string(kUsualPrecision)};
+  return reader.names("precision", options::choices_of("precision"));
 }
 
 void add_workloads(const SweepReader& file, Sweep& sweep) {
@@ -56,27 +55,26 @@ void add_workloads(const SweepReader& file, Sweep& sweep) {
 }
 
 void check_strategy(const Strategy& strategy, const JsonValue& reader) {
-  constexpr std::array<std::string_view, 6> kStrategies{
-      "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"};
-  if (std::find(kStrategies.begin(), kStrategies.end(), strategy.strategy) == kStrategies.end()) {
+  const auto check = [&reader](const std::string& key, const std::string& name,
+                               options::Name option) {
+    const std::vector<std::string_view> known = options::choices_of(option);
+    if (std::find(known.begin(), known.end(), name) != known.end()) return;
+    reader.complain(fmt::format("{} {} is unknown{}; known are {}", key, shown_name(name),
+                                did_you_mean(name, known), fmt::join(known, ", ")));
+  };
+  check("strategy", strategy.strategy, "strategy");
+  check("launch", strategy.launch, "launch");
+  const options::StrategyTraits& traits = *options::find_strategy(strategy.strategy);
+  const bool is_one_process =
+      traits.launch == options::Launch::kThreads && !traits.has_both_launches;
+  if (is_one_process && strategy.launch != name_of(traits.launch)) {
     reader.complain(
-        fmt::format("strategy {} is unknown{}; known are {}", shown_name(strategy.strategy),
-                    did_you_mean(strategy.strategy, kStrategies), fmt::join(kStrategies, ", ")));
-  }
-  if (strategy.launch != "threads" && strategy.launch != "processes") {
-    reader.complain(fmt::format("launch {} is unknown; known are threads, processes",
-                                shown_name(strategy.launch)));
-  }
-  const bool one_process = strategy.strategy == "dp" || strategy.strategy == "dp-allreduce" ||
-                           strategy.strategy == "single";
-  if (one_process && strategy.launch == "processes") {
-    reader.complain("strategy '" + strategy.strategy + "' is one process: its launch is threads");
+        fmt::format("strategy '{}' is one process: its launch is threads", traits.name));
   }
 }
 
 Strategy named_strategy(const std::string& name) {
-  const bool processes = name == "ddp" || name == "ddp-replicate";
-  return {.strategy = name, .launch = processes ? "processes" : "threads", .options = {}};
+  return {.strategy = name, .launch = std::string(options::usual_launch(name)), .options = {}};
 }
 
 Strategy read_strategy(const JsonValue& json) {
@@ -88,8 +86,10 @@ Strategy read_strategy(const JsonValue& json) {
   const SweepReader reader(json);
   reader.allow({"strategy", "launch", "options"});
   Strategy strategy = named_strategy(reader.text("strategy"));
-  if (strategy.strategy == "independent" && !reader.has("launch")) {
-    reader.complain("key 'launch' is missing: independent is run as threads or as processes");
+  const options::StrategyTraits* const traits = options::find_strategy(strategy.strategy);
+  if (traits != nullptr && traits->has_both_launches && !reader.has("launch")) {
+    reader.complain(
+        fmt::format("key 'launch' is missing: {} is run as threads or as processes", traits->name));
   }
   if (reader.has("launch")) strategy.launch = reader.text("launch");
   check_strategy(strategy, reader);

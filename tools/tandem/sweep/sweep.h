@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/options/values.h"
 #include "tools/tandem/sweep/constraint.h"
 
 namespace tandem::cli {
 
-// step_bench's precisions, the default first.
-inline constexpr std::array<std::string_view, 3> kPrecisions{"fp32", "tf32", "bf16"};
-inline constexpr const char* kUsualPrecision = "fp32";
+// The precision of cells that name none.
+inline constexpr std::string_view kUsualPrecision = options::Name("precision")->value.usual;
 
 struct Workload {
   std::string model;       // as in cells; before load_sweep a file's model is as written
   std::int64_t batch = 0;  // samples per step, over all devices or per device
-  std::string precision = kUsualPrecision;
+  std::string precision{kUsualPrecision};
   bool is_per_device = false;  // whether `batch` is per device
 };
 
 struct Strategy {
-  std::string strategy;  // "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"
-  std::string launch;    // "threads" or "processes"
+  std::string strategy;                        // a name of common/options/strategies.h
+  std::string launch;                          // "threads" or "processes"
   std::map<std::string, std::string> options;  // further options of step_bench, by name
 };
 

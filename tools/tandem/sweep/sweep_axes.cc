@@ -2,13 +2,14 @@
 #include "tools/tandem/sweep/sweep_axes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "common/base/known_names.h"
-#include "tools/tandem/sweep/option_rules.h"
+#include "common/options/rules.h"
 
 namespace tandem::cli {
 namespace {
@@ -28,11 +29,12 @@ Values read_values(const JsonValue& list) {
   return values;
 }
 
-std::vector<Strategy> along(const std::vector<Strategy>& strategies, const std::string& option,
+std::vector<Strategy> along(const std::vector<Strategy>& strategies, options::Name name,
                             const Values& values) {
+  const std::string option(name->name);
   std::vector<Strategy> found;
   for (const Strategy& strategy : strategies) {
-    if (strategy.options.contains(option) || !has_option(strategy.strategy, option)) {
+    if (strategy.options.contains(option) || !options::is_varied_in(strategy.strategy, name)) {
       found.push_back(strategy);
       continue;
     }
@@ -46,22 +48,20 @@ std::vector<Strategy> along(const std::vector<Strategy>& strategies, const std::
 
 }  // namespace
 
-// Refuses options that a sweep's own keys or tandem itself set.
-void check_option_name(const std::string& name, const JsonValue& reader) {
-  constexpr std::array<std::string_view, 18> kNotOptions{
-      "strategy",      "launch", "model", "batch",  "batch-per-device", "devices",
-      "backend",       "record", "check", "help",   "models",           "min-time",
-      "oversubscribe", "pairs",  "ab",    "verify", "min-samples",      "flight-dir"};
-  if (std::find(kNotOptions.begin(), kNotOptions.end(), name) != kNotOptions.end()) {
+const options::Option& check_option_name(const std::string& name, const JsonValue& reader) {
+  const options::Option* const option = options::find_option(name);
+  if (option == nullptr) {
+    reader.complain(fmt::format("unknown option {}{}; step_bench --help lists all",
+                                shown_name(name),
+                                did_you_mean(name, options::names_with(options::kVaried))));
+  }
+  if (!option->is(options::kVaried)) {
     reader.complain(
-        fmt::format("option '{}' is none of a strategy's: a sweep has keys of its own for "
-                    "what is measured, and tandem says the rest",
+        fmt::format("option '{}' is none of a strategy's: a sweep has keys of its own for what is "
+                    "measured, and tandem says the rest",
                     name));
   }
-  const auto known = sweep_options();
-  if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  reader.complain(fmt::format("unknown option {}{}; step_bench --help lists all", shown_name(name),
-                              did_you_mean(name, known)));
+  return *option;
 }
 
 std::vector<Strategy> along_axes(const SweepReader& sweep, const std::vector<Strategy>& strategies,
@@ -70,12 +70,13 @@ std::vector<Strategy> along_axes(const SweepReader& sweep, const std::vector<Str
   std::vector<Strategy> found = strategies;
   for (const JsonValue list : axes) {
     const std::string option(list.key());
-    check_option_name(option, axes);
+    const options::Name name = check_option_name(option, axes);
     if (option == "precision") axes.complain("precision is a key of workloads: give it there");
     for (const Strategy& strategy : strategies) {
-      if (has_option(strategy.strategy, option)) continue;
-      const std::string line = fmt::format("{} is not varied in {}: an option of {}",
-                                           strategy.strategy, option, owners_of(option));
+      if (options::is_varied_in(strategy.strategy, name)) continue;
+      const std::string line =
+          fmt::format("{} is not varied in {}: an option of {}", strategy.strategy, option,
+                      options::varied_in_words(name));
       if (std::find(left_out.begin(), left_out.end(), line) == left_out.end()) {
         left_out.push_back(line);
       }
@@ -84,7 +85,7 @@ std::vector<Strategy> along_axes(const SweepReader& sweep, const std::vector<Str
     if (found.size() * values.size() > kMostStrategies) {
       axes.complain("more than 10000 combinations; use several sweeps");
     }
-    found = along(found, option, values);
+    found = along(found, name, values);
   }
   return found;
 }

@@ -10,8 +10,9 @@
 // Private to the readers of sweep files.
 namespace tandem::cli {
 
-// Throws a usage error, with the nearest known name, unless a sweep may set the option.
-void check_option_name(const std::string& name, const JsonValue& reader);
+// The option of that name. Throws a usage error, with the nearest known name, unless a sweep may
+// set it.
+const options::Option& check_option_name(const std::string& name, const JsonValue& reader);
 
 // Reads key 'axes': {OPTION: [VALUE, ...], ...}. Every strategy is combined with all values of the
 // options that the strategy has and does not set itself; null stands for the strategy without the

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/options/values.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace tandem::bench {
+
+// Options of the table (common/options/table.h) as flags of a program's command line.
+class OptionLines {
+ public:
+  // Declares all options, in the groups of the table. `app` outlives this object.
+  explicit OptionLines(CLI::App& app);
+  // Declares some, as a program has them that times something else.
+  OptionLines(CLI::App& app, const std::vector<options::Name>& names);
+  OptionLines(const OptionLines&) = delete;
+  OptionLines& operator=(const OptionLines&) = delete;
+
+  // The values that were given, once the command line is parsed. Throws a usage error for a value
+  // of another form than its option has.
+  [[nodiscard]] options::Values values() const;
+
+ private:
+  struct Line {
+    options::Name name;
+    std::string text{};
+    CLI::Option* option = nullptr;
+  };
+
+  void declare(CLI::App& app, Line& line);
+
+  std::vector<Line> lines_;  // CLI11 writes into it: its size stays
+};
+
+}  // namespace tandem::bench

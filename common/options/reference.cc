@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/options/reference.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace tandem::options {
+namespace {
+
+std::string in_list(Kinds kinds) {
+  std::vector<std::string_view> names;
+  for (const StrategyKind kind : kinds) names.push_back(traits_of(kind).name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string_view name_of(Scope scope) {
+  switch (scope) {
+    case Scope::kHost:
+      return "host";
+    case Scope::kCuda:
+      return "cuda";
+    case Scope::kAnyBackend:
+      break;
+  }
+  return "";
+}
+
+// The strategies and the back end that have the option; "" where all have.
+std::string owners_of(const Option& option) {
+  const std::string strategies = in_list(option.of.strategies);
+  const std::string_view backend = name_of(option.scope);
+  return fmt::format("{}{}{}", strategies, strategies.empty() || backend.empty() ? "" : "; ",
+                     backend);
+}
+
+// A text within a cell of a table, where a bar would end the cell.
+std::string in_cell(std::string_view text) {
+  std::string cell;
+  for (const char letter : text) {
+    if (letter == '|') cell += '\\';
+    cell += letter;
+  }
+  return cell;
+}
+
+std::string code(std::string_view text) {
+  return text.empty() ? "" : fmt::format("`{}`", in_cell(text));
+}
+
+std::string uses_of(const Option& option) {
+  std::vector<std::string_view> uses;
+  if (option.is(kNamed)) uses.push_back("name");
+  if (option.is(kVaried)) uses.push_back("sweep");
+  if (option.is(kPaired)) uses.push_back("ab");
+  return fmt::format("{}", fmt::join(uses, ", "));
+}
+
+std::string row(const Option& option) {
+  return fmt::format("| `--{}` | {} | {} | {} | {} | {} | {} |\n", option.name,
+                     code(takes_of(option)), code(option.value.usual), code(option.example),
+                     owners_of(option), uses_of(option), in_cell(option.help));
+}
+
+constexpr std::string_view kHead =
+    "# Options of a step\n\n"
+    "Written by `options_reference` from the table in `common/options/table.h`, which is also "
+    "where\n"
+    "`step_bench --help`, refusals, cells' names, sweeps and `--ab` come from.\n\n"
+    "\"for\" names the strategies and the back end that have the option, where not all have it; "
+    "\"in\" where\n"
+    "else it stands: in a cell's `name` where it differs from its default, in a `sweep`'s "
+    "strategies and axes,\n"
+    "in pairs of `--ab`.\n";
+
+}  // namespace
+
+std::string takes_of(Name name) { return std::string(name->value.takes); }
+
+std::string help_of(Name name) {
+  const std::string owners = owners_of(*name);
+  const std::string example =
+      name->value.form == Form::kSwitch ? "" : fmt::format(" (such as {})", name->example);
+  return fmt::format("{}{}{}{}", owners, owners.empty() ? "" : ": ", name->help, example);
+}
+
+std::string reference() {
+  std::string text(kHead);
+  for (std::size_t group = 0; group < kGroupNames.size(); ++group) {
+    text += fmt::format(
+        "\n## {}\n\n| option | takes | default | such as | for | in | what it does |\n"
+        "|---|---|---|---|---|---|---|\n",
+        kGroupNames[group]);
+    for (const Option& option : kOptions) {
+      if (static_cast<std::size_t>(option.of.group) == group) text += row(option);
+    }
+  }
+  return text;
+}
+
+}  // namespace tandem::options

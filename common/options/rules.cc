@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/options/rules.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "common/base/known_names.h"
+
+namespace tandem::options {
+namespace {
+
+// A fact about one option of a command line.
+struct Condition {
+  enum class Kind { kGiven, kAbsent, kSet, kIs, kIsNot };
+
+  Kind kind = Kind::kGiven;
+  Name option;
+  std::string_view names{};  // of kIs and kIsNot, "one|two"
+};
+
+// The option is on the command line, or is not.
+constexpr Condition given(Name option) { return {Condition::Kind::kGiven, option}; }
+constexpr Condition absent(Name option) { return {Condition::Kind::kAbsent, option}; }
+// The value differs from its default.
+constexpr Condition set(Name option) { return {Condition::Kind::kSet, option}; }
+constexpr Condition is(Name option, std::string_view names) {
+  return {Condition::Kind::kIs, option, names};
+}
+constexpr Condition is_not(Name option, std::string_view names) {
+  return {Condition::Kind::kIsNot, option, names};
+}
+
+bool holds(const Condition& condition, const Values& values) {
+  switch (condition.kind) {
+    case Condition::Kind::kGiven:
+      return values.is_given(condition.option);
+    case Condition::Kind::kAbsent:
+      return !values.is_given(condition.option);
+    case Condition::Kind::kSet:
+      return values.is_set(condition.option);
+    case Condition::Kind::kIs:
+      return values.is(condition.option, condition.names);
+    case Condition::Kind::kIsNot:
+      return !values.is(condition.option, condition.names);
+  }
+  return false;
+}
+
+// Refused where one of `any` holds, and all of `when`.
+struct Rule {
+  std::vector<Condition> any;
+  std::vector<Condition> when;
+  // {option}: the flag of `any` that holds; {value}, {strategy}: the values in force
+  std::string_view refusal;
+};
+
+constexpr std::string_view kReplayInThreads =
+    "--cuda-graph=on cannot replay {strategy}: threads of one process enqueue a step on several "
+    "devices at once, and one thread captures one device's; use single, ddp, or independent as "
+    "processes";
+
+// Of a way to train: with --ab both sides are held against them.
+std::vector<Rule> training_rules() {
+  return {
+      {{is("input", "scatter")},
+       {is_not("strategy", "dp-allreduce")},
+       "{option}=scatter is an option of dp-allreduce; {strategy} has host, pageable or device"},
+      {{is("interpreter-lock", "on")},
+       {absent("dispatch-cost")},
+       "{option} does nothing without --dispatch-cost: give the cost of a call, such as "
+       "--dispatch-cost=8us"},
+      {{is("check-order", "on")},
+       {is("comm", "auto|shared_memory")},
+       "{option} does nothing but with --comm=mpi, gloo or nccl: leave it out"},
+      {{set("cycle-time"), set("fusion-mb")},
+       {is_not("reducer", "horovod")},
+       "{option} does nothing without --reducer=horovod: leave it out"},
+      {{set("grads"), set("overlap"), set("bucket-mb"), set("first-bucket-mb"), set("static-graph"),
+        set("compress"), set("join")},
+       {is("reducer", "horovod")},
+       "{option} is an option of buckets and does nothing with --reducer=horovod: leave it out"},
+      {{set("powersgd-start")},
+       {is_not("compress", "powersgd")},
+       "{option} does nothing without --compress=powersgd:RANK: leave it out"},
+      {{set("accumulate")},
+       {set("join")},
+       "--join and {option} cannot be combined here: give one of them"},
+      {{set("compress")},
+       {set("join")},
+       "--join and {option} cannot be combined here: give one of them"},
+  };
+}
+
+// Of options that would have no effect.
+std::vector<Rule> effect_rules() {
+  return {
+      {{is("interpreter-lock", "on")},
+       {is("strategy", "single|ddp|ddp-replicate")},
+       "{option} does nothing for {strategy}, whose processes dispatch from one thread each: leave "
+       "it out"},
+      {{given("pairs")}, {absent("ab")}, "{option} does nothing without --ab: leave it out"},
+      {{given("trace-steps")},
+       {absent("trace")},
+       "{option} does nothing without --trace: give the file to write"},
+      {{given("contention-pairs")},
+       {absent("contention")},
+       "{option} does nothing without --contention: give the file to write"},
+      {{given("free-running")},
+       {is("verify", "on")},
+       "{option} does nothing with --verify: leave it out"},
+      {{given("record"), given("min-time"), given("min-samples"), given("peak-gflops")},
+       {is("verify", "on")},
+       "{option} does nothing with --verify or --ab: leave it out"},
+      {{given("record"), given("min-time"), given("min-samples"), given("peak-gflops")},
+       {given("ab")},
+       "{option} does nothing with --verify or --ab: leave it out"},
+  };
+}
+
+// Of runs and faults that do not go together.
+std::vector<Rule> run_rules() {
+  return {
+      {{given("ab")},
+       {is("reducer", "horovod")},
+       "{option}: two of Horovod's reducers would run their cycles at the same time, each in the "
+       "other's steps; compare them with tandem run"},
+      {{given("ab")}, {is("verify", "on")}, "--verify and {option} are two runs: give one of them"},
+      {{set("compress")},
+       {is("verify", "on")},
+       "--verify compares with single, and {option} loses digits on purpose: leave one out"},
+      {{set("join")},
+       {is("verify", "on")},
+       "--verify compares with single, and with {option} each rank's average weighs the same "
+       "whatever its share: leave one out"},
+      {{given("fault")},
+       {is("verify", "on")},
+       "{option} does nothing for --verify, whose steps are few: leave one out"},
+      {{is("fault", "nan")},
+       {is("check-numerics", "off")},
+       "{option}=nan is seen by nobody without --check-numerics: give both"},
+      {{is("fault", "diverges")},
+       {is("strategy", "single|independent|dp")},
+       "{option}=diverges needs collectives to differ in: ddp, ddp-replicate or dp-allreduce on 2 "
+       "devices or more"},
+      {{is("fault", "diverges")},
+       {is("devices", "1")},
+       "{option}=diverges needs collectives to differ in: ddp, ddp-replicate or dp-allreduce on 2 "
+       "devices or more"},
+      {{is("launch", "threads"), is("devices", "1")},
+       {is("fault", "late")},
+       "--fault=late needs others that wait: 2 processes or more"},
+      {{is("launch", "threads"), is("devices", "1")},
+       {is("fault", "stopped")},
+       "--fault=stopped stops a whole process, and needs others that wait for it: 2 processes or "
+       "more"},
+  };
+}
+
+// Of what is written or observed beside the samples.
+std::vector<Rule> pass_rules() {
+  return {
+      {{is_not("strategy", "single")},
+       {given("write-workload")},
+       "--write-workload measures layers on one device, and --strategy={strategy} is more: leave "
+       "it "
+       "out"},
+      {{given("record"), given("min-time"), given("min-samples"), given("peak-gflops"),
+        is("verify", "on"), given("ab"), given("free-running"), given("cuda-graph")},
+       {given("write-workload")},
+       "{option} does nothing with --write-workload: leave it out"},
+      {{given("record"), is("verify", "on"), given("ab"), given("write-workload")},
+       {given("profile-steps")},
+       "--profile-steps and {option}: a profiled launch is slower than it is, and its times are "
+       "nobody's figures: give one of them"},
+      {{given("profile-steps"), is("verify", "on"), given("ab"), given("write-workload")},
+       {given("trace")},
+       "--trace is a pass behind measured samples, and with {option} there are none: give one of "
+       "them"},
+      {{given("profile-steps"), is("verify", "on"), given("ab"), given("write-workload")},
+       {given("contention")},
+       "--contention is a pass behind measured samples, and with {option} there are none: give one "
+       "of them"},
+      {{given("contention")},
+       {is("devices", "1")},
+       "{option}: one device communicates with nobody; use 2 or more"},
+      {{given("contention")},
+       {set("join")},
+       "{option}: with --join numbers of ranks are all-reduced, too, and cannot be left out: use "
+       "--join=off"},
+      {{given("contention")},
+       {is("cuda-graph", "on")},
+       "{option}: a replayed graph holds its all-reduces, which cannot be left out: use "
+       "--cuda-graph=off"},
+      {{given("contention")}, {is("phases", "off")}, "{option} compares phases: use --phases=on"},
+  };
+}
+
+// A replayed step: common/parallel/step_graph.h. Its owners refuse more, by what they replay.
+std::vector<Rule> replay_rules() {
+  return {
+      {{is_not("strategy", "single")},
+       {is("cuda-graph", "on"), is("launch", "threads")},
+       kReplayInThreads},
+      {{is("strategy", "ddp-replicate")},
+       {is("cuda-graph", "on")},
+       "--cuda-graph=on cannot replay {strategy}: it is there to be compared with dp, which cannot "
+       "be replayed; use ddp"},
+      {{is("backend", "host")},
+       {is("cuda-graph", "on")},
+       "--cuda-graph=on needs the CUDA back end, and this is host: leave it out"},
+      {{is("check-numerics", "on")},
+       {is("cuda-graph", "on")},
+       "--cuda-graph=on cannot replay {option}: the host looks at each gradient in each step; "
+       "leave "
+       "it out"},
+      {{given("fault")},
+       {is("cuda-graph", "on")},
+       "--cuda-graph=on cannot replay {option}: the host meets it in a phase of a step; leave it "
+       "out"},
+      {{is("check-order", "on")},
+       {is("cuda-graph", "on")},
+       "--cuda-graph=on cannot replay {option}: the hosts compare each call before it is made; "
+       "leave "
+       "it out"},
+      {{given("free-running")},
+       {is("cuda-graph", "on"), is_not("free-running", "1"), is("phases", "on")},
+       "--cuda-graph=on cannot replay {option} with --phases=on: times are of the latest replay "
+       "alone; add --phases=off"},
+  };
+}
+
+[[noreturn]] void refuse(const Rule& rule, Name option, const Values& values) {
+  fail(ErrorKind::kUsage, "{}",
+       fmt::format(fmt::runtime(rule.refusal), fmt::arg("option", option.flag()),
+                   fmt::arg("strategy", values.in_force("strategy"))));
+}
+
+void check_rules(const std::vector<Rule>& rules, const Values& values) {
+  for (const Rule& rule : rules) {
+    const auto all = [&](const Condition& condition) { return holds(condition, values); };
+    if (!std::all_of(rule.when.begin(), rule.when.end(), all)) continue;
+    const auto found = std::find_if(rule.any.begin(), rule.any.end(), all);
+    if (found != rule.any.end()) refuse(rule, found->option, values);
+  }
+}
+
+void require(bool condition, const std::string& refusal) {
+  if (!condition) fail(ErrorKind::kUsage, "{}", refusal);
+}
+
+void check_devices(StrategyKind strategy, const Values& values) {
+  require(strategy != StrategyKind::kSingle || values.is("devices", "1"),
+          fmt::format("--devices={}: single is one device; use another strategy",
+                      values.in_force("devices")));
+}
+
+void check_launch(const StrategyTraits& traits, const Values& values) {
+  require(traits.has_both_launches || launch(values) == traits.launch,
+          fmt::format("--launch={}: {} runs as {}; only independent runs as both",
+                      values.in_force("launch"), traits.name, name_of(traits.launch)));
+}
+
+void check_owners(const Values& values) {
+  for (const Option& option : kOptions) {
+    if (!values.is_given(option) || has_option(values.in_force("strategy"), option)) continue;
+    fail(ErrorKind::kUsage, "{} is an option of {} and does nothing here: leave it out",
+         Name(option).flag(), in_words(option.of.strategies));
+  }
+}
+
+// What no row of two options says.
+void check_rest(const Values& values) {
+  require(!values.is_given("output-device") ||
+              values.in_force("device-ids").find(',') != std::string::npos,
+          "--output-device does nothing with one device, whose outputs stay there: leave it out");
+  check_core_speed(values);
+  const std::string workload = values.in_force("write-workload");
+  require(workload.empty() || workload.ends_with(".json"),
+          fmt::format("--write-workload={0}: --model knows workload files by their ending: write "
+                      "{0}.json",
+                      workload));
+  require(!values.is("compress", "powersgd") ||
+              values.integer("powersgd-start") <= values.integer("warmup-steps"),
+          fmt::format("--powersgd-start={}: samples would mix uncompressed steps with compressed "
+                      "ones; give as many --warmup-steps or more",
+                      values.in_force("powersgd-start")));
+}
+
+bool is_among(std::string_view strategy, Kinds kinds) {
+  const StrategyTraits* const traits = find_strategy(strategy);
+  return kinds.empty() || traits == nullptr ||
+         std::find(kinds.begin(), kinds.end(), traits->kind) != kinds.end();
+}
+
+Kinds varied_in(Name name) {
+  return name->varied_in.empty() ? name->of.strategies : name->varied_in;
+}
+
+// Both sides of a pair run in one process, on the devices of one launch.
+void check_sides(const Values& values, const Values& changed, const std::string& ab) {
+  if (values.is("devices", "1")) return;
+  const StrategyTraits& other = traits_of(changed.strategy());
+  check_devices(other.kind, values);
+  require(
+      other.has_both_launches || other.launch == launch(values),
+      fmt::format("--ab={}: {} and {} are launched differently, and on {} devices cannot share a "
+                  "process: compare them with tandem run",
+                  ab, values.in_force("strategy"), other.name, values.in_force("devices")));
+}
+
+// The option that --ab names. Throws where it cannot change within a process.
+const Option& paired_option(const std::string& ab) {
+  const std::string name = ab.substr(0, ab.find('='));
+  require(ab.size() > name.size() + 1 && !name.empty(),
+          fmt::format("--ab={}: give an option and its other value, such as grads=views", ab));
+  const Option* const option = find_option(name);
+  if (option != nullptr && option->is(kPaired)) return *option;
+  const std::vector<std::string_view> known = names_with(kPaired);
+  fail(ErrorKind::kUsage, "--ab={}: '{}' cannot change within a process: use one of {}{}", ab, name,
+       fmt::join(known, ", "), did_you_mean(name, known));
+}
+
+}  // namespace
+
+void check_forms(const Values& values) {
+  for (const Option& option : kOptions) {
+    if (values.is_given(option)) check_form(option, values.in_force(option));
+  }
+}
+
+void check(const Values& values) {
+  check_forms(values);
+  static_cast<void>(global_batch(values));
+  check_devices(values.strategy(), values);
+  check_owners(values);
+  check_launch(traits_of(values.strategy()), values);
+  for (const auto& rules :
+       {training_rules(), effect_rules(), run_rules(), pass_rules(), replay_rules()}) {
+    check_rules(rules, values);
+  }
+  check_rest(values);
+}
+
+void check_core_speed(const Values& values) {
+  require(!values.is_given("core-gflops") || values.in_force("link").find('@') != std::string::npos,
+          "--core-gflops does nothing without a preset link, such as --link=pcie4@a100-fp32: leave "
+          "it out");
+}
+
+std::int64_t global_batch(const Values& values) {
+  const std::int64_t whole = values.integer("batch");
+  const std::int64_t share = values.integer("batch-per-device");
+  require((whole == 0) != (share == 0) || whole < 0 || share < 0,
+          "give a batch of at least 1 with exactly one of --batch (over all devices) and "
+          "--batch-per-device");
+  // The limit keeps every product of a sample count with a width or a number of devices within 64
+  // bits.
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  for (const std::int64_t given : {whole, share}) {
+    require(
+        given <= kMost,
+        fmt::format("a batch of {} is more than any machine holds: use {} or less", given, kMost));
+  }
+  const std::int64_t batch = whole != 0 ? whole : share * values.integer("devices");
+  require(batch >= 1, fmt::format("a batch of {} holds no sample: use 1 or more", batch));
+  return batch;
+}
+
+Launch launch(const Values& values) {
+  return values.pick("launch", {Launch::kThreads, Launch::kProcesses});
+}
+
+Values with_change(const Values& values) {
+  const std::string ab = values.text("ab");
+  const Option& option = paired_option(ab);
+  const std::string value = ab.substr(option.name.size() + 1);
+  require(values.in_force(option) != value,
+          fmt::format("--ab={}: that is the value without it", ab));
+  check_form(option, value);
+  Values changed = values;
+  changed.give(option, value);
+  const std::string strategy = values.in_force("strategy");
+  require(has_option(strategy, option),
+          fmt::format("--ab={}: --{} is an option of {} and does nothing for {}", ab, option.name,
+                      in_words(option.of.strategies), strategy));
+  check_sides(values, changed, ab);
+  check_rules(training_rules(), changed);
+  check_rules(replay_rules(), changed);
+  return changed;
+}
+
+bool has_option(std::string_view strategy, Name name) {
+  return is_among(strategy, name->of.strategies);
+}
+
+bool is_varied_in(std::string_view strategy, Name name) {
+  return is_among(strategy, varied_in(name));
+}
+
+std::string in_words(Kinds kinds) {
+  if (kinds.empty()) return "every strategy";
+  std::vector<std::string_view> names;
+  for (const StrategyKind kind : kinds) names.push_back(traits_of(kind).name);
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::string varied_in_words(Name name) { return in_words(varied_in(name)); }
+
+}  // namespace tandem::options

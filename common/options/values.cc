@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/options/values.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "common/base/known_names.h"
+
+namespace tandem::options {
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+// The word before the colon of "powersgd:4" or "powersgd:RANK", or the whole.
+std::string_view stem(std::string_view text) { return text.substr(0, text.find(':')); }
+
+// The part behind the colon, or nothing.
+std::string_view number_part(std::string_view text) {
+  return text.substr(std::min(text.size(), stem(text).size() + 1));
+}
+
+// Where among the choices the text stands.
+std::optional<std::size_t> place_among(const std::vector<std::string_view>& choices,
+                                       std::string_view text) {
+  const auto found = std::find_if(choices.begin(), choices.end(), [text](std::string_view choice) {
+    return choice == text || (choice.find(':') != choice.npos && stem(choice) == stem(text));
+  });
+  if (found == choices.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - choices.begin());
+}
+
+void check_choice(Name name, const std::string& text) {
+  const std::vector<std::string_view> choices = choices_of(name);
+  const auto place = place_among(choices, text);
+  if (!place) {
+    fail(ErrorKind::kUsage, "{}: '{}' is not known: use one of {}{}", name.flag(), text,
+         fmt::join(choices, ", "), did_you_mean(text, choices));
+  }
+  if (choices[*place] == text) return;
+  if (parse_number<int>(number_part(text)).value_or(0) >= 1) return;
+  fail(ErrorKind::kUsage, "{}={}: give a {} of 1 or more, such as {}", name.flag(), text,
+       number_part(choices[*place]), name->example);
+}
+
+void check_limits(Name name, const std::string& text, std::int64_t number) {
+  const Limits& limits = name->value.limits;
+  if (number >= limits.least && number <= limits.most) return;
+  if (number > limits.most && limits.most == kNoEnd) {
+    fail(ErrorKind::kUsage, "{}={}: use {} or less", name.flag(), text, kNoEnd);
+  }
+  fail(ErrorKind::kUsage, "{}={}: {}", name.flag(), text, limits.refusal);
+}
+
+std::int64_t parse_integer(Name name, const std::string& text) {
+  if (const auto number = parse_number<std::int64_t>(text)) return *number;
+  fail(ErrorKind::kUsage, "{}: '{}' is no whole number: give one such as {}", name.flag(), text,
+       name->example);
+}
+
+double parse_speed(Name name, const std::string& text) {
+  if (name->value.takes.ends_with("|" + text)) return 0;
+  const double speed = parse_number<double>(text).value_or(0);
+  if (speed > 0 && std::isfinite(speed)) return speed;
+  fail(ErrorKind::kUsage, "{}={}: {}", name.flag(), text, name->value.limits.refusal);
+}
+
+Bytes parse_mebibytes(Name name, const std::string& text) {
+  if (text == "all") return Bytes{std::numeric_limits<std::int64_t>::max()};
+  const auto number = parse_number<double>(text);
+  if (!number || !(*number >= 0 && *number < 1e9)) {
+    fail(ErrorKind::kUsage, "{}: '{}' is no number of MiB: give one such as 25, or all",
+         name.flag(), text);
+  }
+  const Bytes size = parse_bytes(text + "MiB", name.flag());
+  if (size.value >= name->value.limits.least) return size;
+  fail(ErrorKind::kUsage, "{}: a bucket holds more than {} MiB", name.flag(), text);
+}
+
+std::vector<Bytes> parse_sizes(Name name, const std::string& text) {
+  std::vector<Bytes> sizes;
+  for (const std::string_view part : split(text, ',')) {
+    sizes.push_back(parse_bytes(part, name.flag()));
+  }
+  return sizes;
+}
+
+std::vector<int> parse_devices(Name name, const std::string& text) {
+  std::vector<int> devices;
+  for (const std::string_view part : split(text, ',')) {
+    devices.push_back(parse_number<int>(part).value_or(-1));
+    if (devices.back() >= 0) continue;
+    fail(ErrorKind::kUsage, "{}: '{}' is no device: use numbers from 0, such as {}", name.flag(),
+         part, name->example);
+  }
+  return devices;
+}
+
+}  // namespace
+
+const Option* find_option(std::string_view name) {
+  const auto found = std::find_if(kOptions.begin(), kOptions.end(),
+                                  [name](const Option& option) { return option.name == name; });
+  return found == kOptions.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> names_with(Mark mark) {
+  std::vector<std::string_view> names;
+  for (const Option& option : kOptions) {
+    if (option.is(mark)) names.push_back(option.name);
+  }
+  return names;
+}
+
+std::vector<std::string_view> choices_of(Name name) { return split(name->value.takes, '|'); }
+
+void check_form(Name name, const std::string& text) {
+  switch (name->value.form) {
+    case Form::kText:
+      return;
+    case Form::kFile:
+      if (!text.empty()) return;
+      fail(ErrorKind::kUsage, "{}: give a name, such as {}", name.flag(), name->example);
+    case Form::kSwitch:
+    case Form::kChoice:
+      return check_choice(name, text);
+    case Form::kInteger:
+      return check_limits(name, text, parse_integer(name, text));
+    case Form::kSpeed:
+      return static_cast<void>(parse_speed(name, text));
+    case Form::kDuration:
+      return check_limits(name, text, parse_duration(text, name.flag()).count());
+    case Form::kSizes:
+      return static_cast<void>(parse_sizes(name, text));
+    case Form::kMebibytes:
+      return static_cast<void>(parse_mebibytes(name, text));
+    case Form::kDevices:
+      return static_cast<void>(parse_devices(name, text));
+  }
+}
+
+void Values::give(Name name, const std::string& text) {
+  std::string& given = given_[name.index()].emplace(text);
+  if (name->value.form == Form::kSwitch && text == "true") given = "on";
+  if (name->value.form == Form::kSwitch && text == "false") given = "off";
+  if (name->value.form != Form::kInteger) return;
+  if (const auto number = parse_number<std::int64_t>(text)) given = std::to_string(*number);
+}
+
+std::string Values::usual(Name name) const {
+  return name->usual_of == nullptr ? std::string(name->value.usual) : name->usual_of(*this);
+}
+
+bool Values::is_set(Name name) const {
+  const auto& given = given_[name.index()];
+  return given && *given != usual(name);
+}
+
+std::string Values::in_force(Name name) const {
+  const auto& given = given_[name.index()];
+  return given ? *given : usual(name);
+}
+
+std::string Values::text(Name name) const {
+  read_.set(name.index());
+  return in_force(name);
+}
+
+bool Values::is(Name name, std::string_view names) const {
+  const std::string value = in_force(name);
+  for (const std::string_view one : split(names, '|')) {
+    if (value == one) return true;
+    if (value.starts_with(one) && (value[one.size()] == ':' || value[one.size()] == '@'))
+      return true;
+  }
+  return false;
+}
+
+std::int64_t Values::integer(Name name) const {
+  const std::string value = text(name);
+  return value.empty() ? 0 : parse_integer(name, value);
+}
+
+int Values::count(Name name) const {
+  const std::string value = text(name);
+  if (value.empty()) return 0;
+  const std::int64_t number = parse_integer(name, value);
+  check_limits(name, value, number);
+  return static_cast<int>(number);
+}
+
+int Values::number_behind(Name name) const {
+  const std::string value = text(name);
+  return parse_number<int>(number_part(value)).value_or(0);
+}
+
+double Values::speed(Name name) const {
+  const std::string value = text(name);
+  return value.empty() ? 0 : parse_speed(name, value);
+}
+
+Nanoseconds Values::duration(Name name) const {
+  const std::string value = text(name);
+  return value.empty() ? Nanoseconds{0} : parse_duration(value, name.flag());
+}
+
+Bytes Values::mebibytes(Name name) const { return parse_mebibytes(name, text(name)); }
+
+std::vector<Bytes> Values::sizes(Name name) const {
+  const std::string value = text(name);
+  return value.empty() ? std::vector<Bytes>{} : parse_sizes(name, value);
+}
+
+std::vector<int> Values::devices(Name name) const {
+  const std::string value = text(name);
+  return value.empty() ? std::vector<int>{} : parse_devices(name, value);
+}
+
+StrategyKind Values::strategy() const {
+  return kStrategies[choice("strategy", kStrategies.size())].kind;
+}
+
+std::map<std::string, std::string> Values::named() const {
+  std::map<std::string, std::string> named;
+  for (const Option& option : kOptions) {
+    if (option.is(kNamed) && is_set(option)) named[std::string(option.name)] = in_force(option);
+  }
+  return named;
+}
+
+std::vector<std::string> Values::unread() const {
+  std::vector<std::string> names;
+  for (const Option& option : kOptions) {
+    if (!read_[Name(option).index()]) names.emplace_back(option.name);
+  }
+  return names;
+}
+
+std::size_t Values::choice(Name name, std::size_t count) const {
+  const std::string value = text(name);
+  check_choice(name, value);
+  const std::vector<std::string_view> choices = choices_of(name);
+  TANDEM_CHECK(choices.size() == count, "{} has {} choices, and its reader knows {}", name.flag(),
+               choices.size(), count);
+  return *place_among(choices, value);
+}
+
+std::string launch_of_strategy(const Values& values) {
+  return std::string(usual_launch(values.text("strategy")));
+}
+
+std::string devices_in_order(const Values& values) {
+  std::string all = "0";
+  for (int i = 1; i < values.count("devices"); ++i) all += fmt::format(",{}", i);
+  return all;
+}
+
+std::string root_device(const Values& values) {
+  return std::to_string(values.devices("device-ids").front());
+}
+
+}  // namespace tandem::options

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "common/options/rules.h"
+#include "common/parallel/strategy.h"
+
+namespace tandem {
+namespace {
+
+// The delay of --plant on `device`, which the step waits for.
+std::optional<PlantedDelay> planted_delay(const std::string& text, int device) {
+  if (text.empty()) return std::nullopt;
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) {
+    fail(ErrorKind::kUsage, "--plant={}: give a phase and a time, such as loss:2ms", text);
+  }
+  const std::string name = text.substr(0, colon);
+  const auto phase = std::find(kPhaseNames.begin(), kPhaseNames.end(), name);
+  if (phase == kPhaseNames.end()) {
+    fail(ErrorKind::kUsage, "--plant: '{}' is no phase: use one of {}", name,
+         fmt::join(kPhaseNames, ", "));
+  }
+  const Nanoseconds delay = parse_duration(text.substr(colon + 1), "--plant");
+  if (delay > std::chrono::seconds(1)) {
+    fail(ErrorKind::kUsage, "--plant={}: every step would wait that long: use 1s or less", text);
+  }
+  return PlantedDelay{
+      .phase = static_cast<Phase>(phase - kPhaseNames.begin()), .delay = delay, .device = device};
+}
+
+InputPlace input_place(const options::Values& values) {
+  constexpr InputPlace kDealtOut = InputPlace::kHost;  // scatter begins in pinned memory
+  return values.pick("input",
+                     {InputPlace::kHost, InputPlace::kPageable, InputPlace::kDevice, kDealtOut});
+}
+
+}  // namespace
+
+TrainingOptions training_options(const options::Values& values) {
+  TrainingOptions training;
+  training.global_batch = options::global_batch(values);
+  training.seed = static_cast<std::uint64_t>(values.integer("seed"));
+  training.optimizer.kind =
+      values.pick("optimizer", {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW});
+  training.precision =
+      values.pick("precision", {Precision::kFp32, Precision::kTf32, Precision::kBf16});
+  training.input = input_place(values);
+  training.phases.timing = values.pick("phases", {PhaseTiming::kOn, PhaseTiming::kOff});
+  training.phases.planted =
+      planted_delay(values.text("plant"), values.devices("device-ids").front());
+  training.interpreter.dispatch_cost = values.duration("dispatch-cost");
+  training.interpreter.lock =
+      values.is_on("interpreter-lock") ? InterpreterLock::kOn : InterpreterLock::kOff;
+  training.replay = values.pick("cuda-graph", {StepReplay::kOff, StepReplay::kOn});
+  return training;
+}
+
+}  // namespace tandem

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ddp/reducer_options.h"
+
+#include <limits>
+
+#include "common/options/values.h"
+
+namespace tandem::ddp {
+namespace {
+
+CompressionOptions compression_options(const options::Values& values) {
+  CompressionOptions options;
+  options.compression = values.pick("compress", {Compression::kNone, Compression::kBFloat16,
+                                                 Compression::kFloat16, Compression::kPowerSgd});
+  options.power_sgd.start_step = values.integer("powersgd-start");
+  options.power_sgd.seed = static_cast<std::uint64_t>(values.integer("seed"));
+  if (options.compression != Compression::kPowerSgd) return options;
+  options.power_sgd.rank = values.number_behind("compress");
+  return options;
+}
+
+HorovodOptions horovod_options(const options::Values& values) {
+  HorovodOptions options;
+  options.cycle = values.duration("cycle-time");
+  if (values.is_given("fusion-mb")) options.fusion_threshold = values.mebibytes("fusion-mb");
+  return options;
+}
+
+}  // namespace
+
+BucketLimits bucket_limits(const options::Values& values) {
+  BucketLimits limits;
+  if (values.is_given("bucket-mb")) limits.first = limits.rest = values.mebibytes("bucket-mb");
+  if (values.is_given("first-bucket-mb")) limits.first = values.mebibytes("first-bucket-mb");
+  return limits;
+}
+
+ReducerOptions reducer_options(const options::Values& values) {
+  ReducerOptions options;
+  options.kind = values.pick("reducer", {ReducerKind::kBuckets, ReducerKind::kHorovod});
+  options.grads = values.pick("grads", {GradsMode::kCopy, GradsMode::kViews});
+  options.overlap = values.pick("overlap", {Overlap::kOn, Overlap::kOff});
+  options.graph = values.pick("static-graph", {Graph::kDynamic, Graph::kStatic});
+  options.join = values.pick("join", {Join::kOff, Join::kWorld, Join::kActive});
+  options.micro_batches = values.count("accumulate");
+  options.compression = compression_options(values);
+  options.horovod = horovod_options(values);
+  const BucketLimits limits = bucket_limits(values);
+  options.bucket_cap = limits.rest;
+  options.first_bucket_cap = limits.first;
+  return options;
+}
+
+}  // namespace tandem::ddp

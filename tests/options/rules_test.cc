@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/options/rules.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <utility>
+
+#include "tests/support/errors.h"
+
+namespace tandem::options {
+namespace {
+
+struct Given {
+  Name name;
+  const char* text;
+};
+
+Values values_of(const char* strategy, std::initializer_list<Given> all) {
+  Values values;
+  values.give("strategy", strategy);
+  values.give("devices", std::string_view(strategy) == "single" ? "1" : "2");
+  values.give("batch", "8");
+  for (const Given& given : all) values.give(given.name, given.text);
+  return values;
+}
+
+std::string refusal_of(const char* strategy, std::initializer_list<Given> all) {
+  const auto error = capture_error([&] { check(values_of(strategy, all)); });
+  return error ? error->what() : "";
+}
+
+TEST(Rules, EveryStrategy_TakesItsOwnOptionsAndRefusesTheOthers) {
+  for (const StrategyTraits& traits : kStrategies) {
+    for (const Option& option : kOptions) {
+      if (option.of.strategies.empty() || option.is(kOfOneCell)) continue;
+      const std::string refusal = refusal_of(traits.name.data(), {{option, option.example.data()}});
+      const bool is_foreign = refusal.find("is an option of") != std::string::npos &&
+                              refusal.find("and does nothing here") != std::string::npos;
+      EXPECT_EQ(has_option(traits.name, option), !is_foreign) << option.name << ": " << refusal;
+    }
+  }
+}
+
+// A sweep varies p2p in those that copy between GPUs; step_bench takes it everywhere.
+TEST(Rules, ASweepVariesP2p_WhereDevicesCopy) {
+  for (const StrategyTraits& traits : kStrategies) {
+    EXPECT_TRUE(has_option(traits.name, "p2p"));
+    EXPECT_EQ(is_varied_in(traits.name, "p2p"), traits.algorithm != Algorithm::kNone);
+    EXPECT_EQ(is_varied_in(traits.name, "grads"), has_option(traits.name, "grads"));
+  }
+  EXPECT_EQ(varied_in_words("join"), "ddp");
+  EXPECT_EQ(varied_in_words("grads"), "ddp and dp-allreduce");
+  EXPECT_EQ(varied_in_words("seed"), "every strategy");
+}
+
+TEST(Rules, OptionsThatDoNotGoTogether_AreRefused) {
+  EXPECT_EQ(refusal_of("ddp", {{"join", "world"}, {"accumulate", "2"}}),
+            "--join and --accumulate cannot be combined here: give one of them");
+  EXPECT_EQ(refusal_of("ddp", {{"join", "off"}, {"accumulate", "2"}}), "");
+  EXPECT_EQ(refusal_of("ddp", {{"cycle-time", "2ms"}}),
+            "--cycle-time does nothing without --reducer=horovod: leave it out");
+  EXPECT_EQ(refusal_of("ddp", {{"reducer", "horovod"}, {"cycle-time", "2ms"}}), "");
+  EXPECT_EQ(refusal_of("single", {{"pairs", "40"}}),
+            "--pairs does nothing without --ab: leave it out");
+  EXPECT_EQ(refusal_of("single", {{"fault", "nan:0"}}),
+            "--fault=nan is seen by nobody without --check-numerics: give both");
+}
+
+TEST(Rules, ALaunch_IsTheStrategys) {
+  EXPECT_EQ(refusal_of("dp", {{"launch", "processes"}}),
+            "--launch=processes: dp runs as threads; only independent runs as both");
+  EXPECT_EQ(refusal_of("ddp", {{"launch", "threads"}}),
+            "--launch=threads: ddp runs as processes; only independent runs as both");
+  EXPECT_EQ(refusal_of("independent", {{"launch", "processes"}}), "");
+  EXPECT_EQ(refusal_of("single", {{"devices", "2"}}),
+            "--devices=2: single is one device; use another strategy");
+}
+
+TEST(Rules, ABatch_IsGivenInOneWay) {
+  EXPECT_EQ(global_batch(values_of("dp", {})), 8);
+  Values values;
+  values.give("devices", "3");
+  values.give("batch-per-device", "4");
+  EXPECT_EQ(global_batch(values), 12);
+  values.give("batch", "12");
+  EXPECT_THROW(static_cast<void>(global_batch(values)), Error);
+}
+
+TEST(Rules, TheOtherSideOfAPair_HasOneOptionChanged) {
+  const Values changed = with_change(values_of("ddp", {{"ab", "grads=views"}}));
+  EXPECT_EQ(changed.text("grads"), "views");
+  const auto refused = [](const char* strategy, const char* ab) {
+    return std::string(test::error_of([&] {
+                         static_cast<void>(with_change(values_of(strategy, {{"ab", ab}})));
+                       }).what());
+  };
+  EXPECT_EQ(refused("ddp", "grads=copy"), "--ab=grads=copy: that is the value without it");
+  EXPECT_EQ(
+      refused("dp", "grads=views"),
+      "--ab=grads=views: --grads is an option of ddp and dp-allreduce and does nothing for dp");
+  EXPECT_NE(refused("ddp", "strategy=dp").find("are launched differently"), std::string::npos);
+  EXPECT_NE(refused("ddp", "devices=1").find("'devices' cannot change within a process"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tandem::options
