@@ -27,7 +27,7 @@ class ChosenTests(unittest.TestCase):
         self.check(r"tests/base/numbers_test\.cc", "tests/bin/units_test", "units_test")
 
     def test_script_builds_the_programs_of_users(self):
-        self.check(r"^bad_input\.batch_0$", "programs", r"bad_input\.batch_0")
+        self.check(r"^bench\.host$", "programs", r"bench\.host")
 
     def test_script_builds_what_it_is_given(self):
         result = choose(r"^nodes\.same_weights")

@@ -28,6 +28,8 @@ def listed_tests(build):
             entry = re.match(r'(?:add_test|set_tests_properties)\((?:\[=*\[)?([^\s\]]+)', line)
             if entry:
                 found = re.findall(re.escape(build) + r'/([^";\s]+)', line)
+                if "run_cases.py" in line:  # a table of command lines names programs of its own accord
+                    found.append("bin")
                 paths.setdefault(entry.group(1), set()).update(path.rstrip("/") for path in found)
     return paths
 
