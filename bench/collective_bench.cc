@@ -26,12 +26,11 @@ std::unique_ptr<GoogleBenchmark> open_driver(const CollectiveOptions& options,
   return driver;
 }
 
-void introduce(const Place& place, const CollectiveOptions& options) {
-  std::cerr << notices_of(place) << std::flush;
-  add_context(place);
-  GoogleBenchmark::add_context("tandem_launch", to_string(options.place.launch));
-  GoogleBenchmark::add_context("tandem_comm",
-                               std::string(tandem::name_of(options.place.transport)));
+void introduce(const Job& job, const CollectiveOptions& options) {
+  std::cerr << notices_of(job) << std::flush;
+  add_context(job);
+  GoogleBenchmark::add_context("tandem_launch", to_string(options.job.launch));
+  GoogleBenchmark::add_context("tandem_comm", std::string(tandem::name_of(options.job.transport)));
   GoogleBenchmark::add_context("tandem_op", options.op == ReduceOp::kSum ? "sum" : "average");
   GoogleBenchmark::add_context("tandem_wait",
                                options.wait == host::PeerWaits::kSpin ? "spin" : "park");
@@ -42,18 +41,18 @@ void introduce(const Place& place, const CollectiveOptions& options) {
 std::string run_sweep(const Rank& rank, const CollectiveOptions& options,
                       const std::vector<int>& cores, GoogleBenchmark* driver) {
   return aborting_on_error(
-      rank.farewell, [&] { rank.communicator.abort(); },
+      rank.rank_exit, [&] { rank.communicator.abort(); },
       [&] { return CollectiveSweep(rank, options, cores).run(driver); });
 }
 
 // All ranks know what is wrong, and rank 0 alone says so.
 int run_process(const CollectiveOptions& options, Bootstrap& bootstrap) {
   const auto driver = open_driver(options, bootstrap);
-  const Place place = open_place(bootstrap, options.place);
-  if (driver) introduce(place, options);
-  const Rank rank{bootstrap,           *place.platform,  *place.device,
-                  *place.communicator, clocks_of(place), place.farewell};
-  const std::vector<int> cores = first_two_share_a_node(place) ? place.cores : std::vector<int>{};
+  const Job job = open_job(bootstrap, options.job);
+  if (driver) introduce(job, options);
+  const Rank rank{bootstrap,         *job.platform,  *job.device,
+                  *job.communicator, clocks_of(job), job.rank_exit};
+  const std::vector<int> cores = first_two_share_a_node(job) ? job.cores : std::vector<int>{};
   const std::string wrong = run_sweep(rank, options, cores, driver.get());
   if (!wrong.empty() && driver) std::cerr << fmt::format("collective_bench: {}\n", wrong);
   return wrong.empty() ? 0 : 1;
@@ -61,18 +60,18 @@ int run_process(const CollectiveOptions& options, Bootstrap& bootstrap) {
 
 int run_threads(const CollectiveOptions& options, Bootstrap& bootstrap, FlightLog& flight) {
   const auto driver = open_driver(options, bootstrap);
-  Place place = open_place(bootstrap, options.place);
-  introduce(place, options);
-  place.communicator.reset();  // each rank that is a thread makes a communicator of its own
-  run_ranks_as_threads(options.place.devices, [&](Bootstrap& ranks) {
-    Device& device = place.platform->device(ranks.rank());
+  Job job = open_job(bootstrap, options.job);
+  introduce(job, options);
+  job.communicator.reset();  // each rank that is a thread makes a communicator of its own
+  run_ranks_as_threads(options.job.devices, [&](Bootstrap& ranks) {
+    Device& device = job.platform->device(ranks.rank());
     device.bind_this_thread();
-    const auto communicator = make_communicator(options.place.transport, ranks, device,
-                                                {.deadline = options.place.communicator.deadline,
+    const auto communicator = make_communicator(options.job.transport, ranks, device,
+                                                {.deadline = options.job.communicator.deadline,
                                                  .observer = flight.collectives_of(ranks.rank())});
-    const Rank rank{ranks, *place.platform, device, *communicator, Clocks::kCommon, place.farewell};
+    const Rank rank{ranks, *job.platform, device, *communicator, Clocks::kCommon, job.rank_exit};
     GoogleBenchmark* const reporting = ranks.rank() == 0 ? driver.get() : nullptr;
-    const std::string wrong = run_sweep(rank, options, place.cores, reporting);
+    const std::string wrong = run_sweep(rank, options, job.cores, reporting);
     if (!wrong.empty()) fail(ErrorKind::kFailure, "{}", wrong);
   });
   return 0;
@@ -87,22 +86,22 @@ int main(int argc, char** argv) {
   return run_main("collective_bench", [&] {
     auto options = parse_collective_options(argc, argv);
     if (!options) return 0;
-    check_launch(options->place.launch);
+    check_launch(options->job.launch);
     const tandem::host::ScopedPeerWaits waits(options->wait);
-    const FailurePolicy policy{.deadline = options->place.communicator.deadline,
-                               .grace = options->place.communicator.farewell.grace,
+    const FailurePolicy policy{.deadline = options->job.communicator.deadline,
+                               .grace = options->job.communicator.rank_exit.grace,
                                .flight_dir = options->flight_dir};
-    if (options->place.launch == Launch::kThreads) {
-      return run_recorded_threads(policy, options->place.devices,
+    if (options->job.launch == Launch::kThreads) {
+      return run_recorded_threads(policy, options->job.devices,
                                   [&](tandem::Bootstrap& bootstrap, FlightLog& flight) {
                                     return run_threads(*options, bootstrap, flight);
                                   });
     }
     return run_recorded_ranks("collective_bench", policy, argc, argv,
                               [&](tandem::Bootstrap& bootstrap, FlightLog& flight) {
-                                tandem::CommunicatorOptions& of = options->place.communicator;
+                                tandem::CommunicatorOptions& of = options->job.communicator;
                                 of.observer = flight.collectives_of(0);
-                                of.farewell = flight.farewell(of.farewell.grace);
+                                of.rank_exit = flight.rank_exit(of.rank_exit.grace);
                                 return run_process(*options, bootstrap);
                               });
   });

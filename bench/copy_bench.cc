@@ -25,7 +25,7 @@ double bandwidth(const CopyCase& measured, const CopyResult& result) {
 
 class CopySweep {
  public:
-  CopySweep(const Place& place, const CopyOptions& options) : place_(place), options_(options) {}
+  CopySweep(const Job& job, const CopyOptions& options) : job_(job), options_(options) {}
 
   void add_to(GoogleBenchmark& driver) {
     for (const Bytes size : options_.sizes) {
@@ -39,16 +39,16 @@ class CopySweep {
 
  private:
   void add_matrix(GoogleBenchmark& driver, Bytes size, Ways ways) {
-    const Backend backend = place_.platform->backend();
+    const Backend backend = job_.platform->backend();
     std::vector<std::string> names;
-    for (const Endpoint& endpoint : endpoints_of(options_.place.devices)) {
+    for (const Endpoint& endpoint : endpoints_of(options_.job.devices)) {
       names.push_back(name_of(endpoint, backend));
     }
     matrices_.push_back(std::make_unique<Matrix>(title_of(size, ways), std::move(names)));
     Matrix& matrix = *matrices_.back();
-    const std::string link = options_.place.link ? options_.place.link->text : "";
+    const std::string link = options_.job.link ? options_.job.link->text : "";
     bool is_empty = true;
-    for (const CopyCase& measured : copy_cases(options_.place.devices, ways, size)) {
+    for (const CopyCase& measured : copy_cases(options_.job.devices, ways, size)) {
       const std::string name = name_of(measured, backend, link);
       is_empty = is_empty && driver.leaves_out(name);
       driver.add(
@@ -61,13 +61,13 @@ class CopySweep {
   [[nodiscard]] std::string title_of(Bytes size, Ways ways) const {
     const std::string both = ways == Ways::kBoth ? ", both ways at once, the two added up" : "";
     const std::string link =
-        place_.link_notice.empty() ? "" : fmt::format(", modelled: {}", place_.link_notice);
+        job_.link_notice.empty() ? "" : fmt::format(", modelled: {}", job_.link_notice);
     return fmt::format("GB/s of copies of {}{}{}{}", to_string(size), both, link,
-                       place_.platform->oversubscribed() ? ", devices share cores or GPUs" : "");
+                       job_.platform->oversubscribed() ? ", devices share cores or GPUs" : "");
   }
 
   void measure(benchmark::State& state, const CopyCase& measured, Matrix& matrix) {
-    const CopyResult result = measure_copy(*place_.platform, measured, options_.samples);
+    const CopyResult result = measure_copy(*job_.platform, measured, options_.samples);
     if (!result.wrong.empty()) fail(ErrorKind::kFailure, "{}", result.wrong);
     if (!result.skipped.empty()) {
       state.SkipWithError(("skipped: " + result.skipped).c_str());
@@ -83,26 +83,25 @@ class CopySweep {
   }
 
   void set(Matrix& matrix, const CopyCase& measured, std::optional<double> value) const {
-    const Backend backend = place_.platform->backend();
+    const Backend backend = job_.platform->backend();
     const std::string from = name_of(measured.from, backend);
     const std::string to = name_of(measured.to, backend);
     matrix.set(from, to, value);
     if (measured.ways == Ways::kBoth) matrix.set(to, from, value);
   }
 
-  const Place& place_;
+  const Job& job_;
   const CopyOptions& options_;
   std::vector<std::unique_ptr<Matrix>> matrices_;
 };
 
 int run(const CopyOptions& options, Bootstrap& bootstrap) {
   GoogleBenchmark driver("copy_bench", options.benchmark, bootstrap.rank());
-  const Place place = open_place(bootstrap, options.place);
-  std::cerr << notices_of(place) << std::flush;
-  add_context(place);
-  if (!place.link_notice.empty())
-    GoogleBenchmark::add_context("tandem_modelled", place.link_notice);
-  CopySweep sweep(place, options);
+  const Job job = open_job(bootstrap, options.job);
+  std::cerr << notices_of(job) << std::flush;
+  add_context(job);
+  if (!job.link_notice.empty()) GoogleBenchmark::add_context("tandem_modelled", job.link_notice);
+  CopySweep sweep(job, options);
   sweep.add_to(driver);
   driver.run();
   sweep.print_matrices();

@@ -33,9 +33,8 @@
 namespace tandem::bench {
 namespace {
 
-void write_record(const StepOptions& options, const Place& place,
-                  const results::LaunchRecord& record) {
-  if (options.record_file.empty() || place.communicator->rank() != 0) return;
+void write_record(const StepOptions& options, const Job& job, const results::LaunchRecord& record) {
+  if (options.record_file.empty() || job.communicator->rank() != 0) return;
   results::write_record(options.record_file, record);
 }
 
@@ -81,7 +80,7 @@ void check_apart(const StepOptions& options) {
 // Throws a usage error where an output would overwrite the workload file that is read.
 void check_outputs(const StepOptions& options) {
   check_apart(options);
-  const auto model = pinned_file(options.model);
+  const auto model = checksummed_file(options.model);
   if (!model) return;
   for (const Output& output : named_outputs(options)) {
     if (!output.file.empty()) results::check_is_no_input(output.file, output.flag, {model->path});
@@ -103,10 +102,10 @@ std::unique_ptr<GoogleBenchmark> open_outputs(const StepOptions& options, Bootst
 }
 
 // True where only the names are wanted, which are then listed. Throws where no name is selected.
-bool name_only(GoogleBenchmark& driver, const StepOptions& options, const Place& place) {
+bool name_only(GoogleBenchmark& driver, const StepOptions& options, const Job& job) {
   std::vector<std::string> names;
   for (const StepOptions& one : each_listed(options)) {
-    names.push_back(benchmark_name(one, place.platform->backend()));
+    names.push_back(benchmark_name(one, job.platform->backend()));
     if (!driver.leaves_out(names.back())) return false;
   }
   for (const std::string& name : names) driver.add(name, 1, benchmark::kMillisecond, {});
@@ -127,52 +126,52 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   check_same_options(bootstrap, options);
   flight.enter(Stage::kOpen);
   const auto driver = open_outputs(options, bootstrap);
-  Place place = open_place(bootstrap, options.place);
+  Job job = open_job(bootstrap, options.job);
   if (!options.workload_file.empty()) {
-    write_workload(place, options);
+    write_workload(job, options);
     return 0;
   }
   if (const auto workload = read_workload(options.model)) {
-    check_duration(bootstrap, place, options, *workload);
+    check_duration(bootstrap, job, options, *workload);
   }
   const auto model = make_model_for(options);
-  check_runs_on(*model, place.platform->backend());
-  watch.attach(options, place, *model);
-  if (bootstrap.rank() == 0) std::cerr << notices_of(place) << std::flush;
-  if (place.nodes.nodes() > 1 && !options.planted.empty()) {
+  check_runs_on(*model, job.platform->backend());
+  watch.attach(options, job, *model);
+  if (bootstrap.rank() == 0) std::cerr << notices_of(job) << std::flush;
+  if (job.nodes.nodes() > 1 && !options.planted.empty()) {
     fail(ErrorKind::kUsage,
          "--plant={}: a delay is planted on device 0 of one node, and the ranks run on {}: leave "
          "it out",
-         options.planted, place.nodes.nodes());
+         options.planted, job.nodes.nodes());
   }
-  const results::MachineFacts machine = machine_of(place);
+  const results::MachineFacts machine = machine_of(job);
   try {
     flight.enter(Stage::kBuild);
-    if (name_only(*driver, options, place)) return 0;
-    if (options.verify) return report(verify(bootstrap, place, options, *model), bootstrap.rank());
+    if (name_only(*driver, options, job)) return 0;
+    if (options.verify) return report(verify(bootstrap, job, options, *model), bootstrap.rank());
     if (!options.listed.empty()) {
-      measure_listed(*driver, bootstrap, place, each_listed(options), *model);
+      measure_listed(*driver, bootstrap, job, each_listed(options), *model);
     } else if (options.ab_variant) {
-      measure_pairs(*driver, place, options, *model);
+      measure_pairs(*driver, job, options, *model);
     } else {
-      Measurement measured = measure_step(*driver, bootstrap, place, options, *model);
+      Measurement measured = measure_step(*driver, bootstrap, job, options, *model);
       measured.threads = watch.gather_threads(bootstrap);
-      measured.peak_gflops = find_peak(place, options);
-      report_flops(place, options, *model, measured);
+      measured.peak_gflops = find_peak(job, options);
+      report_flops(job, options, *model, measured);
       watch.check_fault_met();
-      const auto record = record_of(options, place, *model, measured, machine);
-      write_record(options, place, record);
-      if (!options.trace_file.empty()) trace_steps(bootstrap, place, options, *model, record);
-      if (!options.contention_file.empty()) measure_contention(bootstrap, place, options, *model);
+      const auto record = record_of(options, job, *model, measured, machine);
+      write_record(options, job, record);
+      if (!options.trace_file.empty()) trace_steps(bootstrap, job, options, *model, record);
+      if (!options.contention_file.empty()) measure_contention(bootstrap, job, options, *model);
     }
     flight.enter(Stage::kReport);
   } catch (const Error& error) {
-    place.farewell.say(error);  // before the consequences of the error show on any rank
-    abort(place);               // peers that wait for this rank end soon
+    job.rank_exit.report(error);  // before the consequences of the error show on any rank
+    abort(job);                   // peers that wait for this rank end soon
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     // An error that one rank met alone is a failure of that rank, not a size that does not fit.
     if (bootstrap.size() > 1 && error.reach() != Error::Reach::kAllRanks) throw;
-    write_record(options, place, out_of_memory_record(options, place, *model, error, machine));
+    write_record(options, job, out_of_memory_record(options, job, *model, error, machine));
     throw;
   }
   return 0;
@@ -182,21 +181,21 @@ void check(const StepOptions& options) {
   check_model(options);
   check_outputs(options);
   if (options.check == Check::kBackend) {
-    const Backend backend = choose_backend(options.place.backend, {}).backend;
+    const Backend backend = choose_backend(options.job.backend, {}).backend;
     if (backend == Backend::kHost) check_host_has(options.variant.training.precision);
   }
   if (options.check == Check::kModel) std::cout << size_in_json(*make_model_for(options)) << "\n";
 }
 
 int run_as_launched(const StepOptions& options, int& argc, char**& argv) {
-  const FailurePolicy policy{.deadline = options.place.communicator.deadline,
-                             .grace = options.place.communicator.farewell.grace,
+  const FailurePolicy policy{.deadline = options.job.communicator.deadline,
+                             .grace = options.job.communicator.rank_exit.grace,
                              .flight_dir = options.flight_dir};
   const auto body = [&](Bootstrap& bootstrap, FlightLog& flight) {
     return run(options, bootstrap, flight);
   };
-  if (options.place.launch == Launch::kThreads) {
-    return run_recorded_threads(policy, options.place.devices, body);
+  if (options.job.launch == Launch::kThreads) {
+    return run_recorded_threads(policy, options.job.devices, body);
   }
   return run_recorded_ranks("step_bench", policy, argc, argv, body);
 }
@@ -215,7 +214,7 @@ int main(int argc, char** argv) {
       check(*options);
       return 0;
     }
-    check_launch(options->place.launch);
+    check_launch(options->job.launch);
     return run_as_launched(*options, argc, argv);
   });
 }

@@ -63,7 +63,7 @@ AllReduceRank::AllReduceRank(Platform& platform, Device& device, const Model& mo
       replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options) {
   verify_same_parameters(communicator_, model.layout());
   make_reducer(platform, ranks, model.layout(), reducer);
-  replica_.rehearse(reducer_->gradients());
+  replica_.prime(reducer_->gradients());
   // Ranks that are threads share a process: while some ranks wait in a collective on their GPUs,
   // another rank can neither allocate GPU memory nor load kernels.
   communicator_.barrier();

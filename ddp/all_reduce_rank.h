@@ -101,7 +101,9 @@ class AllReduceRank {
   [[nodiscard]] std::vector<CaptureObserver*> capture_observers();
 
   [[nodiscard]] Replica& replica() { return replica_; }
-  [[nodiscard]] std::map<std::string, std::string> means() const { return replica_.means(); }
+  [[nodiscard]] std::map<std::string, std::string> implementations() const {
+    return replica_.implementations();
+  }
   [[nodiscard]] const TensorList& gradients() const { return reducer_->gradients(); }
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const { return reducer_->bucket_sizes(); }
   [[nodiscard]] std::vector<CollectiveTimes> collect_collectives() {

@@ -24,7 +24,7 @@ namespace tandem::ddp {
 
 namespace {
 
-Piece share_of(const Communicator& ranks, std::int64_t batch, Join join) {
+Shard share_of(const Communicator& ranks, std::int64_t batch, Join join) {
   return join == Join::kOff ? share_of_batch(batch, ranks.rank(), ranks.size())
                             : uneven_share_of_batch(batch, ranks.rank(), ranks.size());
 }

@@ -15,7 +15,7 @@ namespace tandem::ddp {
 class DistributedDataParallel final : public Strategy {
  public:
   // One rank. Throws a usage error where the ranks do not divide the global batch; with Join each
-  // rank takes its piece by the chunk rule, and a rank without a piece shadows the other ranks.
+  // rank takes its shard by the chunk rule, and a rank without a shard shadows the other ranks.
   // Collective over `ranks`, which outlive the strategy.
   DistributedDataParallel(Platform& platform, Device& device, const Model& model,
                           const RankCommunicators& ranks, const TrainingOptions& options,
@@ -31,8 +31,8 @@ class DistributedDataParallel final : public Strategy {
   [[nodiscard]] TensorList weights() override { return rank_.replica().parameters().tensors; }
   [[nodiscard]] TensorList gradients() override { return rank_.gradients(); }
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
-  [[nodiscard]] std::map<std::string, std::string> settled_options() const override {
-    return rank_.means();
+  [[nodiscard]] std::map<std::string, std::string> resolved_options() const override {
+    return rank_.implementations();
   }
   [[nodiscard]] std::vector<DeviceCollectives> collect_collectives() override;
   [[nodiscard]] int devices_used() const override { return batch_ ? 1 : 0; }
@@ -46,7 +46,7 @@ class DistributedDataParallel final : public Strategy {
   void enqueue_step();
 
   Interpreter interpreter_;
-  const Piece share_;
+  const Shard share_;
   std::unique_ptr<LocalBatch> batch_;  // null: the rank has no samples
   AllReduceRank rank_;                 // declared after the memory that its streams use
   StepGraph graph_;

@@ -49,7 +49,7 @@ void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
                              const TrainingOptions& options, const DpAllReduceOptions& how) {
   Rank& mine = *ranks_[static_cast<std::size_t>(index)];
   Device& device = platform.device(index);
-  const Piece share = share_of_batch(options.global_batch, index, platform.device_count());
+  const Shard share = share_of_batch(options.global_batch, index, platform.device_count());
   mine.bootstrap = group_.join(index);
   mine.communicator = how.communicator ? how.communicator(*mine.bootstrap, device)
                                        : make_communicator(Transport::kAuto, *mine.bootstrap,
@@ -70,15 +70,15 @@ void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
 void DpAllReduce::build_scatter(Platform& platform, const Model& model,
                                 const TrainingOptions& options) {
   std::vector<Replica*> replicas;
-  std::vector<Piece> pieces;
+  std::vector<Shard> shards;
   for (int i = 0; i < platform.device_count(); ++i) {
     replicas.push_back(&ranks_[static_cast<std::size_t>(i)]->rank->replica());
-    pieces.push_back(share_of_batch(options.global_batch, i, platform.device_count()));
+    shards.push_back(share_of_batch(options.global_batch, i, platform.device_count()));
   }
   Device& root = platform.device(0);
   batch_ = std::make_unique<WholeBatch>(platform, model, options, root, root);
   scatter_ = std::make_unique<Scatter>(
-      replicas, pieces,
+      replicas, shards,
       std::vector<BatchTensor>{{batch_->inputs(), model.input_width()},
                                {batch_->targets(), model.objective().target_width}},
       options.input);
@@ -118,7 +118,7 @@ void DpAllReduce::step() {
   on_threads([this](int i) {
     Rank& mine = *ranks_[static_cast<std::size_t>(i)];
     if (scatter_) {
-      mine.rank->train(scatter_->piece(i, 0), scatter_->piece(i, 1));
+      mine.rank->train(scatter_->shard(i, 0), scatter_->shard(i, 1));
       return scatter_->release(i);
     }
     Replica& replica = mine.rank->replica();
@@ -149,8 +149,8 @@ std::vector<Bytes> DpAllReduce::bucket_sizes() const {
   return ranks_.front()->rank->bucket_sizes();
 }
 
-std::map<std::string, std::string> DpAllReduce::settled_options() const {
-  return ranks_.front()->rank->means();
+std::map<std::string, std::string> DpAllReduce::resolved_options() const {
+  return ranks_.front()->rank->implementations();
 }
 
 std::vector<DeviceTimes> DpAllReduce::collect_phases() {

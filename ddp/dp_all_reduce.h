@@ -47,7 +47,7 @@ class DpAllReduce final : public Strategy {
   [[nodiscard]] TensorList weights() override;
   [[nodiscard]] TensorList gradients() override;
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
-  [[nodiscard]] std::map<std::string, std::string> settled_options() const override;
+  [[nodiscard]] std::map<std::string, std::string> resolved_options() const override;
   [[nodiscard]] std::vector<DeviceCollectives> collect_collectives() override;
   [[nodiscard]] int devices_used() const override { return static_cast<int>(ranks_.size()); }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreters_.calls(); }

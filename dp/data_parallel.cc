@@ -10,10 +10,10 @@
 //
 //              root: device_ids[0]                     device k
 //   check      every parameter and buffer on the root?
-//   scatter    piece 0 (copy stream), targets          piece k (copy stream)
+//   scatter    shard 0 (copy stream), targets          shard k (copy stream)
 //   replicate  flatten chunks ------- ready ---------> pull weights, then buffers, into the replica
 //   launch     until its thread has begun                until its thread has begun
-//   forward    forward(piece 0)                        forward(piece k)
+//   forward    forward(shard 0)                        forward(shard k)
 //   gather     pull outputs <-------- ready ---------- (idle)
 //   loss       mean over the whole batch
 //   scatter_   own slice in place --- gradient_ready -> pull slice of the output gradient
@@ -29,7 +29,7 @@
 //
 // The reduction starts only when the last gradient of the last replica is there: all weights hang
 // on one broadcast. Gradients are summed and never averaged, which is right because the loss is a
-// mean over the whole batch; so pieces may be uneven.
+// mean over the whole batch; so shards may be uneven.
 #include "dp/data_parallel.h"
 
 #include "common/base/error.h"
@@ -66,8 +66,8 @@ DataParallel::DataParallel(Platform& platform, const Model& model, const Trainin
                            const DataParallelOptions& how)
     : model_(model),
       named_(devices_named(platform, how)),
-      pieces_(chunk_batch(options.global_batch, static_cast<int>(named_.size()))),
-      devices_(named_.begin(), named_.begin() + static_cast<std::ptrdiff_t>(pieces_.size())),
+      shards_(chunk_batch(options.global_batch, static_cast<int>(named_.size()))),
+      devices_(named_.begin(), named_.begin() + static_cast<std::ptrdiff_t>(shards_.size())),
       one_device_(named_.size() == 1),
       broadcast_order_(resolved(how.broadcast, devices_)),
       reduce_order_(resolved(how.reduce, devices_)),
@@ -84,8 +84,8 @@ DataParallel::DataParallel(Platform& platform, const Model& model, const Trainin
   }
 }
 
-std::map<std::string, std::string> DataParallel::settled_options() const {
-  std::map<std::string, std::string> all = replicas_.front()->means();
+std::map<std::string, std::string> DataParallel::resolved_options() const {
+  std::map<std::string, std::string> all = replicas_.front()->implementations();
   if (one_device_) return all;  // with one device nothing is transferred
   all.emplace("broadcast", name_of(broadcast_order_));
   all.emplace("reduce", name_of(reduce_order_));
@@ -101,8 +101,8 @@ void DataParallel::warn_of(const DataParallelOptions& how) {
 void DataParallel::build_replicas(const TrainingOptions& options) {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     gradients_.push_back(make_arena(*devices_[i], model_.layout()));
-    replicas_.push_back(std::make_unique<Replica>(*devices_[i], model_, pieces_[i].count, options));
-    replicas_.back()->rehearse(gradients_.back().tensors);
+    replicas_.push_back(std::make_unique<Replica>(*devices_[i], model_, shards_[i].count, options));
+    replicas_.back()->prime(gradients_.back().tensors);
   }
 }
 
@@ -124,7 +124,7 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
   const bool in_replicas = how.loss == LossPlace::kReplicas && !one_device_;
   std::vector<BatchTensor> scattered{{batch_->inputs(), model_.input_width()}};
   if (in_replicas) scattered.push_back({batch_->targets(), model_.objective().target_width});
-  scatter_ = std::make_unique<Scatter>(replicas, pieces_, scattered, options.input);
+  scatter_ = std::make_unique<Scatter>(replicas, shards_, scattered, options.input);
   const bool meets = broadcast_order_ == Order::kCollective || reduce_order_ == Order::kCollective;
   if (meets) {
     team_ = std::make_unique<DeviceTeam>(devices_, CommunicatorOptions{.deadline = how.deadline});
@@ -133,7 +133,7 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
   settled.broadcast = broadcast_order_;
   replicate_ = std::make_unique<Replicate>(replicas, model_, settled, team_.get());
   parallel_apply_ = std::make_unique<ParallelApply>(devices_, how.threads);
-  const LossParts parts{*output_device_, replicas, pieces_, model_.output_width(),
+  const LossParts parts{*output_device_, replicas, shards_, model_.output_width(),
                         model_.objective()};
   loss_ = in_replicas ? make_loss_in_replicas(parts, *scatter_, kTargets)
                       : make_loss_on_root(parts, {batch_->targets(), options.input},
@@ -238,7 +238,7 @@ void DataParallel::forward() {
 void DataParallel::forward_in_replica(int index, Interpreter& interpreter) {
   Replica& mine = replica(index);
   mine.timer().begin(mine.stream(), Phase::kForward);
-  mine.forward(scatter_->piece(index, kInputs), interpreter);
+  mine.forward(scatter_->shard(index, kInputs), interpreter);
   loss_->finish_forward(index, interpreter);
   mine.timer().begin(mine.stream(), Phase::kIdle);
 }
@@ -252,7 +252,7 @@ void DataParallel::backward() {
     IgnoreGradients nobody;  // one broadcast node holds all gradients: nothing can start early
     mine.timer().begin(mine.stream(), Phase::kBackward);
     loss_->begin_backward(i);
-    mine.backward(scatter_->piece(i, kInputs), gradients_[static_cast<std::size_t>(i)].tensors,
+    mine.backward(scatter_->shard(i, kInputs), gradients_[static_cast<std::size_t>(i)].tensors,
                   nobody);
     scatter_->release(i);
   });

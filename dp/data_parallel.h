@@ -47,7 +47,7 @@ class ParallelApply {
 // file.
 class DataParallel final : public Strategy {
  public:
-  // Runs on the devices that `how.device_ids` names; with fewer pieces than devices (torch's chunk
+  // Runs on the devices that `how.device_ids` names; with fewer shards than devices (torch's chunk
   // rule) the last devices stay idle. Throws usage errors for ids that the platform lacks.
   DataParallel(Platform& platform, const Model& model, const TrainingOptions& options,
                const DataParallelOptions& how = {});
@@ -65,14 +65,14 @@ class DataParallel final : public Strategy {
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
   [[nodiscard]] std::vector<std::string> warnings() const override { return warnings_; }
   // The settled orders of "broadcast" and "reduce": "sequential", "tree" or "collective".
-  [[nodiscard]] std::map<std::string, std::string> settled_options() const override;
+  [[nodiscard]] std::map<std::string, std::string> resolved_options() const override;
   [[nodiscard]] int devices_used() const override { return static_cast<int>(devices_.size()); }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreters_.calls(); }
 
   // The wrapped module's buffers and plain attributes, of which replicas get copies.
   [[nodiscard]] const ModuleState& module();
 
-  // The replica of a device that has a piece; the root's index is 0. Every step rebuilds the
+  // The replica of a device that has a shard; the root's index is 0. Every step rebuilds the
   // replica.
   [[nodiscard]] Replica& replica(int index) {
     return *replicas_.at(static_cast<std::size_t>(index));
@@ -116,8 +116,8 @@ class DataParallel final : public Strategy {
 
   const Model& model_;
   const std::vector<Device*> named_;  // by device_ids
-  const std::vector<Piece> pieces_;
-  const std::vector<Device*> devices_;  // devices that have a piece
+  const std::vector<Shard> shards_;
+  const std::vector<Device*> devices_;  // devices that have a shard
   // Whether torch's shortcut for one device applies: the module itself runs, and nothing is
   // replicated or gathered.
   const bool one_device_;

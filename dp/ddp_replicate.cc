@@ -4,9 +4,9 @@
 // others is part of the phase of the collective in which it happens.
 //
 //              rank 0                                  rank k
-//   scatter    the whole batch, in pieces -----------> piece k
+//   scatter    the whole batch, in shards -----------> shard k
 //   replicate  weights, then buffers ----------------> into the replica
-//   forward    forward(piece 0)                        forward(piece k)
+//   forward    forward(shard 0)                        forward(shard k)
 //   gather     outputs of the whole batch <----------- outputs
 //   loss       mean over the whole batch
 //   scatter_   slices of the output gradient --------> slice k
@@ -15,8 +15,8 @@
 //   reduce     sum over ranks, in rank order <-------- gradients
 //   update     optimizer, on rank 0 alone
 //
-// Weights and gradients go in one piece. Gradients are summed, never averaged: the loss is a mean
-// over the whole batch, so pieces may be uneven.
+// Weights and gradients go in one shard. Gradients are summed, never averaged: the loss is a mean
+// over the whole batch, so shards may be uneven.
 #include "dp/ddp_replicate.h"
 
 #include "common/base/error.h"
@@ -27,18 +27,18 @@ namespace {
 
 constexpr int kRootRank = 0;
 
-std::vector<Piece> piece_per_rank(std::int64_t batch, int ranks) {
-  std::vector<Piece> pieces = chunk_batch(batch, ranks);
-  if (static_cast<int>(pieces.size()) == ranks) return pieces;
+std::vector<Shard> piece_per_rank(std::int64_t batch, int ranks) {
+  std::vector<Shard> shards = chunk_batch(batch, ranks);
+  if (static_cast<int>(shards.size()) == ranks) return shards;
   fail(ErrorKind::kUsage,
        "ddp-replicate: a batch of {} gives {} pieces, which leaves some of {} ranks without work: "
        "use a larger batch or fewer devices",
-       batch, pieces.size(), ranks);
+       batch, shards.size(), ranks);
 }
 
-std::vector<Block> blocks_of(const std::vector<Piece>& pieces, std::int64_t width) {
+std::vector<Block> blocks_of(const std::vector<Shard>& shards, std::int64_t width) {
   std::vector<Block> blocks;
-  for (const Piece& piece : pieces) blocks.push_back({piece.first * width, piece.count * width});
+  for (const Shard& shard : shards) blocks.push_back({shard.first * width, shard.count * width});
   return blocks;
 }
 
@@ -89,9 +89,9 @@ DdpReplicate::DdpReplicate(Platform& platform, Device& device, const Model& mode
                            Communicator& communicator, const TrainingOptions& options)
     : model_(model),
       communicator_(communicator),
-      pieces_(piece_per_rank(options.global_batch, communicator.size())),
-      inputs_(blocks_of(pieces_, model.input_width())),
-      outputs_(blocks_of(pieces_, model.output_width())),
+      shards_(piece_per_rank(options.global_batch, communicator.size())),
+      inputs_(blocks_of(shards_, model.input_width())),
+      outputs_(blocks_of(shards_, model.output_width())),
       calls_per_replica_(model.module_count() + model.layout().size() + model.buffers().size()),
       input_place_(options.input),
       interpreter_(options.interpreter.dispatch_cost),
@@ -101,9 +101,9 @@ DdpReplicate::DdpReplicate(Platform& platform, Device& device, const Model& mode
       input_(device.allocate(
           bytes_of<float>(inputs_[static_cast<std::size_t>(communicator.rank())].count))),
       gradients_(make_arena(communicator, model.layout())),
-      replica_(device, model, pieces_[static_cast<std::size_t>(communicator.rank())].count, options,
+      replica_(device, model, shards_[static_cast<std::size_t>(communicator.rank())].count, options,
                make_arena(communicator, model.layout())) {
-  replica_.rehearse(gradients_.tensors);
+  replica_.prime(gradients_.tensors);
   if (root_) replica_.initialise(options.seed, options.distribution);
   replica_.stream().synchronize();
   communicator_.barrier();  // no rank enqueues a collective while other ranks take memory

@@ -19,7 +19,7 @@ namespace tandem::dp {
 // transfers distinguish the two. The diagram stands at the head of the .cc file.
 class DdpReplicate final : public Strategy {
  public:
-  // One rank. Throws a usage error where the batch gives fewer pieces than there are ranks.
+  // One rank. Throws a usage error where the batch gives fewer shards than there are ranks.
   // Collective over `communicator`, which outlives the strategy.
   DdpReplicate(Platform& platform, Device& device, const Model& model, Communicator& communicator,
                const TrainingOptions& options);
@@ -33,8 +33,8 @@ class DdpReplicate final : public Strategy {
   // On rank 0 the sum of gradients over ranks; elsewhere the rank's own gradients.
   [[nodiscard]] TensorList gradients() override { return gradients_.tensors; }
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
-  [[nodiscard]] std::map<std::string, std::string> settled_options() const override {
-    return replica_.means();
+  [[nodiscard]] std::map<std::string, std::string> resolved_options() const override {
+    return replica_.implementations();
   }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreter_.calls(); }
 
@@ -56,14 +56,14 @@ class DdpReplicate final : public Strategy {
 
   const Model& model_;
   Communicator& communicator_;
-  const std::vector<Piece> pieces_;   // by rank, in samples
-  const std::vector<Block> inputs_;   // the pieces, in elements of the inputs
-  const std::vector<Block> outputs_;  // the pieces, in elements of the outputs
+  const std::vector<Shard> shards_;   // by rank, in samples
+  const std::vector<Block> inputs_;   // the shards, in elements of the inputs
+  const std::vector<Block> outputs_;  // the shards, in elements of the outputs
   const int calls_per_replica_;
   const InputPlace input_place_;
   Interpreter interpreter_;
   std::unique_ptr<Root> root_;           // null but on rank 0
-  const std::unique_ptr<Buffer> input_;  // this rank's piece
+  const std::unique_ptr<Buffer> input_;  // this rank's shard
   const Arena gradients_;                // in communicator memory, as the weights
   Replica replica_;                      // last: the stream ends before the objects that it uses
 };

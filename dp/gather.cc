@@ -7,8 +7,8 @@ namespace tandem::dp {
 namespace {
 
 // The place of each output in the gathered tensor, in elements.
-std::vector<Piece> slices_of(const std::vector<Shape>& outputs) {
-  std::vector<Piece> slices;
+std::vector<Shard> slices_of(const std::vector<Shape>& outputs) {
+  std::vector<Shard> slices;
   std::int64_t first = 0;
   for (const Shape& output : outputs) {
     slices.push_back({first, output.count()});
@@ -17,7 +17,7 @@ std::vector<Piece> slices_of(const std::vector<Shape>& outputs) {
   return slices;
 }
 
-Span<float> slice(Span<float> gathered, const Piece& of) {
+Span<float> slice(Span<float> gathered, const Shard& of) {
   return gathered.subspan(of.first, of.count);
 }
 

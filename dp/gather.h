@@ -24,8 +24,8 @@ class Gather {
   // Marks the work of replica i's stream up to here as ready to be gathered.
   void offer(int replica);
 
-  // Enqueues on the output device a copy of each replica's piece into its slice, in replica order;
-  // dispatches a call per piece.
+  // Enqueues on the output device a copy of each replica's shard into its slice, in replica order;
+  // dispatches a call per shard.
   void enqueue(const std::vector<Span<float>>& from, Interpreter& caller);
 
   // Enqueues on the replicas' streams, after the output device's work up to here: each replica
@@ -38,7 +38,7 @@ class Gather {
  private:
   OutputDevice& target_;
   const std::vector<Replica*> replicas_;
-  const std::vector<Piece> slices_;  // in elements of the gathered tensor
+  const std::vector<Shard> slices_;  // in elements of the gathered tensor
   const std::unique_ptr<Buffer> gathered_;
   const std::unique_ptr<Buffer> gradient_;
   std::vector<std::unique_ptr<Event>> ready_;  // per replica

@@ -5,9 +5,9 @@
 
 namespace tandem::dp {
 
-// Each replica computes the loss of its own piece, as where the loss is a layer of the wrapped
+// Each replica computes the loss of its own shard, as where the loss is a layer of the wrapped
 // module. torch gathers the replicas' losses into a vector; the vector's plain mean would give
-// uneven pieces equal weight, so the loss here is sum(count_i / batch * loss_i), which is the
+// uneven shards equal weight, so the loss here is sum(count_i / batch * loss_i), which is the
 // batch's loss. The gradient of the vector is the weights: one number goes to each replica, as its
 // output's gradient does with the loss on the root.
 
@@ -31,7 +31,7 @@ class LossInReplicas final : public Loss {
       losses_.push_back(scalar_on(*replica));
       gradients_.push_back(scalar_on(*replica));
     }
-    fill_weights(parts.pieces);
+    fill_weights(parts.shards);
   }
 
   void load_targets(Interpreter&) override {}  // the scatter brings the targets
@@ -86,14 +86,14 @@ class LossInReplicas final : public Loss {
   }
 
   [[nodiscard]] Span<const float> targets_of(int replica) const {
-    return scatter_.piece(replica, target_tensor_);
+    return scatter_.shard(replica, target_tensor_);
   }
 
   // The weights are constants, and are the gradient of the weighted mean.
-  void fill_weights(const std::vector<Piece>& pieces) {
-    const auto batch = static_cast<float>(pieces.back().first + pieces.back().count);
+  void fill_weights(const std::vector<Shard>& shards) {
+    const auto batch = static_cast<float>(shards.back().first + shards.back().count);
     std::vector<float> weights;
-    for (const Piece& piece : pieces) weights.push_back(static_cast<float>(piece.count) / batch);
+    for (const Shard& shard : shards) weights.push_back(static_cast<float>(shard.count) / batch);
     const DeviceId host{output_.device().id().backend, DeviceId::kHostMemory};
     enqueue_copy(
         output_.stream(), gather_.gradient(),
@@ -123,7 +123,7 @@ namespace {
 
 std::vector<Shape> output_shapes(const LossParts& parts) {
   std::vector<Shape> shapes;
-  for (const Piece& piece : parts.pieces) shapes.push_back({piece.count, parts.width});
+  for (const Shard& shard : parts.shards) shapes.push_back({shard.count, parts.width});
   return shapes;
 }
 

@@ -51,7 +51,7 @@ class Loss {
 struct LossParts {
   OutputDevice& output_device;
   std::vector<Replica*> replicas;
-  std::vector<Piece> pieces;
+  std::vector<Shard> shards;
   std::int64_t width = 0;  // width of the model's output
   Objective objective{};
 };
@@ -67,8 +67,8 @@ struct Targets {
 [[nodiscard]] std::unique_ptr<Loss> make_loss_on_root(const LossParts& parts,
                                                       const Targets& targets, Shortcut shortcut);
 
-// The loss in each replica, over the replica's own piece; the scalars are gathered into a vector,
-// and the loss is their mean weighted by the pieces. `scatter` brings each replica's targets as
+// The loss in each replica, over the replica's own shard; the scalars are gathered into a vector,
+// and the loss is their mean weighted by the shards. `scatter` brings each replica's targets as
 // tensor `target_tensor`.
 [[nodiscard]] std::unique_ptr<Loss> make_loss_in_replicas(const LossParts& parts, Scatter& scatter,
                                                           int target_tensor);

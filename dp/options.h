@@ -23,7 +23,7 @@ enum class Threads {
 enum class Grouping {
   kTensor,     // each tensor by itself
   kCoalesced,  // torch: chunks of 10 MiB, flattened on the root
-  kFlat,       // all tensors in one piece, as the tensors lie
+  kFlat,       // all tensors in one shard, as the tensors lie
 };
 
 // The order of transfers between the root and the other devices.
@@ -50,7 +50,7 @@ enum class Order {
 
 enum class LossPlace {
   kRoot,      // torch's usual training loop: on the gathered outputs of the whole batch
-  kReplicas,  // in the wrapped module: each replica's own loss, weighted by its piece
+  kReplicas,  // in the wrapped module: each replica's own loss, weighted by its shard
 };
 
 // The defaults are what torch.nn.DataParallel does.

@@ -146,7 +146,7 @@ CollectiveResult measure_collective(const Rank& rank, const CollectiveCase& meas
   // An error ends the communicator while the run lives, since the run carries out queued work as it
   // is destroyed.
   return aborting_on_error(
-      rank.farewell, [&] { rank.communicator.abort(); },
+      rank.rank_exit, [&] { rank.communicator.abort(); },
       [&] { return Measuring(rank, measured, *run).result(samples); });
 }
 

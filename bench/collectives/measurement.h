@@ -11,7 +11,7 @@
 #include "bench/driver/sampler.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
-#include "common/comm/farewell.h"
+#include "common/comm/rank_exit.h"
 #include "common/runtime/platform.h"
 
 namespace tandem::bench {
@@ -23,7 +23,7 @@ struct Rank {
   Device& device;
   Communicator& communicator;
   Clocks clocks = Clocks::kCommon;
-  Farewell farewell{};  // the last words of a rank that cannot go on
+  RankExit rank_exit{};  // the last words of a rank that cannot go on
 };
 
 // The findings of one case, the same on every rank. Times are in seconds and per call.

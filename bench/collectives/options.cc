@@ -7,7 +7,7 @@
 #include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/driver/size_list.h"
-#include "bench/job/place_options.h"
+#include "bench/job/job_options.h"
 #include "common/comm/bootstrap.h"
 #include "common/model/zoo.h"
 #include "common/options/rules.h"
@@ -131,8 +131,8 @@ void check(const CollectiveOptions& options) {
   if (options.calls < 1 || options.calls > 100'000) {
     fail(ErrorKind::kUsage, "--free-running={}: use 1 to 100000 calls", options.calls);
   }
-  const Transport transport = options.place.transport;
-  if (transport == Transport::kMpi && options.place.launch == Launch::kThreads) {
+  const Transport transport = options.job.transport;
+  if (transport == Transport::kMpi && options.job.launch == Launch::kThreads) {
     fail(ErrorKind::kUsage, "--comm=mpi has processes for ranks: use --launch=processes");
   }
   if (options.wait == host::PeerWaits::kSpin && transport != Transport::kAuto &&
@@ -141,7 +141,7 @@ void check(const CollectiveOptions& options) {
          "--wait=spin is of shared_memory: {} waits in its own way; leave one of them out",
          tandem::name_of(transport));
   }
-  if (options.wait == host::PeerWaits::kSpin && options.place.oversubscribe) {
+  if (options.wait == host::PeerWaits::kSpin && options.job.oversubscribe) {
     fail(ErrorKind::kUsage,
          "--wait=spin needs a core per rank, and --oversubscribe lets ranks share them: leave one "
          "of them out");
@@ -182,9 +182,9 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
   const options::Values values = values_of(lines);
-  options.place = place_options(values);
+  options.job = job_options(values);
   options.benchmark =
-      read_benchmark_flags("collective_bench", benchmark_flags, options.place.devices);
+      read_benchmark_flags("collective_bench", benchmark_flags, options.job.devices);
   options.flight_dir = values.text("flight-dir");
   options.collectives = collectives_of(flags.collective);
   options.forms = forms_of(flags.in_place);
@@ -229,7 +229,7 @@ std::vector<SizeToMeasure> sizes_of_buckets(const std::vector<std::int64_t>& cou
 
 std::vector<CollectiveCase> cases_of(const CollectiveOptions& options,
                                      const std::vector<SizeToMeasure>& sizes) {
-  const int ranks = options.place.devices;
+  const int ranks = options.job.devices;
   std::vector<CollectiveCase> cases;
   for (const Collective collective : options.collectives) {
     for (const SizeToMeasure& size : sizes) {

@@ -14,7 +14,7 @@
 namespace tandem::bench {
 
 struct CollectiveOptions {
-  PlaceOptions place{.launch = Launch::kProcesses};
+  JobOptions job{.launch = Launch::kProcesses};
   std::vector<Collective> collectives{};
   std::vector<Bytes> sizes{};  // empty where the sizes are a model's
   std::string sizes_of{};      // a model's name; empty: `sizes` holds the sizes

@@ -98,9 +98,9 @@ void CollectiveSweep::add_ping_pong(GoogleBenchmark& driver) {
 // Options that change the measurement are part of the name, as results of one name are compared.
 std::string CollectiveSweep::full_name(const CollectiveCase& measured) const {
   std::string name = name_of(measured, rank_.communicator.size());
-  if (options_.place.launch == Launch::kThreads) name += "/threads";
-  if (options_.place.transport != Transport::kAuto) {
-    name += fmt::format("/comm:{}", name_of(options_.place.transport));
+  if (options_.job.launch == Launch::kThreads) name += "/threads";
+  if (options_.job.transport != Transport::kAuto) {
+    name += fmt::format("/comm:{}", name_of(options_.job.transport));
   }
   if (options_.wait == host::PeerWaits::kSpin) name += "/wait:spin";
   return name;

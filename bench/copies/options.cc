@@ -10,7 +10,7 @@
 #include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/driver/size_list.h"
-#include "bench/job/place_options.h"
+#include "bench/job/job_options.h"
 #include "common/options/rules.h"
 
 namespace tandem::bench {
@@ -122,7 +122,7 @@ std::optional<CopyOptions> parse_copy_options(int argc, const char* const* argv)
   options.benchmark = read_benchmark_flags("copy_bench", benchmark_flags, 1);
   const options::Values values = lines.values();
   options::check_core_speed(values);
-  options.place = place_options(values);
+  options.job = job_options(values);
   options.sizes = whole_elements(parse_sizes(flags.sizes, "--sizes"));
   options.ways = ways_of(flags.ways);
   options.samples = flags.samples;

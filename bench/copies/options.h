@@ -52,7 +52,7 @@ struct CopyCase {
                                   const std::string& link);
 
 struct CopyOptions {
-  PlaceOptions place{};
+  JobOptions job{};
   std::vector<Bytes> sizes{};  // whole elements of fp32
   std::vector<Ways> ways{};
   int samples = 50;

@@ -131,7 +131,7 @@ int run_main(const std::string& program, const std::function<int()>& body) {
 
 int run_ranks_main(const RanksMain& how, int& argc, char**& argv,
                    const std::function<int(Bootstrap&)>& body) {
-  MpiSession mpi(argc, argv, {.deadline = how.deadline, .farewell = how.farewell});
+  MpiSession mpi(argc, argv, {.deadline = how.deadline, .rank_exit = how.rank_exit});
   std::unique_ptr<Bootstrap> bootstrap;
   int status = 0;
   const auto error = capture_error([&] {
@@ -139,10 +139,10 @@ int run_ranks_main(const RanksMain& how, int& argc, char**& argv,
     status = body(*bootstrap);
   });
   if (!error) return status;
-  how.farewell.say(*error);
+  how.rank_exit.report(*error);
   status = report(how.program, *error);
   if (bootstrap && bootstrap->size() > 1 && !met_together(*error)) {
-    how.farewell.wait(*error);
+    how.rank_exit.leave(*error);
     bootstrap->abort(status);
   }
   return status;

@@ -9,7 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/farewell.h"
+#include "common/comm/rank_exit.h"
 
 namespace CLI {
 class App;
@@ -23,11 +23,11 @@ namespace tandem::bench {
 // streams: streams finish queued work as they are destroyed, and by then the other ranks may have
 // ended the job.
 template <class Abort, class Body>
-auto aborting_on_error(const Farewell& farewell, Abort&& abort, Body&& body) {
+auto aborting_on_error(const RankExit& rank_exit, Abort&& abort, Body&& body) {
   try {
     return std::forward<Body>(body)();
   } catch (const Error& error) {
-    farewell.say(error);
+    rank_exit.report(error);
     abort();
     throw;
   } catch (...) {
@@ -62,12 +62,12 @@ void restart_in_clean_environment(char** argv);
 // together ends each rank; after any other error the whole job is ended, since peers may wait for
 // this rank for ever.
 //
-// `deadline` is the wait for peers to come; the farewell is told first, perhaps by a thread of its
+// `deadline` is the wait for peers to come; the rank exit reports first, perhaps by a thread of its
 // own while this rank waits for MPI in vain.
 struct RanksMain {
   std::string program;
   Nanoseconds deadline = std::chrono::seconds(60);
-  Farewell farewell{};
+  RankExit rank_exit{};
 };
 [[nodiscard]] int run_ranks_main(const RanksMain& how, int& argc, char**& argv,
                                  const std::function<int(Bootstrap&)>& body);

@@ -19,7 +19,7 @@
 namespace tandem::bench {
 namespace {
 
-void check_world(const Bootstrap& bootstrap, const PlaceOptions& options) {
+void check_world(const Bootstrap& bootstrap, const JobOptions& options) {
   if (options.launch == Launch::kThreads || bootstrap.size() == options.devices) return;
   fail(
       ErrorKind::kUsage,
@@ -38,14 +38,14 @@ struct ModelledLink {
 
 // The speed of one core, to which a preset link is scaled: as given, or measured once for all
 // ranks.
-double core_gflops(Bootstrap& bootstrap, const PlaceOptions& options, int core) {
+double core_gflops(Bootstrap& bootstrap, const JobOptions& options, int core) {
   if (!options.link->is_preset()) return 0;
   if (options.core_gflops > 0) return options.core_gflops;
   const double mine = bootstrap.rank() == 0 ? measured_core_flops(core) * 1e-9 : 0;
   return root_value(bootstrap, mine);
 }
 
-ModelledLink open_link(Bootstrap& bootstrap, const PlaceOptions& options, const NodeLayout& nodes,
+ModelledLink open_link(Bootstrap& bootstrap, const JobOptions& options, const NodeLayout& nodes,
                        int core) {
   if (!options.link) return {};
   if (nodes.nodes() > 1) {
@@ -68,7 +68,7 @@ ModelledLink open_link(Bootstrap& bootstrap, const PlaceOptions& options, const 
   return link;
 }
 
-PlatformOptions platform_options(const PlaceOptions& options, const NodeShare& share,
+PlatformOptions platform_options(const JobOptions& options, const NodeShare& share,
                                  const ModelledLink& link) {
   PlatformOptions platform{.devices = share.devices, .oversubscribe = options.oversubscribe};
   platform.device_memory = share.asked_memory;
@@ -84,7 +84,7 @@ PlatformOptions platform_options(const PlaceOptions& options, const NodeShare& s
 
 // Settles the options that only one of the back ends has.
 void settle_for(const BackendDecision& decision, Bootstrap& bootstrap, const NodeLayout& nodes,
-                const PlaceOptions& options, const NodeShare& share, PlatformOptions& platform) {
+                const JobOptions& options, const NodeShare& share, PlatformOptions& platform) {
   const bool is_cuda = decision.backend == Backend::kCuda;
   if (!is_cuda && platform.device_memory.empty()) platform.device_memory = {share.even_memory};
   if (is_cuda && options.peer_access == PeerAccess::kOff) forbid_peer_access_to_nccl();
@@ -118,31 +118,30 @@ std::vector<std::string> settle_binding(const BackendDecision& decision, Bootstr
   return {std::move(found.warning)};
 }
 
-std::string nccl_of(const Place& place, const PlaceOptions& options) {
-  const bool is_cuda = place.platform->backend() == Backend::kCuda;
-  if (!is_cuda || (options.devices == 1 && place.transport.transport != Transport::kNccl))
-    return "";
+std::string nccl_of(const Job& job, const JobOptions& options) {
+  const bool is_cuda = job.platform->backend() == Backend::kCuda;
+  if (!is_cuda || (options.devices == 1 && job.transport.transport != Transport::kNccl)) return "";
   const NcclProbe probe = probe_nccl();
   return probe.usable ? describe_nccl(probe) : "not usable: " + probe.trouble;
 }
 
 // Nodes may differ: all nodes must have come to one back end, and oversubscription on one node
 // marks the whole job.
-void compare_platforms(Bootstrap& bootstrap, Place& place) {
-  const std::string mine = to_string(place.platform->backend());
+void compare_platforms(Bootstrap& bootstrap, Job& job) {
+  const std::string mine = to_string(job.platform->backend());
   const std::vector<std::string> all = bootstrap.all_gather(mine);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] == all.front()) continue;
     fail(ErrorKind::kUsage,
          "rank 0 on {} takes the back end {}, and rank {} on {} takes {}: name one for all with "
          "--backend",
-         place.nodes.hosts.front(), all.front(), rank,
-         place.nodes.hosts[static_cast<std::size_t>(place.nodes.node_of(static_cast<int>(rank)))],
+         job.nodes.hosts.front(), all.front(), rank,
+         job.nodes.hosts[static_cast<std::size_t>(job.nodes.node_of(static_cast<int>(rank)))],
          all[rank]);
   }
   for (const std::string& mark :
-       bootstrap.all_gather(place.platform->oversubscribed() ? "shared" : "own")) {
-    place.oversubscribed = place.oversubscribed || mark == "shared";
+       bootstrap.all_gather(job.platform->oversubscribed() ? "shared" : "own")) {
+    job.oversubscribed = job.oversubscribed || mark == "shared";
   }
 }
 
@@ -155,72 +154,70 @@ void check_launch(Launch launch) {
        announced_ranks());
 }
 
-void add_context(const Place& place) {
+void add_context(const Job& job) {
   GoogleBenchmark::add_context("tandem_build_type", TANDEM_BUILD_TYPE);
-  GoogleBenchmark::add_context("tandem_backend", to_string(place.platform->backend()));
-  GoogleBenchmark::add_context("tandem_oversubscribed", place.oversubscribed ? "yes" : "no");
+  GoogleBenchmark::add_context("tandem_backend", to_string(job.platform->backend()));
+  GoogleBenchmark::add_context("tandem_oversubscribed", job.oversubscribed ? "yes" : "no");
   GoogleBenchmark::add_context("tandem_cpus",
                                fmt::format("{}", fmt::join(host::allowed_cpus(), ",")));
-  if (place.nodes.nodes() == 1) return;
-  GoogleBenchmark::add_context("tandem_nodes",
-                               fmt::format("{}", fmt::join(place.nodes.hosts, ",")));
+  if (job.nodes.nodes() == 1) return;
+  GoogleBenchmark::add_context("tandem_nodes", fmt::format("{}", fmt::join(job.nodes.hosts, ",")));
 }
 
-std::string notices_of(const Place& place) {
-  std::string lines = place.backend_notice + "\n";
-  if (!place.transport.why.empty()) lines += "transport " + place.transport.why + "\n";
-  if (!place.nccl.empty()) lines += "nccl " + place.nccl + "\n";
-  for (const std::string& warning : place.warnings) lines += "warning: " + warning + "\n";
+std::string notices_of(const Job& job) {
+  std::string lines = job.backend_notice + "\n";
+  if (!job.transport.why.empty()) lines += "transport " + job.transport.why + "\n";
+  if (!job.nccl.empty()) lines += "nccl " + job.nccl + "\n";
+  for (const std::string& warning : job.warnings) lines += "warning: " + warning + "\n";
   return lines;
 }
 
-bool first_two_share_a_node(const Place& place) {
-  return place.cores.size() > 1 &&
-         (place.nodes.nodes() == 1 || place.nodes.node_of(0) == place.nodes.node_of(1));
+bool first_two_share_a_node(const Job& job) {
+  return job.cores.size() > 1 &&
+         (job.nodes.nodes() == 1 || job.nodes.node_of(0) == job.nodes.node_of(1));
 }
 
-Place open_place(Bootstrap& bootstrap, const PlaceOptions& options) {
-  Place place;
-  place.farewell = options.communicator.farewell;
-  place.nodes = find_nodes(bootstrap);
-  const NodeShare share = share_of_node(bootstrap, place.nodes, options);
-  const ModelledLink link = open_link(bootstrap, options, place.nodes, share.cores.front());
+Job open_job(Bootstrap& bootstrap, const JobOptions& options) {
+  Job job;
+  job.rank_exit = options.communicator.rank_exit;
+  job.nodes = find_nodes(bootstrap);
+  const NodeShare share = share_of_node(bootstrap, job.nodes, options);
+  const ModelledLink link = open_link(bootstrap, options, job.nodes, share.cores.front());
   PlatformOptions platform = platform_options(options, share, link);
   BackendDecision decision;
   attempt_together(bootstrap, [&] {
     check_world(bootstrap, options);
     decision = choose_backend(options.backend, platform);
   });
-  settle_for(decision, bootstrap, place.nodes, options, share, platform);
-  place.warnings = settle_binding(decision, bootstrap, place.nodes, platform);
+  settle_for(decision, bootstrap, job.nodes, options, share, platform);
+  job.warnings = settle_binding(decision, bootstrap, job.nodes, platform);
   attempt_together(bootstrap, [&] {
-    place.backend_notice = decision.why;
+    job.backend_notice = decision.why;
     const bool is_bound = platform.own_device && !platform.near_hosts.empty();
     if (is_bound) host::bind_this_process(platform.near_hosts.front().cpus);
-    place.platform = open_platform(decision.backend, platform);
-    place.device = &place.platform->device(share.device);
-    place.device->bind_this_thread();
+    job.platform = open_platform(decision.backend, platform);
+    job.device = &job.platform->device(share.device);
+    job.device->bind_this_thread();
   });
-  compare_platforms(bootstrap, place);
-  place.link_notice = link.notice;
-  place.core_gflops = link.core_gflops;
-  place.usable_cores = share.usable_cores;
-  place.cores = share.cores_of_devices;
-  place.transport = choose_transport(options.transport, bootstrap, *place.device);
-  place.nccl = nccl_of(place, options);
-  place.communicator =
-      make_communicator(place.transport, bootstrap, *place.device, options.communicator);
+  compare_platforms(bootstrap, job);
+  job.link_notice = link.notice;
+  job.core_gflops = link.core_gflops;
+  job.usable_cores = share.usable_cores;
+  job.cores = share.cores_of_devices;
+  job.transport = choose_transport(options.transport, bootstrap, *job.device);
+  job.nccl = nccl_of(job, options);
+  job.communicator = make_communicator(job.transport, bootstrap, *job.device, options.communicator);
   if (options.control) {
-    place.control = make_control_communicator(
-        options.transport, bootstrap, *place.device,
-        {.deadline = options.communicator.deadline, .farewell = options.communicator.farewell});
+    job.control = make_control_communicator(
+        options.transport, bootstrap, *job.device,
+        {.deadline = options.communicator.deadline, .rank_exit = options.communicator.rank_exit});
   }
-  return place;
+  return job;
 }
 
-void abort(Place& place) noexcept {
-  place.communicator->abort();
-  if (place.control) place.control->abort();
+void abort(Job& job) noexcept {
+  job.communicator->abort();
+  if (job.control) job.control->abort();
 }
 
 }  // namespace tandem::bench

@@ -19,7 +19,7 @@ namespace tandem::bench {
 using options::Launch;
 
 // The machine that a job asks for.
-struct PlaceOptions {
+struct JobOptions {
   int devices = 1;
   Launch launch = Launch::kThreads;
   BackendChoice backend = BackendChoice::kAuto;
@@ -36,12 +36,12 @@ struct PlaceOptions {
 };
 
 // The place of a job: all objects that a process (a rank) needs before a strategy can be built.
-struct Place {
+struct Job {
   std::unique_ptr<Platform> platform;
   Device* device = nullptr;  // this rank's device; in a job of threads, the first device
   std::unique_ptr<Communicator> communicator;
-  std::unique_ptr<Communicator> control;  // null unless PlaceOptions::control asks for one
-  Farewell farewell;                      // the last words of a process that cannot go on
+  std::unique_ptr<Communicator> control;  // null unless JobOptions::control asks for one
+  RankExit rank_exit;                     // the last words of a process that cannot go on
   NodeLayout nodes;                       // the nodes that the job's ranks run on
   bool oversubscribed = false;            // devices share cores or GPUs, on any node
   // The OS numbers of the cores, each on its own node, that the job's devices are bound to, in
@@ -57,25 +57,25 @@ struct Place {
 };
 
 // The choices with their reasons, and the warnings, a line each.
-[[nodiscard]] std::string notices_of(const Place& place);
+[[nodiscard]] std::string notices_of(const Job& job);
 
 // Throws a usage error, before MPI starts, for a job of one process under a launcher of several.
 void check_launch(Launch launch);
 
 // Adds what every output of Google Benchmark says of a job: build type, back end, devices that
 // share cores, and nodes where there are several.
-void add_context(const Place& place);
+void add_context(const Job& job);
 
 // Whether the clocks of the job's ranks are common.
-[[nodiscard]] inline Clocks clocks_of(const Place& place) {
-  return place.nodes.nodes() == 1 ? Clocks::kCommon : Clocks::kApart;
+[[nodiscard]] inline Clocks clocks_of(const Job& job) {
+  return job.nodes.nodes() == 1 ? Clocks::kCommon : Clocks::kApart;
 }
 
 // True where there are two devices or more, and the first two lie on cores of one node.
-[[nodiscard]] bool first_two_share_a_node(const Place& place);
+[[nodiscard]] bool first_two_share_a_node(const Job& job);
 
 // Gives up for this rank: peers that wait for this rank end soon.
-void abort(Place& place) noexcept;
+void abort(Job& job) noexcept;
 
 // Opens the back end on the cores that the ranks of a node may use together - a launcher that binds
 // each rank to one core thereby gives the job all of the cores - and binds the calling thread to
@@ -84,6 +84,6 @@ void abort(Place& place) noexcept;
 // threads that a process has so far. The communicator is the node's shared memory, or over several
 // nodes the hierarchical one. Throws a usage error where a job of processes has not as many ranks
 // as devices, or where nodes come to different back ends. Collective.
-[[nodiscard]] Place open_place(Bootstrap& bootstrap, const PlaceOptions& options);
+[[nodiscard]] Job open_job(Bootstrap& bootstrap, const JobOptions& options);
 
 }  // namespace tandem::bench

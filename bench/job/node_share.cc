@@ -56,7 +56,7 @@ Bytes least_share_of_memory(Bootstrap& bootstrap, int devices_here) {
 
 // The capacities of this node's devices: options list capacities by the job's devices, and a
 // platform knows its own node's devices.
-std::vector<Bytes> memory_here(const NodeLayout& nodes, int node, const PlaceOptions& options) {
+std::vector<Bytes> memory_here(const NodeLayout& nodes, int node, const JobOptions& options) {
   const std::vector<Bytes>& asked = options.device_memory;
   if (nodes.nodes() == 1 || asked.size() <= 1) return asked;
   if (static_cast<int>(asked.size()) != options.devices) {
@@ -75,8 +75,7 @@ int core_of(const std::vector<int>& cores, int device) {
 
 }  // namespace
 
-NodeShare share_of_node(Bootstrap& bootstrap, const NodeLayout& nodes,
-                        const PlaceOptions& options) {
+NodeShare share_of_node(Bootstrap& bootstrap, const NodeLayout& nodes, const JobOptions& options) {
   const bool ranks_are_devices = options.launch == Launch::kProcesses;
   const int node = nodes.node_of(bootstrap.rank());
   const std::vector<Cores> cores = cores_of_nodes(bootstrap, nodes);

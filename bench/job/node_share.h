@@ -32,7 +32,7 @@ struct NodeShare {
 // The share that the node of this rank gives to the job. Throws a usage error on all ranks where
 // the number of capacities does not go with the devices. Collective.
 [[nodiscard]] NodeShare share_of_node(Bootstrap& bootstrap, const NodeLayout& nodes,
-                                      const PlaceOptions& options);
+                                      const JobOptions& options);
 
 // How many of the job's processes work on this process's GPU, itself among them: 1 where the
 // process has the GPU to itself, or works on the host (`gpu` empty). Throws a usage error on all

@@ -39,7 +39,7 @@ class DeviceBench {
 
   // The means by which an operation was computed, where there are several; else empty.
   [[nodiscard]] std::string means(const std::string& operation) const {
-    const auto all = operations_->means();
+    const auto all = operations_->implementations();
     const auto found = all.find(operation);
     return found == all.end() ? "" : found->second;
   }

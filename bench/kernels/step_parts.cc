@@ -58,7 +58,7 @@ TrainingOptions training_of(const KernelOptions& options, StreamFinder& finder) 
 class PartsSampler {
  public:
   PartsSampler(Platform& platform, const Model& model, const KernelOptions& options)
-      : single_(platform, platform.device(0), model, Piece{0, options.batch},
+      : single_(platform, platform.device(0), model, Shard{0, options.batch},
                 training_of(options, finder_)) {
     for (int i = 0; i < kUntimedSteps; ++i) step();
   }
@@ -192,7 +192,7 @@ void single_step(benchmark::State& state, Platform& platform, Precision precisio
   const std::int64_t batch = state.range(0);
   const std::int64_t width = state.range(1);
   const auto model = make_model(fmt::format("mlp:{}x{}", kLayers, width));
-  Single single(platform, bench.device(), *model, Piece{0, batch},
+  Single single(platform, bench.device(), *model, Shard{0, batch},
                 {.global_batch = batch, .precision = precision});
   BareStep bare(bench, *model, batch);
   const double work = model->flops_per_sample() * static_cast<double>(batch) * 1e-9;

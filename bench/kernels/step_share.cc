@@ -115,7 +115,7 @@ class Sides {
   Sides(Platform& platform, const Model& model, const TrainingOptions& training, bool bare_first)
       : platform_(platform), model_(model), training_(training) {
     if (bare_first) make_bare();
-    single_.emplace(platform, platform.device(0), model, Piece{0, training.global_batch}, training);
+    single_.emplace(platform, platform.device(0), model, Shard{0, training.global_batch}, training);
     if (!bare_first) make_bare();
     for (int i = 0; i < kWarmUp; ++i) {
       static_cast<void>(step());

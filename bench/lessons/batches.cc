@@ -12,7 +12,7 @@ namespace tandem::bench {
 
 namespace sixteen_each {
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model("linear");
   dp::DataParallel strategy(*platform, *model, plain_sgd(64));
@@ -36,10 +36,10 @@ namespace even_split {
 
 constexpr int kDevices = 4;
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(kDevices);
   const auto model = make_model("linear");
-  Finding finding{.scope = kAlgorithm};
+  LessonFinding finding{.scope = kAlgorithm};
   bool even = true;
   for (const std::int64_t batch : {8, 10, 9, 5}) {
     dp::DataParallel strategy(*platform, *model, plain_sgd(batch));
@@ -67,7 +67,7 @@ const Lesson kEvenSplit{
 
 namespace batch_of_one {
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model("linear");
   dp::DataParallel strategy(*platform, *model, plain_sgd(1));
@@ -87,7 +87,7 @@ const Lesson kBatchOfOne{
 
 namespace batch_of_two {
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model("linear");
   dp::DataParallel strategy(*platform, *model, plain_sgd(2));
@@ -114,9 +114,9 @@ struct Case {
   int devices;
 };
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto model = make_model("mlp-tiny");
-  Finding finding{.scope = kAlgorithm};
+  LessonFinding finding{.scope = kAlgorithm};
   bool fails = false;
   for (const Case& each : {Case{10, 4}, Case{9, 4}, Case{33, 8}, Case{3, 8}}) {
     const auto platform = room.devices(each.devices);
@@ -184,8 +184,8 @@ Differences differences_of(Classroom& room, const Lengths& lengths) {
           relative_difference(reference.gradients, trained.gradients)};
 }
 
-Finding run(Classroom& room) {
-  Finding finding{.scope = kAlgorithm};
+LessonFinding run(Classroom& room) {
+  LessonFinding finding{.scope = kAlgorithm};
   bool breaks = false;
   for (const Lengths& lengths : {Lengths{10, 20, 30, 40}, Lengths{5, 15, 25, 35}}) {
     const Differences found = differences_of(room, lengths);
@@ -212,11 +212,11 @@ namespace output_shape {
 constexpr int kDevices = 4;
 
 // A batch of 9 leaves one of the devices without samples, a batch of 1 three devices.
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(kDevices);
   const auto model = make_model("linear");
   const std::int64_t width = model->output_width();
-  Finding finding{.scope = kAlgorithm};
+  LessonFinding finding{.scope = kAlgorithm};
   bool all = true;
   for (const std::int64_t batch : {10, 9, 1}) {
     dp::DataParallel strategy(*platform, *model, plain_sgd(batch));
@@ -251,11 +251,11 @@ bool warned(const Strategy& strategy) {
   return std::find(warnings.begin(), warnings.end(), dp::scalars_warning()) != warnings.end();
 }
 
-// Each replica returns the loss of its piece. With a batch of 9 one of the devices has no samples.
-Finding run(Classroom& room) {
+// Each replica returns the loss of its shard. With a batch of 9 one of the devices has no samples.
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(kDevices);
   const auto model = make_model("linear");
-  Finding finding{.scope = kAlgorithm};
+  LessonFinding finding{.scope = kAlgorithm};
   bool by_device = true;
   bool by_replica = true;
   for (const std::int64_t batch : {8, 10, 9}) {

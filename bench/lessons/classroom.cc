@@ -59,19 +59,19 @@ std::unique_ptr<Platform> Classroom::devices(int count, const HostDebug& debug) 
   return make_platform(BackendChoice::kHost, options);
 }
 
-Finding Classroom::together(const std::function<Finding(Place&)>& body) {
-  PlaceOptions options;
+LessonFinding Classroom::together(const std::function<LessonFinding(Job&)>& body) {
+  JobOptions options;
   options.devices = ranks();
   options.launch = Launch::kProcesses;
   options.backend = BackendChoice::kHost;
-  std::optional<Place> place;
-  Finding finding;
+  std::optional<Job> job;
+  LessonFinding finding;
   const auto error = capture_error([&] {
-    place.emplace(open_place(bootstrap_, options));
-    finding = body(*place);
+    job.emplace(open_job(bootstrap_, options));
+    finding = body(*job);
   });
   const std::string outcome = error ? outcome_now(*error) : "";
-  if (error && place) place->communicator->abort();
+  if (error && job) job->communicator->abort();
   throw_earliest(bootstrap_.all_gather(outcome));
   return finding;
 }

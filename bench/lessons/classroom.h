@@ -17,24 +17,24 @@ namespace tandem::bench {
 
 class Classroom;
 
-enum class Verdict { kHolds, kDoesNotHold, kNotDecidable };
+enum class LessonVerdict { kHolds, kDoesNotHold, kNotDecidable };
 
 // The verdict in words: "holds", "does not hold", "not decidable here".
-[[nodiscard]] std::string_view to_string(Verdict verdict);
+[[nodiscard]] std::string_view to_string(LessonVerdict verdict);
 
-[[nodiscard]] constexpr Verdict holds_if(bool fact) {
-  return fact ? Verdict::kHolds : Verdict::kDoesNotHold;
+[[nodiscard]] constexpr LessonVerdict holds_if(bool fact) {
+  return fact ? LessonVerdict::kHolds : LessonVerdict::kDoesNotHold;
 }
 
 // The verdict on a claim and on its contrary, each of which a lesson looked for: finding neither,
 // or both, decides nothing.
-[[nodiscard]] constexpr Verdict decide(bool claimed, bool contrary) {
-  return claimed == contrary ? Verdict::kNotDecidable : holds_if(claimed);
+[[nodiscard]] constexpr LessonVerdict decide(bool claimed, bool contrary) {
+  return claimed == contrary ? LessonVerdict::kNotDecidable : holds_if(claimed);
 }
 
 // The result of running a claim: always computed from the run, never written down beforehand.
-struct Finding {
-  Verdict verdict = Verdict::kNotDecidable;
+struct LessonFinding {
+  LessonVerdict verdict = LessonVerdict::kNotDecidable;
   std::vector<std::string> evidence{};  // lines
   std::string scope{};                  // where the verdict is true
 };
@@ -55,7 +55,7 @@ enum class Ranks {
 struct Lesson {
   std::string_view name;
   std::string_view claim;  // a sentence
-  Finding (*run)(Classroom&) = nullptr;
+  LessonFinding (*run)(Classroom&) = nullptr;
   Ranks ranks = Ranks::kOne;
   int cores = 1;  // cores that the lesson needs: timed devices have a core each
 };
@@ -82,7 +82,7 @@ class Classroom {
 
   // Runs `body` on every rank, each rank with a device on a core of its own. Where `body` throws on
   // one rank, the other ranks' waits end soon, and all ranks throw the first failure. Collective.
-  [[nodiscard]] Finding together(const std::function<Finding(Place&)>& body);
+  [[nodiscard]] LessonFinding together(const std::function<LessonFinding(Job&)>& body);
 
  private:
   Bootstrap& bootstrap_;

@@ -27,14 +27,14 @@ struct Distances {
 };
 
 Distances distances_of(Platform& platform, const Model& model, std::int64_t batch,
-                       dp::LossPlace place) {
+                       dp::LossPlace job) {
   const TrainingOptions options{.global_batch = batch};
-  const Values wrapped = train_dp(platform, model, options, 1, {.loss = place}).gradients;
+  const Values wrapped = train_dp(platform, model, options, 1, {.loss = job}).gradients;
   std::vector<Values> contributions;
   std::vector<Values> own;
-  for (const Piece& piece : chunk_batch(batch, kDevices)) {
-    contributions.push_back(contribution_of(platform, model, piece, options));
-    own.push_back(train_single_on(platform, model, piece, options, 1).gradients);
+  for (const Shard& shard : chunk_batch(batch, kDevices)) {
+    contributions.push_back(contribution_of(platform, model, shard, options));
+    own.push_back(train_single_on(platform, model, shard, options, 1).gradients);
   }
   const Values sum = sum_of(contributions);
   return {relative_difference(sum, wrapped),
@@ -42,9 +42,9 @@ Distances distances_of(Platform& platform, const Model& model, std::int64_t batc
           relative_difference(scaled(sum_of(own), 1.0F / kDevices), wrapped)};
 }
 
-// The claim is judged on the whole batch's mean loss and uneven pieces, which tell the two readings
+// The claim is judged on the whole batch's mean loss and uneven shards, which tell the two readings
 // of the claim apart; the reading under which the claim is true stands beside the verdict.
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(kDevices);
   const auto model = make_model("mlp-tiny");
   const Distances uneven = distances_of(*platform, *model, 10, dp::LossPlace::kRoot);
@@ -83,16 +83,16 @@ Losses losses_of(Platform& platform, const Model& model, std::int64_t batch) {
   dp::DataParallel strategy(platform, model, options);
   strategy.step();
   strategy.synchronize();
-  const std::vector<Piece> pieces = chunk_batch(batch, platform.device_count());
+  const std::vector<Shard> shards = chunk_batch(batch, platform.device_count());
   Losses losses{.batch = strategy.loss()};
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const SyntheticBatch data(platform, batch_shape(model, pieces[i]), options.seed,
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const SyntheticBatch data(platform, batch_shape(model, shards[i]), options.seed,
                               options.distribution);
     const double loss = mean_squared_error(
         values_of(platform, Span<const float>(strategy.replica(static_cast<int>(i)).output())),
         {data.targets().begin(), data.targets().end()});
-    losses.mean_of_replicas += loss / static_cast<double>(pieces.size());
-    losses.weighted += loss * static_cast<double>(pieces[i].count) / static_cast<double>(batch);
+    losses.mean_of_replicas += loss / static_cast<double>(shards.size());
+    losses.weighted += loss * static_cast<double>(shards[i].count) / static_cast<double>(batch);
   }
   return losses;
 }
@@ -101,7 +101,7 @@ bool equal(const Losses& losses) {
   return std::abs(losses.mean_of_replicas - losses.batch) < kRounding * losses.batch;
 }
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model("linear");
   const Losses even = losses_of(*platform, *model, 8);
@@ -135,27 +135,27 @@ bool any_is_nonzero(const Values& values) {
 
 struct Gradients {
   int nonzero = 0;   // devices whose replica has nonzero gradients
-  double worst = 0;  // largest difference from the gradients of the replica's own piece
+  double worst = 0;  // largest difference from the gradients of the replica's own shard
 };
 
 // The gradients that backward left in each device's own memory, compared with those of the device's
-// piece trained by itself.
+// shard trained by itself.
 Gradients gradients_of(Platform& platform, const Model& model, const TrainingOptions& options) {
   dp::DataParallel strategy(platform, model, options);
   static_cast<void>(train(platform, strategy, 1));
   Gradients found;
-  const auto pieces = chunk_batch(options.global_batch, kDevices);
+  const auto shards = chunk_batch(options.global_batch, kDevices);
   for (int i = 0; i < kDevices; ++i) {
     const Values mine = values_of(platform, strategy.replica_gradients(i));
     const Values own =
-        contribution_of(platform, model, pieces[static_cast<std::size_t>(i)], options);
+        contribution_of(platform, model, shards[static_cast<std::size_t>(i)], options);
     if (any_is_nonzero(mine)) ++found.nonzero;
     found.worst = std::max(found.worst, relative_difference(own, mine));
   }
   return found;
 }
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(kDevices);
   const auto model = make_model("mlp-tiny");
   const Gradients found = gradients_of(*platform, *model, {.global_batch = 10});

@@ -42,9 +42,9 @@ TrainingOptions with_interpreter(std::int64_t batch, InterpreterLock lock) {
 
 // Builds all five variants anew: the place of a variant's memory makes the variant faster or slower
 // for its life, by more than a lock does. The order of building turns from one call to the next.
-std::vector<std::vector<double>> measure_build(Classroom& room, Place& place, const Workload& work,
+std::vector<std::vector<double>> measure_build(Classroom& room, Job& job, const Workload& work,
                                                std::size_t turn) {
-  Communicator& ranks = *place.communicator;
+  Communicator& ranks = *job.communicator;
   const auto model = make_model(work.model);
   const std::array options{timed_training(work.batch),
                            with_interpreter(work.batch, InterpreterLock::kOff),
@@ -59,7 +59,7 @@ std::vector<std::vector<double>> measure_build(Classroom& room, Place& place, co
   for (std::size_t i = turn; i < turn + ddp.size(); ++i) {
     const std::size_t k = i % ddp.size();
     ddp.at(k) = std::make_unique<ddp::DistributedDataParallel>(
-        *place.platform, *place.device, *model, ranks, options.at(k), ddp::ReducerOptions{});
+        *job.platform, *job.device, *model, ranks, options.at(k), ddp::ReducerOptions{});
   }
   return interleave({step_of_first_rank(ranks, dp[0].get()), step_of_first_rank(ranks, dp[1].get()),
                      step_of_first_rank(ranks, dp[2].get()), step_of_all_ranks(ranks, *ddp[0]),
@@ -67,10 +67,10 @@ std::vector<std::vector<double>> measure_build(Classroom& room, Place& place, co
                     kRounds);
 }
 
-Steps measure(Classroom& room, Place& place, const Workload& work) {
+Steps measure(Classroom& room, Job& job, const Workload& work) {
   Steps steps;
   for (std::size_t build = 0; build < kBuilds; ++build) {
-    const auto seconds = measure_build(room, place, work, build);
+    const auto seconds = measure_build(room, job, work, build);
     steps.plain.push_back(stats::median(seconds[0]));
     steps.own.push_back(stats::median(seconds[1]));
     steps.shared.push_back(stats::median(seconds[2]));
@@ -114,31 +114,32 @@ std::string milliseconds(const stats::Estimate& seconds) {
 }
 
 // Judges the gap; where dp is not slower than ddp, there is nothing to explain.
-Verdict judge(const Gap& gap) {
-  if (above(gap.whole, 0) != Verdict::kHolds) return Verdict::kNotDecidable;
+LessonVerdict judge(const Gap& gap) {
+  if (above(gap.whole, 0) != LessonVerdict::kHolds) return LessonVerdict::kNotDecidable;
   return above(gap.excess, 0);
 }
 
-std::vector<std::string> evidence_of(const Workload& work, const Gap& gap, Verdict verdict) {
-  return {fmt::format("{} ({}, batch {}), 8 us a call: dp minus ddp {}", work.model, work.kind,
-                      work.batch, milliseconds(gap.whole)),
-          fmt::format("  with no interpreter at all {}; what the calls themselves add to dp "
-                      "beyond what they add to ddp {}",
-                      milliseconds(gap.plain), milliseconds(gap.dispatch)),
-          fmt::format("  the lock on top of that {}{}", milliseconds(gap.lock),
-                      verdict == Verdict::kNotDecidable ? ", not resolved against half" : "")};
+std::vector<std::string> evidence_of(const Workload& work, const Gap& gap, LessonVerdict verdict) {
+  return {
+      fmt::format("{} ({}, batch {}), 8 us a call: dp minus ddp {}", work.model, work.kind,
+                  work.batch, milliseconds(gap.whole)),
+      fmt::format("  with no interpreter at all {}; what the calls themselves add to dp "
+                  "beyond what they add to ddp {}",
+                  milliseconds(gap.plain), milliseconds(gap.dispatch)),
+      fmt::format("  the lock on top of that {}{}", milliseconds(gap.lock),
+                  verdict == LessonVerdict::kNotDecidable ? ", not resolved against half" : "")};
 }
 
-Finding run(Classroom& room) {
-  return room.together([&](Place& place) -> Finding {
-    Finding finding{.verdict = Verdict::kHolds, .scope = kLockAlone};
+LessonFinding run(Classroom& room) {
+  return room.together([&](Job& job) -> LessonFinding {
+    LessonFinding finding{.verdict = LessonVerdict::kHolds, .scope = kLockAlone};
     for (const Workload& work : {Workload{"mlp:24x64", 64, "many small operations"},
                                  Workload{"mlp:2x1024", 128, "few large operations"}}) {
-      const Gap gap = gap_of(measure(room, place, work));
-      const Verdict verdict = judge(gap);
+      const Gap gap = gap_of(measure(room, job, work));
+      const LessonVerdict verdict = judge(gap);
       // The claim is about DP in general: one workload that contradicts the claim refutes it.
-      if (verdict == Verdict::kDoesNotHold) finding.verdict = verdict;
-      if (verdict == Verdict::kNotDecidable && finding.verdict == Verdict::kHolds) {
+      if (verdict == LessonVerdict::kDoesNotHold) finding.verdict = verdict;
+      if (verdict == LessonVerdict::kNotDecidable && finding.verdict == LessonVerdict::kHolds) {
         finding.verdict = verdict;
       }
       for (std::string& line : evidence_of(work, gap, verdict)) {

@@ -20,7 +20,7 @@ std::optional<Error> error_with_model_on(Platform& platform, int device) {
   });
 }
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(3);
   const auto there = error_with_model_on(*platform, 0);
   const auto elsewhere = error_with_model_on(*platform, 1);
@@ -42,7 +42,7 @@ namespace device_ids_in_any_order {
 
 constexpr int kSteps = 3;
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(3);
   const auto model = make_model("mlp-tiny");
   const TrainingOptions options{.global_batch = 9};
@@ -70,23 +70,23 @@ const Lesson kDeviceIdsInAnyOrder{
 namespace inputs_on_device {
 
 struct Case {
-  InputPlace place;
+  InputPlace job;
   const char* name;
 };
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(3);
   const auto model = make_model("mlp-tiny");
-  const auto trained_from = [&](InputPlace place) {
-    return train_dp(*platform, *model, {.global_batch = 10, .input = place}, 3);
+  const auto trained_from = [&](InputPlace job) {
+    return train_dp(*platform, *model, {.global_batch = 10, .input = job}, 3);
   };
   const Trained reference = trained_from(InputPlace::kDevice);
-  Finding finding{.evidence = {"on the first device: trains"}, .scope = kAlgorithm};
+  LessonFinding finding{.evidence = {"on the first device: trains"}, .scope = kAlgorithm};
   bool needed = false;
   for (const Case& each : {Case{InputPlace::kHost, "in pinned host memory"},
                            Case{InputPlace::kPageable, "in pageable host memory"}}) {
     bool same = false;
-    const auto error = capture_error([&] { same = trained_from(each.place) == reference; });
+    const auto error = capture_error([&] { same = trained_from(each.job) == reference; });
     needed = needed || error || !same;
     const char* const outcome = same ? "trains, with the same bits" : "trains, differently";
     finding.evidence.push_back(fmt::format("{}: {}", each.name, error ? error->what() : outcome));
@@ -133,7 +133,7 @@ bool mentions(const Error& error, std::string_view text) {
   return std::string_view(error.what()).find(text) != std::string_view::npos;
 }
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(2);
   const Misplaced model(platform->device(0));
   const TrainingOptions options{.global_batch = kBatch};
@@ -162,7 +162,7 @@ namespace custom_parameter {
 
 constexpr int kSteps = 5;
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model("custom");
   TrainingOptions options{.global_batch = 32};

@@ -13,7 +13,7 @@ namespace parameters_never_update {
 
 constexpr int kSteps = 50;
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model("linear");
   const TrainingOptions options = plain_sgd(64);
@@ -62,7 +62,7 @@ Trained train_with_writer(Platform& platform, std::optional<int> replica) {
   return train(platform, strategy, 2);
 }
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(2);
   const Trained untouched = train_with_writer(*platform, std::nullopt);
   const bool lost = train_with_writer(*platform, 1) == untouched;
@@ -96,7 +96,7 @@ double calls_in(const ModuleState& module) {
   return found == module.attributes.end() ? 0 : found->second;
 }
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(3);
   const auto model = make_model("counter");
   dp::DataParallel strategy(*platform, *model, {.global_batch = 9});
@@ -131,9 +131,9 @@ Trained train_waiting(Platform& platform, const Model& model, const TrainingOpti
   return train(platform, strategy, 1);
 }
 
-// All steps are enqueued at once, while every piece of queued work starts late by a random time: a
+// All steps are enqueued at once, while every shard of queued work starts late by a random time: a
 // device that did not wait for the update would run ahead of the update.
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto model = make_model("mlp-tiny");
   const TrainingOptions options{.global_batch = 16};
   const auto calm = room.devices(4);
@@ -164,7 +164,7 @@ bool is_copy_of(Platform& platform, dp::DataParallel& strategy, const Values& we
   return values_of(platform, strategy.replica(1).parameters().tensors) == weights;
 }
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(2);
   const auto model = make_model("mlp-tiny");
   dp::DataParallel strategy(*platform, *model, {.global_batch = 8});
@@ -196,7 +196,7 @@ namespace independent_copies {
 
 constexpr int kSteps = 5;
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(2);
   const auto model = make_model("mlp-tiny");
   const TrainingOptions options{.global_batch = 16};
@@ -257,7 +257,7 @@ Found look(Platform& platform, const Model& model) {
   return found;
 }
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(kDevices);
   const auto model = make_model("mlp-tiny");
   const Found found = look(*platform, *model);

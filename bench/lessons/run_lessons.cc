@@ -26,11 +26,11 @@ std::string missing(const Lesson& lesson, const Classroom& room) {
   return "";
 }
 
-Finding find(const Lesson& lesson, Classroom& room) {
+LessonFinding find(const Lesson& lesson, Classroom& room) {
   if (const std::string what = missing(lesson, room); !what.empty()) {
-    return {Verdict::kNotDecidable, {what}, "nothing was run"};
+    return {LessonVerdict::kNotDecidable, {what}, "nothing was run"};
   }
-  Finding finding;
+  LessonFinding finding;
   if (lesson.ranks == Ranks::kOne) {
     if (room.is_first()) finding = lesson.run(room);
     return finding;
@@ -49,7 +49,7 @@ void write_field(std::ostream& out, std::string_view label, const std::vector<st
 // Counts the lessons by outcome.
 class Count {
  public:
-  void add(Verdict verdict) { ++verdicts_[static_cast<std::size_t>(verdict)]; }
+  void add(LessonVerdict verdict) { ++verdicts_[static_cast<std::size_t>(verdict)]; }
   void add_failure() { ++failures_; }
   [[nodiscard]] int failures() const { return failures_; }
 
@@ -62,11 +62,11 @@ class Count {
   }
 
  private:
-  std::array<int, 3> verdicts_{};  // number of lessons, by Verdict
+  std::array<int, 3> verdicts_{};  // number of lessons, by LessonVerdict
   int failures_ = 0;
 };
 
-void write_finding(std::ostream& out, const Finding& finding) {
+void write_finding(std::ostream& out, const LessonFinding& finding) {
   write_field(out, "verdict", {std::string(to_string(finding.verdict))});
   write_field(out, "evidence", finding.evidence);
   write_field(out, "scope", {finding.scope});
@@ -74,13 +74,13 @@ void write_finding(std::ostream& out, const Finding& finding) {
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
+std::string_view to_string(LessonVerdict verdict) {
   switch (verdict) {
-    case Verdict::kHolds:
+    case LessonVerdict::kHolds:
       return "holds";
-    case Verdict::kDoesNotHold:
+    case LessonVerdict::kDoesNotHold:
       return "does not hold";
-    case Verdict::kNotDecidable:
+    case LessonVerdict::kNotDecidable:
       return "not decidable here";
   }
   fail(ErrorKind::kLogic, "a verdict without a name");
@@ -123,7 +123,7 @@ int run_lessons(const Lessons& lessons, Classroom& room, std::ostream& out) {
     room.meet();
     mine << ++number << ". " << lesson->name << '\n';
     write_field(mine, "claim", {std::string(lesson->claim)});
-    Finding finding;
+    LessonFinding finding;
     const auto error = capture_error([&] { finding = find(*lesson, room); });
     if (error) {
       count.add_failure();

@@ -21,7 +21,7 @@ namespace tandem::bench {
 
 namespace root_memory {
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model("mlp-small");
   TrainingOptions options{.global_batch = 64};
@@ -66,13 +66,13 @@ stats::Estimate speed_up(Classroom& room, std::int64_t batch) {
 }
 
 // One batch that contradicts the claim refutes its "always"; only all batches bear the claim out.
-Finding run(Classroom& room) {
-  Finding finding{.verdict = Verdict::kHolds, .scope = kHostOnly};
+LessonFinding run(Classroom& room) {
+  LessonFinding finding{.verdict = LessonVerdict::kHolds, .scope = kHostOnly};
   for (const std::int64_t batch : {16, 64, 256}) {
     const stats::Estimate speed = speed_up(room, batch);
-    const Verdict verdict = above(speed, kBar);
-    if (verdict == Verdict::kDoesNotHold) finding.verdict = verdict;
-    if (verdict == Verdict::kNotDecidable && finding.verdict == Verdict::kHolds) {
+    const LessonVerdict verdict = above(speed, kBar);
+    if (verdict == LessonVerdict::kDoesNotHold) finding.verdict = verdict;
+    if (verdict == LessonVerdict::kNotDecidable && finding.verdict == LessonVerdict::kHolds) {
       finding.verdict = verdict;
     }
     finding.evidence.push_back(
@@ -100,7 +100,7 @@ constexpr std::int64_t kBatch = 2;
 
 // The two devices without a sample run nothing, so two cores are enough to time four devices: the
 // two devices with a sample have a core each.
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model("mlp-small");
   const TrainingOptions options = timed_training(kBatch);
@@ -108,7 +108,7 @@ Finding run(Classroom& room) {
   dp::DataParallel wrapped(*platform, *model, options);
   const auto seconds = interleave({step_of(single), step_of(wrapped)}, kRounds);
   const stats::Estimate ratio = stats::median_of_paired_ratios(seconds[0], seconds[1]);
-  const Verdict verdict = above(ratio, 1);
+  const LessonVerdict verdict = above(ratio, 1);
   return {
       verdict,
       {fmt::format("mlp-small, batch {}: a step on 4 devices, of which {} work, takes {} times as "
@@ -140,7 +140,7 @@ const std::vector<std::int64_t>& widths() {
   return all;
 }
 
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(2);
   const Mlp model("mlp-large/8", widths());
   TrainingOptions options = timed_training(kBatch);
@@ -149,7 +149,7 @@ Finding run(Classroom& room) {
   dp::DataParallel wrapped(*platform, model, options);
   const auto seconds = interleave({step_of(single), step_of(wrapped)}, kRounds);
   const stats::Estimate ratio = stats::median_of_paired_ratios(seconds[0], seconds[1]);
-  const Verdict verdict = above(ratio, kBar);
+  const LessonVerdict verdict = above(ratio, kBar);
   return {
       verdict,
       {fmt::format("an eighth of mlp-large and of its batch of 16: {:.1f} M parameters, batch {}, "
@@ -188,7 +188,7 @@ dp::DataParallelOptions first_devices(int count) {
   return how;
 }
 
-Finding measure(Classroom& room) {
+LessonFinding measure(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model(kModel);
   const TrainingOptions options = timed_training(kBatch);
@@ -196,9 +196,9 @@ Finding measure(Classroom& room) {
   dp::DataParallel four(*platform, *model, options, first_devices(4));
   const auto seconds = interleave({step_of(four), step_of(three)}, kRounds);
   const stats::Estimate speed = stats::median_of_paired_ratios(seconds[0], seconds[1]);
-  const Verdict more = above(speed, kBar);
-  const bool decided = more != Verdict::kNotDecidable;
-  return {decided ? holds_if(more == Verdict::kDoesNotHold) : more,
+  const LessonVerdict more = above(speed, kBar);
+  const bool decided = more != LessonVerdict::kNotDecidable;
+  return {decided ? holds_if(more == LessonVerdict::kDoesNotHold) : more,
           {fmt::format("{}, batch {}: 4 devices are {} times as fast as 3{}; flat: below {:.2f}, "
                        "half of what a fourth could add",
                        kModel, kBatch, text_of(speed), decided ? "" : ", not resolved", kBar)},
@@ -240,10 +240,10 @@ std::string modelled(const OneDevice& one, const char* preset) {
 }
 
 // The model is a formula, no measurement, and decides nothing.
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   if (room.cores() >= 4) return measure(room);
   const OneDevice one = measure_one(room);
-  return {Verdict::kNotDecidable,
+  return {LessonVerdict::kNotDecidable,
           {fmt::format("needs 4 cores, a device on each, and {} may be used here", room.cores()),
            modelled(one, "pcie4@a100-fp32"), modelled(one, "nvlink3@a100-fp32")},
           "by formula, link scaled to one core's speed; no more than one device was run, in one "
@@ -272,7 +272,7 @@ double share_of(const PhaseTimes& times, std::initializer_list<Phase> phases) {
 
 // Compares the loss on the root with the same loss inside the replicas; outputs are as wide as the
 // layers, so that there is something to gather.
-Finding run(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(2);
   const auto model = make_model("mlp:2x1024");
   TrainingOptions options = timed_training(kBatch);
@@ -282,7 +282,7 @@ Finding run(Classroom& room) {
   const auto seconds = interleave({step_of(in_replicas), step_of(on_root)}, kRounds);
   const stats::Estimate ratio = stats::median_of_paired_ratios(seconds[0], seconds[1]);
   const PhaseTimes root = on_root.collect_phases().front().times;
-  const Verdict verdict = above(ratio, kBar);
+  const LessonVerdict verdict = above(ratio, kBar);
   return {
       verdict,
       {fmt::format("mlp:2x1024, batch {}, 2 devices: of the root's time the loss takes {:.1f} %, "
@@ -317,8 +317,8 @@ struct Ratios {
 };
 
 // Runs the same work as threads of rank 0 and as a process per device, taking turns in one job.
-Ratios measure(Classroom& room, Place& place) {
-  Communicator& ranks = *place.communicator;
+Ratios measure(Classroom& room, Job& job) {
+  Communicator& ranks = *job.communicator;
   const auto model = make_model("mlp-small");
   const TrainingOptions options = timed_training(kBatch);
   const auto threads = room.devices(ranks.size());
@@ -328,9 +328,9 @@ Ratios measure(Classroom& room, Place& place) {
     apart = std::make_unique<IndependentThreads>(*threads, *model, options);
     together = std::make_unique<ddp::DpAllReduce>(*threads, *model, options);
   }
-  Single share(*place.platform, *place.device, *model,
+  Single share(*job.platform, *job.device, *model,
                share_of_batch(kBatch, ranks.rank(), ranks.size()), options);
-  ddp::DistributedDataParallel ddp(*place.platform, *place.device, *model, ranks, options, {});
+  ddp::DistributedDataParallel ddp(*job.platform, *job.device, *model, ranks, options, {});
   const auto seconds =
       interleave({step_of_first_rank(ranks, apart.get()), step_of_all_ranks(ranks, share),
                   step_of_first_rank(ranks, together.get()), step_of_all_ranks(ranks, ddp)},
@@ -341,17 +341,18 @@ Ratios measure(Classroom& room, Place& place) {
 
 // The claim says that threads are slower in both; where the verdicts differ the answer depends on
 // what runs.
-Verdict judge(Verdict independent, Verdict all_reduce) {
+LessonVerdict judge(LessonVerdict independent, LessonVerdict all_reduce) {
   if (independent == all_reduce) return independent;
-  const bool refuted = independent == Verdict::kDoesNotHold || all_reduce == Verdict::kDoesNotHold;
-  return refuted ? Verdict::kDoesNotHold : Verdict::kNotDecidable;
+  const bool refuted =
+      independent == LessonVerdict::kDoesNotHold || all_reduce == LessonVerdict::kDoesNotHold;
+  return refuted ? LessonVerdict::kDoesNotHold : LessonVerdict::kNotDecidable;
 }
 
-Finding run(Classroom& room) {
-  return room.together([&](Place& place) -> Finding {
-    const Ratios ratios = measure(room, place);
-    const Verdict independent = above(ratios.independent, kBar);
-    const Verdict all_reduce = above(ratios.all_reduce, kBar);
+LessonFinding run(Classroom& room) {
+  return room.together([&](Job& job) -> LessonFinding {
+    const Ratios ratios = measure(room, job);
+    const LessonVerdict independent = above(ratios.independent, kBar);
+    const LessonVerdict all_reduce = above(ratios.all_reduce, kBar);
     return {judge(independent, all_reduce),
             {fmt::format("mlp-small, batch {}, 2 devices, no interpreter; slower: above {}", kBatch,
                          kBar),

@@ -52,8 +52,8 @@ std::vector<std::vector<double>> interleave(const std::vector<Sample>& ways, int
   return seconds;
 }
 
-Verdict above(const stats::Estimate& estimate, double bar) {
-  if (!estimate.interval || estimate.interval->holds(bar)) return Verdict::kNotDecidable;
+LessonVerdict above(const stats::Estimate& estimate, double bar) {
+  if (!estimate.interval || estimate.interval->holds(bar)) return LessonVerdict::kNotDecidable;
   return holds_if(estimate.interval->low > bar);
 }
 
@@ -63,8 +63,8 @@ std::string text_of(const stats::Estimate& estimate) {
                      estimate.interval->high);
 }
 
-std::string unresolved_note(Verdict verdict, double bar) {
-  if (verdict != Verdict::kNotDecidable) return "";
+std::string unresolved_note(LessonVerdict verdict, double bar) {
+  if (verdict != LessonVerdict::kNotDecidable) return "";
   return fmt::format(", not resolved against {}", bar);
 }
 

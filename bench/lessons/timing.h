@@ -40,12 +40,12 @@ using Sample = std::function<Seconds()>;
 
 // Holds above the bar, does not hold below the bar, and is undecided where the interval contains
 // the bar.
-[[nodiscard]] Verdict above(const stats::Estimate& estimate, double bar);
+[[nodiscard]] LessonVerdict above(const stats::Estimate& estimate, double bar);
 
 // The estimate with its interval: "1.42 [1.33 .. 1.52]".
 [[nodiscard]] std::string text_of(const stats::Estimate& estimate);
 
 // ", not resolved against 1.05" for an undecided verdict, else an empty text.
-[[nodiscard]] std::string unresolved_note(Verdict verdict, double bar);
+[[nodiscard]] std::string unresolved_note(LessonVerdict verdict, double bar);
 
 }  // namespace tandem::bench

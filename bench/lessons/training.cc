@@ -22,9 +22,9 @@ Trained train(Platform& platform, Strategy& strategy, int steps) {
   return {values_of(platform, strategy.weights()), values_of(platform, strategy.gradients())};
 }
 
-Trained train_single_on(Platform& platform, const Model& model, Piece piece,
+Trained train_single_on(Platform& platform, const Model& model, Shard shard,
                         const TrainingOptions& options, int steps) {
-  Single strategy(platform, platform.device(0), model, piece, options);
+  Single strategy(platform, platform.device(0), model, shard, options);
   return train(platform, strategy, steps);
 }
 
@@ -39,10 +39,10 @@ Trained train_dp(Platform& platform, const Model& model, const TrainingOptions& 
   return train(platform, strategy, steps);
 }
 
-Values contribution_of(Platform& platform, const Model& model, Piece piece,
+Values contribution_of(Platform& platform, const Model& model, Shard shard,
                        const TrainingOptions& options) {
-  const auto share = static_cast<float>(piece.count) / static_cast<float>(options.global_batch);
-  return scaled(train_single_on(platform, model, piece, options, 1).gradients, share);
+  const auto share = static_cast<float>(shard.count) / static_cast<float>(options.global_batch);
+  return scaled(train_single_on(platform, model, shard, options, 1).gradients, share);
 }
 
 Values sum_of(const std::vector<Values>& all) {

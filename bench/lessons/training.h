@@ -38,7 +38,7 @@ inline constexpr double kRounding = 1e-4;
 // Trains on device 0 without any wrapper: on all of the global batch, or on one piece of the batch.
 [[nodiscard]] Trained train_single(Platform& platform, const Model& model,
                                    const TrainingOptions& options, int steps);
-[[nodiscard]] Trained train_single_on(Platform& platform, const Model& model, Piece piece,
+[[nodiscard]] Trained train_single_on(Platform& platform, const Model& model, Shard shard,
                                       const TrainingOptions& options, int steps);
 
 [[nodiscard]] Trained train_dp(Platform& platform, const Model& model,
@@ -47,7 +47,7 @@ inline constexpr double kRounding = 1e-4;
 
 // A replica's contribution to the gradient in the first step: the gradient of the replica's own
 // mean loss, times the replica's share of the batch, since the loss is a mean over the whole batch.
-[[nodiscard]] Values contribution_of(Platform& platform, const Model& model, Piece piece,
+[[nodiscard]] Values contribution_of(Platform& platform, const Model& model, Shard shard,
                                      const TrainingOptions& options);
 
 [[nodiscard]] Values sum_of(const std::vector<Values>& all);

@@ -35,14 +35,14 @@ struct Blocks {
   std::vector<double> on;
 };
 
-Blocks blocks_of(const DeviceBooks& books, const ContentionPlan& plan, const TimeOf& time) {
+Blocks blocks_of(const DevicePhaseTimes& times, const ContentionPlan& plan, const TimeOf& time) {
   Blocks blocks;
   const auto samples = static_cast<std::size_t>(plan.samples);
   for (int block = 0; block < 2 * plan.pairs; ++block) {
     double seconds = 0;
     double steps = 0;
     for (std::size_t i = 0; i < samples; ++i) {
-      const PhaseTimes& sample = books.samples.at(static_cast<std::size_t>(block) * samples + i);
+      const PhaseTimes& sample = times.samples.at(static_cast<std::size_t>(block) * samples + i);
       seconds += time(sample);
       steps += sample.steps;
     }
@@ -60,19 +60,19 @@ void add(std::vector<double>& to, const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
 }
 
-PhaseContention compared(const std::string& name, const std::vector<DeviceBooks>& books,
+PhaseContention compared(const std::string& name, const std::vector<DevicePhaseTimes>& times,
                          const ContentionPlan& plan, const TimeOf& time, bool is_work = true) {
   Blocks all;
   std::vector<double> ratios;
   bool is_always_there = true;
-  for (const DeviceBooks& device : books) {
+  for (const DevicePhaseTimes& device : times) {
     const Blocks mine = blocks_of(device, plan, time);
     add(all.off, mine.off);
     add(all.on, mine.on);
     is_always_there = is_always_there && all_above_zero(mine.off) && all_above_zero(mine.on);
     if (is_always_there) ratios.push_back(stats::median_of_paired_ratios(mine.off, mine.on).center);
   }
-  const auto devices = static_cast<double>(books.size());
+  const auto devices = static_cast<double>(times.size());
   PhaseContention found{.phase = name,
                         .off = Seconds(stats::mean(all.off) / devices),
                         .on = Seconds(stats::mean(all.on) / devices)};
@@ -164,16 +164,16 @@ void write(JsonWriter& writer, std::string_view key, const PhaseContention& one)
 
 }  // namespace
 
-Contention contention_of(const std::vector<DeviceBooks>& books, const ContentionPlan& plan) {
-  TANDEM_CHECK(!books.empty(), "the contention of no device");
-  Contention found{.plan = plan, .devices = static_cast<int>(books.size())};
-  found.step =
-      compared("step", books, plan, [](const PhaseTimes& times) { return in_seconds(times.span); });
-  found.compute = compared("compute", books, plan, compute_time);
+Contention contention_of(const std::vector<DevicePhaseTimes>& times, const ContentionPlan& plan) {
+  TANDEM_CHECK(!times.empty(), "the contention of no device");
+  Contention found{.plan = plan, .devices = static_cast<int>(times.size())};
+  found.step = compared("step", times, plan,
+                        [](const PhaseTimes& sample) { return in_seconds(sample.span); });
+  found.compute = compared("compute", times, plan, compute_time);
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
     PhaseContention one = compared(
-        std::string(kPhaseNames[i]), books, plan,
-        [i](const PhaseTimes& times) { return in_seconds(times.total[i]); },
+        std::string(kPhaseNames[i]), times, plan,
+        [i](const PhaseTimes& sample) { return in_seconds(sample.total[i]); },
         is_compute(static_cast<Phase>(i)));
     const bool is_worth_a_row =
         std::max(one.off, one.on) >= kLeastShare * std::max(found.step.off, found.step.on);
@@ -226,11 +226,9 @@ ddp::RankCommunicator switched(const Variant& variant, const SwitchedCommunicato
 
 class MeasuredBlocks {
  public:
-  MeasuredBlocks(Strategy& strategy, Place& place, const StepOptions& options,
-                 std::atomic<bool>& is_on)
+  MeasuredBlocks(Strategy& strategy, Job& job, const StepOptions& options, std::atomic<bool>& is_on)
       : strategy_(strategy),
-        sampler_(strategy, *place.communicator, std::max(1, options.free_running),
-                 clocks_of(place)),
+        sampler_(strategy, *job.communicator, std::max(1, options.free_running), clocks_of(job)),
         is_on_(is_on) {
     static_cast<void>(sampler_.warm_up(options.warmup_steps, options.warmup_time));
   }
@@ -242,50 +240,49 @@ class MeasuredBlocks {
     forget_times(strategy_);
     for (int i = 0; i < plan.samples; ++i) {
       static_cast<void>(sampler_.sample());
-      books_.add_sample(strategy_);
+      times_.add_sample(strategy_);
     }
   }
 
-  [[nodiscard]] const Books& books() const { return books_; }
+  [[nodiscard]] const RankTimes& times() const { return times_; }
 
  private:
   Strategy& strategy_;
   Sampler sampler_;
   std::atomic<bool>& is_on_;
-  Books books_;
+  RankTimes times_;
 };
 
-std::vector<DeviceBooks> take_blocks(Bootstrap& bootstrap, Place& place, const StepOptions& options,
-                                     const Model& model, const ContentionPlan& plan) {
+std::vector<DevicePhaseTimes> take_blocks(Bootstrap& bootstrap, Job& job,
+                                          const StepOptions& options, const Model& model,
+                                          const ContentionPlan& plan) {
   const auto is_on = std::make_shared<std::atomic<bool>>(true);
-  if (options.place.launch == Launch::kProcesses) {
-    place.communicator =
-        std::make_unique<SwitchedCommunicator>(std::move(place.communicator), is_on);
+  if (options.job.launch == Launch::kProcesses) {
+    job.communicator = std::make_unique<SwitchedCommunicator>(std::move(job.communicator), is_on);
   }
   Variant variant = options.variant;
   variant.communicator = switched(options.variant, is_on);
-  const auto strategy =
-      make_strategy_together(bootstrap, place, options.place.launch, model, variant);
+  const auto strategy = make_strategy_together(bootstrap, job, options.job.launch, model, variant);
   return aborting_on_error(
-      place.farewell, [&] { abort(place); },
+      job.rank_exit, [&] { abort(job); },
       [&] {
-        MeasuredBlocks blocks(*strategy, place, options, *is_on);
+        MeasuredBlocks blocks(*strategy, job, options, *is_on);
         for (int index = 0; index < 2 * plan.pairs; ++index) blocks.take(plan, index);
         *is_on = true;
-        return blocks.books().gather_phases(bootstrap);
+        return blocks.times().gather_phases(bootstrap);
       });
 }
 
 }  // namespace
 
-void measure_contention(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+void measure_contention(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                         const Model& model) {
   const ContentionPlan plan{.pairs = options.contention_pairs};
-  const auto books = take_blocks(bootstrap, place, options, model, plan);
+  const auto times = take_blocks(bootstrap, job, options, model, plan);
   attempt_together(bootstrap, [&] {
     if (bootstrap.rank() != 0) return;
-    const Contention found = contention_of(books, plan);
-    results::replace_file(options.contention_file, to_json(found, cell_facts(place, options)));
+    const Contention found = contention_of(times, plan);
+    results::replace_file(options.contention_file, to_json(found, cell_facts(job, options)));
     std::cout << '\n' << to_text(found) << std::flush;
     std::cerr << fmt::format("contention: {}\n", options.contention_file);
   });

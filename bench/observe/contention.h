@@ -45,8 +45,8 @@ struct Contention {
   PhaseContention step{};                 // all phases
 };
 
-// The contention in books whose samples are those of the plan that count, block after block.
-[[nodiscard]] Contention contention_of(const std::vector<DeviceBooks>& books,
+// The contention in times whose samples are those of the plan that count, block after block.
+[[nodiscard]] Contention contention_of(const std::vector<DevicePhaseTimes>& times,
                                        const ContentionPlan& plan);
 
 // A table for people, and a sentence that sums up the table.
@@ -61,7 +61,7 @@ struct Contention {
 // all-reduces each rank trains on its own gradients, which costs what averages would. Rank 0 prints
 // the contention and writes it to the options' contention_file. Collective; the place's
 // communicator becomes one that can be switched, and is left on.
-void measure_contention(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+void measure_contention(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                         const Model& model);
 
 }  // namespace tandem::bench

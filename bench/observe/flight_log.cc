@@ -98,7 +98,7 @@ void FlightLog::failed(const Error& error) noexcept {
   for (const auto& device : devices_) device->recorder().failed(error);
 }
 
-Farewell FlightLog::farewell(Nanoseconds grace) {
+RankExit FlightLog::rank_exit(Nanoseconds grace) {
   const auto end = [this] {
     for (const auto& device : devices_) device->recorder().ends_job();
   };
@@ -123,7 +123,7 @@ int run_recorded_ranks(const std::string& program, const FailurePolicy& policy, 
                        char**& argv, const std::function<int(Bootstrap&, FlightLog&)>& body) {
   FlightLog flight(policy.flight_dir, {.first = announced_rank(), .world = announced_ranks()});
   const RanksMain how{
-      .program = program, .deadline = policy.deadline, .farewell = flight.farewell(policy.grace)};
+      .program = program, .deadline = policy.deadline, .rank_exit = flight.rank_exit(policy.grace)};
   const int status = run_ranks_main(how, argc, argv, [&](Bootstrap& bootstrap) {
     flight.enter(Stage::kJoin);
     return body(bootstrap, flight);

@@ -10,7 +10,7 @@
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
-#include "common/comm/farewell.h"
+#include "common/comm/rank_exit.h"
 #include "common/trace/step_observer.h"
 
 namespace tandem::bench {
@@ -46,8 +46,8 @@ class FlightLog final : public StepObserver {
 
   void enter(Stage stage) noexcept;
   void failed(const Error& error) noexcept;
-  // The farewell that keeps a rank's last words in this log. The log outlives the farewell.
-  [[nodiscard]] Farewell farewell(Nanoseconds grace);
+  // The rank exit that keeps a rank's last words in this log. The log outlives the rank exit.
+  [[nodiscard]] RankExit rank_exit(Nanoseconds grace);
   void ended() noexcept;
 
   // The observer of a rank's communicator, by the rank's place in this process; null where no log

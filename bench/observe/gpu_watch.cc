@@ -45,14 +45,14 @@ GpuRecord record_of(const WatchedDevice& device, const nvml::GpuFacts& facts) {
           .held_down_ms = {}};
 }
 
-std::vector<WatchedDevice> devices_of(const Place& place, Launch launch) {
-  if (place.platform->backend() != Backend::kCuda) return {};
+std::vector<WatchedDevice> devices_of(const Job& job, Launch launch) {
+  if (job.platform->backend() != Backend::kCuda) return {};
   if (launch == Launch::kProcesses) {
-    return {{.device = place.communicator->rank(), .hardware = place.device->hardware()}};
+    return {{.device = job.communicator->rank(), .hardware = job.device->hardware()}};
   }
   std::vector<WatchedDevice> devices;
-  for (int i = 0; i < place.platform->device_count(); ++i) {
-    devices.push_back({.device = i, .hardware = place.platform->device(i).hardware()});
+  for (int i = 0; i < job.platform->device_count(); ++i) {
+    devices.push_back({.device = i, .hardware = job.platform->device(i).hardware()});
   }
   return devices;
 }
@@ -86,10 +86,10 @@ GpuWatch::GpuWatch(std::vector<WatchedDevice> devices, std::vector<WatchedDevice
                    std::unique_ptr<nvml::Nvml> nvml)
     : devices_(std::move(devices)), neighbours_(std::move(neighbours)), nvml_(std::move(nvml)) {}
 
-GpuWatch::GpuWatch(Bootstrap& bootstrap, const Place& place, Launch launch)
-    : GpuWatch(devices_of(place, launch),
-               neighbours_of(bootstrap, place.nodes, devices_of(place, launch)),
-               place.platform->backend() == Backend::kCuda ? nvml::Nvml::open() : nullptr) {}
+GpuWatch::GpuWatch(Bootstrap& bootstrap, const Job& job, Launch launch)
+    : GpuWatch(devices_of(job, launch),
+               neighbours_of(bootstrap, job.nodes, devices_of(job, launch)),
+               job.platform->backend() == Backend::kCuda ? nvml::Nvml::open() : nullptr) {}
 
 std::vector<GpuPeer> GpuWatch::peers_of(const WatchedDevice& device) const {
   std::vector<GpuPeer> peers;

@@ -107,22 +107,22 @@ std::vector<results::ThreadPlace> ThreadPlaces::places() const {
   for (const auto& [key, cpus] : cpus_) {
     const auto& [device, phase] = key;
     // The captures are initialised, since clang 14 captures no structured binding.
-    const auto is_same = [wanted = device, &where = cpus](const results::ThreadPlace& place) {
-      return place.device == wanted && place.cpus == where;
+    const auto is_same = [wanted = device, &where = cpus](const results::ThreadPlace& job) {
+      return job.device == wanted && job.cpus == where;
     };
     const auto same = std::ranges::find_if(places, is_same);
-    results::ThreadPlace& place = same != places.end()
-                                      ? *same
-                                      : places.emplace_back(results::ThreadPlace{
-                                            device, {}, cpus, host::numa_nodes_of(cpus)});
-    place.phases.emplace_back(kPhaseNames[static_cast<std::size_t>(phase)]);
+    results::ThreadPlace& job = same != places.end()
+                                    ? *same
+                                    : places.emplace_back(results::ThreadPlace{
+                                          device, {}, cpus, host::numa_nodes_of(cpus)});
+    job.phases.emplace_back(kPhaseNames[static_cast<std::size_t>(phase)]);
   }
   return places;
 }
 
 std::vector<results::ThreadPlace> ThreadPlaces::gather(Bootstrap& bootstrap) const {
   std::string mine;
-  for (const results::ThreadPlace& place : places()) mine += results::to_json_line(place) + '\n';
+  for (const results::ThreadPlace& job : places()) mine += results::to_json_line(job) + '\n';
   std::vector<results::ThreadPlace> all;
   const std::vector<std::string> by_rank = bootstrap.all_gather(mine);
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
@@ -138,7 +138,7 @@ std::vector<results::ThreadPlace> ThreadPlaces::gather(Bootstrap& bootstrap) con
 namespace {
 
 std::optional<int> rank_of_process(const StepOptions& options, const Bootstrap& bootstrap) {
-  if (options.place.launch == Launch::kThreads) return std::nullopt;
+  if (options.job.launch == Launch::kThreads) return std::nullopt;
   return bootstrap.rank();
 }
 
@@ -147,10 +147,10 @@ std::optional<int> rank_of_process(const StepOptions& options, const Bootstrap& 
 StepWatch::StepWatch(StepOptions& options, Bootstrap& bootstrap, FlightLog& flight)
     : flight_(flight),
       rank_(rank_of_process(options, bootstrap)),
-      deadline_(options.place.communicator.deadline) {
+      deadline_(options.job.communicator.deadline) {
   if (options.fault) fault_ = std::make_unique<PlantedFault>(*options.fault, rank_);
-  CommunicatorOptions& communicator = options.place.communicator;
-  communicator.farewell = flight.farewell(communicator.farewell.grace);
+  CommunicatorOptions& communicator = options.job.communicator;
+  communicator.rank_exit = flight.rank_exit(communicator.rank_exit.grace);
   if (rank_) communicator.observer = flight.collectives_of(0);
 }
 
@@ -158,9 +158,9 @@ void StepWatch::come_late() const {
   if (fault_) fault_->come_late(deadline_);
 }
 
-void StepWatch::watch_for_profilers(StepOptions& options, const Place& place) {
-  const bool on_host = place.platform->backend() == Backend::kHost;
-  if (options.profiled_samples > 0 && on_host && place.communicator->rank() == 0) {
+void StepWatch::watch_for_profilers(StepOptions& options, const Job& job) {
+  const bool on_host = job.platform->backend() == Backend::kHost;
+  if (options.profiled_samples > 0 && on_host && job.communicator->rank() == 0) {
     std::cerr << "--profile-steps: the host back end has no CUDA profiler to start and stop; the "
                  "NVTX range capture@tandem holds the steps\n";
   }
@@ -170,10 +170,10 @@ void StepWatch::watch_for_profilers(StepOptions& options, const Place& place) {
       nvtx_, rank_ ? NvtxObserver::Enqueuers::kOneThread : NvtxObserver::Enqueuers::kSeveral);
 }
 
-void StepWatch::attach(StepOptions& options, Place& place, const Model& model) {
-  watch_for_profilers(options, place);
+void StepWatch::attach(StepOptions& options, Job& job, const Model& model) {
+  watch_for_profilers(options, job);
   if (options.check_numerics) {
-    numerics_ = std::make_unique<NumericsCheck>(*place.platform, model.layout(), rank_);
+    numerics_ = std::make_unique<NumericsCheck>(*job.platform, model.layout(), rank_);
   }
   // The order matters: ranges enclose the work of other observers, and a planted fault happens
   // before the check of numerics.
@@ -189,7 +189,7 @@ void StepWatch::attach(StepOptions& options, Place& place, const Model& model) {
     options.ab_variant->training.phases.observers = observers;
     watch_threads(*options.ab_variant);
   }
-  if (fault_ && rank_) fault_->meet(*rank_, *place.communicator);
+  if (fault_ && rank_) fault_->meet(*rank_, *job.communicator);
 }
 
 // dp-allreduce makes its communicators itself, one on each thread.

@@ -87,7 +87,7 @@ class StepWatch {
   void come_late() const;
 
   // Gives the strategies' observers to `options`, for both sides of a pair.
-  void attach(StepOptions& options, Place& place, const Model& model);
+  void attach(StepOptions& options, Job& job, const Model& model);
 
   // The places of the threads that enqueued the steps of all ranks. Collective.
   [[nodiscard]] std::vector<results::ThreadPlace> gather_threads(Bootstrap& bootstrap) const {
@@ -98,7 +98,7 @@ class StepWatch {
   void check_fault_met() const;
 
  private:
-  void watch_for_profilers(StepOptions& options, const Place& place);
+  void watch_for_profilers(StepOptions& options, const Job& job);
   void watch_threads(Variant& variant);
 
   FlightLog& flight_;

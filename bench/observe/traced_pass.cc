@@ -71,15 +71,15 @@ timeline::ClockReading read_clock_of(Communicator& ranks) {
 }
 
 // Records this rank's steps, on rank 0's clock.
-timeline::Process record_steps(Place& place, const StepOptions& options, Strategy& strategy,
+timeline::Process record_steps(Job& job, const StepOptions& options, Strategy& strategy,
                                TimelineRecorder& recorder) {
-  Communicator& ranks = *place.communicator;
+  Communicator& ranks = *job.communicator;
   // The GPUs are watched before the warm-up, which is slowed down by the watching too.
-  if (place.platform->backend() == Backend::kCuda) recorder.watch_gpus();
+  if (job.platform->backend() == Backend::kCuda) recorder.watch_gpus();
   const int steps_per_sample = std::max(1, options.free_running);
-  Sampler sampler(strategy, ranks, steps_per_sample, clocks_of(place));
+  Sampler sampler(strategy, ranks, steps_per_sample, clocks_of(job));
   static_cast<void>(sampler.warm_up(options.warmup_steps, options.warmup_time));
-  const bool is_apart = clocks_of(place) == Clocks::kApart;
+  const bool is_apart = clocks_of(job) == Clocks::kApart;
   HarnessTrack harness;
   const auto before = is_apart ? read_clock_of(ranks) : timeline::ClockReading{};
   recorder.start();
@@ -92,22 +92,21 @@ timeline::Process record_steps(Place& place, const StepOptions& options, Strateg
   mine.tracks.insert(mine.tracks.begin(), harness.take());
   mine.rank = ranks.rank();
   mine.host = host_name();
-  if (is_apart && place.nodes.node_of(ranks.rank()) != 0) align(mine, ClockFit(before, after));
+  if (is_apart && job.nodes.node_of(ranks.rank()) != 0) align(mine, ClockFit(before, after));
   return mine;
 }
 
-timeline::Process recorded(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+timeline::Process recorded(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                            const Model& model) {
   TimelineRecorder recorder;
   Variant variant = options.variant;
   variant.training.phases.observers.push_back(&recorder);
   // The recorder's own marks stand where the timers' marks stood in the measured samples.
   variant.training.phases.timing = PhaseTiming::kOff;
-  const auto strategy =
-      make_strategy_together(bootstrap, place, options.place.launch, model, variant);
+  const auto strategy = make_strategy_together(bootstrap, job, options.job.launch, model, variant);
   return aborting_on_error(
-      place.farewell, [&] { abort(place); },
-      [&] { return record_steps(place, options, *strategy, recorder); });
+      job.rank_exit, [&] { abort(job); },
+      [&] { return record_steps(job, options, *strategy, recorder); });
 }
 
 // The CUDA times of all processes: each process has its own reason for having no records.
@@ -124,19 +123,19 @@ std::string device_times_of(Backend backend, const std::string& cuda_times) {
   return "of GPU events, by one that was waited for at the end";
 }
 
-std::map<std::string, std::string> facts_of(const Place& place, const StepOptions& options,
+std::map<std::string, std::string> facts_of(const Job& job, const StepOptions& options,
                                             const std::vector<timeline::Process>& processes) {
-  std::map<std::string, std::string> facts = cell_facts(place, options);
+  std::map<std::string, std::string> facts = cell_facts(job, options);
   facts["clock"] =
-      clocks_of(place) == Clocks::kCommon
+      clocks_of(job) == Clocks::kCommon
           ? "CLOCK_MONOTONIC of the node, which all ranks read"
           : fmt::format(
                 "CLOCK_MONOTONIC of rank 0's node; other ranks' by {} round trips before "
                 "and after, taken to go evenly between",
                 kRoundTrips);
   const std::string cuda_times = cuda_times_of(processes);
-  if (place.platform->backend() == Backend::kCuda) facts["cuda_times"] = cuda_times;
-  facts["device_times"] = device_times_of(place.platform->backend(), cuda_times);
+  if (job.platform->backend() == Backend::kCuda) facts["cuda_times"] = cuda_times;
+  facts["device_times"] = device_times_of(job.platform->backend(), cuda_times);
   return facts;
 }
 
@@ -157,12 +156,12 @@ timeline::LaunchFigures figures_of(const results::LaunchRecord& untraced, Strate
 
 }  // namespace
 
-void trace_steps(Bootstrap& bootstrap, Place& place, const StepOptions& options, const Model& model,
+void trace_steps(Bootstrap& bootstrap, Job& job, const StepOptions& options, const Model& model,
                  const results::LaunchRecord& untraced) {
   // Each rank sends its own process as a trace file, so that one format serves in transit and at
   // the end.
   const std::string mine =
-      timeline::to_json({.facts = {}, .processes = {recorded(bootstrap, place, options, model)}});
+      timeline::to_json({.facts = {}, .processes = {recorded(bootstrap, job, options, model)}});
   const std::vector<std::string> all = bootstrap.all_gather(mine);
   attempt_together(bootstrap, [&] {
     if (bootstrap.rank() != 0) return;
@@ -171,7 +170,7 @@ void trace_steps(Bootstrap& bootstrap, Place& place, const StepOptions& options,
     for (const std::string& one : all) {
       trace.processes.push_back(timeline::parse_trace(one, "a rank's timeline").processes.front());
     }
-    trace.facts = facts_of(place, options, trace.processes);
+    trace.facts = facts_of(job, options, trace.processes);
     match_collectives(trace);
     results::replace_file(options.trace_file, timeline::to_json(trace));
     std::cerr << fmt::format("trace: {}\n", options.trace_file);

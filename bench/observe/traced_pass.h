@@ -14,7 +14,7 @@ namespace tandem::bench {
 // those samples were. Rank 0 brings all ranks' timelines onto its clock and writes the timelines to
 // the options' trace_file, with `untraced`, the record of the measured samples, beside them.
 // Collective.
-void trace_steps(Bootstrap& bootstrap, Place& place, const StepOptions& options, const Model& model,
+void trace_steps(Bootstrap& bootstrap, Job& job, const StepOptions& options, const Model& model,
                  const results::LaunchRecord& untraced);
 
 }  // namespace tandem::bench

@@ -46,7 +46,7 @@ const PhaseTimes& critical_of(const Measurement& measurement, std::size_t sample
   const auto& devices = measurement.phases;
   if (has_root) return devices.front().samples[sample];
   return std::max_element(devices.begin(), devices.end(),
-                          [sample](const DeviceBooks& a, const DeviceBooks& b) {
+                          [sample](const DevicePhaseTimes& a, const DevicePhaseTimes& b) {
                             return a.samples[sample].span < b.samples[sample].span;
                           })
       ->samples[sample];
@@ -63,12 +63,12 @@ double compute(const PhaseTimes& times) {
 using OfSample = double (*)(const PhaseTimes&);
 
 // The mean over samples of the least value of all devices.
-double mean_least(const std::vector<DeviceBooks>& devices, OfSample value) {
+double mean_least(const std::vector<DevicePhaseTimes>& devices, OfSample value) {
   const std::size_t samples = devices.front().samples.size();
   double sum = 0;
   for (std::size_t sample = 0; sample < samples; ++sample) {
     double least = value(devices.front().samples[sample]);
-    for (const DeviceBooks& device : devices) {
+    for (const DevicePhaseTimes& device : devices) {
       least = std::min(least, value(device.samples[sample]));
     }
     sum += least;
@@ -78,7 +78,7 @@ double mean_least(const std::vector<DeviceBooks>& devices, OfSample value) {
 
 void add_phases(results::LaunchRecord& record, const Measurement& measurement, bool has_root) {
   if (measurement.phases.empty()) return;
-  for (const DeviceBooks& device : measurement.phases) {
+  for (const DevicePhaseTimes& device : measurement.phases) {
     record.phases.push_back(phases_of(device.device, sum_of(device.samples)));
   }
   PhaseTimes critical;
@@ -92,9 +92,9 @@ void add_phases(results::LaunchRecord& record, const Measurement& measurement, b
 }
 
 // Whether all samples of all devices had the same collectives, each collective in every step.
-bool are_alike(const std::vector<DeviceCollectiveBooks>& devices) {
+bool are_alike(const std::vector<DeviceCollectiveTimes>& devices) {
   const std::vector<CollectiveTimes>& first = devices.front().samples.front();
-  for (const DeviceCollectiveBooks& device : devices) {
+  for (const DeviceCollectiveTimes& device : devices) {
     for (const std::vector<CollectiveTimes>& sample : device.samples) {
       const bool alike = std::equal(
           sample.begin(), sample.end(), first.begin(), first.end(),
@@ -105,9 +105,9 @@ bool are_alike(const std::vector<DeviceCollectiveBooks>& devices) {
   return true;
 }
 
-results::CollectiveRecord collective_of(const std::vector<DeviceCollectiveBooks>& devices,
+results::CollectiveRecord collective_of(const std::vector<DeviceCollectiveTimes>& devices,
                                         std::size_t index) {
-  const auto seconds = [index](const DeviceCollectiveBooks& device, std::size_t sample) {
+  const auto seconds = [index](const DeviceCollectiveTimes& device, std::size_t sample) {
     const CollectiveTimes& times = device.samples[sample][index];
     return per_step(times.total, times.steps);
   };
@@ -139,9 +139,9 @@ void add_collectives(results::LaunchRecord& record, const Measurement& measureme
 
 // The modelled parts of the launch, which are no measurement of this machine, as the reader is
 // told.
-std::vector<std::string> modelled_in(const StepOptions& options, const Place& place) {
+std::vector<std::string> modelled_in(const StepOptions& options, const Job& job) {
   std::vector<std::string> modelled;
-  if (!place.link_notice.empty()) modelled.push_back(place.link_notice);
+  if (!job.link_notice.empty()) modelled.push_back(job.link_notice);
   const InterpreterOptions& interpreter = options.variant.training.interpreter;
   if (interpreter.dispatch_cost > Nanoseconds{0}) {
     modelled.push_back(
@@ -157,13 +157,13 @@ std::string model_of(const Device& gpu) {
   return name.substr(0, name.rfind(" (GPU "));
 }
 
-results::LaunchRecord common_record(const StepOptions& options, const Place& place,
-                                    const Model& model, const results::MachineFacts& machine) {
+results::LaunchRecord common_record(const StepOptions& options, const Job& job, const Model& model,
+                                    const results::MachineFacts& machine) {
   results::LaunchRecord record;
-  record.cell = cell_of(options, place.platform->backend());
+  record.cell = cell_of(options, job.platform->backend());
   record.mode = options.free_running > 0 ? "free-running" : "synchronous";
   record.precision = name_of(options.variant.training.precision);
-  record.oversubscribed = place.oversubscribed;
+  record.oversubscribed = job.oversubscribed;
   const std::int64_t parameters = model.layout().parameter_count();
   const StepWork work = step_work_of(options, model);
   record.model = {.parameters = parameters,
@@ -171,9 +171,9 @@ results::LaunchRecord common_record(const StepOptions& options, const Place& pla
                   .flops_per_sample = model.flops_per_sample(),
                   .operations_per_step = work.operations(),
                   .optimizer_bytes_per_step = work.optimizer_bytes.value};
-  record.modelled = modelled_in(options, place);
+  record.modelled = modelled_in(options, job);
   record.planted = options.planted;
-  record.core_gflops = place.core_gflops;
+  record.core_gflops = job.core_gflops;
   record.machine = machine;
   return record;
 }
@@ -198,8 +198,8 @@ void warn(const std::vector<std::string>& warnings) {
   }
 }
 
-void add_context(const Place& place, const StepOptions& options) {
-  add_context(place);
+void add_context(const Job& job, const StepOptions& options) {
+  add_context(job);
   GoogleBenchmark::add_context("tandem_mode",
                                options.free_running > 0 ? "free-running" : "synchronous");
 }
@@ -211,16 +211,16 @@ std::string benchmark_name(const StepOptions& options, Backend backend) {
 
 results::Cell cell_of(const StepOptions& options, Backend backend) {
   return {.strategy = to_string(options.variant.strategy),
-          .launch = to_string(options.place.launch),
+          .launch = to_string(options.job.launch),
           .model = name_in_results(options.model),
           .backend = to_string(backend),
-          .devices = options.place.devices,
+          .devices = options.job.devices,
           .global_batch = options.variant.training.global_batch,
           .options = options.named};
 }
 
-std::map<std::string, std::string> cell_facts(const Place& place, const StepOptions& options) {
-  const results::Cell cell = cell_of(options, place.platform->backend());
+std::map<std::string, std::string> cell_facts(const Job& job, const StepOptions& options) {
+  const results::Cell cell = cell_of(options, job.platform->backend());
   std::map<std::string, std::string> facts = cell.options;
   facts["strategy"] = cell.strategy;
   facts["launch"] = cell.launch;
@@ -228,32 +228,32 @@ std::map<std::string, std::string> cell_facts(const Place& place, const StepOpti
   facts["batch"] = std::to_string(cell.global_batch);
   facts["devices"] = std::to_string(cell.devices);
   facts["backend"] = cell.backend;
-  facts["oversubscribed"] = place.oversubscribed ? "yes" : "no";
+  facts["oversubscribed"] = job.oversubscribed ? "yes" : "no";
   return facts;
 }
 
-results::MachineFacts machine_of(const Place& place) {
+results::MachineFacts machine_of(const Job& job) {
   results::MachineFacts facts = results::gather_machine_facts();
-  facts.cores = place.usable_cores;
-  const bool on_cores = place.platform->backend() == Backend::kHost;
-  if (on_cores) facts.bound_cores = place.cores;
-  if (place.nodes.nodes() > 1) facts.hosts = place.nodes.hosts;
-  facts.libraries["kernels"] = kernel_library_version(place.platform->backend());
+  facts.cores = job.usable_cores;
+  const bool on_cores = job.platform->backend() == Backend::kHost;
+  if (on_cores) facts.bound_cores = job.cores;
+  if (job.nodes.nodes() > 1) facts.hosts = job.nodes.hosts;
+  facts.libraries["kernels"] = kernel_library_version(job.platform->backend());
   facts.libraries["mpi"] = mpi_library_version();
-  if (!on_cores) facts.libraries["device"] = model_of(*place.device);
-  if (!place.nccl.empty()) facts.libraries["nccl"] = place.nccl;
-  if (!place.transport.why.empty()) facts.libraries["transport"] = place.transport.why;
-  if (on_cores && place.communicator->rank() == 0 && first_two_share_a_node(place)) {
-    facts.ping_pong_ns = ping_pong_ns(place.cores[0], place.cores[1]);
+  if (!on_cores) facts.libraries["device"] = model_of(*job.device);
+  if (!job.nccl.empty()) facts.libraries["nccl"] = job.nccl;
+  if (!job.transport.why.empty()) facts.libraries["transport"] = job.transport.why;
+  if (on_cores && job.communicator->rank() == 0 && first_two_share_a_node(job)) {
+    facts.ping_pong_ns = ping_pong_ns(job.cores[0], job.cores[1]);
   }
-  place.communicator->barrier();
+  job.communicator->barrier();
   return facts;
 }
 
-results::LaunchRecord record_of(const StepOptions& options, const Place& place, const Model& model,
+results::LaunchRecord record_of(const StepOptions& options, const Job& job, const Model& model,
                                 const Measurement& measurement,
                                 const results::MachineFacts& machine) {
-  results::LaunchRecord record = common_record(options, place, model, machine);
+  results::LaunchRecord record = common_record(options, job, model, machine);
   record.first_step_seconds = measurement.warmup.first_step.count();
   record.warmup_steps = measurement.warmup.steps;
   record.warmup_seconds = measurement.warmup.time.count();
@@ -268,8 +268,8 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   record.threads = measurement.threads;
   record.resolved = measurement.resolved;
   // The cell names the workload file and its checksum, so the model's own name is recorded here.
-  if (pinned_file(options.model)) record.resolved["model"] = model.name();
-  record.warnings = place.warnings;
+  if (checksummed_file(options.model)) record.resolved["model"] = model.name();
+  record.warnings = job.warnings;
   record.warnings.insert(record.warnings.end(), measurement.warnings.begin(),
                          measurement.warnings.end());
   record.devices_used = measurement.devices_used;
@@ -283,10 +283,10 @@ results::LaunchRecord record_of(const StepOptions& options, const Place& place, 
   return record;
 }
 
-results::LaunchRecord out_of_memory_record(const StepOptions& options, const Place& place,
+results::LaunchRecord out_of_memory_record(const StepOptions& options, const Job& job,
                                            const Model& model, const Error& error,
                                            const results::MachineFacts& machine) {
-  results::LaunchRecord record = common_record(options, place, model, machine);
+  results::LaunchRecord record = common_record(options, job, model, machine);
   record.status = results::Status::kSkipped;
   record.reason = fmt::format("out of memory: {}", error.what());
   return record;

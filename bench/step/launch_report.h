@@ -18,7 +18,7 @@ void warn(const std::vector<std::string>& warnings);
 
 // Adds what every output of Google Benchmark says of a job of step_bench: the job, and how samples
 // are taken.
-void add_context(const Place& place, const StepOptions& options);
+void add_context(const Job& job, const StepOptions& options);
 
 // The work that a step of the options asks of a device that updates, counted on the first device's
 // share of the batch, or on its first micro-batch: a size that some models were measured at.
@@ -33,22 +33,21 @@ void add_context(const Place& place, const StepOptions& options);
 
 // Names and values of what was measured and where, for files that hold one cell: the cell's
 // options, and strategy, launch, model, batch, devices, backend and oversubscribed.
-[[nodiscard]] std::map<std::string, std::string> cell_facts(const Place& place,
+[[nodiscard]] std::map<std::string, std::string> cell_facts(const Job& job,
                                                             const StepOptions& options);
 
 // The machine as this launch sees it. Rank 0 measures the distance of the first two devices' cores
 // while the other ranks wait.
-[[nodiscard]] results::MachineFacts machine_of(const Place& place);
+[[nodiscard]] results::MachineFacts machine_of(const Job& job);
 
 // The full record of a launch that was measured.
-[[nodiscard]] results::LaunchRecord record_of(const StepOptions& options, const Place& place,
+[[nodiscard]] results::LaunchRecord record_of(const StepOptions& options, const Job& job,
                                               const Model& model, const Measurement& measurement,
                                               const results::MachineFacts& machine);
 
 // The record of a launch that did not fit, which is a result like any other.
-[[nodiscard]] results::LaunchRecord out_of_memory_record(const StepOptions& options,
-                                                         const Place& place, const Model& model,
-                                                         const Error& error,
+[[nodiscard]] results::LaunchRecord out_of_memory_record(const StepOptions& options, const Job& job,
+                                                         const Model& model, const Error& error,
                                                          const results::MachineFacts& machine);
 
 }  // namespace tandem::bench

@@ -20,17 +20,17 @@ double achieved_gflops(const StepOptions& options, const Model& model,
                        const Measurement& measured) {
   const auto batch = static_cast<double>(options.variant.training.global_batch);
   const double flops = model.flops_per_sample() * batch;
-  return flops / stats::mean(measured.step_seconds) / options.place.devices * 1e-9;
+  return flops / stats::mean(measured.step_seconds) / options.job.devices * 1e-9;
 }
 
-double find_peak(Place& place, const StepOptions& options) {
+double find_peak(Job& job, const StepOptions& options) {
   if (!options.peak.is_measured) return options.peak.gflops;
   double gflops = 0;
-  if (place.communicator->rank() == 0) {
+  if (job.communicator->rank() == 0) {
     const Precision precision = options.variant.training.precision;
-    gflops = peak_flops(measure_products(*place.device, precision)) * 1e-9;
+    gflops = peak_flops(measure_products(*job.device, precision)) * 1e-9;
   }
-  place.communicator->barrier();
+  job.communicator->barrier();
   return gflops;
 }
 
@@ -41,9 +41,9 @@ std::optional<std::string> precision_warning(Backend backend, Precision precisio
          "and converts; its speed says nothing about a CPU or GPU that has them";
 }
 
-void report_flops(const Place& place, const StepOptions& options, const Model& model,
+void report_flops(const Job& job, const StepOptions& options, const Model& model,
                   const Measurement& measured) {
-  if (place.communicator->rank() != 0 || measured.peak_gflops == 0) return;
+  if (job.communicator->rank() != 0 || measured.peak_gflops == 0) return;
   if (model.flops_per_sample() == 0) return;  // the model's FLOPs are unknown
   const double achieved = achieved_gflops(options, model, measured);
   std::cerr << fmt::format(

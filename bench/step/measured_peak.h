@@ -22,7 +22,7 @@ namespace tandem::bench {
 
 // The peak in GFLOP/s that the options give or ask for; 0 where the options do neither. The first
 // device is measured while the others wait. Collective.
-[[nodiscard]] double find_peak(Place& place, const StepOptions& options);
+[[nodiscard]] double find_peak(Job& job, const StepOptions& options);
 
 // A warning for the reader of figures in this precision about this machine; empty where the figures
 // need no warning.
@@ -30,7 +30,7 @@ namespace tandem::bench {
 
 // Where the peak is known, writes a line to rank 0's stderr that holds the achieved FLOP/s against
 // the peak.
-void report_flops(const Place& place, const StepOptions& options, const Model& model,
+void report_flops(const Job& job, const StepOptions& options, const Model& model,
                   const Measurement& measured);
 
 // How fast one device multiplies square matrices of one size.

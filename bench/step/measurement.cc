@@ -48,8 +48,8 @@ double sum_over_ranks(Communicator& ranks, double mine) {
 
 // The device that this rank speaks for: its own in a job of processes; none where one process of
 // threads speaks for all devices.
-const Device* own_device(const Place& place, const StepOptions& options) {
-  return options.place.launch == Launch::kProcesses ? place.device : nullptr;
+const Device* own_device(const Job& job, const StepOptions& options) {
+  return options.job.launch == Launch::kProcesses ? job.device : nullptr;
 }
 
 // A benchmark of a strategy, which outlives the benchmark: warmed up here, timed when the driver
@@ -57,32 +57,32 @@ const Device* own_device(const Place& place, const StepOptions& options) {
 class StepBenchmark {
  public:
   // Collective.
-  StepBenchmark(Place& place, const StepOptions& options, const Model& model, Strategy& strategy)
-      : place_(place),
+  StepBenchmark(Job& job, const StepOptions& options, const Model& model, Strategy& strategy)
+      : job_(job),
         options_(options),
         model_(model),
         strategy_(strategy),
-        sampler_(strategy, *place.communicator, steps_per_sample(), clocks_of(place)),
-        profiled_(options.ranges, profiler_switch(place.platform->backend()),
+        sampler_(strategy, *job.communicator, steps_per_sample(), clocks_of(job)),
+        profiled_(options.ranges, profiler_switch(job.platform->backend()),
                   options.profiled_samples),
-        link_(*place.platform) {
-    Communicator& ranks = *place.communicator;
+        link_(*job.platform) {
+    Communicator& ranks = *job.communicator;
     profiled_.warm_up(
         [&] { found_.warmup = sampler_.warm_up(options.warmup_steps, options.warmup_time); });
     found_.warnings = strategy.warnings();
     const auto of_precision =
-        precision_warning(place.platform->backend(), options.variant.training.precision);
+        precision_warning(job.platform->backend(), options.variant.training.precision);
     if (of_precision) found_.warnings.push_back(*of_precision);
-    found_.resolved = strategy.settled_options();
+    found_.resolved = strategy.resolved_options();
     if (ranks.rank() == 0) warn(found_.warnings);
     found_.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy.devices_used()));
-    if (clocks_of(place) == Clocks::kApart) found_.barrier_skew = measure_barrier_skew(ranks);
+    if (clocks_of(job) == Clocks::kApart) found_.barrier_skew = measure_barrier_skew(ranks);
   }
 
   // Discards `steps` before each repetition's samples, as other benchmarks may have run meanwhile.
   void add_to(GoogleBenchmark& driver, int steps) {
     samples_ = sample_count(options_, found_.warmup);
-    const std::string name = benchmark_name(options_, place_.platform->backend());
+    const std::string name = benchmark_name(options_, job_.platform->backend());
     driver.add(name, samples_, benchmark::kMillisecond, [this, steps](benchmark::State& state) {
       if (steps > 0) static_cast<void>(sampler_.warm_up(steps, Nanoseconds{0}));
       measure(state);
@@ -91,10 +91,10 @@ class StepBenchmark {
 
   // The measurement of the driver's run. Collective.
   [[nodiscard]] Measurement gathered(Bootstrap& bootstrap) {
-    found_.phases = books_.gather_phases(bootstrap);
-    found_.collectives = books_.gather_collectives(bootstrap);
+    found_.phases = times_.gather_phases(bootstrap);
+    found_.collectives = times_.gather_collectives(bootstrap);
     found_.bucket_sizes = strategy_.bucket_sizes();
-    found_.memory = gather_memory(bootstrap, *place_.platform, own_device(place_, options_));
+    found_.memory = gather_memory(bootstrap, *job_.platform, own_device(job_, options_));
     return found_;
   }
 
@@ -102,7 +102,7 @@ class StepBenchmark {
   [[nodiscard]] int steps_per_sample() const { return std::max(1, options_.free_running); }
 
   void measure(benchmark::State& state) {
-    Communicator& ranks = *place_.communicator;
+    Communicator& ranks = *job_.communicator;
     const std::int64_t calls_before = strategy_.dispatches();
     found_.step_seconds.clear();  // from the repetition before
     link_.leave_out();
@@ -110,7 +110,7 @@ class StepBenchmark {
       profiled_.sample([&] { found_.step_seconds.push_back(sampler_.sample().count()); });
       state.SetIterationTime(found_.step_seconds.back());
       link_.add_sample();
-      books_.add_sample(strategy_);
+      times_.add_sample(strategy_);
     }
     const double steps = static_cast<double>(samples_) * steps_per_sample();
     const auto calls = static_cast<double>(strategy_.dispatches() - calls_before);
@@ -121,77 +121,77 @@ class StepBenchmark {
     set_counters(state, options_, model_, found_);
   }
 
-  Place& place_;
+  Job& job_;
   const StepOptions& options_;
   const Model& model_;
   Strategy& strategy_;
   Sampler sampler_;
   ProfiledSamples profiled_;
   LinkAccount link_;
-  Books books_;
+  RankTimes times_;
   Measurement found_;
   int samples_ = 0;
 };
 
-Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                     const StepOptions& options, const Model& model, Strategy& strategy) {
-  StepBenchmark benchmark(place, options, model, strategy);
-  add_context(place, options);
+  StepBenchmark benchmark(job, options, model, strategy);
+  add_context(job, options);
   benchmark.add_to(driver, 0);
-  GpuWatch gpus(bootstrap, place, options.place.launch);
+  GpuWatch gpus(bootstrap, job, options.job.launch);
   gpus.before_samples();
   driver.run();
   gpus.after_samples();
   Measurement measured = benchmark.gathered(bootstrap);
   measured.gpus = gpus.gather(bootstrap);
-  if (place.communicator->rank() == 0) warn(slowdown_warnings(measured.gpus));
+  if (job.communicator->rank() == 0) warn(slowdown_warnings(measured.gpus));
   return measured;
 }
 
 using Strategies = std::vector<std::unique_ptr<Strategy>>;
 
 // The strategies to be measured; null for each strategy that the filter leaves out.
-Strategies make_listed(const GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+Strategies make_listed(const GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                        const std::vector<StepOptions>& all, const Model& model) {
   Strategies strategies;
   for (const StepOptions& options : all) {
-    const bool left_out = driver.leaves_out(benchmark_name(options, place.platform->backend()));
+    const bool left_out = driver.leaves_out(benchmark_name(options, job.platform->backend()));
     strategies.push_back(left_out ? nullptr
-                                  : make_strategy_together(bootstrap, place, options.place.launch,
+                                  : make_strategy_together(bootstrap, job, options.job.launch,
                                                            model, options.variant));
   }
   return strategies;
 }
 
-void measure_all(GoogleBenchmark& driver, Place& place, const std::vector<StepOptions>& all,
+void measure_all(GoogleBenchmark& driver, Job& job, const std::vector<StepOptions>& all,
                  const Model& model, const Strategies& strategies) {
   std::vector<std::unique_ptr<StepBenchmark>> benchmarks;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!strategies[i]) continue;
-    benchmarks.push_back(std::make_unique<StepBenchmark>(place, all[i], model, *strategies[i]));
+    benchmarks.push_back(std::make_unique<StepBenchmark>(job, all[i], model, *strategies[i]));
     benchmarks.back()->add_to(driver, kLeastWarmupSteps);
   }
-  add_context(place, all.front());
+  add_context(job, all.front());
   driver.run();
 }
 
 }  // namespace
 
-Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                          const StepOptions& options, const Model& model) {
   const auto strategy =
-      make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
+      make_strategy_together(bootstrap, job, options.job.launch, model, options.variant);
   return aborting_on_error(
-      place.farewell, [&] { abort(place); },
-      [&] { return measure(driver, bootstrap, place, options, model, *strategy); });
+      job.rank_exit, [&] { abort(job); },
+      [&] { return measure(driver, bootstrap, job, options, model, *strategy); });
 }
 
-void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                     const std::vector<StepOptions>& all, const Model& model) {
-  const Strategies strategies = make_listed(driver, bootstrap, place, all, model);
+  const Strategies strategies = make_listed(driver, bootstrap, job, all, model);
   aborting_on_error(
-      place.farewell, [&] { abort(place); },
-      [&] { measure_all(driver, place, all, model, strategies); });
+      job.rank_exit, [&] { abort(job); },
+      [&] { measure_all(driver, job, all, model, strategies); });
 }
 
 namespace {
@@ -204,32 +204,32 @@ Nanoseconds read_nanoseconds(std::istream& text) {
   return Nanoseconds(count);
 }
 
-std::string text_of(const DeviceBooks& books) {
-  std::string text = fmt::format("{} {}", books.device, books.samples.size());
-  for (const PhaseTimes& sample : books.samples) {
+std::string text_of(const DevicePhaseTimes& device) {
+  std::string text = fmt::format("{} {}", device.device, device.samples.size());
+  for (const PhaseTimes& sample : device.samples) {
     text += fmt::format(" {} {}", sample.steps, sample.span.count());
     for (const Nanoseconds phase : sample.total) text += fmt::format(" {}", phase.count());
   }
   return text + '\n';
 }
 
-DeviceBooks books_from(const std::string& line) {
+DevicePhaseTimes phases_from(const std::string& line) {
   std::istringstream text(line);
-  DeviceBooks books;
+  DevicePhaseTimes device;
   std::size_t samples = 0;
-  text >> books.device >> samples;
-  books.samples.resize(samples);
-  for (PhaseTimes& sample : books.samples) {
+  text >> device.device >> samples;
+  device.samples.resize(samples);
+  for (PhaseTimes& sample : device.samples) {
     text >> sample.steps;
     sample.span = read_nanoseconds(text);
     for (Nanoseconds& phase : sample.total) phase = read_nanoseconds(text);
   }
-  return books;
+  return device;
 }
 
-std::string text_of(const DeviceCollectiveBooks& books) {
-  std::string text = fmt::format("{} {}", books.device, books.samples.size());
-  for (const std::vector<CollectiveTimes>& sample : books.samples) {
+std::string text_of(const DeviceCollectiveTimes& device) {
+  std::string text = fmt::format("{} {}", device.device, device.samples.size());
+  for (const std::vector<CollectiveTimes>& sample : device.samples) {
     text += fmt::format(" {}", sample.size());
     for (const CollectiveTimes& times : sample) {
       text += fmt::format(" {} {} {}", times.size.value, times.total.count(), times.steps);
@@ -238,13 +238,13 @@ std::string text_of(const DeviceCollectiveBooks& books) {
   return text + '\n';
 }
 
-DeviceCollectiveBooks collectives_from(const std::string& line) {
+DeviceCollectiveTimes collectives_from(const std::string& line) {
   std::istringstream text(line);
-  DeviceCollectiveBooks books;
+  DeviceCollectiveTimes device;
   std::size_t samples = 0;
-  text >> books.device >> samples;
-  books.samples.resize(samples);
-  for (std::vector<CollectiveTimes>& sample : books.samples) {
+  text >> device.device >> samples;
+  device.samples.resize(samples);
+  for (std::vector<CollectiveTimes>& sample : device.samples) {
     std::size_t collectives = 0;
     text >> collectives;
     sample.resize(collectives);
@@ -254,10 +254,10 @@ DeviceCollectiveBooks collectives_from(const std::string& line) {
       text >> times.steps;
     }
   }
-  return books;
+  return device;
 }
 
-// The book of a device, which begins with the device's first sample.
+// The times of a device, which begins with the device's first sample.
 template <class Book>
 Book& books_of(std::vector<Book>& all, int device) {
   const auto found =
@@ -292,7 +292,7 @@ int sample_count(const StepOptions& options, const Warmup& warmup) {
 }
 
 // Adds nothing for devices with phases off.
-void Books::add_sample(Strategy& strategy) {
+void RankTimes::add_sample(Strategy& strategy) {
   for (const DeviceTimes& sample : strategy.collect_phases()) {
     if (sample.times.steps == 0) continue;
     books_of(phases_, sample.device).samples.push_back(sample.times);
@@ -303,11 +303,11 @@ void Books::add_sample(Strategy& strategy) {
   }
 }
 
-std::vector<DeviceBooks> Books::gather_phases(Bootstrap& bootstrap) const {
-  return gather(bootstrap, phases_, books_from);
+std::vector<DevicePhaseTimes> RankTimes::gather_phases(Bootstrap& bootstrap) const {
+  return gather(bootstrap, phases_, phases_from);
 }
 
-std::vector<DeviceCollectiveBooks> Books::gather_collectives(Bootstrap& bootstrap) const {
+std::vector<DeviceCollectiveTimes> RankTimes::gather_collectives(Bootstrap& bootstrap) const {
   return gather(bootstrap, collectives_, collectives_from);
 }
 

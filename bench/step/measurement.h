@@ -16,14 +16,14 @@
 
 namespace tandem::bench {
 
-// One device's books over all samples of a launch.
-struct DeviceBooks {
+// One device's phase times over all samples of a launch.
+struct DevicePhaseTimes {
   int device = 0;
   std::vector<PhaseTimes> samples;
 };
 
 // One device's gradient collectives of each sample, in launch order.
-struct DeviceCollectiveBooks {
+struct DeviceCollectiveTimes {
   int device = 0;
   std::vector<std::vector<CollectiveTimes>> samples;
 };
@@ -31,14 +31,14 @@ struct DeviceCollectiveBooks {
 // The findings of one launch, before they become its record.
 struct Measurement {
   Warmup warmup;
-  std::vector<double> step_seconds;  // per sample
-  std::vector<DeviceBooks> phases;   // of all ranks' devices, by device; empty with phases off
-  std::vector<DeviceCollectiveBooks> collectives;  // of all ranks' devices, likewise
+  std::vector<double> step_seconds;      // per sample
+  std::vector<DevicePhaseTimes> phases;  // of all ranks' devices, by device; empty with phases off
+  std::vector<DeviceCollectiveTimes> collectives;  // of all ranks' devices, likewise
   std::vector<Bytes> bucket_sizes;
   std::vector<MemoryUse> memory;                // all ranks' devices, by device
   std::vector<results::GpuRecord> gpus;         // GPUs of all ranks that NVML knows, by device
   std::vector<results::ThreadPlace> threads;    // the threads of all ranks
-  std::map<std::string, std::string> resolved;  // Strategy::settled_options()
+  std::map<std::string, std::string> resolved;  // Strategy::resolved_options()
   std::vector<std::string> warnings;
   int devices_used = 0;            // devices of all ranks
   double dispatches_per_step = 0;  // dispatches of all ranks
@@ -48,20 +48,19 @@ struct Measurement {
   BarrierSkew barrier_skew;      // skew on several nodes; else zero
 };
 
-// Keeps the books of this rank's devices, sample by sample, and brings together the books of all
-// ranks.
-class Books {
+// Keeps the times of this rank's devices, sample by sample, and brings together those of all ranks.
+class RankTimes {
  public:
   // Adds the phase times and collectives of the latest sample.
   void add_sample(Strategy& strategy);
 
-  // The books of all ranks' devices, the same on every rank. Collective.
-  [[nodiscard]] std::vector<DeviceBooks> gather_phases(Bootstrap& bootstrap) const;
-  [[nodiscard]] std::vector<DeviceCollectiveBooks> gather_collectives(Bootstrap& bootstrap) const;
+  // The times of all ranks' devices, the same on every rank. Collective.
+  [[nodiscard]] std::vector<DevicePhaseTimes> gather_phases(Bootstrap& bootstrap) const;
+  [[nodiscard]] std::vector<DeviceCollectiveTimes> gather_collectives(Bootstrap& bootstrap) const;
 
  private:
-  std::vector<DeviceBooks> phases_;
-  std::vector<DeviceCollectiveBooks> collectives_;
+  std::vector<DevicePhaseTimes> phases_;
+  std::vector<DeviceCollectiveTimes> collectives_;
 };
 
 // The number of samples that fill `min_time` and are `min_samples` at least; the same on every
@@ -75,12 +74,12 @@ class Books {
 
 // Times the step that the options name: warm-up, then as many samples as the options ask for.
 // Collective.
-[[nodiscard]] Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+[[nodiscard]] Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                                        const StepOptions& options, const Model& model);
 
 // Times the steps of several strategies of one job, one after another, with all strategies held at
 // once; strategies that the filter leaves out are not made. Collective.
-void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Place& place,
+void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                     const std::vector<StepOptions>& all, const Model& model);
 
 }  // namespace tandem::bench

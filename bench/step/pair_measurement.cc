@@ -32,11 +32,10 @@ std::vector<PairSet> plan_pairs(int pairs) {
   return plan;
 }
 
-InterleavedSide::InterleavedSide(Place& place, const StepOptions& options, const Model& model,
+InterleavedSide::InterleavedSide(Job& job, const StepOptions& options, const Model& model,
                                  const Variant& variant)
-    : strategy_(make_strategy(place, options.place.launch, model, variant)),
-      sampler_(*strategy_, *place.communicator, std::max(1, options.free_running),
-               clocks_of(place)) {}
+    : strategy_(make_strategy(job, options.job.launch, model, variant)),
+      sampler_(*strategy_, *job.communicator, std::max(1, options.free_running), clocks_of(job)) {}
 
 void InterleavedSide::warm_up(const StepOptions& options) {
   static_cast<void>(sampler_.warm_up(options.warmup_steps, options.warmup_time));
@@ -50,8 +49,8 @@ void InterleavedSide::end_round() {
 
 namespace {
 
-struct Job {
-  Place& place;
+struct PairRun {
+  Job& job;
   const StepOptions& options;
   const Model& model;
 
@@ -61,13 +60,13 @@ struct Job {
 // Both sides, built and warmed up in the order in which they start a pair.
 class SidesOfSet {
  public:
-  SidesOfSet(const Job& job, bool b_first) : b_first_(b_first) {
-    const Variant& a = job.options.variant;
-    const Variant& b = *job.options.ab_variant;
-    first_.emplace(job.place, job.options, job.model, b_first ? b : a);
-    second_.emplace(job.place, job.options, job.model, b_first ? a : b);
-    first_->warm_up(job.options);
-    second_->warm_up(job.options);
+  SidesOfSet(const PairRun& run, bool b_first) : b_first_(b_first) {
+    const Variant& a = run.options.variant;
+    const Variant& b = *run.options.ab_variant;
+    first_.emplace(run.job, run.options, run.model, b_first ? b : a);
+    second_.emplace(run.job, run.options, run.model, b_first ? a : b);
+    first_->warm_up(run.options);
+    second_->warm_up(run.options);
   }
 
   // Takes steps in the order first, second, second, first.
@@ -91,8 +90,8 @@ class SidesOfSet {
 
 class PairSampler {
  public:
-  explicit PairSampler(const Job& job)
-      : job_(job), plan_(plan_pairs(job.options.pairs)), link_(*job.place.platform) {
+  explicit PairSampler(const PairRun& run)
+      : run_(run), plan_(plan_pairs(run.options.pairs)), link_(*run.job.platform) {
     begin_set();  // builds the first set, so that a variant's error precedes all timing
   }
 
@@ -109,8 +108,8 @@ class PairSampler {
 
   // Compares the mean lateness of both sides' steps with a step of the faster side. Collective.
   void check_link() {
-    const double steps = 4.0 * job_.options.pairs * job_.steps_per_sample();
-    check_lateness(link_.mean_lateness(*job_.place.communicator, steps),
+    const double steps = 4.0 * run_.options.pairs * run_.steps_per_sample();
+    check_lateness(link_.mean_lateness(*run_.job.communicator, steps),
                    std::min(mean_of(&stats::PairedTimes::a), mean_of(&stats::PairedTimes::b)));
   }
 
@@ -118,7 +117,7 @@ class PairSampler {
   [[nodiscard]] const PairSet& set() const { return plan_[sets_.size()]; }
 
   void begin_set() {
-    sides_.emplace(job_, set().b_first);
+    sides_.emplace(run_, set().b_first);
     link_.leave_out();  // the warm-up's delays belong to no sample
   }
 
@@ -135,7 +134,7 @@ class PairSampler {
     return stats::mean(all);
   }
 
-  const Job job_;
+  const PairRun run_;
   const std::vector<PairSet> plan_;
   LinkAccount link_;
   std::optional<SidesOfSet> sides_;  // the sides of the set in progress
@@ -161,20 +160,19 @@ void report_ratio(const StepOptions& options, std::size_t sets, const stats::Est
 }
 
 // Warns of a precision of either side in which this machine computes only slowly.
-void warn_of_precisions(const Place& place, const StepOptions& options) {
-  if (place.communicator->rank() != 0) return;
+void warn_of_precisions(const Job& job, const StepOptions& options) {
+  if (job.communicator->rank() != 0) return;
   for (const Precision precision :
        std::set{options.variant.training.precision, options.ab_variant->training.precision}) {
-    const auto warning = precision_warning(place.platform->backend(), precision);
+    const auto warning = precision_warning(job.platform->backend(), precision);
     if (warning) warn({*warning});
   }
 }
 
-void measure(GoogleBenchmark& driver, Place& place, const StepOptions& options,
-             PairSampler& pairs) {
+void measure(GoogleBenchmark& driver, Job& job, const StepOptions& options, PairSampler& pairs) {
   stats::Estimate ratio;
-  add_context(place, options);
-  const std::string name = benchmark_name(options, place.platform->backend());
+  add_context(job, options);
+  const std::string name = benchmark_name(options, job.platform->backend());
   const auto body = [&](benchmark::State& state) {
     for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(pairs.sample());
     ratio = stats::ratio_of_paired_sets(pairs.sets());
@@ -183,17 +181,17 @@ void measure(GoogleBenchmark& driver, Place& place, const StepOptions& options,
   driver.add(name, options.pairs, benchmark::kMillisecond, body);
   driver.run();
   pairs.check_link();
-  if (place.communicator->rank() == 0) report_ratio(options, pairs.sets().size(), ratio);
+  if (job.communicator->rank() == 0) report_ratio(options, pairs.sets().size(), ratio);
 }
 
 }  // namespace
 
-void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& options,
+void measure_pairs(GoogleBenchmark& driver, Job& job, const StepOptions& options,
                    const Model& model) {
-  warn_of_precisions(place, options);
-  PairSampler pairs({place, options, model});
+  warn_of_precisions(job, options);
+  PairSampler pairs({job, options, model});
   aborting_on_error(
-      place.farewell, [&] { abort(place); }, [&] { measure(driver, place, options, pairs); });
+      job.rank_exit, [&] { abort(job); }, [&] { measure(driver, job, options, pairs); });
 }
 
 }  // namespace tandem::bench

@@ -32,8 +32,7 @@ struct PairSet {
 class InterleavedSide {
  public:
   // `place` outlives this side.
-  InterleavedSide(Place& place, const StepOptions& options, const Model& model,
-                  const Variant& variant);
+  InterleavedSide(Job& job, const StepOptions& options, const Model& model, const Variant& variant);
 
   void warm_up(const StepOptions& options);
 
@@ -56,7 +55,7 @@ class InterleavedSide {
 // Times interleaved steps of two variants in this process, A B B A at a time, and reports the ratio
 // B / A of such pairs of two steps each, for effects too small to be seen between launches. Both
 // variants are built anew for each set of the plan (pair_plan.h). Collective.
-void measure_pairs(GoogleBenchmark& driver, Place& place, const StepOptions& options,
+void measure_pairs(GoogleBenchmark& driver, Job& job, const StepOptions& options,
                    const Model& model);
 
 }  // namespace tandem::bench

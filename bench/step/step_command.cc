@@ -158,7 +158,7 @@ std::optional<StepOptions> parse_step_options(int argc, const char* const* argv)
   const Times times = take_times(benchmark_flags, values);
   StepOptions options =
       names_no_cell(values) ? listed_options(values, times) : checked_options(values, times);
-  const int ranks = options.place.launch == Launch::kProcesses ? options.place.devices : 1;
+  const int ranks = options.job.launch == Launch::kProcesses ? options.job.devices : 1;
   options.benchmark = read_benchmark_flags("step_bench", benchmark_flags, ranks);
   check_repetitions(options);
   options.benchmark.says_context = options.record_file.empty();  // the record holds the context

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "bench/job/place_options.h"
+#include "bench/job/job_options.h"
 #include "bench/workloads/workload_source.h"
 #include "common/options/rules.h"
 
@@ -15,14 +15,14 @@ namespace {
 using options::Values;
 
 // One way to train, as `values` say, in a job at `place`.
-Variant variant_of(const Values& values, const PlaceOptions& place) {
+Variant variant_of(const Values& values, const JobOptions& job) {
   Variant variant;
   variant.strategy = values.strategy();
   variant.training = training_options(values);
   variant.dp = dp::data_parallel_options(values);
-  variant.dp.deadline = place.communicator.deadline;
+  variant.dp.deadline = job.communicator.deadline;
   variant.reducer = ddp::reducer_options(values);
-  variant.reducer.horovod.deadline = place.communicator.deadline;
+  variant.reducer.horovod.deadline = job.communicator.deadline;
   if (values.is("input", "scatter")) variant.shards = ddp::Shards::kScattered;
   ddp::check_replayable(variant.training, variant.reducer);
   return variant;
@@ -57,7 +57,7 @@ void set_pair(const Values& values, StepOptions& options) {
   options.ab = values.text("ab");
   options.pairs = values.count("pairs");
   if (!values.is_given("ab")) return;
-  options.ab_variant = variant_of(options::with_change(values), options.place);
+  options.ab_variant = variant_of(options::with_change(values), options.job);
 }
 
 void set_debugging(const Values& values, StepOptions& options) {
@@ -69,7 +69,7 @@ void set_debugging(const Values& values, StepOptions& options) {
   options.flight_dir = values.text("flight-dir");
   options.check_numerics = values.is_on("check-numerics");
   if (!values.is_given("fault")) return;
-  options.fault = parse_fault(values.text("fault"), options.place.devices);
+  options.fault = parse_fault(values.text("fault"), options.job.devices);
 }
 
 // Of an option that writes a file, what ranks share is whether it was given.
@@ -89,9 +89,9 @@ std::string shared_lines(const Values& values) {
 
 StepOptions step_options(const Values& values) {
   StepOptions options;
-  options.place = place_options(values);
-  options.variant = variant_of(values, options.place);
-  options.place.control = options.variant.reducer.kind == ddp::ReducerKind::kHorovod;
+  options.job = job_options(values);
+  options.variant = variant_of(values, options.job);
+  options.job.control = options.variant.reducer.kind == ddp::ReducerKind::kHorovod;
   options.model = with_checksum(values.text("model"));
   options.named = values.named();
   options.shared = shared_lines(values);
@@ -101,12 +101,12 @@ StepOptions step_options(const Values& values) {
   return options;
 }
 
-std::vector<Piece> shards_of(const StepOptions& options) {
+std::vector<Shard> shards_of(const StepOptions& options) {
   const auto named = static_cast<int>(options.variant.dp.device_ids.size());
-  const int devices = named > 0 ? named : options.place.devices;
-  std::vector<Piece> shards;
-  for (const Piece& share : chunk_batch(options.variant.training.global_batch, devices)) {
-    for (const Piece& part : chunk_batch(share.count, options.variant.reducer.micro_batches)) {
+  const int devices = named > 0 ? named : options.job.devices;
+  std::vector<Shard> shards;
+  for (const Shard& share : chunk_batch(options.variant.training.global_batch, devices)) {
+    for (const Shard& part : chunk_batch(share.count, options.variant.reducer.micro_batches)) {
       shards.push_back({.first = share.first + part.first, .count = part.count});
     }
   }

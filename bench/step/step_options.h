@@ -47,7 +47,7 @@ enum class Check { kOptions, kBackend, kModel };
 
 struct StepOptions {
   Variant variant{};
-  PlaceOptions place{};
+  JobOptions job{};
   // The strategies that are timed, one after another, where the command names no cell; empty where
   // the variant's strategy alone is timed.
   std::vector<StrategyKind> listed{};
@@ -87,8 +87,8 @@ struct StepOptions {
 // them. Throws usage errors for what only an option's owner can judge.
 [[nodiscard]] StepOptions step_options(const options::Values& values);
 
-// The shards that the options' global batch is cut into, in order of samples: a piece for each
-// device that the strategy gives one, and within a device's piece a piece for each micro-batch.
-[[nodiscard]] std::vector<Piece> shards_of(const StepOptions& options);
+// The shards that the options' global batch is cut into, in order of samples: a shard for each
+// device that the strategy gives one, and within a device's shard a shard for each micro-batch.
+[[nodiscard]] std::vector<Shard> shards_of(const StepOptions& options);
 
 }  // namespace tandem::bench

@@ -14,28 +14,28 @@ namespace tandem::bench {
 namespace {
 
 // The independent strategy: threads of one process, or this rank's share where ranks are processes.
-std::unique_ptr<Strategy> make_independent(Place& place, Launch launch, const Model& model,
+std::unique_ptr<Strategy> make_independent(Job& job, Launch launch, const Model& model,
                                            const TrainingOptions& training) {
   if (launch == Launch::kThreads) {
-    return std::make_unique<IndependentThreads>(*place.platform, model, training);
+    return std::make_unique<IndependentThreads>(*job.platform, model, training);
   }
-  const Communicator& ranks = *place.communicator;
-  const Piece share = share_of_batch(training.global_batch, ranks.rank(), ranks.size());
-  return std::make_unique<Single>(*place.platform, *place.device, model, share, training);
+  const Communicator& ranks = *job.communicator;
+  const Shard share = share_of_batch(training.global_batch, ranks.rank(), ranks.size());
+  return std::make_unique<Single>(*job.platform, *job.device, model, share, training);
 }
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_strategy(Place& place, Launch launch, const Model& model,
+std::unique_ptr<Strategy> make_strategy(Job& job, Launch launch, const Model& model,
                                         const Variant& variant) {
-  Platform& platform = *place.platform;
+  Platform& platform = *job.platform;
   const TrainingOptions& training = variant.training;
   switch (variant.strategy) {
     case StrategyKind::kSingle:
-      return std::make_unique<Single>(platform, *place.device, model,
-                                      Piece{0, training.global_batch}, training);
+      return std::make_unique<Single>(platform, *job.device, model, Shard{0, training.global_batch},
+                                      training);
     case StrategyKind::kIndependent:
-      return make_independent(place, launch, model, training);
+      return make_independent(job, launch, model, training);
     case StrategyKind::kDp:
       return std::make_unique<dp::DataParallel>(platform, model, training, variant.dp);
     case StrategyKind::kDpAllReduce:
@@ -47,24 +47,23 @@ std::unique_ptr<Strategy> make_strategy(Place& place, Launch launch, const Model
                                   .deadline = variant.deadline});
     case StrategyKind::kDdp:
       return std::make_unique<ddp::DistributedDataParallel>(
-          platform, *place.device, model,
-          ddp::RankCommunicators(*place.communicator, place.control.get()), training,
-          variant.reducer);
+          platform, *job.device, model,
+          ddp::RankCommunicators(*job.communicator, job.control.get()), training, variant.reducer);
     case StrategyKind::kDdpReplicate:
-      return std::make_unique<dp::DdpReplicate>(platform, *place.device, model, *place.communicator,
+      return std::make_unique<dp::DdpReplicate>(platform, *job.device, model, *job.communicator,
                                                 training);
   }
   fail(ErrorKind::kLogic, "a strategy without a name");
 }
 
-std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Place& place, Launch launch,
+std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Job& job, Launch launch,
                                                  const Model& model, const Variant& variant) {
   std::unique_ptr<Strategy> strategy;
   attempt_together(bootstrap, [&] {
     // An error ends the communicators, so that peers that wait in the constructor end soon.
     strategy = aborting_on_error(
-        place.farewell, [&] { abort(place); },
-        [&] { return make_strategy(place, launch, model, variant); });
+        job.rank_exit, [&] { abort(job); },
+        [&] { return make_strategy(job, launch, model, variant); });
   });
   return strategy;
 }

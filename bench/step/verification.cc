@@ -50,9 +50,9 @@ TensorValues without_rounding(TensorValues weights, const std::vector<TensorValu
 
 }  // namespace
 
-Rounding rounding_of(Backend backend, const std::vector<Piece>& shards) {
+Rounding rounding_of(Backend backend, const std::vector<Shard>& shards) {
   if (shards.size() == 1) return Rounding::kAlike;
-  const bool are_equal = std::all_of(shards.begin(), shards.end(), [&](const Piece& shard) {
+  const bool are_equal = std::all_of(shards.begin(), shards.end(), [&](const Shard& shard) {
     return shard.count == shards.front().count;
   });
   const bool is_alike =
@@ -153,11 +153,11 @@ bool is_by_shard(const StepOptions& options, const Model& model) {
   return model.depends_on_shard() && shards_of(options).size() > 1;
 }
 
-TrainedValues train_together(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+TrainedValues train_together(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                              const Model& model) {
   const auto strategy =
-      make_strategy_together(bootstrap, place, options.place.launch, model, options.variant);
-  Platform& platform = *place.platform;
+      make_strategy_together(bootstrap, job, options.job.launch, model, options.variant);
+  Platform& platform = *job.platform;
   std::vector<TensorValues> updated;
   TrainedValues mine = train(*strategy, platform, steps_of(options.variant), [&](int) {
     if (is_by_shard(options, model)) updated.push_back(values_of(platform, strategy->weights()));
@@ -168,16 +168,15 @@ TrainedValues train_together(Bootstrap& bootstrap, Place& place, const StepOptio
 
 // Trains one device on the shards in turn, each step from the weights that the strategy had: where
 // signs of activations decide, roundings of earlier steps would grow.
-TrainedValues train_by_shard(Place& place, const Model& model, const StepOptions& options,
+TrainedValues train_by_shard(Job& job, const Model& model, const StepOptions& options,
                              const std::vector<TensorValues>& starts) {
-  ShardByShard reference(*place.platform, *place.device, model, shards_of(options),
+  ShardByShard reference(*job.platform, *job.device, model, shards_of(options),
                          options.variant.training);
   std::vector<TensorValues> updated;
-  TrainedValues values =
-      train(reference, *place.platform, steps_of(options.variant), [&](int step) {
-        updated.push_back(values_of(*place.platform, reference.weights()));
-        reference.load(starts.at(static_cast<std::size_t>(step)));
-      });
+  TrainedValues values = train(reference, *job.platform, steps_of(options.variant), [&](int step) {
+    updated.push_back(values_of(*job.platform, reference.weights()));
+    reference.load(starts.at(static_cast<std::size_t>(step)));
+  });
   values.updated = std::move(updated);
   return values;
 }
@@ -196,14 +195,14 @@ void check_comparable(const StepOptions& options, const Model& model) {
 }
 
 // Trains the same variant on one device alone; on rank 0.
-TrainedValues train_reference(Place& place, const Model& model, const StepOptions& options,
+TrainedValues train_reference(Job& job, const Model& model, const StepOptions& options,
                               const std::vector<TensorValues>& starts) {
-  if (is_by_shard(options, model)) return train_by_shard(place, model, options, starts);
+  if (is_by_shard(options, model)) return train_by_shard(job, model, options, starts);
   Variant single = options.variant;
   single.strategy = StrategyKind::kSingle;
   single.training.replay = StepReplay::kOff;
-  const auto strategy = make_strategy(place, Launch::kThreads, model, single);
-  return train(*strategy, *place.platform, steps_of(options.variant), [](int) {});
+  const auto strategy = make_strategy(job, Launch::kThreads, model, single);
+  return train(*strategy, *job.platform, steps_of(options.variant), [](int) {});
 }
 
 // Rank 0's disagreement, on all ranks.
@@ -215,7 +214,7 @@ Disagreement agreed(Bootstrap& bootstrap, const Disagreement& found) {
 
 Verification judge(const StepOptions& options, const Model& model, Backend backend,
                    const Disagreement& found, bool equal, std::uint64_t weights) {
-  const int devices = options.place.devices;
+  const int devices = options.job.devices;
   const Disagreement bounds =
       bounds_of(options.variant.training.precision, rounding_of(backend, shards_of(options)));
   const bool passed = equal && within(found, bounds);
@@ -230,7 +229,7 @@ Verification judge(const StepOptions& options, const Model& model, Backend backe
 
 }  // namespace
 
-Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+Verification verify(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                     const Model& model) {
   if (options.variant.strategy == StrategyKind::kIndependent) {
     fail(ErrorKind::kUsage,
@@ -239,17 +238,17 @@ Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& optio
   }
   check_comparable(options, model);
   try {
-    const TrainedValues mine = train_together(bootstrap, place, options, model);
+    const TrainedValues mine = train_together(bootstrap, job, options, model);
     // The other ranks of a strategy with a root are sent weights and keep none.
     const bool equal = options::traits_of(options.variant.strategy).has_root() ||
                        equal_on_all_ranks(bootstrap, mine);
     Disagreement found;
     attempt_together(bootstrap, [&] {
       if (bootstrap.rank() != 0) return;
-      found = disagreement(train_reference(place, model, options, mine.updated), mine,
+      found = disagreement(train_reference(job, model, options, mine.updated), mine,
                            steps_of(options.variant.training.optimizer.kind));
     });
-    return judge(options, model, place.platform->backend(), agreed(bootstrap, found), equal,
+    return judge(options, model, job.platform->backend(), agreed(bootstrap, found), equal,
                  checksum(mine.weights));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kOutOfMemory) throw;

@@ -54,7 +54,7 @@ enum class Rounding { kAlike, kApart };
 // batch. One shard has single's own kernels and shapes. Otherwise a share's gradients are the
 // batch's times the number of shards, exact for a power of two of equal shards, and except on the
 // host a row's product depends on the other rows.
-[[nodiscard]] Rounding rounding_of(Backend backend, const std::vector<Piece>& shards);
+[[nodiscard]] Rounding rounding_of(Backend backend, const std::vector<Shard>& shards);
 
 // The largest disagreement that other orders of summation and other roundings may come to; a part
 // of a gradient that is missing, doubled or from another step comes to more.
@@ -76,7 +76,7 @@ struct Verification {
 // strategy's weights. Nothing is timed. Collective; returns the same text on all ranks. "not
 // verified: does not fit" where there is no room for both trainings, which does not count as
 // passed.
-[[nodiscard]] Verification verify(Bootstrap& bootstrap, Place& place, const StepOptions& options,
+[[nodiscard]] Verification verify(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                                   const Model& model);
 
 }  // namespace tandem::bench

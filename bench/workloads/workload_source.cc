@@ -63,7 +63,7 @@ void check_calibrated(const Workload& workload, const std::string& name) {
 std::string with_checksum(const std::string& model) { return pinned_name(model, "--model"); }
 
 std::optional<Workload> read_workload(const std::string& model) {
-  const auto file = pinned_file(model);
+  const auto file = checksummed_file(model);
   if (!file) return std::nullopt;
   return parse_workload(text_of(*file, "--model"), "workload " + file->path);
 }
@@ -77,7 +77,7 @@ void check_model(const StepOptions& options) {
   check_precision(*workload, options.variant.training.precision);
   if (!options.workload_file.empty()) return;
   check_calibrated(*workload, options.model);
-  for (const Piece& shard : shards_of(options)) check_batch(*workload, shard.count);
+  for (const Shard& shard : shards_of(options)) check_batch(*workload, shard.count);
 }
 
 std::unique_ptr<Model> make_model_for(const StepOptions& options) {
@@ -86,7 +86,7 @@ std::unique_ptr<Model> make_model_for(const StepOptions& options) {
   return std::make_unique<Replay>(*workload);
 }
 
-void write_workload(Place& place, const StepOptions& options) {
+void write_workload(Job& job, const StepOptions& options) {
   check_writable(options.workload_file, "--write-workload");
   const Precision precision = options.variant.training.precision;
   auto workload = read_workload(options.model);
@@ -98,12 +98,12 @@ void write_workload(Place& place, const StepOptions& options) {
   }
   if (!workload) {
     const auto model = make_model(options.model);
-    check_runs_on(*model, place.platform->backend());
+    check_runs_on(*model, job.platform->backend());
     workload =
-        measure_workload(*place.platform, *place.device, *model,
+        measure_workload(*job.platform, *job.device, *model,
                          batches_to_measure(options.variant.training.global_batch), precision);
   }
-  const Calibration found = calibrate(*place.platform, *place.device, *workload, precision);
+  const Calibration found = calibrate(*job.platform, *job.device, *workload, precision);
   results::replace_file(options.workload_file, tandem::to_text(found.workload));
   std::cout << fmt::format("{}: {}, {}\n{}", options.workload_file,
                            counted(found.workload.layers.size(), "layer"),
@@ -122,31 +122,31 @@ constexpr double kBf16OfACore = 16;   // speed of bf16 over fp32, with AMX
 double flops_of_a_step(const StepOptions& options, const Workload& workload) {
   double flops = 0;
   int parts = options.variant.reducer.micro_batches;
-  for (const Piece& part : shards_of(options)) {
+  for (const Shard& part : shards_of(options)) {
     if (parts-- == 0) break;
     flops += planned_flops(workload, part.count);
   }
   return flops;
 }
 
-double core_speed(Bootstrap& bootstrap, const Place& place) {
-  if (place.core_gflops > 0) return place.core_gflops * 1e9;
-  const double mine = bootstrap.rank() == 0 ? measured_core_flops(place.cores.front()) : 0;
+double core_speed(Bootstrap& bootstrap, const Job& job) {
+  if (job.core_gflops > 0) return job.core_gflops * 1e9;
+  const double mine = bootstrap.rank() == 0 ? measured_core_flops(job.cores.front()) : 0;
   return root_value(bootstrap, mine);
 }
 
 }  // namespace
 
-void check_duration(Bootstrap& bootstrap, const Place& place, const StepOptions& options,
+void check_duration(Bootstrap& bootstrap, const Job& job, const StepOptions& options,
                     const Workload& workload) {
   const double step = flops_of_a_step(options, workload);
   const int steps = options.warmup_steps + options.min_samples;
-  const bool is_host = place.platform->backend() == Backend::kHost;
+  const bool is_host = job.platform->backend() == Backend::kHost;
   if (step * steps <= kLongest.count() * (is_host ? kSlowestCore : kFastestGpu)) return;
   double speed = kFastestGpu;
   if (is_host) {
     const bool is_bf16 = options.variant.training.precision == Precision::kBf16;
-    speed = core_speed(bootstrap, place) * (is_bf16 ? kBf16OfACore : 1);
+    speed = core_speed(bootstrap, job) * (is_bf16 ? kBf16OfACore : 1);
   }
   const Seconds least(step * steps / speed);
   if (least <= kLongest) return;

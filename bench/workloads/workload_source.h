@@ -34,13 +34,13 @@ void check_model(const StepOptions& options);
 // Measures the options' model layer by layer, calibrates a replay of the model and writes the
 // replay as a workload file; a measured workload is calibrated anew with its own times. Prints on
 // standard output how well the replay matches. Throws usage errors.
-void write_workload(Place& place, const StepOptions& options);
+void write_workload(Job& job, const StepOptions& options);
 
 // Refuses a workload whose products alone take longer than an hour in the fewest steps that a
 // launch has, six times the time that `tandem run` gives a launch. On the host the duration is at
 // the speed of one core, measured where the duration may exceed the limit; on GPUs it is at a speed
 // that no GPU has yet. Collective: all ranks refuse the workload, or none.
-void check_duration(Bootstrap& bootstrap, const Place& place, const StepOptions& options,
+void check_duration(Bootstrap& bootstrap, const Job& job, const StepOptions& options,
                     const Workload& workload);
 
 }  // namespace tandem::bench

@@ -108,16 +108,16 @@ constexpr Bytes kMost = mib(64);
 
 }  // namespace
 
-std::optional<PinnedFile> pinned_file(std::string_view name) {
-  if (name.ends_with(kSuffix)) return PinnedFile{.path = std::string(name)};
+std::optional<ChecksummedFile> checksummed_file(std::string_view name) {
+  if (name.ends_with(kSuffix)) return ChecksummedFile{.path = std::string(name)};
   const std::size_t mark = name.rfind('#');
   if (mark == std::string_view::npos) return std::nullopt;
   const std::string_view path = name.substr(0, mark);
   if (!path.ends_with(kSuffix)) return std::nullopt;
-  return PinnedFile{.path = std::string(path), .checksum = std::string(name.substr(mark + 1))};
+  return ChecksummedFile{.path = std::string(path), .checksum = std::string(name.substr(mark + 1))};
 }
 
-std::string text_of(const PinnedFile& file, std::string_view read) {
+std::string text_of(const ChecksummedFile& file, std::string_view read) {
   const std::string begins = fmt::format("{}: ", read);
   std::string text = read_whole({.path = file.path, .begins = begins, .most = kMost});
   if (!file.checksum.empty() && file.checksum != checksum_of(text)) {
@@ -131,14 +131,14 @@ std::string text_of(const PinnedFile& file, std::string_view read) {
 
 std::string pinned_name(const std::string& name, std::string_view read,
                         const std::filesystem::path& folder) {
-  auto file = pinned_file(name);
+  auto file = checksummed_file(name);
   if (!file) return name;
   file->path = (folder / file->path).lexically_normal().string();
   return fmt::format("{}#{}", file->path, checksum_of(text_of(*file, read)));
 }
 
 std::string name_in_results(const std::string& pinned) {
-  const auto file = pinned_file(pinned);
+  const auto file = checksummed_file(pinned);
   if (!file || file->checksum.empty()) return pinned;
   const std::filesystem::path path = file->path;
   return fmt::format("{}#{}", path.filename().string(), file->checksum);

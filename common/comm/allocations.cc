@@ -11,7 +11,7 @@ void Allocations::add(const std::shared_ptr<host::SharedMapping>& mapping, std::
   allocations_.push_back({++added_, mapping, mapping->data(), stride});
 }
 
-Place Allocations::place_of(const void* mine) const {
+AllocationPlace Allocations::place_of(const void* mine) const {
   const auto* const address = static_cast<const std::byte*>(mine);
   const std::lock_guard lock(mutex_);
   for (const Allocation& allocation : allocations_) {
@@ -23,7 +23,7 @@ Place Allocations::place_of(const void* mine) const {
   return {};
 }
 
-std::shared_ptr<std::byte> Allocations::at(Place place, int rank) const {
+std::shared_ptr<std::byte> Allocations::at(AllocationPlace place, int rank) const {
   const std::lock_guard lock(mutex_);
   for (const Allocation& allocation : allocations_) {
     if (allocation.number != place.allocation) continue;
@@ -33,7 +33,7 @@ std::shared_ptr<std::byte> Allocations::at(Place place, int rank) const {
   return nullptr;
 }
 
-std::vector<std::byte*> Allocations::views_of(Place place) const {
+std::vector<std::byte*> Allocations::views_of(AllocationPlace place) const {
   std::vector<std::byte*> views;
   for (int rank = 0; rank < ranks_; ++rank) {
     const std::shared_ptr<std::byte> view = at(place, rank);

@@ -14,7 +14,7 @@
 namespace tandem {
 
 // A place in memory that a communicator allocated, in terms that mean the same on every rank.
-struct Place {
+struct AllocationPlace {
   std::int64_t allocation = 0;    // the allocation's number; 0: not allocated by the communicator
   std::int64_t offset_bytes = 0;  // into a rank's region
 
@@ -33,14 +33,14 @@ class Allocations {
   void add(const std::shared_ptr<host::SharedMapping>& mapping, std::int64_t stride);
 
   // The place of this rank's memory at `mine`.
-  [[nodiscard]] Place place_of(const void* mine) const;
+  [[nodiscard]] AllocationPlace place_of(const void* mine) const;
 
   // The address of `place` in the region of `rank`; null where this rank has freed its buffer of
   // that allocation. The pointer keeps the mapping alive.
-  [[nodiscard]] std::shared_ptr<std::byte> at(Place place, int rank) const;
+  [[nodiscard]] std::shared_ptr<std::byte> at(AllocationPlace place, int rank) const;
 
   // The address of `place` in every rank's region, by rank.
-  [[nodiscard]] std::vector<std::byte*> views_of(Place place) const;
+  [[nodiscard]] std::vector<std::byte*> views_of(AllocationPlace place) const;
 
  private:
   struct Allocation {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/units.h"
-#include "common/comm/farewell.h"
+#include "common/comm/rank_exit.h"
 #include "common/runtime/device.h"
 #include "common/runtime/span.h"
 #include "common/runtime/stream.h"
@@ -63,7 +63,7 @@ struct CommunicatorOptions {
   // where this communicator is no part.
   const CollectiveCall* part_of = nullptr;
   // The last words of a process whose transport cannot be interrupted and so ends the process.
-  Farewell farewell{};
+  RankExit rank_exit{};
 };
 
 // Collectives among the ranks of a job, each with one device. Collectives are queued: every rank

@@ -24,8 +24,8 @@
 #include "common/comm/blocking_communicator.h"
 #include "common/comm/broken_pipe.h"
 #include "common/comm/collective_checks.h"
-#include "common/comm/farewell.h"
 #include "common/comm/node_layout.h"
+#include "common/comm/rank_exit.h"
 #include "common/comm/reduction.h"
 
 namespace tandem {
@@ -58,8 +58,8 @@ constexpr std::uint64_t kMessageSlot = std::uint64_t{1} << 40;
 
 std::terminate_handler other_handler = nullptr;  // the program's handler for all other exceptions
 
-// The farewell of the newest transport, since the process ends for all transports.
-std::atomic<const Farewell*> farewell_of_process = nullptr;
+// The newest transport's way to end the rank, since the process ends for all transports.
+std::atomic<const RankExit*> exit_of_process = nullptr;
 
 [[noreturn]] void end_for_surplus() {
   const Error error(PeerFailure{.kind = PeerFailure::Kind::kDiverged},
@@ -67,10 +67,10 @@ std::atomic<const Farewell*> farewell_of_process = nullptr;
                                 "rank must enqueue the same collectives of the same size in the "
                                 "same order",
                                 program_invocation_short_name));
-  const Farewell* const farewell = farewell_of_process.load();
-  if (farewell != nullptr) farewell->say(error);
+  const RankExit* const rank_exit = exit_of_process.load();
+  if (rank_exit != nullptr) rank_exit->report(error);
   std::fputs((std::string(error.what()) + '\n').c_str(), stderr);
-  if (farewell != nullptr) farewell->wait(error);
+  if (rank_exit != nullptr) rank_exit->leave(error);
   _exit(1);
 }
 
@@ -181,18 +181,18 @@ class GlooTransport final : public BlockingTransport {
         ranks_(bootstrap.size()),
         job_rank_(own_job_rank(bootstrap)),
         deadline_(options.deadline),
-        farewell_(options.farewell) {
+        rank_exit_(options.rank_exit) {
     const BrokenPipeIsAnError guard;  // gloo's own thread, which starts here, inherits the guard
     through_gloo(job_rank_, deadline_, [&] {
       tcp_ = open_tcp(bootstrap);
       on_stream_ = connect(bootstrap, tcp_, deadline_);
       on_host_ = connect(bootstrap, tcp_, deadline_);
     });
-    farewell_of_process = &farewell_;
+    exit_of_process = &rank_exit_;
   }
   ~GlooTransport() override {
-    const Farewell* own = &farewell_;
-    farewell_of_process.compare_exchange_strong(own, nullptr);
+    const RankExit* own = &rank_exit_;
+    exit_of_process.compare_exchange_strong(own, nullptr);
   }
 
   void all_reduce(const CollectiveCall&, ConstAnySpan mine, AnySpan result) override {
@@ -329,7 +329,7 @@ class GlooTransport final : public BlockingTransport {
   const int ranks_;
   const int job_rank_;  // this rank's job number, for messages
   const Nanoseconds deadline_;
-  const Farewell farewell_;
+  const RankExit rank_exit_;
   std::shared_ptr<gloo::transport::Device> tcp_;  // gloo shares it with the contexts
   GlooContext on_stream_;
   GlooContext on_host_;

@@ -12,7 +12,7 @@
 #include "common/base/units.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/collective_checks.h"
-#include "common/comm/farewell.h"
+#include "common/comm/rank_exit.h"
 #include "common/runtime/host/parking.h"
 
 namespace tandem {
@@ -66,9 +66,9 @@ struct Exchange {
 };
 
 // Guards a call that only MPI can end.
-ExitGuard guard_against(int rank, Nanoseconds deadline, const Farewell& farewell,
+ExitGuard guard_against(int rank, Nanoseconds deadline, const RankExit& rank_exit,
                         const char* what) {
-  return {waited_in_vain(rank, deadline, what), deadline, farewell};
+  return {waited_in_vain(rank, deadline, what), deadline, rank_exit};
 }
 
 class MpiBootstrap final : public Bootstrap {
@@ -124,7 +124,8 @@ class MpiBootstrap final : public Bootstrap {
 
  private:
   [[nodiscard]] ExitGuard guard_against(const char* what) const {
-    return tandem::guard_against(own_job_rank(*this), patience_.deadline, patience_.farewell, what);
+    return tandem::guard_against(own_job_rank(*this), patience_.deadline, patience_.rank_exit,
+                                 what);
   }
 
   // The exchange is never freed: MPI may still write to it when a late peer comes.
@@ -163,7 +164,7 @@ MpiSession::MpiSession(int& argc, char**& argv, Patience patience)
   check_ranks_can_meet();
   const ExitGuard guard =
       guard_against(announced_rank(), std::max(patience_.deadline, kShortestStart),
-                    patience_.farewell, "MPI to start");
+                    patience_.rank_exit, "MPI to start");
   int provided = MPI_THREAD_SINGLE;
   // MPI_THREAD_MULTIPLE, since a communicator's collectives run on stream workers and its control
   // calls on the main thread.
@@ -177,7 +178,7 @@ MpiSession::MpiSession(int& argc, char**& argv, Patience patience)
 
 MpiSession::~MpiSession() {
   const ExitGuard guard =
-      guard_against(announced_rank(), patience_.deadline, patience_.farewell, "MPI to end");
+      guard_against(announced_rank(), patience_.deadline, patience_.rank_exit, "MPI to end");
   MPI_Finalize();
 }
 

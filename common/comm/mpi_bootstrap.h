@@ -6,7 +6,7 @@
 
 #include "common/base/clock.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/farewell.h"
+#include "common/comm/rank_exit.h"
 
 namespace tandem {
 
@@ -25,7 +25,7 @@ class MpiSession {
  public:
   struct Patience {
     Nanoseconds deadline = std::chrono::seconds(60);
-    Farewell farewell{};  // the last words of a process that ends itself
+    RankExit rank_exit{};  // the last words of a process that ends itself
   };
   MpiSession(int& argc, char**& argv, Patience patience);
   MpiSession(int& argc, char**& argv) : MpiSession(argc, argv, Patience{}) {}

@@ -22,19 +22,19 @@ namespace {
 
 constexpr int kMessageTag = 1;
 
-// The time for an aborted rank's program to report its error beside its farewell, and the time for
-// MPI to end the job.
+// The time for an aborted rank's program to report its error beside its own report, and the time
+// for MPI to end the job.
 constexpr Nanoseconds kGrace = std::chrono::seconds(2);
 constexpr unsigned kSecondsToEnd = 5;
 
 [[noreturn]] void exit_at_once(int) { _exit(1); }
 
 // Called where a thread of this process is inside MPI for good.
-void end_job(Bootstrap& bootstrap, const Farewell& farewell, const Error& error) {
-  farewell.say(error);
+void end_job(Bootstrap& bootstrap, const RankExit& rank_exit, const Error& error) {
+  rank_exit.report(error);
   // The line is written in one piece, since the launcher writes to the same stream.
   std::cerr << std::string(error.what()) + "\n" << std::flush;
-  farewell.wait(error);
+  rank_exit.leave(error);
   std::signal(SIGALRM, exit_at_once);  // bootstrap.abort() may hang inside MPI
   alarm(kSecondsToEnd);
   bootstrap.abort(1);
@@ -57,14 +57,14 @@ int ranks_in(MPI_Comm comm) {
 class MpiTransport final : public BlockingTransport {
  public:
   MpiTransport(Bootstrap& bootstrap, const CommunicatorOptions& options)
-      : on_stream_(bootstrap, options.deadline, options.farewell),
-        on_host_(bootstrap, options.deadline, options.farewell),
+      : on_stream_(bootstrap, options.deadline, options.rank_exit),
+        on_host_(bootstrap, options.deadline, options.rank_exit),
         rank_(rank_in(on_stream_.get())),
         ranks_(ranks_in(on_stream_.get())),
         job_ranks_(bootstrap.job_ranks()),
-        farewell_(options.farewell),
+        rank_exit_(options.rank_exit),
         watchdog_(job_rank(rank_), options.deadline, [this, &bootstrap](const Error& error) {
-          end_job(bootstrap, farewell_, error);
+          end_job(bootstrap, rank_exit_, error);
         }) {}
 
   void all_reduce(const CollectiveCall& call, ConstAnySpan mine, AnySpan result) override {
@@ -189,7 +189,7 @@ class MpiTransport final : public BlockingTransport {
   void abort() noexcept override {
     aborted_ = true;
     if (ranks_ == 1) return;
-    watchdog_.expire(kGrace + farewell_.grace,
+    watchdog_.expire(kGrace + rank_exit_.grace,
                      fmt::format("rank {} has aborted its communicator while others may wait for "
                                  "it: ending the job; look at what was said before",
                                  job_rank(rank_)));
@@ -247,7 +247,7 @@ class MpiTransport final : public BlockingTransport {
   const std::vector<int> job_ranks_;  // the job's number of each rank, for messages
   std::vector<std::byte> packed_;     // used by the stream's worker
   std::atomic<bool> aborted_ = false;
-  const Farewell farewell_;
+  const RankExit rank_exit_;
   Watchdog watchdog_;
 };
 

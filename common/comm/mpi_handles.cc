@@ -70,8 +70,8 @@ void check_mpi(int code, const char* function) {
        function, std::string_view(text.data(), static_cast<std::size_t>(length)));
 }
 
-MpiComm::MpiComm(Bootstrap& bootstrap, Nanoseconds deadline, const Farewell& farewell)
-    : job_rank_(own_job_rank(bootstrap)), deadline_(deadline), farewell_(farewell) {
+MpiComm::MpiComm(Bootstrap& bootstrap, Nanoseconds deadline, const RankExit& rank_exit)
+    : job_rank_(own_job_rank(bootstrap)), deadline_(deadline), rank_exit_(rank_exit) {
   const std::vector<int> ranks = world_ranks_of(bootstrap);
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group group = MPI_GROUP_NULL;
@@ -95,7 +95,7 @@ MpiComm::~MpiComm() {
 
 ExitGuard MpiComm::guard_against(const char* what) const {
   return {waited_in_vain(job_rank_, deadline_, std::string("MPI to ") + what), deadline_,
-          farewell_};
+          rank_exit_};
 }
 
 MpiElements::MpiElements()

@@ -8,7 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/dtype.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/farewell.h"
+#include "common/comm/rank_exit.h"
 
 namespace tandem {
 
@@ -21,7 +21,7 @@ class MpiComm {
   // Makes an MPI communicator of the bootstrap's ranks, in the bootstrap's order. The constructor
   // and the destructor are collective among these ranks. Where MPI waits for a rank past
   // `deadline`, the process ends with a line that names the wait.
-  MpiComm(Bootstrap& bootstrap, Nanoseconds deadline, const Farewell& farewell = {});
+  MpiComm(Bootstrap& bootstrap, Nanoseconds deadline, const RankExit& rank_exit = {});
   ~MpiComm();
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;
@@ -33,7 +33,7 @@ class MpiComm {
 
   const int job_rank_;
   const Nanoseconds deadline_;
-  const Farewell farewell_;
+  const RankExit rank_exit_;
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 

@@ -160,7 +160,8 @@ void Note::add(const std::vector<Block>& blocks) {
   }
 }
 
-void CollectiveMeeting::open(const Opening& opening, Place place, const host::ModelledTime& ready) {
+void CollectiveMeeting::open(const Opening& opening, AllocationPlace place,
+                             const host::ModelledTime& ready) {
   rendezvous_.bring({.allocation = place.allocation,
                      .offset_bytes = place.offset_bytes,
                      .ready = since_epoch(ready.at),
@@ -190,7 +191,7 @@ host::ModelledTime CollectiveMeeting::reserve(const Opening& opening) const {
   return end;
 }
 
-Place CollectiveMeeting::place_of(int rank) const {
+AllocationPlace CollectiveMeeting::place_of(int rank) const {
   const RendezvousState::Brought& theirs = rendezvous_.brought_by(rank);
   return {theirs.allocation, theirs.offset_bytes};
 }

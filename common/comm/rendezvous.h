@@ -170,8 +170,8 @@ class CollectiveMeeting {
   // The first meeting: throws on all ranks where the ranks' notes differ. From then until the next
   // meeting, every rank knows every rank's `place`. Over a modelled link, the root reserves the
   // ports from the time at which the last rank was ready.
-  void open(const Opening& opening, Place place, const host::ModelledTime& ready);
-  [[nodiscard]] Place place_of(int rank) const;
+  void open(const Opening& opening, AllocationPlace place, const host::ModelledTime& ready);
+  [[nodiscard]] AllocationPlace place_of(int rank) const;
 
   // A meeting that ends once every rank has finished its work since the last meeting.
   void meet() { rendezvous_.meet(); }

@@ -313,10 +313,12 @@ class SharedMemoryCommunicator final : public Communicator {
     // The places are looked up now, since the caller may allocate or free memory before the stream
     // runs the collective.
     const bool staged = collective.result_is_roots_alone;
-    const Place from = staged ? Place{} : allocations_.place_of(collective.mine.data());
-    const Place to = staged ? Place{} : allocations_.place_of(collective.result.data());
+    const AllocationPlace from =
+        staged ? AllocationPlace{} : allocations_.place_of(collective.mine.data());
+    const AllocationPlace to =
+        staged ? AllocationPlace{} : allocations_.place_of(collective.result.data());
     Note note = note_of(collective.kind, collective.root, collective.mine);
-    for (const Place& place : {from, to}) {
+    for (const AllocationPlace& place : {from, to}) {
       note.add(place.allocation);
       note.add(place.offset_bytes);
     }
@@ -424,7 +426,7 @@ class SharedMemoryCommunicator final : public Communicator {
   Allocations allocations_;
   BlockTransfer blocks_;
   const std::unique_ptr<Buffer> stage_;
-  const Place stage_place_;
+  const AllocationPlace stage_place_;
   PointToPoint messages_;
   CollectiveQueue queue_;
 };

@@ -26,7 +26,7 @@ Opening opening_of(const PointToPoint::Message& message) {
 }  // namespace
 
 PointToPoint::PointToPoint(ControlBlock& control, const Side& side, const Allocations& allocations,
-                           Place stage)
+                           AllocationPlace stage)
     : rank_(side.rank), allocations_(allocations), stage_(stage) {
   for (int peer = 0; peer < static_cast<int>(side.devices.size()); ++peer) {
     if (peer == rank_) {
@@ -55,7 +55,7 @@ host::ModelledTime PointToPoint::send(const Message& message, ConstByteSpan valu
                                       const host::ModelledTime& ready) {
   CollectiveMeeting& meeting = meeting_with(message.to);
   const Opening opening = opening_of(message);
-  const Place place = allocations_.place_of(values.data());
+  const AllocationPlace place = allocations_.place_of(values.data());
   meeting.open(opening, place, ready);
   if (!place.is_allocated()) {
     std::byte* const stage = allocations_.at(stage_, rank_).get();
@@ -73,7 +73,7 @@ host::ModelledTime PointToPoint::receive(const Message& message, ByteSpan values
   CollectiveMeeting& meeting = meeting_with(message.from);
   const Opening opening = opening_of(message);
   meeting.open(opening, {}, ready);
-  const Place place = meeting.place_of(opening.root);
+  const AllocationPlace place = meeting.place_of(opening.root);
   const auto source = allocations_.at(place.is_allocated() ? place : stage_, message.from);
   if (!source) meeting.fail_for_freed(opening.root);
   if (place.is_allocated()) {
@@ -115,14 +115,15 @@ std::int64_t longest(const std::vector<Block>& blocks) {
 
 // Gives every rank the place of the root's memory, which the other ranks can use only where the
 // communicator allocated it.
-Place BlockTransfer::open(const Plan& plan, const std::byte* at_root,
-                          const host::ModelledTime& ready) {
-  const Place mine = rank_ == plan.root ? allocations_.place_of(at_root) : Place{};
+AllocationPlace BlockTransfer::open(const Plan& plan, const std::byte* at_root,
+                                    const host::ModelledTime& ready) {
+  const AllocationPlace mine =
+      rank_ == plan.root ? allocations_.place_of(at_root) : AllocationPlace{};
   meeting_.open(plan.opening, mine, ready);
   return meeting_.place_of(plan.root);
 }
 
-std::shared_ptr<std::byte> BlockTransfer::memory_of_root(Place place, int root) {
+std::shared_ptr<std::byte> BlockTransfer::memory_of_root(AllocationPlace place, int root) {
   auto memory = allocations_.at(place, root);
   if (!memory) meeting_.fail_for_freed(root);
   return memory;
@@ -130,7 +131,7 @@ std::shared_ptr<std::byte> BlockTransfer::memory_of_root(Place place, int root) 
 
 host::ModelledTime BlockTransfer::scatter(const Plan& plan, ConstByteSpan source, ByteSpan mine,
                                           const host::ModelledTime& ready) {
-  const Place place = open(plan, source.data(), ready);
+  const AllocationPlace place = open(plan, source.data(), ready);
   if (place.is_allocated()) {
     const auto memory = memory_of_root(place, plan.root);
     copy_bytes(mine.data(), memory.get() + my_block(plan).offset, mine.size());
@@ -142,7 +143,7 @@ host::ModelledTime BlockTransfer::scatter(const Plan& plan, ConstByteSpan source
 
 host::ModelledTime BlockTransfer::gather(const Plan& plan, ConstByteSpan mine, ByteSpan destination,
                                          const host::ModelledTime& ready) {
-  const Place place = open(plan, destination.data(), ready);
+  const AllocationPlace place = open(plan, destination.data(), ready);
   if (place.is_allocated()) {
     const auto memory = memory_of_root(place, plan.root);
     copy_bytes(memory.get() + my_block(plan).offset, mine.data(), mine.size());

@@ -28,7 +28,7 @@ class PointToPoint {
     host::HostLink* link = nullptr;
   };
   PointToPoint(ControlBlock& control, const Side& side, const Allocations& allocations,
-               Place stage);
+               AllocationPlace stage);
 
   // The facts of an Opening for a message from rank `from` to rank `to`; the message takes
   // `duration` by the link model.
@@ -50,7 +50,7 @@ class PointToPoint {
 
   const int rank_;
   const Allocations& allocations_;
-  const Place stage_;
+  const AllocationPlace stage_;
   std::vector<std::unique_ptr<CollectiveMeeting>> meetings_;  // by peer; null at this rank
 };
 
@@ -68,7 +68,7 @@ class BlockTransfer {
     std::vector<Block> blocks{};  // in bytes
     int root = 0;
     Opening opening{};
-    Place stage{};
+    AllocationPlace stage{};
   };
 
   host::ModelledTime scatter(const Plan& plan, ConstByteSpan source, ByteSpan mine,
@@ -77,9 +77,9 @@ class BlockTransfer {
                             const host::ModelledTime& ready);
 
  private:
-  [[nodiscard]] Place open(const Plan& plan, const std::byte* at_root,
-                           const host::ModelledTime& ready);
-  [[nodiscard]] std::shared_ptr<std::byte> memory_of_root(Place place, int root);
+  [[nodiscard]] AllocationPlace open(const Plan& plan, const std::byte* at_root,
+                                     const host::ModelledTime& ready);
+  [[nodiscard]] std::shared_ptr<std::byte> memory_of_root(AllocationPlace place, int root);
   [[nodiscard]] const Block& my_block(const Plan& plan) const {
     return plan.blocks[static_cast<std::size_t>(rank_)];
   }

@@ -86,8 +86,8 @@ class EachOperationHandedOn : public EachOperation<Derived> {
  public:
   explicit EachOperationHandedOn(Operations& operations) : operations_(operations) {}
 
-  [[nodiscard]] std::map<std::string, std::string> means() const final {
-    return operations_.means();
+  [[nodiscard]] std::map<std::string, std::string> implementations() const final {
+    return operations_.implementations();
   }
   [[nodiscard]] ImageOperations* images() final {
     return operations_.images() == nullptr ? nullptr : this;

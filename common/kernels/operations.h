@@ -59,7 +59,7 @@ class Operations {
   virtual void enqueue(Stream& stream, const Orthogonalise& op) = 0;
 
   // How operations with several implementations were computed so far, by name of the operation.
-  [[nodiscard]] virtual std::map<std::string, std::string> means() const { return {}; }
+  [[nodiscard]] virtual std::map<std::string, std::string> implementations() const { return {}; }
 
   // The operations on images; null where the back end has none (lack_of_images).
   [[nodiscard]] virtual ImageOperations* images() { return nullptr; }

@@ -24,8 +24,8 @@ class IndependentThreads final : public Strategy {
   [[nodiscard]] TensorList weights() override { return devices_.front()->weights(); }
   [[nodiscard]] TensorList gradients() override { return devices_.front()->gradients(); }
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
-  [[nodiscard]] std::map<std::string, std::string> settled_options() const override {
-    return devices_.front()->settled_options();
+  [[nodiscard]] std::map<std::string, std::string> resolved_options() const override {
+    return devices_.front()->resolved_options();
   }
   [[nodiscard]] int devices_used() const override { return static_cast<int>(devices_.size()); }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreters_.calls(); }

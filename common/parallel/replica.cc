@@ -101,18 +101,18 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
 
 // Zeros are valid input to every model, also as class 0. The zeros lie in the weights' memory, so
 // that the device's high-water mark is that of training.
-void Replica::rehearse(const TensorList& gradients) {
+void Replica::prime(const TensorList& gradients) {
   if (device_.id().backend != Backend::kCuda) return;
   const std::int64_t count = batch_ * model_.input_width();
   if (count <= parameters_.flat.size()) {
-    return enqueue_rehearsal(parameters_.flat.subspan(0, count), gradients);
+    return enqueue_priming(parameters_.flat.subspan(0, count), gradients);
   }
   const auto zeros = device_.allocate(bytes_of<float>(count));
   enqueue_zero(*stream_, zeros->as<float>());
-  enqueue_rehearsal(zeros->as<float>(), gradients);
+  enqueue_priming(zeros->as<float>(), gradients);
 }
 
-void Replica::enqueue_rehearsal(Span<const float> input, const TensorList& gradients) {
+void Replica::enqueue_priming(Span<const float> input, const TensorList& gradients) {
   enqueue_zero(*stream_, parameters_.flat);
   ModuleState state{.buffers = buffers_.tensors};
   IgnoreGradients nobody;

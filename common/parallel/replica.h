@@ -110,8 +110,10 @@ class Replica {
   [[nodiscard]] Operations& operations() {
     return observed_ ? static_cast<Operations&>(*observed_) : *operations_;
   }
-  // The result of Operations::means().
-  [[nodiscard]] std::map<std::string, std::string> means() const { return operations_->means(); }
+  // The result of Operations::implementations().
+  [[nodiscard]] std::map<std::string, std::string> implementations() const {
+    return operations_->implementations();
+  }
   [[nodiscard]] PhaseTimer& timer() { return timer_; }
   [[nodiscard]] const Arena& parameters() const { return parameters_; }
   [[nodiscard]] const Arena& buffers() const { return buffers_; }
@@ -125,7 +127,7 @@ class Replica {
   // ever behind a collective that waits for a peer's launch. Leaves parameters, buffers and
   // `gradients` zero, and is no step to timers, observers and interpreters. On the host it does
   // nothing.
-  void rehearse(const TensorList& gradients);
+  void prime(const TensorList& gradients);
 
   // The calls below enqueue. `input` must stay until backward is done; `interpreter` is the calling
   // thread's.
@@ -138,7 +140,7 @@ class Replica {
 
  private:
   [[nodiscard]] Executor on() { return {operations(), *stream_}; }
-  void enqueue_rehearsal(Span<const float> input, const TensorList& gradients);
+  void enqueue_priming(Span<const float> input, const TensorList& gradients);
 
   Device& device_;
   const Model& model_;

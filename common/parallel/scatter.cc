@@ -8,23 +8,23 @@ namespace tandem {
 
 namespace {
 
-// A piece's rows of a (batch, width) tensor.
+// A shard's rows of a (batch, width) tensor.
 template <class T>
-Span<T> rows(Span<T> whole, const Piece& piece, std::int64_t width) {
-  return whole.subspan(piece.first * width, piece.count * width);
+Span<T> rows(Span<T> whole, const Shard& shard, std::int64_t width) {
+  return whole.subspan(shard.first * width, shard.count * width);
 }
 
 }  // namespace
 
 struct Scatter::Side {
-  Side(Replica& of, Piece share, const std::vector<BatchTensor>& tensors)
+  Side(Replica& of, Shard share, const std::vector<BatchTensor>& tensors)
       : replica(of),
-        piece(share),
+        shard(share),
         arrived(of.device().make_event()),
         free(of.device().make_event()),
         copies(of.device().make_stream(StreamPriority::kNormal)) {
     for (const BatchTensor& tensor : tensors) {
-      const Span<const float> source = rows(tensor.whole, piece, tensor.width);
+      const Span<const float> source = rows(tensor.whole, shard, tensor.width);
       const bool is_here = source.device() == of.device().id();
       buffers.push_back(is_here ? nullptr : of.device().allocate(bytes_of<float>(source.size())));
       views.push_back(is_here ? source : Span<const float>(buffers.back()->as<float>()));
@@ -32,23 +32,23 @@ struct Scatter::Side {
   }
 
   Replica& replica;
-  const Piece piece;
-  std::vector<std::unique_ptr<Buffer>> buffers;  // per tensor; null where the piece is a view
+  const Shard shard;
+  std::vector<std::unique_ptr<Buffer>> buffers;  // per tensor; null where the shard is a view
   std::vector<Span<const float>> views;          // per tensor
-  const std::unique_ptr<Event> arrived;          // recorded on copies: the pieces have arrived
-  const std::unique_ptr<Event> free;             // recorded on compute: the pieces have been read
+  const std::unique_ptr<Event> arrived;          // recorded on copies: the shards have arrived
+  const std::unique_ptr<Event> free;             // recorded on compute: the shards have been read
   const std::unique_ptr<Stream> copies;          // last: ends its work before the buffers go
 };
 
-Scatter::Scatter(const std::vector<Replica*>& replicas, const std::vector<Piece>& pieces,
+Scatter::Scatter(const std::vector<Replica*>& replicas, const std::vector<Shard>& shards,
                  const std::vector<BatchTensor>& tensors, InputPlace place)
     : tensors_(tensors), place_(place) {
   for (std::size_t i = 0; i < replicas.size(); ++i) {
-    sides_.push_back(std::make_unique<Side>(*replicas[i], pieces[i], tensors));
+    sides_.push_back(std::make_unique<Side>(*replicas[i], shards[i], tensors));
   }
 }
 
-// No piece may be destroyed while a copy into the piece is under way.
+// No shard may be destroyed while a copy into the shard is under way.
 Scatter::~Scatter() { synchronize(); }
 
 void Scatter::synchronize() {
@@ -73,7 +73,7 @@ void Scatter::copy_from_host(Side& side, Interpreter& caller) {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     dispatch(caller, *side.copies);
     side.replica.timer().copy(*side.copies, side.buffers[i]->as<float>(),
-                              rows(tensors_[i].whole, side.piece, tensors_[i].width));
+                              rows(tensors_[i].whole, side.shard, tensors_[i].width));
     if (place_ == InputPlace::kPageable) side.copies->synchronize();
   }
   side.copies->record(*side.arrived);
@@ -83,13 +83,13 @@ void Scatter::copy_from_host(Side& side, Interpreter& caller) {
 void Scatter::pull_from_device(Side& side, Interpreter& caller) {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     dispatch(caller, side.replica.stream());
-    if (!side.buffers[i]) continue;  // a view of a piece already on this device
+    if (!side.buffers[i]) continue;  // a view of a shard already on this device
     side.replica.timer().copy(side.replica.stream(), side.buffers[i]->as<float>(),
-                              rows(tensors_[i].whole, side.piece, tensors_[i].width));
+                              rows(tensors_[i].whole, side.shard, tensors_[i].width));
   }
 }
 
-Span<const float> Scatter::piece(int replica, int tensor) const {
+Span<const float> Scatter::shard(int replica, int tensor) const {
   return sides_.at(static_cast<std::size_t>(replica))->views.at(static_cast<std::size_t>(tensor));
 }
 

@@ -17,36 +17,36 @@ struct BatchTensor {
   std::int64_t width = 0;  // elements per sample
 };
 
-// The transfer of pieces of some tensors to the replicas' devices.
+// The transfer of shards of some tensors to the replicas' devices.
 //
-// From host memory each device copies its piece on a separate copy stream, and the device's compute
+// From host memory each device copies its shard on a separate copy stream, and the device's compute
 // stream waits for this copy; from pageable memory the caller waits for each copy as well, as such
-// copies do. From a device's memory every replica pulls its piece on its compute stream, and the
-// replica on that device only views its piece.
+// copies do. From a device's memory every replica pulls its shard on its compute stream, and the
+// replica on that device only views its shard.
 class Scatter {
  public:
-  // `pieces[i]` belongs to replica i. All arguments must outlive this object.
-  Scatter(const std::vector<Replica*>& replicas, const std::vector<Piece>& pieces,
+  // `shards[i]` belongs to replica i. All arguments must outlive this object.
+  Scatter(const std::vector<Replica*>& replicas, const std::vector<Shard>& shards,
           const std::vector<BatchTensor>& tensors, InputPlace place);
   ~Scatter();
   Scatter(const Scatter&) = delete;
   Scatter& operator=(const Scatter&) = delete;
 
-  // Enqueues; dispatches a call per piece.
+  // Enqueues; dispatches a call per shard.
   void enqueue(Interpreter& caller);
 
-  // Replica i's piece of a tensor, in the order of construction.
-  [[nodiscard]] Span<const float> piece(int replica, int tensor) const;
+  // Replica i's shard of a tensor, in the order of construction.
+  [[nodiscard]] Span<const float> shard(int replica, int tensor) const;
 
   // Waits for the copy streams, even where one of them has failed.
   void synchronize();
 
-  // Notes that replica i's stream has read its pieces by here: the next step may overwrite the
-  // pieces.
+  // Notes that replica i's stream has read its shards by here: the next step may overwrite the
+  // shards.
   void release(int replica);
 
  private:
-  struct Side;  // the pieces and streams of one replica
+  struct Side;  // the shards and streams of one replica
 
   void copy_from_host(Side& side, Interpreter& caller);
   void pull_from_device(Side& side, Interpreter& caller);

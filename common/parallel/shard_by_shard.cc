@@ -7,19 +7,19 @@
 
 namespace tandem {
 
-struct ShardByShard::Shard {
-  Shard(Platform& platform, Device& device, const Model& model, Piece piece,
+struct ShardByShard::ShardWork {
+  ShardWork(Platform& platform, Device& device, const Model& model, Shard shard,
         const TrainingOptions& options)
-      : share(piece),
-        batch(platform, device, model, piece, options),
+      : share(shard),
+        batch(platform, device, model, shard, options),
         loss(device.allocate(bytes_of<float>(1))),
         gradients(make_arena(device, model.layout())),
-        replica(device, model, piece.count, options) {
+        replica(device, model, shard.count, options) {
     replica.initialise(options.seed, options.distribution);
     replica.stream().synchronize();
   }
 
-  const Piece share;
+  const Shard share;
   LocalBatch batch;
   const std::unique_ptr<Buffer> loss;
   const Arena gradients;
@@ -37,14 +37,14 @@ TrainingOptions untimed(TrainingOptions options) {
 }  // namespace
 
 ShardByShard::ShardByShard(Platform& platform, Device& device, const Model& model,
-                           const std::vector<Piece>& shards, const TrainingOptions& options)
+                           const std::vector<Shard>& shards, const TrainingOptions& options)
     : batch_(static_cast<float>(options.global_batch)),
       interpreter_(Nanoseconds{0}),
       sum_(make_arena(device, model.layout())),
       optimizer_(make_optimizer(device, model.layout().arena_count(), options.optimizer)) {
   TANDEM_CHECK(!shards.empty(), "a batch of {} without a shard", options.global_batch);
-  for (const Piece piece : shards) {
-    shards_.push_back(std::make_unique<Shard>(platform, device, model, piece, untimed(options)));
+  for (const Shard shard : shards) {
+    shards_.push_back(std::make_unique<ShardWork>(platform, device, model, shard, untimed(options)));
   }
 }
 
@@ -65,7 +65,7 @@ void ShardByShard::step() {
 
 // Adds a shard's gradient to the sum. The first shard's stream waits for the shard's own stream,
 // and is synchronised before the shard's stream reads the weights.
-void ShardByShard::add(Shard& shard) {
+void ShardByShard::add(ShardWork& shard) {
   Stream& stream = first().replica.stream();
   Stream& own = shard.replica.stream();
   if (&shard != &first()) {

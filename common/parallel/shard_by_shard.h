@@ -23,7 +23,7 @@ class ShardByShard final : public Strategy {
  public:
   // `shards`: pieces of the global batch, at least one. All arguments must outlive this object.
   ShardByShard(Platform& platform, Device& device, const Model& model,
-               const std::vector<Piece>& shards, const TrainingOptions& options);
+               const std::vector<Shard>& shards, const TrainingOptions& options);
   ~ShardByShard() override;
 
   void step() override;
@@ -40,15 +40,15 @@ class ShardByShard final : public Strategy {
   void load(const TensorValues& weights);
 
  private:
-  struct Shard;
-  [[nodiscard]] Shard& first() { return *shards_.front(); }
-  void add(Shard& shard);
+  struct ShardWork;
+  [[nodiscard]] ShardWork& first() { return *shards_.front(); }
+  void add(ShardWork& shard);
 
   const float batch_;  // samples
   Interpreter interpreter_;
   const Arena sum_;
   const std::unique_ptr<Optimizer> optimizer_;
-  std::vector<std::unique_ptr<Shard>> shards_;  // last: the shards use all members above
+  std::vector<std::unique_ptr<ShardWork>> shards_;  // last: the shards use all members above
 };
 
 }  // namespace tandem

@@ -9,17 +9,17 @@
 
 namespace tandem {
 
-std::vector<Piece> chunk_batch(std::int64_t batch, int devices) {
+std::vector<Shard> chunk_batch(std::int64_t batch, int devices) {
   TANDEM_CHECK(batch >= 1 && devices >= 1, "{} samples for {} devices", batch, devices);
   const std::int64_t most = (batch + devices - 1) / devices;
-  std::vector<Piece> pieces;
+  std::vector<Shard> shards;
   for (std::int64_t first = 0; first < batch; first += most) {
-    pieces.push_back({first, std::min(most, batch - first)});
+    shards.push_back({first, std::min(most, batch - first)});
   }
-  return pieces;
+  return shards;
 }
 
-Piece share_of_batch(std::int64_t batch, int rank, int ranks) {
+Shard share_of_batch(std::int64_t batch, int rank, int ranks) {
   if (batch % ranks != 0) {
     fail(ErrorKind::kUsage,
          "a global batch of {} cannot be shared evenly by {} ranks, and with uneven shares the "
@@ -31,16 +31,16 @@ Piece share_of_batch(std::int64_t batch, int rank, int ranks) {
   return {rank * count, count};
 }
 
-Piece uneven_share_of_batch(std::int64_t batch, int rank, int ranks) {
-  const std::vector<Piece> pieces = chunk_batch(batch, ranks);
+Shard uneven_share_of_batch(std::int64_t batch, int rank, int ranks) {
+  const std::vector<Shard> shards = chunk_batch(batch, ranks);
   const auto index = static_cast<std::size_t>(rank);
-  return index < pieces.size() ? pieces[index] : Piece{};
+  return index < shards.size() ? shards[index] : Shard{};
 }
 
-BatchShape batch_shape(const Model& model, Piece piece, std::vector<std::int64_t> input_lengths) {
+BatchShape batch_shape(const Model& model, Shard shard, std::vector<std::int64_t> input_lengths) {
   const Objective objective = model.objective();
-  return {.first = piece.first,
-          .count = piece.count,
+  return {.first = shard.first,
+          .count = shard.count,
           .input_width = model.input_width(),
           .target_width = objective.target_width,
           .input_classes = model.input_classes(),
@@ -48,7 +48,7 @@ BatchShape batch_shape(const Model& model, Piece piece, std::vector<std::int64_t
           .input_lengths = std::move(input_lengths)};
 }
 
-LocalBatch::LocalBatch(Platform& platform, Device& device, const Model& model, Piece share,
+LocalBatch::LocalBatch(Platform& platform, Device& device, const Model& model, Shard share,
                        const TrainingOptions& options)
     : place_(options.input),
       host_(platform, batch_shape(model, share, options.input_lengths), options.seed,

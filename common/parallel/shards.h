@@ -13,29 +13,29 @@
 namespace tandem {
 
 // Samples first .. first + count.
-struct Piece {
+struct Shard {
   std::int64_t first = 0;
   std::int64_t count = 0;
 
-  bool operator==(const Piece&) const = default;
+  bool operator==(const Shard&) const = default;
 };
 
-// How torch's chunk cuts `batch` samples for at most `devices`: pieces of ceil(batch / devices),
-// the last one smaller, and fewer pieces than devices where that uses the samples up (9 on 4: 3, 3,
+// How torch's chunk cuts `batch` samples for at most `devices`: shards of ceil(batch / devices),
+// the last one smaller, and fewer shards than devices where that uses the samples up (9 on 4: 3, 3,
 // 3).
-[[nodiscard]] std::vector<Piece> chunk_batch(std::int64_t batch, int devices);
+[[nodiscard]] std::vector<Shard> chunk_batch(std::int64_t batch, int devices);
 
 // One rank's share where every rank loads its own share: equal shares, in rank order. A usage error
 // where `ranks` does not divide `batch`: averaging over ranks is the full-batch gradient only then.
-[[nodiscard]] Piece share_of_batch(std::int64_t batch, int rank, int ranks);
+[[nodiscard]] Shard share_of_batch(std::int64_t batch, int rank, int ranks);
 
-// One rank's share with torch's Join: the pieces of chunk_batch in rank order, and nothing for
-// ranks beyond the pieces. Ranks' averages then weigh the same whatever their shares.
-[[nodiscard]] Piece uneven_share_of_batch(std::int64_t batch, int rank, int ranks);
+// One rank's share with torch's Join: the shards of chunk_batch in rank order, and nothing for
+// ranks beyond the shards. Ranks' averages then weigh the same whatever their shares.
+[[nodiscard]] Shard uneven_share_of_batch(std::int64_t batch, int rank, int ranks);
 
-// The shape of the samples of `piece`, inputs and targets, as the model wants samples.
+// The shape of the samples of `shard`, inputs and targets, as the model wants samples.
 // `input_lengths` as in BatchShape.
-[[nodiscard]] BatchShape batch_shape(const Model& model, Piece piece,
+[[nodiscard]] BatchShape batch_shape(const Model& model, Shard shard,
                                      std::vector<std::int64_t> input_lengths = {});
 
 // A rank's own share of the global batch, as the rank's loader brings the share, and the share's
@@ -43,7 +43,7 @@ struct Piece {
 class LocalBatch {
  public:
   // Takes `share` of the global batch, in each sample the elements that the model wants.
-  LocalBatch(Platform& platform, Device& device, const Model& model, Piece share,
+  LocalBatch(Platform& platform, Device& device, const Model& model, Shard share,
              const TrainingOptions& options);
 
   // Enqueues the copy from host memory to the replica's device, a call per tensor; nothing where

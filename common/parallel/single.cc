@@ -3,11 +3,11 @@
 
 namespace tandem {
 
-Single::Single(Platform& platform, Device& device, const Model& model, Piece share,
+Single::Single(Platform& platform, Device& device, const Model& model, Shard share,
                const TrainingOptions& options)
     : Single(platform, device, model, share, options, own_interpreter_) {}
 
-Single::Single(Platform& platform, Device& device, const Model& model, Piece share,
+Single::Single(Platform& platform, Device& device, const Model& model, Shard share,
                const TrainingOptions& options, Interpreter& interpreter)
     : own_interpreter_(options.interpreter.dispatch_cost),
       interpreter_(interpreter),
@@ -19,7 +19,7 @@ Single::Single(Platform& platform, Device& device, const Model& model, Piece sha
       replica_(device, model, share.count, options),
       graph_(options.replay, replica_, interpreter_) {
   check_replayable(options);
-  replica_.rehearse(gradients_.tensors);
+  replica_.prime(gradients_.tensors);
   replica_.initialise(options.seed, options.distribution);
   replica_.stream().synchronize();
 }

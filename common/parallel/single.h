@@ -16,12 +16,12 @@ namespace tandem {
 class Single final : public Strategy {
  public:
   // Trains on `share` of the global batch, on `device`.
-  Single(Platform& platform, Device& device, const Model& model, Piece share,
+  Single(Platform& platform, Device& device, const Model& model, Shard share,
          const TrainingOptions& options);
 
   // Does the same on the interpreter of the thread that calls step(); others may share this
   // interpreter, which must outlive this object.
-  Single(Platform& platform, Device& device, const Model& model, Piece share,
+  Single(Platform& platform, Device& device, const Model& model, Shard share,
          const TrainingOptions& options, Interpreter& interpreter);
 
   void step() override;
@@ -29,8 +29,8 @@ class Single final : public Strategy {
   [[nodiscard]] TensorList weights() override { return replica_.parameters().tensors; }
   [[nodiscard]] TensorList gradients() override { return gradients_.tensors; }
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
-  [[nodiscard]] std::map<std::string, std::string> settled_options() const override {
-    return replica_.means();
+  [[nodiscard]] std::map<std::string, std::string> resolved_options() const override {
+    return replica_.implementations();
   }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreter_.calls(); }
 

@@ -96,7 +96,7 @@ class Strategy {
 
   // The values of options that depend on the devices, by name, and the implementations of
   // operations that have several.
-  [[nodiscard]] virtual std::map<std::string, std::string> settled_options() const { return {}; }
+  [[nodiscard]] virtual std::map<std::string, std::string> resolved_options() const { return {}; }
 
   // The number of this process's devices that take part in a step.
   [[nodiscard]] virtual int devices_used() const { return 1; }

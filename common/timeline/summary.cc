@@ -111,9 +111,9 @@ Nanoseconds communication_in_gaps(const DeviceStep& device) {
   return length(without(without(others, device.waiting), device.work));
 }
 
-Summary summary_of(const Trace& trace) {
+TraceSummary summary_of(const Trace& trace) {
   const std::vector<StepView> steps = steps_of(trace);
-  Summary summary;
+  TraceSummary summary;
   for (const StepView& step : steps) summary.steps.push_back(figures_of(step));
   summary.devices = means_of(steps);
   summary.waits = longest_waits(steps, kWaitsTold);
@@ -145,7 +145,7 @@ std::string row(const StepFigures& one) {
 }
 
 // The table of steps; METHODOLOGY.md defines its columns.
-std::string table(const Summary& summary) {
+std::string table(const TraceSummary& summary) {
   std::string text = fmt::format(
       "\nTimes in ms, of the device that ended last; skews of all.\n{:>4}  {:>9}  {:>13}  {:>9}  "
       "{:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>7}  {:>9}  {:>9}  {:>9}\n",
@@ -155,7 +155,7 @@ std::string table(const Summary& summary) {
   return text;
 }
 
-std::string path(const Summary& summary) {
+std::string path(const TraceSummary& summary) {
   std::map<std::string, Nanoseconds> sums;
   Nanoseconds whole{0};
   for (const StepFigures& one : summary.steps) {
@@ -176,7 +176,7 @@ std::string path(const Summary& summary) {
   return text;
 }
 
-std::string waits(const Summary& summary) {
+std::string waits(const TraceSummary& summary) {
   std::string text = "\nLongest waits:\n";
   for (const Wait& wait : summary.waits) {
     text += fmt::format("  {:.3f} ms in {}, rank {} device {}, step {} at {:.3f} ms: {}\n",
@@ -188,7 +188,7 @@ std::string waits(const Summary& summary) {
 
 }  // namespace
 
-std::string to_text(const Trace& trace, const Summary& summary) {
+std::string to_text(const Trace& trace, const TraceSummary& summary) {
   return heading(trace) + table(summary) + path(summary) + waits(summary) + comparison_text(trace);
 }
 
@@ -200,11 +200,11 @@ constexpr auto json_fields(const DeviceMeans*) {
                     field("in_line", &D::in_line), field("phases", &D::phases));
 }
 
-constexpr auto json_fields(const Summary*) {
-  return std::tuple(field("devices", &Summary::devices));
+constexpr auto json_fields(const TraceSummary*) {
+  return std::tuple(field("devices", &TraceSummary::devices));
 }
 
-std::string to_json(const Summary& summary) { return json_page(summary, 1); }
+std::string to_json(const TraceSummary& summary) { return json_page(summary, 1); }
 
 std::string fact(const Trace& trace, const std::string& name) {
   const auto found = trace.facts.find(name);

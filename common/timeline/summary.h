@@ -45,13 +45,13 @@ struct DeviceMeans {
   Seconds in_line{0};
 };
 
-struct Summary {
+struct TraceSummary {
   std::vector<StepFigures> steps{};
   std::vector<DeviceMeans> devices{};
   std::vector<Wait> waits{};  // the three longest waits
 };
 
-[[nodiscard]] Summary summary_of(const Trace& trace);
+[[nodiscard]] TraceSummary summary_of(const Trace& trace);
 
 // How long collectives ran while the device waited, in its phases exposed_comm and idle.
 [[nodiscard]] Nanoseconds exposed_communication(const DeviceStep& device);
@@ -69,10 +69,10 @@ struct Summary {
 
 // A text for people: a table of steps and their mean, the critical path by phase, waits and their
 // causes, and beside these what the launch measured untraced.
-[[nodiscard]] std::string to_text(const Trace& trace, const Summary& summary);
+[[nodiscard]] std::string to_text(const Trace& trace, const TraceSummary& summary);
 
 // A JSON text for programs: each device's means over its steps, in seconds.
-[[nodiscard]] std::string to_json(const Summary& summary);
+[[nodiscard]] std::string to_json(const TraceSummary& summary);
 
 // A fact of the trace by its name; "?" where the trace lacks the fact.
 [[nodiscard]] std::string fact(const Trace& trace, const std::string& name);

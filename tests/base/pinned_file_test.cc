@@ -44,23 +44,23 @@ TEST(KnownNamesTest, NearestIsNamed_WhereItIsNear) {
 }
 
 TEST_F(PinnedFileTest, Names_StandForModels_AndPathsForFiles) {
-  EXPECT_FALSE(pinned_file("mlp-small").has_value());
-  EXPECT_FALSE(pinned_file("gpt2-124m:64").has_value());
-  EXPECT_FALSE(pinned_file("a#b").has_value());
-  EXPECT_EQ(pinned_file("a/own.json")->path, "a/own.json");
-  EXPECT_EQ(pinned_file("a/own.json#12")->checksum, "12");
+  EXPECT_FALSE(checksummed_file("mlp-small").has_value());
+  EXPECT_FALSE(checksummed_file("gpt2-124m:64").has_value());
+  EXPECT_FALSE(checksummed_file("a#b").has_value());
+  EXPECT_EQ(checksummed_file("a/own.json")->path, "a/own.json");
+  EXPECT_EQ(checksummed_file("a/own.json#12")->checksum, "12");
   EXPECT_EQ(pinned_name("mlp-small", "test"), "mlp-small");
 }
 
 TEST_F(PinnedFileTest, Pinned_ReadsWhatItWas_AndRefusesWhatItBecame) {
   const std::string name = pinned();
   EXPECT_TRUE(name.ends_with("own.json#" + checksum_of("{}")));
-  EXPECT_EQ(text_of(*pinned_file(name), "test"), "{}");
+  EXPECT_EQ(text_of(*checksummed_file(name), "test"), "{}");
   EXPECT_EQ(pinned_name(name, "test"), name);
   write("{ }");
   EXPECT_NE(pinned(), name);
   try {
-    static_cast<void>(text_of(*pinned_file(name), "test"));
+    static_cast<void>(text_of(*checksummed_file(name), "test"));
     FAIL() << "a changed file was read";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);

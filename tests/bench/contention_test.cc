@@ -17,8 +17,8 @@ constexpr Nanoseconds kBackward = std::chrono::milliseconds(4);
 constexpr Nanoseconds kWait = std::chrono::milliseconds(1);
 
 // Steps whose backward takes `factor` as long while there is communication, and which wait then.
-DeviceBooks books_of(int device, const ContentionPlan& plan, double factor) {
-  DeviceBooks books{.device = device, .samples = {}};
+DevicePhaseTimes times_of(int device, const ContentionPlan& plan, double factor) {
+  DevicePhaseTimes found{.device = device, .samples = {}};
   for (int block = 0; block < 2 * plan.pairs; ++block) {
     const bool is_on = ContentionPlan::is_on(block);
     for (int i = 0; i < plan.samples; ++i) {
@@ -33,10 +33,10 @@ DeviceBooks books_of(int device, const ContentionPlan& plan, double factor) {
       set(Phase::kForward, static_cast<double>(kForward.count()));
       set(Phase::kBackward, static_cast<double>(kBackward.count()) * (is_on ? factor : 1));
       if (is_on) set(Phase::kExposedComm, static_cast<double>(kWait.count()));
-      books.samples.push_back(times);
+      found.samples.push_back(times);
     }
   }
-  return books;
+  return found;
 }
 
 const PhaseContention& phase(const Contention& contention, const char* name) {
@@ -47,7 +47,7 @@ const PhaseContention& phase(const Contention& contention, const char* name) {
 
 TEST(Contention, IsFoundWhereItWasPlanted) {
   const ContentionPlan plan{.pairs = 30, .samples = 3};
-  const Contention found = contention_of({books_of(0, plan, 1.2), books_of(1, plan, 1.3)}, plan);
+  const Contention found = contention_of({times_of(0, plan, 1.2), times_of(1, plan, 1.3)}, plan);
   const PhaseContention& backward = phase(found, "backward");
   EXPECT_NEAR(backward.ratio.center, 1.25, 0.002);
   EXPECT_FALSE(backward.ratio.interval->holds(1));
@@ -62,7 +62,7 @@ TEST(Contention, IsFoundWhereItWasPlanted) {
 
 TEST(Contention, WaitingIsNoCompute) {
   const ContentionPlan plan;
-  const Contention found = contention_of({books_of(0, plan, 1)}, plan);
+  const Contention found = contention_of({times_of(0, plan, 1)}, plan);
   EXPECT_EQ(phase(found, "exposed_comm").ratio.center, 0);
   EXPECT_NEAR(found.compute.ratio.center, 1, 0.002);
   EXPECT_GT(found.step.ratio.center, 1.1);
@@ -71,13 +71,13 @@ TEST(Contention, WaitingIsNoCompute) {
 
 TEST(Contention, PhasesOfNoTime_HaveNoRow) {
   const ContentionPlan plan;
-  const Contention found = contention_of({books_of(0, plan, 1)}, plan);
+  const Contention found = contention_of({times_of(0, plan, 1)}, plan);
   EXPECT_EQ(found.phases.size(), 3U);
 }
 
 TEST(Contention, IsToldInASentence) {
   const ContentionPlan plan;
-  const std::string text = to_text(contention_of({books_of(0, plan, 1.25)}, plan));
+  const std::string text = to_text(contention_of({times_of(0, plan, 1.25)}, plan));
   EXPECT_THAT(text, HasSubstr("While gradients are communicated, backward takes 25.0 % longer ["));
   EXPECT_THAT(text, HasSubstr("; not resolved: forward.\n"));
   EXPECT_THAT(text, Not(HasSubstr("exposed_comm takes")));
@@ -85,7 +85,7 @@ TEST(Contention, IsToldInASentence) {
 
 TEST(Contention, OfFewPairs_HasNoInterval) {
   const ContentionPlan plan{.pairs = 4, .samples = 1};
-  const Contention found = contention_of({books_of(0, plan, 1.25)}, plan);
+  const Contention found = contention_of({times_of(0, plan, 1.25)}, plan);
   EXPECT_FALSE(found.compute.ratio.interval.has_value());
   EXPECT_THAT(to_text(found), HasSubstr("Too few pairs for an interval: take 20 or more.\n"));
 }
@@ -93,7 +93,7 @@ TEST(Contention, OfFewPairs_HasNoInterval) {
 TEST(Contention, IsWrittenForPrograms) {
   const ContentionPlan plan;
   const auto json = nlohmann::json::parse(
-      to_json(contention_of({books_of(0, plan, 1.25)}, plan), {{"model", "mlp-tiny"}}));
+      to_json(contention_of({times_of(0, plan, 1.25)}, plan), {{"model", "mlp-tiny"}}));
   EXPECT_EQ(json.at("subject").at("model"), "mlp-tiny");
   EXPECT_EQ(json.at("pairs"), 30);
   EXPECT_EQ(json.at("phases").at(1).at("phase"), "backward");

@@ -63,17 +63,16 @@ TEST_F(StepObserversTest, ThreadPlaces_AreThoseOfTheThreadsThatEnqueue) {
   for (int step = 0; step < 3; ++step) trained->step();
   trained->synchronize();
   int driven = 0;
-  for (const results::ThreadPlace& place : threads.places()) {
-    const auto& phases = place.phases;
-    EXPECT_EQ(place.numa_nodes, host::numa_nodes_of(place.cpus));
+  for (const results::ThreadPlace& job : threads.places()) {
+    const auto& phases = job.phases;
+    EXPECT_EQ(job.numa_nodes, host::numa_nodes_of(job.cpus));
     if (std::find(phases.begin(), phases.end(), "forward") == phases.end()) {
-      EXPECT_EQ(place.cpus, host::allowed_cpus());
+      EXPECT_EQ(job.cpus, host::allowed_cpus());
       continue;
     }
     ++driven;
-    ASSERT_EQ(place.cpus.size(), 1U);  // its core
-    EXPECT_EQ(platform_->device(place.device).hardware(),
-              fmt::format("core {}", place.cpus.front()));
+    ASSERT_EQ(job.cpus.size(), 1U);  // its core
+    EXPECT_EQ(platform_->device(job.device).hardware(), fmt::format("core {}", job.cpus.front()));
   }
   EXPECT_EQ(driven, kDevices);
 }

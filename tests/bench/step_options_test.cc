@@ -67,10 +67,10 @@ TEST(StepOptions, Choices_MeanWhatTheyAreCalled) {
   EXPECT_EQ(with("compress", "fp16").variant.reducer.compression.compression,
             ddp::Compression::kFloat16);
   EXPECT_EQ(with("compress", "powersgd:4").variant.reducer.compression.power_sgd.rank, 4);
-  EXPECT_EQ(with("comm", "gloo").place.transport, Transport::kGloo);
-  EXPECT_EQ(with("backend", "cuda").place.backend, BackendChoice::kCuda);
-  EXPECT_EQ(with("p2p", "off").place.peer_access, PeerAccess::kOff);
-  EXPECT_EQ(with("bind", "none").place.binding, Binding::kNone);
+  EXPECT_EQ(with("comm", "gloo").job.transport, Transport::kGloo);
+  EXPECT_EQ(with("backend", "cuda").job.backend, BackendChoice::kCuda);
+  EXPECT_EQ(with("p2p", "off").job.peer_access, PeerAccess::kOff);
+  EXPECT_EQ(with("bind", "none").job.binding, Binding::kNone);
   EXPECT_EQ(with("check", "model").check, Check::kModel);
 }
 
@@ -78,8 +78,8 @@ TEST(StepOptions, ATimeout_IsDividedIntoPatienceAndGrace) {
   Values values = values_of("ddp");
   values.give("comm-timeout", "8s");
   const StepOptions options = step_options(values);
-  EXPECT_EQ(options.place.communicator.deadline, std::chrono::seconds(6));
-  EXPECT_EQ(options.place.communicator.farewell.grace, std::chrono::seconds(1));
+  EXPECT_EQ(options.job.communicator.deadline, std::chrono::seconds(6));
+  EXPECT_EQ(options.job.communicator.rank_exit.grace, std::chrono::seconds(1));
   EXPECT_EQ(options.variant.dp.deadline, std::chrono::seconds(6));
   EXPECT_EQ(options.variant.reducer.horovod.deadline, std::chrono::seconds(6));
 }

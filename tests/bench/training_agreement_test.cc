@@ -16,10 +16,10 @@ namespace {
 constexpr int kRanks = 8;
 constexpr std::int64_t kShare = 4;
 
-// Of one backward on `piece` alone: the mean over its samples.
-TensorValues gradients_of(const Model& model, const Piece& piece) {
+// Of one backward on `shard` alone: the mean over its samples.
+TensorValues gradients_of(const Model& model, const Shard& shard) {
   const auto platform = host::make_host_platform({});
-  Single single(*platform, platform->device(0), model, piece, {.global_batch = kRanks * kShare});
+  Single single(*platform, platform->device(0), model, shard, {.global_batch = kRanks * kShare});
   single.step();
   single.synchronize();
   return values_of(*platform, single.gradients());

@@ -33,9 +33,9 @@ class SyntheticBatchTest : public testing::TestWithParam<Distribution> {
   }
 
   // The whole batch, put together from pieces.
-  Samples from(const std::vector<Piece>& pieces) {
+  Samples from(const std::vector<Shard>& pieces) {
     Samples all;
-    for (const Piece& piece : pieces) {
+    for (const Shard& piece : pieces) {
       const Samples some = samples(piece.first, piece.count);
       all.inputs.insert(all.inputs.end(), some.inputs.begin(), some.inputs.end());
       all.targets.insert(all.targets.end(), some.targets.begin(), some.targets.end());
@@ -106,7 +106,7 @@ TEST_P(SyntheticBatchTest, ClassesOfASample_AreTheSameHoweverTheBatchIsCut) {
   shape.input_classes = 512;
   shape.target_classes = 7;
   const SyntheticBatch whole(*platform_, shape, 1, GetParam());
-  for (const Piece& piece : chunk_batch(kBatch, 3)) {
+  for (const Shard& piece : chunk_batch(kBatch, 3)) {
     shape.first = piece.first;
     shape.count = piece.count;
     const SyntheticBatch part(*platform_, shape, 1, GetParam());

@@ -21,7 +21,7 @@ constexpr double kTolerance = 2e-5;
 
 // What one rank has in each of its steps, and for how many.
 struct Share {
-  Piece piece;
+  Shard shard;
   int steps = 0;
 };
 
@@ -41,17 +41,17 @@ class NaiveJoin {
   }
 
  private:
-  std::vector<float> gradient_of(const Piece& piece) {
-    LocalBatch batch(*platform_, device_, model_, piece, options_);
-    Replica shard(device_, model_, piece.count, {});
-    put(device_, shard.parameters().flat, read_back<float>(device_, replica_.parameters().flat));
+  std::vector<float> gradient_of(const Shard& shard) {
+    LocalBatch batch(*platform_, device_, model_, shard, options_);
+    Replica own(device_, model_, shard.count, {});
+    put(device_, own.parameters().flat, read_back<float>(device_, replica_.parameters().flat));
     Interpreter interpreter{Nanoseconds{0}};
     IgnoreGradients nobody;
-    batch.load(shard, interpreter);
-    shard.forward(batch.inputs(), interpreter);
-    shard.compute_loss(batch.targets(), loss_->as<float>(), interpreter);
-    shard.backward(batch.inputs(), gradients_.tensors, nobody);
-    shard.stream().synchronize();
+    batch.load(own, interpreter);
+    own.forward(batch.inputs(), interpreter);
+    own.compute_loss(batch.targets(), loss_->as<float>(), interpreter);
+    own.backward(batch.inputs(), gradients_.tensors, nobody);
+    own.stream().synchronize();
     return read_back<float>(device_, gradients_.flat);
   }
 
@@ -59,9 +59,9 @@ class NaiveJoin {
     std::vector<float> sum(static_cast<std::size_t>(gradients_.flat.size()));
     int active = 0;
     for (const Share& share : shares_) {
-      if (share.piece.count == 0 || step >= share.steps) continue;
+      if (share.shard.count == 0 || step >= share.steps) continue;
       ++active;
-      const std::vector<float> gradient = gradient_of(share.piece);
+      const std::vector<float> gradient = gradient_of(share.shard);
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradient[i];
     }
     const auto ranks = join_ == ddp::Join::kActive ? active : static_cast<int>(shares_.size());
@@ -134,12 +134,12 @@ TEST_P(UnevenInputsTest, RanksThatRunOut_LeaveTheOthersTheNaiveAverage_AndEndWit
   }
 }
 
-// 9 samples on 4 ranks: pieces of 3, and a rank that never has any.
+// 9 samples on 4 ranks: shards of 3, and a rank that never has any.
 TEST_P(UnevenInputsTest, RankWithoutAnySample_ShadowsEveryStep) {
   const auto model = make_model(GetParam().model);
   std::vector<Share> shares;
   for (int rank = 0; rank < 4; ++rank) shares.push_back({uneven_share_of_batch(9, rank, 4), 3});
-  ASSERT_EQ(shares.back().piece.count, 0);
+  ASSERT_EQ(shares.back().shard.count, 0);
   const TensorValues expected =
       NaiveJoin(*model, shares, GetParam().join).weights_after_all_steps();
   const auto weights =

@@ -228,14 +228,14 @@ TEST(DataParallelTest, OrdersThatDependOnTheMachine_AreToldAsTheyWere) {
   const auto platform = host_devices(2);
   const auto model = exact_model();
   using Settled = std::map<std::string, std::string>;
-  EXPECT_EQ(dp::DataParallel(*platform, *model, exact_training(8)).settled_options(),
+  EXPECT_EQ(dp::DataParallel(*platform, *model, exact_training(8)).resolved_options(),
             (Settled{{"broadcast", "sequential"}, {"reduce", "sequential"}}));
   EXPECT_EQ(dp::DataParallel(*platform, *model, exact_training(8),
                              {.broadcast = dp::Order::kCollective, .reduce = dp::Order::kTree})
-                .settled_options(),
+                .resolved_options(),
             (Settled{{"broadcast", "collective"}, {"reduce", "tree"}}));
   EXPECT_TRUE(dp::DataParallel(*platform, *model, exact_training(8), on_devices({1}))
-                  .settled_options()
+                  .resolved_options()
                   .empty());
 }
 
@@ -250,7 +250,7 @@ TEST(DataParallelTest, ScalarOutputs_AreWarnedOf_VectorsAreNot) {
   EXPECT_NE(scalars.warnings().front().find("all outputs are scalars"), std::string::npos);
 }
 
-// Of the whole batch, though pieces are uneven: 3, 3, 1.
+// Of the whole batch, though shards are uneven: 3, 3, 1.
 TEST(DataParallelTest, LossInReplicas_IsTheBatchsLoss) {
   const auto platform = host_devices(3);
   const auto model = exact_model();
@@ -310,7 +310,7 @@ TEST(DataParallelTest, UpdatesOfAReplica_AreLost) {
             read_back<float>(platform->device(0), Span<const float>(untouched.weights().front())));
 }
 
-// Batch 1 is one piece: the root's replica alone, on the caller's thread.
+// Batch 1 is one shard: the root's replica alone, on the caller's thread.
 TEST(DataParallelTest, OneSample_UsesOneDevice_WithoutThreads) {
   const auto platform = host_devices(4);
   const auto model = exact_model();
@@ -323,7 +323,7 @@ TEST(DataParallelTest, OneSample_UsesOneDevice_WithoutThreads) {
   EXPECT_EQ(std::count(phases.begin(), phases.end(), "gather"), 1);
 }
 
-// Scatter 2 and gather 2 pieces, targets, forward 5 calls on each, loss, clones of 2 replicas with
+// Scatter 2 and gather 2 shards, targets, forward 5 calls on each, loss, clones of 2 replicas with
 // 6 modules and 6 parameters, the nodes of gather and broadcast, 6 parameters updated.
 TEST(DataParallelTest, Dispatches_AreCountedPerStep) {
   const auto platform = host_devices(2);

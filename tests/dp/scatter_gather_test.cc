@@ -23,10 +23,10 @@ class ScatterTableTest : public testing::TestWithParam<Row> {};
 TEST_P(ScatterTableTest, Pieces_AreTorchs) {
   Sizes sizes;
   std::int64_t next = 0;
-  for (const Piece& piece : chunk_batch(GetParam().batch, GetParam().devices)) {
-    EXPECT_EQ(piece.first, next);
-    next += piece.count;
-    sizes.push_back(piece.count);
+  for (const Shard& shard : chunk_batch(GetParam().batch, GetParam().devices)) {
+    EXPECT_EQ(shard.first, next);
+    next += shard.count;
+    sizes.push_back(shard.count);
   }
   EXPECT_EQ(sizes, GetParam().sizes);
   EXPECT_EQ(next, GetParam().batch);
@@ -42,13 +42,13 @@ INSTANTIATE_TEST_SUITE_P(Rows, ScatterTableTest,
 constexpr std::int64_t kWidth = 3;
 constexpr std::int64_t kBatch = 5;
 
-// Two replicas of pieces 3 and 2, and a batch tensor that counts 0, 1, 2, ...
+// Two replicas of shards 3 and 2, and a batch tensor that counts 0, 1, 2, ...
 class ScatterGatherTest : public testing::TestWithParam<InputPlace> {
  protected:
   ScatterGatherTest() {
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
       owned_.push_back(std::make_unique<Replica>(platform_->device(static_cast<int>(i)), model_,
-                                                 pieces_[i].count,
+                                                 shards_[i].count,
                                                  TrainingOptions{.phases = {PhaseTiming::kOff}}));
       replicas_.push_back(owned_.back().get());
     }
@@ -68,7 +68,7 @@ class ScatterGatherTest : public testing::TestWithParam<InputPlace> {
 
   const std::unique_ptr<Platform> platform_ = host_devices(3);
   const Mlp model_{"any", {kWidth, 4}};
-  const std::vector<Piece> pieces_ = chunk_batch(kBatch, 2);
+  const std::vector<Shard> shards_ = chunk_batch(kBatch, 2);
   std::vector<std::unique_ptr<Replica>> owned_;
   std::vector<Replica*> replicas_;
   std::vector<float> values_ = std::vector<float>(kBatch * kWidth);
@@ -77,28 +77,28 @@ class ScatterGatherTest : public testing::TestWithParam<InputPlace> {
 };
 
 TEST_P(ScatterGatherTest, Scatter_BringsEachReplicaItsRows) {
-  Scatter scatter(replicas_, pieces_, {{whole(), kWidth}}, GetParam());
+  Scatter scatter(replicas_, shards_, {{whole(), kWidth}}, GetParam());
   for (int step = 0; step < 2; ++step) {
     scatter.enqueue(nobody_);
     for (int i = 0; i < 2; ++i) scatter.release(i);
     synchronize();
     for (int i = 0; i < 2; ++i) {
-      const Piece& piece = pieces_[static_cast<std::size_t>(i)];
-      const auto rows = read_back<float>(platform_->device(i), scatter.piece(i, 0));
-      ASSERT_EQ(rows.size(), static_cast<std::size_t>(piece.count * kWidth));
-      EXPECT_EQ(rows.front(), static_cast<float>(piece.first * kWidth));
-      EXPECT_EQ(rows.back(), static_cast<float>((piece.first + piece.count) * kWidth - 1));
+      const Shard& shard = shards_[static_cast<std::size_t>(i)];
+      const auto rows = read_back<float>(platform_->device(i), scatter.shard(i, 0));
+      ASSERT_EQ(rows.size(), static_cast<std::size_t>(shard.count * kWidth));
+      EXPECT_EQ(rows.front(), static_cast<float>(shard.first * kWidth));
+      EXPECT_EQ(rows.back(), static_cast<float>((shard.first + shard.count) * kWidth - 1));
     }
   }
-  EXPECT_EQ(nobody_.calls(), 4);  // a piece each, in two steps
+  EXPECT_EQ(nobody_.calls(), 4);  // a shard each, in two steps
 }
 
-// On the device that holds the batch a piece is a view of it; elsewhere it is a copy.
+// On the device that holds the batch a shard is a view of it; elsewhere it is a copy.
 TEST_P(ScatterGatherTest, Scatter_CopiesNothingToWhereTheBatchLies) {
-  const Scatter scatter(replicas_, pieces_, {{whole(), kWidth}}, GetParam());
-  const bool is_view = scatter.piece(0, 0).data() == on_device_->as<float>().data();
+  const Scatter scatter(replicas_, shards_, {{whole(), kWidth}}, GetParam());
+  const bool is_view = scatter.shard(0, 0).data() == on_device_->as<float>().data();
   EXPECT_EQ(is_view, GetParam() == InputPlace::kDevice);
-  EXPECT_EQ(scatter.piece(1, 0).device(), platform_->device(1).id());
+  EXPECT_EQ(scatter.shard(1, 0).device(), platform_->device(1).id());
 }
 
 INSTANTIATE_TEST_SUITE_P(Places, ScatterGatherTest,

@@ -49,12 +49,12 @@ class FusedAttentionOnStandIn : public CudaTransformerParity<CudaStandIn> {
   std::string means_of(const AttentionShape& shape) {
     auto twins = attention<T>(shape);
     run_both_ways(twins);
-    return operations().means().at("attention");
+    return operations().implementations().at("attention");
   }
 };
 
 TEST_F(FusedAttentionOnStandIn, OfBf16_IsCudnns) {
-  EXPECT_TRUE(operations().means().empty());
+  EXPECT_TRUE(operations().implementations().empty());
   EXPECT_EQ(means_of<BFloat16>(kShape), "cuDNN 9.19.0, fused");
   EXPECT_EQ(stand_in::cudnn().executions, 2);
   EXPECT_EQ(stand_in::cublaslt().products, 0);

@@ -22,27 +22,26 @@
 namespace tandem::test {
 namespace {
 
-using bench::Place;
+using bench::Job;
 
-std::unique_ptr<Strategy> make_ddp(Place& place, const Model& model,
-                                   const TrainingOptions& training) {
+std::unique_ptr<Strategy> make_ddp(Job& job, const Model& model, const TrainingOptions& training) {
   // The collective averages: sums of whole numbers, scaled once. Divided before, thirds would be
   // rounded, and summed in the order that the transport likes.
   ddp::ReducerOptions reducer{.grads = ddp::GradsMode::kViews};
   reducer.bucket_cap = Bytes{1000};  // several buckets
   reducer.first_bucket_cap = Bytes{100};
-  return std::make_unique<ddp::DistributedDataParallel>(*place.platform, *place.device, model,
-                                                        *place.communicator, training, reducer);
+  return std::make_unique<ddp::DistributedDataParallel>(*job.platform, *job.device, model,
+                                                        *job.communicator, training, reducer);
 }
 
-Place open(Bootstrap& bootstrap, Nanoseconds deadline) {
-  bench::PlaceOptions options;
+Job open(Bootstrap& bootstrap, Nanoseconds deadline) {
+  bench::JobOptions options;
   options.devices = bootstrap.size();
   options.launch = bench::Launch::kProcesses;
   options.backend = BackendChoice::kHost;
   options.oversubscribe = true;  // the nodes share the cores of this machine
   options.communicator.deadline = deadline;
-  return bench::open_place(bootstrap, options);
+  return bench::open_job(bootstrap, options);
 }
 
 // The same on every rank, or a failure.
@@ -54,15 +53,15 @@ std::uint64_t agreed(Bootstrap& bootstrap, std::uint64_t mine) {
 }
 
 int print_weights(Bootstrap& bootstrap) {
-  Place place = open(bootstrap, std::chrono::seconds(60));
+  Job job = open(bootstrap, std::chrono::seconds(60));
   const auto model = exact_model();
-  const auto ddp = make_ddp(place, *model, exact_training(8 * bootstrap.size()));
+  const auto ddp = make_ddp(job, *model, exact_training(8 * bootstrap.size()));
   ddp->step();
   ddp->synchronize();
-  const auto weights = agreed(bootstrap, checksum(values_of(*place.platform, ddp->weights())));
-  const auto gradients = agreed(bootstrap, checksum(values_of(*place.platform, ddp->gradients())));
+  const auto weights = agreed(bootstrap, checksum(values_of(*job.platform, ddp->weights())));
+  const auto gradients = agreed(bootstrap, checksum(values_of(*job.platform, ddp->gradients())));
   const std::string where =
-      fmt::format("{}:{}", place.nodes.node_of(bootstrap.rank()), place.device->id().index);
+      fmt::format("{}:{}", job.nodes.node_of(bootstrap.rank()), job.device->id().index);
   const auto all = bootstrap.all_gather(where);
   if (bootstrap.rank() != 0) return 0;
   fmt::print("ranks at node:device {}\n", fmt::join(all, " "));
@@ -71,9 +70,9 @@ int print_weights(Bootstrap& bootstrap) {
 }
 
 int train_for_ever(Bootstrap& bootstrap, Nanoseconds deadline) {
-  Place place = open(bootstrap, deadline);
+  Job job = open(bootstrap, deadline);
   const auto model = exact_model();
-  const auto ddp = make_ddp(place, *model, exact_training(8 * bootstrap.size()));
+  const auto ddp = make_ddp(job, *model, exact_training(8 * bootstrap.size()));
   for (int step = 1;; ++step) {
     ddp->step();
     ddp->synchronize();

@@ -16,13 +16,13 @@ struct ChunkCase {
 class ChunkRuleTest : public testing::TestWithParam<ChunkCase> {};
 
 TEST_P(ChunkRuleTest, Pieces_AreTorchsAndFollowOneAnother) {
-  const std::vector<Piece> pieces = chunk_batch(GetParam().batch, GetParam().devices);
+  const std::vector<Shard> shards = chunk_batch(GetParam().batch, GetParam().devices);
   std::vector<std::int64_t> sizes;
   std::int64_t next = 0;
-  for (const Piece& piece : pieces) {
-    EXPECT_EQ(piece.first, next);
-    sizes.push_back(piece.count);
-    next += piece.count;
+  for (const Shard& shard : shards) {
+    EXPECT_EQ(shard.first, next);
+    sizes.push_back(shard.count);
+    next += shard.count;
   }
   EXPECT_EQ(sizes, GetParam().sizes);
   EXPECT_EQ(next, GetParam().batch);
@@ -46,7 +46,7 @@ TEST(ChunkRuleTest, NoSample_IsALogicError) {
 
 TEST(ShareOfBatchTest, Shares_AreEqualAndInRankOrder) {
   for (int rank = 0; rank < 3; ++rank) {
-    EXPECT_EQ(share_of_batch(12, rank, 3), (Piece{4 * rank, 4}));
+    EXPECT_EQ(share_of_batch(12, rank, 3), (Shard{4 * rank, 4}));
   }
 }
 

@@ -108,7 +108,7 @@ TEST_F(CudaTraining, SettledOptions_SayWhatComputesAttention) {
     wanted.devices = 1;
     const auto platform = open_platform(backend, wanted);
     const Single single(*platform, platform->device(0), *model, {0, 2}, {.global_batch = 2});
-    const auto settled = single.settled_options();
+    const auto settled = single.resolved_options();
     if (backend == Backend::kHost) {
       EXPECT_TRUE(settled.empty());
     } else {  // of fp32
@@ -126,7 +126,7 @@ TEST_F(CudaTraining, Rehearsal_LeavesZeros_AndIsNoStep) {
   Replica replica(device, *model, 1000, {});  // its input is larger than its weights
   const Arena gradients = make_arena(device, model->layout());
   replica.initialise(1, Distribution::kUniform);
-  replica.rehearse(gradients.tensors);
+  replica.prime(gradients.tensors);
   for (const Arena* const arena : {&replica.parameters(), &replica.buffers(), &gradients}) {
     const auto values = read_back<float>(device, arena->flat);
     EXPECT_EQ(values, std::vector<float>(values.size()));

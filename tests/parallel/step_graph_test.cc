@@ -352,7 +352,7 @@ TEST(ReplayRefusals, HostDevices_HaveNoGraphs) {
   TrainingOptions training{.global_batch = 8};
   training.replay = StepReplay::kOn;
   const Error error = error_of([&] {
-    Single(*platform, platform->device(0), *model, Piece{0, 8}, training);
+    Single(*platform, platform->device(0), *model, Shard{0, 8}, training);
   });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_STREQ(error.what(),

@@ -49,7 +49,7 @@ TEST(StrategiesTest, Data_AreNotDegenerate) {
   }
 }
 
-// Sums of thirds are not exact, and uneven pieces are summed in another order: to rounding only.
+// Sums of thirds are not exact, and uneven shards are summed in another order: to rounding only.
 Training real_run(const std::string& strategy, int devices, std::int64_t batch) {
   Training run{.strategy = strategy, .devices = devices, .steps = 5};
   run.training.global_batch = batch;
@@ -171,7 +171,7 @@ std::vector<dp::DataParallelOptions> ways_of_dp() {
           {.device_ids = {1, 0}, .output_device = 0}};
 }
 
-// Whatever the option, the same mathematics: exact on small integers, pieces are powers of two.
+// Whatever the option, the same mathematics: exact on small integers, shards are powers of two.
 TEST(StrategiesTest, EveryWayOfDp_FirstGradientsEqualSinglesBitForBit) {
   const auto model = exact_model();
   const Outcome single = train(*model, exact_run("single", 1));
@@ -327,7 +327,7 @@ Training in_bf16(Training run) {
   return run;
 }
 
-// Rows are independent, sums of whole numbers exact in fp32, and each is rounded once: pieces of
+// Rows are independent, sums of whole numbers exact in fp32, and each is rounded once: shards of
 // the batch come to the same bf16 numbers as the whole.
 TEST_F(Bf16Strategies, FirstGradients_EqualSinglesBitForBit) {
   const auto model = exact_model();

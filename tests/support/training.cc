@@ -40,7 +40,7 @@ std::unique_ptr<Strategy> make_local(Platform& platform, const Model& model, con
   }
   TANDEM_CHECK(run.strategy == "single", "no strategy '{}'", run.strategy);
   return std::make_unique<Single>(platform, platform.device(0), model,
-                                  Piece{0, run.training.global_batch}, run.training);
+                                  Shard{0, run.training.global_batch}, run.training);
 }
 
 std::unique_ptr<Strategy> make_rank(Platform& platform, const Model& model, const Training& run,

@@ -31,7 +31,7 @@ TEST(Summary, FiguresAreOfTheDeviceThatEndedLast) {
 }
 
 TEST(Summary, MeansAreOfEachDevice) {
-  const Summary summary = summary_of(two_ranks());
+  const TraceSummary summary = summary_of(two_ranks());
   ASSERT_EQ(summary.devices.size(), 2U);
   EXPECT_EQ(summary.devices[0].exposed, Seconds(time_of(80)));
   EXPECT_EQ(summary.devices[1].exposed, Seconds(time_of(50)));

@@ -69,7 +69,7 @@ TEST(LaunchCommand, ModelThatIsAFile_IsGivenWhereItLies) {
 
 TEST(LaunchCommand, CoreSpeed_IsGivenToPresetLinksAlone) {
   LaunchSettings settings = kSettings;
-  settings.yardsticks.core_gflops = 95.5;
+  settings.speeds.core_gflops = 95.5;
   results::Cell cell{.strategy = "dp",
                      .launch = "threads",
                      .model = "mlp-small",
@@ -89,7 +89,7 @@ TEST(LaunchCommand, CoreSpeed_IsGivenToPresetLinksAlone) {
 
 TEST(LaunchCommand, Peak_IsGivenAsItIs_UnlessTheCellHasItsOwn) {
   LaunchSettings settings = kSettings;
-  settings.yardsticks.peak_gflops = "measured";
+  settings.speeds.peak_gflops = "measured";
   results::Cell cell{.strategy = "dp",
                      .launch = "threads",
                      .model = "mlp-small",

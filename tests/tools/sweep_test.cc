@@ -146,7 +146,7 @@ TEST(Sweep, Precision_IsAnAxisOfWorkloads) {
     const std::string text =
         R"({"name": "t", "devices": 1, "strategies": ["single"], "workloads": [{"model": "m", "batch": 8)" +
         json + "}]}";
-    for (const Workload& workload : parse_sweep(text, "t.json").workloads) {
+    for (const SweepWorkload& workload : parse_sweep(text, "t.json").workloads) {
       found.push_back(workload.precision);
     }
     return found;
@@ -182,7 +182,7 @@ TEST(Sweep, Definition_TellsSweepsApart_ButNotByTheirDescription) {
   EXPECT_NE(definition_of(sweep, {"auto", false}), definition_of(other, {"auto", false}));
 }
 
-Strategy only_strategy(const std::string& json) {
+SweepStrategy only_strategy(const std::string& json) {
   return parse_sweep(with(R"("single", "dp")", json), "test.json").strategies.front();
 }
 
@@ -195,7 +195,7 @@ TEST(Sweep, EveryStrategy_HasItsOwnLaunch) {
 }
 
 TEST(Sweep, InterpreterLock_IsSwitchedByAValue) {
-  const Strategy strategy = only_strategy(
+  const SweepStrategy strategy = only_strategy(
       R"({"strategy": "dp", "options": {"dispatch-cost": "8us", "interpreter-lock": true}})");
   EXPECT_EQ(strategy.options.at("interpreter-lock"), "on");
   EXPECT_EQ(strategy.options.at("dispatch-cost"), "8us");

@@ -11,6 +11,7 @@
 
 #include "bench/driver/ranks_main.h"
 #include "bench/job/job.h"
+#include "bench/step/step_command.h"
 #include "bench/step/step_options.h"
 #include "bench/step/strategy_factory.h"
 #include "bench/workloads/workload_source.h"
@@ -53,11 +54,11 @@ class File {
 // The loss of this rank's share, by the same replica that strategies train.
 class OwnLoss {
  public:
-  OwnLoss(Place& place, const StepOptions& options, const Model& model)
-      : piece_(shards_of(options).at(static_cast<std::size_t>(place.communicator->rank()))),
-        batch_(*place.platform, *place.device, model, piece_, options.variant.training),
-        loss_(place.device->allocate(bytes_of<float>(1))),
-        replica_(*place.device, model, piece_.count, options.variant.training) {}
+  OwnLoss(Job& job, const StepOptions& options, const Model& model)
+      : piece_(shards_of(options).at(static_cast<std::size_t>(job.communicator->rank()))),
+        batch_(*job.platform, *job.device, model, piece_, options.variant.training),
+        loss_(job.device->allocate(bytes_of<float>(1))),
+        replica_(*job.device, model, piece_.count, options.variant.training) {}
 
   std::vector<float> at(const TensorList& weights) {
     for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -72,7 +73,7 @@ class OwnLoss {
   }
 
  private:
-  const Piece piece_;
+  const Shard piece_;
   Interpreter interpreter_{Nanoseconds{0}};
   LocalBatch batch_;
   const std::unique_ptr<Buffer> loss_;
@@ -80,21 +81,21 @@ class OwnLoss {
 };
 
 int write(const StepOptions& options, Bootstrap& bootstrap) {
-  Place place = open_place(bootstrap, options.place);
+  Job job = open_job(bootstrap, options.job);
   const auto model = make_model_for(options);
   const auto strategy =
-      make_strategy_together(bootstrap, place, options.place.launch, *model, options.variant);
-  OwnLoss loss(place, options, *model);
+      make_strategy_together(bootstrap, job, options.job.launch, *model, options.variant);
+  OwnLoss loss(job, options, *model);
   const bool writes = bootstrap.rank() == 0;
   File file(writes ? options.record_file : "/dev/null", *model);
   for (int step = 0; step < kSteps; ++step) {
-    file.add(values_of(*place.platform, strategy->weights()));
+    file.add(values_of(*job.platform, strategy->weights()));
     file.add(loss.at(strategy->weights()));
     strategy->step();
     strategy->synchronize();
-    file.add(values_of(*place.platform, strategy->gradients()));
+    file.add(values_of(*job.platform, strategy->gradients()));
   }
-  file.add(values_of(*place.platform, strategy->weights()));
+  file.add(values_of(*job.platform, strategy->weights()));
   file.close();
   return 0;
 }

@@ -21,6 +21,7 @@
 #include "bench/observe/flight_log.h"
 #include "bench/observe/step_watch.h"
 #include "bench/step/pair_measurement.h"
+#include "bench/step/step_command.h"
 #include "bench/step/step_options.h"
 #include "bench/workloads/workload_source.h"
 #include "common/base/error.h"
@@ -49,12 +50,12 @@ Variants variants_of(const StepOptions& options, NvtxObserver& ranges) {
 }
 
 // All sides of a set, built, warmed up and timed in this order, and then in the reverse.
-std::array<std::vector<double>, kSides> take_set(Place& place, const StepOptions& options,
+std::array<std::vector<double>, kSides> take_set(Job& job, const StepOptions& options,
                                                  const Model& model, const Variants& variants,
                                                  const std::array<std::size_t, kSides>& order) {
   std::array<std::unique_ptr<InterleavedSide>, kSides> sides;
   for (const std::size_t side : order) {
-    sides[side] = std::make_unique<InterleavedSide>(place, options, model, variants[side]);
+    sides[side] = std::make_unique<InterleavedSide>(job, options, model, variants[side]);
   }
   for (const std::size_t side : order) sides[side]->warm_up(options);
   for (int round = 0; round < kRounds; ++round) {
@@ -65,16 +66,16 @@ std::array<std::vector<double>, kSides> take_set(Place& place, const StepOptions
   return {sides[0]->seconds(), sides[1]->seconds(), sides[2]->seconds()};
 }
 
-Sets take_sets(Place& place, const StepOptions& options, const Model& model, int count) {
+Sets take_sets(Job& job, const StepOptions& options, const Model& model, int count) {
   const nvtx::Domain domain;
-  NvtxObserver ranges(domain, options.place.launch == Launch::kThreads
+  NvtxObserver ranges(domain, options.job.launch == Launch::kThreads
                                   ? NvtxObserver::Enqueuers::kSeveral
                                   : NvtxObserver::Enqueuers::kOneThread);
   const Variants variants = variants_of(options, ranges);
   Sets sets;
   while (static_cast<int>(sets.size()) < count) {
     const auto& order = kOrders[sets.size() % kOrders.size()];
-    sets.push_back(take_set(place, options, model, variants, order));
+    sets.push_back(take_set(job, options, model, variants, order));
   }
   return sets;
 }
@@ -101,18 +102,18 @@ int report(const Sets& sets) {
 
 int run(StepOptions options, int sets, Bootstrap& bootstrap, FlightLog& flight) {
   StepWatch watch(options, bootstrap, flight);
-  Place place = open_place(bootstrap, options.place);
+  Job job = open_job(bootstrap, options.job);
   const auto model = make_model_for(options);
-  watch.attach(options, place, *model);
+  watch.attach(options, job, *model);
   if (options.ranges != nullptr) {
     fail(ErrorKind::kUsage,
          "a tool is attached, and its cost is what this would show: "
          "start it without");
   }
   return aborting_on_error(
-      place.farewell, [&] { abort(place); },
+      job.rank_exit, [&] { abort(job); },
       [&] {
-        const Sets taken = take_sets(place, options, *model, sets);
+        const Sets taken = take_sets(job, options, *model, sets);
         return bootstrap.rank() == 0 ? report(taken) : 0;
       });
 }
@@ -134,16 +135,16 @@ int run_as_launched(int argc, char** argv) {
   char** words = argv + 1;
   const auto options = parse_step_options(rest, words);
   if (!options) return 0;
-  check_launch(options->place.launch);
-  const FailurePolicy policy{.deadline = options->place.communicator.deadline,
-                             .grace = options->place.communicator.farewell.grace};
+  check_launch(options->job.launch);
+  const FailurePolicy policy{.deadline = options->job.communicator.deadline,
+                             .grace = options->job.communicator.rank_exit.grace};
   const auto body = [&](Bootstrap& bootstrap, FlightLog& flight) {
     return run(*options, sets, bootstrap, flight);
   };
-  if (options->place.launch == Launch::kProcesses) {
+  if (options->job.launch == Launch::kProcesses) {
     return run_recorded_ranks("nvtx_cost", policy, rest, words, body);
   }
-  return run_recorded_threads(policy, options->place.devices, body);
+  return run_recorded_threads(policy, options->job.devices, body);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/comm/collective_checks.h"
-#include "common/comm/farewell.h"
 #include "common/comm/nccl/nccl_api.h"
+#include "common/comm/rank_exit.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/host/parking.h"
 

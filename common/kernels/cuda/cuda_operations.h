@@ -14,7 +14,7 @@ namespace tandem::cuda {
 // The operations of a GPU: cuBLASLt for the products, own kernels for the rest. Device memory is
 // taken on construction, so that no operation allocates, frees or waits, whatever else is in
 // flight; but for scratch memory of attention and layer normalisation, whose size is known when
-// forward is first given a shape (Replica::rehearse() does, before there are collectives). What is
+// forward is first given a shape (Replica::prime() does, before there are collectives). What is
 // queued must end before this goes (freeing the memory waits for the GPU anyway). Thread-safety as
 // Operations.
 class CudaOperations final : public Operations {
@@ -49,7 +49,7 @@ class CudaOperations final : public Operations {
   void enqueue(Stream& stream, const Convert& op) override;
   void enqueue(Stream& stream, const Orthogonalise& op) override;
 
-  [[nodiscard]] std::map<std::string, std::string> means() const override;
+  [[nodiscard]] std::map<std::string, std::string> implementations() const override;
 
   // Made when first asked for, since most models do without; null where lack_of_cuda_images().
   [[nodiscard]] ImageOperations* images() override;

@@ -154,9 +154,9 @@ void CudaOperations::queue_attention(Stream& stream, const char* name, const Op&
   });
 }
 
-std::map<std::string, std::string> CudaOperations::means() const {
+std::map<std::string, std::string> CudaOperations::implementations() const {
   if (!fused_attention_) return {};
-  return {{"attention", fused_attention_->means()}};
+  return {{"attention", fused_attention_->implementations()}};
 }
 
 }  // namespace tandem::cuda

@@ -265,7 +265,7 @@ bool CudnnAttention::enqueue(Stream& stream, const AttentionBackward& op) {
   return true;
 }
 
-std::string CudnnAttention::means() const {
+std::string CudnnAttention::implementations() const {
   if (trouble_.empty()) return fmt::format("cuDNN {}, fused", cudnn_.version);
   return fmt::format("products and softmax, since {}", trouble_);
 }

@@ -54,7 +54,7 @@ class CudnnAttention final : public FusedAttention {
 
   [[nodiscard]] bool enqueue(Stream& stream, const AttentionForward& op) override;
   [[nodiscard]] bool enqueue(Stream& stream, const AttentionBackward& op) override;
-  [[nodiscard]] std::string means() const override;
+  [[nodiscard]] std::string implementations() const override;
 
  private:
   struct Plans {

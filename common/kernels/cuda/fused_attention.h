@@ -25,7 +25,7 @@ class FusedAttention {
 
   // What the latest was computed by, or why it was not: "cuDNN 9.19.0, fused"; "products and
   // softmax, since ...".
-  [[nodiscard]] virtual std::string means() const = 0;
+  [[nodiscard]] virtual std::string implementations() const = 0;
 };
 
 // Never null: without a library all are refused, with the reason.
@@ -38,7 +38,7 @@ class NoFusedAttention final : public FusedAttention {
 
   bool enqueue(Stream&, const AttentionForward&) override { return false; }
   bool enqueue(Stream&, const AttentionBackward&) override { return false; }
-  [[nodiscard]] std::string means() const override {
+  [[nodiscard]] std::string implementations() const override {
     return "products and softmax, since " + reason_;
   }
 

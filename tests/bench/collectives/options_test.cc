@@ -16,7 +16,7 @@ CollectiveOptions parsed(std::vector<const char*> flags) {
 std::vector<std::string> names(const CollectiveOptions& options) {
   std::vector<std::string> found;
   for (const CollectiveCase& measured : cases_of(options, sizes_given(options))) {
-    found.push_back(name_of(measured, options.place.devices));
+    found.push_back(name_of(measured, options.job.devices));
   }
   return found;
 }

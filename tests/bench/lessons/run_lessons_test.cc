@@ -14,14 +14,16 @@ namespace tandem::test {
 namespace {
 
 using bench::Classroom;
-using bench::Finding;
 using bench::Lesson;
+using bench::LessonFinding;
 using bench::Lessons;
-using bench::Verdict;
+using bench::LessonVerdict;
 
-Finding find_true(Classroom&) { return {bench::holds_if(true), {"first", "second"}, "a test"}; }
-Finding find_false(Classroom&) { return {bench::holds_if(false), {}, "a test"}; }
-Finding find_nothing(Classroom&) { fail(ErrorKind::kFailure, "adding 1: it broke: mend it"); }
+LessonFinding find_true(Classroom&) {
+  return {bench::holds_if(true), {"first", "second"}, "a test"};
+}
+LessonFinding find_false(Classroom&) { return {bench::holds_if(false), {}, "a test"}; }
+LessonFinding find_nothing(Classroom&) { fail(ErrorKind::kFailure, "adding 1: it broke: mend it"); }
 
 constexpr Lesson kTrueLesson{"true", "It is.", find_true};
 constexpr Lesson kFalseLesson{"false", "It is not.", find_false};
@@ -46,10 +48,10 @@ bool holds(const std::string& text, const std::string& part) {
 }
 
 TEST(RunLessonsTest, NeitherClaimNorContraryFound_OrBoth_DecidesNothing) {
-  EXPECT_EQ(bench::decide(true, false), Verdict::kHolds);
-  EXPECT_EQ(bench::decide(false, true), Verdict::kDoesNotHold);
-  EXPECT_EQ(bench::decide(false, false), Verdict::kNotDecidable);
-  EXPECT_EQ(bench::decide(true, true), Verdict::kNotDecidable);
+  EXPECT_EQ(bench::decide(true, false), LessonVerdict::kHolds);
+  EXPECT_EQ(bench::decide(false, true), LessonVerdict::kDoesNotHold);
+  EXPECT_EQ(bench::decide(false, false), LessonVerdict::kNotDecidable);
+  EXPECT_EQ(bench::decide(true, true), LessonVerdict::kNotDecidable);
 }
 
 TEST(RunLessonsTest, Block_HasNumberClaimVerdictEvidenceAndScope) {
@@ -82,10 +84,10 @@ TEST(RunLessonsTest, BrokenLesson_SaysWhy_OthersStillRun_StatusIs1) {
 TEST(RunLessonsTest, BrokenLessonOfTwoRanks_SaysWhyOnce_OthersStillRun) {
   static constexpr Lesson kBrokenThere{
       "there", "It breaks on rank 1.",
-      [](Classroom& room) -> Finding {
-        return room.together([&](bench::Place& place) -> Finding {
+      [](Classroom& room) -> LessonFinding {
+        return room.together([&](bench::Job& job) -> LessonFinding {
           if (!room.is_first()) fail(ErrorKind::kFailure, "rank 1 broke");
-          place.communicator->barrier();  // must not be waited for in vain
+          job.communicator->barrier();  // must not be waited for in vain
           return {};
         });
       },

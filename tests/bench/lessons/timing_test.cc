@@ -6,22 +6,24 @@
 namespace tandem::test {
 namespace {
 
-using bench::Verdict;
+using bench::LessonVerdict;
 
 stats::Estimate estimate(double low, double high) {
   return {.center = (low + high) / 2, .interval = stats::Interval{low, high}, .launches = 20};
 }
 
 TEST(LessonTimingTest, Above_DecidesOnlyWhereTheIntervalIsOnOneSideOfTheBar) {
-  EXPECT_EQ(bench::above(estimate(1.2, 1.4), 1.05), Verdict::kHolds);
-  EXPECT_EQ(bench::above(estimate(0.9, 1.0), 1.05), Verdict::kDoesNotHold);
-  EXPECT_EQ(bench::above(estimate(1.0, 1.1), 1.05), Verdict::kNotDecidable);
-  EXPECT_EQ(bench::above({.center = 2, .interval = {}, .launches = 3}, 1), Verdict::kNotDecidable);
+  EXPECT_EQ(bench::above(estimate(1.2, 1.4), 1.05), LessonVerdict::kHolds);
+  EXPECT_EQ(bench::above(estimate(0.9, 1.0), 1.05), LessonVerdict::kDoesNotHold);
+  EXPECT_EQ(bench::above(estimate(1.0, 1.1), 1.05), LessonVerdict::kNotDecidable);
+  EXPECT_EQ(bench::above({.center = 2, .interval = {}, .launches = 3}, 1),
+            LessonVerdict::kNotDecidable);
 }
 
 TEST(LessonTimingTest, Unresolved_SaysAgainstWhat) {
-  EXPECT_EQ(bench::unresolved_note(Verdict::kNotDecidable, 1.05), ", not resolved against 1.05");
-  EXPECT_EQ(bench::unresolved_note(Verdict::kHolds, 1.05), "");
+  EXPECT_EQ(bench::unresolved_note(LessonVerdict::kNotDecidable, 1.05),
+            ", not resolved against 1.05");
+  EXPECT_EQ(bench::unresolved_note(LessonVerdict::kHolds, 1.05), "");
 }
 
 TEST(LessonTimingTest, Ratio_IsShownWithItsInterval) {

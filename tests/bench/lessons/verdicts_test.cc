@@ -23,14 +23,14 @@ void PrintTo(const Lesson* lesson, std::ostream* out) { *out << lesson->name; }
 namespace tandem::test {
 namespace {
 
-using bench::Finding;
 using bench::Lesson;
-using bench::Verdict;
+using bench::LessonFinding;
+using bench::LessonVerdict;
 
-const std::map<std::string_view, Verdict>& verdicts() {
-  constexpr Verdict kTrue = Verdict::kHolds;
-  constexpr Verdict kFalse = Verdict::kDoesNotHold;
-  static const std::map<std::string_view, Verdict> all{
+const std::map<std::string_view, LessonVerdict>& verdicts() {
+  constexpr LessonVerdict kTrue = LessonVerdict::kHolds;
+  constexpr LessonVerdict kFalse = LessonVerdict::kDoesNotHold;
+  static const std::map<std::string_view, LessonVerdict> all{
       {"parameters-never-update", kFalse},
       {"replica-updates-lost", kTrue},
       {"forward-state-lost", kTrue},
@@ -59,14 +59,14 @@ const std::map<std::string_view, Verdict>& verdicts() {
   return all;
 }
 
-Finding run(const Lesson& lesson) {
+LessonFinding run(const Lesson& lesson) {
   ThreadGroup alone(1);
   const auto bootstrap = alone.join(0);
   bench::Classroom room(*bootstrap);
   return lesson.run(room);
 }
 
-std::string text_of(const Finding& finding) {
+std::string text_of(const LessonFinding& finding) {
   std::string text;
   for (const std::string& line : finding.evidence) text += line + "\n";
   return text;
@@ -92,7 +92,7 @@ std::vector<const Lesson*> lessons_on(Subject subject) {
 class NumericLessonTest : public testing::TestWithParam<const Lesson*> {};
 
 TEST_P(NumericLessonTest, ComesToTheVerdictOfTorchsSemantics) {
-  const Finding finding = run(*GetParam());
+  const LessonFinding finding = run(*GetParam());
   EXPECT_EQ(to_string(finding.verdict), to_string(verdicts().at(GetParam()->name)))
       << text_of(finding);
   EXPECT_FALSE(finding.evidence.empty());

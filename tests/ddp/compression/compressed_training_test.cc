@@ -36,7 +36,7 @@ class NaiveDdp {
       : model_(model), options_{.global_batch = ranks * kShare} {
     for (int rank = 0; rank < ranks; ++rank) {
       batches_.push_back(std::make_unique<LocalBatch>(*platform_, device_, model,
-                                                      Piece{rank * kShare, kShare}, options_));
+                                                      Shard{rank * kShare, kShare}, options_));
     }
     replica_.initialise(options_.seed, options_.distribution);
   }

@@ -91,7 +91,7 @@ PlannedBefore read(const JsonValue& json, const std::string& source) {
   const auto torch = value_or(json, "torch", std::string());
   Sweep sweep = parse_sweep(sweep_in(json), source);
   // Journals older than names in results hold the folder of a model's file.
-  for (Workload& workload : sweep.workloads) workload.model = name_in_results(workload.model);
+  for (SweepWorkload& workload : sweep.workloads) workload.model = name_in_results(workload.model);
   PlannedCells cells = plan_cells(sweep, planned.settings.backend);
   if (!torch.empty()) add_torch_cells(cells, torch, is_on_host(planned.settings.backend));
   for (const results::Cell& cell : cells.cells) planned.cells.insert(cell.name());

@@ -82,12 +82,12 @@ void add_cell(std::vector<std::string>& command, const results::Cell& cell,
 }
 
 void add_yardsticks(std::vector<std::string>& command, const results::Cell& cell,
-                    const Yardsticks& yardsticks) {
-  if (yardsticks.core_gflops > 0 && has_preset_link(cell)) {
-    command.push_back(fmt::format("--core-gflops={}", yardsticks.core_gflops));
+                    const MachineSpeeds& speeds) {
+  if (speeds.core_gflops > 0 && has_preset_link(cell)) {
+    command.push_back(fmt::format("--core-gflops={}", speeds.core_gflops));
   }
-  if (!yardsticks.peak_gflops.empty() && !cell.options.contains("peak-gflops")) {
-    command.push_back("--peak-gflops=" + yardsticks.peak_gflops);
+  if (!speeds.peak_gflops.empty() && !cell.options.contains("peak-gflops")) {
+    command.push_back("--peak-gflops=" + speeds.peak_gflops);
   }
 }
 
@@ -115,7 +115,7 @@ std::vector<std::string> launch_command(const results::Cell& cell, const LaunchS
                                         const std::filesystem::path& record) {
   std::vector<std::string> command = launcher_words(settings.site, cell, settings.oversubscribe);
   add_cell(command, cell, settings);
-  add_yardsticks(command, cell, settings.yardsticks);
+  add_yardsticks(command, cell, settings.speeds);
   command.push_back("--record=" + record.string());
   if (!is_of_torch(cell)) add_failing(command, cell, settings);
   if (settings.oversubscribe) command.emplace_back("--oversubscribe");

@@ -14,7 +14,7 @@
 namespace tandem::cli {
 
 // Measurements of the machine that one launch makes and later launches reuse.
-struct Yardsticks {
+struct MachineSpeeds {
   double core_gflops = 0;  // speed of a core, for preset links; 0: each launch measures
   // The peak of a device in the cell's precision, or "measured"; empty: not asked.
   std::string peak_gflops{};
@@ -31,7 +31,7 @@ struct LaunchSettings {
   ModelFiles model_files{};    // the model files of all cells
   // The folder of the launch's flight records; empty: the ranks keep none.
   std::filesystem::path flight_folder{};
-  Yardsticks yardsticks{};
+  MachineSpeeds speeds{};
   std::optional<TorchTwin> torch{};  // for cells that torch measures
 };
 

@@ -16,7 +16,7 @@
 #include "common/json/parse.h"
 #include "common/results/files.h"
 #include "common/results/launch_record.h"
-#include "tools/tandem/launch/blame.h"
+#include "tools/tandem/launch/failure_reason.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/process/child_process.h"
@@ -120,8 +120,8 @@ std::string explained(const ChildResult& child, const std::string& failure,
   if (child.end == End::kSignalled && !flights.empty()) {
     return fmt::format("{} ({})", failure, least_far(flights));
   }
-  const std::string reason =
-      blame(flights, ended_rank_in(child.stderr_text), failure, lost_node_in(child.stderr_text));
+  const std::string reason = failure_reason(flights, ended_rank_in(child.stderr_text), failure,
+                                            lost_node_in(child.stderr_text));
   return reason.empty() ? failure : reason;
 }
 
@@ -257,13 +257,13 @@ ModelWork Launcher::work_of(const results::Cell& cell) const {
 }
 
 std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch,
-                                           const Yardsticks& yardsticks) const {
+                                           const MachineSpeeds& speeds) const {
   const std::filesystem::path base = logs_ / file_name(cell, launch);
   const std::filesystem::path record_path = base.string() + ".record.json";
   results::remove_all(record_path);  // an old record would be taken for this launch's
   const FlightFolder flights(base.string() + ".flight");
   LaunchSettings settings = settings_;
-  settings.yardsticks = yardsticks;
+  settings.speeds = speeds;
   settings.flight_folder = flights.path();
   const std::vector<std::string> command = launch_command(cell, settings, record_path);
   const ChildResult child = run_in(cell, command, base.string() + ".log");

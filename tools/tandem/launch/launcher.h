@@ -46,7 +46,7 @@ class Launcher {
 
   // Returns nothing where an interrupt cut the launch short; such a launch leaves no trace.
   [[nodiscard]] std::optional<LaunchOutcome> run(const results::Cell& cell, int launch,
-                                                 const Yardsticks& yardsticks = {}) const;
+                                                 const MachineSpeeds& speeds = {}) const;
 
  private:
   [[nodiscard]] ChildResult ask(const results::Cell& cell, Check check,

@@ -90,7 +90,7 @@ bool has_torch_counterpart(const results::Cell& cell) {
   const bool is_known = cell.strategy == "single" || cell.strategy == "dp" ||
                         cell.strategy == "ddp" ||
                         (cell.strategy == "independent" && cell.launch == "processes");
-  if (!is_known || pinned_file(cell.model)) return false;
+  if (!is_known || checksummed_file(cell.model)) return false;
   return std::all_of(cell.options.begin(), cell.options.end(), [&](const auto& option) {
     return has_option(cell, option.first, option.second);
   });

@@ -65,7 +65,7 @@ std::string to_text(const DryRun& run, Seconds budget) {
   std::vector<bool> is_taken(run.cells.size(), false);
   std::string taken;
   for (const CellGroup& group :
-       within(budget, by_information(run.cells), run.launches, run.times)) {
+       within(budget, most_informative_first(run.cells), run.launches, run.times)) {
     for (const std::size_t cell : group) {
       is_taken[cell] = true;
       taken += line(run, cell);

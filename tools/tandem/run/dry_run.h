@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/results/sweep_info.h"
-#include "tools/tandem/run/information.h"
+#include "tools/tandem/run/cell_groups.h"
 #include "tools/tandem/run/progress.h"
 #include "tools/tandem/sweep/plan.h"
 

@@ -182,7 +182,7 @@ SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder) {
 std::vector<std::filesystem::path> files_of(const ModelFiles& models) {
   std::vector<std::filesystem::path> files;
   for (const auto& [name, pinned] : models) {
-    if (const auto file = pinned_file(pinned)) files.emplace_back(file->path);
+    if (const auto file = checksummed_file(pinned)) files.emplace_back(file->path);
   }
   return files;
 }

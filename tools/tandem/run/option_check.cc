@@ -48,15 +48,13 @@ bool is_asked_about(const results::Cell& cell) {
 
 // Cells of one kind have one answer of step_bench.
 std::string kind_of(const results::Cell& cell) {
-  if (pinned_file(cell.model)) return cell.name();  // a measured model bounds the shares of a batch
+  // A measured model bounds the shares of a batch.
+  if (checksummed_file(cell.model)) return cell.name();
   results::Cell kind = cell;
   kind.global_batch = 0;
-  if (!is_asked_about(cell)) {
-    kind = {.model = cell.model};
-    const auto precision = cell.options.find("precision");
-    if (precision != cell.options.end()) kind.options.insert(*precision);
-  }
-  return kind.name();
+  if (is_asked_about(cell)) return kind.name();
+  const auto precision = cell.options.find("precision");
+  return cell.model + (precision == cell.options.end() ? "" : "/" + precision->second);
 }
 
 }  // namespace

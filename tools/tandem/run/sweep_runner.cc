@@ -11,7 +11,7 @@
 #include "common/base/error.h"
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
-#include "tools/tandem/run/information.h"
+#include "tools/tandem/run/cell_groups.h"
 #include "tools/tandem/run/option_check.h"
 
 namespace tandem::cli {
@@ -73,22 +73,22 @@ void SweepRunner::adopt_speeds(const LaunchRecord& record) {
 
 // Ranks would wait while one rank measures the peak, so a cell of one process measures the peak
 // where the precision has such a cell.
-Yardsticks SweepRunner::yardsticks_for(const results::Cell& cell) const {
+MachineSpeeds SweepRunner::speeds_for(const results::Cell& cell) const {
   if (!implementation_of(cell).empty()) return {};  // torch takes no yardsticks
-  Yardsticks yardsticks{.core_gflops = core_gflops_};
+  MachineSpeeds speeds{.core_gflops = core_gflops_};
   const std::string precision = precision_of(cell);
   const auto known = peaks_.find(precision);
   if (known != peaks_.end()) {
-    yardsticks.peak_gflops = fmt::format("{}", known->second);
-    return yardsticks;
+    speeds.peak_gflops = fmt::format("{}", known->second);
+    return speeds;
   }
   const bool others_can =
       std::any_of(plan_.cells.begin(), plan_.cells.end(), [&](const results::Cell& other) {
         return other.launch == "threads" && precision_of(other) == precision &&
                implementation_of(other).empty();
       });
-  if (cell.launch == "threads" || !others_can) yardsticks.peak_gflops = "measured";
-  return yardsticks;
+  if (cell.launch == "threads" || !others_can) speeds.peak_gflops = "measured";
+  return speeds;
 }
 
 SweepEnd SweepRunner::run() {
@@ -109,7 +109,7 @@ SweepEnd SweepRunner::run() {
 
 // The times of the first cells tell how many further cells fit.
 SweepEnd SweepRunner::run_within_budget() {
-  const std::vector<CellGroup> groups = by_information(plan_.cells);
+  const std::vector<CellGroup> groups = most_informative_first(plan_.cells);
   for (;;) {
     const std::vector<int> launches = remaining();
     if (std::all_of(launches.begin(), launches.end(), [](int count) { return count <= 0; })) {
@@ -202,7 +202,7 @@ void SweepRunner::launch(const Slot& slot) {
 
   const TimePoint start = Clock::now();
   const std::optional<LaunchOutcome> outcome =
-      launcher_.run(plan_.cells[slot.cell], slot.launch, yardsticks_for(plan_.cells[slot.cell]));
+      launcher_.run(plan_.cells[slot.cell], slot.launch, speeds_for(plan_.cells[slot.cell]));
   if (!outcome) return;
   stop_if_refused(*outcome);
   stop_if_unreachable(*outcome);

@@ -66,7 +66,7 @@ class SweepRunner {
   // The first launch that scaled a preset link decides the core speed of all launches, so that all
   // share one link. Likewise the first launch that measured a precision's peak decides the peak.
   void adopt_speeds(const results::LaunchRecord& record);
-  [[nodiscard]] Yardsticks yardsticks_for(const results::Cell& cell) const;
+  [[nodiscard]] MachineSpeeds speeds_for(const results::Cell& cell) const;
   void stop_if_refused(const LaunchOutcome& outcome);
   void stop_if_unreachable(const LaunchOutcome& outcome);
   void note(std::size_t cell, const LaunchOutcome& outcome);

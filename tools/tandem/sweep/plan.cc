@@ -68,8 +68,8 @@ class Planner {
   PlannedCells planned_;
 };
 
-void add_cells(Planner& planner, const Sweep& sweep, const Workload& workload,
-               const Strategy& strategy, const std::string& backend) {
+void add_cells(Planner& planner, const Sweep& sweep, const SweepWorkload& workload,
+               const SweepStrategy& strategy, const std::string& backend) {
   std::map<std::string, std::string> options = strategy.options;
   if (workload.precision != kUsualPrecision) {
     options.try_emplace("precision", workload.precision);  // a strategy's own precision goes first
@@ -119,8 +119,8 @@ void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
 PlannedCells plan_cells(const Sweep& sweep, const std::string& backend) {
   check_size(sweep);
   Planner planner(sweep);
-  for (const Workload& workload : sweep.workloads) {
-    for (const Strategy& strategy : sweep.strategies) {
+  for (const SweepWorkload& workload : sweep.workloads) {
+    for (const SweepStrategy& strategy : sweep.strategies) {
       add_cells(planner, sweep, workload, strategy, backend);
     }
   }

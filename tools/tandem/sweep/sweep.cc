@@ -54,7 +54,7 @@ void add_workloads(const SweepReader& file, Sweep& sweep) {
   }
 }
 
-void check_strategy(const Strategy& strategy, const JsonValue& reader) {
+void check_strategy(const SweepStrategy& strategy, const JsonValue& reader) {
   const auto check = [&reader](const std::string& key, const std::string& name,
                                options::Name option) {
     const std::vector<std::string_view> known = options::choices_of(option);
@@ -73,19 +73,19 @@ void check_strategy(const Strategy& strategy, const JsonValue& reader) {
   }
 }
 
-Strategy named_strategy(const std::string& name) {
+SweepStrategy named_strategy(const std::string& name) {
   return {.strategy = name, .launch = std::string(options::usual_launch(name)), .options = {}};
 }
 
-Strategy read_strategy(const JsonValue& json) {
+SweepStrategy read_strategy(const JsonValue& json) {
   if (json.is_text()) {
-    const Strategy strategy = named_strategy(json.line());
+    const SweepStrategy strategy = named_strategy(json.line());
     check_strategy(strategy, json);
     return strategy;
   }
   const SweepReader reader(json);
   reader.allow({"strategy", "launch", "options"});
-  Strategy strategy = named_strategy(reader.text("strategy"));
+  SweepStrategy strategy = named_strategy(reader.text("strategy"));
   const options::StrategyTraits* const traits = options::find_strategy(strategy.strategy);
   if (traits != nullptr && traits->has_both_launches && !reader.has("launch")) {
     reader.complain(
@@ -133,7 +133,7 @@ Sweep parse_sweep(std::string_view text, const std::string& source, int all_devi
 
 namespace {
 
-void write(JsonWriter& writer, const Workload& workload) {
+void write(JsonWriter& writer, const SweepWorkload& workload) {
   writer.open("", '{');
   writer.value("model", workload.model);
   writer.value(workload.is_per_device ? "batch_per_device" : "batch", workload.batch);
@@ -144,9 +144,10 @@ void write(JsonWriter& writer, const Workload& workload) {
 
 }  // namespace
 
-constexpr auto json_fields(const Strategy*) {
-  return std::tuple(field("strategy", &Strategy::strategy), field("launch", &Strategy::launch),
-                    field("options", &Strategy::options));
+constexpr auto json_fields(const SweepStrategy*) {
+  return std::tuple(field("strategy", &SweepStrategy::strategy),
+                    field("launch", &SweepStrategy::launch),
+                    field("options", &SweepStrategy::options));
 }
 
 std::string definition_of(const Sweep& sweep, const SweepPlace& place) {
@@ -155,7 +156,7 @@ std::string definition_of(const Sweep& sweep, const SweepPlace& place) {
   writer.open("", '{');
   writer.value("name", sweep.name);
   writer.open("workloads", '[');
-  for (const Workload& workload : sweep.workloads) write(writer, workload);
+  for (const SweepWorkload& workload : sweep.workloads) write(writer, workload);
   writer.close();
   write_json(writer, "devices", sweep.devices);
   write_json(writer, "strategies", sweep.strategies);

@@ -15,14 +15,14 @@ namespace tandem::cli {
 // The precision of cells that name none.
 inline constexpr std::string_view kUsualPrecision = options::Name("precision")->value.usual;
 
-struct Workload {
+struct SweepWorkload {
   std::string model;       // as in cells; before load_sweep a file's model is as written
   std::int64_t batch = 0;  // samples per step, over all devices or per device
   std::string precision{kUsualPrecision};
   bool is_per_device = false;  // whether `batch` is per device
 };
 
-struct Strategy {
+struct SweepStrategy {
   std::string strategy;                        // a name of common/options/strategies.h
   std::string launch;                          // "threads" or "processes"
   std::map<std::string, std::string> options;  // further options of step_bench, by name
@@ -37,9 +37,9 @@ using ModelFiles = std::map<std::string, std::string>;
 struct Sweep {
   std::string name;
   std::string description;
-  std::vector<Workload> workloads;
+  std::vector<SweepWorkload> workloads;
   std::vector<int> devices;
-  std::vector<Strategy> strategies;
+  std::vector<SweepStrategy> strategies;
   std::vector<Constraint> constraints{};
   // Lists of models, the smallest first: after one model is out of memory, the models after it are
   // not tried.

@@ -29,11 +29,11 @@ Values read_values(const JsonValue& list) {
   return values;
 }
 
-std::vector<Strategy> along(const std::vector<Strategy>& strategies, options::Name name,
-                            const Values& values) {
+std::vector<SweepStrategy> along(const std::vector<SweepStrategy>& strategies, options::Name name,
+                                 const Values& values) {
   const std::string option(name->name);
-  std::vector<Strategy> found;
-  for (const Strategy& strategy : strategies) {
+  std::vector<SweepStrategy> found;
+  for (const SweepStrategy& strategy : strategies) {
     if (strategy.options.contains(option) || !options::is_varied_in(strategy.strategy, name)) {
       found.push_back(strategy);
       continue;
@@ -64,15 +64,16 @@ const options::Option& check_option_name(const std::string& name, const JsonValu
   return *option;
 }
 
-std::vector<Strategy> along_axes(const SweepReader& sweep, const std::vector<Strategy>& strategies,
-                                 std::vector<std::string>& left_out) {
+std::vector<SweepStrategy> along_axes(const SweepReader& sweep,
+                                      const std::vector<SweepStrategy>& strategies,
+                                      std::vector<std::string>& left_out) {
   const SweepReader axes(sweep.at("axes"));
-  std::vector<Strategy> found = strategies;
+  std::vector<SweepStrategy> found = strategies;
   for (const JsonValue list : axes) {
     const std::string option(list.key());
     const options::Name name = check_option_name(option, axes);
     if (option == "precision") axes.complain("precision is a key of workloads: give it there");
-    for (const Strategy& strategy : strategies) {
+    for (const SweepStrategy& strategy : strategies) {
       if (options::is_varied_in(strategy.strategy, name)) continue;
       const std::string line =
           fmt::format("{} is not varied in {}: an option of {}", strategy.strategy, option,

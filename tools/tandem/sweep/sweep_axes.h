@@ -17,8 +17,8 @@ const options::Option& check_option_name(const std::string& name, const JsonValu
 // Reads key 'axes': {OPTION: [VALUE, ...], ...}. Every strategy is combined with all values of the
 // options that the strategy has and does not set itself; null stands for the strategy without the
 // option. `left_out` receives a line for each option that a strategy does not have.
-[[nodiscard]] std::vector<Strategy> along_axes(const SweepReader& sweep,
-                                               const std::vector<Strategy>& strategies,
-                                               std::vector<std::string>& left_out);
+[[nodiscard]] std::vector<SweepStrategy> along_axes(const SweepReader& sweep,
+                                                    const std::vector<SweepStrategy>& strategies,
+                                                    std::vector<std::string>& left_out);
 
 }  // namespace tandem::cli

@@ -37,9 +37,9 @@ void find_model_files(Sweep& sweep, const std::string& read, const fs::path& fol
     const auto [place, is_new] = pinned.try_emplace(model);
     if (is_new) place->second = pinned_name(model, read, folder);
     model = name_in_results(place->second);
-    if (pinned_file(place->second)) sweep.model_files[model] = place->second;
+    if (checksummed_file(place->second)) sweep.model_files[model] = place->second;
   };
-  for (Workload& workload : sweep.workloads) find(workload.model);
+  for (SweepWorkload& workload : sweep.workloads) find(workload.model);
   for (std::vector<std::string>& series : sweep.model_series) {
     for (std::string& model : series) find(model);
   }

@@ -21,9 +21,10 @@ namespace tandem::cli {
 // without a word; a rank that never began; a rank that another rank of the host saw stopped, or
 // that others waited for: this rank neither ended nor said in time that it gave up, and got least
 // far; ranks that all gave up waiting for one another.
-[[nodiscard]] std::string blame(const std::vector<FlightRecord>& records,
-                                const std::optional<RankEnd>& launcher_says,
-                                const std::string& said = "", const std::string& lost_node = "");
+[[nodiscard]] std::string failure_reason(const std::vector<FlightRecord>& records,
+                                         const std::optional<RankEnd>& launcher_says,
+                                         const std::string& said = "",
+                                         const std::string& lost_node = "");
 
 // Where a rank ran out of device memory, before anything else went wrong: "out of memory: rank 1 in
 // step 12, phase backward, before all_reduce #35 (4.0 MiB): ..."; "" where the launch failed

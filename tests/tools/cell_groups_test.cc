@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/run/information.h"
+#include "tools/tandem/run/cell_groups.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::string first_of(const CellGroup& group, const std::vector<results::Cell>& c
 
 TEST(Information, DpAndDdpOnAllDevicesComeFirst_TheRangesEndsBeforeItsMiddle) {
   const std::vector<results::Cell> cells = three_batches();
-  const std::vector<CellGroup> groups = by_information(cells);
+  const std::vector<CellGroup> groups = most_informative_first(cells);
   EXPECT_EQ(first_of(groups[0], cells), "dp/threads/m/devices:2/batch:8");
   EXPECT_EQ(groups[0].size(), 2U);
   EXPECT_EQ(first_of(groups[1], cells), "dp/threads/m/devices:2/batch:512");
@@ -41,7 +41,7 @@ TEST(Information, DpAndDdpOnAllDevicesComeFirst_TheRangesEndsBeforeItsMiddle) {
 TEST(Information, EveryCellIsInOneGroup) {
   const std::vector<results::Cell> cells = three_batches();
   std::vector<int> seen(cells.size(), 0);
-  for (const CellGroup& group : by_information(cells)) {
+  for (const CellGroup& group : most_informative_first(cells)) {
     for (const std::size_t cell : group) ++seen[cell];
   }
   EXPECT_EQ(seen, std::vector<int>(cells.size(), 1));

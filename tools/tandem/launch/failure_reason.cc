@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/launch/blame.h"
+#include "tools/tandem/launch/failure_reason.h"
 
 #include <fmt/ranges.h>
 
@@ -325,8 +325,8 @@ std::string left(const Records& records, const std::optional<RankEnd>& end,
 
 }  // namespace
 
-std::string blame(const Records& records, const std::optional<RankEnd>& launcher_says,
-                  const std::string& said, const std::string& lost_node) {
+std::string failure_reason(const Records& records, const std::optional<RankEnd>& launcher_says,
+                           const std::string& said, const std::string& lost_node) {
   if (std::string reason = lost_with(lost_node, records); !reason.empty()) return reason;
   if (launcher_says && launcher_says->signal != 0) return signalled(records, *launcher_says);
   if (records.empty()) return "";

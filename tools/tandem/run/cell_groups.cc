@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/run/information.h"
+#include "tools/tandem/run/cell_groups.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -64,7 +64,7 @@ int kind_of(const results::Cell& cell) {
 
 }  // namespace
 
-std::vector<CellGroup> by_information(const std::vector<results::Cell>& cells) {
+std::vector<CellGroup> most_informative_first(const std::vector<results::Cell>& cells) {
   std::map<std::string, int> most;  // the most devices of each model
   for (const results::Cell& cell : cells) {
     int& count = most[cell.model];

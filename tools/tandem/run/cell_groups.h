@@ -16,7 +16,8 @@ using CellGroup = std::vector<std::size_t>;
 // and ddp at each workload's most devices; then their bounds there, single and independent; the
 // other corners; variants with options; then fewer devices, in the same order. Workloads come in an
 // order that covers their whole range early: the first, the last, then the middle of each gap.
-[[nodiscard]] std::vector<CellGroup> by_information(const std::vector<results::Cell>& cells);
+[[nodiscard]] std::vector<CellGroup> most_informative_first(
+    const std::vector<results::Cell>& cells);
 
 // The first groups whose launches fit into `time`; no group after one that does not fit is taken.
 // `launches` counts the missing launches of each cell; groups without missing launches are left

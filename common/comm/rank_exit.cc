@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/farewell.h"
+#include "common/comm/rank_exit.h"
 
 #include <unistd.h>
 
@@ -10,24 +10,24 @@
 
 namespace tandem {
 
-void Farewell::say(const Error& error) const {
+void RankExit::report(const Error& error) const {
   if (on_error) on_error(error);
 }
 
 // Only a communication error waits: an error of this rank's own needs no other rank's report.
-void Farewell::wait(const Error& error) const {
+void RankExit::leave(const Error& error) const {
   if (error.kind() == ErrorKind::kCommunication) host::sleep_until(Clock::now() + grace);
   if (on_end) on_end();
 }
 
-ExitGuard::ExitGuard(const Error& error, Nanoseconds patience, const Farewell& farewell,
+ExitGuard::ExitGuard(const Error& error, Nanoseconds patience, const RankExit& rank_exit,
                      int exit_code) {
   const TimePoint deadline = Clock::now() + patience;
   // Where no thread can be started the call goes unguarded, which is better than no call.
   static_cast<void>(capture_error([&] {
     thread_ =
-        std::thread([this, own = error.reworded(error.what()), deadline, farewell, exit_code] {
-          leave_unless_returned(own, deadline, farewell, exit_code);
+        std::thread([this, own = error.reworded(error.what()), deadline, rank_exit, exit_code] {
+          leave_unless_returned(own, deadline, rank_exit, exit_code);
         });
   }));
 }
@@ -39,12 +39,12 @@ ExitGuard::~ExitGuard() {
 }
 
 void ExitGuard::leave_unless_returned(const Error& error, TimePoint deadline,
-                                      const Farewell& farewell, int exit_code) const {
+                                      const RankExit& rank_exit, int exit_code) const {
   if (host::park_while(returned_, 0, host::Sharing::kThreads, deadline)) return;
-  farewell.say(error);
+  rank_exit.report(error);
   const std::string line = std::string(error.what()) + '\n';
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
-  farewell.wait(error);
+  rank_exit.leave(error);
   ::_exit(exit_code);
 }
 

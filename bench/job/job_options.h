@@ -12,6 +12,6 @@ namespace tandem::bench {
 // --comm-timeout is divided into two waits, so that every rank has ended by then: a rank's patience
 // with other ranks (the communicator's deadline), and the grace in which ranks that gave up leave
 // each other time to say so.
-[[nodiscard]] PlaceOptions place_options(const options::Values& values);
+[[nodiscard]] JobOptions job_options(const options::Values& values);
 
 }  // namespace tandem::bench

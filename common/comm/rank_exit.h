@@ -12,34 +12,35 @@ namespace tandem {
 
 // How a rank ends its process, and with the process the job. Ranks that wait for the same peer give
 // up almost at once, so the first rank leaves the others time to report their errors, too. An empty
-// Farewell does nothing. Any thread which finds that the rank cannot go on calls the functions, and
+// RankExit does nothing. Any thread which finds that the rank cannot go on calls the functions, and
 // they throw nothing.
-struct Farewell {
+struct RankExit {
   Nanoseconds grace{0};                          // between a rank's report and the end of the job
   std::function<void(const Error&)> on_error{};  // stores the error where other processes read it
   std::function<void()> on_end{};                // called as the rank ends the job
 
   // Reports this rank's error, before anything else.
-  void say(const Error& error) const;
-  // Called after say(): waits where other ranks may be about to report errors, then calls on_end.
-  void wait(const Error& error) const;
+  void report(const Error& error) const;
+  // Called after report(): waits where other ranks may be about to report errors, then calls
+  // on_end.
+  void leave(const Error& error) const;
 };
 
 // Ends this process where a call into a library that cannot be interrupted (MPI's start and end)
 // does not return in time: a stopped peer may hold up such a call for ever. While the guard lives,
-// a thread of the guard's own waits, parked. Past `patience` that thread says farewell with
-// `error`, writes `error` to stderr as one line and leaves with `exit_code`, without any
+// a thread of the guard's own waits, parked. Past `patience` that thread reports `error` to the
+// other ranks, writes `error` to stderr as one line and leaves with `exit_code`, without any
 // destructor.
 class ExitGuard {
  public:
-  ExitGuard(const Error& error, Nanoseconds patience, const Farewell& farewell = {},
+  ExitGuard(const Error& error, Nanoseconds patience, const RankExit& rank_exit = {},
             int exit_code = 1);
   ~ExitGuard();  // the call returned
   ExitGuard(const ExitGuard&) = delete;
   ExitGuard& operator=(const ExitGuard&) = delete;
 
  private:
-  void leave_unless_returned(const Error& error, TimePoint deadline, const Farewell& farewell,
+  void leave_unless_returned(const Error& error, TimePoint deadline, const RankExit& rank_exit,
                              int exit_code) const;
 
   host::Word returned_{0};

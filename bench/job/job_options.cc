@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/job/job_options.h"
+
+#include <algorithm>
+
+#include "common/options/rules.h"
+
+namespace tandem::bench {
+namespace {
+
+// Two graces: one for the rank itself, one for everything that is late by a little, such as a
+// watchdog's look and the end of a job.
+void set_patience(Nanoseconds timeout, CommunicatorOptions& options) {
+  constexpr Nanoseconds kLongestGrace = std::chrono::seconds(2);
+  constexpr int kGracePerTimeout = 8;
+  const Nanoseconds grace = std::min(kLongestGrace, timeout / kGracePerTimeout);
+  options.deadline = timeout - 2 * grace;
+  options.rank_exit.grace = grace;
+}
+
+}  // namespace
+
+JobOptions job_options(const options::Values& values) {
+  JobOptions job;
+  job.devices = values.count("devices");
+  job.launch = options::launch(values);
+  job.backend =
+      values.pick("backend", {BackendChoice::kAuto, BackendChoice::kHost, BackendChoice::kCuda});
+  job.oversubscribe = values.is_on("oversubscribe");
+  job.device_memory = values.sizes("device-memory");
+  job.gpus = values.devices("gpus");
+  job.peer_access = values.pick("p2p", {PeerAccess::kOff, PeerAccess::kOn});
+  job.binding = values.pick("bind", {Binding::kNear, Binding::kNone});
+  if (values.is_given("link")) job.link = parse_link(values.text("link"));
+  job.core_gflops = values.speed("core-gflops");
+  job.transport = values.pick("comm", {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi,
+                                       Transport::kGloo, Transport::kNccl});
+  if (values.is_on("check-order")) job.communicator.check_order = OrderCheck::kAlways;
+  set_patience(values.duration("comm-timeout"), job.communicator);
+  return job;
+}
+
+}  // namespace tandem::bench
