@@ -45,7 +45,7 @@ struct Chunk {
 // that would take the chunk over the limit.
 [[nodiscard]] std::vector<Chunk> reduction_chunks(const ParameterLayout& layout, Bytes limit);
 
-// Chunks without flattening: every tensor by itself, or all tensors in one shard.
+// Chunks without flattening: every tensor by itself, or all tensors in one chunk.
 [[nodiscard]] std::vector<Chunk> tensor_chunks(const ParameterLayout& layout);
 [[nodiscard]] std::vector<Chunk> flat_chunk(const ParameterLayout& layout);
 

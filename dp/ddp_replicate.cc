@@ -15,7 +15,7 @@
 //   reduce     sum over ranks, in rank order <-------- gradients
 //   update     optimizer, on rank 0 alone
 //
-// Weights and gradients go in one shard. Gradients are summed, never averaged: the loss is a mean
+// Weights and gradients go in one piece. Gradients are summed, never averaged: the loss is a mean
 // over the whole batch, so shards may be uneven.
 #include "dp/ddp_replicate.h"
 

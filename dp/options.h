@@ -23,7 +23,7 @@ enum class Threads {
 enum class Grouping {
   kTensor,     // each tensor by itself
   kCoalesced,  // torch: chunks of 10 MiB, flattened on the root
-  kFlat,       // all tensors in one shard, as the tensors lie
+  kFlat,       // all tensors in one chunk, as the tensors lie
 };
 
 // The order of transfers between the root and the other devices.

@@ -137,7 +137,7 @@ struct StepWork {
   std::int64_t forward = 0;
   std::int64_t loss = 0;  // operations of the loss and its gradient
   std::int64_t backward = 0;
-  std::int64_t update = 0;  // operations on weights and gradients in one shard each
+  std::int64_t update = 0;  // operations on weights and gradients in one piece each
   double product_flops = 0;
   Bytes optimizer_bytes;  // read and written by the update, gaps between parameters included
 

@@ -9,7 +9,7 @@ namespace tandem {
 
 struct ShardByShard::ShardWork {
   ShardWork(Platform& platform, Device& device, const Model& model, Shard shard,
-        const TrainingOptions& options)
+            const TrainingOptions& options)
       : share(shard),
         batch(platform, device, model, shard, options),
         loss(device.allocate(bytes_of<float>(1))),
@@ -44,7 +44,8 @@ ShardByShard::ShardByShard(Platform& platform, Device& device, const Model& mode
       optimizer_(make_optimizer(device, model.layout().arena_count(), options.optimizer)) {
   TANDEM_CHECK(!shards.empty(), "a batch of {} without a shard", options.global_batch);
   for (const Shard shard : shards) {
-    shards_.push_back(std::make_unique<ShardWork>(platform, device, model, shard, untimed(options)));
+    shards_.push_back(
+        std::make_unique<ShardWork>(platform, device, model, shard, untimed(options)));
   }
 }
 

@@ -92,7 +92,7 @@ struct PowerSgd::Bucket {
   std::vector<Other> others;
   Span<float> p;                   // P of all matrices; buckets use the memory one after the other
   Span<float> q;                   // Q of all matrices; kept from step to step
-  Span<float> packed;              // the other gradients in one shard; for one bucket at a time
+  Span<float> packed;              // the other gradients in one piece; for one bucket at a time
   std::uint64_t first_random = 0;  // random numbers that Q of earlier buckets take
   bool has_history = false;        // errors and Q come from an earlier step
 };

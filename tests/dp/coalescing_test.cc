@@ -81,7 +81,7 @@ TEST(CoalescingTest, BothRules_CoverEverySegmentOnceInOrder) {
   }
 }
 
-// Only what is in several shards has to be flattened.
+// Only what is in several pieces has to be flattened.
 TEST(CoalescingTest, BothRules_FlattenChunksOfSeveralTensorsAlone) {
   const ParameterLayout layout = layout_of({7, 33, 1, 500, 16});
   for (const auto& chunks :
