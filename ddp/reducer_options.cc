@@ -6,6 +6,7 @@
 #include "common/options/values.h"
 
 namespace tandem::ddp {
+
 namespace {
 
 CompressionOptions compression_options(const options::Values& values) {

@@ -1,12 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "common/base/units.h"
-#include "ddp/compression/compression_options.h"
-#include "ddp/horovod/horovod_options.h"
+
+namespace tandem::ddp {
+
+struct HorovodOptions {
+  Nanoseconds cycle = std::chrono::milliseconds(1);  // at least, from start to start
+  Bytes fusion_threshold = mib(128);                 // 0: every gradient alone
+  std::size_t cache_capacity = 1024;                 // tensors; 0: negotiate always
+  // The factor by which gradients are divided before the sum; after the sum they are divided by
+  // ranks / factor. Positive.
+  double predivide_factor = 1;
+  // The wait for other ranks' gradients, once this rank's gradients are ready, until a
+  // communication error.
+  Nanoseconds deadline = std::chrono::seconds(60);
+};
+
+// Error feedback and warm start are always on, as they are by default in torch.
+struct PowerSgdOptions {
+  int rank = 1;  // rank of the two factors, where the matrix has no smaller rank
+
+  // Steps that are averaged uncompressed at first: at least 2, since buckets are rebuilt after the
+  // first step.
+  std::int64_t start_step = 1000;
+
+  // A matrix is compressed where it has more than this many times the elements of its factors.
+  double min_compression_rate = 2;
+
+  std::uint64_t seed = 0;  // of the first right factors, the same on all ranks
+};
+
+enum class Compression {
+  kNone,
+  kBFloat16,  // gradients travel as 16-bit numbers
+  kFloat16,
+  kPowerSgd,  // matrices travel as two factors of low rank
+};
+
+struct CompressionOptions {
+  Compression compression = Compression::kNone;
+  PowerSgdOptions power_sgd{};  // for kPowerSgd
+};
+
+}  // namespace tandem::ddp
 
 namespace tandem::options {
+
 class Values;
+
 }  // namespace tandem::options
 
 namespace tandem::ddp {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 
 namespace tandem::options {
 class Values;

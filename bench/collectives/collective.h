@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "bench/driver/choices.h"
 #include "bench/driver/device_values.h"
+#include "bench/driver/flag_values.h"
 #include "common/base/dtype.h"
 #include "common/comm/communicator.h"
 

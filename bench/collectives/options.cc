@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "bench/driver/flag_values.h"
 #include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
-#include "bench/driver/size_list.h"
 #include "bench/job/job_options.h"
 #include "common/comm/bootstrap.h"
 #include "common/model/zoo.h"

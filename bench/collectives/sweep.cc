@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "bench/collectives/measurement.h"
-#include "bench/driver/size_list.h"
+#include "bench/driver/flag_values.h"
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/ping_pong.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/copies/copy_run.h"
 
-#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/runtime/host/host_memory.h"
 
 namespace tandem::bench {

@@ -8,7 +8,7 @@
 #include <regex>
 #include <string_view>
 
-#include "bench/driver/choices.h"
+#include "bench/driver/flag_values.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/rank_exit.h"
 

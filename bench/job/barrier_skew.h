@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/comm/communicator.h"
 
 namespace tandem::bench {

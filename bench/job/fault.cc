@@ -7,7 +7,7 @@
 #include <limits>
 #include <string_view>
 
-#include "bench/driver/choices.h"
+#include "bench/driver/flag_values.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/runtime/copy.h"

@@ -5,7 +5,6 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/kernels/host/bare_product.h"

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <utility>
 
-#include "bench/driver/size_list.h"
+#include "bench/driver/flag_values.h"
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 #include "common/runtime/device.h"

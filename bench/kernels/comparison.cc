@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/runtime/host/host_stream.h"
 
 namespace tandem::bench {

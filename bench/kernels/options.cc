@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "bench/driver/choices.h"
+#include "bench/driver/flag_values.h"
 #include "bench/driver/ranks_main.h"
 
 namespace tandem::bench {

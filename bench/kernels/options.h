@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/driver/choices.h"
+#include "bench/driver/flag_values.h"
 #include "common/kernels/precision.h"
 #include "common/parallel/strategy.h"
 #include "common/runtime/registry.h"

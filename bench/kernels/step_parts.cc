@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/driver/choices.h"
+#include "bench/driver/flag_values.h"
 #include "bench/driver/google_benchmark.h"
 #include "bench/kernels/comparison.h"
 #include "bench/kernels/operation_benchmarks.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bench/kernels/options.h"
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/runtime/host/worker_thread.h"
 #include "common/runtime/platform.h"
 

@@ -8,12 +8,12 @@
 #include <iostream>
 #include <optional>
 
-#include "bench/driver/choices.h"
+#include "bench/driver/flag_values.h"
 #include "bench/driver/google_benchmark.h"
 #include "bench/step/measured_peak.h"
 #include "bench/step/pair_measurement.h"
-#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/kernels/host/bare_product.h"
 #include "common/model/zoo.h"
 #include "common/parallel/single.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "bench/lessons/all_lessons.h"
 #include "bench/lessons/classroom.h"
+#include "bench/lessons/run_lessons.h"
 #include "bench/lessons/training.h"
 #include "common/base/error.h"
 #include "common/model/linear_stack.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/comm/shared_memory.h"
 
 namespace tandem::bench {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/lessons/all_lessons.h"
 #include "bench/lessons/classroom.h"
+#include "bench/lessons/run_lessons.h"
 #include "bench/lessons/training.h"
 #include "common/model/zoo.h"
 #include "common/parallel/shards.h"

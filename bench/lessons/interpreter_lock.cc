@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "bench/lessons/all_lessons.h"
 #include "bench/lessons/classroom.h"
+#include "bench/lessons/run_lessons.h"
 #include "bench/lessons/timing.h"
 #include "common/model/zoo.h"
 #include "common/stats/summary.h"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "bench/driver/ranks_main.h"
-#include "bench/lessons/all_lessons.h"
 #include "bench/lessons/run_lessons.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/thread_bootstrap.h"

@@ -11,6 +11,43 @@
 #include "common/comm/bootstrap.h"
 
 namespace tandem::bench {
+
+Lessons all_lessons() {
+  return {
+      &kParametersNeverUpdate,
+      &kReplicaUpdatesLost,
+      &kForwardStateLost,
+      &kGradientsAveraged,
+      &kMeanOfLosses,
+      &kUpdateOnEveryDevice,
+      &kIndependentCopies,
+      &kOldWeights,
+      &kReplicasRebuilt,
+      &kBackwardOnOneDevice,
+      &kModelOnFirstDevice,
+      &kDeviceIdsInAnyOrder,
+      &kInputsOnDevice,
+      &kMisplacedTensor,
+      &kCustomParameter,
+      &kSixteenEach,
+      &kEvenSplit,
+      &kBatchOfOne,
+      &kBatchOfTwo,
+      &kUnevenBatchesFail,
+      &kPaddedBatchesBreak,
+      &kOutputShape,
+      &kScalarOutputs,
+      &kRootMemory,
+      &kProportionalSpeedUp,
+      &kBatchOfTwoSlower,
+      &kLargeModelSmallBatch,
+      &kScalingFlattens,
+      &kRootLossBottleneck,
+      &kThreadsSlower,
+      &kInterpreterLock,
+  };
+}
+
 namespace {
 
 // The resource that is missing on this machine or in this job for the lesson to be decided; empty:

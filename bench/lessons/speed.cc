@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "bench/job/link_account.h"
-#include "bench/lessons/all_lessons.h"
 #include "bench/lessons/classroom.h"
+#include "bench/lessons/run_lessons.h"
 #include "bench/lessons/timing.h"
 #include "bench/lessons/training.h"
 #include "common/model/linear_stack.h"

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/results/launch_record.h"
 #include "common/runtime/device.h"
 

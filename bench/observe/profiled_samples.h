@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/runtime/span.h"
 #include "common/trace/nvtx.h"
 

@@ -9,7 +9,6 @@
 #include <iostream>
 #include <memory>
 
-#include "bench/step/measured_peak.h"
 #include "common/kernels/host_support.h"
 #include "common/kernels/operations.h"
 #include "common/stats/summary.h"

@@ -4,8 +4,8 @@
 #include <array>
 #include <numeric>
 
-#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 
 // A precondition, checked in all builds: throws a logic error that names the place.
 #define TANDEM_CHECK(condition, ...)                                                       \

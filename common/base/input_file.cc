@@ -8,7 +8,6 @@
 #include <cstring>
 #include <system_error>
 
-#include "common/base/checksum.h"
 #include "common/base/error.h"
 
 namespace tandem {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,6 +14,24 @@
 #include "common/base/units.h"
 
 namespace tandem {
+
+// FNV-1a of 64 bits, over bytes or over wider parts.
+class Fnv1a {
+ public:
+  constexpr void add(std::uint64_t part) { hash_ = (hash_ ^ part) * 0x100000001b3; }
+  [[nodiscard]] constexpr std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+// FNV-1a over the bytes of `text`, as 16 hexadecimal digits. The hash detects accidental changes of
+// a file, not an adversary's.
+[[nodiscard]] inline std::string checksum_of(std::string_view text) {
+  Fnv1a hash;
+  for (const char byte : text) hash.add(static_cast<unsigned char>(byte));
+  return fmt::format("{:016x}", hash.value());
+}
 
 // An input file that is read whole.
 struct InputFile {

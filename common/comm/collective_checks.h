@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/comm/communicator.h"
 #include "common/runtime/stream.h"
 

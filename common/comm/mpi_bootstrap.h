@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/rank_exit.h"
 

@@ -5,8 +5,8 @@
 
 #include <mpi.h>
 
-#include "common/base/clock.h"
 #include "common/base/dtype.h"
+#include "common/base/units.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/rank_exit.h"
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/runtime/host/cores.h"
 
 namespace tandem {

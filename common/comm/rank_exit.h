@@ -4,8 +4,8 @@
 #include <functional>
 #include <thread>
 
-#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/runtime/host/parking.h"
 
 namespace tandem {

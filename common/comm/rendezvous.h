@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/checksum.h"
-#include "common/base/clock.h"
+#include "common/base/input_file.h"
+#include "common/base/units.h"
 #include "common/comm/allocations.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/comm/bootstrap.h"
 
 namespace tandem {

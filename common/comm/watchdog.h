@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
-#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/comm/communicator.h"
 
 namespace tandem {

@@ -15,9 +15,9 @@
 #include <string>
 #include <string_view>
 
-#include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/this_process.h"
+#include "common/base/units.h"
 #include "common/flight/flight_record.h"
 
 namespace tandem {

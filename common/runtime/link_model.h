@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 
-#include "common/base/clock.h"
 #include "common/base/units.h"
 #include "common/runtime/host/parking.h"
 #include "common/runtime/span.h"

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/runtime/span.h"
 
 namespace tandem {

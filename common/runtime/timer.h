@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/runtime/device.h"
 
 namespace tandem {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/timeline/timeline.h"
 
 namespace tandem::timeline {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/timeline/timeline.h"
 
 namespace tandem::timeline {

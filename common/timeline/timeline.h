@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/clock.h"
 #include "common/base/units.h"
 
 namespace tandem::timeline {

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "common/base/clock.h"
 #include "common/base/units.h"
 #include "common/timeline/timeline.h"
 

@@ -7,8 +7,8 @@
 #include "common/base/dtype.h"
 #include "common/comm/communicator.h"
 #include "common/kernels/operations.h"
-#include "ddp/compression/compression_options.h"
 #include "ddp/gradient_reducer.h"
+#include "ddp/reducer_options.h"
 
 namespace tandem::ddp {
 

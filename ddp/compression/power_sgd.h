@@ -8,8 +8,8 @@
 #include "common/comm/communicator.h"
 #include "common/kernels/operations.h"
 #include "common/tensor/shape.h"
-#include "ddp/compression/compression_options.h"
 #include "ddp/gradient_reducer.h"
+#include "ddp/reducer_options.h"
 
 namespace tandem::ddp {
 

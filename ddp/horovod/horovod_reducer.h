@@ -14,7 +14,7 @@
 #include "ddp/gradient_reducer.h"
 #include "ddp/horovod/controller.h"
 #include "ddp/horovod/fused_all_reduce.h"
-#include "ddp/horovod/horovod_options.h"
+#include "ddp/reducer_options.h"
 
 namespace tandem::ddp::horovod {
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <fstream>
 
-#include "common/base/checksum.h"
 #include "common/base/error.h"
 #include "common/base/input_file.h"
 #include "common/base/known_names.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/driver/size_list.h"
-
 #include <gtest/gtest.h>
 
+#include "bench/driver/flag_values.h"
 #include "tests/support/errors.h"
 
 namespace tandem::bench {

@@ -3,7 +3,7 @@
 //   flight_cost FILE    nanoseconds per note of a flight recorder in FILE
 #include <fmt/format.h>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/flight/flight_recorder.h"
 
 namespace {

@@ -16,7 +16,7 @@
 #include <mutex>
 #include <string>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/comm/communicator.h"
 #include "common/runtime/cuda/cuda_stream.h"
 #include "common/runtime/cuda/handles.h"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <mutex>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/comm/communicator.h"
 #include "common/comm/nccl/nccl_api.h"
 #include "common/comm/node_memory.h"

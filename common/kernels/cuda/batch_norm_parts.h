@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "common/kernels/cuda/divide.h"
+#include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/pack.h"
 #include "common/kernels/cuda/team.h"
 

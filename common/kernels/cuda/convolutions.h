@@ -9,7 +9,7 @@
 
 #include "common/kernels/cuda/cudnn_graph.h"
 #include "common/kernels/cuda/cudnn_session.h"
-#include "common/kernels/cuda/growing_memory.h"
+#include "common/kernels/cuda/queue.h"
 #include "common/kernels/image_operations.h"
 #include "common/kernels/precision.h"
 

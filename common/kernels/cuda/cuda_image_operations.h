@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/kernels/cuda/convolutions.h"
-#include "common/kernels/cuda/growing_memory.h"
+#include "common/kernels/cuda/queue.h"
 
 namespace tandem::cuda {
 

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "common/kernels/cuda/fused_attention.h"
-#include "common/kernels/cuda/growing_memory.h"
 #include "common/kernels/cuda/matrix_products.h"
+#include "common/kernels/cuda/queue.h"
 #include "common/kernels/operations.h"
 #include "common/runtime/cuda/cuda_device.h"
 

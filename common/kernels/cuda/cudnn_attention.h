@@ -7,7 +7,7 @@
 #include "common/kernels/cuda/cudnn_graph.h"
 #include "common/kernels/cuda/cudnn_session.h"
 #include "common/kernels/cuda/fused_attention.h"
-#include "common/kernels/cuda/growing_memory.h"
+#include "common/kernels/cuda/queue.h"
 #include "common/kernels/operations.h"
 
 namespace tandem::cuda {

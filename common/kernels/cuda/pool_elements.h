@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "common/kernels/cuda/divide.h"
+#include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/pack.h"
 #include "common/kernels/image_shapes.h"
 

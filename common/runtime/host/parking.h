@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 
 namespace tandem::host {
 

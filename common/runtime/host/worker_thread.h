@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 
 namespace tandem::host {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/runtime/nvml/gpu_pair.h"
 #include "common/runtime/nvml/nvml_api.h"
 

@@ -6,7 +6,6 @@
 #include <set>
 #include <sstream>
 
-#include "bench/lessons/all_lessons.h"
 #include "common/comm/thread_bootstrap.h"
 #include "tests/support/errors.h"
 

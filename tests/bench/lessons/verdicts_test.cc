@@ -9,8 +9,8 @@
 #include <ostream>
 #include <string>
 
-#include "bench/lessons/all_lessons.h"
 #include "bench/lessons/classroom.h"
+#include "bench/lessons/run_lessons.h"
 #include "common/comm/thread_bootstrap.h"
 
 namespace tandem::bench {

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <thread>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/results/machine_facts.h"
 
 namespace tandem::doctor {

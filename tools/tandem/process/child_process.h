@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "tools/tandem/process/interrupts.h"
 
 namespace tandem::cli {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/results/launch_record.h"
 #include "common/results/sweep_info.h"
 #include "tools/tandem/launch/launch_site.h"

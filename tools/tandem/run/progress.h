@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/results/launch_record.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/clock.h"
+#include "common/base/units.h"
 #include "common/results/journal.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"

@@ -10,7 +10,6 @@
 #include "common/base/units.h"
 #include "common/json/fields.h"
 #include "common/json/parse.h"
-#include "tools/tandem/sweep/device_counts.h"
 #include "tools/tandem/sweep/sweep_axes.h"
 #include "tools/tandem/sweep/sweep_reader.h"
 

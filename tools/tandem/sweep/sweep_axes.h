@@ -8,7 +8,12 @@
 #include "tools/tandem/sweep/sweep_reader.h"
 
 // Private to the readers of sweep files.
+
 namespace tandem::cli {
+
+// Reads key 'devices': numbers from 1, "all", "1..all" or "doubling", or a list of these. Where the
+// list holds a name, the counts are sorted in ascending order, each once.
+[[nodiscard]] std::vector<int> read_devices(const SweepReader& file, int all);
 
 // The option of that name. Throws a usage error, with the nearest known name, unless a sweep may
 // set it.

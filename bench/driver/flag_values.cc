@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/driver/size_list.h"
+#include "bench/driver/flag_values.h"
 
 #include <algorithm>
 
