@@ -133,7 +133,7 @@ void AllReduceRank::broadcast_buffers(bool has_data) {
   if (buffers.empty()) return;
   replica_.timer().begin(replica_.stream(), Phase::kBuffers);
   const int root = uneven_ ? uneven_->rank_of_buffers(has_data) : 0;
-  replica_.timer().collective(replica_.stream(), "broadcast", buffers.bytes(),
+  replica_.timer().collective(replica_.stream(), "broadcast", buffers.size_bytes(),
                               [&] { communicator_.broadcast(replica_.stream(), buffers, root); });
 }
 

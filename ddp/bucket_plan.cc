@@ -14,7 +14,7 @@ std::vector<BucketPlan> plan_buckets(const ParameterLayout& layout, const std::v
     const auto& added = layout.segments()[static_cast<std::size_t>(segment)];
     open.slots.push_back({segment, open.count, added.count});
     open.count += aligned_count(added.count);
-    open.gradient_bytes += added.bytes();
+    open.gradient_bytes += added.size_bytes();
     if (open.gradient_bytes >= (plans.empty() ? limits.first : limits.rest)) {
       plans.push_back(std::exchange(open, {}));
     }

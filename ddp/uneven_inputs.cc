@@ -21,7 +21,7 @@ void UnevenInputs::enqueue_sum(float mine) {
   const Span<float> number = number_->as<float>(1);
   enqueue_zero(replica_.stream(), number);
   replica_.operations().enqueue(replica_.stream(), AddScalar{.values = number, .constant = mine});
-  replica_.timer().collective(replica_.stream(), "all_reduce", number.bytes(), [&] {
+  replica_.timer().collective(replica_.stream(), "all_reduce", number.size_bytes(), [&] {
     communicator_.all_reduce(replica_.stream(), number, ReduceOp::kSum);
   });
 }
@@ -59,7 +59,7 @@ int UnevenInputs::largest(int mine) {
   enqueue_zero(replica_.stream(), place);
   replica_.operations().enqueue(replica_.stream(),
                                 AddScalar{.values = place, .constant = static_cast<float>(mine)});
-  replica_.timer().collective(replica_.stream(), "all_gather", all.bytes(),
+  replica_.timer().collective(replica_.stream(), "all_gather", all.size_bytes(),
                               [&] { communicator_.all_gather(replica_.stream(), place, all); });
   replica_.stream().synchronize();
   const std::vector<float> values = read_back<float>(replica_.device(), all);
@@ -72,7 +72,7 @@ int UnevenInputs::rank_of_buffers(bool has_data) {
 
 void UnevenInputs::share_last_state() {
   const int root = largest(had_data_last_ ? communicator_.rank() : -1);
-  const Bytes size = replica_.parameters().flat.bytes() + replica_.buffers().flat.bytes();
+  const Bytes size = replica_.parameters().flat.size_bytes() + replica_.buffers().flat.size_bytes();
   replica_.timer().collective(replica_.stream(), "broadcast", size,
                               [&] { broadcast_state(communicator_, replica_, root); });
 }

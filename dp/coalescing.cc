@@ -18,7 +18,7 @@ class ChunkBuilder {
   void add(int segment) {
     if (open_.segments == 0) open_.first_segment = segment;
     ++open_.segments;
-    open_bytes_ += at(segment).bytes();
+    open_bytes_ += at(segment).size_bytes();
   }
 
   void close() {
@@ -67,7 +67,7 @@ std::unique_ptr<Buffer> make_staging(Device& device, const std::vector<Chunk>& c
 std::vector<Chunk> broadcast_chunks(const ParameterLayout& layout, Bytes limit) {
   ChunkBuilder builder(layout, Flattening::kSeveral);
   for (int segment = 0; segment < layout.size(); ++segment) {
-    const Bytes size = layout.segments()[static_cast<std::size_t>(segment)].bytes();
+    const Bytes size = layout.segments()[static_cast<std::size_t>(segment)].size_bytes();
     builder.add(segment);
     if (builder.open_bytes() + size >= limit) builder.close();
   }
@@ -77,7 +77,7 @@ std::vector<Chunk> broadcast_chunks(const ParameterLayout& layout, Bytes limit) 
 std::vector<Chunk> reduction_chunks(const ParameterLayout& layout, Bytes limit) {
   ChunkBuilder builder(layout, Flattening::kSeveral);
   for (int segment = 0; segment < layout.size(); ++segment) {
-    const Bytes size = layout.segments()[static_cast<std::size_t>(segment)].bytes();
+    const Bytes size = layout.segments()[static_cast<std::size_t>(segment)].size_bytes();
     if (builder.open_bytes() + size > limit) builder.close();
     builder.add(segment);
   }

@@ -49,7 +49,7 @@ class CollectiveBroadcast final : public Broadcast {
     }
     for (const Chunk& chunk : chunks_) {
       flatten(chunk);
-      on_all(team_, replicas_, {"broadcast", sent(0, chunk).bytes()},
+      on_all(team_, replicas_, {"broadcast", sent(0, chunk).size_bytes()},
              [&](Communicator& rank, std::size_t i) {
                rank.broadcast(replicas_[i]->stream(), sent(i, chunk), kRoot);
              });
@@ -86,7 +86,7 @@ class CollectiveReduce final : public ReduceToRoot {
       : team_(team),
         replicas_(gradients.replicas),
         gradients_(gradients, layout, chunk_limit),
-        sum_(replicas_.front()->device().allocate(gradients.arenas.front().bytes())) {
+        sum_(replicas_.front()->device().allocate(gradients.arenas.front().size_bytes())) {
     TANDEM_CHECK(team.size() == static_cast<int>(replicas_.size()), "{} ranks for {} replicas",
                  team.size(), replicas_.size());
   }
@@ -96,7 +96,7 @@ class CollectiveReduce final : public ReduceToRoot {
   void enqueue() override {
     for (std::size_t i = 0; i < replicas_.size(); ++i) gradients_.flatten(i);
     for (const Chunk& chunk : gradients_.chunks()) {
-      on_all(team_, replicas_, {"reduce", chunk.of(sum()).bytes()},
+      on_all(team_, replicas_, {"reduce", chunk.of(sum()).size_bytes()},
              [&](Communicator& rank, std::size_t i) {
                const Span<float> result = i == 0 ? chunk.of(sum()) : Span<float>{};
                rank.reduce(replicas_[i]->stream(), gradients_.of(i, chunk), result, kRoot);

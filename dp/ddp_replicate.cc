@@ -58,13 +58,13 @@ struct DdpReplicate::Root {
   Root(Platform& platform, Device& device, const Model& model, const TrainingOptions& options)
       : host(platform, batch_shape(model, {0, options.global_batch}, options.input_lengths),
              options.seed, options.distribution, host_memory_of(options.input)),
-        targets(device.allocate(host.targets().bytes())),
+        targets(device.allocate(host.targets().size_bytes())),
         outputs(device.allocate(output_bytes(model, options))),
         output_gradients(device.allocate(output_bytes(model, options))),
         loss(device.allocate(bytes_of<float>(1))),
         optimizer(make_optimizer(device, model.layout().arena_count(), options.optimizer)) {
     if (options.input != InputPlace::kDevice) return;
-    inputs = device.allocate(host.inputs().bytes());
+    inputs = device.allocate(host.inputs().size_bytes());
     const auto stream = device.make_stream(StreamPriority::kNormal);
     enqueue_copy(*stream, inputs->as<float>(), host.inputs());
     enqueue_copy(*stream, targets->as<float>(), host.targets());
@@ -127,7 +127,7 @@ void DdpReplicate::step() {
   replica_.backward(input_->as<float>(), gradients_.tensors, nobody);
   begin(Phase::kReduce);
   if (root_) dispatch(interpreter_, replica_.stream());
-  collective("reduce", gradients_.flat.bytes(),
+  collective("reduce", gradients_.flat.size_bytes(),
              [&](Stream& stream) { communicator_.reduce(stream, gradients_.flat, kRootRank); });
   if (root_) update();
   replica_.timer().end_step(replica_.stream());
@@ -149,7 +149,7 @@ void DdpReplicate::scatter() {
 void DdpReplicate::replicate() {
   begin(Phase::kReplicate);
   const auto broadcast = [&](Span<float> values) {
-    collective("broadcast", values.bytes(),
+    collective("broadcast", values.size_bytes(),
                [&](Stream& stream) { communicator_.broadcast(stream, values, kRootRank); });
   };
   broadcast(replica_.parameters().flat);

@@ -140,7 +140,7 @@ class LossOnRoot final : public Loss {
       gather_ = std::make_unique<Gather>(output_, replicas_, output_shapes(parts));
     }
     if (given_targets_.device() == output_.device().id()) return;
-    targets_ = output_.device().allocate(given_targets_.bytes());
+    targets_ = output_.device().allocate(given_targets_.size_bytes());
   }
 
   void load_targets(Interpreter& caller) override {

@@ -23,7 +23,7 @@ class SequentialReduce final : public ReduceToRoot {
     for (const Chunk& chunk : gradients_->chunks()) largest = std::max(largest, chunk.count);
     Device& root = replicas_.front()->device();
     arrived_ = root.allocate(bytes_of<float>(largest));
-    sum_ = root.allocate(own_.bytes());
+    sum_ = root.allocate(own_.size_bytes());
   }
 
   [[nodiscard]] Span<float> sum() override { return sum_ ? sum_->as<float>() : own_; }
@@ -82,7 +82,7 @@ class TreeReduce final : public ReduceToRoot {
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
       Device& device = replicas_[i]->device();
       const bool receives = i % 2 == 0 && i + 1 < replicas_.size();
-      arrived_.push_back(receives ? device.allocate(gradients_[i].bytes()) : nullptr);
+      arrived_.push_back(receives ? device.allocate(gradients_[i].size_bytes()) : nullptr);
       partial_ready_.push_back(device.make_event());
     }
   }

@@ -200,7 +200,7 @@ class Registry {
       comparison.yardstick = [&bench, from, to] {
         repeat([&] {
           bench.enqueue_bare([=] {
-            std::memcpy(to.data(), from.data(), static_cast<std::size_t>(from.bytes().value));
+            std::memcpy(to.data(), from.data(), static_cast<std::size_t>(from.size_bytes().value));
           });
         });
       };

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 
 std::unique_ptr<Buffer> copy_of(Device& device, Stream& stream, Span<const float> values) {
-  auto buffer = device.allocate(values.bytes());
+  auto buffer = device.allocate(values.size_bytes());
   enqueue_copy(stream, buffer->as<float>(), values);
   return buffer;
 }

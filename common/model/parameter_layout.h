@@ -27,7 +27,7 @@ class ParameterLayout {
     std::int64_t offset = 0;  // elements into the arena
     std::int64_t count = 0;   // elements
 
-    [[nodiscard]] Bytes bytes() const { return bytes_of<float>(count); }
+    [[nodiscard]] Bytes size_bytes() const { return bytes_of<float>(count); }
   };
 
   void add(std::string name, Shape shape);

@@ -101,7 +101,7 @@ void Scatter::release(int replica) {
 namespace {
 
 std::unique_ptr<Buffer> copied_to(Device& device, Span<const float> values) {
-  auto buffer = device.allocate(values.bytes());
+  auto buffer = device.allocate(values.size_bytes());
   const auto stream = device.make_stream(StreamPriority::kNormal);
   enqueue_copy(*stream, buffer->as<float>(), values);
   stream->synchronize();

@@ -53,8 +53,8 @@ LocalBatch::LocalBatch(Platform& platform, Device& device, const Model& model, S
     : place_(options.input),
       host_(platform, batch_shape(model, share, options.input_lengths), options.seed,
             options.distribution, host_memory_of(options.input)),
-      inputs_(device.allocate(host_.inputs().bytes())),
-      targets_(device.allocate(host_.targets().bytes())) {
+      inputs_(device.allocate(host_.inputs().size_bytes())),
+      targets_(device.allocate(host_.targets().size_bytes())) {
   if (place_ != InputPlace::kDevice) return;
   const auto stream = device.make_stream(StreamPriority::kNormal);
   enqueue_copy(*stream, inputs_->as<float>(), host_.inputs());

@@ -47,7 +47,7 @@ class Span {
   [[nodiscard]] constexpr T* data() const { return data_; }
   [[nodiscard]] constexpr std::int64_t size() const { return size_; }
   [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
-  [[nodiscard]] constexpr Bytes bytes() const {
+  [[nodiscard]] constexpr Bytes size_bytes() const {
     return Bytes{size_ * static_cast<std::int64_t>(sizeof(T))};
   }
   [[nodiscard]] constexpr DeviceId device() const { return device_; }
@@ -71,12 +71,12 @@ using ConstByteSpan = Span<const std::byte>;
 
 template <class T>
 [[nodiscard]] ByteSpan as_writable_bytes(Span<T> span) {
-  return {reinterpret_cast<std::byte*>(span.data()), span.bytes().value, span.device()};
+  return {reinterpret_cast<std::byte*>(span.data()), span.size_bytes().value, span.device()};
 }
 
 template <class T>
 [[nodiscard]] ConstByteSpan as_bytes(Span<T> span) {
-  return {reinterpret_cast<const std::byte*>(span.data()), span.bytes().value, span.device()};
+  return {reinterpret_cast<const std::byte*>(span.data()), span.size_bytes().value, span.device()};
 }
 
 // Elements on one device whose type is known at run time, as collectives take elements: collectives

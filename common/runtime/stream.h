@@ -56,11 +56,11 @@ struct Access {
 
 template <class T>
 [[nodiscard]] Access reads(Span<T> s) {
-  return {s.data(), s.bytes(), s.device(), Access::Mode::kRead, Access::Place::kLocal};
+  return {s.data(), s.size_bytes(), s.device(), Access::Mode::kRead, Access::Place::kLocal};
 }
 template <class T>
 [[nodiscard]] Access writes(Span<T> s) {
-  return {s.data(), s.bytes(), s.device(), Access::Mode::kWrite, Access::Place::kLocal};
+  return {s.data(), s.size_bytes(), s.device(), Access::Mode::kWrite, Access::Place::kLocal};
 }
 
 // Throws a logic error naming `operation` and both devices where a local access lies elsewhere

@@ -119,9 +119,10 @@ class PhaseTimer final : public CaptureObserver {
   // Enqueues a copy of the step, on any stream of the device, and tells observers of the copy.
   template <class T>
   void copy(Stream& stream, Span<T> destination, std::type_identity_t<Span<const T>> source) {
-    enqueue_observed(work_, device_, stream,
-                     {.kind = EnqueuedWork::Kind::kCopy, .name = "copy", .size = source.bytes()},
-                     [&] { enqueue_copy(stream, destination, source); });
+    enqueue_observed(
+        work_, device_, stream,
+        {.kind = EnqueuedWork::Kind::kCopy, .name = "copy", .size = source.size_bytes()},
+        [&] { enqueue_copy(stream, destination, source); });
   }
 
   // Does the same for `count` copies in a row on one stream, `size` bytes together, which

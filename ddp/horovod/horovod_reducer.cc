@@ -64,7 +64,7 @@ namespace {
 
 std::vector<Bytes> sizes_of(const ParameterLayout& layout) {
   std::vector<Bytes> sizes;
-  for (const auto& segment : layout.segments()) sizes.push_back(segment.bytes());
+  for (const auto& segment : layout.segments()) sizes.push_back(segment.size_bytes());
   return sizes;
 }
 
@@ -192,7 +192,7 @@ std::vector<Bytes> HorovodReducer::launch(const std::vector<int>& tensors) {
   std::vector<horovod::Response> responses;
   for (const int tensor : tensors) {
     const auto& segment = layout_.segments()[static_cast<std::size_t>(tensor)];
-    responses.push_back({.tensor = tensor, .size = segment.bytes()});
+    responses.push_back({.tensor = tensor, .size = segment.size_bytes()});
   }
   std::vector<Bytes> sizes;
   for (const auto& group : horovod::fuse(responses, options_.fusion_threshold)) {

@@ -137,7 +137,7 @@ std::vector<std::string> point_columns(const CollectiveTimes& times) {
 
 }  // namespace
 
-std::int64_t CollectiveTimes::bytes() const {
+std::int64_t CollectiveTimes::size_bytes() const {
   return std::accumulate(
       buckets.begin(), buckets.end(), std::int64_t{0},
       [](std::int64_t sum, const BucketTime& bucket) { return sum + bucket.bytes; });
@@ -192,7 +192,7 @@ Table collective_table(const Summary& summary) {
   for (const CollectiveTimes& times : collective_times(summary)) {
     std::vector<std::string> row = point_columns(times);
     row.insert(row.end(),
-               {std::to_string(times.buckets.size()), to_string(Bytes{times.bytes()}),
+               {std::to_string(times.buckets.size()), to_string(Bytes{times.size_bytes()}),
                 milliseconds(times.total), milliseconds(times.exposed),
                 times.hidden_share ? percent_text(*times.hidden_share) : "-",
                 fmt::format("{:.1f} %", 100 * times.last_share()),

@@ -29,7 +29,7 @@ struct CollectiveTimes {
   // The mean over launches of 1 - exposed / total; absent where the collectives took no time.
   std::optional<stats::Estimate> hidden_share;
 
-  [[nodiscard]] std::int64_t bytes() const;
+  [[nodiscard]] std::int64_t size_bytes() const;
   // The last bucket's share of the bytes. No schedule can hide the last bucket behind backward,
   // since backward has ended when that bucket is ready.
   [[nodiscard]] double last_share() const;

@@ -80,7 +80,7 @@ std::vector<std::byte> bits_of(Device& device, Span<T> values) {
 template <class T>
 void check_all_reduce(RankOnNode& on, Span<T> mine, Span<T> result) {
   const std::int64_t count = mine.size();
-  const auto own = on.device.allocate(mine.bytes());
+  const auto own = on.device.allocate(mine.size_bytes());
   const Span<T> on_one_node = own->template as<T>();
   for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kAverage}) {
     put_all(on.device, mine, whole_numbers<T>(on.rank, count));

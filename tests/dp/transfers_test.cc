@@ -231,7 +231,8 @@ TEST(TransfersMemoryTest, FlatBroadcastAndTree_NeedNoStaging) {
                                       dp::chunks_of(transfers.layout(), dp::Grouping::kFlat),
                                       dp::Order::kTree);
   const auto reduce = by_tree(transfers);
-  EXPECT_EQ((transfers.used(0) - root).value, transfers.gradients[0].bytes().value);  // arrived
+  EXPECT_EQ((transfers.used(0) - root).value,
+            transfers.gradients[0].size_bytes().value);  // arrived
   EXPECT_EQ(transfers.used(1), peer);
 }
 
@@ -245,7 +246,7 @@ TEST(TransfersMemoryTest, SequentialReduce_TakesChunksOnPeers_AndASumOnTheRoot) 
   const auto reduce = sequential(transfers);
   EXPECT_LE((transfers.used(1) - peer).value, staged_bytes(chunks).value);
   EXPECT_LE((transfers.used(0) - root).value,
-            staged_bytes(chunks).value + largest + transfers.gradients[0].bytes().value);
+            staged_bytes(chunks).value + largest + transfers.gradients[0].size_bytes().value);
 }
 
 }  // namespace

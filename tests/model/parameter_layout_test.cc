@@ -32,7 +32,7 @@ TEST(ParameterLayoutTest, Segment_KnowsItsNameShapeAndBytes) {
   const ParameterLayout::Segment& segment = layout.segments().front();
   EXPECT_EQ(segment.name, "layer0.weight");
   EXPECT_EQ(segment.shape, (Shape{3, 5}));
-  EXPECT_EQ(segment.bytes(), Bytes{60});
+  EXPECT_EQ(segment.size_bytes(), Bytes{60});
 }
 
 TEST(ParameterLayoutTest, Views_AreTheSegmentsPartsOfTheArena) {

@@ -24,7 +24,7 @@ TEST(Collectives, Total_IsTheSumOfEachBucketsLeastRank) {
   EXPECT_NEAR(found[0].exposed.center, 2e-3, 1e-12);
   ASSERT_TRUE(found[0].hidden_share);
   EXPECT_NEAR(found[0].hidden_share->center, 0.6, 1e-12);
-  EXPECT_EQ(found[0].bytes(), 10'000'000);
+  EXPECT_EQ(found[0].size_bytes(), 10'000'000);
   EXPECT_NEAR(found[0].last_share(), 0.2, 1e-12);
   EXPECT_EQ(found[0].left_out, 0);
 }

@@ -135,8 +135,8 @@ TYPED_TEST_P(RuntimeContract, Buffers_CarryTheirDevice) {
 TYPED_TEST_P(RuntimeContract, Copy_AcrossDevicesAndBack_KeepsBytes) {
   const auto source = this->filled(100'003, 42);
   const auto result = this->filled(100'003, 0);
-  const auto here = this->device(0).allocate(source->bytes().bytes());
-  const auto there = this->device(1).allocate(source->bytes().bytes());
+  const auto here = this->device(0).allocate(source->bytes().size_bytes());
+  const auto there = this->device(1).allocate(source->bytes().size_bytes());
   const auto first = this->stream(0);
   const auto second = this->stream(1);
   const auto copied = this->device(0).make_event();

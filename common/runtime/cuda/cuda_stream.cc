@@ -139,7 +139,7 @@ std::unique_ptr<StreamGraph> CudaStream::capture(const std::function<void()>& en
 void CudaStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
   if (lost() != nullptr) return;
   const DeviceGuard here(gpu_.ordinal());
-  const std::size_t count = length_of(destination.bytes());
+  const std::size_t count = length_of(destination.size_bytes());
   const bool host_side = destination.device().is_host_memory() || source.device().is_host_memory();
   const int to = host_side ? 0 : map_.gpu_of(destination.device()).ordinal();
   const int from = host_side ? 0 : map_.gpu_of(source.device()).ordinal();
@@ -157,8 +157,9 @@ void CudaStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
 void CudaStream::zero_bytes(ByteSpan destination) {
   if (lost() != nullptr) return;
   const DeviceGuard here(gpu_.ordinal());
-  gpu_.after_enqueue(cudaMemsetAsync(destination.data(), 0, length_of(destination.bytes()), get()),
-                     "cudaMemsetAsync");
+  gpu_.after_enqueue(
+      cudaMemsetAsync(destination.data(), 0, length_of(destination.size_bytes()), get()),
+      "cudaMemsetAsync");
 }
 
 CudaStream& cuda_stream(Stream& stream) {

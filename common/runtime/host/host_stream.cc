@@ -251,9 +251,9 @@ void HostStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
     return enqueue({"copy", std::move(accesses), copy});
   }
   enqueue_transfer({"copy", std::move(accesses), [this, copy, destination, source](auto ready) {
-                      ready.at = reserve_transfer(link()->ports(), source.device(),
-                                                  destination.device(), ready.at,
-                                                  transfer_time(link()->model(), source.bytes()));
+                      ready.at = reserve_transfer(
+                          link()->ports(), source.device(), destination.device(), ready.at,
+                          transfer_time(link()->model(), source.size_bytes()));
                       copy();
                       return ready;
                     }});

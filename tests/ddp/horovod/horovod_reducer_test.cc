@@ -24,7 +24,7 @@ void check_job(const Job& job) {
 
 Bytes total() {
   Bytes sum;
-  for (const auto& segment : kModel.layout().segments()) sum += segment.bytes();
+  for (const auto& segment : kModel.layout().segments()) sum += segment.size_bytes();
   return sum;
 }
 
