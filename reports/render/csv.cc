@@ -125,7 +125,7 @@ void add_cost(std::vector<std::string>& fields, const DdpCost* cost) {
 void add_collectives(std::vector<std::string>& fields, const CollectiveTimes* times) {
   const bool known = times != nullptr;
   fields.push_back(known ? std::to_string(times->buckets.size()) : "");
-  fields.push_back(known ? std::to_string(times->bytes()) : "");
+  fields.push_back(known ? std::to_string(times->size_bytes()) : "");
   add_estimate(fields, known ? &times->total : nullptr);
   add_estimate(fields, known ? &times->exposed : nullptr);
   add_signed(fields, known && times->hidden_share ? &*times->hidden_share : nullptr);

@@ -152,8 +152,8 @@ double CollectiveTimes::after_backward_share() const {
 }
 
 double CollectiveTimes::last_share() const {
-  if (bytes() == 0) return 0;
-  return static_cast<double>(buckets.back().bytes) / static_cast<double>(bytes());
+  if (size_bytes() == 0) return 0;
+  return static_cast<double>(buckets.back().bytes) / static_cast<double>(size_bytes());
 }
 
 double algorithm_bandwidth(const BucketTime& bucket) {

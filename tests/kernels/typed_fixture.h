@@ -21,7 +21,7 @@ class TypedFixture : public OperationsFixture {
     const AnySpan to = zeros_of(type, values.size());
     if (values.empty()) return to;
     if (type == DType::kFloat32) {
-      std::memcpy(to.data(), values.data(), static_cast<std::size_t>(values.bytes().value));
+      std::memcpy(to.data(), values.data(), static_cast<std::size_t>(values.size_bytes().value));
     } else {
       naive(Convert{.in = values, .out = to});
     }

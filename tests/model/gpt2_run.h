@@ -25,8 +25,8 @@ namespace tandem::test {
 struct Gpt2Run {
   Gpt2Run(const Gpt2& model, std::int64_t batch, Precision precision = Precision::kFp32)
       : data(*platform, batch_shape(model, {0, batch}), 1, Distribution::kUniform),
-        input(device.allocate(data.inputs().bytes())),
-        targets(device.allocate(data.targets().bytes())),
+        input(device.allocate(data.inputs().size_bytes())),
+        targets(device.allocate(data.targets().size_bytes())),
         gradients(make_arena(device, model.layout())),
         replica(device, model, batch,
                 TrainingOptions{.precision = precision, .phases = {PhaseTiming::kOff}}) {
