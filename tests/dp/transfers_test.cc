@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 
+#include "common/base/error.h"
 #include "common/model/linear_stack.h"
 #include "common/runtime/host/host_stream.h"
 #include "common/tensor/random.h"
@@ -202,6 +203,10 @@ TEST(CollectiveTransfersTest, FailedReplica_EndsTheOthersAtOnce) {
   reduce->enqueue();
   EXPECT_EQ(error_of([&] { transfers.replicas[0]->stream().synchronize(); }).kind(),
             ErrorKind::kCommunication);
+  // The collectives' memory goes with `reduce`, so no stream may still wait in it.
+  for (Replica* const replica : transfers.replicas) {
+    static_cast<void>(capture_error([&] { replica->stream().synchronize(); }));
+  }
 }
 
 Bytes staged_bytes(const std::vector<dp::Chunk>& chunks) {
