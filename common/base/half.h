@@ -86,13 +86,12 @@ constexpr Float16::operator float() const {
 
 static_assert(sizeof(BFloat16) == 2 && sizeof(Float16) == 2);
 
-// Conversions of arrays of 16-bit numbers from and to float, at the machine's vector width. The
-// bits are the same as of one conversion after the other (half.h), except for a NaN's payload.
-// Arrays do not overlap. Thread-safe.
-
+// Converts an array from float at the machine's vector width. The bits are the same as of one
+// conversion after the other, except for a NaN's payload. Arrays do not overlap. Thread-safe.
 void narrow(std::int64_t count, const float* in, BFloat16* out);
 void narrow(std::int64_t count, const float* in, Float16* out);
 
+// Does the same in the other direction.
 void widen(std::int64_t count, const BFloat16* in, float* out);
 void widen(std::int64_t count, const Float16* in, float* out);
 

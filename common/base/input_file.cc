@@ -11,10 +11,15 @@
 #include "common/base/error.h"
 
 namespace tandem {
-
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kSuffix = ".json";
+
+// The largest JSON file: a layer takes up to 1 KB when measured at some batches, so this holds tens
+// of thousands of layers.
+constexpr Bytes kMost = mib(64);
 
 [[noreturn]] void complain(const InputFile& file, const std::string& what) {
   fail(file.kind, "{}{}: {}", file.begins, file.path.string(), what);
@@ -96,16 +101,6 @@ std::string read_whole(const InputFile& file) {
   }
   return text;
 }
-
-namespace {
-
-constexpr std::string_view kSuffix = ".json";
-
-// A layer takes up to 1 KB when measured at some batches, so this holds tens of thousands of
-// layers.
-constexpr Bytes kMost = mib(64);
-
-}  // namespace
 
 std::optional<ChecksummedFile> checksummed_file(std::string_view name) {
   if (name.ends_with(kSuffix)) return ChecksummedFile{.path = std::string(name)};

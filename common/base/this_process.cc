@@ -15,12 +15,6 @@
 
 namespace tandem {
 
-std::string host_name() {
-  std::array<char, 256> name{};  // zeros end a name that is cut off
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -58,6 +52,12 @@ fs::path mapped_file(const std::string& process,
 }
 
 }  // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};  // zeros end a name that is cut off
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
 
 fs::path program_file() {
   // The address of the program's own headers, also where a loader started the program.

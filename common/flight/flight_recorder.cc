@@ -21,8 +21,9 @@
 #include "common/flight/flight_record.h"
 
 namespace tandem {
-
 namespace {
+
+namespace fs = std::filesystem;
 
 using flight::Page;
 using flight::Slot;
@@ -55,7 +56,7 @@ std::uint32_t copy_ranks(std::array<std::int32_t, flight::kMostNamed>& to,
 // later store. The file is a new one, since emptying the old file would raise a signal in a process
 // that has mapped it: a rank that does not see its launcher takes itself for rank 0, and so opens
 // rank 0's file.
-void* map_file(const std::filesystem::path& file) {
+void* map_file(const fs::path& file) {
   ::unlink(file.c_str());
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   int code = descriptor < 0 ? errno : ::posix_fallocate(descriptor, 0, sizeof(Page));
@@ -99,9 +100,38 @@ FailureKind kind_of(const Error& error) {
   return FailureKind::kOther;
 }
 
+// The process's state, the field after the program's name; the name stands in parentheses and may
+// contain parentheses itself: proc(5).
+char state_of(const fs::path& process) {
+  std::ifstream file(process / "stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t name_end = text.rfind(") ");
+  return name_end == std::string::npos || name_end + 2 >= text.size() ? '?' : text[name_end + 2];
+}
+
+// Whether a signal or a debugger has stopped the process.
+bool is_stopped(int pid) {
+  const char state = state_of(fmt::format("/proc/{}", pid));
+  return (state == 'T' || state == 't') && runs_this_program(pid);
+}
+
+// The ranks with a record in `folder` whose processes, on this host, the kernel has stopped
+// (SIGSTOP, a debugger): such a rank is known to be stopped and not only late. Only processes of
+// the caller's own program count, since another process may have taken over a number. Throws
+// nothing: empty where processes cannot be inspected.
+std::vector<int> stopped_ranks(const fs::path& folder) noexcept {
+  std::vector<int> stopped;
+  static_cast<void>(capture_error([&] {
+    for (const FlightRecord& record : read_flight_records(folder)) {
+      if (record.host == host_name() && is_stopped(record.pid)) stopped.push_back(record.rank);
+    }
+  }));
+  return stopped;
+}
+
 }  // namespace
 
-FlightRecorder::FlightRecorder(const std::filesystem::path& file, const Identity& identity)
+FlightRecorder::FlightRecorder(const fs::path& file, const Identity& identity)
     : folder_(file.parent_path()) {
   TANDEM_CHECK(identity.phases.size() <= flight::kMostPhases, "{} phases", identity.phases.size());
   page_ = new (map_file(file)) Page();
@@ -183,37 +213,6 @@ void FlightRecorder::ends_job() noexcept { page_->ended_job.store(now(), kReleas
 void FlightRecorder::ended() noexcept {
   if (page_->claimed.exchange(1, std::memory_order_acquire) != 0) return;
   page_->outcome.store(static_cast<std::uint32_t>(flight::Outcome::kEnded), kRelease);
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
-// The process's state, the field after the program's name; the name stands in parentheses and may
-// contain parentheses itself: proc(5).
-char state_of(const fs::path& process) {
-  std::ifstream file(process / "stat");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const std::size_t name_end = text.rfind(") ");
-  return name_end == std::string::npos || name_end + 2 >= text.size() ? '?' : text[name_end + 2];
-}
-
-// Whether a signal or a debugger has stopped the process.
-bool is_stopped(int pid) {
-  const char state = state_of(fmt::format("/proc/{}", pid));
-  return (state == 'T' || state == 't') && runs_this_program(pid);
-}
-
-}  // namespace
-
-std::vector<int> stopped_ranks(const fs::path& folder) noexcept {
-  std::vector<int> stopped;
-  static_cast<void>(capture_error([&] {
-    for (const FlightRecord& record : read_flight_records(folder)) {
-      if (record.host == host_name() && is_stopped(record.pid)) stopped.push_back(record.rank);
-    }
-  }));
-  return stopped;
 }
 
 }  // namespace tandem

@@ -2,7 +2,6 @@
 #include "common/optim/optimizer.h"
 
 namespace tandem {
-
 namespace {
 
 void check_pairs(const std::vector<Span<float>>& weights,
@@ -28,6 +27,12 @@ Span<T> joined(Span<T> before, Span<T> next) {
   return {before.data(), before.size() + next.size(), before.device()};
 }
 
+// State of one zero element per weight.
+std::unique_ptr<Buffer> allocate_state(Device& device, std::int64_t count) {
+  TANDEM_CHECK(count > 0, "an optimizer for {} weights", count);
+  return device.allocate(bytes_of<float>(count));
+}
+
 }  // namespace
 
 std::vector<Stretch> stretches_of(const std::vector<Span<float>>& weights,
@@ -47,11 +52,6 @@ std::vector<Stretch> stretches_of(const std::vector<Span<float>>& weights,
     done += weights[i].size();
   }
   return stretches;
-}
-
-std::unique_ptr<Buffer> allocate_state(Device& device, std::int64_t count) {
-  TANDEM_CHECK(count > 0, "an optimizer for {} weights", count);
-  return device.allocate(bytes_of<float>(count));
 }
 
 SgdMomentum::SgdMomentum(Device& device, std::int64_t count, SgdOptions options)

@@ -46,9 +46,6 @@ struct Stretch {
                                                 const std::vector<Span<const float>>& gradients,
                                                 std::int64_t count);
 
-// State of one zero element per weight. Throws a logic error where there are no weights.
-[[nodiscard]] std::unique_ptr<Buffer> allocate_state(Device& device, std::int64_t count);
-
 struct SgdOptions {
   float learning_rate = 0.01F;
   float momentum = 0.9F;

@@ -14,7 +14,7 @@ namespace tandem::stats {
 // s2^2/n2 and Welch and Satterthwaite's degrees of freedom v = e^4 / ((s1^2/n1)^2 / (n1 - 1) +
 // (s2^2/n2)^2 / (n2 - 1)) (Welch, Biometrika 34, 1947). The variances may differ, since processes
 // and threads do not scatter alike. There is no interval where either cell has one launch. Where
-// both cells have 20 launches or more the interval of m1 - m2 is bootstrapped (bootstrap.h).
+// both cells have 20 launches or more the interval of m1 - m2 is bootstrapped (estimate.h).
 [[nodiscard]] Estimate ratio_of_medians(std::span<const double> numerator,
                                         std::span<const double> denominator);
 

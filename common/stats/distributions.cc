@@ -67,13 +67,14 @@ double incomplete_beta(double a, double b, double x, double complement) {
   return 1 - factor * beta_fraction(b, a, complement) / b;
 }
 
+namespace {
+
+// P(|T| > t) for t >= 0: I_{v/(v+t^2)}(v/2, 1/2), Abramowitz and Stegun 26.7.1.
 double student_t_two_sided(double t, double degrees) {
   TANDEM_CHECK(t >= 0 && degrees > 0, "t is {}, degrees of freedom {}", t, degrees);
   const double sum = degrees + t * t;
   return incomplete_beta(degrees / 2, 0.5, degrees / sum, t * t / sum);
 }
-
-namespace {
 
 // The density of |T| at t.
 double student_t_density(double t, double degrees) {

@@ -16,13 +16,9 @@ namespace tandem::stats {
 // caller so that no digits are lost where x is close to 1.
 [[nodiscard]] double incomplete_beta(double a, double b, double x, double complement);
 
-// P(|T| > t) of Student's t with `degrees` of freedom (not necessarily whole), t >= 0:
-// I_{v/(v+t^2)}(v/2, 1/2), Abramowitz and Stegun 26.7.1.
-[[nodiscard]] double student_t_two_sided(double t, double degrees);
-
-// The t with P(|T| <= t) = confidence, the factor of the standard error in a two-sided interval.
-// Found by Newton's method, or where that fails by bisection of student_t_two_sided() down to
-// neighbouring doubles.
+// The t with P(|T| <= t) = confidence, T of Student's t with `degrees` of freedom (not necessarily
+// whole): the factor of the standard error in a two-sided interval. Found by Newton's method, or
+// where that fails by bisection of P(|T| > t) down to neighbouring doubles.
 [[nodiscard]] double student_t_critical(double confidence, double degrees);
 
 }  // namespace tandem::stats

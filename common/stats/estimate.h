@@ -34,7 +34,7 @@ struct Estimate {
 // the mean and standard deviation of y over n launches: exp(m), the geometric mean, and exp(m -+
 // t(0.95, n - 1) * s / sqrt(n)). Student's t interval on logs (Altman et al., Statistics with
 // Confidence, on log transforms) fits because times are positive and vary by factors, and n is
-// small. With 20 launches or more the interval of m is bootstrapped (bootstrap.h).
+// small. With 20 launches or more the interval of m is bootstrapped.
 [[nodiscard]] Estimate center_of_medians(std::span<const double> launch_medians);
 
 // The centre and interval by Student's t for any number of values, whose units are not launches.
@@ -53,13 +53,13 @@ struct Estimate {
 // estimate / divisor, interval included, for a positive divisor: efficiency = speed-up / devices.
 [[nodiscard]] Estimate divided(const Estimate& estimate, double divisor);
 
-// Intervals by resampling (Efron and Tibshirani, An Introduction to the Bootstrap), for 20 launches
-// and more. The plain percentile interval of n values is too narrow by sqrt((n - 1) / n) and by the
-// normal quantile in place of Student's: with 20 launches that interval covers 93 % instead of 95
+// Intervals are made by resampling (Efron and Tibshirani, An Introduction to the Bootstrap) from
+// this number of launches on. The plain percentile interval of n values is too narrow by sqrt((n -
+// 1) / n) and by the normal quantile in place of Student's: with 20 launches that interval covers
+// 93 % instead of 95
 // %. So the percentiles here lie further out by exactly both factors ("expanded", Hesterberg, The
 // American Statistician 69, 2015, section 5.2). Random numbers come from one fixed seed, so equal
 // data give equal intervals.
-
 inline constexpr int kFewestForBootstrap = 20;
 
 // The means of kResamples samples, each drawn with replacement and as large as `values`; not

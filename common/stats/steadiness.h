@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Whether a cell's figure can stand for it: launches that drift are not independent of one another,
+// as a cell's interval takes them to be, and the mean of times around two values never occurs.
 #pragma once
 
 #include <optional>
 #include <span>
 
 namespace tandem::stats {
-
-// Whether a cell's launches became slower or faster during the run. A cell's interval takes
-// launches as independent of one another, and drifting launches are not.
 
 // Kendall's test of the values against their time order (Biometrika 30, 1938; as a test of trend,
 // Mann, Econometrica 13, 1945).
@@ -22,6 +22,7 @@ struct Trend {
 // The median of the slopes between every two values, per step (Theil 1950, Sen 1968).
 [[nodiscard]] double median_slope(std::span<const double> in_time_order);
 
+// How much slower a cell's launches became during the run; below 0, faster.
 struct Drift {
   double change = 0;  // first launch to last along the median slope; 0.05 is 5 %
   double p = 1;
@@ -33,9 +34,6 @@ struct Drift {
 inline constexpr double kDriftLevel = 0.01;
 inline constexpr double kLeastDrift = 0.02;
 [[nodiscard]] std::optional<Drift> find_drift(std::span<const double> medians_in_time_order);
-
-// Whether times gather around two values. The mean of such times never occurs, and the next run may
-// mix the two values in another proportion.
 
 // The values cut in two at one place of their sorted order, so that the largest possible share of
 // the variance lies between the two parts (Fisher, Journal of the American Statistical Association
@@ -52,12 +50,12 @@ struct Split {
 // `least` values.
 [[nodiscard]] std::optional<Split> best_split(std::span<const double> values, int least);
 
-// Values have two modes where the best split of the logs, each part of which has two values or more
-// and above a tenth of all, explains kFlatShare + kSplitMargin / sqrt(n + 1) or more of the
-// variance, and the parts lie apart by `least_apart` (0.02: 2 %) or more. kFlatShare is the share
-// that the best split of a flat distribution explains; the best split of a bell, a skewed or a
-// heavy-tailed distribution explains less. With the margin about one sample in 100 passes of
-// whichever of these shapes passes most easily.
+// Values have two modes, which the next run may mix in another proportion, where the best split of
+// the logs, each part of which has two values or more and above a tenth of all, explains kFlatShare
+// + kSplitMargin / sqrt(n + 1) or more of the variance, and the parts lie apart by `least_apart`
+// (0.02: 2 %) or more. kFlatShare is the share that the best split of a flat distribution explains;
+// the best split of a bell, a skewed or a heavy-tailed distribution explains less. With the margin
+// about one sample in 100 passes of whichever of these shapes passes most easily.
 inline constexpr double kFlatShare = 0.75;
 inline constexpr double kSplitMargin = 0.65;
 inline constexpr int kFewestForModes = 6;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Plain summaries of a sample. Each throws a logic error on an empty sample, since any number could
+// be mistaken for a measurement.
 #pragma once
 
 #include <optional>
@@ -8,9 +11,6 @@
 #include "common/stats/estimate.h"
 
 namespace tandem::stats {
-
-// Plain summaries of a sample. Each throws a logic error on an empty sample, since any number could
-// be mistaken for a measurement.
 
 // The arithmetic mean, summed with compensation (Neumaier) so that long samples lose no digits.
 [[nodiscard]] double mean(std::span<const double> values);

@@ -10,11 +10,6 @@
 
 namespace tandem {
 
-// Philox4x32-10 is the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random
-// numbers: as easy as 1, 2, 3" (SC 2011). The generator is a pure function from counter and key to
-// 128 random bits without state, so every rank and device can make any element of a sequence, in
-// any order.
-
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
@@ -36,6 +31,10 @@ inline constexpr int kRounds = 10;
 
 }  // namespace philox
 
+// Philox4x32-10 is the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random
+// numbers: as easy as 1, 2, 3" (SC 2011). The generator is a pure function from counter and key to
+// 128 random bits without state, so every rank and device can make any element of a sequence, in
+// any order.
 [[nodiscard]] constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
   for (int round = 0; round < philox::kRounds; ++round) {
     const std::uint64_t product0 = std::uint64_t{philox::kMultiplier0} * counter[0];
