@@ -57,9 +57,8 @@ class Allocations {
   std::vector<Allocation> allocations_;
 };
 
-// The slab for memory that the other ranks cannot see.
-
-// The transport's own chunk in bytes, independent of the caller's buckets.
+// The size in bytes of a rank's stage, memory that all ranks see and through which values of other
+// memory pass chunk by chunk; independent of the caller's buckets.
 constexpr std::int64_t kStageBytes = std::int64_t{1} << 20;
 
 // The bytes of `size` that a stage takes in the round after `done` bytes; 0 where no bytes are

@@ -84,14 +84,12 @@ void check_ranks_can_meet() {
 
 namespace {
 
-int number_of(PeerFailure::Kind kind) { return static_cast<int>(kind); }
-
 // "" for success, else a digit for the kind, one for what came between ranks, and the message.
 std::string outcome_of(const std::function<void()>& attempt) {
   const std::optional<Error> error = capture_error(attempt);
   if (!error) return "";
   return fmt::format("{}{}{}", static_cast<int>(error->kind()),
-                     number_of(error->peer_failure().kind), error->what());
+                     static_cast<int>(error->peer_failure().kind), error->what());
 }
 
 Error error_in(const std::string& outcome) {

@@ -7,6 +7,7 @@
 #include <gloo/common/logging.h>
 #include <gloo/reduce.h>
 #include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
 #include <unistd.h>
@@ -18,6 +19,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "common/base/error.h"
 #include "common/base/this_process.h"
@@ -29,27 +33,38 @@
 #include "common/comm/reduction.h"
 
 namespace tandem {
-
-void GlooStore::set(const std::string& key, const std::vector<char>& data) {
-  const std::vector<std::string> keys = bootstrap_.all_gather(key);
-  const std::vector<std::string> values = bootstrap_.all_gather({data.begin(), data.end()});
-  for (std::size_t rank = 0; rank < keys.size(); ++rank) {
-    values_[keys[rank]] = {values[rank].begin(), values[rank].end()};
-  }
-}
-
-std::vector<char> GlooStore::get(const std::string& key) {
-  wait({key});
-  return values_[key];
-}
-
-void GlooStore::wait(const std::vector<std::string>& keys) {
-  for (const std::string& key : keys) {
-    TANDEM_CHECK(values_.contains(key), "gloo asks for '{}', which no rank has set", key);
-  }
-}
-
 namespace {
+
+// The store in which gloo's ranks leave their addresses for one another, over a Bootstrap: set() is
+// collective. A collective set() fits how gloo connects: every rank sets as many keys, and asks
+// only for keys that the others set before or at the same time.
+class GlooStore final : public gloo::rendezvous::Store {
+ public:
+  explicit GlooStore(Bootstrap& bootstrap) : bootstrap_(bootstrap) {}
+
+  void set(const std::string& key, const std::vector<char>& data) override {
+    const std::vector<std::string> keys = bootstrap_.all_gather(key);
+    const std::vector<std::string> values = bootstrap_.all_gather({data.begin(), data.end()});
+    for (std::size_t rank = 0; rank < keys.size(); ++rank) {
+      values_[keys[rank]] = {values[rank].begin(), values[rank].end()};
+    }
+  }
+
+  std::vector<char> get(const std::string& key) override {
+    wait({key});
+    return values_[key];
+  }
+
+  void wait(const std::vector<std::string>& keys) override {
+    for (const std::string& key : keys) {
+      TANDEM_CHECK(values_.contains(key), "gloo asks for '{}', which no rank has set", key);
+    }
+  }
+
+ private:
+  Bootstrap& bootstrap_;
+  std::map<std::string, std::vector<char>> values_;
+};
 
 using GlooContext = std::shared_ptr<gloo::rendezvous::Context>;  // gloo shares it with its buffers
 

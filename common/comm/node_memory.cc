@@ -13,7 +13,6 @@
 #include "common/comm/node_layout.h"
 
 namespace tandem {
-
 namespace {
 
 using Mapping = std::shared_ptr<host::SharedMapping>;
@@ -53,6 +52,13 @@ Mapping map_for_processes(Bootstrap& bootstrap, Bytes size, const std::string& m
   return mapping;
 }
 
+// A word of memory on each node.
+Mapping map_word(Bootstrap& bootstrap) {
+  const NodeLayout nodes = find_nodes(bootstrap);
+  const auto node = bootstrap.split(nodes.node_of(bootstrap.rank()));
+  return map_reserved_node_memory(*node, Bytes{sizeof(host::Word)});
+}
+
 }  // namespace
 
 Mapping map_node_memory(Bootstrap& bootstrap, Bytes size) {
@@ -65,20 +71,13 @@ Mapping map_node_memory(Bootstrap& bootstrap, Bytes size) {
                                           : map_for_processes(bootstrap, size, name);
 }
 
-namespace {
-
-std::shared_ptr<host::SharedMapping> map_word(Bootstrap& bootstrap) {
-  const NodeLayout nodes = find_nodes(bootstrap);
-  const auto node = bootstrap.split(nodes.node_of(bootstrap.rank()));
-  const Bytes size{static_cast<std::int64_t>(sizeof(host::Word))};
-  auto mapping = map_node_memory(*node, size);
-  attempt_together(*node, [&] {
-    if (node->rank() == 0) mapping->reserve(Bytes{0}, size);
+Mapping map_reserved_node_memory(Bootstrap& bootstrap, Bytes size) {
+  Mapping mapping = map_node_memory(bootstrap, size);
+  attempt_together(bootstrap, [&] {
+    if (bootstrap.rank() == 0) mapping->reserve(Bytes{0}, size);
   });
   return mapping;
 }
-
-}  // namespace
 
 AbortFlag::AbortFlag(Bootstrap& bootstrap) : mapping_(map_word(bootstrap)) {}
 
@@ -87,11 +86,7 @@ host::Word& AbortFlag::word() const noexcept {
 }
 
 std::shared_ptr<LinkPorts> make_node_link_ports(Bootstrap& bootstrap) {
-  const Bytes size{static_cast<std::int64_t>(sizeof(LinkPorts))};
-  const std::shared_ptr<host::SharedMapping> mapping = map_node_memory(bootstrap, size);
-  attempt_together(bootstrap, [&] {
-    if (bootstrap.rank() == 0) mapping->reserve(Bytes{0}, size);
-  });
+  const Mapping mapping = map_reserved_node_memory(bootstrap, Bytes{sizeof(LinkPorts)});
   auto* const ports = std::launder(reinterpret_cast<LinkPorts*>(mapping->data()));
   return {mapping, ports};  // zeros are the ports' initial state
 }

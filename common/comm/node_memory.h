@@ -17,6 +17,10 @@ namespace tandem {
 [[nodiscard]] std::shared_ptr<host::SharedMapping> map_node_memory(Bootstrap& bootstrap,
                                                                    Bytes size);
 
+// Does the same, and rank 0 reserves all pages.
+[[nodiscard]] std::shared_ptr<host::SharedMapping> map_reserved_node_memory(Bootstrap& bootstrap,
+                                                                            Bytes size);
+
 // A word of memory that all ranks of a node see: a rank that gives up raises the flag, and the
 // others look at the flag while they wait. Ranks on other nodes do not see it. Thread-safe.
 class AbortFlag {

@@ -15,12 +15,13 @@
 #include "common/comm/node_memory.h"
 
 namespace tandem {
-
 namespace {
 
 // The time after which a parked rank notices an abort, or a peer that spins and so did not wake
 // this rank.
 constexpr Nanoseconds kSlice = std::chrono::milliseconds(50);
+
+std::int64_t since_epoch(TimePoint time) { return Nanoseconds(time.time_since_epoch()).count(); }
 
 }  // namespace
 
@@ -121,12 +122,7 @@ PairArrivals& ControlBlock::pair(int a, int b) {
 }
 
 std::shared_ptr<host::SharedMapping> map_control_block(Bootstrap& bootstrap) {
-  const Bytes size{static_cast<std::int64_t>(sizeof(ControlBlock))};
-  auto mapping = map_node_memory(bootstrap, size);
-  attempt_together(bootstrap, [&] {
-    if (bootstrap.rank() == 0) mapping->reserve(Bytes{0}, size);
-  });
-  return mapping;
+  return map_reserved_node_memory(bootstrap, Bytes{sizeof(ControlBlock)});
 }
 
 ControlBlock& control_block(const host::SharedMapping& mapping) {
@@ -140,12 +136,6 @@ std::vector<DeviceId> devices_of_ranks(Bootstrap& bootstrap, DeviceId mine) {
   }
   return devices;
 }
-
-namespace {
-
-std::int64_t since_epoch(TimePoint time) { return Nanoseconds(time.time_since_epoch()).count(); }
-
-}  // namespace
 
 Note::Note(std::initializer_list<std::int64_t> parts) {
   for (const std::int64_t part : parts) add(part);

@@ -88,6 +88,12 @@ std::string sharing_of(const std::vector<std::string>& hardware) {
   return fmt::format("ranks {} and {} have slices of one GPU (MIG)", two->first, two->second);
 }
 
+namespace {
+
+constexpr std::array kTransports{Transport::kAuto, Transport::kSharedMemory, Transport::kMpi,
+                                 Transport::kGloo, Transport::kNccl};
+
+// Collective; loads NCCL where it may be taken.
 RankFacts find_rank_facts(Transport asked, Bootstrap& bootstrap, Device& device) {
   RankFacts facts{.backend = device.id().backend,
                   .ranks = bootstrap.size(),
@@ -107,11 +113,6 @@ RankFacts find_rank_facts(Transport asked, Bootstrap& bootstrap, Device& device)
   facts.sharing = sharing_of(hardware);
   return facts;
 }
-
-namespace {
-
-constexpr std::array kTransports{Transport::kAuto, Transport::kSharedMemory, Transport::kMpi,
-                                 Transport::kGloo, Transport::kNccl};
 
 #ifdef TANDEM_HAVE_GLOO
 constexpr bool kHaveGloo = true;

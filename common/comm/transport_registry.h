@@ -65,10 +65,8 @@ struct TransportChoice {
 [[nodiscard]] std::unique_ptr<Communicator> make_control_communicator(
     Transport asked, Bootstrap& bootstrap, Device& device, const CommunicatorOptions& options = {});
 
-// The choice of a job's transport, with its reason. Finding the facts and deciding from them are
-// apart, so that every rule is tested without a GPU.
-
-// The facts of a job's ranks, the same on all ranks.
+// The facts of a job's ranks from which a transport is chosen, the same on all ranks. Finding the
+// facts and deciding from them are apart, so that every rule is tested without a GPU.
 struct RankFacts {
   Backend backend = Backend::kHost;
   int ranks = 1;
@@ -80,9 +78,6 @@ struct RankFacts {
 
 // The rules of the choice. Throws a usage error with the reason where `asked` cannot be met.
 [[nodiscard]] TransportChoice decide_transport(Transport asked, const RankFacts& facts);
-
-// Collective; loads NCCL where it may be taken.
-[[nodiscard]] RankFacts find_rank_facts(Transport asked, Bootstrap& bootstrap, Device& device);
 
 // Two ranks that share a GPU, from each rank's node and hardware ("0 00000000:3B:00.0
 // GPU-5f0e..."): "ranks 0 and 2 share a GPU", or that both have slices of one GPU, which are
