@@ -29,9 +29,8 @@ namespace tandem {
   return index;
 }
 
-// The checks that check_sizes() of every operation consists of. Each check throws a logic error
-// that names the operand.
-
+// The checks that check_sizes() of every operation consists of; each throws a logic error that
+// names the operand.
 template <class Operand>
 void check_count(const Operand& operand, std::int64_t expected, std::string_view name) {
   TANDEM_CHECK(operand.size() == expected, "{} has {} elements where {} are needed", name,

@@ -2,7 +2,9 @@
 //
 // Attention is computed head by head, and in each head by blocks of queries: the scores of a block
 // with all keys that the block sees stay in the cache between the products, and keys after the
-// block are never multiplied.
+// block are never multiplied. A head's parts of the operands are copied to dense fp32 matrices of
+// (positions, head_width) in scratch memory first: in the operands each row lies far from the next
+// row, which from some 256 positions on costs the products more than the copies do.
 #include "common/kernels/host/attention.h"
 
 #include <algorithm>
@@ -19,11 +21,7 @@
 namespace tandem::host {
 namespace {
 
-// Rows, HeadIndex and what follows up to deliver(): one head's part of attention's operands, as
-// dense fp32 matrices of (positions, head_width) in scratch memory. In the operands each row lies
-// far from the next row, which from some 256 positions on costs the products more than the copies
-// do.
-
+// A matrix of one head, in the operands or in scratch memory.
 template <class T>
 struct Rows {
   T* first;

@@ -236,11 +236,10 @@ void run(const Convert& op) {
   fail(ErrorKind::kLogic, "a conversion of fp32 to fp32");
 }
 
-// 0.5 (1 + tanh(u)) is the logistic function of 2 u, 1 / (1 + e^(-2 u)), which needs no tanh and
-// loses no precision where tanh is near -1.
-
 namespace {
 
+// GELU is x times 0.5 (1 + tanh(u)), which is the logistic function of 2 u, 1 / (1 + e^(-2 u)):
+// this form needs no tanh and loses no precision where tanh is near -1.
 constexpr float kSlopeAtZero = 1.59576912F;  // slope of 2 u: 2 sqrt(2 / pi)
 constexpr float kCubic = 0.044715F;
 // For |x| above the bound the logistic function is 1, or 0 up to an error too small to matter; up

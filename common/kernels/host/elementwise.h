@@ -10,6 +10,7 @@
 namespace tandem::host {
 
 void run(const ReluBackward& op);
+void run(const GeluBackward& op);
 void run(const MseLoss& op);
 void run(const MseLossBackward& op);
 void run(const WeightedSum& op);
@@ -21,14 +22,9 @@ void run(const Scale& op);
 void run(const Add& op);
 void run(const AddScalar& op);
 void run(const Subtract& op);
-
-// Run by the caller at once; thread-safe on disjoint operands.
 void run(const Convert& op);
 
-// y = GELU of `before` (basic_operations.h), of the same type and size. Run by the caller at once,
-// like run(); both functions are thread-safe on disjoint operands.
+// y = GELU of `before` (basic_operations.h), of the same type and size.
 void gelu(ConstAnySpan before, AnySpan y);
-
-void run(const GeluBackward& op);
 
 }  // namespace tandem::host

@@ -15,9 +15,15 @@
 #include "common/runtime/host/host_stream.h"
 
 namespace tandem::host {
-
 namespace {
 
+template <class Op>
+void enqueue_loop(Stream& stream, const char* name, const Op& op) {
+  check_sizes(op);
+  host_stream(stream).enqueue({name, accesses(op), [op] { run(op); }});
+}
+
+// Enqueues a loop that needs scratch memory.
 template <class Op>
 void enqueue_loop(Stream& stream, const char* name, Scratch& scratch, const Op& op) {
   enqueue_prepared(stream, name, op, [&] {
@@ -26,22 +32,22 @@ void enqueue_loop(Stream& stream, const char* name, Scratch& scratch, const Op& 
   });
 }
 
-template <class Op>
-void enqueue_convolution(Stream& stream, const char* name, Convolutions& convolutions,
-                         const Op& op) {
-  enqueue_prepared(stream, name, op, [&] { return convolutions.prepare(op); });
+// Enqueues a product of oneDNN's, which LinearProducts or Convolutions prepare.
+template <class Products, class Op>
+void enqueue_product(Stream& stream, const char* name, Products& products, const Op& op) {
+  enqueue_prepared(stream, name, op, [&] { return products.prepare(op); });
 }
 
 }  // namespace
 
 void HostImageOperations::enqueue(Stream& stream, const ConvolutionForward& op) {
-  enqueue_convolution(stream, "convolution_forward", convolutions_, op);
+  enqueue_product(stream, "convolution_forward", convolutions_, op);
 }
 void HostImageOperations::enqueue(Stream& stream, const ConvolutionBackwardInput& op) {
-  enqueue_convolution(stream, "convolution_backward_input", convolutions_, op);
+  enqueue_product(stream, "convolution_backward_input", convolutions_, op);
 }
 void HostImageOperations::enqueue(Stream& stream, const ConvolutionBackwardWeight& op) {
-  enqueue_convolution(stream, "convolution_backward_weight", convolutions_, op);
+  enqueue_product(stream, "convolution_backward_weight", convolutions_, op);
 }
 void HostImageOperations::enqueue(Stream& stream, const BatchNormForward& op) {
   enqueue_loop(stream, "batch_norm_forward", scratch_, op);
@@ -61,29 +67,6 @@ void HostImageOperations::enqueue(Stream& stream, const AveragePoolForward& op) 
 void HostImageOperations::enqueue(Stream& stream, const AveragePoolBackward& op) {
   enqueue_loop(stream, "average_pool_backward", scratch_, op);
 }
-
-namespace {
-
-template <class Op>
-void enqueue_loop(Stream& stream, const char* name, const Op& op) {
-  check_sizes(op);
-  host_stream(stream).enqueue({name, accesses(op), [op] { run(op); }});
-}
-
-template <class Op>
-void enqueue_product(Stream& stream, const char* name, LinearProducts& products, const Op& op) {
-  enqueue_prepared(stream, name, op, [&] { return products.prepare(op); });
-}
-
-template <class Op>
-void enqueue_with_scratch(Stream& stream, const char* name, Scratch& scratch, const Op& op) {
-  enqueue_prepared(stream, name, op, [&] {
-    const Scratch::Memory memory = scratch.of(scratch_size(op));
-    return std::pair(memory.bytes, [op, memory] { run(op, memory.bytes.data()); });
-  });
-}
-
-}  // namespace
 
 void HostOperations::enqueue(Stream& stream, const LinearForward& op) {
   enqueue_product(stream, "linear_forward", products_, op);
@@ -110,13 +93,13 @@ void HostOperations::enqueue(Stream& stream, const LayerNormForward& op) {
   enqueue_loop(stream, "layer_norm_forward", op);
 }
 void HostOperations::enqueue(Stream& stream, const LayerNormBackward& op) {
-  enqueue_with_scratch(stream, "layer_norm_backward", scratch_, op);
+  enqueue_loop(stream, "layer_norm_backward", scratch_, op);
 }
 void HostOperations::enqueue(Stream& stream, const AttentionForward& op) {
-  enqueue_with_scratch(stream, "attention_forward", scratch_, op);
+  enqueue_loop(stream, "attention_forward", scratch_, op);
 }
 void HostOperations::enqueue(Stream& stream, const AttentionBackward& op) {
-  enqueue_with_scratch(stream, "attention_backward", scratch_, op);
+  enqueue_loop(stream, "attention_backward", scratch_, op);
 }
 void HostOperations::enqueue(Stream& stream, const MseLoss& op) {
   enqueue_loop(stream, "mse_loss", op);

@@ -42,8 +42,7 @@ void naive(const Subtract& op);
 void naive(const Convert& op);
 void naive(const Orthogonalise& op);
 
-// How naive() reads and writes operands of any type: element by element, through fp32.
-
+// Reads and writes an operand of any type element by element, through fp32, as naive() does.
 [[nodiscard]] float element(ConstAnySpan values, std::int64_t i);
 void set_element(AnySpan values, std::int64_t i, float value);
 

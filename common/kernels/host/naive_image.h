@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every operation on images in plain loops, under the rules of naive.h.
+// Every operation on images in plain loops, under the rules of naive.h, and the formulas behind
+// them, as naive_loops.h has those of other operations. Everything between operands is in double.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +12,21 @@
 
 #include "common/kernels/image_operations.h"
 
-namespace tandem::naive_loops {
+namespace tandem {
 
-// The formulas behind naive() of the image operations; naive_loops.h has those of other operations.
-// Everything between operands is in double.
+void naive(const ConvolutionForward& op);
+void naive(const ConvolutionBackwardInput& op);
+void naive(const ConvolutionBackwardWeight& op);
+void naive(const BatchNormForward& op);
+void naive(const BatchNormBackward& op);
+void naive(const MaxPoolForward& op);
+void naive(const MaxPoolBackward& op);
+void naive(const AveragePoolForward& op);
+void naive(const AveragePoolBackward& op);
+
+}  // namespace tandem
+
+namespace tandem::naive_loops {
 
 // Calls visit(x, weight, y) with the indices of each product of a convolution, in order of y, then
 // of the weight.
@@ -212,17 +224,3 @@ void average_pool_backward(const AveragePoolShape& s, const T* dy, T* dx) {
 }
 
 }  // namespace tandem::naive_loops
-
-namespace tandem {
-
-void naive(const ConvolutionForward& op);
-void naive(const ConvolutionBackwardInput& op);
-void naive(const ConvolutionBackwardWeight& op);
-void naive(const BatchNormForward& op);
-void naive(const BatchNormBackward& op);
-void naive(const MaxPoolForward& op);
-void naive(const MaxPoolBackward& op);
-void naive(const AveragePoolForward& op);
-void naive(const AveragePoolBackward& op);
-
-}  // namespace tandem

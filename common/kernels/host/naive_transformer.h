@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The formulas behind naive() of attention, one pair of positions after the other, of embeddings
+// and of layer normalisation; naive_loops.h has those of other operations. Everything between
+// operands is in double.
 #pragma once
 
 #include <cmath>
@@ -11,9 +15,6 @@
 #include "common/kernels/operations.h"
 
 namespace tandem::naive_loops {
-
-// The formulas behind naive() of attention, one pair of positions after the other; naive_loops.h
-// has those of other operations. Everything between operands is in double.
 
 // One head of one sample.
 struct Head {
@@ -108,9 +109,6 @@ void attention_backward(const AttentionShape& shape, const AttentionBackwardArra
     }
   });
 }
-
-// The formulas behind naive() of the transformer operations; naive_loops.h has those of other
-// operations. Everything between operands is in double.
 
 template <class T>
 void embedding_forward(const EmbeddingShape& s, const float* ids /* (rows) */,

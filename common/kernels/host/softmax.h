@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Softmax in parts, over one row that stays in the cache between the passes, and the loss that is
+// made of these parts. Run by the caller at once; thread-safe on disjoint operands.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +9,6 @@
 #include "common/kernels/operations.h"
 
 namespace tandem::host {
-
-// The parts of softmax, over one row that stays in the cache between the passes. Thread-safe.
 
 // The largest of one or more values, NaN left out.
 [[nodiscard]] float largest(std::int64_t count, const float* values);
@@ -22,8 +23,8 @@ double exponentials(std::int64_t count, const float* in, float base, float* out)
 // values[i] *= factor
 void multiply(std::int64_t count, float* values, float factor);
 
-// Row by row, three passes over a row that the first pass brings into the cache. Run by the caller
-// at once; thread-safe on disjoint operands. A target outside the classes is a logic error.
+// Row by row, three passes over a row that the first pass brings into the cache. A target outside
+// the classes is a logic error.
 void run(const CrossEntropyLoss& op);
 void run(const CrossEntropyLossBackward& op);
 
