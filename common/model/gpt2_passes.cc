@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/model/gpt2_passes.h"
-
-namespace tandem {
-
+//
 //   stream   tokens + positions --+--------------------------(+)--+-----------------(+)-- ... norm,
 //   head branch                        norm, c_attn, attention, c_proj  norm, c_fc, GELU, c_proj
 //                                 '------------- a block: attention, then MLP -------------'
 //
 // Each addition to the stream is one operation with the norm behind it.
+#include "common/model/gpt2_passes.h"
 
+namespace tandem {
 namespace {
 
 using gpt2::Layer;
@@ -113,15 +112,7 @@ void gpt2_forward(const Gpt2Pass& pass) {
   apply_head(pass);
 }
 
-// Forward's operations in reverse. stream_gradient() is the gradient of the residual stream, in
-// place all the way; a norm adds the gradient that reached the stream through the norm's branch.
-// Gradients are announced as autograd finishes them: of a linear layer the bias first, of a norm
-// the gain. The token table's gradient is last: the head's product writes this gradient, the
-// embedding adds to it.
-
 namespace {
-
-using gpt2::Layer;
 
 // The operands of a product's two gradients, and the segments to announce.
 struct LinearStep {
@@ -255,6 +246,11 @@ void embedding_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
 
 }  // namespace
 
+// Forward's operations in reverse. stream_gradient() is the gradient of the residual stream, in
+// place all the way; a norm adds the gradient that reached the stream through the norm's branch.
+// Gradients are announced as autograd finishes them: of a linear layer the bias first, of a norm
+// the gain. The token table's gradient is last: the head's product writes this gradient, the
+// embedding adds to it.
 void gpt2_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
   head_backward(pass, gradients);
   norm_backward(pass, gradients, pass.norms() - 1);

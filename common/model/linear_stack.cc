@@ -2,10 +2,110 @@
 #include "common/model/linear_stack.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
+#include "common/model/parameter_copies.h"
+
 namespace tandem {
+
+namespace {
+
+// The copies between a model's fp32 ends and layers that compute in another type, on one device:
+// narrow copies of the parameters and the input, made by each forward, and fp32 copies of the
+// output and of the output's gradient. Owns their memory; used with one stream at a time.
+class CastCopies {
+ public:
+  // `inputs` and `outputs` are numbers of elements of a batch.
+  CastCopies(Device& device, DType type, const ParameterLayout& layout, std::int64_t inputs,
+             std::int64_t outputs)
+      : parameters_(device, type, layout),
+        tensors_(device),
+        input_(tensors_.add(type, inputs)),
+        output_(tensors_.add(outputs)),
+        output_gradient_(tensors_.add(outputs)) {}
+
+  // Each call enqueues casts: cast_in of the parameters and the input to copies, cast_out of
+  // `output` to fp32, cast_gradient of output_gradient() to `gradient`, where backward starts.
+  void cast_in(Executor on, const ConstTensorList& parameters, Span<const float> input) {
+    parameters_.cast(on, parameters);
+    on.operations.enqueue(on.stream, Convert{.in = input, .out = input_});
+  }
+  void cast_out(Executor on, ConstAnySpan output) {
+    on.operations.enqueue(on.stream, Convert{.in = output, .out = output_});
+  }
+  void cast_gradient(Executor on, AnySpan gradient) {
+    on.operations.enqueue(on.stream, Convert{.in = output_gradient_, .out = gradient});
+  }
+
+  [[nodiscard]] ConstAnySpan parameter(int segment) const { return parameters_.of(segment); }
+  [[nodiscard]] ConstAnySpan input() const { return input_; }
+  [[nodiscard]] Span<float> output() const { return output_; }
+  [[nodiscard]] Span<float> output_gradient() const { return output_gradient_; }
+
+ private:
+  ParameterCopies parameters_;
+  OwnedTensors tensors_;
+  const AnySpan input_;
+  const Span<float> output_;
+  const Span<float> output_gradient_;
+};
+
+}  // namespace
+
+// The outputs of every layer, and two gradient buffers that take turns: once a layer's input
+// gradient is made, its output gradient is free, as with torch's caching allocator. In bf16 all
+// these tensors are bf16, with copies at the fp32 ends.
+class StackActivations final : public Activations {
+ public:
+  StackActivations(Device& device, const std::vector<LinearLayer>& layers,
+                   const ParameterLayout& layout, std::int64_t rows, Precision precision)
+      : rows_(rows), type_(storage_of(precision)) {
+    const auto allocate = [&](std::int64_t width) {
+      return device.allocate(Bytes{rows * width * size_of(type_)});
+    };
+    std::int64_t widest = 0;
+    for (const LinearLayer& layer : layers) {
+      widths_.push_back(layer.out);
+      widest = std::max(widest, layer.out);
+      outputs_.push_back(allocate(layer.out));
+    }
+    for (auto& gradient : gradients_) gradient = allocate(widest);
+    if (type_ == DType::kFloat32) return;
+    copies_.emplace(device, type_, layout, rows * layers.front().in, rows * layers.back().out);
+  }
+
+  [[nodiscard]] Span<float> output() override {
+    return copies_ ? copies_->output() : output_of(last()).as<float>();
+  }
+  [[nodiscard]] Span<float> output_gradient() override {
+    return copies_ ? copies_->output_gradient() : gradient_of(last()).as<float>();
+  }
+
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  [[nodiscard]] AnySpan output_of(std::size_t layer) const {
+    return outputs_[layer]->as(type_, rows_ * widths_[layer]);
+  }
+  // The gradient of the layer's output.
+  [[nodiscard]] AnySpan gradient_of(std::size_t layer) const {
+    return gradients_[layer % 2]->as(type_, rows_ * widths_[layer]);
+  }
+
+  // The copies at the ends; null where the layers compute on the parameters themselves.
+  [[nodiscard]] CastCopies* copies() { return copies_ ? &*copies_ : nullptr; }
+
+ private:
+  [[nodiscard]] std::size_t last() const { return widths_.size() - 1; }
+
+  const std::int64_t rows_;
+  const DType type_;
+  std::vector<std::int64_t> widths_;  // widths of the outputs
+  std::vector<std::unique_ptr<Buffer>> outputs_;
+  std::array<std::unique_ptr<Buffer>, 2> gradients_;
+  std::optional<CastCopies> copies_;
+};
 
 namespace {
 
@@ -151,61 +251,6 @@ void LinearStack::backward_layer(Executor on, std::size_t layer, const ConstTens
                                                         .dy = dy,
                                                         .dweight = gradient(gradients, weight),
                                                         .dbias = gradient(gradients, bias)});
-}
-
-StackActivations::StackActivations(Device& device, const std::vector<LinearLayer>& layers,
-                                   const ParameterLayout& layout, std::int64_t rows,
-                                   Precision precision)
-    : rows_(rows), type_(storage_of(precision)) {
-  const auto allocate = [&](std::int64_t width) {
-    return device.allocate(Bytes{rows * width * size_of(type_)});
-  };
-  std::int64_t widest = 0;
-  for (const LinearLayer& layer : layers) {
-    widths_.push_back(layer.out);
-    widest = std::max(widest, layer.out);
-    outputs_.push_back(allocate(layer.out));
-  }
-  for (auto& gradient : gradients_) gradient = allocate(widest);
-  if (type_ == DType::kFloat32) return;
-  copies_.emplace(device, type_, layout, rows * layers.front().in, rows * layers.back().out);
-}
-
-Span<float> StackActivations::output() {
-  return copies_ ? copies_->output() : output_of(last()).as<float>();
-}
-
-Span<float> StackActivations::output_gradient() {
-  return copies_ ? copies_->output_gradient() : gradient_of(last()).as<float>();
-}
-
-AnySpan StackActivations::output_of(std::size_t layer) const {
-  return outputs_[layer]->as(type_, rows_ * widths_[layer]);
-}
-
-AnySpan StackActivations::gradient_of(std::size_t layer) const {
-  return gradients_[layer % 2]->as(type_, rows_ * widths_[layer]);
-}
-
-CastCopies::CastCopies(Device& device, DType type, const ParameterLayout& layout,
-                       std::int64_t inputs, std::int64_t outputs)
-    : parameters_(device, type, layout),
-      tensors_(device),
-      input_(tensors_.add(type, inputs)),
-      output_(tensors_.add(outputs)),
-      output_gradient_(tensors_.add(outputs)) {}
-
-void CastCopies::cast_in(Executor on, const ConstTensorList& parameters, Span<const float> input) {
-  parameters_.cast(on, parameters);
-  on.operations.enqueue(on.stream, Convert{.in = input, .out = input_});
-}
-
-void CastCopies::cast_out(Executor on, ConstAnySpan output) {
-  on.operations.enqueue(on.stream, Convert{.in = output, .out = output_});
-}
-
-void CastCopies::cast_gradient(Executor on, AnySpan gradient) {
-  on.operations.enqueue(on.stream, Convert{.in = output_gradient_, .out = gradient});
 }
 
 namespace {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/model/model.h"
-#include "common/model/parameter_copies.h"
 #include "common/model/parameter_layout.h"
 
 namespace tandem {
@@ -71,63 +68,6 @@ class LinearStack : public Model {
   const LinearStackOptions options_;
   std::vector<Segments> segments_;  // segments by layer
   ParameterLayout layout_;
-};
-
-// The copies between a model's fp32 ends and layers that compute in another type, on one device:
-// narrow copies of the parameters and the input, made by each forward, and fp32 copies of the
-// output and of the output's gradient. Owns their memory; used with one stream at a time.
-class CastCopies {
- public:
-  // `inputs` and `outputs` are numbers of elements of a batch.
-  CastCopies(Device& device, DType type, const ParameterLayout& layout, std::int64_t inputs,
-             std::int64_t outputs);
-
-  // Each call enqueues casts: cast_in of the parameters and the input to copies, cast_out of
-  // `output` to fp32, cast_gradient of output_gradient() to `gradient`, where backward starts.
-  void cast_in(Executor on, const ConstTensorList& parameters, Span<const float> input);
-  void cast_out(Executor on, ConstAnySpan output);
-  void cast_gradient(Executor on, AnySpan gradient);
-
-  [[nodiscard]] ConstAnySpan parameter(int segment) const { return parameters_.of(segment); }
-  [[nodiscard]] ConstAnySpan input() const { return input_; }
-  [[nodiscard]] Span<float> output() const { return output_; }
-  [[nodiscard]] Span<float> output_gradient() const { return output_gradient_; }
-
- private:
-  ParameterCopies parameters_;
-  OwnedTensors tensors_;
-  const AnySpan input_;
-  const Span<float> output_;
-  const Span<float> output_gradient_;
-};
-
-// The outputs of every layer, and two gradient buffers that take turns: once a layer's input
-// gradient is made, its output gradient is free, as with torch's caching allocator. In bf16 all
-// these tensors are bf16, with copies at the fp32 ends.
-class StackActivations final : public Activations {
- public:
-  StackActivations(Device& device, const std::vector<LinearLayer>& layers,
-                   const ParameterLayout& layout, std::int64_t rows, Precision precision);
-
-  [[nodiscard]] Span<float> output() override;
-  [[nodiscard]] Span<float> output_gradient() override;
-
-  [[nodiscard]] std::int64_t rows() const { return rows_; }
-  [[nodiscard]] AnySpan output_of(std::size_t layer) const;
-  [[nodiscard]] AnySpan gradient_of(std::size_t layer) const;  // gradient of the layer's output
-
-  // The copies at the ends; null where the layers compute on the parameters themselves.
-  [[nodiscard]] CastCopies* copies() { return copies_ ? &*copies_ : nullptr; }
-
- private:
-  [[nodiscard]] std::size_t last() const { return widths_.size() - 1; }
-
-  const std::int64_t rows_;
-  const DType type_;
-  std::vector<std::int64_t> widths_;  // widths of the outputs
-  std::vector<std::unique_ptr<Buffer>> outputs_;
-  std::array<std::unique_ptr<Buffer>, 2> gradients_;
-  std::optional<CastCopies> copies_;
 };
 
 // Linear layers with ReLU between them. widths[0] is the input, widths[i] the i-th layer's output;

@@ -34,9 +34,9 @@ class ParameterCopies {
   std::vector<AnySpan> copies_;  // copies by segment; empty: no copy
 };
 
-// Parameters and gradients as the host sees them, for comparing the results of trainings.
-
-using TensorValues = std::vector<std::vector<float>>;  // values per tensor
+// Parameters or gradients as the host sees them, for comparing the results of trainings: the values
+// of each tensor.
+using TensorValues = std::vector<std::vector<float>>;
 
 // Copies tensors to the host from any device of `platform`; synchronise the streams that write the
 // tensors first.

@@ -99,11 +99,6 @@ void resnet_forward(const ResNetPass& pass, const TensorList& buffers) {
   on.operations.enqueue(on.stream, Convert{.in = kept.logits(), .out = kept.output()});
 }
 
-// Forward's operations in reverse. The gradient of a block's output lies in two buffers, one for
-// each way that leads on from the block, and the norm below adds the two; a third buffer is free.
-// Gradients are announced as autograd finishes them: in a block with a downsample the downsample's
-// first, of a norm the weight, of the head the bias.
-
 namespace {
 
 // The roles of the buffers, by number.
@@ -113,6 +108,10 @@ struct Roles {
   std::size_t free = 2;
 };
 
+// Forward's operations in reverse. The gradient of a block's output lies in two buffers, one for
+// each way that leads on from the block, and the norm below adds the two; a third buffer is free.
+// Gradients are announced as autograd finishes them: in a block with a downsample the downsample's
+// first, of a norm the weight, of the head the bias.
 class Backward {
  public:
   Backward(const ResNetPass& pass, const ResNetGradients& gradients)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/small_models.h"
 
-#include "common/model/linear_stack.h"
-
 namespace tandem {
 
 std::unique_ptr<Model> make_linear() {

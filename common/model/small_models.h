@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The small models that users of DataParallel trip over.
 #pragma once
 
 #include <memory>
@@ -7,8 +9,6 @@
 #include "common/model/model.h"
 
 namespace tandem {
-
-// The small models that users of DataParallel trip over.
 
 // torch's Linear(10, 5).
 [[nodiscard]] std::unique_ptr<Model> make_linear();
