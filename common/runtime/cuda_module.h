@@ -76,7 +76,6 @@ struct LoadedCudaModule {
 [[nodiscard]] void* find_entry(const LoadedCudaModule& loaded, const char* name);
 
 // The calls to profilers through CUDA, as a separate entry of the CUDA module.
-
 struct CudaProfiling {
   // cudaProfilerStart and cudaProfilerStop of this process, on all its GPUs. Both throw a failure
   // with CUDA's reason; without a profiler they do nothing.

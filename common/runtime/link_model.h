@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long transfers take over a modelled link, as pure functions. Every device, and the host, has
-// one full-duplex port: an egress and an ingress, each busy with one transfer at a time.
+// How long transfers take over a modelled link, and when they start. Every device, and the host,
+// has one full-duplex port: an egress and an ingress, each busy with one transfer at a time.
 #pragma once
 
 #include <array>
@@ -41,12 +41,11 @@ struct LinkModel {
 [[nodiscard]] TimePoint start_of_transfer(TimePoint ready, TimePoint egress_free,
                                           TimePoint ingress_free);
 
+constexpr int kMaxLinkDevices = 64;
+
 // When the ports of a modelled link are free. Plain data in memory that all ranks of a node see, so
 // that transfers of different processes compete for a port as transfers of one process do; zero is
 // the initial state. All functions are safe from any thread of any process that maps the memory.
-
-constexpr int kMaxLinkDevices = 64;
-
 struct LinkPorts {
   struct Port {
     std::int64_t egress_free = 0;  // nanoseconds of Clock

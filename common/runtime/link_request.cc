@@ -8,17 +8,15 @@
 #include "common/base/error.h"
 
 namespace tandem {
-
-// Figures of links and GPUs, each with its source. Bandwidth is the rate of the line: protocol
-// headers, which cost another few per cent, are not subtracted. Latency is that of one hop of a
-// large message between kernels that drive the link, as in NCCL's own model.
-
 namespace {
 
 #define TANDEM_NCCL_PCI "latency: NCCL 2.18 src/graph/tuning.cc, hwLat, PCI, Ring, Simple: 5.7 us"
 #define TANDEM_NCCL_NVLINK \
   "latency: NCCL 2.18 src/graph/tuning.cc, hwLat, NVLINK, Ring, Simple: 3.4 us"
 
+// Bandwidth is the rate of the line: protocol headers, which cost another few per cent, are not
+// subtracted. Latency is that of one hop of a large message between kernels that drive the link, as
+// in NCCL's own model.
 constexpr std::array kLinks{
     LinkPreset{"pcie3", 15.754, 5.7,
                "PCI Express Base Specification 3.0: 8 GT/s x 16 lanes x 128/130; " TANDEM_NCCL_PCI},
@@ -46,14 +44,6 @@ constexpr std::array kGpus{
     GpuPreset{"h100-tf32", 494.5, "NVIDIA H100 datasheet, SXM: TF32 989 TFLOPS with sparsity"},
     GpuPreset{"h100-bf16", 989.5,
               "NVIDIA H100 datasheet, SXM: BFLOAT16 1979 TFLOPS with sparsity"}};
-
-}  // namespace
-
-std::span<const LinkPreset> link_presets() { return kLinks; }
-
-std::span<const GpuPreset> gpu_presets() { return kGpus; }
-
-namespace {
 
 struct Rate {
   std::string_view unit;
@@ -89,8 +79,8 @@ const Preset& find(std::span<const Preset> presets, std::string_view name, const
 }
 
 LinkRequest preset(std::string_view text, std::size_t at) {
-  const LinkPreset& link = find(link_presets(), text.substr(0, at), "link", text);
-  const GpuPreset& gpu = find(gpu_presets(), text.substr(at + 1), "GPU and format", text);
+  const LinkPreset& link = find<LinkPreset>(kLinks, text.substr(0, at), "link", text);
+  const GpuPreset& gpu = find<GpuPreset>(kGpus, text.substr(at + 1), "GPU and format", text);
   return {.text = std::string(text),
           .link = {.latency = Nanoseconds{std::llround(link.latency_us * 1e3)},
                    .bytes_per_second = link.gigabytes_per_second * 1e9},
@@ -98,6 +88,10 @@ LinkRequest preset(std::string_view text, std::size_t at) {
 }
 
 }  // namespace
+
+std::span<const LinkPreset> link_presets() { return kLinks; }
+
+std::span<const GpuPreset> gpu_presets() { return kGpus; }
 
 LinkRequest parse_link(std::string_view text) {
   if (const std::size_t at = text.find('@'); at != text.npos) return preset(text, at);

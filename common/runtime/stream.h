@@ -42,7 +42,6 @@ inline Nanoseconds operator-(const TimedEvent& end, const TimedEvent& start) {
 // declarations serve two checks: each span must lie on the operation's device (unless declared
 // remote), and in the tsan preset each becomes an access that ThreadSanitizer sees, also where a
 // library does the work.
-
 struct Access {
   enum class Mode { kRead, kWrite };     // an access in place counts as write
   enum class Place { kLocal, kRemote };  // remote: another device's memory, or the host's

@@ -15,8 +15,6 @@
 
 namespace tandem {
 
-// Merges the work that a GPU reports into the marks of its device's steps.
-
 // A mark of the work that a GPU ran (kGpuRan), and the number of the mark behind which the work was
 // enqueued; 0 where the number is unknown, since a thread of NCCL's launched the work.
 struct GpuWork {

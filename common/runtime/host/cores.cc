@@ -29,7 +29,7 @@ struct TopologyDeleter {
 using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
 
 // Loads hwloc's topology; absent where the machine does not tell its topology.
-[[nodiscard]] inline Topology load_topology() {
+Topology load_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   Topology topology(raw);

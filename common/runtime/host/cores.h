@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The cores that the threads of each GPU run on, and the memory near these cores.
 #pragma once
 
 #include <functional>
@@ -7,14 +9,12 @@
 
 namespace tandem::host {
 
-// The rule by which the threads of each GPU get cores: a pure function of what the machine tells.
-
 // The OS numbers of a core's hardware threads that may be used.
 using Core = std::vector<int>;
 
 // For each device the OS numbers that the device's threads are bound to, ascending and never none.
 // `cores`, not empty, are the cores that may be used, in the machine's order; near[d] are the OS
-// numbers near device d, in any order.
+// numbers near device d, in any order. A pure function.
 //
 // A device gets cores that have a thread near the device; where no usable core is known to be near,
 // all cores serve the device. Cores that serve the same devices are shared out among these devices
