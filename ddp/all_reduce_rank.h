@@ -26,38 +26,7 @@ struct RankCommunicators {
   Communicator* control = nullptr;
 };
 
-// Adds up the gradients of a step's micro-batches, as torch's .grad does under no_sync: the first
-// backward writes the sums, and each later backward writes to the accumulator, whose gradients are
-// added one by one.
-class GradientAccumulator final : public GradientSink {
- public:
-  GradientAccumulator(Replica& replica, const ParameterLayout& layout)
-      : replica_(replica), latest_(make_arena(replica.device(), layout)) {}
-
-  // Gradients that a later backward writes, by segment.
-  [[nodiscard]] const TensorList& latest() const { return latest_.tensors; }
-
-  // Sets the sums that gradient_ready() adds to, and the sink that is told of each sum. Both
-  // outlive the backward.
-  void add_to(const TensorList& sums, GradientSink& next) {
-    sums_ = &sums;
-    next_ = &next;
-  }
-
-  void gradient_ready(int segment) override {
-    const auto index = static_cast<std::size_t>(segment);
-    const Span<float> sum = (*sums_)[index];
-    replica_.operations().enqueue(replica_.stream(),
-                                  Add{.a = sum, .b = latest_.tensors[index], .sum = sum});
-    next_->gradient_ready(segment);
-  }
-
- private:
-  Replica& replica_;
-  const Arena latest_;
-  const TensorList* sums_ = nullptr;
-  GradientSink* next_ = nullptr;
-};
+class GradientAccumulator;
 
 // Throws usage errors for options that a replayed step of a rank cannot have, the reducer's options
 // included. Does nothing without StepReplay::kOn.
@@ -85,6 +54,7 @@ class AllReduceRank {
   AllReduceRank(Platform& platform, Device& device, const Model& model, std::int64_t samples,
                 const RankCommunicators& ranks, Interpreter& interpreter,
                 const TrainingOptions& options, const ReducerOptions& reducer);
+  ~AllReduceRank();
 
   // Enqueues all work of a step behind the input, for which the compute stream waits.
   void train(Span<const float> inputs, Span<const float> targets);

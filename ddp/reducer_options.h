@@ -6,6 +6,10 @@
 
 #include "common/base/units.h"
 
+namespace tandem::options {
+class Values;
+}  // namespace tandem::options
+
 namespace tandem::ddp {
 
 struct HorovodOptions {
@@ -46,16 +50,6 @@ struct CompressionOptions {
   PowerSgdOptions power_sgd{};  // for kPowerSgd
 };
 
-}  // namespace tandem::ddp
-
-namespace tandem::options {
-
-class Values;
-
-}  // namespace tandem::options
-
-namespace tandem::ddp {
-
 enum class ReducerKind {
   kBuckets,  // torch's buckets: settled after the first step
   kHorovod,  // fused as gradients become ready
@@ -88,8 +82,7 @@ struct ReducerOptions {
   Graph graph = Graph::kDynamic;
   Bytes bucket_cap = mib(25);
   Bytes first_bucket_cap = mib(1);
-  int micro_batches =
-      1;  // accumulated in a step without synchronising (torch's no_sync), then once
+  int micro_batches = 1;  // accumulated without synchronising (torch's no_sync), then reduced once
   Join join = Join::kOff;
   CompressionOptions compression{};
   HorovodOptions horovod{};  // for kHorovod, which has micro_batches of the above alone

@@ -5,18 +5,17 @@
 
 namespace tandem::dp {
 
-// Each replica computes the loss of its own shard, as where the loss is a layer of the wrapped
-// module. torch gathers the replicas' losses into a vector; the vector's plain mean would give
-// uneven shards equal weight, so the loss here is sum(count_i / batch * loss_i), which is the
-// batch's loss. The gradient of the vector is the weights: one number goes to each replica, as its
-// output's gradient does with the loss on the root.
-
 namespace {
 
 std::unique_ptr<Buffer> scalar_on(Replica& replica) {
   return replica.device().allocate(bytes_of<float>(1));
 }
 
+// Each replica computes the loss of its own shard, as where the loss is a layer of the wrapped
+// module. torch gathers the replicas' losses into a vector; the vector's plain mean would give
+// uneven shards equal weight, so the loss here is sum(count_i / batch * loss_i), which is the
+// batch's loss. The gradient of the vector is the weights: one number goes to each replica, as its
+// output's gradient does with the loss on the root.
 class LossInReplicas final : public Loss {
  public:
   LossInReplicas(const LossParts& parts, Scatter& scatter, int target_tensor)

@@ -51,7 +51,7 @@ class Negotiation {
 // The messages that ranks exchange in a cycle, as texts for a communicator's all_gather. Numbers
 // are sent as they lie in memory, since all ranks of a job run the same program on the same kind of
 // machine.
-
+//
 // Sent by every rank in every cycle: a byte of flags and a bit per cached tensor.
 struct CycleReport {
   bool uncached = false;     // a ready tensor is not in the cache: negotiate
