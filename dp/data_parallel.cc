@@ -35,7 +35,6 @@
 #include "common/base/error.h"
 #include "common/runtime/copy.h"
 #include "dp/collective_transfers.h"
-#include "dp/devices.h"
 
 namespace tandem::dp {
 

@@ -56,14 +56,17 @@ struct LossParts {
   Objective objective{};
 };
 
-// The loss on the output device, over the gathered outputs. `targets` are copied to the output
-// device in every step unless they lie there already; the caller waits for a copy out of pageable
-// memory. With torch's shortcut for one device there is nothing to gather.
-enum class Shortcut { kTaken, kNotTaken };
+// The targets of the whole batch, where the training loop holds them.
 struct Targets {
   Span<const float> whole;
   InputPlace place = InputPlace::kHost;
 };
+
+enum class Shortcut { kTaken, kNotTaken };  // torch's for one device: there is nothing to gather
+
+// The loss on the output device, over the gathered outputs. `targets` are copied to the output
+// device in every step unless they lie there already; the caller waits for a copy out of pageable
+// memory.
 [[nodiscard]] std::unique_ptr<Loss> make_loss_on_root(const LossParts& parts,
                                                       const Targets& targets, Shortcut shortcut);
 

@@ -14,8 +14,6 @@
 
 namespace tandem {
 
-struct LinkPorts;  // defined in link_model.h
-
 enum class BackendChoice { kAuto, kHost, kCuda };
 
 // Parses "auto", "host" or "cuda"; throws a usage error that lists these for any other text.

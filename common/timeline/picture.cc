@@ -162,8 +162,6 @@ bool is_light(std::string_view fill) {
   return 0.299 * part(1) + 0.587 * part(3) + 0.114 * part(5) > 130;
 }
 
-double milliseconds(Nanoseconds time) { return Seconds(time).count() * 1e3; }
-
 // The distance of ticks: 1, 2 or 5 times a power of ten, so that at most ten ticks stand on the
 // axis.
 double tick_of(double whole) {

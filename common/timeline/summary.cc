@@ -122,13 +122,11 @@ TraceSummary summary_of(const Trace& trace) {
 
 namespace {
 
-double in_milliseconds(Nanoseconds time) { return Seconds(time).count() * 1e3; }
-
 std::string heading(const Trace& trace) {
   Nanoseconds error{0};
   for (const Process& process : trace.processes) error = std::max(error, process.clock_error);
   return fmt::format("{}\nclock: {}; error bound {:.1f} us\n", subject_of(trace),
-                     fact(trace, "clock"), in_milliseconds(error) * 1e3);
+                     fact(trace, "clock"), milliseconds(error) * 1e3);
 }
 
 std::string row(const StepFigures& one) {
@@ -136,12 +134,11 @@ std::string row(const StepFigures& one) {
       "{:>4}  {:>9.3f}  {:>13}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>7}  "
       "{:>9.3f}  {:>9.3f}  "
       "{:>9.3f}\n",
-      one.step, in_milliseconds(one.length), fmt::format("{} / {}", one.rank, one.device),
-      in_milliseconds(one.communication), in_milliseconds(one.exposed),
-      in_milliseconds(one.hand_over), in_milliseconds(one.exposed_by_books),
-      in_milliseconds(one.in_line), in_milliseconds(one.in_gaps),
+      one.step, milliseconds(one.length), fmt::format("{} / {}", one.rank, one.device),
+      milliseconds(one.communication), milliseconds(one.exposed), milliseconds(one.hand_over),
+      milliseconds(one.exposed_by_books), milliseconds(one.in_line), milliseconds(one.in_gaps),
       one.communication == Nanoseconds{0} ? "-" : fmt::format("{:.1f} %", one.overlap() * 100),
-      in_milliseconds(one.idle), in_milliseconds(one.end_skew), in_milliseconds(one.arrival_skew));
+      milliseconds(one.idle), milliseconds(one.end_skew), milliseconds(one.arrival_skew));
 }
 
 // The table of steps; METHODOLOGY.md defines its columns.
@@ -170,7 +167,7 @@ std::string path(const TraceSummary& summary) {
   std::string text = "\nCritical path, mean of the steps:\n";
   const auto steps = static_cast<double>(std::max<std::size_t>(1, summary.steps.size()));
   for (const auto& [name, time] : sorted) {
-    text += fmt::format("  {:<14} {:>9.3f} ms  {:>5.1f} %\n", name, in_milliseconds(time) / steps,
+    text += fmt::format("  {:<14} {:>9.3f} ms  {:>5.1f} %\n", name, milliseconds(time) / steps,
                         whole == Nanoseconds{0} ? 0.0 : Seconds(time) / Seconds(whole) * 100);
   }
   return text;
@@ -180,8 +177,8 @@ std::string waits(const TraceSummary& summary) {
   std::string text = "\nLongest waits:\n";
   for (const Wait& wait : summary.waits) {
     text += fmt::format("  {:.3f} ms in {}, rank {} device {}, step {} at {:.3f} ms: {}\n",
-                        in_milliseconds(wait.length), wait.phase, wait.rank, wait.device, wait.step,
-                        in_milliseconds(wait.begin), wait.cause);
+                        milliseconds(wait.length), wait.phase, wait.rank, wait.device, wait.step,
+                        milliseconds(wait.begin), wait.cause);
   }
   return summary.waits.empty() ? "\nNo waits.\n" : text;
 }

@@ -67,6 +67,8 @@ struct TraceSummary {
 // copies ran: these collectives held the device up where both share a core or a GPU.
 [[nodiscard]] Nanoseconds communication_in_gaps(const DeviceStep& device);
 
+[[nodiscard]] inline double milliseconds(Nanoseconds time) { return Seconds(time).count() * 1e3; }
+
 // A text for people: a table of steps and their mean, the critical path by phase, waits and their
 // causes, and beside these what the launch measured untraced.
 [[nodiscard]] std::string to_text(const Trace& trace, const TraceSummary& summary);

@@ -30,8 +30,7 @@ struct StepRecord {
 // Passes tensors from the rank's thread to the cycles' thread, and launches back. Waits park.
 class TensorQueue {
  public:
-  // Calls of the rank's thread.
-
+  // push() and what follows up to failure() are calls of the rank's thread.
   void push(int tensor);
 
   // Returns once the collectives of all pushed tensors are enqueued; throws the failure that ended
@@ -43,8 +42,7 @@ class TensorQueue {
 
   [[nodiscard]] std::optional<Error> failure() const;
 
-  // Calls of the cycles' thread.
-
+  // take() and what follows are calls of the cycles' thread.
   struct Ready {
     std::vector<int> tensors;  // pushed since the last call
     bool shut_down = false;

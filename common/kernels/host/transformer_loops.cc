@@ -61,8 +61,6 @@ void run(const EmbeddingBackward& op) {
 
 namespace {
 
-constexpr int kSums = 32;  // element i goes to partial sum i % kSums, whatever the vector width
-
 // Adds `width` elements, one to each partial sum; `width` is kSums except at the end of a row.
 TANDEM_INTO_LOOPS void add_values(int width, const float* values, double (&sums)[kSums]) {
   for (int j = 0; j < width; ++j) sums[j] += static_cast<double>(values[j]);
