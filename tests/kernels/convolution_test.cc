@@ -158,7 +158,7 @@ TEST_F(ConvolutionOperands, OnAnotherDevice_AreRefusedAndNothingIsPrepared) {
   ConvolutionForward op = forward();
   op.y = zeros(op.y.size(), 1);
   EXPECT_THAT(logic_error_of([&] { run_image(op); }), HasSubstr("host:1"));
-  EXPECT_EQ(operations().images()->convolution_count(), 0);
+  EXPECT_EQ(operations().convolution_count(), 0);
 }
 
 TEST_F(ConvolutionOperands, OfOneShape_ArePreparedOnce) {
@@ -166,7 +166,7 @@ TEST_F(ConvolutionOperands, OfOneShape_ArePreparedOnce) {
   run_image(op);
   const Bytes used = device().memory().used;
   run_image(op);
-  EXPECT_EQ(operations().images()->convolution_count(), 1);
+  EXPECT_EQ(operations().convolution_count(), 1);
   EXPECT_EQ(device().memory().used, used);
 }
 
@@ -181,10 +181,10 @@ TEST_F(ConvolutionOperands, OfOneByOneOnFewPositions_AreAProduct) {
   };
   pointwise(7);
   EXPECT_EQ(operations().primitive_count(), 1);
-  EXPECT_EQ(operations().images()->convolution_count(), 0);
+  EXPECT_EQ(operations().convolution_count(), 0);
   pointwise(16);
   EXPECT_EQ(operations().primitive_count(), 1);
-  EXPECT_EQ(operations().images()->convolution_count(), 1);
+  EXPECT_EQ(operations().convolution_count(), 1);
 }
 
 }  // namespace
