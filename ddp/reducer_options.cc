@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ddp/reducer_options.h"
 
-#include <limits>
-
 #include "common/options/values.h"
 
 namespace tandem::ddp {

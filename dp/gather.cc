@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dp/gather.h"
 
-#include <utility>
-
 namespace tandem::dp {
 namespace {
 

@@ -130,6 +130,22 @@ Span<float> gradient(const TensorList& gradients, int segment) {
 // The number of calls that torch dispatches for the layer: the linear function, and its activation.
 int calls_of(const LinearLayer& layer) { return layer.activation == Activation::kNone ? 1 : 2; }
 
+// The layers of torch's equivalent: a Sequential of the linear layers and the ReLUs between them.
+LinearStackOptions stack_of(std::string name, const std::vector<std::int64_t>& widths) {
+  TANDEM_CHECK(widths.size() >= 2, "an MLP of {} widths", widths.size());
+  const auto layers = static_cast<int>(widths.size()) - 1;
+  LinearStackOptions stack{.name = std::move(name), .modules = 1 + layers + (layers - 1)};
+  for (std::size_t layer = 0; layer + 1 < widths.size(); ++layer) {
+    const bool hidden = layer + 2 < widths.size();
+    stack.layers.push_back({.weight = fmt::format("layer{}.weight", layer),
+                            .bias = fmt::format("layer{}.bias", layer),
+                            .in = widths[layer],
+                            .out = widths[layer + 1],
+                            .activation = hidden ? Activation::kRelu : Activation::kNone});
+  }
+  return stack;
+}
+
 }  // namespace
 
 LinearStack::LinearStack(LinearStackOptions options) : options_(std::move(options)) {
@@ -252,26 +268,6 @@ void LinearStack::backward_layer(Executor on, std::size_t layer, const ConstTens
                                                         .dweight = gradient(gradients, weight),
                                                         .dbias = gradient(gradients, bias)});
 }
-
-namespace {
-
-// The layers of torch's equivalent: a Sequential of the linear layers and the ReLUs between them.
-LinearStackOptions stack_of(std::string name, const std::vector<std::int64_t>& widths) {
-  TANDEM_CHECK(widths.size() >= 2, "an MLP of {} widths", widths.size());
-  const auto layers = static_cast<int>(widths.size()) - 1;
-  LinearStackOptions stack{.name = std::move(name), .modules = 1 + layers + (layers - 1)};
-  for (std::size_t layer = 0; layer + 1 < widths.size(); ++layer) {
-    const bool hidden = layer + 2 < widths.size();
-    stack.layers.push_back({.weight = fmt::format("layer{}.weight", layer),
-                            .bias = fmt::format("layer{}.bias", layer),
-                            .in = widths[layer],
-                            .out = widths[layer + 1],
-                            .activation = hidden ? Activation::kRelu : Activation::kNone});
-  }
-  return stack;
-}
-
-}  // namespace
 
 Mlp::Mlp(std::string name, const std::vector<std::int64_t>& widths)
     : LinearStack(stack_of(std::move(name), widths)) {}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/resnet_passes.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace tandem {

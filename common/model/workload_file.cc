@@ -2,7 +2,6 @@
 #include "common/model/workload_file.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <utility>

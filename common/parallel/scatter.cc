@@ -14,6 +14,14 @@ Span<T> rows(Span<T> whole, const Shard& shard, std::int64_t width) {
   return whole.subspan(shard.first * width, shard.count * width);
 }
 
+std::unique_ptr<Buffer> copied_to(Device& device, Span<const float> values) {
+  auto buffer = device.allocate(values.size_bytes());
+  const auto stream = device.make_stream(StreamPriority::kNormal);
+  enqueue_copy(*stream, buffer->as<float>(), values);
+  stream->synchronize();
+  return buffer;
+}
+
 }  // namespace
 
 struct Scatter::Side {
@@ -97,18 +105,6 @@ void Scatter::release(int replica) {
   Side& side = *sides_.at(static_cast<std::size_t>(replica));
   side.replica.stream().record(*side.free);
 }
-
-namespace {
-
-std::unique_ptr<Buffer> copied_to(Device& device, Span<const float> values) {
-  auto buffer = device.allocate(values.size_bytes());
-  const auto stream = device.make_stream(StreamPriority::kNormal);
-  enqueue_copy(*stream, buffer->as<float>(), values);
-  stream->synchronize();
-  return buffer;
-}
-
-}  // namespace
 
 WholeBatch::WholeBatch(Platform& platform, const Model& model, const TrainingOptions& options,
                        Device& root, Device& output_device)

@@ -112,15 +112,9 @@ Verdict judge(const Estimate& speed_ratio) {
   return speed_ratio.center > 1 ? Verdict::kFaster : Verdict::kSlower;
 }
 
-namespace {
-
-// Below 20 pairs the approximation covers too little.
-constexpr std::size_t kFewestForInterval = 20;
-constexpr double kNormalQuantile = 1.959964;  // quantile of 97.5 %
-
-}  // namespace
-
 Estimate median_of_paired_ratios(std::span<const double> a, std::span<const double> b) {
+  constexpr std::size_t kFewestForInterval = 20;  // below, the approximation covers too little
+  constexpr double kNormalQuantile = 1.959964;    // quantile of 97.5 %
   TANDEM_CHECK(a.size() == b.size() && !a.empty(), "{} and {} values", a.size(), b.size());
   std::vector<double> ratios;
   for (std::size_t i = 0; i < a.size(); ++i) ratios.push_back(b[i] / a[i]);

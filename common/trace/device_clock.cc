@@ -13,6 +13,10 @@ constexpr int kLooks = 9;
 
 Nanoseconds since_epoch(TimePoint time) { return time.time_since_epoch(); }
 
+bool can_log(Stream& stream) {
+  return stream.device().backend == Backend::kHost && host::host_stream(stream).link() == nullptr;
+}
+
 }  // namespace
 
 DeviceClock::DeviceClock(Device& device) {
@@ -35,14 +39,6 @@ Nanoseconds DeviceClock::at(const TimedEvent& event) const {
   if (anchor_) return anchored_ - (*anchor_ - event);
   return since_epoch(static_cast<const host::HostEvent&>(event).latest()->end.at);
 }
-
-namespace {
-
-bool can_log(Stream& stream) {
-  return stream.device().backend == Backend::kHost && host::host_stream(stream).link() == nullptr;
-}
-
-}  // namespace
 
 StreamMoments::StreamMoments(Device& device, Stream& stream)
     : device_(device), stream_(stream), is_logged_(can_log(stream)) {

@@ -160,14 +160,6 @@ class Placement {
   std::map<std::size_t, StreamOrder> streams_;
 };
 
-}  // namespace
-
-MarksWithWork with_gpu_work(std::vector<TimelineMark> marks, std::vector<GpuWork> work) {
-  return Placement(std::move(marks), std::move(work)).result();
-}
-
-namespace {
-
 TimelineMark ran(cupti::Record&& record, std::size_t stream) {
   return {.what = TimelineMark::What::kGpuRan,
           .stream = stream,
@@ -180,6 +172,10 @@ TimelineMark ran(cupti::Record&& record, std::size_t stream) {
 }
 
 }  // namespace
+
+MarksWithWork with_gpu_work(std::vector<TimelineMark> marks, std::vector<GpuWork> work) {
+  return Placement(std::move(marks), std::move(work)).result();
+}
 
 GpuActivity::GpuActivity(const std::vector<std::string>& libraries, const CudaProfiling* cuda)
     : session_(libraries), cuda_(cuda) {}

@@ -44,6 +44,8 @@ FusedGroup take_group(std::deque<Response>& waiting, Bytes threshold) {
   return group;
 }
 
+std::int64_t floats_in(Bytes bytes) { return bytes.value / size_of(DType::kFloat32); }
+
 }  // namespace
 
 Bytes padded(Bytes size) { return Bytes{round_up(size.value, kPadding)}; }
@@ -61,12 +63,6 @@ Bytes fusion_buffer_size(const std::vector<Response>& all, Bytes threshold) {
   for (const Response& response : all) together += padded(response.size);
   return Bytes{round_up(std::min(together, threshold).value, kLine)};
 }
-
-namespace {
-
-std::int64_t floats_in(Bytes bytes) { return bytes.value / size_of(DType::kFloat32); }
-
-}  // namespace
 
 FusedAllReduce::FusedAllReduce(Device& device, Communicator& communicator,
                                const TensorList& gradients, const Options& options)

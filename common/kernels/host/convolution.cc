@@ -7,11 +7,9 @@
 // costs more than the layout gains.
 #include "common/kernels/host/convolution.h"
 
-#include <array>
 #include <map>
 #include <optional>
 #include <unordered_map>
-#include <utility>
 
 #include "common/kernels/host/library_calls.h"
 

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "common/kernels/host/scratch.h"
 #include "common/kernels/operations.h"
