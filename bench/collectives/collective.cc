@@ -3,6 +3,15 @@
 
 namespace tandem::bench {
 
+namespace {
+
+// True where the caller chooses the operation, sum or average.
+bool has_operation(Collective collective) {
+  return collective == Collective::kAllReduce || collective == Collective::kReduceScatter;
+}
+
+}  // namespace
+
 bool has_two_forms(Collective collective) {
   return collective == Collective::kAllReduce || collective == Collective::kAllGather ||
          collective == Collective::kReduceScatter;
@@ -11,10 +20,6 @@ bool has_two_forms(Collective collective) {
 bool is_in_blocks(Collective collective) {
   return collective == Collective::kAllGather || collective == Collective::kReduceScatter ||
          collective == Collective::kScatter || collective == Collective::kGather;
-}
-
-bool has_operation(Collective collective) {
-  return collective == Collective::kAllReduce || collective == Collective::kReduceScatter;
 }
 
 bool is_repeatable(const CollectiveCase& measured) {

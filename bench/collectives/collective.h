@@ -59,9 +59,6 @@ struct CollectiveCase {
 // gather. The size of such a collective is that of the larger buffer, as in nccl-tests.
 [[nodiscard]] bool is_in_blocks(Collective collective);
 
-// True where the caller chooses the operation, sum or average.
-[[nodiscard]] bool has_operation(Collective collective);
-
 // True where a second call on the first call's result makes the same result. All cases are
 // repeatable but for collectives that reduce into their own input.
 [[nodiscard]] bool is_repeatable(const CollectiveCase& measured);

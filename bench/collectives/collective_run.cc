@@ -7,16 +7,6 @@
 
 namespace tandem::bench {
 
-StreamGate::StreamGate(Stream& stream) : is_open_(std::make_shared<host::Word>(0)) {
-  host::host_stream(stream).enqueue(
-      {"gate", {}, [word = is_open_] { host::park_while(*word, 0, host::Sharing::kThreads); }});
-}
-
-void StreamGate::open() {
-  is_open_->store(1, std::memory_order_release);
-  host::wake_all(*is_open_, host::Sharing::kThreads);
-}
-
 namespace {
 
 // Elements of the second buffer; 0 where one is enough.
@@ -37,6 +27,16 @@ std::int64_t copy_count(const CollectiveCase& measured, int ranks) {
 }
 
 }  // namespace
+
+StreamGate::StreamGate(Stream& stream) : is_open_(std::make_shared<host::Word>(0)) {
+  host::host_stream(stream).enqueue(
+      {"gate", {}, [word = is_open_] { host::park_while(*word, 0, host::Sharing::kThreads); }});
+}
+
+void StreamGate::open() {
+  is_open_->store(1, std::memory_order_release);
+  host::wake_all(*is_open_, host::Sharing::kThreads);
+}
 
 Bytes memory_of(const CollectiveCase& measured, int ranks) {
   const std::int64_t elements =

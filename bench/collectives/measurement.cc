@@ -125,33 +125,6 @@ class Measuring {
   CollectiveResult found_;
 };
 
-}  // namespace
-
-CollectiveResult measure_collective(const Rank& rank, const CollectiveCase& measured, int samples) {
-  if (measured.collective == Collective::kSendRecv && rank.communicator.size() == 1) {
-    return skipped_because("a rank alone has nobody to send to");
-  }
-  std::optional<CollectiveRun> run;
-  try {
-    // Memory may run out on one rank alone.
-    attempt_together(rank.bootstrap, [&] {
-      check_fits(rank.device, memory_of(measured, rank.communicator.size()));
-    });
-    attempt_together(rank.bootstrap,
-                     [&] { run.emplace(rank.communicator, rank.device, rank.platform, measured); });
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kOutOfMemory) throw;
-    return skipped_because(error.what());
-  }
-  // An error ends the communicator while the run lives, since the run carries out queued work as it
-  // is destroyed.
-  return aborting_on_error(
-      rank.rank_exit, [&] { rank.communicator.abort(); },
-      [&] { return Measuring(rank, measured, *run).result(samples); });
-}
-
-namespace {
-
 void set_bandwidths(benchmark::State& state, const CollectiveCase& measured,
                     const CollectiveResult& result) {
   const int ranks = static_cast<int>(result.rank_seconds.size());
@@ -178,6 +151,29 @@ bool depends_on_distance(const CollectiveCase& measured) {
 }
 
 }  // namespace
+
+CollectiveResult measure_collective(const Rank& rank, const CollectiveCase& measured, int samples) {
+  if (measured.collective == Collective::kSendRecv && rank.communicator.size() == 1) {
+    return skipped_because("a rank alone has nobody to send to");
+  }
+  std::optional<CollectiveRun> run;
+  try {
+    // Memory may run out on one rank alone.
+    attempt_together(rank.bootstrap, [&] {
+      check_fits(rank.device, memory_of(measured, rank.communicator.size()));
+    });
+    attempt_together(rank.bootstrap,
+                     [&] { run.emplace(rank.communicator, rank.device, rank.platform, measured); });
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kOutOfMemory) throw;
+    return skipped_because(error.what());
+  }
+  // An error ends the communicator while the run lives, since the run carries out queued work as it
+  // is destroyed.
+  return aborting_on_error(
+      rank.rank_exit, [&] { rank.communicator.abort(); },
+      [&] { return Measuring(rank, measured, *run).result(samples); });
+}
 
 std::optional<Bandwidth> bandwidth(const CollectiveCase& measured, int ranks, double seconds) {
   if (ranks < 2) return std::nullopt;

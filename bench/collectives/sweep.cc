@@ -43,6 +43,27 @@ std::vector<std::vector<double>> measured_ping_pongs(Communicator& ranks,
   return one_way;
 }
 
+class OrderOfGradients final : public GradientSink {
+ public:
+  void gradient_ready(int segment) override { segments_.push_back(segment); }
+  [[nodiscard]] const std::vector<int>& segments() const { return segments_; }
+
+ private:
+  std::vector<int> segments_;
+};
+
+std::vector<int> recorded_order(Device& device, const Model& model) {
+  const auto input = device.allocate(bytes_of<float>(model.input_width()));
+  const Arena gradients = make_arena(device, model.layout());
+  Interpreter interpreter(Nanoseconds{0});
+  OrderOfGradients order;
+  Replica replica(device, model, 1, {.phases = {.timing = PhaseTiming::kOff}});
+  replica.forward(input->as<float>(model.input_width()), interpreter);
+  replica.backward(input->as<float>(model.input_width()), gradients.tensors, order);
+  replica.stream().synchronize();
+  return order.segments();
+}
+
 }  // namespace
 
 CollectiveSweep::CollectiveSweep(const Rank& rank, const CollectiveOptions& options,
@@ -122,31 +143,6 @@ void CollectiveSweep::run_reporting(GoogleBenchmark& driver) {
   }
   driver.run();
 }
-
-namespace {
-
-class OrderOfGradients final : public GradientSink {
- public:
-  void gradient_ready(int segment) override { segments_.push_back(segment); }
-  [[nodiscard]] const std::vector<int>& segments() const { return segments_; }
-
- private:
-  std::vector<int> segments_;
-};
-
-std::vector<int> recorded_order(Device& device, const Model& model) {
-  const auto input = device.allocate(bytes_of<float>(model.input_width()));
-  const Arena gradients = make_arena(device, model.layout());
-  Interpreter interpreter(Nanoseconds{0});
-  OrderOfGradients order;
-  Replica replica(device, model, 1, {.phases = {.timing = PhaseTiming::kOff}});
-  replica.forward(input->as<float>(model.input_width()), interpreter);
-  replica.backward(input->as<float>(model.input_width()), gradients.tensors, order);
-  replica.stream().synchronize();
-  return order.segments();
-}
-
-}  // namespace
 
 std::vector<std::int64_t> model_buckets(const Rank& rank, const std::string& name,
                                         const ddp::BucketLimits& limits) {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Values that flags of one program take: names of a choice, lists, sizes. The options of a step are
+// in common/options/table.h.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +15,7 @@
 
 namespace tandem::bench {
 
-// Values that flags of one program take by name; those of a step are in common/options/table.h.
-
+// A value that a flag takes by name.
 template <class T>
 struct Choice {
   std::string_view name;

@@ -37,6 +37,29 @@ extern "C" void say_and_end(int signal) {
   static_cast<void>(::raise(signal));
 }
 
+// Whether all ranks met the error: usage errors and agreed errors are the same on every rank; other
+// errors may occur on one rank alone.
+bool met_together(const Error& error) {
+  return error.kind() == ErrorKind::kUsage || error.reach() == Error::Reach::kAllRanks;
+}
+
+// A launcher ends all ranks once one rank has left with an error, and Open MPI 5 may do so before
+// rank 0 has printed its line: ranks that print nothing leave behind rank 0.
+constexpr std::chrono::milliseconds kBehindRank0{500};
+
+// Prints the error before MPI ends, as a rank that left without a line would hide the reason. Rank
+// 0 prints errors that all ranks met; every rank that lost a peer says so, since rank 0 may be the
+// lost peer.
+int report(const std::string& program, const Error& error) {
+  if (met_together(error) && announced_rank() != 0) {
+    std::this_thread::sleep_for(kBehindRank0);
+  } else {
+    // The line is written in one piece, as the launcher writes to the same place.
+    std::cerr << fmt::format("{}: {}\n", program, error.what());
+  }
+  return error.exit_code();
+}
+
 }  // namespace
 
 void tell_of_interrupt(const std::string& program) {
@@ -69,33 +92,6 @@ void restart_in_clean_environment(char** argv) {
   // Where the restart failed, the effects of the variables show in the record (the library's
   // instruction set, the cores).
 }
-
-namespace {
-
-// Whether all ranks met the error: usage errors and agreed errors are the same on every rank; other
-// errors may occur on one rank alone.
-bool met_together(const Error& error) {
-  return error.kind() == ErrorKind::kUsage || error.reach() == Error::Reach::kAllRanks;
-}
-
-// A launcher ends all ranks once one rank has left with an error, and Open MPI 5 may do so before
-// rank 0 has printed its line: ranks that print nothing leave behind rank 0.
-constexpr std::chrono::milliseconds kBehindRank0{500};
-
-// Prints the error before MPI ends, as a rank that left without a line would hide the reason. Rank
-// 0 prints errors that all ranks met; every rank that lost a peer says so, since rank 0 may be the
-// lost peer.
-int report(const std::string& program, const Error& error) {
-  if (met_together(error) && announced_rank() != 0) {
-    std::this_thread::sleep_for(kBehindRank0);
-  } else {
-    // The line is written in one piece, as the launcher writes to the same place.
-    std::cerr << fmt::format("{}: {}\n", program, error.what());
-  }
-  return error.exit_code();
-}
-
-}  // namespace
 
 bool parse_with_benchmark_flags(CLI::App& app, int argc, const char* const* argv,
                                 std::vector<std::string>& benchmark_flags) {

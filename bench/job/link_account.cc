@@ -14,6 +14,8 @@ namespace tandem::bench {
 
 namespace {
 
+constexpr double kMostLateness = 0.01;
+
 constexpr LinearShape kShape{.batch = 512, .in = 1024, .out = 1024};
 constexpr int kWarmup = 5;
 constexpr int kRuns = 25;
@@ -42,6 +44,11 @@ double best_flops() {
   return best;
 }
 
+double largest(Communicator& ranks, double mine) {
+  const std::vector<double> all = ranks.all_gather(mine);
+  return *std::max_element(all.begin(), all.end());
+}
+
 }  // namespace
 
 double measured_core_flops(int core) {
@@ -52,17 +59,6 @@ double measured_core_flops(int core) {
   }).join();
   return flops;
 }
-
-namespace {
-
-constexpr double kMostLateness = 0.01;
-
-double largest(Communicator& ranks, double mine) {
-  const std::vector<double> all = ranks.all_gather(mine);
-  return *std::max_element(all.begin(), all.end());
-}
-
-}  // namespace
 
 void LinkAccount::leave_out() { static_cast<void>(platform_.take_lateness()); }
 

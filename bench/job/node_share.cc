@@ -9,7 +9,6 @@
 #include <sstream>
 #include <utility>
 
-#include "bench/driver/flag_values.h"
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 #include "common/runtime/device.h"
@@ -20,24 +19,26 @@ namespace tandem::bench {
 
 namespace {
 
-using Cores = std::vector<int>;
+using Cores = std::vector<int>;  // OS numbers
 
-Cores cores_of(const std::string& text) {
+std::string line_of(const Cores& cores) { return fmt::format("{}\n", fmt::join(cores, " ")); }
+
+Cores cores_in(const std::string& line) {
+  std::istringstream text(line);
   Cores cores;
-  for (const std::string& core : parts_of(text)) cores.push_back(std::stoi(core));
+  for (int core = 0; text >> core;) cores.push_back(core);
   return cores;
 }
 
 // The cores that any rank of a node may use, by node and in OS order: a launcher that binds each
 // rank to one core thereby gives the job all of the cores.
 std::vector<Cores> cores_of_nodes(Bootstrap& bootstrap, const NodeLayout& nodes) {
-  const std::string mine = fmt::format("{}", fmt::join(host::allowed_cores(), ","));
-  const std::vector<std::string> by_rank = bootstrap.all_gather(mine);
+  const std::vector<std::string> by_rank = bootstrap.all_gather(line_of(host::allowed_cores()));
   std::vector<Cores> all;
   for (int node = 0; node < nodes.nodes(); ++node) {
     std::set<int> cores;
     for (const int rank : nodes.ranks_of(node)) {
-      const Cores theirs = cores_of(by_rank[static_cast<std::size_t>(rank)]);
+      const Cores theirs = cores_in(by_rank[static_cast<std::size_t>(rank)]);
       cores.insert(theirs.begin(), theirs.end());
     }
     all.emplace_back(cores.begin(), cores.end());
@@ -69,8 +70,78 @@ std::vector<Bytes> memory_here(const NodeLayout& nodes, int node, const JobOptio
   return here;
 }
 
-int core_of(const std::vector<int>& cores, int device) {
+int core_of(const Cores& cores, int device) {
   return cores[static_cast<std::size_t>(device) % cores.size()];
+}
+
+// The facts that a rank tells the other ranks of its node: the CPUs that the rank may use, and the
+// CPUs near each device.
+struct Told {
+  Cores allowed{};
+  std::vector<Cores> near{};
+};
+
+std::string text_of(const Told& told) {
+  std::string text = line_of(told.allowed);
+  for (const Cores& near : told.near) text += line_of(near);
+  return text;
+}
+
+Told told_in(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  Told told;
+  if (std::getline(lines, line)) told.allowed = cores_in(line);
+  while (std::getline(lines, line)) told.near.push_back(cores_in(line));
+  return told;
+}
+
+// What this rank knows of each GPU: the CPUs near the GPU, none where NVML names none, and the
+// memory near the GPU.
+struct Known {
+  Told told{};
+  std::vector<NearHost> hosts{};  // the CPUs are filled in by share_cpus()
+};
+
+Known ask_near(const std::vector<std::string>& gpus, const nvml::Nvml* nvml) {
+  Known known{.told = {.allowed = host::allowed_cpus()}};
+  for (const std::string& gpu : gpus) {
+    const auto facts = nvml == nullptr ? std::nullopt : nvml->facts(pci_address_of(gpu));
+    known.told.near.push_back(facts ? facts->near_cores : Cores{});
+    known.hosts.push_back({.cpus = {}, .memory_node = facts ? facts->near_node : std::nullopt});
+  }
+  return known;
+}
+
+// Shares the node's cores among all devices of this rank's node, and gives this rank's devices
+// theirs.
+void share_cpus(std::vector<NearHost>& hosts, int own_rank, const std::vector<int>& ranks,
+                const std::vector<Told>& by_rank) {
+  std::set<int> allowed;
+  std::vector<Cores> near;    // near CPUs of all devices of the node, by rank
+  std::size_t own_first = 0;  // index of this rank's first device in `near`
+  for (const int rank : ranks) {
+    const Told& theirs = by_rank[static_cast<std::size_t>(rank)];
+    if (rank == own_rank) own_first = near.size();
+    allowed.insert(theirs.allowed.begin(), theirs.allowed.end());
+    near.insert(near.end(), theirs.near.begin(), theirs.near.end());
+  }
+  const auto shares = host::share_cores(host::whole_cores({allowed.begin(), allowed.end()}), near);
+  for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].cpus = shares[own_first + i];
+}
+
+std::string warning_of(const std::vector<Told>& by_rank) {
+  std::size_t devices = 0;
+  std::ptrdiff_t unknown = 0;
+  for (const Told& told : by_rank) {
+    devices += told.near.size();
+    unknown += std::ranges::count_if(told.near, &Cores::empty);
+  }
+  if (unknown == 0) return "";
+  return fmt::format(
+      "--bind=near: nothing is known to be near {} of {} devices, which take their share of all "
+      "cores: NVML (libnvidia-ml.so.1) is missing or names no CPUs",
+      unknown, devices);
 }
 
 }  // namespace
@@ -118,91 +189,6 @@ int processes_on_gpu(Bootstrap& bootstrap, const NodeLayout& nodes, const std::s
   const std::string& mine = all[static_cast<std::size_t>(bootstrap.rank())];
   return mine.empty() ? 1 : static_cast<int>(std::count(all.begin(), all.end(), mine));
 }
-
-namespace {
-
-using Cpus = std::vector<int>;
-
-std::string line_of(const Cpus& cpus) { return fmt::format("{}\n", fmt::join(cpus, " ")); }
-
-Cpus cpus_from(const std::string& line) {
-  std::istringstream text(line);
-  Cpus cpus;
-  for (int cpu = 0; text >> cpu;) cpus.push_back(cpu);
-  return cpus;
-}
-
-// The facts that a rank tells the other ranks of its node: the CPUs that the rank may use, and the
-// CPUs near each device.
-struct Told {
-  Cpus allowed{};
-  std::vector<Cpus> near{};
-};
-
-std::string text_of(const Told& told) {
-  std::string text = line_of(told.allowed);
-  for (const Cpus& near : told.near) text += line_of(near);
-  return text;
-}
-
-Told told_in(const std::string& text) {
-  std::istringstream lines(text);
-  std::string line;
-  Told told;
-  if (std::getline(lines, line)) told.allowed = cpus_from(line);
-  while (std::getline(lines, line)) told.near.push_back(cpus_from(line));
-  return told;
-}
-
-// What this rank knows of each GPU: the CPUs near the GPU, none where NVML names none, and the
-// memory near the GPU.
-struct Known {
-  Told told{};
-  std::vector<NearHost> hosts{};  // the CPUs are filled in by share_cpus()
-};
-
-Known ask_near(const std::vector<std::string>& gpus, const nvml::Nvml* nvml) {
-  Known known{.told = {.allowed = host::allowed_cpus()}};
-  for (const std::string& gpu : gpus) {
-    const auto facts = nvml == nullptr ? std::nullopt : nvml->facts(pci_address_of(gpu));
-    known.told.near.push_back(facts ? facts->near_cores : Cpus{});
-    known.hosts.push_back({.cpus = {}, .memory_node = facts ? facts->near_node : std::nullopt});
-  }
-  return known;
-}
-
-// Shares the node's cores among all devices of this rank's node, and gives this rank's devices
-// theirs.
-void share_cpus(std::vector<NearHost>& hosts, int own_rank, const std::vector<int>& ranks,
-                const std::vector<Told>& by_rank) {
-  std::set<int> allowed;
-  std::vector<Cpus> near;     // near CPUs of all devices of the node, by rank
-  std::size_t own_first = 0;  // index of this rank's first device in `near`
-  for (const int rank : ranks) {
-    const Told& theirs = by_rank[static_cast<std::size_t>(rank)];
-    if (rank == own_rank) own_first = near.size();
-    allowed.insert(theirs.allowed.begin(), theirs.allowed.end());
-    near.insert(near.end(), theirs.near.begin(), theirs.near.end());
-  }
-  const auto shares = host::share_cores(host::whole_cores({allowed.begin(), allowed.end()}), near);
-  for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].cpus = shares[own_first + i];
-}
-
-std::string warning_of(const std::vector<Told>& by_rank) {
-  std::size_t devices = 0;
-  std::ptrdiff_t unknown = 0;
-  for (const Told& told : by_rank) {
-    devices += told.near.size();
-    unknown += std::ranges::count_if(told.near, &Cpus::empty);
-  }
-  if (unknown == 0) return "";
-  return fmt::format(
-      "--bind=near: nothing is known to be near {} of {} devices, which take their share of all "
-      "cores: NVML (libnvidia-ml.so.1) is missing or names no CPUs",
-      unknown, devices);
-}
-
-}  // namespace
 
 FoundHosts find_near_hosts(Bootstrap& bootstrap, const NodeLayout& nodes,
                            const std::vector<std::string>& gpus,

@@ -34,11 +34,12 @@ struct NodeShare {
 [[nodiscard]] NodeShare share_of_node(Bootstrap& bootstrap, const NodeLayout& nodes,
                                       const JobOptions& options);
 
+enum class Sharing { kRefused, kAllowed };
+
 // How many of the job's processes work on this process's GPU, itself among them: 1 where the
 // process has the GPU to itself, or works on the host (`gpu` empty). Throws a usage error on all
 // ranks where any two processes share a GPU and sharing is refused; GPUs are told apart by
 // hardware, not by number, since each process may be shown other GPUs. Collective.
-enum class Sharing { kRefused, kAllowed };
 [[nodiscard]] int processes_on_gpu(Bootstrap& bootstrap, const NodeLayout& nodes,
                                    const std::string& gpu, Sharing sharing);
 

@@ -30,8 +30,8 @@ Bytes copied_size(const Device& device) {
   return std::min(kCopied, Bytes{left / 8});
 }
 
-}  // namespace
-
+// Bytes per second, read and written, of copies of `size` from one buffer of the device to another,
+// by the device's own clock: the median of 7 samples, after two untimed copies.
 double copy_bandwidth(Device& device, Bytes size) {
   const auto from = device.allocate(size);
   const auto to = device.allocate(size);
@@ -50,22 +50,6 @@ double copy_bandwidth(Device& device, Bytes size) {
   for (int i = 0; i < kSamples; ++i) seconds.push_back(copy());
   return 2 * static_cast<double>(size.value) / stats::median(seconds);
 }
-
-double MeasuredPeaks::of(std::string_view unit) {
-  Device& device = platform_.device(0);
-  if (unit == "gflops") {
-    if (!gflops_) gflops_ = peak_flops(measure_products(device, precision_)) * 1e-9;
-    return *gflops_;
-  }
-  TANDEM_CHECK(unit == "GB/s", "a peak in {}", unit);
-  if (!gigabytes_) {
-    const Bytes size = copied_size(device);
-    gigabytes_ = size.value > 0 ? copy_bandwidth(device, size) * 1e-9 : 0;
-  }
-  return *gigabytes_;
-}
-
-namespace {
 
 // The precisions that the device has operations for.
 std::vector<Precision> available(Device& device) {
@@ -99,6 +83,20 @@ void add(GoogleBenchmark& driver, Backend backend, Precision precision,
 }
 
 }  // namespace
+
+double MeasuredPeaks::of(std::string_view unit) {
+  Device& device = platform_.device(0);
+  if (unit == "gflops") {
+    if (!gflops_) gflops_ = peak_flops(measure_products(device, precision_)) * 1e-9;
+    return *gflops_;
+  }
+  TANDEM_CHECK(unit == "GB/s", "a peak in {}", unit);
+  if (!gigabytes_) {
+    const Bytes size = copied_size(device);
+    gigabytes_ = size.value > 0 ? copy_bandwidth(device, size) * 1e-9 : 0;
+  }
+  return *gigabytes_;
+}
 
 void run_peak(const KernelOptions& options, Platform& platform) {
   const BenchmarkFlags flags = read_benchmark_flags("kernel_bench", options.benchmark_flags, 1);

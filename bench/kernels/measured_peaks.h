@@ -30,10 +30,6 @@ class MeasuredPeaks {
   std::optional<double> gigabytes_;
 };
 
-// Bytes per second, read and written, of copies of `size` from one buffer of the device to another,
-// by the device's own clock: the median of 7 samples, after two untimed copies.
-[[nodiscard]] double copy_bandwidth(Device& device, Bytes size);
-
 // Measures the peak of the first device in each precision that the options ask for, as Google
 // Benchmark's entries and as a table for people. Throws usage errors.
 void run_peak(const KernelOptions& options, Platform& platform);

@@ -116,30 +116,6 @@ void register_conversions(const OperationRegistry& registry) {
   }
 }
 
-}  // namespace
-
-void register_operations(Platform& platform, Precision precision, MeasuredPeaks& peaks) {
-  const OperationRegistry registry(platform, precision, peaks);
-  registry.add_product("linear_forward", forward);
-  registry.add_product("linear_forward_gelu", forward_gelu);
-  registry.add_product("linear_backward_input", backward_input);
-  registry.add_product("linear_backward_weight", backward_weight);
-  const int bytes = static_cast<int>(3 * size_of(storage_of(precision)));
-  registry.add_loop(Loop{"relu_backward", bytes, [](DeviceBench& b, std::int64_t n) {
-                           return ReluBackward{b.random(n, b.type()), b.random(n, b.type())};
-                         }});
-  registry.add_loop(Loop{"gelu_backward", bytes, [](DeviceBench& b, std::int64_t n) {
-                           return GeluBackward{b.random(n, b.type()), b.random(n, b.type())};
-                         }});
-  register_losses_and_updates(registry);
-  register_arithmetic(registry);
-  register_conversions(registry);
-  register_transformer_operations(registry);
-  register_image_operations(platform, precision, peaks);
-}
-
-namespace {
-
 constexpr std::int64_t kWidth = 512;
 constexpr std::int64_t kPositions = 128;
 constexpr std::int64_t kClasses = 50257;  // GPT-2's vocabulary
@@ -241,8 +217,6 @@ AttentionBackward attention_backward(DeviceBench& b, const AttentionShape& s) {
           .dqkv = b.random(s.rows() * 3 * s.width(), b.type())};
 }
 
-}  // namespace
-
 void register_transformer_operations(const OperationRegistry& registry) {
   const int narrow = static_cast<int>(size_of(registry.type()));
   const std::vector<std::int64_t> whole{1 << 16, 1 << 22, 3 << 23};  // numbers of samples
@@ -256,6 +230,28 @@ void register_transformer_operations(const OperationRegistry& registry) {
   registry.add_loop(Loop{"cross_entropy_loss_backward", 8, cross_entropy_backward, rows});
   registry.add_attention("attention_forward", 1, attention_forward);
   registry.add_attention("attention_backward", 2, attention_backward);
+}
+
+}  // namespace
+
+void register_operations(Platform& platform, Precision precision, MeasuredPeaks& peaks) {
+  const OperationRegistry registry(platform, precision, peaks);
+  registry.add_product("linear_forward", forward);
+  registry.add_product("linear_forward_gelu", forward_gelu);
+  registry.add_product("linear_backward_input", backward_input);
+  registry.add_product("linear_backward_weight", backward_weight);
+  const int bytes = static_cast<int>(3 * size_of(storage_of(precision)));
+  registry.add_loop(Loop{"relu_backward", bytes, [](DeviceBench& b, std::int64_t n) {
+                           return ReluBackward{b.random(n, b.type()), b.random(n, b.type())};
+                         }});
+  registry.add_loop(Loop{"gelu_backward", bytes, [](DeviceBench& b, std::int64_t n) {
+                           return GeluBackward{b.random(n, b.type()), b.random(n, b.type())};
+                         }});
+  register_losses_and_updates(registry);
+  register_arithmetic(registry);
+  register_conversions(registry);
+  register_transformer_operations(registry);
+  register_image_operations(platform, precision, peaks);
 }
 
 }  // namespace tandem::bench

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "bench/kernels/measured_peaks.h"
-#include "bench/kernels/operation_registry.h"
 #include "common/kernels/precision.h"
 #include "common/runtime/platform.h"
 
@@ -17,8 +16,5 @@ void register_operations(Platform& platform, Precision precision, MeasuredPeaks&
 // Registers a training step of `single` next to the bare products of its layers, and the cost of an
 // operation that does nothing.
 void register_steps(Platform& platform, Precision precision, MeasuredPeaks& peaks);
-
-// Registers embeddings, layer normalisation, attention and cross-entropy.
-void register_transformer_operations(const OperationRegistry& registry);
 
 }  // namespace tandem::bench

@@ -162,58 +162,6 @@ void write(JsonWriter& writer, std::string_view key, const PhaseContention& one)
   writer.close();
 }
 
-}  // namespace
-
-Contention contention_of(const std::vector<DevicePhaseTimes>& times, const ContentionPlan& plan) {
-  TANDEM_CHECK(!times.empty(), "the contention of no device");
-  Contention found{.plan = plan, .devices = static_cast<int>(times.size())};
-  found.step = compared("step", times, plan,
-                        [](const PhaseTimes& sample) { return in_seconds(sample.span); });
-  found.compute = compared("compute", times, plan, compute_time);
-  for (std::size_t i = 0; i < kPhaseCount; ++i) {
-    PhaseContention one = compared(
-        std::string(kPhaseNames[i]), times, plan,
-        [i](const PhaseTimes& sample) { return in_seconds(sample.total[i]); },
-        is_compute(static_cast<Phase>(i)));
-    const bool is_worth_a_row =
-        std::max(one.off, one.on) >= kLeastShare * std::max(found.step.off, found.step.on);
-    if (is_worth_a_row) found.phases.push_back(std::move(one));
-  }
-  return found;
-}
-
-std::string to_text(const Contention& contention) {
-  std::string text = fmt::format(
-      "Times in ms per step, mean of {} devices; {} pairs of {} samples with communication and as "
-      "many without, in turn.\n  {:<14} {:>10} {:>10}   {:<24}{}\n",
-      contention.devices, contention.plan.pairs, contention.plan.samples, "phase", "off", "on",
-      "on / off (95 %)", "devices");
-  for (const PhaseContention& one : contention.phases) text += row(one);
-  return text + row(contention.compute) + row(contention.step) + sentence(contention);
-}
-
-std::string to_json(const Contention& contention,
-                    const std::map<std::string, std::string>& subject) {
-  std::string text;
-  JsonWriter writer(text, 1);
-  writer.open("", '{');
-  writer.value("tandem_contention", "1.0.0");
-  write_json(writer, "subject", subject);
-  writer.value("devices", contention.devices);
-  writer.value("pairs", contention.plan.pairs);
-  writer.value("samples_per_block", contention.plan.samples);
-  writer.open("phases", '[');
-  for (const PhaseContention& one : contention.phases) write(writer, "", one);
-  writer.close();
-  write(writer, "compute", contention.compute);
-  write(writer, "step", contention.step);
-  writer.close();
-  writer.finish();
-  return text;
-}
-
-namespace {
-
 // Ranks that are threads have communicators of their own, which this factory makes.
 ddp::RankCommunicator switched(const Variant& variant, const SwitchedCommunicator::Switch& is_on) {
   return [&variant, is_on](Bootstrap& bootstrap, Device& device) {
@@ -274,6 +222,54 @@ std::vector<DevicePhaseTimes> take_blocks(Bootstrap& bootstrap, Job& job,
 }
 
 }  // namespace
+
+Contention contention_of(const std::vector<DevicePhaseTimes>& times, const ContentionPlan& plan) {
+  TANDEM_CHECK(!times.empty(), "the contention of no device");
+  Contention found{.plan = plan, .devices = static_cast<int>(times.size())};
+  found.step = compared("step", times, plan,
+                        [](const PhaseTimes& sample) { return in_seconds(sample.span); });
+  found.compute = compared("compute", times, plan, compute_time);
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    PhaseContention one = compared(
+        std::string(kPhaseNames[i]), times, plan,
+        [i](const PhaseTimes& sample) { return in_seconds(sample.total[i]); },
+        is_compute(static_cast<Phase>(i)));
+    const bool is_worth_a_row =
+        std::max(one.off, one.on) >= kLeastShare * std::max(found.step.off, found.step.on);
+    if (is_worth_a_row) found.phases.push_back(std::move(one));
+  }
+  return found;
+}
+
+std::string to_text(const Contention& contention) {
+  std::string text = fmt::format(
+      "Times in ms per step, mean of {} devices; {} pairs of {} samples with communication and as "
+      "many without, in turn.\n  {:<14} {:>10} {:>10}   {:<24}{}\n",
+      contention.devices, contention.plan.pairs, contention.plan.samples, "phase", "off", "on",
+      "on / off (95 %)", "devices");
+  for (const PhaseContention& one : contention.phases) text += row(one);
+  return text + row(contention.compute) + row(contention.step) + sentence(contention);
+}
+
+std::string to_json(const Contention& contention,
+                    const std::map<std::string, std::string>& subject) {
+  std::string text;
+  JsonWriter writer(text, 1);
+  writer.open("", '{');
+  writer.value("tandem_contention", "1.0.0");
+  write_json(writer, "subject", subject);
+  writer.value("devices", contention.devices);
+  writer.value("pairs", contention.plan.pairs);
+  writer.value("samples_per_block", contention.plan.samples);
+  writer.open("phases", '[');
+  for (const PhaseContention& one : contention.phases) write(writer, "", one);
+  writer.close();
+  write(writer, "compute", contention.compute);
+  write(writer, "step", contention.step);
+  writer.close();
+  writer.finish();
+  return text;
+}
 
 void measure_contention(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                         const Model& model) {

@@ -18,6 +18,18 @@
 
 namespace tandem::bench {
 
+namespace {
+
+// One step fewer than the least of a warm-up: every device has ended as many steps, or one less.
+constexpr int kStepsWatched = kLeastWarmupSteps - 1;
+
+std::optional<int> rank_of_process(const StepOptions& options, const Bootstrap& bootstrap) {
+  if (options.job.launch == Launch::kThreads) return std::nullopt;
+  return bootstrap.rank();
+}
+
+}  // namespace
+
 struct NumericsCheck::Side {
   std::unique_ptr<Buffer> copies;  // on the host, laid out like the parameters
   TensorList views;
@@ -81,13 +93,6 @@ void NumericsCheck::report(const Side& side, const Device& device, int segment,
        others > 0 ? fmt::format(", and {} others hold some", others) : "");
 }
 
-namespace {
-
-// One step fewer than the least of a warm-up: every device has ended as many steps, or one less.
-constexpr int kStepsWatched = kLeastWarmupSteps - 1;
-
-}  // namespace
-
 void ThreadPlaces::phase_begins(Device& device, Stream&, Phase phase) {
   if (is_closed_.load(std::memory_order_relaxed)) return;
   std::vector<int> cpus = host::allowed_cpus();
@@ -134,15 +139,6 @@ std::vector<results::ThreadPlace> ThreadPlaces::gather(Bootstrap& bootstrap) con
   }
   return all;
 }
-
-namespace {
-
-std::optional<int> rank_of_process(const StepOptions& options, const Bootstrap& bootstrap) {
-  if (options.job.launch == Launch::kThreads) return std::nullopt;
-  return bootstrap.rank();
-}
-
-}  // namespace
 
 StepWatch::StepWatch(StepOptions& options, Bootstrap& bootstrap, FlightLog& flight)
     : flight_(flight),

@@ -21,6 +21,8 @@ namespace tandem::bench {
 
 namespace {
 
+constexpr int kMostSamples = 1'000'000;
+
 void set_counters(benchmark::State& state, const StepOptions& options, const Model& model,
                   const Measurement& measured) {
   const std::vector<double>& samples = measured.step_seconds;
@@ -50,6 +52,14 @@ double sum_over_ranks(Communicator& ranks, double mine) {
 // threads speaks for all devices.
 const Device* own_device(const Job& job, const StepOptions& options) {
   return options.job.launch == Launch::kProcesses ? job.device : nullptr;
+}
+
+// The number of samples that fill `min_time` and are `min_samples` at least; the same on every
+// rank, since the warm-up's figures are.
+int sample_count(const StepOptions& options, const Warmup& warmup) {
+  const double fill = Seconds(options.min_time) / warmup.per_sample;
+  const int wanted = static_cast<int>(std::ceil(std::min<double>(fill, kMostSamples)));
+  return std::max(options.min_samples, wanted);
 }
 
 // A benchmark of a strategy, which outlives the benchmark: warmed up here, timed when the driver
@@ -175,29 +185,6 @@ void measure_all(GoogleBenchmark& driver, Job& job, const std::vector<StepOption
   driver.run();
 }
 
-}  // namespace
-
-Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                         const StepOptions& options, const Model& model) {
-  const auto strategy =
-      make_strategy_together(bootstrap, job, options.job.launch, model, options.variant);
-  return aborting_on_error(
-      job.rank_exit, [&] { abort(job); },
-      [&] { return measure(driver, bootstrap, job, options, model, *strategy); });
-}
-
-void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                    const std::vector<StepOptions>& all, const Model& model) {
-  const Strategies strategies = make_listed(driver, bootstrap, job, all, model);
-  aborting_on_error(
-      job.rank_exit, [&] { abort(job); },
-      [&] { measure_all(driver, job, all, model, strategies); });
-}
-
-namespace {
-
-constexpr int kMostSamples = 1'000'000;
-
 Nanoseconds read_nanoseconds(std::istream& text) {
   Nanoseconds::rep count = 0;
   text >> count;
@@ -285,10 +272,21 @@ std::vector<Book> gather(Bootstrap& bootstrap, const std::vector<Book>& mine, Re
 
 }  // namespace
 
-int sample_count(const StepOptions& options, const Warmup& warmup) {
-  const double fill = Seconds(options.min_time) / warmup.per_sample;
-  const int wanted = static_cast<int>(std::ceil(std::min<double>(fill, kMostSamples)));
-  return std::max(options.min_samples, wanted);
+Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
+                         const StepOptions& options, const Model& model) {
+  const auto strategy =
+      make_strategy_together(bootstrap, job, options.job.launch, model, options.variant);
+  return aborting_on_error(
+      job.rank_exit, [&] { abort(job); },
+      [&] { return measure(driver, bootstrap, job, options, model, *strategy); });
+}
+
+void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
+                    const std::vector<StepOptions>& all, const Model& model) {
+  const Strategies strategies = make_listed(driver, bootstrap, job, all, model);
+  aborting_on_error(
+      job.rank_exit, [&] { abort(job); },
+      [&] { measure_all(driver, job, all, model, strategies); });
 }
 
 // Adds nothing for devices with phases off.

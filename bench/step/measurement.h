@@ -63,10 +63,6 @@ class RankTimes {
   std::vector<DeviceCollectiveTimes> collectives_;
 };
 
-// The number of samples that fill `min_time` and are `min_samples` at least; the same on every
-// rank, since the warm-up's figures are.
-[[nodiscard]] int sample_count(const StepOptions& options, const Warmup& warmup);
-
 // The memory of every device, on all ranks; `mine` is the device that this rank speaks for, or null
 // where the rank speaks for all devices. Collective.
 [[nodiscard]] std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, Platform& platform,

@@ -21,34 +21,6 @@ namespace {
 constexpr int kMostSets = 20;
 constexpr int kFewestPairs = 5;  // pairs of a set, for the set's median to be meaningful
 
-}  // namespace
-
-std::vector<PairSet> plan_pairs(int pairs) {
-  const int sets = std::max(1, std::min(kMostSets, pairs / kFewestPairs) / 2 * 2);
-  std::vector<PairSet> plan;
-  for (int set = 0; set < sets; ++set) {
-    plan.push_back({.pairs = pairs / sets + (set < pairs % sets ? 1 : 0), .b_first = set % 2 == 1});
-  }
-  return plan;
-}
-
-InterleavedSide::InterleavedSide(Job& job, const StepOptions& options, const Model& model,
-                                 const Variant& variant)
-    : strategy_(make_strategy(job, options.job.launch, model, variant)),
-      sampler_(*strategy_, *job.communicator, std::max(1, options.free_running), clocks_of(job)) {}
-
-void InterleavedSide::warm_up(const StepOptions& options) {
-  static_cast<void>(sampler_.warm_up(options.warmup_steps, options.warmup_time));
-}
-
-void InterleavedSide::end_round() {
-  seconds_.push_back(current_ / 2);
-  current_ = 0;
-  forget_times(*strategy_);  // marks are read after each sample in a timed run too
-}
-
-namespace {
-
 struct PairRun {
   Job& job;
   const StepOptions& options;
@@ -185,6 +157,30 @@ void measure(GoogleBenchmark& driver, Job& job, const StepOptions& options, Pair
 }
 
 }  // namespace
+
+std::vector<PairSet> plan_pairs(int pairs) {
+  const int sets = std::max(1, std::min(kMostSets, pairs / kFewestPairs) / 2 * 2);
+  std::vector<PairSet> plan;
+  for (int set = 0; set < sets; ++set) {
+    plan.push_back({.pairs = pairs / sets + (set < pairs % sets ? 1 : 0), .b_first = set % 2 == 1});
+  }
+  return plan;
+}
+
+InterleavedSide::InterleavedSide(Job& job, const StepOptions& options, const Model& model,
+                                 const Variant& variant)
+    : strategy_(make_strategy(job, options.job.launch, model, variant)),
+      sampler_(*strategy_, *job.communicator, std::max(1, options.free_running), clocks_of(job)) {}
+
+void InterleavedSide::warm_up(const StepOptions& options) {
+  static_cast<void>(sampler_.warm_up(options.warmup_steps, options.warmup_time));
+}
+
+void InterleavedSide::end_round() {
+  seconds_.push_back(current_ / 2);
+  current_ = 0;
+  forget_times(*strategy_);  // marks are read after each sample in a timed run too
+}
 
 void measure_pairs(GoogleBenchmark& driver, Job& job, const StepOptions& options,
                    const Model& model) {

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "bench/workloads/layer_times.h"
 #include "common/base/error.h"
+#include "common/kernels/operations.h"
 #include "common/model/replay.h"
 #include "common/model/replay_plan.h"
 #include "common/stats/summary.h"
@@ -18,8 +21,29 @@ namespace {
 
 constexpr int kSamplesOfRow = 7;
 constexpr int kProducts = 4;  // products of a sample
+constexpr int kCorrections = 5;
 
-}  // namespace
+// Seconds that a row adds to a product of some width on a device, each width measured once.
+class RowTimes {
+ public:
+  RowTimes(Device& device, Precision precision);
+
+  // Seconds per row of a product of rows x width times width x width.
+  [[nodiscard]] double at(std::int64_t width);
+
+  // The largest width of which a product of `seconds` has as many rows as columns or more: the
+  // product then runs as near to the speed of large products as its seconds allow.
+  [[nodiscard]] std::int64_t width_for(double seconds);
+
+ private:
+  [[nodiscard]] double measure(std::int64_t width);
+
+  Device& device_;
+  const DType type_;
+  std::unique_ptr<Operations> operations_;
+  std::unique_ptr<Stream> stream_;
+  std::map<std::int64_t, double> seconds_;  // seconds per row, by width
+};
 
 RowTimes::RowTimes(Device& device, Precision precision)
     : device_(device),
@@ -64,10 +88,6 @@ double RowTimes::measure(std::int64_t width) {
   }
   return std::max(stats::median(samples), 1e-9) / static_cast<double>(kProducts * rows);
 }
-
-namespace {
-
-constexpr int kCorrections = 5;
 
 // A pass with the time of the pass in its replay.
 struct Replayed {

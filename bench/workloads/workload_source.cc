@@ -58,6 +58,28 @@ void check_calibrated(const Workload& workload, const std::string& name) {
        name, name.substr(0, name.rfind('#')));
 }
 
+constexpr Seconds kLongest{3600};
+constexpr double kSlowestCore = 1e9;  // FLOP/s; quick work at this speed needs no timing
+constexpr double kFastestGpu = 5e15;  // FLOP/s: twice bf16 of the fastest GPUs on sale
+constexpr double kBf16OfACore = 16;   // speed of bf16 over fp32, with AMX
+
+// The FLOPs of a step on the device with the most samples, which is the first device.
+double flops_of_a_step(const StepOptions& options, const Workload& workload) {
+  double flops = 0;
+  int parts = options.variant.reducer.micro_batches;
+  for (const Shard& part : shards_of(options)) {
+    if (parts-- == 0) break;
+    flops += planned_flops(workload, part.count);
+  }
+  return flops;
+}
+
+double core_speed(Bootstrap& bootstrap, const Job& job) {
+  if (job.core_gflops > 0) return job.core_gflops * 1e9;
+  const double mine = bootstrap.rank() == 0 ? measured_core_flops(job.cores.front()) : 0;
+  return root_value(bootstrap, mine);
+}
+
 }  // namespace
 
 std::string with_checksum(const std::string& model) { return pinned_name(model, "--model"); }
@@ -110,32 +132,6 @@ void write_workload(Job& job, const StepOptions& options) {
                            counted(found.workload.tensors.size(), "tensor"), summary_of(found))
             << std::flush;
 }
-
-namespace {
-
-constexpr Seconds kLongest{3600};
-constexpr double kSlowestCore = 1e9;  // FLOP/s; quick work at this speed needs no timing
-constexpr double kFastestGpu = 5e15;  // FLOP/s: twice bf16 of the fastest GPUs on sale
-constexpr double kBf16OfACore = 16;   // speed of bf16 over fp32, with AMX
-
-// The FLOPs of a step on the device with the most samples, which is the first device.
-double flops_of_a_step(const StepOptions& options, const Workload& workload) {
-  double flops = 0;
-  int parts = options.variant.reducer.micro_batches;
-  for (const Shard& part : shards_of(options)) {
-    if (parts-- == 0) break;
-    flops += planned_flops(workload, part.count);
-  }
-  return flops;
-}
-
-double core_speed(Bootstrap& bootstrap, const Job& job) {
-  if (job.core_gflops > 0) return job.core_gflops * 1e9;
-  const double mine = bootstrap.rank() == 0 ? measured_core_flops(job.cores.front()) : 0;
-  return root_value(bootstrap, mine);
-}
-
-}  // namespace
 
 void check_duration(Bootstrap& bootstrap, const Job& job, const StepOptions& options,
                     const Workload& workload) {
