@@ -21,6 +21,7 @@ namespace {
 
 using results::DevicePhases;
 using results::LaunchRecord;
+using Align = Table::Align;
 
 using Launches = std::vector<const LaunchRecord*>;
 using OfDevice = double (*)(const DevicePhases&);
@@ -67,30 +68,6 @@ std::vector<double> values(const Launches& launches, OfLaunch value) {
   for (const LaunchRecord* record : launches) found.push_back(value(*record));
   return found;
 }
-
-}  // namespace
-
-double least_exposed(const LaunchRecord& record) {
-  return has_least(record) ? record.least_exposed_seconds : least_of_means(record, exposed);
-}
-
-std::optional<OwnCosts> own_costs(const Launches& ddp, const Launches& independent) {
-  if (!have_phases(ddp) || !have_phases(independent)) return std::nullopt;
-  const auto more = [&](OfLaunch value) {
-    return stats::difference_of_means(values(ddp, value), values(independent, value));
-  };
-  // ddp alone has these parts: independent ranks neither communicate nor have buckets.
-  const auto own = [&](OfLaunch value) { return stats::center_of_means(values(ddp, value)); };
-  return OwnCosts{.exposed_transfer = own(least_exposed),
-                  .skew = more(skew),
-                  .contention = more(least_compute),
-                  .bucket_copies = own(copies),
-                  .rest = more(rest)};
-}
-
-namespace {
-
-using Align = Table::Align;
 
 // The value of the option for micro-batches per step; empty for one micro-batch.
 std::string accumulation(const CellSummary& summary) {
@@ -177,6 +154,24 @@ void add_part_columns(Table& table) {
 }
 
 }  // namespace
+
+double least_exposed(const LaunchRecord& record) {
+  return has_least(record) ? record.least_exposed_seconds : least_of_means(record, exposed);
+}
+
+std::optional<OwnCosts> own_costs(const Launches& ddp, const Launches& independent) {
+  if (!have_phases(ddp) || !have_phases(independent)) return std::nullopt;
+  const auto more = [&](OfLaunch value) {
+    return stats::difference_of_means(values(ddp, value), values(independent, value));
+  };
+  // ddp alone has these parts: independent ranks neither communicate nor have buckets.
+  const auto own = [&](OfLaunch value) { return stats::center_of_means(values(ddp, value)); };
+  return OwnCosts{.exposed_transfer = own(least_exposed),
+                  .skew = more(skew),
+                  .contention = more(least_compute),
+                  .bucket_copies = own(copies),
+                  .rest = more(rest)};
+}
 
 std::vector<DdpCost> ddp_costs(const Summary& summary) {
   std::vector<DdpCost> costs;

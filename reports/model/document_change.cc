@@ -84,64 +84,6 @@ Json cell_json(const CellChange& cell, double threshold) {
               {"remarks", cell.remarks}};
 }
 
-}  // namespace
-
-std::string change_ratio_text(const stats::Estimate& ratio) {
-  const auto is_usual = [](double value) { return value >= 0.01 && value < 100; };
-  const bool usual =
-      is_usual(ratio.center) &&
-      (!ratio.interval || (is_usual(ratio.interval->low) && is_usual(ratio.interval->high)));
-  if (!usual) return ratio_text(ratio);
-  if (!ratio.interval) return fmt::format("{:.3f}x", ratio.center);
-  return fmt::format("{:.3f}x [{:.3f} .. {:.3f}]", ratio.center, ratio.interval->low,
-                     ratio.interval->high);
-}
-
-std::string change_method(const DocumentChange& changes, const DocumentNames& names) {
-  if (changes.confidence == 0) return "No cell has two launches on both sides: nothing is judged.";
-  const double between = changes.rule.between_runs;
-  return fmt::format(
-      "Ratios of launch medians; above 1 {} is slower. The intervals hold together with 95 %, each "
-      "with {:.4g} %{}. SAME: within {:g} % either way. UNSURE: too wide to tell; more launches "
-      "narrow it.",
-      names.after, 100 * changes.confidence,
-      between > 0 ? fmt::format(", and hold a scatter of {:g} % between runs", 100 * between) : "",
-      100 * changes.rule.threshold);
-}
-
-std::string change_counts(const DocumentChange& changes) {
-  std::vector<std::string> parts;
-  for (const Change change : kChanges) {
-    parts.push_back(fmt::format("{} {}", changes.count(change), to_string(change)));
-  }
-  return fmt::format("{}: {}.", count_text(std::ssize(changes.cells), "cell"), join(parts, ", "));
-}
-
-std::string to_text(const DocumentChange& changes) {
-  std::string text = to_text(table_of(changes)) + "\n" + change_method(changes) + "\n";
-  for (const std::string& line : changes.notes) text += "  ! " + line + "\n";
-  return text + change_counts(changes) + "\n";
-}
-
-std::string to_json(const DocumentChange& changes) {
-  Json counts;
-  for (const Change change : kChanges)
-    counts[std::string(to_string(change))] = changes.count(change);
-  Json cells = Json::array();
-  for (const CellChange& cell : changes.cells)
-    cells.push_back(cell_json(cell, changes.rule.threshold));
-  const Json json{{"threshold", changes.rule.threshold},
-                  {"between_runs", changes.rule.between_runs},
-                  {"confidence_together", stats::kConfidence},
-                  {"confidence_of_each", changes.confidence},
-                  {"counts", counts},
-                  {"notes", changes.notes},
-                  {"cells", cells}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-namespace {
-
 // The speeds of one core that the cell's preset links were scaled to.
 std::set<double> core_speeds(const CellSummary& cell) {
   std::set<double> speeds;
@@ -222,6 +164,60 @@ std::vector<CellChange> common_cells(const Summary& before, const Summary& after
 }
 
 }  // namespace
+
+std::string change_ratio_text(const stats::Estimate& ratio) {
+  const auto is_usual = [](double value) { return value >= 0.01 && value < 100; };
+  const bool usual =
+      is_usual(ratio.center) &&
+      (!ratio.interval || (is_usual(ratio.interval->low) && is_usual(ratio.interval->high)));
+  if (!usual) return ratio_text(ratio);
+  if (!ratio.interval) return fmt::format("{:.3f}x", ratio.center);
+  return fmt::format("{:.3f}x [{:.3f} .. {:.3f}]", ratio.center, ratio.interval->low,
+                     ratio.interval->high);
+}
+
+std::string change_method(const DocumentChange& changes, const DocumentNames& names) {
+  if (changes.confidence == 0) return "No cell has two launches on both sides: nothing is judged.";
+  const double between = changes.rule.between_runs;
+  return fmt::format(
+      "Ratios of launch medians; above 1 {} is slower. The intervals hold together with 95 %, each "
+      "with {:.4g} %{}. SAME: within {:g} % either way. UNSURE: too wide to tell; more launches "
+      "narrow it.",
+      names.after, 100 * changes.confidence,
+      between > 0 ? fmt::format(", and hold a scatter of {:g} % between runs", 100 * between) : "",
+      100 * changes.rule.threshold);
+}
+
+std::string change_counts(const DocumentChange& changes) {
+  std::vector<std::string> parts;
+  for (const Change change : kChanges) {
+    parts.push_back(fmt::format("{} {}", changes.count(change), to_string(change)));
+  }
+  return fmt::format("{}: {}.", count_text(std::ssize(changes.cells), "cell"), join(parts, ", "));
+}
+
+std::string to_text(const DocumentChange& changes) {
+  std::string text = to_text(table_of(changes)) + "\n" + change_method(changes) + "\n";
+  for (const std::string& line : changes.notes) text += "  ! " + line + "\n";
+  return text + change_counts(changes) + "\n";
+}
+
+std::string to_json(const DocumentChange& changes) {
+  Json counts;
+  for (const Change change : kChanges)
+    counts[std::string(to_string(change))] = changes.count(change);
+  Json cells = Json::array();
+  for (const CellChange& cell : changes.cells)
+    cells.push_back(cell_json(cell, changes.rule.threshold));
+  const Json json{{"threshold", changes.rule.threshold},
+                  {"between_runs", changes.rule.between_runs},
+                  {"confidence_together", stats::kConfidence},
+                  {"confidence_of_each", changes.confidence},
+                  {"counts", counts},
+                  {"notes", changes.notes},
+                  {"cells", cells}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 CellIdentity identity_of(const CellSummary& cell) {
   return {cell.cell.name(), cell.cell.backend, cell.mode, cell.modelled, cell.planted};

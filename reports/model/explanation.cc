@@ -199,6 +199,59 @@ int fewest_launches(const MeasuredLadder& ladder) {
   return static_cast<int>(fewest);
 }
 
+constexpr std::size_t kMostPoints = 4;
+
+GapQuestion question_of(const CellSummary& dp) {
+  GapQuestion question;
+  question.model = dp.cell.model;
+  question.batch = dp.cell.global_batch;
+  question.devices = dp.cell.devices;
+  question.backend = dp.cell.backend;
+  question.precision = precision_of(dp.cell);
+  return question;
+}
+
+std::set<std::string> measured_names(const Summary& summary) {
+  std::set<std::string> names;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches > 0 && cell.mode == "synchronous") names.insert(cell.cell.name());
+  }
+  return names;
+}
+
+bool has_ladder(const GapQuestion& question, const std::set<std::string>& names) {
+  const std::vector<RungCell> cells = ladder_cells(question);
+  return std::all_of(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(kLadder.size()),
+                     [&](const RungCell& rung) { return names.contains(rung.cell.name()); });
+}
+
+// The mean seconds of a phase on the critical device.
+double phase(const LaunchRecord& record, const std::string& name) {
+  return phase_seconds(*critical_device(record), name);
+}
+
+double in_no_phase(const LaunchRecord& record) {
+  double rest = mean_step(record);
+  for (const auto& [name, seconds] : critical_device(record)->mean_seconds) rest -= seconds;
+  return rest;
+}
+
+bool has_phases(const MeasuredLadder& ladder, Rung rung) {
+  return ladder.has(rung) && have_phases(ladder.find(rung)->measured);
+}
+
+std::set<std::string> phase_names(const MeasuredLadder& ladder, Rung rung) {
+  std::set<std::string> names;
+  for (const LaunchRecord* record : ladder.find(rung)->measured) {
+    for (const auto& [name, seconds] : critical_device(*record)->mean_seconds) names.insert(name);
+  }
+  return names;
+}
+
+Figure difference(const std::vector<double>& a, const std::vector<double>& b) {
+  return {.seconds = stats::difference_of_means(a, b), .missing = {}};
+}
+
 }  // namespace
 
 Explanation explain(const results::Document& document, const GapQuestion& question, int launches) {
@@ -229,36 +282,6 @@ Explanation explain(const results::Document& document, const GapQuestion& questi
   return explanation;
 }
 
-namespace {
-
-constexpr std::size_t kMostPoints = 4;
-
-GapQuestion question_of(const CellSummary& dp) {
-  GapQuestion question;
-  question.model = dp.cell.model;
-  question.batch = dp.cell.global_batch;
-  question.devices = dp.cell.devices;
-  question.backend = dp.cell.backend;
-  question.precision = precision_of(dp.cell);
-  return question;
-}
-
-std::set<std::string> measured_names(const Summary& summary) {
-  std::set<std::string> names;
-  for (const CellSummary& cell : summary.cells) {
-    if (cell.launches > 0 && cell.mode == "synchronous") names.insert(cell.cell.name());
-  }
-  return names;
-}
-
-bool has_ladder(const GapQuestion& question, const std::set<std::string>& names) {
-  const std::vector<RungCell> cells = ladder_cells(question);
-  return std::all_of(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(kLadder.size()),
-                     [&](const RungCell& rung) { return names.contains(rung.cell.name()); });
-}
-
-}  // namespace
-
 std::vector<Explanation> explained_points(const results::Document& document,
                                           const Summary& summary) {
   const std::set<std::string> names = measured_names(summary);
@@ -277,39 +300,6 @@ std::vector<Explanation> explained_points(const results::Document& document,
   }
   return found;
 }
-
-namespace {
-
-using results::LaunchRecord;
-
-// The mean seconds of a phase on the critical device.
-double phase(const LaunchRecord& record, const std::string& name) {
-  return phase_seconds(*critical_device(record), name);
-}
-
-double in_no_phase(const LaunchRecord& record) {
-  double rest = mean_step(record);
-  for (const auto& [name, seconds] : critical_device(record)->mean_seconds) rest -= seconds;
-  return rest;
-}
-
-bool has_phases(const MeasuredLadder& ladder, Rung rung) {
-  return ladder.has(rung) && have_phases(ladder.find(rung)->measured);
-}
-
-std::set<std::string> phase_names(const MeasuredLadder& ladder, Rung rung) {
-  std::set<std::string> names;
-  for (const LaunchRecord* record : ladder.find(rung)->measured) {
-    for (const auto& [name, seconds] : critical_device(*record)->mean_seconds) names.insert(name);
-  }
-  return names;
-}
-
-Figure difference(const std::vector<double>& a, const std::vector<double>& b) {
-  return {.seconds = stats::difference_of_means(a, b), .missing = {}};
-}
-
-}  // namespace
 
 std::vector<Effect> replication_by_phase(const MeasuredLadder& ladder) {
   const Rung above = Rung::kLossInReplicas;

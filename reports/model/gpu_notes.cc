@@ -17,6 +17,7 @@ namespace tandem::reports {
 namespace {
 
 using results::GpuPeer;
+using results::GpuReading;
 using results::GpuRecord;
 using results::LaunchRecord;
 using results::ThreadPlace;
@@ -93,21 +94,7 @@ std::string matrix_text(const LaunchRecord& launch) {
   return join(groups, "; ");
 }
 
-std::string threads_text(const LaunchRecord& launch) {
-  std::vector<std::string> threads;
-  for (const ThreadPlace& thread : launch.threads) {
-    const auto& phases = thread.phases;
-    if (std::find(phases.begin(), phases.end(), "forward") == phases.end()) continue;
-    const std::string nodes = thread.numa_nodes.empty()
-                                  ? ""
-                                  : fmt::format(" (NUMA node {})", ranges_text(thread.numa_nodes));
-    threads.push_back(fmt::format("{}: {}{}", thread.device, ranges_text(thread.cpus), nodes));
-  }
-  return join(threads, ", ");
-}
-
-}  // namespace
-
+// The text "0-3,8" for 0, 1, 2, 3, 8.
 std::string ranges_text(const std::vector<int>& ascending) {
   std::vector<std::string> ranges;
   for (std::size_t first = 0; first < ascending.size();) {
@@ -120,26 +107,18 @@ std::string ranges_text(const std::vector<int>& ascending) {
   return join(ranges, ",");
 }
 
-std::vector<std::pair<std::string, std::string>> gpu_facts(const results::Document& document) {
-  const LaunchRecord* const launch = largest_launch(document);
-  if (launch == nullptr) return {};
-  std::vector<std::pair<std::string, std::string>> facts;
-  const auto add = [&facts](const std::string& name, const std::string& value) {
-    if (!value.empty()) facts.emplace_back(name, value);
-  };
-  add("GPU", kinds_text(*launch));
-  add("driver", driver_of(*launch));
-  add("GPUs by device", places_text(*launch));
-  add("between GPUs", matrix_text(*launch));
-  add("CPUs of threads that drive a forward pass, by device", threads_text(*launch));
-  return facts;
+std::string threads_text(const LaunchRecord& launch) {
+  std::vector<std::string> threads;
+  for (const ThreadPlace& thread : launch.threads) {
+    const auto& phases = thread.phases;
+    if (std::find(phases.begin(), phases.end(), "forward") == phases.end()) continue;
+    const std::string nodes = thread.numa_nodes.empty()
+                                  ? ""
+                                  : fmt::format(" (NUMA node {})", ranges_text(thread.numa_nodes));
+    threads.push_back(fmt::format("{}: {}{}", thread.device, ranges_text(thread.cpus), nodes));
+  }
+  return join(threads, ", ");
 }
-
-namespace {
-
-using results::GpuReading;
-using results::GpuRecord;
-using results::LaunchRecord;
 
 // The number of measured launches in which any GPU shows `what`.
 int launches_with(const results::Document& document,
@@ -249,6 +228,21 @@ bool is_far(const LaunchRecord& launch, const GpuRecord& gpu) {
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> gpu_facts(const results::Document& document) {
+  const LaunchRecord* const launch = largest_launch(document);
+  if (launch == nullptr) return {};
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto add = [&facts](const std::string& name, const std::string& value) {
+    if (!value.empty()) facts.emplace_back(name, value);
+  };
+  add("GPU", kinds_text(*launch));
+  add("driver", driver_of(*launch));
+  add("GPUs by device", places_text(*launch));
+  add("between GPUs", matrix_text(*launch));
+  add("CPUs of threads that drive a forward pass, by device", threads_text(*launch));
+  return facts;
+}
 
 std::string slowdown_mark(const CellSummary& cell) {
   Slowdown worst;

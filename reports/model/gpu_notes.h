@@ -15,9 +15,6 @@ namespace tandem::reports {
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> gpu_facts(
     const results::Document& document);
 
-// The text "0-3,8" for 0, 1, 2, 3, 8.
-[[nodiscard]] std::string ranges_text(const std::vector<int>& ascending);
-
 // A line per kind of doubt that the driver's readings cast on a figure: clocks held down, other
 // work on the GPUs, threads far from the GPUs, a GPU divided into instances. No lines on the host.
 [[nodiscard]] std::vector<std::string> gpu_notes(const results::Document& document);

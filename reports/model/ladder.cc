@@ -13,6 +13,9 @@ namespace tandem::reports {
 
 namespace {
 
+using results::LaunchRecord;
+using results::Status;
+
 using Options = std::map<std::string, std::string>;
 
 struct Definition {
@@ -130,26 +133,6 @@ results::Cell cell_of(const Definition& definition, const GapQuestion& question)
   return cell;
 }
 
-}  // namespace
-
-std::vector<RungCell> ladder_cells(const GapQuestion& question) {
-  std::vector<Definition> definitions = measured_definitions();
-  add_modelled(definitions, question);
-  add_theirs(definitions, question);
-  std::vector<RungCell> cells;
-  for (const Definition& definition : definitions) {
-    cells.push_back({.rung = definition.rung,
-                     .label = definition.label,
-                     .cell = cell_of(definition, question)});
-  }
-  return cells;
-}
-
-namespace {
-
-using results::LaunchRecord;
-using results::Status;
-
 bool fits(const LaunchRecord& record, const results::Cell& cell) {
   // A failed launch may not know the back end that `auto` came to.
   const bool same_backend =
@@ -173,6 +156,19 @@ MeasuredLadder::Launches launches_of(const RungCell& rung, const results::Docume
 }
 
 }  // namespace
+
+std::vector<RungCell> ladder_cells(const GapQuestion& question) {
+  std::vector<Definition> definitions = measured_definitions();
+  add_modelled(definitions, question);
+  add_theirs(definitions, question);
+  std::vector<RungCell> cells;
+  for (const Definition& definition : definitions) {
+    cells.push_back({.rung = definition.rung,
+                     .label = definition.label,
+                     .cell = cell_of(definition, question)});
+  }
+  return cells;
+}
 
 Weights minus(Rung a, Rung b) { return {{a, 1}, {b, -1}}; }
 

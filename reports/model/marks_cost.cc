@@ -44,43 +44,6 @@ bool says_how_to_time(const std::string& name) {
                                option->of.group == options::Group::kDebug);
 }
 
-}  // namespace
-
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted{'\''};
-  for (const char c : text) {
-    if (c == '\'') quoted.append("'\\'");
-    quoted.push_back(c);
-  }
-  quoted.push_back('\'');
-  return quoted;
-}
-
-std::string bench_command(const Summary& summary) {
-  const CellSummary* cell = chosen(summary);
-  if (cell == nullptr) return "";
-  const results::Cell& what = cell->cell;
-  std::string command;
-  if (what.launch == "processes" && what.devices > 1) {
-    command = fmt::format("mpirun -np {} --bind-to none ", what.devices);
-  }
-  command += fmt::format("step_bench --strategy={} {} --devices={} --batch={} --backend={}",
-                         shell_word(what.strategy), shell_word("--model=" + what.model),
-                         what.devices, what.global_batch, shell_word(what.backend));
-  if (what.strategy == "independent")
-    command += fmt::format(" --launch={}", shell_word(what.launch));
-  for (const auto& [name, value] : what.options) {
-    if (!says_how_to_time(name))
-      command += fmt::format(" {}", shell_word(fmt::format("--{}={}", name, value)));
-  }
-  return command;
-}
-
-namespace {
-
 constexpr double kBar = 1.01;  // the limit of METHODOLOGY "What observing costs"
 
 // The identity that a cell with marks shares with the cell without marks.
@@ -141,6 +104,39 @@ bool has_marks(const Summary& summary) {
 }
 
 }  // namespace
+
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted{'\''};
+  for (const char c : text) {
+    if (c == '\'') quoted.append("'\\'");
+    quoted.push_back(c);
+  }
+  quoted.push_back('\'');
+  return quoted;
+}
+
+std::string bench_command(const Summary& summary) {
+  const CellSummary* cell = chosen(summary);
+  if (cell == nullptr) return "";
+  const results::Cell& what = cell->cell;
+  std::string command;
+  if (what.launch == "processes" && what.devices > 1) {
+    command = fmt::format("mpirun -np {} --bind-to none ", what.devices);
+  }
+  command += fmt::format("step_bench --strategy={} {} --devices={} --batch={} --backend={}",
+                         shell_word(what.strategy), shell_word("--model=" + what.model),
+                         what.devices, what.global_batch, shell_word(what.backend));
+  if (what.strategy == "independent")
+    command += fmt::format(" --launch={}", shell_word(what.launch));
+  for (const auto& [name, value] : what.options) {
+    if (!says_how_to_time(name))
+      command += fmt::format(" {}", shell_word(fmt::format("--{}={}", name, value)));
+  }
+  return command;
+}
 
 std::vector<MarksCost> marks_costs(const Report& report) {
   std::vector<MarksCost> costs;

@@ -14,15 +14,6 @@
 
 namespace tandem::reports {
 
-// The text as one word of a shell's command, quoted where the shell needs quotes. A document may
-// come from anywhere: its texts must not become commands.
-[[nodiscard]] std::string shell_word(const std::string& text);
-
-// The command line of step_bench for one measured cell: of ddp on the most devices, else of dp,
-// else of any measured cell; empty where no cell measured. Options that say how a launch is timed
-// are left out. Each word is quoted where the shell needs quotes.
-[[nodiscard]] std::string bench_command(const Summary& summary);
-
 struct MarksCost {
   std::string where;      // the name of the cell or of the pair's entry
   stats::Estimate ratio;  // step time with marks / without: above 1 is the cost
@@ -35,5 +26,14 @@ struct MarksCost {
 // Sentences that compare the costs with the bar of 1 %, or that say why no cost is known and which
 // command would tell.
 [[nodiscard]] std::vector<std::string> marks_cost_lines(const Report& report);
+
+// The command line of step_bench for one measured cell: of ddp on the most devices, else of dp,
+// else of any measured cell; empty where no cell measured. Options that say how a launch is timed
+// are left out. Each word is quoted where the shell needs quotes.
+[[nodiscard]] std::string bench_command(const Summary& summary);
+
+// The text as one word of a shell's command, quoted where the shell needs quotes. A document may
+// come from anywhere: its texts must not become commands.
+[[nodiscard]] std::string shell_word(const std::string& text);
 
 }  // namespace tandem::reports

@@ -14,6 +14,9 @@ namespace tandem::reports {
 
 namespace {
 
+using results::LaunchRecord;
+using results::Status;
+
 std::string time_text(double seconds) {
   return duration_text({.center = seconds, .interval = std::nullopt, .launches = 1});
 }
@@ -27,47 +30,6 @@ void add_line(std::vector<std::string>& lines, const Summary& summary, const cha
   if (cells > 0)
     lines.push_back(fmt::format("{} in {}: {}", what, count_text(cells, "cell"), meaning));
 }
-
-}  // namespace
-
-std::vector<std::string> unsteady_marks(const Unsteadiness& found) {
-  std::vector<std::string> marks;
-  if (found.drift) {
-    marks.push_back(
-        fmt::format("drifts: {:+.1f} % from first to last launch", 100 * found.drift->change));
-  }
-  if (found.modes) {
-    marks.push_back(fmt::format(
-        "two modes: {} at {}, {} at {}", count_text(found.modes->low_count, "launch"),
-        time_text(found.modes->low), found.modes->high_count, time_text(found.modes->high)));
-  }
-  if (found.steps_in_modes()) {
-    marks.push_back(fmt::format("steps in two modes in {} of {}", found.launches_in_modes,
-                                count_text(found.launches_with_enough_steps, "launch")));
-  }
-  return marks;
-}
-
-std::vector<std::string> unsteady_notes(const Summary& summary) {
-  std::vector<std::string> lines;
-  add_line(lines, summary, "drift",
-           "launches became slower or faster as the run went on, so that their intervals, which "
-           "take them as independent, say too much; of 100 steady cells at most one is marked so",
-           [](const Unsteadiness& found) { return found.drift.has_value(); });
-  add_line(lines, summary, "two modes",
-           "launches gather around two times, between which the figures lie; where memory or "
-           "threads came to lie may decide, and another run may have another mixture",
-           [](const Unsteadiness& found) { return found.modes.has_value(); });
-  add_line(lines, summary, "steps in two modes",
-           "within half of the launches or more, steps gather around two times, as where a clock "
-           "changes or something else runs at intervals",
-           [](const Unsteadiness& found) { return found.steps_in_modes(); });
-  return lines;
-}
-
-namespace {
-
-using results::LaunchRecord;
 
 // The preset in the cell's options, "pcie4@a100-fp32"; empty for a literal link and without a link.
 std::string preset_of(const LaunchRecord& record) {
@@ -92,36 +54,6 @@ std::string in_one_line(const std::set<std::string>& notices) {
   return fmt::format("{}, and in other launches {} more", first,
                      count_text(std::ssize(notices) - 1, "scaling"));
 }
-
-}  // namespace
-
-std::vector<std::string> scaled_link_notes(const results::Document& document) {
-  std::map<std::string, std::set<std::string>> notices;  // by preset
-  std::set<double> speeds;                               // speeds of one core
-  for (const LaunchRecord& record : document.launches) {
-    const std::string preset = preset_of(record);
-    if (preset.empty()) continue;
-    speeds.insert(record.core_gflops);
-    const std::string notice = notice_of(record);
-    if (!notice.empty()) notices[preset].insert(notice);
-  }
-  std::vector<std::string> lines;
-  bool disagree = speeds.size() > 1;
-  for (const auto& [preset, texts] : notices) {
-    lines.push_back(in_one_line(texts));
-    disagree = disagree || texts.size() > 1;
-  }
-  if (disagree) {
-    lines.emplace_back(
-        "modelled links disagree: launches were scaled to different speeds of a core, so their "
-        "links differ and their figures should not be compared; measure them anew in one folder");
-  }
-  return lines;
-}
-
-namespace {
-
-using results::Status;
 
 std::map<std::string, int> launches_of_additions(const results::SweepInfo& sweep) {
   std::map<std::string, int> launches;
@@ -227,6 +159,32 @@ void add_baselines(std::vector<std::string>& lines, const Summary& summary) {
       count_text(lacking, "cell")));
 }
 
+// A line per preset link of a document, with K and the modelled link, and a warning where its
+// launches were not all scaled to one core speed. Empty where no measured launch had a preset.
+std::vector<std::string> scaled_link_notes(const results::Document& document) {
+  std::map<std::string, std::set<std::string>> notices;  // by preset
+  std::set<double> speeds;                               // speeds of one core
+  for (const LaunchRecord& record : document.launches) {
+    const std::string preset = preset_of(record);
+    if (preset.empty()) continue;
+    speeds.insert(record.core_gflops);
+    const std::string notice = notice_of(record);
+    if (!notice.empty()) notices[preset].insert(notice);
+  }
+  std::vector<std::string> lines;
+  bool disagree = speeds.size() > 1;
+  for (const auto& [preset, texts] : notices) {
+    lines.push_back(in_one_line(texts));
+    disagree = disagree || texts.size() > 1;
+  }
+  if (disagree) {
+    lines.emplace_back(
+        "modelled links disagree: launches were scaled to different speeds of a core, so their "
+        "links differ and their figures should not be compared; measure them anew in one folder");
+  }
+  return lines;
+}
+
 // Explains the marks beside figures.
 void add_marks(std::vector<std::string>& lines, const results::Document& document,
                const Summary& summary) {
@@ -247,6 +205,41 @@ void add_marks(std::vector<std::string>& lines, const results::Document& documen
 }
 
 }  // namespace
+
+std::vector<std::string> unsteady_marks(const Unsteadiness& found) {
+  std::vector<std::string> marks;
+  if (found.drift) {
+    marks.push_back(
+        fmt::format("drifts: {:+.1f} % from first to last launch", 100 * found.drift->change));
+  }
+  if (found.modes) {
+    marks.push_back(fmt::format(
+        "two modes: {} at {}, {} at {}", count_text(found.modes->low_count, "launch"),
+        time_text(found.modes->low), found.modes->high_count, time_text(found.modes->high)));
+  }
+  if (found.steps_in_modes()) {
+    marks.push_back(fmt::format("steps in two modes in {} of {}", found.launches_in_modes,
+                                count_text(found.launches_with_enough_steps, "launch")));
+  }
+  return marks;
+}
+
+std::vector<std::string> unsteady_notes(const Summary& summary) {
+  std::vector<std::string> lines;
+  add_line(lines, summary, "drift",
+           "launches became slower or faster as the run went on, so that their intervals, which "
+           "take them as independent, say too much; of 100 steady cells at most one is marked so",
+           [](const Unsteadiness& found) { return found.drift.has_value(); });
+  add_line(lines, summary, "two modes",
+           "launches gather around two times, between which the figures lie; where memory or "
+           "threads came to lie may decide, and another run may have another mixture",
+           [](const Unsteadiness& found) { return found.modes.has_value(); });
+  add_line(lines, summary, "steps in two modes",
+           "within half of the launches or more, steps gather around two times, as where a clock "
+           "changes or something else runs at intervals",
+           [](const Unsteadiness& found) { return found.steps_in_modes(); });
+  return lines;
+}
 
 int launches_missing(const results::SweepInfo& sweep, const Summary& summary) {
   std::map<std::string, int> added = launches_of_additions(sweep);

@@ -17,10 +17,6 @@ namespace tandem::reports {
 // figures.
 [[nodiscard]] std::vector<std::string> unsteady_notes(const Summary& summary);
 
-// A line per preset link of a document, with K and the modelled link, and a warning where its
-// launches were not all scaled to one core speed. Empty where no measured launch had a preset.
-[[nodiscard]] std::vector<std::string> scaled_link_notes(const results::Document& document);
-
 // Launches that the plan asks for and that neither ran nor were ruled out by a skipped cell.
 [[nodiscard]] int launches_missing(const results::SweepInfo& sweep, const Summary& summary);
 

@@ -16,17 +16,6 @@
 
 namespace tandem::reports {
 
-std::string implementation_of(const results::Cell& cell) {
-  const auto found = cell.options.find(kImplementation);
-  return found == cell.options.end() ? "" : found->second;
-}
-
-results::Cell own_cell(const results::Cell& cell) {
-  results::Cell own = cell;
-  own.options.erase(kImplementation);
-  return own;
-}
-
 namespace {
 
 constexpr const char* kUsualPrecision = "fp32";
@@ -38,7 +27,25 @@ std::string value_of(const results::Cell& cell, std::string_view option) {
   return found == cell.options.end() || found->second == "off" ? "" : found->second;
 }
 
+// The text " on 2 nodes (a, b)"; empty for one node.
+std::string where(const results::MachineFacts& machine) {
+  if (machine.hosts.size() < 2) return "";
+  return fmt::format(" on {} ({})", count_text(std::ssize(machine.hosts), "node"),
+                     fmt::join(machine.hosts, ", "));
+}
+
 }  // namespace
+
+std::string implementation_of(const results::Cell& cell) {
+  const auto found = cell.options.find(kImplementation);
+  return found == cell.options.end() ? "" : found->second;
+}
+
+results::Cell own_cell(const results::Cell& cell) {
+  results::Cell own = cell;
+  own.options.erase(kImplementation);
+  return own;
+}
 
 std::string modelled_parts(const results::LaunchRecord& record) {
   std::vector<std::string> parts;
@@ -117,17 +124,6 @@ results::MachineFacts machine_of(const results::Document& document) {
   machine.libraries.merge(others);
   return machine;
 }
-
-namespace {
-
-// The text " on 2 nodes (a, b)"; empty for one node.
-std::string where(const results::MachineFacts& machine) {
-  if (machine.hosts.size() < 2) return "";
-  return fmt::format(" on {} ({})", count_text(std::ssize(machine.hosts), "node"),
-                     fmt::join(machine.hosts, ", "));
-}
-
-}  // namespace
 
 std::string subject(const results::Document& document, const Summary& summary) {
   std::set<std::string> backends;

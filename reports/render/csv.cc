@@ -30,13 +30,30 @@ std::string csv_field(const std::string& text) {
   return fmt::format("\"{}\"", doubled);
 }
 
-}  // namespace
+// The fields joined by commas, quoted where RFC 4180 asks for quotes, with one line end, LF.
+std::string csv_row(const std::vector<std::string>& fields) {
+  std::string row;
+  for (const std::string& field : fields) {
+    if (&field != &fields.front()) row += ',';
+    row += csv_field(field);
+  }
+  return row + "\n";
+}
 
+// Nine digits: more than any computed figure in a report means, and the same on machines whose
+// mathematics libraries differ in a double's last digit.
+std::string csv_figure(double value) { return fmt::format("{:.9g}", value); }
+
+// The options as "grads=views link=20us:1GBps"; empty without options.
 std::string options_column(const results::Cell& cell) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : cell.options) parts.push_back(name + "=" + value);
   return join(parts, " ");
 }
+
+// The columns that name a cell, the same in every file, so that a reader can join the files' rows.
+constexpr std::string_view kCellColumns =
+    "model,global_batch,devices,strategy,launch,backend,mode,options";
 
 std::vector<std::string> cell_columns(const CellSummary& summary) {
   const results::Cell& cell = summary.cell;
@@ -50,22 +67,12 @@ std::vector<std::string> cell_columns(const CellSummary& summary) {
           options_column(cell)};
 }
 
+// The marks that keep a cell off a curve of measured times, and the cell's fields of these columns.
+constexpr std::string_view kMarkColumns = "modelled,planted,oversubscribed";
+
 std::vector<std::string> mark_columns(const CellSummary& summary) {
   return {summary.modelled, summary.planted, summary.oversubscribed ? "1" : "0"};
 }
-
-std::string csv_figure(double value) { return fmt::format("{:.9g}", value); }
-
-std::string csv_row(const std::vector<std::string>& fields) {
-  std::string row;
-  for (const std::string& field : fields) {
-    if (&field != &fields.front()) row += ',';
-    row += csv_field(field);
-  }
-  return row + "\n";
-}
-
-namespace {
 
 constexpr std::string_view kFigureColumns =
     "status,reason,marks,launches,failed_launches,samples,"
@@ -221,33 +228,6 @@ std::string dropped_row(const std::string& name, const std::string& reason) {
   return csv_row(fields);
 }
 
-}  // namespace
-
-std::string to_csv(const Summary& summary, const std::vector<results::DroppedCells>& dropped) {
-  const std::vector<DdpCost> costs = ddp_costs(summary);
-  const std::vector<CollectiveTimes> collectives = collective_times(summary);
-  std::string text = header();
-  for (const CellSummary& cell : summary.cells) {
-    std::vector<std::string> fields = cell_fields(cell);
-    add_cost(fields, find_of(costs, [&](const DdpCost& cost) { return cost.ddp == &cell; }));
-    add_collectives(fields, find_of(collectives, [&](const CollectiveTimes& times) {
-                      return times.cell == &cell;
-                    }));
-    add_flops(fields, cell);
-    add_late_columns(fields, cell);
-    add_estimate(fields, cell.weak_efficiency ? &*cell.weak_efficiency : nullptr);
-    add_memory(fields, cell);
-    add_phases(fields, cell);
-    text += csv_row(fields);
-  }
-  for (const results::DroppedCells& group : dropped) {
-    for (const std::string& name : group.cells) text += dropped_row(name, group.reason);
-  }
-  return text;
-}
-
-namespace {
-
 std::string planted_in(const Comparison& pair) {
   std::vector<std::string> parts;
   for (const CellSummary* cell : {pair.dp, pair.ddp}) {
@@ -285,20 +265,6 @@ std::vector<std::string> fields_of(const Comparison& pair) {
           std::string(to_string(pair.ddp_verdict))};
 }
 
-}  // namespace
-
-std::string to_comparisons_csv(const Summary& summary) {
-  std::string text = fmt::format(
-      "model,global_batch,devices,backend,mode,dp_launch,dp_options,ddp_launch,ddp_options,{},"
-      "dp_median_step_s,ddp_median_step_s,ddp_speed,ddp_speed_low,ddp_speed_high,dp_launches,"
-      "ddp_launches,ddp_is\n",
-      kMarkColumns);
-  for (const Comparison& pair : summary.comparisons) text += csv_row(fields_of(pair));
-  return text;
-}
-
-namespace {
-
 constexpr std::size_t kPartBytes = std::size_t{1} << 16;
 
 // Appends the fewest digits that read back as the same number, without a stream, since there are
@@ -321,6 +287,39 @@ std::string launch_part(const CellSummary& cell, const results::LaunchRecord& re
 }
 
 }  // namespace
+
+std::string to_csv(const Summary& summary, const std::vector<results::DroppedCells>& dropped) {
+  const std::vector<DdpCost> costs = ddp_costs(summary);
+  const std::vector<CollectiveTimes> collectives = collective_times(summary);
+  std::string text = header();
+  for (const CellSummary& cell : summary.cells) {
+    std::vector<std::string> fields = cell_fields(cell);
+    add_cost(fields, find_of(costs, [&](const DdpCost& cost) { return cost.ddp == &cell; }));
+    add_collectives(fields, find_of(collectives, [&](const CollectiveTimes& times) {
+                      return times.cell == &cell;
+                    }));
+    add_flops(fields, cell);
+    add_late_columns(fields, cell);
+    add_estimate(fields, cell.weak_efficiency ? &*cell.weak_efficiency : nullptr);
+    add_memory(fields, cell);
+    add_phases(fields, cell);
+    text += csv_row(fields);
+  }
+  for (const results::DroppedCells& group : dropped) {
+    for (const std::string& name : group.cells) text += dropped_row(name, group.reason);
+  }
+  return text;
+}
+
+std::string to_comparisons_csv(const Summary& summary) {
+  std::string text = fmt::format(
+      "model,global_batch,devices,backend,mode,dp_launch,dp_options,ddp_launch,ddp_options,{},"
+      "dp_median_step_s,ddp_median_step_s,ddp_speed,ddp_speed_low,ddp_speed_high,dp_launches,"
+      "ddp_launches,ddp_is\n",
+      kMarkColumns);
+  for (const Comparison& pair : summary.comparisons) text += csv_row(fields_of(pair));
+  return text;
+}
 
 void write_samples_csv(const results::TextSink& sink, const Summary& summary) {
   std::string text = fmt::format("{},{},launch_index,sample,step_s\n", kCellColumns, kMarkColumns);

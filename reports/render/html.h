@@ -9,14 +9,6 @@
 
 namespace tandem::reports {
 
-// Files that every page carries, embedded at build time: the page needs no network, and the program
-// no data files. Chart.js is the system package's, with the licence in its first lines.
-[[nodiscard]] std::string_view chart_js();
-[[nodiscard]] std::string_view drawing_js();
-[[nodiscard]] std::string_view scaling_js();
-[[nodiscard]] std::string_view page_js();
-[[nodiscard]] std::string_view page_css();
-
 // The report as one page that loads nothing: styles, charts and figures are inside. The verdict
 // comes first and, like the tables, needs no script. Tables are cut at some hundred rows and step
 // times are thinned; the page says where, and the files beside the page have all data.
@@ -25,5 +17,13 @@ namespace tandem::reports {
 // Several documents on one page: the changes from the first document to the others, and charts with
 // the curves of all. Each document's own page has its verdict.
 [[nodiscard]] std::string to_html(const SideBySide& side);
+
+// Files that every page carries, embedded at build time: the page needs no network, and the program
+// no data files. Chart.js is the system package's, with the licence in its first lines.
+[[nodiscard]] std::string_view chart_js();
+[[nodiscard]] std::string_view drawing_js();
+[[nodiscard]] std::string_view scaling_js();
+[[nodiscard]] std::string_view page_js();
+[[nodiscard]] std::string_view page_css();
 
 }  // namespace tandem::reports

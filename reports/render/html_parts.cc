@@ -58,6 +58,15 @@ std::string map_cell(const Comparison* pair) {
                      interval);
 }
 
+// A place for a chart, with the controls that choose the chart's curves.
+std::string chart_html(std::string_view id, std::string_view label) {
+  return fmt::format(
+      "<div class=\"panel\"><div class=\"controls\" id=\"{0}-controls\"></div>"
+      "<div class=\"chart\"><canvas id=\"{0}\" role=\"img\" aria-label=\"{1}\"></canvas></div>"
+      "<p class=\"hint\" id=\"{0}-note\" aria-live=\"polite\"></p></div>\n",
+      id, label);
+}
+
 }  // namespace
 
 std::string escape_html(const std::string& text) {
@@ -145,14 +154,6 @@ std::string contents_html(const std::string& sections) {
     links += fmt::format("<a href=\"#{}\">{}</a>\n", id, title);
   }
   return "<nav aria-label=\"Sections\">\n" + links + "</nav>\n";
-}
-
-std::string chart_html(std::string_view id, std::string_view label) {
-  return fmt::format(
-      "<div class=\"panel\"><div class=\"controls\" id=\"{0}-controls\"></div>"
-      "<div class=\"chart\"><canvas id=\"{0}\" role=\"img\" aria-label=\"{1}\"></canvas></div>"
-      "<p class=\"hint\" id=\"{0}-note\" aria-live=\"polite\"></p></div>\n",
-      id, label);
 }
 
 std::string map_html(const WinMap& map) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to the page: pieces of HTML. Each piece escapes its text parameters; parameters named
-// body, and the results of other pieces, are markup already.
+// Pieces of the page. Each piece escapes its text parameters; parameters named body, above and
+// below, and the results of other pieces, are markup already.
 #pragma once
 
 #include <string>
@@ -37,20 +37,15 @@ inline constexpr std::size_t kMostRows = 300;
 [[nodiscard]] std::string table_html(const Table& table, std::string_view caption,
                                      std::string_view files = "report.md and cells.csv have");
 
-// A place for a chart, with the controls that choose the chart's curves.
-[[nodiscard]] std::string chart_html(std::string_view id, std::string_view label);
-
 // Links to the sections in the markup.
 [[nodiscard]] std::string contents_html(const std::string& sections);
 
 // The map with the winner of each cell, as word, figure and colour.
 [[nodiscard]] std::string map_html(const WinMap& map);
 
-// Private to the page: the charts, each with a heading and a hint on how to read the chart.
-// Parameters named `below` are markup, such as the chart's figures as a table; the shown figures
-// come from the page's data.
-
-// The section of the scaling chart, with `above` before the chart.
+// The charts, each with a heading and a hint on how to read the chart, and with `above` and
+// `below`, such as the chart's figures as a table, around it. The figures shown come from the
+// page's data.
 [[nodiscard]] std::string scaling_chart(const std::string& above, const std::string& below);
 [[nodiscard]] std::string phase_chart(const std::string& below);
 [[nodiscard]] std::string memory_chart(const std::string& below);

@@ -28,16 +28,25 @@ namespace {
 
 constexpr std::size_t kMostOpenRows = 8;
 
-}  // namespace
+constexpr int kSection = 2;
+constexpr int kBlock = 3;
+constexpr int kPoint = 4;
 
+// The pieces of the Markdown. Each piece begins with an empty line and ends with a line end, so
+// that pieces may follow each other; a piece without content is empty. Pieces escape text; a
+// parameter named body consists of pieces.
 std::string paragraph_markdown(std::string_view text) {
   return text.empty() ? "" : fmt::format("\n{}\n", escape_markdown(std::string(text)));
 }
 
-std::string list_markdown(const std::vector<std::string>& lines) {
-  std::string text = lines.empty() ? "" : "\n";
-  for (const std::string& line : lines) text += fmt::format("- {}\n", escape_markdown(line));
+std::string list(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += "- " + escape_markdown(line) + "\n";
   return text;
+}
+
+std::string list_markdown(const std::vector<std::string>& lines) {
+  return lines.empty() ? "" : "\n" + list(lines);
 }
 
 // Code is indented, since no line's content can end an indented block, as a line could end a fence.
@@ -51,37 +60,28 @@ std::string code_markdown(const std::vector<std::string>& lines) {
   return text;
 }
 
-std::string table_markdown(const Table& table) {
-  if (table.rows.empty()) return "";
-  const std::string body = fmt::format("\n{}", to_markdown(table));
-  if (table.rows.size() <= kMostOpenRows) return body;
-  return folded_markdown(fmt::format("{} rows", table.rows.size()), body);
-}
-
+// The body folded away below one line.
 std::string folded_markdown(std::string_view summary, const std::string& body) {
   if (body.empty()) return "";
   return fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n",
                      escape_markdown(std::string(summary)), body);
 }
 
+// A heading of that level above the body; empty where the body is empty.
 std::string headed_markdown(int level, std::string_view title, const std::string& body) {
   if (body.empty()) return "";
   return fmt::format("\n{:#>{}} {}\n{}", "", level, escape_markdown(std::string(title)), body);
 }
 
+// The hint above the body; empty where the body is empty.
 std::string hinted_markdown(std::string_view hint, const std::string& body) {
   return body.empty() ? "" : paragraph_markdown(hint) + body;
 }
 
+// The note below the body; empty where the body is empty.
 std::string noted_markdown(const std::string& body, std::string_view note) {
   return body.empty() ? "" : body + paragraph_markdown(note);
 }
-
-namespace {
-
-constexpr int kSection = 2;
-constexpr int kBlock = 3;
-constexpr int kPoint = 4;
 
 // The body below a title of the third level and a hint.
 std::string block(std::string_view title, std::string_view hint, const std::string& body) {
@@ -222,27 +222,24 @@ std::string trust_part(const Report& report) {
           block(kMethodTitle, "", list_markdown(method_lines(report))));
 }
 
+std::string section(const char* title, const Table& table) {
+  return table.rows.empty() ? "" : fmt::format("\n## {}\n\n{}", title, to_markdown(table));
+}
+
 }  // namespace
+
+std::string table_markdown(const Table& table) {
+  if (table.rows.empty()) return "";
+  const std::string body = fmt::format("\n{}", to_markdown(table));
+  if (table.rows.size() <= kMostOpenRows) return body;
+  return folded_markdown(fmt::format("{} rows", table.rows.size()), body);
+}
 
 std::string to_markdown(const Report& report) {
   return verdict_part(report.verdict) + advice_part(report.advice) + scaling_part(report.summary) +
          gap_part(report) + map_part(report.summary) + details_part(report.summary) +
          normal_part(report) + trust_part(report);
 }
-
-namespace {
-
-std::string list(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += "- " + escape_markdown(line) + "\n";
-  return text;
-}
-
-std::string section(const char* title, const Table& table) {
-  return table.rows.empty() ? "" : fmt::format("\n## {}\n\n{}", title, to_markdown(table));
-}
-
-}  // namespace
 
 std::string to_markdown(const SideBySide& side) {
   return fmt::format("# {} documents side by side\n\n", side.size()) + list(side_lines(side)) +

@@ -25,6 +25,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
@@ -40,6 +41,24 @@ namespace tandem::reports {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
+// The value to six digits: more digits than any figure of the page means, and half the bytes.
+double brief(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return std::strtod(text, nullptr);
+}
+
+// The centre, low and high end; a following "unbounded" tells why the ends are missing.
+Json triple(const stats::Estimate& estimate, double scale = 1) {
+  const double center = brief(scale * estimate.center);
+  if (is_unbounded(estimate)) return Json::array({center, nullptr, nullptr, "unbounded"});
+  if (!estimate.interval) return Json::array({center, nullptr, nullptr});
+  return Json::array(
+      {center, brief(scale * estimate.interval->low), brief(scale * estimate.interval->high)});
+}
+
 Json pair_json(const Comparison& pair) {
   const results::Cell& cell = pair.dp->cell;
   std::string label = fmt::format("{}, batch {}, {}", cell.model, cell.global_batch,
@@ -54,6 +73,36 @@ Json pair_json(const Comparison& pair) {
               {"low", figures[1]},
               {"high", figures[2]},
               {"verdict", to_string(pair.ddp_verdict)}};
+}
+
+// At most `most` comparisons, on the most devices first, since comparisons on few devices say
+// least.
+Json pairs_json(const Summary& summary, std::size_t most) {
+  std::vector<const Comparison*> pairs;
+  for (const Comparison& pair : summary.comparisons) pairs.push_back(&pair);
+  if (pairs.size() > most) {
+    std::stable_sort(pairs.begin(), pairs.end(), [](const auto* a, const auto* b) {
+      return a->dp->cell.devices > b->dp->cell.devices;
+    });
+  }
+  pairs.resize(std::min(pairs.size(), most));
+  Json list = Json::array();
+  for (const Comparison* pair : pairs) list.push_back(pair_json(*pair));
+  return list;
+}
+
+Json buckets_json(const Summary& summary) {
+  Json list = Json::array();
+  for (const BucketCurve& curve : bucket_curves(summary)) {
+    Json points = Json::array();
+    for (const BucketCurve::Point& point : curve.points) {
+      Json json{{"cap", point.cap}, {"step", triple(point.cell->median_step, 1e3)}};
+      if (std::isfinite(point.mebibytes)) json["mib"] = point.mebibytes;
+      points.push_back(std::move(json));
+    }
+    list.push_back(Json{{"title", curve.title}, {"points", std::move(points)}});
+  }
+  return list;
 }
 
 Json bucket_points(const CollectiveTimes& times) {
@@ -90,50 +139,6 @@ void add_bench_wires(Json& list, const results::Document& document) {
   }
 }
 
-}  // namespace
-
-double brief(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return std::strtod(text, nullptr);
-}
-
-Json triple(const stats::Estimate& estimate, double scale) {
-  const double center = brief(scale * estimate.center);
-  if (is_unbounded(estimate)) return Json::array({center, nullptr, nullptr, "unbounded"});
-  if (!estimate.interval) return Json::array({center, nullptr, nullptr});
-  return Json::array(
-      {center, brief(scale * estimate.interval->low), brief(scale * estimate.interval->high)});
-}
-
-Json pairs_json(const Summary& summary, std::size_t most) {
-  std::vector<const Comparison*> pairs;
-  for (const Comparison& pair : summary.comparisons) pairs.push_back(&pair);
-  if (pairs.size() > most) {
-    std::stable_sort(pairs.begin(), pairs.end(), [](const auto* a, const auto* b) {
-      return a->dp->cell.devices > b->dp->cell.devices;
-    });
-  }
-  pairs.resize(std::min(pairs.size(), most));
-  Json list = Json::array();
-  for (const Comparison* pair : pairs) list.push_back(pair_json(*pair));
-  return list;
-}
-
-Json buckets_json(const Summary& summary) {
-  Json list = Json::array();
-  for (const BucketCurve& curve : bucket_curves(summary)) {
-    Json points = Json::array();
-    for (const BucketCurve::Point& point : curve.points) {
-      Json json{{"cap", point.cap}, {"step", triple(point.cell->median_step, 1e3)}};
-      if (std::isfinite(point.mebibytes)) json["mib"] = point.mebibytes;
-      points.push_back(std::move(json));
-    }
-    list.push_back(Json{{"title", curve.title}, {"points", std::move(points)}});
-  }
-  return list;
-}
-
 Json wires_json(const Report& report) {
   Json list = Json::array();
   for (const CollectiveTimes& times : collective_times(report.summary)) {
@@ -149,8 +154,6 @@ Json wires_json(const Report& report) {
   add_bench_wires(list, report.document);
   return list;
 }
-
-namespace {
 
 class Texts {
  public:

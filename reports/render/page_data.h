@@ -2,31 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "reports/report.h"
 
 namespace tandem::reports {
-
-// Private to the page: the parts of its data that are separate lists; page_data.cc documents their
-// form.
-
-using Json = nlohmann::ordered_json;
-
-// The value to six digits: more digits than any figure of the page means, and half the bytes.
-[[nodiscard]] double brief(double value);
-
-// The centre, low and high end; a following "unbounded" tells why the ends are missing.
-[[nodiscard]] Json triple(const stats::Estimate& estimate, double scale = 1);
-
-// At most `most` comparisons, on the most devices first, since comparisons on few devices say
-// least.
-[[nodiscard]] Json pairs_json(const Summary& summary, std::size_t most);
-
-[[nodiscard]] Json buckets_json(const Summary& summary);
-[[nodiscard]] Json wires_json(const Report& report);
 
 // The limits that keep the page small; the files beside the page have all data.
 struct PageLimits {
@@ -42,8 +23,8 @@ struct PageSource {
 };
 
 struct PageData {
-  // JSON that may stand inside a script element: the text has no "<". page_data.cc documents the
-  // form.
+  // JSON that may stand inside a script element: the text has no "<". The first lines
+  // of the .cc file document the form.
   std::string json;
   std::size_t samples = 0;  // samples of the document
   std::size_t shown_samples = 0;

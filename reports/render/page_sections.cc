@@ -110,6 +110,32 @@ std::string without_baseline(const Summary& summary) {
   return paragraph("No baseline: single was not measured here, so that there is no speed-up.");
 }
 
+std::string machine_html(const Report& report) {
+  std::string html = "<div class=\"panel\"><dl>\n";
+  for (const auto& [name, value] : machine_lines(report)) {
+    html += "<dt>" + escape_html(name) + "</dt><dd>" + escape_html(value) + "</dd>\n";
+  }
+  return html + "</dl></div>\n";
+}
+
+// The commands of the measurement, so that a reader can repeat the measurement.
+std::string reproduce_html(const results::SweepInfo& sweep) {
+  std::string html = fmt::format("<p class=\"hint\">{}</p>\n<pre>{}</pre>\n", kReproduceHint,
+                                 escape_html(join(reproduce_commands(sweep), "\n")));
+  if (sweep.definition.empty()) return html;
+  return html +
+         "<details><summary>All that decides what was measured (a sweep file is made from "
+         "it)</summary>\n<pre>" +
+         escape_html(sweep.definition) + "</pre></details>\n";
+}
+
+std::string links_html(const results::SweepInfo& sweep) {
+  if (!sweep.links) return "";
+  return block_html("links", kLinksTitle, "",
+                    table_html(link_table(*sweep.links), kLinksTitle) + "<p class=\"hint\">" +
+                        escape_html(link_note(*sweep.links)) + "</p>\n");
+}
+
 }  // namespace
 
 std::string advice_section(const Report& report) {
@@ -159,38 +185,6 @@ std::string published_section(const Report& report) {
   return section_html("normal", kNormalTitle, kNormalHint,
                       table_html(published_table(report), "Published figures"));
 }
-
-// The first and the last section of the page: the verdict, and the reasons to believe the report.
-
-namespace {
-
-std::string machine_html(const Report& report) {
-  std::string html = "<div class=\"panel\"><dl>\n";
-  for (const auto& [name, value] : machine_lines(report)) {
-    html += "<dt>" + escape_html(name) + "</dt><dd>" + escape_html(value) + "</dd>\n";
-  }
-  return html + "</dl></div>\n";
-}
-
-// The commands of the measurement, so that a reader can repeat the measurement.
-std::string reproduce_html(const results::SweepInfo& sweep) {
-  std::string html = fmt::format("<p class=\"hint\">{}</p>\n<pre>{}</pre>\n", kReproduceHint,
-                                 escape_html(join(reproduce_commands(sweep), "\n")));
-  if (sweep.definition.empty()) return html;
-  return html +
-         "<details><summary>All that decides what was measured (a sweep file is made from "
-         "it)</summary>\n<pre>" +
-         escape_html(sweep.definition) + "</pre></details>\n";
-}
-
-std::string links_html(const results::SweepInfo& sweep) {
-  if (!sweep.links) return "";
-  return block_html("links", kLinksTitle, "",
-                    table_html(link_table(*sweep.links), kLinksTitle) + "<p class=\"hint\">" +
-                        escape_html(link_note(*sweep.links)) + "</p>\n");
-}
-
-}  // namespace
 
 std::string verdict_section(const Report& report) {
   const VerdictText& verdict = report.verdict;

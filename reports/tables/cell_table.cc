@@ -14,6 +14,13 @@
 
 namespace tandem::reports {
 
+namespace {
+
+using Align = Table::Align;
+
+constexpr const char* kNone = "-";
+
+// A table whose rows begin with a cell's model, batch, devices and strategy, followed by `figures`.
 Table table_of_points(const std::vector<std::string>& figures) {
   using enum Table::Align;
   Table table{.columns = {{"model", kLeft}, {"batch", kRight}, {"devices", kRight}, {"strategy"}},
@@ -22,16 +29,11 @@ Table table_of_points(const std::vector<std::string>& figures) {
   return table;
 }
 
+// The first fields of a row of that table.
 std::vector<std::string> point_fields(const CellSummary& cell) {
   return {cell.cell.model, std::to_string(cell.cell.global_batch),
           std::to_string(cell.cell.devices), strategy_label(cell.cell)};
 }
-
-namespace {
-
-using Align = Table::Align;
-
-constexpr const char* kNone = "-";
 
 std::vector<std::string> point_columns(const results::Cell& cell) {
   return {cell.model, std::to_string(cell.global_batch), std::to_string(cell.devices)};
@@ -64,8 +66,7 @@ std::string status_text(const CellSummary& summary) {
 }
 
 std::vector<std::string> cell_row(const CellSummary& summary) {
-  std::vector<std::string> row = point_columns(summary.cell);
-  row.push_back(strategy_label(summary.cell));
+  std::vector<std::string> row = point_fields(summary);
   if (summary.launches == 0) {
     row.insert(row.end(), {"0", kNone, kNone, kNone, kNone, kNone, status_text(summary)});
     return row;
@@ -78,8 +79,7 @@ std::vector<std::string> cell_row(const CellSummary& summary) {
 }
 
 std::vector<std::string> brief_row(const CellSummary& summary) {
-  std::vector<std::string> row = point_columns(summary.cell);
-  row.push_back(strategy_label(summary.cell));
+  std::vector<std::string> row = point_fields(summary);
   row.push_back(std::to_string(summary.launches));
   if (summary.launches == 0) {
     row.insert(row.end(), {kNone, kNone, kNone, status_text(summary)});
@@ -119,6 +119,13 @@ std::string phase_cell(const CellSummary& summary, const std::string& name) {
     if (phase.name == name) return share_text(phase.seconds, summary);
   }
   return kNone;
+}
+
+// The key that a synchronous cell shares with its free-running counterpart.
+std::pair<std::string, std::string> place_of(const CellSummary& summary) {
+  results::Cell cell = summary.cell;
+  cell.options.erase("free-running");
+  return {cell.backend, cell.name()};
 }
 
 }  // namespace
@@ -179,8 +186,7 @@ Table phase_table(const Summary& summary) {
   table.columns.push_back({"remainder", Align::kRight});
   for (const CellSummary& cell : summary.cells) {
     if (cell.phases.empty()) continue;
-    std::vector<std::string> row = point_columns(cell.cell);
-    row.push_back(strategy_label(cell.cell));
+    std::vector<std::string> row = point_fields(cell);
     row.push_back(fmt::format("{:.3f}", cell.mean_step.center * 1e3));
     for (const std::string& name : names) row.push_back(phase_cell(cell, name));
     row.push_back(share_text(cell.remainder_seconds, cell));
@@ -203,17 +209,6 @@ Table weak_table(const Summary& summary) {
   }
   return table;
 }
-
-namespace {
-
-// The key that a synchronous cell shares with its free-running counterpart.
-std::pair<std::string, std::string> place_of(const CellSummary& summary) {
-  results::Cell cell = summary.cell;
-  cell.options.erase("free-running");
-  return {cell.backend, cell.name()};
-}
-
-}  // namespace
 
 Table mode_table(const Summary& summary) {
   Table table = table_of_points(

@@ -11,12 +11,6 @@
 
 namespace tandem::reports {
 
-// A table whose rows begin with a cell's model, batch, devices and strategy, followed by `figures`.
-[[nodiscard]] Table table_of_points(const std::vector<std::string>& figures);
-
-// The first fields of a row of that table.
-[[nodiscard]] std::vector<std::string> point_fields(const CellSummary& cell);
-
 // A row per cell: workload, devices, strategy, launches, median step, throughput, speed-up and
 // efficiency against `single`, and the cell's marks.
 [[nodiscard]] Table cell_table(const Summary& summary);

@@ -13,6 +13,9 @@ namespace tandem::reports {
 
 namespace {
 
+using results::Link;
+using results::LinkMatrix;
+
 std::vector<std::string> row_of(const results::OtherEntry& entry) {
   if (const std::string error = entry.error(); !error.empty()) {
     return {entry.source, entry.name(), "", error};
@@ -28,20 +31,6 @@ std::vector<std::string> row_of(const results::OtherEntry& entry) {
   }
   return {entry.source, entry.name(), time, join(figures, ", ")};
 }
-
-}  // namespace
-
-Table other_figures_table(const results::Document& document) {
-  Table table{.columns = {{"measured by"}, {"entry"}, {"time", Table::Align::kRight}, {"figures"}},
-              .rows = {}};
-  for (const results::OtherEntry& entry : document.others) table.rows.push_back(row_of(entry));
-  return table;
-}
-
-namespace {
-
-using results::Link;
-using results::LinkMatrix;
 
 std::vector<std::string> ends_of(const LinkMatrix& links, std::string Link::*end) {
   std::vector<std::string> names;
@@ -69,6 +58,13 @@ bool is_of_host(const LinkMatrix& links) {
 }
 
 }  // namespace
+
+Table other_figures_table(const results::Document& document) {
+  Table table{.columns = {{"measured by"}, {"entry"}, {"time", Table::Align::kRight}, {"figures"}},
+              .rows = {}};
+  for (const results::OtherEntry& entry : document.others) table.rows.push_back(row_of(entry));
+  return table;
+}
 
 Table link_table(const LinkMatrix& links) {
   Table table{.columns = {{"from \\ to"}}, .rows = {}};
