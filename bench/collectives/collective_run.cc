@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/collectives/collective_run.h"
 
-#include "bench/collectives/collective.h"
 #include "common/base/error.h"
 #include "common/runtime/host/host_stream.h"
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/collectives/measurement.h"
 
-#include <optional>
-
 #include "bench/collectives/collective_run.h"
 #include "bench/driver/ranks_main.h"
-#include "bench/driver/sampler.h"
 #include "common/base/error.h"
-#include "common/comm/bootstrap.h"
 #include "common/stats/comparison.h"
 #include "common/stats/summary.h"
 

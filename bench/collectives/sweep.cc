@@ -5,7 +5,6 @@
 
 #include <iostream>
 
-#include "bench/collectives/measurement.h"
 #include "bench/driver/flag_values.h"
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"

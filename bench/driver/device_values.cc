@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/driver/device_values.h"
 
-#include <algorithm>
-
 #include "common/base/error.h"
 
 namespace tandem::bench {

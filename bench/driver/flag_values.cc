@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/driver/flag_values.h"
 
-#include <algorithm>
-
-#include "common/base/error.h"
-#include "common/base/units.h"
-
 namespace tandem::bench {
 
 namespace {

@@ -10,12 +10,8 @@
 #include <iostream>
 #include <set>
 #include <sstream>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
-
-#include "common/base/error.h"
 
 namespace tandem::bench {
 

@@ -12,14 +12,9 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
-#include "common/base/error.h"
 #include "common/base/this_process.h"
-#include "common/comm/bootstrap.h"
 #include "common/comm/mpi_bootstrap.h"
 
 namespace tandem::bench {

@@ -2,7 +2,6 @@
 #include "bench/driver/sampler.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "common/stats/summary.h"
 

@@ -4,14 +4,11 @@
 #include <fmt/ranges.h>
 
 #include "bench/driver/google_benchmark.h"
-#include "bench/driver/sampler.h"
 #include "bench/job/link_account.h"
 #include "bench/job/node_share.h"
 #include "common/base/error.h"
-#include "common/comm/bootstrap.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/node_memory.h"
-#include "common/comm/transport_registry.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/nvml/nvml.h"
 #include "common/runtime/registry.h"

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/comm/bootstrap.h"
 #include "common/runtime/device.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_memory.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/kernels/comparison.h"
 
-#include <string>
 #include <utility>
 
 #include "common/base/units.h"

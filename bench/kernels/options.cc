@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "bench/driver/flag_values.h"
 #include "bench/driver/ranks_main.h"
 
 namespace tandem::bench {

@@ -14,7 +14,6 @@
 #include "bench/step/launch_report.h"
 #include "bench/step/strategy_factory.h"
 #include "common/base/error.h"
-#include "common/comm/bootstrap.h"
 #include "common/comm/switched_communicator.h"
 #include "common/json/fields.h"
 #include "common/results/files.h"

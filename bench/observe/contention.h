@@ -59,7 +59,7 @@ struct Contention {
 // Times the cell's step with all-reduces and without them, in turn: one strategy, made for this
 // pass and warmed up as any, so that nothing of the pass is in the samples measured before. Without
 // all-reduces each rank trains on its own gradients, which costs what averages would. Rank 0 prints
-// the contention and writes it to the options' contention_file. Collective; the place's
+// the contention and writes it to the options' contention_file. Collective; the job's
 // communicator becomes one that can be switched, and is left on.
 void measure_contention(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                         const Model& model);

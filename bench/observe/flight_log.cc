@@ -2,12 +2,9 @@
 #include "bench/observe/flight_log.h"
 
 #include <array>
-#include <string>
 #include <string_view>
 
 #include "bench/driver/ranks_main.h"
-#include "common/base/error.h"
-#include "common/comm/bootstrap.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/flight/flight_record.h"
 #include "common/flight/flight_recorder.h"

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "common/base/units.h"
-#include "common/results/launch_record.h"
 #include "common/runtime/device.h"
 
 namespace tandem::bench {

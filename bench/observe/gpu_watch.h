@@ -27,7 +27,7 @@ class GpuWatch {
   GpuWatch(std::vector<WatchedDevice> devices, std::vector<WatchedDevice> neighbours,
            std::unique_ptr<nvml::Nvml> nvml);
 
-  // Uses the driver's own NVML, for the GPUs of the place that this rank speaks for. Collective.
+  // Uses the driver's own NVML, for the GPUs that this rank speaks for. Collective.
   GpuWatch(Bootstrap& bootstrap, const Job& job, Launch launch);
 
   void before_samples();

@@ -9,10 +9,8 @@
 #include <sstream>
 #include <string>
 
-#include "bench/step/step_options.h"
 #include "common/base/error.h"
 #include "common/comm/transport_registry.h"
-#include "common/results/launch_record.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/host/cores.h"
 

@@ -12,7 +12,6 @@
 #include "bench/step/launch_report.h"
 #include "bench/step/strategy_factory.h"
 #include "common/base/this_process.h"
-#include "common/comm/bootstrap.h"
 #include "common/results/files.h"
 #include "common/stats/summary.h"
 #include "common/timeline/clocks.h"

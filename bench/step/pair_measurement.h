@@ -31,7 +31,7 @@ struct PairSet {
 // or loses by coming later. All calls are collective.
 class InterleavedSide {
  public:
-  // `place` outlives this side.
+  // `job` outlives this side.
   InterleavedSide(Job& job, const StepOptions& options, const Model& model, const Variant& variant);
 
   void warm_up(const StepOptions& options);
@@ -54,7 +54,7 @@ class InterleavedSide {
 
 // Times interleaved steps of two variants in this process, A B B A at a time, and reports the ratio
 // B / A of such pairs of two steps each, for effects too small to be seen between launches. Both
-// variants are built anew for each set of the plan (pair_plan.h). Collective.
+// variants are built anew for each set of the plan (plan_pairs()). Collective.
 void measure_pairs(GoogleBenchmark& driver, Job& job, const StepOptions& options,
                    const Model& model);
 

@@ -12,7 +12,6 @@
 #include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/step/model_table.h"
-#include "common/comm/bootstrap.h"
 #include "common/options/rules.h"
 
 namespace tandem::bench {

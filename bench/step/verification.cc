@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "bench/driver/sampler.h"
-#include "bench/step/step_options.h"
 #include "bench/step/strategy_factory.h"
 #include "common/comm/bootstrap.h"
 #include "common/parallel/shard_by_shard.h"

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "bench/workloads/layer_times.h"
 #include "common/base/error.h"

@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iostream>
 
 #include "bench/driver/google_benchmark.h"
 #include "bench/driver/sampler.h"
 #include "bench/job/link_account.h"
-#include "bench/step/step_options.h"
 #include "bench/workloads/calibration.h"
 #include "bench/workloads/measured_workload.h"
 #include "common/base/error.h"
