@@ -7,7 +7,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <tuple>
 #include <utility>
 

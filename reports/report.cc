@@ -9,7 +9,6 @@
 
 #include "common/base/units.h"
 #include "reports/format.h"
-#include "reports/model/explanation.h"
 #include "reports/model/gpu_notes.h"
 #include "reports/model/subject.h"
 

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "common/stats/comparison.h"
-#include "common/stats/estimate.h"
 #include "common/stats/summary.h"
 #include "reports/format.h"
 #include "reports/model/figure_text.h"

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "common/stats/change.h"
 #include "common/stats/comparison.h"
 #include "reports/format.h"
 #include "reports/model/change_notes.h"

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
 
 #include "common/stats/estimate.h"
 #include "common/stats/summary.h"
@@ -16,7 +14,6 @@
 #include "reports/model/notes.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
-#include "reports/model/summary.h"
 
 namespace tandem::reports {
 

@@ -2,10 +2,8 @@
 #include "reports/model/ladder.h"
 
 #include <algorithm>
-#include <map>
 
 #include "common/options/strategies.h"
-#include "common/stats/estimate.h"
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
 

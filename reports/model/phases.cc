@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string_view>
 
 #include "common/options/strategies.h"
 

@@ -8,7 +8,6 @@
 #include <array>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string_view>
 #include <vector>
 

@@ -7,9 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "reports/format.h"
 #include "reports/model/ddp_cost.h"

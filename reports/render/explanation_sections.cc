@@ -9,7 +9,6 @@
 #include "common/base/units.h"
 #include "reports/format.h"
 #include "reports/model/figure_text.h"
-#include "reports/table.h"
 
 namespace tandem::reports {
 

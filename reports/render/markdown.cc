@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
-#include <string_view>
 
 #include "reports/advice.h"
 #include "reports/model/ddp_cost.h"

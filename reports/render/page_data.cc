@@ -27,7 +27,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
 
 #include "reports/format.h"
 #include "reports/model/phases.h"

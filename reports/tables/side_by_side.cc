@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "reports/format.h"
-#include "reports/model/document_change.h"
 
 namespace tandem::reports {
 
