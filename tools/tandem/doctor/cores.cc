@@ -35,47 +35,6 @@ void add_with_parents(const fs::path& hierarchy, fs::path group, std::vector<fs:
   if (fs::is_directory(hierarchy, ignored)) folders.push_back(hierarchy);
 }
 
-}  // namespace
-
-std::vector<fs::path> control_groups(const fs::path& root, const std::string& controller) {
-  std::vector<fs::path> folders;
-  const fs::path top = root / "sys/fs/cgroup";
-  std::ifstream file(root / "proc/self/cgroup");
-  // A line is "4:memory:/a/b" in version 1, "0::/a/b" in version 2.
-  for (std::string number, controllers, group; std::getline(file, number, ':') &&
-                                               std::getline(file, controllers, ':') &&
-                                               std::getline(file, group);) {
-    if (controllers.empty()) {
-      add_with_parents(top, group, folders);
-    } else if (names(controllers, controller)) {
-      add_with_parents(top / controller, group, folders);
-    }
-  }
-  return folders;
-}
-
-std::optional<double> number_in(const fs::path& path) {
-  std::ifstream file(path);
-  double number = 0;
-  if (!(file >> number)) return std::nullopt;
-  return number;
-}
-
-std::optional<double> number_of(const fs::path& path, const std::string& key) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string name;
-    double number = 0;
-    if ((words >> name >> number) && (name == key || name == key + ":")) return number;
-  }
-  return std::nullopt;
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
 // How many numbers a list such as "0-3,8" holds.
 int count_of(const std::string& list) {
   std::istringstream parts(list);
@@ -146,6 +105,41 @@ Finding judge_quota(const CoreFacts& facts) {
 
 }  // namespace
 
+std::vector<fs::path> control_groups(const fs::path& root, const std::string& controller) {
+  std::vector<fs::path> folders;
+  const fs::path top = root / "sys/fs/cgroup";
+  std::ifstream file(root / "proc/self/cgroup");
+  // A line is "4:memory:/a/b" in version 1, "0::/a/b" in version 2.
+  for (std::string number, controllers, group; std::getline(file, number, ':') &&
+                                               std::getline(file, controllers, ':') &&
+                                               std::getline(file, group);) {
+    if (controllers.empty()) {
+      add_with_parents(top, group, folders);
+    } else if (names(controllers, controller)) {
+      add_with_parents(top / controller, group, folders);
+    }
+  }
+  return folders;
+}
+
+std::optional<double> number_in(const fs::path& path) {
+  std::ifstream file(path);
+  double number = 0;
+  if (!(file >> number)) return std::nullopt;
+  return number;
+}
+
+std::optional<double> number_of(const fs::path& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    double number = 0;
+    if ((words >> name >> number) && (name == key || name == key + ":")) return number;
+  }
+  return std::nullopt;
+}
+
 std::vector<int> allowed_threads() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -181,8 +175,7 @@ Findings judge_cores(const CoreFacts& facts) {
   return {judge_number(facts), judge_binding(facts), judge_quota(facts)};
 }
 
-FrequencyFacts gather_frequency(const std::filesystem::path& root,
-                                const std::vector<int>& allowed) {
+FrequencyFacts gather_frequency(const fs::path& root, const std::vector<int>& allowed) {
   FrequencyFacts facts;
   for (const int cpu : allowed) {
     const std::string governor = results::first_line(

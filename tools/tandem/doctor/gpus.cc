@@ -9,16 +9,22 @@
 #include <sstream>
 
 #include "common/base/units.h"
-#include "common/results/launch_record.h"
 #include "tools/tandem/process/child_process.h"
 
 namespace tandem::doctor {
 
 namespace {
 
+using results::GpuRecord;
+
 constexpr double kBusyPercent = 5;
 constexpr double kUsedMib = 1024;
+constexpr double kHeldDown = 0.01;  // share of the watched time
 constexpr double kHotCelsius = 85;  // slow-downs of datacenter cards begin a few degrees above
+// The fields of nvidia-smi's query, in this order.
+constexpr const char* kGpuQuery =
+    "index,pci.bus_id,uuid,name,driver_version,compute_mode,mig.mode.current,memory.used,"
+    "memory.total,utilization.gpu,temperature.gpu";
 constexpr std::size_t kColumns = 11;
 
 std::vector<std::string> columns_of(const std::string& line) {
@@ -100,6 +106,53 @@ void judge_duplicates(const std::vector<IdleGpu>& gpus, Findings& findings) {
   }
 }
 
+std::string name_of(const GpuRecord& gpu) {
+  return fmt::format("device {} ({})", gpu.device, gpu.pci);
+}
+
+void judge_clocks(const std::vector<GpuRecord>& gpus, Findings& findings) {
+  const std::string subject = "throttling";
+  const std::size_t before = findings.size();
+  bool is_counted = false;
+  for (const GpuRecord& gpu : gpus) {
+    is_counted = is_counted || !gpu.held_down_ms.empty();
+    for (const auto& [cause, ms] : gpu.held_down_ms) {
+      if (ms < kHeldDown * gpu.watched_ms.value_or(0) || ms <= 0) continue;
+      findings.push_back(
+          warning(subject,
+                  fmt::format("{}: {} held its clocks down for {:.0f} of {:.0f} ms", name_of(gpu),
+                              cause, ms, gpu.watched_ms.value_or(0)),
+                  cause.starts_with("thermal")
+                      ? "look at the node's cooling; figures are those of a hot GPU"
+                      : "compare only with runs under the same cap (nvidia-smi -q -d POWER)"));
+    }
+  }
+  if (findings.size() > before) return;
+  findings.push_back(
+      is_counted ? ok(subject, "clocks were not held down during a second of steps")
+                 : not_checked(subject, "the driver does not count what holds clocks down"));
+}
+
+void judge_company(const std::vector<GpuRecord>& gpus, Findings& findings) {
+  for (const GpuRecord& gpu : gpus) {
+    if (gpu.processes.value_or(1) <= 1) continue;
+    findings.push_back(problem("busy GPUs",
+                               fmt::format("{}: {} processes besides Tandem's compute on it",
+                                           name_of(gpu), *gpu.processes - 1),
+                               "end them (nvidia-smi names them), or name other GPUs (--gpus)"));
+  }
+}
+
+void judge_duplicates(const std::vector<GpuRecord>& gpus, Findings& findings) {
+  std::set<std::string> seen;
+  for (const GpuRecord& gpu : gpus) {
+    if (seen.insert(gpu.hardware).second) continue;
+    findings.push_back(problem("duplicate GPUs", name_of(gpu) + " is the GPU of another device too",
+                               "look at CUDA_VISIBLE_DEVICES and at how the container passes GPUs "
+                               "through"));
+  }
+}
+
 }  // namespace
 
 std::vector<IdleGpu> parse_gpus(const std::string& csv) {
@@ -165,61 +218,6 @@ Findings judge_gpus(const std::vector<IdleGpu>& gpus) {
   for (const IdleGpu& gpu : gpus) judge_mode(gpu, findings);
   return findings;
 }
-
-namespace {
-
-using results::GpuRecord;
-
-constexpr double kHeldDown = 0.01;
-
-std::string name_of(const GpuRecord& gpu) {
-  return fmt::format("device {} ({})", gpu.device, gpu.pci);
-}
-
-void judge_clocks(const std::vector<GpuRecord>& gpus, Findings& findings) {
-  const std::string subject = "throttling";
-  const std::size_t before = findings.size();
-  bool is_counted = false;
-  for (const GpuRecord& gpu : gpus) {
-    is_counted = is_counted || !gpu.held_down_ms.empty();
-    for (const auto& [cause, ms] : gpu.held_down_ms) {
-      if (ms < kHeldDown * gpu.watched_ms.value_or(0) || ms <= 0) continue;
-      findings.push_back(
-          warning(subject,
-                  fmt::format("{}: {} held its clocks down for {:.0f} of {:.0f} ms", name_of(gpu),
-                              cause, ms, gpu.watched_ms.value_or(0)),
-                  cause.starts_with("thermal")
-                      ? "look at the node's cooling; figures are those of a hot GPU"
-                      : "compare only with runs under the same cap (nvidia-smi -q -d POWER)"));
-    }
-  }
-  if (findings.size() > before) return;
-  findings.push_back(
-      is_counted ? ok(subject, "clocks were not held down during a second of steps")
-                 : not_checked(subject, "the driver does not count what holds clocks down"));
-}
-
-void judge_company(const std::vector<GpuRecord>& gpus, Findings& findings) {
-  for (const GpuRecord& gpu : gpus) {
-    if (gpu.processes.value_or(1) <= 1) continue;
-    findings.push_back(problem("busy GPUs",
-                               fmt::format("{}: {} processes besides Tandem's compute on it",
-                                           name_of(gpu), *gpu.processes - 1),
-                               "end them (nvidia-smi names them), or name other GPUs (--gpus)"));
-  }
-}
-
-void judge_duplicates(const std::vector<GpuRecord>& gpus, Findings& findings) {
-  std::set<std::string> seen;
-  for (const GpuRecord& gpu : gpus) {
-    if (seen.insert(gpu.hardware).second) continue;
-    findings.push_back(problem("duplicate GPUs", name_of(gpu) + " is the GPU of another device too",
-                               "look at CUDA_VISIBLE_DEVICES and at how the container passes GPUs "
-                               "through"));
-  }
-}
-
-}  // namespace
 
 GpuLoad run_gpu_load(const Programs& programs, int devices) {
   const std::filesystem::path record = programs.file("record.json");

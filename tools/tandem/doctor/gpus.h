@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of GPUs before Tandem computes on them, as NVIDIA's nvidia-smi tells.
+// The state of GPUs: before Tandem computes on them, as NVIDIA's nvidia-smi tells, and while Tandem
+// computes on them.
 #pragma once
 
 #include <optional>
@@ -29,12 +30,7 @@ struct IdleGpu {
   std::optional<double> celsius{};
 };
 
-// The fields of nvidia-smi's query, in this order.
-inline constexpr const char* kGpuQuery =
-    "index,pci.bus_id,uuid,name,driver_version,compute_mode,mig.mode.current,memory.used,"
-    "memory.total,utilization.gpu,temperature.gpu";
-
-// The answer, a line per GPU; lines of another form are left out.
+// The GPUs in nvidia-smi's answer, a line each; lines of another form are left out.
 [[nodiscard]] std::vector<IdleGpu> parse_gpus(const std::string& csv);
 
 // Runs nvidia-smi; empty where it is not in PATH, fails, or does not answer within 20 s.
@@ -53,8 +49,7 @@ inline constexpr const char* kGpuQuery =
 // at most).
 [[nodiscard]] Findings judge_gpus(const std::vector<IdleGpu>& gpus);
 
-// The state of GPUs while Tandem computes on them: step_bench's own record of a second of steps.
-
+// The GPUs under load: step_bench's own record of a second of steps.
 struct GpuLoad {
   ProgramRun run{};
   std::optional<results::LaunchRecord> record{};  // set where the run is done

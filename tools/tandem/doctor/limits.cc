@@ -16,11 +16,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr double kMiB = 1 << 20;
 constexpr double kGiB = 1 << 30;
 constexpr double kUnlimited = 9e18;  // version 1 writes a number of this size for "no limit"
 constexpr double kWarnedLeft = 2 * kGiB;
 constexpr double kLeastLeft = kGiB / 2;
 constexpr double kWarnedSwapped = kGiB / 16;
+constexpr double kLeastShared = 128 * kMiB;
+constexpr double kWarnedShared = kGiB;
+constexpr double kLeastLocked = 8 * kMiB;
+constexpr double kLeastFiles = 1024;
 
 std::string gib(double bytes) { return fmt::format("{:.3g} GiB", bytes / kGiB); }
 
@@ -60,50 +65,9 @@ Finding judge_left(const MemoryFacts& facts) {
   return ok("memory", text);
 }
 
-}  // namespace
-
-MemoryFacts gather_memory(const fs::path& root) {
-  const fs::path meminfo = root / "proc/meminfo";
-  MemoryFacts facts;
-  facts.total = kilobytes(meminfo, "MemTotal");
-  facts.available = kilobytes(meminfo, "MemAvailable");
-  const auto swap = kilobytes(meminfo, "SwapTotal");
-  const auto free = kilobytes(meminfo, "SwapFree");
-  if (swap && free) facts.swapped = *swap - *free;
-  for (const fs::path& group : control_groups(root, "memory")) {
-    const auto limit = either(group, "memory.max", "memory.limit_in_bytes");
-    if (!limit || *limit >= kUnlimited || (facts.limit && *facts.limit <= *limit)) continue;
-    facts.limit = limit;
-    facts.used = used_by(group);
-  }
-  return facts;
-}
-
-Findings judge_memory(const MemoryFacts& facts) {
-  if (!facts.available) return {not_checked("memory", "/proc/meminfo does not tell")};
-  Findings findings{judge_left(facts)};
-  if (facts.swapped.value_or(0) >= kWarnedSwapped) {
-    findings.push_back(
-        warning("swap", gib(*facts.swapped) + " are swapped out",
-                "what comes back is read from disk inside a step: end what fills the "
-                "memory, then swapoff -a"));
-  }
-  return findings;
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
-constexpr double kMiB = 1 << 20;
-constexpr double kLeastShared = 128 * kMiB;
-constexpr double kWarnedShared = 1024 * kMiB;
-constexpr double kLeastLocked = 8 * kMiB;
-constexpr double kLeastFiles = 1024;
-
 std::string text_of(double bytes) {
-  return bytes < 1024 * kMiB ? fmt::format("{:.4g} MiB", bytes / kMiB)
-                             : fmt::format("{:.4g} GiB", bytes / (1024 * kMiB));
+  return bytes < kGiB ? fmt::format("{:.4g} MiB", bytes / kMiB)
+                      : fmt::format("{:.4g} GiB", bytes / kGiB);
 }
 
 std::optional<double> limit_of(int resource) {
@@ -166,6 +130,35 @@ std::string value_of(const Variables& variables, const char* name) {
 }
 
 }  // namespace
+
+MemoryFacts gather_memory(const fs::path& root) {
+  const fs::path meminfo = root / "proc/meminfo";
+  MemoryFacts facts;
+  facts.total = kilobytes(meminfo, "MemTotal");
+  facts.available = kilobytes(meminfo, "MemAvailable");
+  const auto swap = kilobytes(meminfo, "SwapTotal");
+  const auto free = kilobytes(meminfo, "SwapFree");
+  if (swap && free) facts.swapped = *swap - *free;
+  for (const fs::path& group : control_groups(root, "memory")) {
+    const auto limit = either(group, "memory.max", "memory.limit_in_bytes");
+    if (!limit || *limit >= kUnlimited || (facts.limit && *facts.limit <= *limit)) continue;
+    facts.limit = limit;
+    facts.used = used_by(group);
+  }
+  return facts;
+}
+
+Findings judge_memory(const MemoryFacts& facts) {
+  if (!facts.available) return {not_checked("memory", "/proc/meminfo does not tell")};
+  Findings findings{judge_left(facts)};
+  if (facts.swapped.value_or(0) >= kWarnedSwapped) {
+    findings.push_back(
+        warning("swap", gib(*facts.swapped) + " are swapped out",
+                "what comes back is read from disk inside a step: end what fills the "
+                "memory, then swapoff -a"));
+  }
+  return findings;
+}
 
 LimitFacts gather_limits(const fs::path& root, const Variables& variables) {
   LimitFacts facts;

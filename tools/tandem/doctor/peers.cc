@@ -5,7 +5,6 @@
 
 #include "common/results/files.h"
 #include "common/stats/summary.h"
-#include "tools/tandem/doctor/program_run.h"
 
 namespace tandem::doctor {
 

@@ -48,6 +48,11 @@ ProgramRun run_of(const cli::ChildResult& result) {
   return run;
 }
 
+// Whether the ranks of a launch did not find each other: each rank took itself for the only one.
+bool is_isolated(const ProgramRun& run) {
+  return run.stderr_text.find("but 1 rank was started") != std::string::npos;
+}
+
 }  // namespace
 
 Programs::Programs(fs::path folder, const cli::Interrupts& interrupts)
@@ -122,10 +127,6 @@ RankRuns run_ranks(const Programs& programs) {
   arguments.back() = "--comm=shared_memory";
   runs.over_shared_memory = programs.run_ranks(2, "collective_bench", arguments);
   return runs;
-}
-
-bool is_isolated(const ProgramRun& run) {
-  return run.stderr_text.find("but 1 rank was started") != std::string::npos;
 }
 
 Finding judge_launch(const ProgramRun& run, const std::string& subject, const std::string& done) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -65,9 +64,6 @@ struct RankRuns {
 };
 
 [[nodiscard]] RankRuns run_ranks(const Programs& programs);
-
-// Whether the ranks of a launch did not find each other: each rank took itself for the only one.
-[[nodiscard]] bool is_isolated(const ProgramRun& run);
 
 // The finding about a run of ranks. Isolated ranks and a missing launcher have findings of their
 // own, apart from other failures.

@@ -21,6 +21,8 @@ namespace tandem::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 // The precision is written only where it is not the usual one: journals older than that option have
 // none.
 void write(JsonWriter& writer, std::string_view key, const reports::GapQuestion& question) {
@@ -98,6 +100,18 @@ PlannedBefore read(const JsonValue& json, const std::string& source) {
   return planned;
 }
 
+constexpr const char* kJournal = "journal.jsonl";
+constexpr const char* kResults = "results.json";
+
+std::optional<results::Document> from_journal(const fs::path& path) {
+  return as_input([&]() -> std::optional<results::Document> {
+    auto journal = results::read_journal(path);
+    if (!journal) return std::nullopt;
+    return results::Document{.sweep = std::move(journal->sweep),
+                             .launches = std::move(journal->launches)};
+  });
+}
+
 }  // namespace
 
 PlannedBefore planned_by(const std::string& definition, const std::string& source) {
@@ -134,24 +148,6 @@ std::string definition_of(const reports::GapQuestion& question, int launches,
   writer.close();
   return text;
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-constexpr const char* kJournal = "journal.jsonl";
-constexpr const char* kResults = "results.json";
-
-std::optional<results::Document> from_journal(const fs::path& path) {
-  return as_input([&]() -> std::optional<results::Document> {
-    auto journal = results::read_journal(path);
-    if (!journal) return std::nullopt;
-    return results::Document{.sweep = std::move(journal->sweep),
-                             .launches = std::move(journal->launches)};
-  });
-}
-
-}  // namespace
 
 ExplainSource find_source(const std::string& file, const std::string& out) {
   if (!file.empty() && !out.empty()) {

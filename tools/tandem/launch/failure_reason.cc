@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "common/base/units.h"
-#include "tools/tandem/process/child_reason.h"
 
 namespace tandem::cli {
 namespace {

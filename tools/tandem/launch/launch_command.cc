@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "common/base/error.h"
@@ -41,15 +39,6 @@ const char* flag_of(Check check) {
   return "--check";
 }
 
-}  // namespace
-
-bool has_preset_link(const results::Cell& cell) {
-  const auto link = cell.options.find("link");
-  return link != cell.options.end() && link->second.find('@') != std::string::npos;
-}
-
-namespace {
-
 bool is_of_torch(const results::Cell& cell) { return !reports::implementation_of(cell).empty(); }
 
 // Starts torch by the settings' path, not by the cell's implementation, since torch's version may
@@ -79,6 +68,13 @@ void add_cell(std::vector<std::string>& command, const results::Cell& cell,
   command.push_back("--min-time=" + settings.min_time);
   command.push_back(fmt::format("--min-samples={}", settings.min_samples));
   for (const auto& [name, value] : cell.options) command.push_back("--" + name + "=" + value);
+}
+
+// Whether the cell has a link that is bound to a GPU's speed, "pcie4@a100-fp32", and therefore is
+// scaled to the speed of one core.
+bool has_preset_link(const results::Cell& cell) {
+  const auto link = cell.options.find("link");
+  return link != cell.options.end() && link->second.find('@') != std::string::npos;
 }
 
 void add_yardsticks(std::vector<std::string>& command, const results::Cell& cell,

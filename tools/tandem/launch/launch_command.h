@@ -35,10 +35,6 @@ struct LaunchSettings {
   std::optional<TorchTwin> torch{};  // for cells that torch measures
 };
 
-// Whether the cell has a link that is bound to a GPU's speed, "pcie4@a100-fp32", and therefore is
-// scaled to the speed of one core.
-[[nodiscard]] bool has_preset_link(const results::Cell& cell);
-
 // The command line for one launch of a cell. step_bench runs directly where one process holds all
 // devices and the site is this machine, else under the site's launcher, whose binding is off in
 // favour of step_bench's own. A cell of another implementation runs that implementation's program,

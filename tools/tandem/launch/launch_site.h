@@ -10,19 +10,6 @@
 
 namespace tandem::cli {
 
-// Slurm's ranks are children of Slurm's own daemons: after an srun is killed, its ranks may go on
-// and keep their cores. Steps carry a name by which this program finds its own steps.
-
-// The name of all steps that this process starts; no other process has the same name.
-[[nodiscard]] std::string step_name();
-
-// The numbers, such as "7.3", of the steps with that name in squeue's lines "NUMBER NAME".
-[[nodiscard]] std::vector<std::string> own_steps_in(const std::string& list);
-
-// Cancels the remaining steps of this process in its allocation. Reports no error, since the caller
-// could do nothing more.
-void cancel_own_steps();
-
 // The options as the command line has them.
 struct SiteOptions {
   std::string launcher = "mpirun";
@@ -86,5 +73,17 @@ struct DeviceLimit {
 // tell.
 [[nodiscard]] std::optional<std::string> why_too_large(const DeviceLimit& limit,
                                                        const results::Cell& cell);
+
+// The name of all steps of Slurm that this process starts; no other process has the same name.
+// Slurm's ranks are children of Slurm's own daemons: after an srun is killed, its ranks may go on
+// and keep their cores, and this program finds its own steps by their name.
+[[nodiscard]] std::string step_name();
+
+// The numbers, such as "7.3", of the steps with that name in squeue's lines "NUMBER NAME".
+[[nodiscard]] std::vector<std::string> own_steps_in(const std::string& list);
+
+// Cancels the remaining steps of this process in its allocation. Reports no error, since the caller
+// could do nothing more.
+void cancel_own_steps();
 
 }  // namespace tandem::cli

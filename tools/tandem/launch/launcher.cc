@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <string>
 #include <utility>
 
 #include "common/base/error.h"
@@ -15,11 +14,9 @@
 #include "common/json/fields.h"
 #include "common/json/parse.h"
 #include "common/results/files.h"
-#include "common/results/launch_record.h"
 #include "tools/tandem/launch/failure_reason.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launch_site.h"
-#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/child_reason.h"
 
 namespace tandem::cli {

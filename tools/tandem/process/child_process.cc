@@ -18,14 +18,31 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
-#include <vector>
 
 #include "common/base/error.h"
-#include "tools/tandem/process/interrupts.h"
 
 namespace tandem::cli {
 
 namespace {
+
+using End = ChildResult::End;
+
+constexpr std::chrono::milliseconds kGrace{5000};  // between SIGTERM and SIGKILL
+constexpr std::size_t kStderrKept = 64 << 10;
+constexpr int kNotStarted = 127;  // exit status of a child that could not become the command
+
+// The arguments of exec: pointers into `texts`, then a null pointer. `texts` must outlive the
+// result.
+std::vector<char*> exec_pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+// From this call on, descendants whose parent dies become children of this process instead of
+// init's, so that ranks of a killed mpirun can be found.
+void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 std::vector<pid_t> children() {
   std::ifstream file(fmt::format("/proc/self/task/{}/children", ::getpid()));
@@ -34,10 +51,7 @@ std::vector<pid_t> children() {
   return found;
 }
 
-}  // namespace
-
-void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
-
+// Kills and reaps all children of this process, adopted children too.
 void kill_orphans() {
   // A killed child may hand down children of its own, so the loop runs until no child is left.
   // Where the kernel does not list children, the group's SIGKILL has to do.
@@ -48,13 +62,6 @@ void kill_orphans() {
     }
   }
 }
-
-namespace {
-
-using End = ChildResult::End;
-
-constexpr auto kGrace = std::chrono::seconds(5);  // between SIGTERM and SIGKILL
-constexpr std::size_t kStderrKept = 64 << 10;
 
 // A descriptor that the destructor closes.
 struct Descriptor {
@@ -86,8 +93,8 @@ struct Pipe {
 [[noreturn]] void become(char* const* arguments, char* const* environment, int out, int err,
                          int failure, pid_t parent) {
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);       // the child ends if this program is killed outright
-  if (::getppid() != parent) ::_exit(127);  // the parent was killed before prctl
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // the child ends if this program is killed outright
+  if (::getppid() != parent) ::_exit(kNotStarted);  // the parent was killed before prctl
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
@@ -95,7 +102,7 @@ struct Pipe {
   ::execvpe(arguments[0], arguments, environment);
   const int reason = errno;
   [[maybe_unused]] const ssize_t written = ::write(failure, &reason, sizeof(reason));
-  ::_exit(127);
+  ::_exit(kNotStarted);
 }
 
 // A running child and its output.
@@ -200,6 +207,54 @@ void read_state(ChildResult& result, int state) {
   result.code = WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state);
 }
 
+[[noreturn]] void become_relayed(char* const* arguments, char* const* environment, int output) {
+  // The command must not inherit this process's signal handling; a signal that arrived meanwhile is
+  // pending.
+  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::dup2(output, STDOUT_FILENO);
+  ::execvpe(arguments[0], arguments, environment);
+  ::_exit(kNotStarted);
+}
+
+// Writes to stdout; false once the reader of stdout is gone.
+bool pass_on(const char* data, std::size_t size) {
+  while (size > 0) {
+    const ssize_t written = ::write(STDOUT_FILENO, data, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    data += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+// Relays until the command closes its output. Returns true where stdout took all of the output.
+bool relay(int input, pid_t child, const Interrupts& interrupts) {
+  bool has_reader = true;
+  bool asked_to_end = false;
+  for (std::array<char, 4096> buffer;;) {
+    if ((!has_reader || interrupts.requested()) && !asked_to_end) {
+      asked_to_end = true;
+      ::kill(child, SIGTERM);
+    }
+    std::array<pollfd, 2> ready{{{input, POLLIN, 0}, {interrupts.descriptor(), POLLIN, 0}}};
+    const nfds_t watched = asked_to_end ? 1 : 2;
+    const int found =
+        ::poll(ready.data(), watched, asked_to_end ? static_cast<int>(kGrace.count()) : -1);
+    if (found < 0 && errno != EINTR) break;
+    if (found == 0) ::kill(child, SIGKILL);
+    if (ready[0].revents == 0) continue;
+    const ssize_t got = ::read(input, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    if (has_reader) has_reader = pass_on(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return has_reader;
+}
+
 }  // namespace
 
 ChildResult run_child(const ChildRequest& request, const Interrupts& interrupts) {
@@ -241,60 +296,6 @@ std::string quoted_for_shell(const std::string& word) {
   return quoted + "'";
 }
 
-namespace {
-
-constexpr int kNotStarted = 127;
-constexpr int kGraceMilliseconds = 5000;  // between SIGTERM and SIGKILL
-
-[[noreturn]] void become(char* const* arguments, char* const* environment, int output) {
-  // The command must not inherit this process's signal handling; a signal that arrived meanwhile is
-  // pending.
-  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::dup2(output, STDOUT_FILENO);
-  ::execvpe(arguments[0], arguments, environment);
-  ::_exit(kNotStarted);
-}
-
-// Writes to stdout; false once the reader of stdout is gone.
-bool pass_on(const char* data, std::size_t size) {
-  while (size > 0) {
-    const ssize_t written = ::write(STDOUT_FILENO, data, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    data += written;
-    size -= static_cast<std::size_t>(written);
-  }
-  return true;
-}
-
-// Relays until the command closes its output. Returns true where stdout took all of the output.
-bool relay(int input, pid_t child, const Interrupts& interrupts) {
-  bool has_reader = true;
-  bool asked_to_end = false;
-  for (std::array<char, 4096> buffer;;) {
-    if ((!has_reader || interrupts.requested()) && !asked_to_end) {
-      asked_to_end = true;
-      ::kill(child, SIGTERM);
-    }
-    std::array<pollfd, 2> ready{{{input, POLLIN, 0}, {interrupts.descriptor(), POLLIN, 0}}};
-    const nfds_t watched = asked_to_end ? 1 : 2;
-    const int found = ::poll(ready.data(), watched, asked_to_end ? kGraceMilliseconds : -1);
-    if (found < 0 && errno != EINTR) break;
-    if (found == 0) ::kill(child, SIGKILL);
-    if (ready[0].revents == 0) continue;
-    const ssize_t got = ::read(input, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    if (has_reader) has_reader = pass_on(buffer.data(), static_cast<std::size_t>(got));
-  }
-  return has_reader;
-}
-
-}  // namespace
-
 int run_relayed(const RelayRequest& request, const Interrupts& interrupts) {
   const std::vector<char*> arguments = exec_pointers(request.arguments);
   const std::vector<char*> environment = exec_pointers(request.environment);
@@ -310,7 +311,7 @@ int run_relayed(const RelayRequest& request, const Interrupts& interrupts) {
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &before);
   const pid_t child = ::fork();
-  if (child == 0) become(arguments.data(), environment.data(), ends[1]);
+  if (child == 0) become_relayed(arguments.data(), environment.data(), ends[1]);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::close(ends[1]);
   const bool has_reader = child > 0 && relay(ends[0], child, interrupts);

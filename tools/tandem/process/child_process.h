@@ -11,22 +11,6 @@
 
 namespace tandem::cli {
 
-// The arguments of exec: pointers into `texts`, then a null pointer. `texts` must outlive the
-// result.
-[[nodiscard]] inline std::vector<char*> exec_pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
-
-// From this call on, descendants whose parent dies become children of this process instead of
-// init's, so that ranks of a killed mpirun can be found.
-void adopt_orphans();
-
-// Kills and reaps all children of this process, adopted children too.
-void kill_orphans();
-
 struct ChildRequest {
   std::vector<std::string> arguments;    // a program without a slash is looked up in PATH
   std::vector<std::string> environment;  // every variable, as "NAME=value"

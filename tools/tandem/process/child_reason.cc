@@ -11,11 +11,6 @@
 
 namespace tandem::cli {
 
-std::string signal_name(int signal) {
-  const char* const name = ::sigabbrev_np(signal);
-  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
-}
-
 namespace {
 
 // The line without blanks at its ends; Open MPI 5 also writes zero bytes there.
@@ -139,6 +134,11 @@ std::optional<RankEnd> signal_by_srun(std::string_view line) {
 }
 
 }  // namespace
+
+std::string signal_name(int signal) {
+  const char* const name = ::sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
+}
 
 std::optional<RankEnd> ended_rank_in(std::string_view stderr_text) {
   if (const auto end = signal_by_mpirun(stderr_text)) return end;

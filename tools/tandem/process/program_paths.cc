@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <string>
 
 #include "common/base/error.h"
 #include "common/base/this_process.h"

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -30,6 +29,20 @@ int number_in(std::string_view word) {
        digits);
 }
 
+// Throws a usage error where the file is no trace of step_bench --trace, or no step of the trace
+// has ended.
+timeline::Trace read_trace(const std::filesystem::path& file) {
+  const std::string text = read_whole({.path = file, .begins = "reading trace ", .most = gib(4)});
+  timeline::Trace trace = timeline::parse_trace(text, file.string());
+  if (timeline::steps_of(trace).empty()) {
+    fail(ErrorKind::kUsage,
+         "{}: no step of it has ended, so that there is nothing to say: record it "
+         "again",
+         file.string());
+  }
+  return trace;
+}
+
 }  // namespace
 
 int run_trace_picture(const std::vector<std::string>& words) {
@@ -50,18 +63,6 @@ int run_trace_picture(const std::vector<std::string>& words) {
   const timeline::Trace trace = read_trace(files.front());
   fmt::print("{}", timeline::to_svg(trace, step ? *step : timeline::median_step(trace)));
   return 0;
-}
-
-timeline::Trace read_trace(const std::filesystem::path& file) {
-  const std::string text = read_whole({.path = file, .begins = "reading trace ", .most = gib(4)});
-  timeline::Trace trace = timeline::parse_trace(text, file.string());
-  if (timeline::steps_of(trace).empty()) {
-    fail(ErrorKind::kUsage,
-         "{}: no step of it has ended, so that there is nothing to say: record it "
-         "again",
-         file.string());
-  }
-  return trace;
 }
 
 void print_summary(const std::filesystem::path& file) {

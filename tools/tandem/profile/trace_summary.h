@@ -18,10 +18,6 @@ namespace tandem::cli {
 // --trace, for people or, with --json, for programs. `words` are the words after "summary".
 [[nodiscard]] int run_trace_summary(const std::vector<std::string>& words);
 
-// Throws a usage error where the file is no trace of step_bench --trace, or no step of the trace
-// has ended.
-[[nodiscard]] timeline::Trace read_trace(const std::filesystem::path& file);
-
 // Prints the summary for people.
 void print_summary(const std::filesystem::path& trace);
 

@@ -11,7 +11,6 @@
 #include "common/base/error.h"
 #include "common/results/document.h"
 #include "common/results/files.h"
-#include "reports/model/document_change.h"
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
 #include "tools/tandem/report/source_document.h"

@@ -8,7 +8,6 @@
 #include <map>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "common/base/error.h"
 #include "common/results/document.h"

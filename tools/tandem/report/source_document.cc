@@ -8,13 +8,29 @@
 #include <tuple>
 #include <utility>
 
-#include "common/base/error.h"
 #include "common/results/journal.h"
 
 namespace tandem::cli {
 
+namespace {
+
 namespace fs = std::filesystem;
 using results::Document;
+using results::LaunchRecord;
+
+// Launches are compared by their times in nanoseconds, which no two launches share. The launch's
+// number is left out, since merging changes the numbers.
+struct ByTimes {
+  static auto key(const LaunchRecord& record) {
+    const results::Cell& cell = record.cell;
+    return std::tie(record.first_step_seconds, record.warmup_seconds, record.step_seconds,
+                    record.mode, cell.strategy, cell.launch, cell.model, cell.devices,
+                    cell.global_batch, cell.options);
+  }
+  bool operator()(const LaunchRecord* a, const LaunchRecord* b) const { return key(*a) < key(*b); }
+};
+
+}  // namespace
 
 fs::path file_in(const fs::path& source) {
   std::error_code error;
@@ -47,25 +63,6 @@ Document load_document(const fs::path& source) {
     return {.sweep = std::move(journal->sweep), .launches = std::move(journal->launches)};
   });
 }
-
-namespace {
-
-using results::Document;
-using results::LaunchRecord;
-
-// Launches are compared by their times in nanoseconds, which no two launches share. The launch's
-// number is left out, since merging changes the numbers.
-struct ByTimes {
-  static auto key(const LaunchRecord& record) {
-    const results::Cell& cell = record.cell;
-    return std::tie(record.first_step_seconds, record.warmup_seconds, record.step_seconds,
-                    record.mode, cell.strategy, cell.launch, cell.model, cell.devices,
-                    cell.global_batch, cell.options);
-  }
-  bool operator()(const LaunchRecord* a, const LaunchRecord* b) const { return key(*a) < key(*b); }
-};
-
-}  // namespace
 
 void check_distinct(const std::vector<std::string>& sources,
                     const std::vector<Document>& documents) {

@@ -6,8 +6,6 @@
 #include <map>
 #include <numeric>
 
-#include "tools/tandem/run/progress.h"
-
 namespace tandem::cli {
 namespace {
 

@@ -20,6 +20,13 @@ namespace tandem::cli {
 
 namespace {
 
+using results::LinkMatrix;
+
+// The number of pairs grows with the square: the 64 pairs of eight devices take seconds.
+constexpr int kMostDevices = 8;
+constexpr int kSamples = 11;
+constexpr std::chrono::seconds kDeadline{60};
+
 // Reads the two ends and the size in "copy/from:cuda:0/to:pinned/bytes:67108864"; the result is
 // empty where the name has another form.
 CopySpeed ends_of(const std::string& name) {
@@ -30,6 +37,42 @@ CopySpeed ends_of(const std::string& name) {
   return {.from = name.substr(from + 6, to - from - 6),
           .to = name.substr(to + 4, bytes - to - 4),
           .bytes = std::strtoll(name.c_str() + bytes + 7, nullptr, 10)};
+}
+
+// Copies on GPUs are larger, since the cost of a call would otherwise reduce the bandwidth.
+std::int64_t copy_bytes(const std::string& backend) {
+  return std::int64_t{is_on_host(backend) ? 16 : 64} << 20;
+}
+
+results::Link& link_of(std::vector<results::Link>& links, const CopySpeed& copy) {
+  const auto found = std::find_if(links.begin(), links.end(), [&](const results::Link& link) {
+    return link.from == copy.from && link.to == copy.to;
+  });
+  if (found != links.end()) return *found;
+  return links.emplace_back(results::Link{.from = copy.from, .to = copy.to});
+}
+
+// Fills in the links of a matrix that has its two sizes, or a reason where there are no links.
+void add_links(const std::vector<CopySpeed>& copies, LinkMatrix& matrix) {
+  for (const CopySpeed& copy : copies) {
+    if (copy.bytes == matrix.copy_bytes) {
+      link_of(matrix.links, copy).gigabytes_per_second = copy.gigabytes_per_second;
+    } else if (copy.bytes == matrix.latency_bytes) {
+      link_of(matrix.links, copy).latency_us = copy.median_us;
+    }
+  }
+  if (matrix.links.empty()) matrix.reason = "copy_bench measured no copy";
+}
+
+// Figures that cannot be read must not end a sweep.
+void read_links(const std::filesystem::path& out, LinkMatrix& matrix) {
+  try {
+    add_links(parse_copies(results::read_file(out)), matrix);
+  } catch (const Error& error) {
+    matrix.reason = error.what();
+  }
+  std::error_code ignored;
+  std::filesystem::remove(out, ignored);
 }
 
 }  // namespace
@@ -61,52 +104,6 @@ std::vector<CopySpeed> parse_copies(const std::string& text) {
     speeds.push_back(speed);
   }
   return speeds;
-}
-
-namespace {
-
-using results::LinkMatrix;
-
-// The number of pairs grows with the square: the 64 pairs of eight devices take seconds.
-constexpr int kMostDevices = 8;
-constexpr int kSamples = 11;
-constexpr std::chrono::seconds kDeadline{60};
-
-// Copies on GPUs are larger, since the cost of a call would otherwise reduce the bandwidth.
-std::int64_t copy_bytes(const std::string& backend) {
-  return std::int64_t{is_on_host(backend) ? 16 : 64} << 20;
-}
-
-results::Link& link_of(std::vector<results::Link>& links, const CopySpeed& copy) {
-  const auto found = std::find_if(links.begin(), links.end(), [&](const results::Link& link) {
-    return link.from == copy.from && link.to == copy.to;
-  });
-  if (found != links.end()) return *found;
-  return links.emplace_back(results::Link{.from = copy.from, .to = copy.to});
-}
-
-// Figures that cannot be read must not end a sweep.
-void read_links(const std::filesystem::path& out, LinkMatrix& matrix) {
-  try {
-    add_links(parse_copies(results::read_file(out)), matrix);
-  } catch (const Error& error) {
-    matrix.reason = error.what();
-  }
-  std::error_code ignored;
-  std::filesystem::remove(out, ignored);
-}
-
-}  // namespace
-
-void add_links(const std::vector<CopySpeed>& copies, LinkMatrix& matrix) {
-  for (const CopySpeed& copy : copies) {
-    if (copy.bytes == matrix.copy_bytes) {
-      link_of(matrix.links, copy).gigabytes_per_second = copy.gigabytes_per_second;
-    } else if (copy.bytes == matrix.latency_bytes) {
-      link_of(matrix.links, copy).latency_us = copy.median_us;
-    }
-  }
-  if (matrix.links.empty()) matrix.reason = "copy_bench measured no copy";
 }
 
 std::vector<std::string> link_command(const LinkRequest& request,

@@ -62,7 +62,4 @@ struct LinkRequest {
 [[nodiscard]] std::vector<std::string> link_command(const LinkRequest& request,
                                                     const std::filesystem::path& out);
 
-// Fills in the links of a matrix that has its two sizes, or a reason where there are no links.
-void add_links(const std::vector<CopySpeed>& copies, results::LinkMatrix& matrix);
-
 }  // namespace tandem::cli

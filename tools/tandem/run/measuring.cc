@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -11,7 +10,6 @@
 
 #include "common/base/error.h"
 #include "common/base/input_file.h"
-#include "common/base/units.h"
 #include "common/json/parse.h"
 #include "common/json/writer.h"
 #include "common/results/journal.h"
@@ -30,6 +28,33 @@ double factor_of(std::string_view unit) {
   if (unit == "m" || unit == "min") return 60;
   if (unit == "h") return 3600;
   return 0;
+}
+
+// The text "launches: 3 there, 6 here" for each key that differs between the definitions; "" where
+// a definition is no JSON object.
+std::string differences(const std::string& there, const std::string& here) {
+  const auto a = object_in(there, "the definition there");
+  const auto b = object_in(here, "the definition here");
+  if (!a || !b) return "";
+  std::set<std::string> keys;
+  for (const JsonDocument* side : {&*a, &*b}) {
+    for (const JsonValue member : side->root()) keys.emplace(member.key());
+  }
+  const auto text_of = [](const JsonDocument& side, const std::string& key) {
+    const auto found = side.root().find(key);
+    return found ? json_line(*found) : "none";
+  };
+  const auto shown_as = [](const std::string& value) {
+    return value.starts_with('[') || value.starts_with('{') ? "others" : value;
+  };
+  std::string text;
+  for (const std::string& key : keys) {
+    const std::string before = text_of(*a, key);
+    const std::string now = text_of(*b, key);
+    if (before == now) continue;
+    text += fmt::format("; {}: {} there, {} here", key, shown_as(before), shown_as(now));
+  }
+  return text;
 }
 
 }  // namespace
@@ -119,37 +144,6 @@ void check_same_machine(const results::SweepInfo& found, const results::Context&
          then == found.context.custom.end() ? "" : then->second, now->second);
   }
 }
-
-namespace {
-
-// The text "launches: 3 there, 6 here" for each key that differs between the definitions; "" where
-// a definition is no JSON object.
-std::string differences(const std::string& there, const std::string& here) {
-  const auto a = object_in(there, "the definition there");
-  const auto b = object_in(here, "the definition here");
-  if (!a || !b) return "";
-  std::set<std::string> keys;
-  for (const JsonDocument* side : {&*a, &*b}) {
-    for (const JsonValue member : side->root()) keys.emplace(member.key());
-  }
-  const auto text_of = [](const JsonDocument& side, const std::string& key) {
-    const auto found = side.root().find(key);
-    return found ? json_line(*found) : "none";
-  };
-  const auto shown_as = [](const std::string& value) {
-    return value.starts_with('[') || value.starts_with('{') ? "others" : value;
-  };
-  std::string text;
-  for (const std::string& key : keys) {
-    const std::string before = text_of(*a, key);
-    const std::string now = text_of(*b, key);
-    if (before == now) continue;
-    text += fmt::format("; {}: {} there, {} here", key, shown_as(before), shown_as(now));
-  }
-  return text;
-}
-
-}  // namespace
 
 void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo& asked,
                       const std::filesystem::path& journal) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The functions that the measuring commands share, around a SweepRunner.
 #pragma once
 
 #include <chrono>
@@ -12,8 +14,6 @@
 #include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/sweep_runner.h"
-
-// The functions that the measuring commands share, around a SweepRunner.
 
 namespace tandem::cli {
 

@@ -57,13 +57,15 @@ std::string kind_of(const results::Cell& cell) {
   return cell.model + (precision == cell.options.end() ? "" : "/" + precision->second);
 }
 
-}  // namespace
-
+// Why the cell's options do not go together, as step_bench says it; "" where they do, and for a
+// cell of another implementation.
 std::string refusal_of_options(const results::Cell& cell) {
   if (is_foreign(cell)) return "";
   const auto error = capture_error([&] { options::check(values_of(cell)); });
   return error ? error->what() : "";
 }
+
+}  // namespace
 
 void check_options(const std::vector<results::Cell>& cells, const Launcher& launcher,
                    const Interrupts& interrupts) {

@@ -16,8 +16,4 @@ namespace tandem::cli {
 void check_options(const std::vector<results::Cell>& cells, const Launcher& launcher,
                    const Interrupts& interrupts);
 
-// Why the cell's options do not go together, as step_bench says it; "" where they do, and for a
-// cell of another implementation.
-[[nodiscard]] std::string refusal_of_options(const results::Cell& cell);
-
 }  // namespace tandem::cli

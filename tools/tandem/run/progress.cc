@@ -10,14 +10,30 @@
 #include <map>
 #include <numeric>
 
-#include "common/base/units.h"
 #include "tools/tandem/run/measuring.h"
 
 namespace tandem::cli {
 
+namespace {
+
+constexpr Seconds kWarmUp{0.2};  // step_bench's defaults
+constexpr int kWarmUpSteps = 5;
+
+// The assumed speeds before any measurement: rounded down from the speeds of models with 1 to 100
+// million parameters on a core with AVX2 and on a data-centre GPU, in fp32. The first launch
+// corrects the estimate.
+constexpr double kFlopsOfCore = 50e9;
+constexpr double kFlopsOfGpu = 10e12;
+// The speed of seeding weights and of the first touch of weights, gradients and state.
+constexpr double kParametersPerSecond = 100e6;
+
+// The time to start and end processes under mpirun on an idle machine; a cell of torch takes a few
+// seconds more, for the import.
 Seconds start_and_end(const results::Cell& cell) {
   return Seconds{cell.options.contains("implementation") ? 4.0 : 1.0};
 }
+
+}  // namespace
 
 Seconds time_of(const results::LaunchRecord& record) {
   const std::vector<double>& samples = record.step_seconds;
@@ -42,21 +58,6 @@ Seconds LaunchTimes::total(const std::vector<int>& launches) const {
   for (std::size_t cell = 0; cell < launches.size(); ++cell) sum += launches[cell] * of(cell);
   return sum;
 }
-
-namespace {
-
-constexpr Seconds kWarmUp{0.2};  // step_bench's defaults
-constexpr int kWarmUpSteps = 5;
-
-// The assumed speeds before any measurement: rounded down from the speeds of models with 1 to 100
-// million parameters on a core with AVX2 and on a data-centre GPU, in fp32. The first launch
-// corrects the estimate.
-constexpr double kFlopsOfCore = 50e9;
-constexpr double kFlopsOfGpu = 10e12;
-// The speed of seeding weights and of the first touch of weights, gradients and state.
-constexpr double kParametersPerSecond = 100e6;
-
-}  // namespace
 
 Seconds expected_time(const results::Cell& cell, const ModelWork& size, const SampleTime& samples,
                       bool is_host) {

@@ -13,10 +13,6 @@
 
 namespace tandem::cli {
 
-// The time to start and end processes under mpirun on an idle machine; a cell of torch takes a few
-// seconds more, for the import.
-[[nodiscard]] Seconds start_and_end(const results::Cell& cell);
-
 // The duration of a launch that measured: its samples and discarded steps, and an allowance for
 // starting and ending the processes.
 [[nodiscard]] Seconds time_of(const results::LaunchRecord& record);

@@ -114,6 +114,17 @@ void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
   }
 }
 
+// Why the back end cannot measure the cell, by the first of its options that is of the other one.
+std::string_view why_elsewhere(const results::Cell& cell, options::Scope backend) {
+  for (const auto& [name, value] : cell.options) {
+    const options::Option* const option = options::find_option(name);
+    if (option != nullptr && option->scope != backend && !option->elsewhere.empty()) {
+      return option->elsewhere;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 PlannedCells plan_cells(const Sweep& sweep, const std::string& backend) {
@@ -134,21 +145,6 @@ PlannedCells plan_cells(const Sweep& sweep, const std::string& backend) {
 std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backend) {
   return plan_cells(sweep, backend).cells;
 }
-
-namespace {
-
-// Why the back end cannot measure the cell, by the first of its options that is of the other one.
-std::string_view why_elsewhere(const results::Cell& cell, options::Scope backend) {
-  for (const auto& [name, value] : cell.options) {
-    const options::Option* const option = options::find_option(name);
-    if (option != nullptr && option->scope != backend && !option->elsewhere.empty()) {
-      return option->elsewhere;
-    }
-  }
-  return {};
-}
-
-}  // namespace
 
 void drop_for_backend(PlannedCells& planned, bool is_host) {
   const options::Scope backend = is_host ? options::Scope::kHost : options::Scope::kCuda;

@@ -103,6 +103,15 @@ SweepStrategy read_strategy(const JsonValue& json) {
   return strategy;
 }
 
+void write(JsonWriter& writer, const SweepWorkload& workload) {
+  writer.open("", '{');
+  writer.value("model", workload.model);
+  writer.value(workload.is_per_device ? "batch_per_device" : "batch", workload.batch);
+  // Journals older than this key have none.
+  if (workload.precision != kUsualPrecision) writer.value("precision", workload.precision);
+  writer.close();
+}
+
 }  // namespace
 
 Sweep parse_sweep(std::string_view text, const std::string& source, int all_devices) {
@@ -129,19 +138,6 @@ Sweep parse_sweep(std::string_view text, const std::string& source, int all_devi
   }
   return sweep;
 }
-
-namespace {
-
-void write(JsonWriter& writer, const SweepWorkload& workload) {
-  writer.open("", '{');
-  writer.value("model", workload.model);
-  writer.value(workload.is_per_device ? "batch_per_device" : "batch", workload.batch);
-  // Journals older than this key have none.
-  if (workload.precision != kUsualPrecision) writer.value("precision", workload.precision);
-  writer.close();
-}
-
-}  // namespace
 
 constexpr auto json_fields(const SweepStrategy*) {
   return std::tuple(field("strategy", &SweepStrategy::strategy),

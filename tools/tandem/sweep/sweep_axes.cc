@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string>
 
 #include "common/base/known_names.h"
 #include "common/options/rules.h"
@@ -15,6 +14,8 @@
 namespace tandem::cli {
 
 namespace {
+
+constexpr std::size_t kMostStrategies = 10'000;
 
 // The counts 1, 2, 4, ... and `all`.
 std::vector<int> doubling(int all) {
@@ -40,33 +41,6 @@ std::vector<int> named_devices(const JsonValue& value, int all) {
   for (int count = name == "all" ? all : 1; count <= all; ++count) counts.push_back(count);
   return counts;
 }
-
-}  // namespace
-
-std::vector<int> read_devices(const SweepReader& file, int all) {
-  constexpr std::size_t kMostCounts = 100'000;
-  constexpr int kMost = 100'000;
-  std::vector<int> devices;
-  bool is_named = false;
-  for (const JsonValue& value : file.values("devices")) {
-    if (devices.size() > kMostCounts) file.complain("key 'devices' is too long; use fewer");
-    if (!value.is_text()) {
-      devices.push_back(static_cast<int>(value.whole(1, kMost)));
-      continue;
-    }
-    is_named = true;
-    const std::vector<int> named = named_devices(value, all);
-    devices.insert(devices.end(), named.begin(), named.end());
-  }
-  if (!is_named) return devices;
-  std::sort(devices.begin(), devices.end());
-  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-  return devices;
-}
-
-namespace {
-
-constexpr std::size_t kMostStrategies = 10'000;
 
 using Values = std::vector<std::optional<std::string>>;
 
@@ -99,6 +73,27 @@ std::vector<SweepStrategy> along(const std::vector<SweepStrategy>& strategies, o
 }
 
 }  // namespace
+
+std::vector<int> read_devices(const SweepReader& file, int all) {
+  constexpr std::size_t kMostCounts = 100'000;
+  constexpr int kMost = 100'000;
+  std::vector<int> devices;
+  bool is_named = false;
+  for (const JsonValue& value : file.values("devices")) {
+    if (devices.size() > kMostCounts) file.complain("key 'devices' is too long; use fewer");
+    if (!value.is_text()) {
+      devices.push_back(static_cast<int>(value.whole(1, kMost)));
+      continue;
+    }
+    is_named = true;
+    const std::vector<int> named = named_devices(value, all);
+    devices.insert(devices.end(), named.begin(), named.end());
+  }
+  if (!is_named) return devices;
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  return devices;
+}
 
 const options::Option& check_option_name(const std::string& name, const JsonValue& reader) {
   const options::Option* const option = options::find_option(name);

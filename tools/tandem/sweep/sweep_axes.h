@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The keys of a sweep file that stand for many cells: devices and axes.
 #pragma once
 
 #include <string>
@@ -6,8 +8,6 @@
 
 #include "tools/tandem/sweep/sweep.h"
 #include "tools/tandem/sweep/sweep_reader.h"
-
-// Private to the readers of sweep files.
 
 namespace tandem::cli {
 

@@ -9,7 +9,6 @@
 
 #include "common/json/value.h"
 
-// Private to the readers of sweep files.
 namespace tandem::cli {
 
 // An object of a sweep file, in which one value may stand for a list of one. Every complaint names
