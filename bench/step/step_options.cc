@@ -14,7 +14,7 @@ namespace {
 
 using options::Values;
 
-// One way to train, as `values` say, in a job at `place`.
+// One way to train, as `values` say, in `job`.
 Variant variant_of(const Values& values, const JobOptions& job) {
   Variant variant;
   variant.strategy = values.strategy();
