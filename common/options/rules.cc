@@ -53,7 +53,7 @@ bool holds(const Condition& condition, const Values& values) {
 struct Rule {
   std::vector<Condition> any;
   std::vector<Condition> when;
-  // {option}: the flag of `any` that holds; {value}, {strategy}: the values in force
+  // {option}: the flag of `any` that holds; {strategy}: the strategy in force
   std::string_view refusal;
 };
 
