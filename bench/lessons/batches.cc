@@ -65,44 +65,32 @@ const Lesson kEvenSplit{
     even_split::run,
 };
 
-namespace batch_of_one {
+namespace {
 
-LessonFinding run(Classroom& room) {
+// A batch of so many samples takes as many of four devices.
+template <int kSamples>
+LessonFinding takes_a_device_each(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model("linear");
-  dp::DataParallel strategy(*platform, *model, plain_sgd(1));
+  dp::DataParallel strategy(*platform, *model, plain_sgd(kSamples));
   static_cast<void>(train(*platform, strategy, 1));
-  return {holds_if(strategy.devices_used() == 1),
+  return {holds_if(strategy.devices_used() == kSamples),
           {fmt::format("devices that took part in the step: {} of 4", strategy.devices_used())},
           kAlgorithm};
 }
 
-}  // namespace batch_of_one
+}  // namespace
 
 const Lesson kBatchOfOne{
     "batch-of-one",
     "A batch of 1 is not split: one of four devices does all the work.",
-    batch_of_one::run,
+    takes_a_device_each<1>,
 };
-
-namespace batch_of_two {
-
-LessonFinding run(Classroom& room) {
-  const auto platform = room.devices(4);
-  const auto model = make_model("linear");
-  dp::DataParallel strategy(*platform, *model, plain_sgd(2));
-  static_cast<void>(train(*platform, strategy, 1));
-  return {holds_if(strategy.devices_used() == 2),
-          {fmt::format("devices that took part in the step: {} of 4", strategy.devices_used())},
-          kAlgorithm};
-}
-
-}  // namespace batch_of_two
 
 const Lesson kBatchOfTwo{
     "batch-of-two",
     "A batch of 2 uses two of four devices.",
-    batch_of_two::run,
+    takes_a_device_each<2>,
 };
 
 namespace uneven_batches_fail {

@@ -72,7 +72,7 @@ void set_debugging(const Values& values, StepOptions& options) {
   options.fault = parse_fault(values.text("fault"), options.job.devices);
 }
 
-// Of an option that writes a file, what ranks share is whether it was given.
+// Ranks share whether an option that writes a file was given, and not the name of the file.
 std::string shared_lines(const Values& values) {
   std::string lines;
   for (const options::Option& option : options::kOptions) {

@@ -62,7 +62,7 @@ constexpr std::string_view kReplayInThreads =
     "devices at once, and one thread captures one device's; use single, ddp, or independent as "
     "processes";
 
-// Of a way to train: with --ab both sides are held against them.
+// The rules on ways to train: with --ab both sides are held against the rules.
 std::vector<Rule> training_rules() {
   return {
       {{is("input", "scatter")},
@@ -94,7 +94,7 @@ std::vector<Rule> training_rules() {
   };
 }
 
-// Of options that would have no effect.
+// The rules on options that would have no effect.
 std::vector<Rule> effect_rules() {
   return {
       {{is("interpreter-lock", "on")},
@@ -120,7 +120,7 @@ std::vector<Rule> effect_rules() {
   };
 }
 
-// Of runs and faults that do not go together.
+// The rules on runs and faults that do not go together.
 std::vector<Rule> run_rules() {
   return {
       {{given("ab")},
@@ -159,7 +159,7 @@ std::vector<Rule> run_rules() {
   };
 }
 
-// Of what is written or observed beside the samples.
+// The rules on what is written or observed beside the samples.
 std::vector<Rule> pass_rules() {
   return {
       {{is_not("strategy", "single")},
