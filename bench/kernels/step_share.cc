@@ -9,8 +9,8 @@
 
 #include "bench/driver/flag_values.h"
 #include "bench/driver/google_benchmark.h"
+#include "bench/passes/pair_measurement.h"
 #include "bench/step/measured_peak.h"
-#include "bench/step/pair_measurement.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/kernels/host/bare_product.h"

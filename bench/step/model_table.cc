@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/step/step_work.h"
-#include "bench/workloads/workload_source.h"
+#include "bench/step/workload_source.h"
+#include "bench/workloads/step_work.h"
 #include "common/model/replay.h"
 #include "common/model/zoo.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "bench/job/job_options.h"
-#include "bench/workloads/workload_source.h"
+#include "bench/step/workload_source.h"
 #include "common/options/rules.h"
 
 namespace tandem::bench {

@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include "bench/step/step_work.h"
+#include "bench/workloads/step_work.h"
 #include "common/data/synthetic_batch.h"
 #include "common/kernels/each_operation.h"
 #include "common/model/model.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "bench/step/pair_measurement.h"
+#include "bench/passes/pair_measurement.h"
 
 namespace tandem::bench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "bench/job/fault.h"
 #include "bench/observe/flight_log.h"
-#include "bench/observe/step_watch.h"
+#include "bench/step/step_watch.h"
 #include "common/comm/shared_memory.h"
 #include "common/flight/flight_record.h"
 #include "common/runtime/host/cores.h"

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "bench/step/verification.h"
+#include "bench/passes/verification.h"
 #include "common/model/zoo.h"
 #include "common/parallel/single.h"
 #include "common/runtime/host/host_platform.h"

@@ -14,7 +14,7 @@
 #include "bench/step/step_command.h"
 #include "bench/step/step_options.h"
 #include "bench/step/strategy_factory.h"
-#include "bench/workloads/workload_source.h"
+#include "bench/step/workload_source.h"
 #include "common/model/parameter_copies.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/shards.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/observe/contention.h"
+#include "bench/passes/contention.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/workloads/workload_source.h"
+#include "bench/step/workload_source.h"
 
 #include <fmt/format.h>
 

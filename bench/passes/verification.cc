@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/step/verification.h"
+#include "bench/passes/verification.h"
 
 #include <fmt/format.h>
 

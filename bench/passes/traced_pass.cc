@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/observe/traced_pass.h"
+#include "bench/passes/traced_pass.h"
 
 #include <fmt/format.h>
 

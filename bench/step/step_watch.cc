@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/observe/step_watch.h"
+#include "bench/step/step_watch.h"
 
 #include <fmt/format.h>
 

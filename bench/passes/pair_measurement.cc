@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/step/pair_measurement.h"
+#include "bench/passes/pair_measurement.h"
 
 #include <algorithm>
 #include <iostream>
