@@ -116,8 +116,8 @@ void AllReduceRank::make_reducer(Platform& platform, const RankCommunicators& ra
   }
   if (options.kind == ReducerKind::kBuckets) return make_buckets(layout, options);
   TANDEM_CHECK(ranks.control != nullptr, "Horovod's reducer, and no communicator for control");
-  reducer_ = std::make_unique<HorovodReducer>(platform, replica_, layout, communicator_,
-                                              *ranks.control, options.horovod);
+  reducer_ = std::make_unique<horovod::HorovodReducer>(platform, replica_, layout, communicator_,
+                                                       *ranks.control, options.horovod);
 }
 
 void AllReduceRank::make_buckets(const ParameterLayout& layout, const ReducerOptions& options) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kRoot = 0;
 
-struct Collective {
+struct WatchedCollective {
   const char* name;
   Bytes size;
 };
@@ -18,8 +18,8 @@ struct Collective {
 // device from `first` on are told of the collective outside of all calls: the work that the calls
 // enqueue may come with the last call.
 template <class Call>
-void on_all(DeviceTeam& team, const std::vector<Replica*>& replicas, const Collective& collective,
-            const Call& call, std::size_t first = 0) {
+void on_all(DeviceTeam& team, const std::vector<Replica*>& replicas,
+            const WatchedCollective& collective, const Call& call, std::size_t first = 0) {
   if (first < replicas.size()) {
     Replica& replica = *replicas[first];
     return replica.timer().collective(replica.stream(), collective.name, collective.size,

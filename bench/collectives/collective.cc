@@ -24,7 +24,7 @@ bool is_in_blocks(Collective collective) {
 
 bool is_repeatable(const CollectiveCase& measured) {
   if (measured.collective == Collective::kReduce) return false;
-  return !has_operation(measured.collective) || measured.form == Form::kOutOfPlace;
+  return !has_operation(measured.collective) || measured.form == BufferUse::kOutOfPlace;
 }
 
 bool grows(const CollectiveCase& measured) {
@@ -42,8 +42,8 @@ std::string name_of(const CollectiveCase& measured, int ranks) {
   std::string name =
       fmt::format("{}/ranks:{}/bytes:{}/{}", name_of(measured.collective, kCollectives), ranks,
                   measured.size().value, tandem::name_of(measured.type));
-  if (measured.form == Form::kInPlace) name += "/in_place";
-  if (measured.form == Form::kOutOfPlace) name += "/out_of_place";
+  if (measured.form == BufferUse::kInPlace) name += "/in_place";
+  if (measured.form == BufferUse::kOutOfPlace) name += "/out_of_place";
   if (has_operation(measured.collective) && measured.op == ReduceOp::kSum) name += "/sum";
   if (measured.calls > 1) name += fmt::format("/free-running:{}", measured.calls);
   return name;

@@ -35,7 +35,7 @@ inline constexpr std::array kCollectives{
 
 // Whether result and input are one memory; broadcast, reduce, scatter, gather and sendrecv have one
 // form alone.
-enum class Form { kOnly, kInPlace, kOutOfPlace };
+enum class BufferUse { kOnly, kInPlace, kOutOfPlace };
 
 // The rank from which or to which rooted collectives go.
 inline constexpr int kRoot = 0;
@@ -43,7 +43,7 @@ inline constexpr int kRoot = 0;
 // The call that is measured under one name.
 struct CollectiveCase {
   Collective collective = Collective::kAllReduce;
-  Form form = Form::kInPlace;
+  BufferUse form = BufferUse::kInPlace;
   std::int64_t count = 0;  // elements of the larger buffer
   DType type = DType::kFloat32;
   ReduceOp op = ReduceOp::kAverage;  // all_reduce's and reduce_scatter's; reduce always sums

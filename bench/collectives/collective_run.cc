@@ -11,7 +11,7 @@ namespace {
 // Elements of the second buffer; 0 where one is enough.
 std::int64_t other_count(const CollectiveCase& measured, int ranks) {
   if (measured.collective == Collective::kSendRecv) return measured.count;
-  if (measured.form == Form::kInPlace) return 0;
+  if (measured.form == BufferUse::kInPlace) return 0;
   if (is_in_blocks(measured.collective)) return measured.count / ranks;
   return measured.collective == Collective::kAllReduce ? measured.count : 0;
 }
@@ -71,7 +71,7 @@ void CollectiveRun::assign_regions() {
   const Region all{whole(*whole_, measured_.count), 0};
   const std::int64_t mine = rank_ * block_;
   const auto my_block = [&]() -> Region {
-    if (measured_.form == Form::kInPlace) return {all.span.subspan(mine, block_), mine};
+    if (measured_.form == BufferUse::kInPlace) return {all.span.subspan(mine, block_), mine};
     return {whole(*other_, block_), mine};
   };
   const Region on_root = rank_ == kRoot ? all : Region{};
@@ -163,7 +163,7 @@ void CollectiveRun::send_around() {
   if (rank_ % 2 == 1) communicator_.send(*stream_, input_.span, next);
 }
 
-Findings CollectiveRun::check() {
+WrongElements CollectiveRun::check() {
   const Expectation expected(measured_, pattern_, rank_, ranks_);
   return values_.compare(result_.span, result_.first,
                          [&](std::int64_t index) { return expected.at(index); });

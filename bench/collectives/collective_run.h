@@ -63,7 +63,7 @@ class CollectiveRun {
 
   // Checks every element that the collective had to leave on this rank, after load() and calls that
   // make one result. Blocks.
-  [[nodiscard]] Findings check();
+  [[nodiscard]] WrongElements check();
 
  private:
   // A part of the larger buffer.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kWarmups = 5;
 
-std::string describe(const CollectiveCase& measured, int rank, const Findings& findings) {
+std::string describe(const CollectiveCase& measured, int rank, const WrongElements& findings) {
   if (!findings.first) return "";
   return fmt::format("{} of {} left wrong elements on rank {}: element {} is {}, not {}",
                      name_of(measured.collective, kCollectives), to_string(measured.size()), rank,
@@ -64,7 +64,7 @@ class Measuring {
 
   // Checks the result; all ranks learn the findings of every rank.
   void check() {
-    const Findings mine = run_.check();
+    const WrongElements mine = run_.check();
     const auto all = ranks_.all_gather(static_cast<double>(mine.wrong));
     for (const double wrong : all) found_.wrong_elements += static_cast<std::int64_t>(wrong);
     for (const auto& text : ranks_.all_gather(describe(measured_, ranks_.rank(), mine))) {

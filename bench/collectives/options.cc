@@ -113,14 +113,14 @@ std::vector<Collective> collectives_of(const std::string& text) {
   return once;
 }
 
-std::vector<Form> forms_of(const std::string& text) {
+std::vector<BufferUse> forms_of(const std::string& text) {
   switch (choose("--in-place", text, kInPlaces)) {
     case InPlace::kOn:
-      return {Form::kInPlace};
+      return {BufferUse::kInPlace};
     case InPlace::kOff:
-      return {Form::kOutOfPlace};
+      return {BufferUse::kOutOfPlace};
     case InPlace::kBoth:
-      return {Form::kInPlace, Form::kOutOfPlace};
+      return {BufferUse::kInPlace, BufferUse::kOutOfPlace};
   }
   return {};
 }
@@ -246,8 +246,8 @@ std::vector<CollectiveCase> cases_of(const CollectiveOptions& options,
              name_of(collective, kCollectives), size.count * size_of(options.type),
              tandem::name_of(options.type), ranks, ranks * size_of(options.type));
       }
-      for (const Form form : options.forms) {
-        added.form = has_two_forms(collective) ? form : Form::kOnly;
+      for (const BufferUse form : options.forms) {
+        added.form = has_two_forms(collective) ? form : BufferUse::kOnly;
         add_case(cases, added);
       }
     }

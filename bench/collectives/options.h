@@ -19,7 +19,7 @@ struct CollectiveOptions {
   std::vector<Bytes> sizes{};  // empty where the sizes are a model's
   std::string sizes_of{};      // a model's name; empty: `sizes` holds the sizes
   ddp::BucketLimits bucket_limits{};
-  std::vector<Form> forms{};  // forms of collectives that have two forms
+  std::vector<BufferUse> forms{};  // forms of collectives that have two forms
   DType type = DType::kFloat32;
   ReduceOp op = ReduceOp::kAverage;
   int calls = 1;  // calls per sample

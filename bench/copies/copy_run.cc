@@ -79,7 +79,7 @@ class Measuring {
 
   void check() {
     for (std::size_t i = 0; i < ways_.size(); ++i) {
-      const Findings findings = ways_[i]->check();
+      const WrongElements findings = ways_[i]->check();
       found_.wrong_elements += findings.wrong;
       if (!findings.first || !found_.wrong.empty()) continue;
       const Backend backend = platform_.backend();
@@ -133,7 +133,7 @@ void OneWayCopy::enqueue() {
   enqueue_copy_bytes(*stream_, target_.elements().bytes(), source_.elements().bytes());
 }
 
-Findings OneWayCopy::check() {
+WrongElements OneWayCopy::check() {
   return target_values_.compare(
       target_.elements(), 0, [this](std::int64_t index) { return pattern_.value(salt_, index); });
 }

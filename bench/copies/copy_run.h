@@ -38,7 +38,7 @@ class OneWayCopy {
   void synchronize() { stream_->synchronize(); }
 
   // Checks every element of the target. Blocks.
-  [[nodiscard]] Findings check();
+  [[nodiscard]] WrongElements check();
 
  private:
   const Pattern pattern_;

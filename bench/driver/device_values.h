@@ -55,7 +55,7 @@ struct WrongElement {
 };
 
 // The wrong elements that were found in the memory of one rank.
-struct Findings {
+struct WrongElements {
   std::int64_t wrong = 0;  // number of wrong elements
   std::optional<WrongElement> first{};
 };
@@ -95,8 +95,8 @@ class DeviceValues {
 
   // Compares element i with value(first + i), rounded.
   template <class Value>
-  [[nodiscard]] Findings compare(ConstAnySpan from, std::int64_t first, const Value& value) {
-    Findings findings;
+  [[nodiscard]] WrongElements compare(ConstAnySpan from, std::int64_t first, const Value& value) {
+    WrongElements findings;
     with_type(from.dtype(), [&]<class T>(T) {
       for_each_chunk<T>(from, [&](std::int64_t done, Span<T> chunk) {
         copy(as_writable_bytes(chunk), from.subspan(done, chunk.size()).bytes());

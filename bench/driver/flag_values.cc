@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kMostFactor = 1 << 20;
 
-struct Range {
+struct SizeRange {
   Bytes first;
   Bytes last;
   std::int64_t factor = 2;
@@ -21,15 +21,15 @@ std::int64_t factor_of(const std::string& text, const std::string& flag) {
        flag);
 }
 
-Range range_of(const std::string& text, const std::string& flag) {
+SizeRange range_of(const std::string& text, const std::string& flag) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) {
     const Bytes size = parse_bytes(text, flag);
     return {.first = size, .last = size};
   }
   const std::size_t second = text.find(':', colon + 1);
-  Range range{.first = parse_bytes(text.substr(0, colon), flag),
-              .last = parse_bytes(text.substr(colon + 1, second - colon - 1), flag)};
+  SizeRange range{.first = parse_bytes(text.substr(0, colon), flag),
+                  .last = parse_bytes(text.substr(colon + 1, second - colon - 1), flag)};
   if (second != std::string::npos) range.factor = factor_of(text.substr(second + 1), flag);
   if (range.first > range.last) {
     fail(ErrorKind::kUsage, "{}: '{}' ends before it begins: give the smaller size first", flag,
@@ -43,7 +43,7 @@ Range range_of(const std::string& text, const std::string& flag) {
 std::vector<Bytes> parse_sizes(const std::string& text, const std::string& flag) {
   std::vector<Bytes> sizes;
   for (const std::string& part : parts_of(text)) {
-    const Range range = range_of(part, flag);
+    const SizeRange range = range_of(part, flag);
     if (range.first < Bytes{1}) {
       fail(ErrorKind::kUsage, "{}: '{}' holds nothing: use 1B or more", flag, part);
     }

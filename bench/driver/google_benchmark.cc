@@ -59,9 +59,9 @@ class AsAsked : public Reporter {
 // Prints the library's context on the error stream, as the library does, but leaves out the
 // library's own build type: Debian's library is a debug build, which says nothing of the code timed
 // here.
-class Table final : public AsAsked<benchmark::ConsoleReporter> {
+class ConsoleTable final : public AsAsked<benchmark::ConsoleReporter> {
  public:
-  Table(const BenchmarkFlags& flags, OutputOptions options)
+  ConsoleTable(const BenchmarkFlags& flags, OutputOptions options)
       : AsAsked(flags.unit, options), says_context_(flags.says_context) {}
 
   bool ReportContext(const Context& context) override {
@@ -156,7 +156,7 @@ std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(BenchmarkFlags::Form
   }
   const int color = flags.in_color ? Options::OO_Color : Options::OO_None;
   const int tabular = flags.tabular ? Options::OO_Tabular : Options::OO_None;
-  return std::make_unique<Table>(flags, static_cast<Options>(color | tabular));
+  return std::make_unique<ConsoleTable>(flags, static_cast<Options>(color | tabular));
 }
 
 std::unique_ptr<benchmark::BenchmarkReporter> make_file_reporter(BenchmarkFlags flags) {

@@ -35,7 +35,7 @@ struct JobOptions {
   CommunicatorOptions communicator{};
 };
 
-// The place of a job: all objects that a process (a rank) needs before a strategy can be built.
+// The objects of a job that a process (a rank) needs before a strategy can be built.
 struct Job {
   std::unique_ptr<Platform> platform;
   Device* device = nullptr;  // this rank's device; in a job of threads, the first device

@@ -168,7 +168,8 @@ Differences differences_of(Classroom& room, const Lengths& lengths) {
   const Trained trained = train(*many, wrapped, kSteps);
   const Trained reference = train_single(*one, model, options, kSteps);
   static_cast<void>(train(*one, alone, kSteps));
-  return {relative_difference(Values{outputs_of(*one, alone)}, Values{outputs_of(*many, wrapped)}),
+  return {relative_difference(TensorValues{outputs_of(*one, alone)},
+                              TensorValues{outputs_of(*many, wrapped)}),
           relative_difference(reference.gradients, trained.gradients)};
 }
 

@@ -27,16 +27,16 @@ struct Distances {
 };
 
 Distances distances_of(Platform& platform, const Model& model, std::int64_t batch,
-                       dp::LossPlace job) {
+                       dp::LossPlace place) {
   const TrainingOptions options{.global_batch = batch};
-  const Values wrapped = train_dp(platform, model, options, 1, {.loss = job}).gradients;
-  std::vector<Values> contributions;
-  std::vector<Values> own;
+  const TensorValues wrapped = train_dp(platform, model, options, 1, {.loss = place}).gradients;
+  std::vector<TensorValues> contributions;
+  std::vector<TensorValues> own;
   for (const Shard& shard : chunk_batch(batch, kDevices)) {
     contributions.push_back(contribution_of(platform, model, shard, options));
     own.push_back(train_single_on(platform, model, shard, options, 1).gradients);
   }
-  const Values sum = sum_of(contributions);
+  const TensorValues sum = sum_of(contributions);
   return {relative_difference(sum, wrapped),
           relative_difference(scaled(sum, 1.0F / kDevices), wrapped),
           relative_difference(scaled(sum_of(own), 1.0F / kDevices), wrapped)};
@@ -127,27 +127,27 @@ namespace backward_on_one_device {
 
 constexpr int kDevices = 4;
 
-bool any_is_nonzero(const Values& values) {
+bool any_is_nonzero(const TensorValues& values) {
   return std::any_of(values.begin(), values.end(), [](const auto& tensor) {
     return std::any_of(tensor.begin(), tensor.end(), [](float value) { return value != 0; });
   });
 }
 
-struct Gradients {
+struct OwnGradients {
   int nonzero = 0;   // devices whose replica has nonzero gradients
   double worst = 0;  // largest difference from the gradients of the replica's own shard
 };
 
 // The gradients that backward left in each device's own memory, compared with those of the device's
 // shard trained by itself.
-Gradients gradients_of(Platform& platform, const Model& model, const TrainingOptions& options) {
+OwnGradients gradients_of(Platform& platform, const Model& model, const TrainingOptions& options) {
   dp::DataParallel strategy(platform, model, options);
   static_cast<void>(train(platform, strategy, 1));
-  Gradients found;
+  OwnGradients found;
   const auto shards = chunk_batch(options.global_batch, kDevices);
   for (int i = 0; i < kDevices; ++i) {
-    const Values mine = values_of(platform, strategy.replica_gradients(i));
-    const Values own =
+    const TensorValues mine = values_of(platform, strategy.replica_gradients(i));
+    const TensorValues own =
         contribution_of(platform, model, shards[static_cast<std::size_t>(i)], options);
     if (any_is_nonzero(mine)) ++found.nonzero;
     found.worst = std::max(found.worst, relative_difference(own, mine));
@@ -158,7 +158,7 @@ Gradients gradients_of(Platform& platform, const Model& model, const TrainingOpt
 LessonFinding run(Classroom& room) {
   const auto platform = room.devices(kDevices);
   const auto model = make_model("mlp-tiny");
-  const Gradients found = gradients_of(*platform, *model, {.global_batch = 10});
+  const OwnGradients found = gradients_of(*platform, *model, {.global_batch = 10});
   return {decide(found.nonzero == 1, found.nonzero == kDevices && found.worst < kRounding),
           {fmt::format("devices with gradients of their own that are not zero: {} of {}",
                        found.nonzero, kDevices),

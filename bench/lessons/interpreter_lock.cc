@@ -20,13 +20,13 @@ constexpr const char* kLockAlone =
     "modelled, C++ has no interpreter; of Python the lock alone is judged, what dispatching costs "
     "stands beside it; one launch on the host: says nothing about other launches, or GPUs";
 
-struct Workload {
+struct ModelAndBatch {
   const char* model;
   std::int64_t batch;
   const char* kind;
 };
 
-struct Steps {                    // medians of seconds, by build
+struct StepMedians {              // medians of seconds, by build
   std::vector<double> plain;      // dp without an interpreter
   std::vector<double> plain_ddp;  // ddp without an interpreter
   std::vector<double> own;        // dp, an interpreter per thread
@@ -42,13 +42,13 @@ TrainingOptions with_interpreter(std::int64_t batch, InterpreterLock lock) {
 
 // Builds all five variants anew: the place of a variant's memory makes the variant faster or slower
 // for its life, by more than a lock does. The order of building turns from one call to the next.
-std::vector<std::vector<double>> measure_build(Classroom& room, Job& job, const Workload& work,
-                                               std::size_t turn) {
+std::vector<std::vector<double>> measure_build(Classroom& room, Job& job,
+                                               const ModelAndBatch& trained, std::size_t turn) {
   Communicator& ranks = *job.communicator;
-  const auto model = make_model(work.model);
-  const std::array options{timed_training(work.batch),
-                           with_interpreter(work.batch, InterpreterLock::kOff),
-                           with_interpreter(work.batch, InterpreterLock::kOn)};
+  const auto model = make_model(trained.model);
+  const std::array options{timed_training(trained.batch),
+                           with_interpreter(trained.batch, InterpreterLock::kOff),
+                           with_interpreter(trained.batch, InterpreterLock::kOn)};
   const auto threads = room.devices(ranks.size());
   std::array<std::unique_ptr<dp::DataParallel>, 3> dp;
   std::array<std::unique_ptr<ddp::DistributedDataParallel>, 2> ddp;
@@ -67,10 +67,10 @@ std::vector<std::vector<double>> measure_build(Classroom& room, Job& job, const 
                     kRounds);
 }
 
-Steps measure(Classroom& room, Job& job, const Workload& work) {
-  Steps steps;
+StepMedians measure(Classroom& room, Job& job, const ModelAndBatch& trained) {
+  StepMedians steps;
   for (std::size_t build = 0; build < kBuilds; ++build) {
-    const auto seconds = measure_build(room, job, work, build);
+    const auto seconds = measure_build(room, job, trained, build);
     steps.plain.push_back(stats::median(seconds[0]));
     steps.own.push_back(stats::median(seconds[1]));
     steps.shared.push_back(stats::median(seconds[2]));
@@ -98,7 +98,7 @@ std::vector<double> minus(const std::vector<double>& a, const std::vector<double
 
 // Differences are taken build by build: rounds of one build are taken together, and a slow build is
 // slow for all variants.
-Gap gap_of(const Steps& steps) {
+Gap gap_of(const StepMedians& steps) {
   const auto whole = minus(steps.shared, steps.ddp);
   const auto plain = minus(steps.plain, steps.plain_ddp);
   const auto dispatch = minus(minus(steps.own, steps.ddp), plain);
@@ -119,10 +119,11 @@ LessonVerdict judge(const Gap& gap) {
   return above(gap.excess, 0);
 }
 
-std::vector<std::string> evidence_of(const Workload& work, const Gap& gap, LessonVerdict verdict) {
+std::vector<std::string> evidence_of(const ModelAndBatch& trained, const Gap& gap,
+                                     LessonVerdict verdict) {
   return {
-      fmt::format("{} ({}, batch {}), 8 us a call: dp minus ddp {}", work.model, work.kind,
-                  work.batch, milliseconds(gap.whole)),
+      fmt::format("{} ({}, batch {}), 8 us a call: dp minus ddp {}", trained.model, trained.kind,
+                  trained.batch, milliseconds(gap.whole)),
       fmt::format("  with no interpreter at all {}; what the calls themselves add to dp "
                   "beyond what they add to ddp {}",
                   milliseconds(gap.plain), milliseconds(gap.dispatch)),
@@ -133,16 +134,17 @@ std::vector<std::string> evidence_of(const Workload& work, const Gap& gap, Lesso
 LessonFinding run(Classroom& room) {
   return room.together([&](Job& job) -> LessonFinding {
     LessonFinding finding{.verdict = LessonVerdict::kHolds, .scope = kLockAlone};
-    for (const Workload& work : {Workload{"mlp:24x64", 64, "many small operations"},
-                                 Workload{"mlp:2x1024", 128, "few large operations"}}) {
-      const Gap gap = gap_of(measure(room, job, work));
+    for (const ModelAndBatch& trained :
+         {ModelAndBatch{"mlp:24x64", 64, "many small operations"},
+          ModelAndBatch{"mlp:2x1024", 128, "few large operations"}}) {
+      const Gap gap = gap_of(measure(room, job, trained));
       const LessonVerdict verdict = judge(gap);
       // The claim is about DP in general: one workload that contradicts the claim refutes it.
       if (verdict == LessonVerdict::kDoesNotHold) finding.verdict = verdict;
       if (verdict == LessonVerdict::kNotDecidable && finding.verdict == LessonVerdict::kHolds) {
         finding.verdict = verdict;
       }
-      for (std::string& line : evidence_of(work, gap, verdict)) {
+      for (std::string& line : evidence_of(trained, gap, verdict)) {
         finding.evidence.push_back(std::move(line));
       }
     }

@@ -70,15 +70,15 @@ const Lesson kDeviceIdsInAnyOrder{
 namespace inputs_on_device {
 
 struct Case {
-  InputPlace job;
+  InputPlace place;
   const char* name;
 };
 
 LessonFinding run(Classroom& room) {
   const auto platform = room.devices(3);
   const auto model = make_model("mlp-tiny");
-  const auto trained_from = [&](InputPlace job) {
-    return train_dp(*platform, *model, {.global_batch = 10, .input = job}, 3);
+  const auto trained_from = [&](InputPlace place) {
+    return train_dp(*platform, *model, {.global_batch = 10, .input = place}, 3);
   };
   const Trained reference = trained_from(InputPlace::kDevice);
   LessonFinding finding{.evidence = {"on the first device: trains"}, .scope = kAlgorithm};
@@ -86,7 +86,7 @@ LessonFinding run(Classroom& room) {
   for (const Case& each : {Case{InputPlace::kHost, "in pinned host memory"},
                            Case{InputPlace::kPageable, "in pageable host memory"}}) {
     bool same = false;
-    const auto error = capture_error([&] { same = trained_from(each.job) == reference; });
+    const auto error = capture_error([&] { same = trained_from(each.place) == reference; });
     needed = needed || error || !same;
     const char* const outcome = same ? "trains, with the same bits" : "trains, differently";
     finding.evidence.push_back(fmt::format("{}: {}", each.name, error ? error->what() : outcome));

@@ -18,7 +18,7 @@ LessonFinding run(Classroom& room) {
   const auto model = make_model("linear");
   const TrainingOptions options = plain_sgd(64);
   dp::DataParallel strategy(*platform, *model, options);
-  const Values initial = values_of(*platform, strategy.weights());
+  const TensorValues initial = values_of(*platform, strategy.weights());
   static_cast<void>(train(*platform, strategy, 1));
   const float first = strategy.loss();
   const Trained wrapped = train(*platform, strategy, kSteps - 1);
@@ -160,7 +160,7 @@ namespace replicas_rebuilt {
 constexpr int kSteps = 4;
 
 // Whether replica 1 holds, after a step, the weights that the module had before the step.
-bool is_copy_of(Platform& platform, dp::DataParallel& strategy, const Values& weights) {
+bool is_copy_of(Platform& platform, dp::DataParallel& strategy, const TensorValues& weights) {
   return values_of(platform, strategy.replica(1).parameters().tensors) == weights;
 }
 
@@ -171,7 +171,7 @@ LessonFinding run(Classroom& room) {
   int copied = 0;
   int timed = 0;
   for (int step = 0; step < kSteps; ++step) {
-    const Values before = values_of(*platform, strategy.weights());
+    const TensorValues before = values_of(*platform, strategy.weights());
     static_cast<void>(train(*platform, strategy, 1));
     if (is_copy_of(*platform, strategy, before)) ++copied;
     const auto phases = strategy.collect_phases();
@@ -200,10 +200,10 @@ LessonFinding run(Classroom& room) {
   const auto platform = room.devices(2);
   const auto model = make_model("mlp-tiny");
   const TrainingOptions options{.global_batch = 16};
-  const Values single = train_single(*platform, *model, options, kSteps).weights;
-  const Values wrapped = train_dp(*platform, *model, options, kSteps).weights;
+  const TensorValues single = train_single(*platform, *model, options, kSteps).weights;
+  const TensorValues wrapped = train_dp(*platform, *model, options, kSteps).weights;
   IndependentThreads apart(*platform, *model, options);
-  const Values independent = train(*platform, apart, kSteps).weights;
+  const TensorValues independent = train(*platform, apart, kSteps).weights;
   const double from_batch = relative_difference(single, wrapped);
   const double from_apart = relative_difference(independent, wrapped);
   return {decide(from_apart < kRounding, from_batch < kRounding),
@@ -243,11 +243,11 @@ struct Found {
 Found look(Platform& platform, const Model& model) {
   dp::DataParallel strategy(platform, model, {.global_batch = 64});
   static_cast<void>(train(platform, strategy, 4));
-  const Values before = values_of(platform, strategy.weights());
-  const Values after = train(platform, strategy, 1).weights;
+  const TensorValues before = values_of(platform, strategy.weights());
+  const TensorValues after = train(platform, strategy, 1).weights;
   Found found;
   for (int i = 0; i < kDevices; ++i) {
-    const Values mine = values_of(platform, strategy.replica(i).parameters().tensors);
+    const TensorValues mine = values_of(platform, strategy.replica(i).parameters().tensors);
     if (mine == after) found.updated.push_back(i);
     if (mine == before) found.untouched.push_back(i);
   }

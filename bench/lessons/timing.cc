@@ -24,11 +24,11 @@ TrainingOptions timed_training(std::int64_t batch) {
   return options;
 }
 
-Sample step_of(Strategy& strategy) {
+TimedWay step_of(Strategy& strategy) {
   return [&strategy] { return time_of_step(strategy); };
 }
 
-Sample step_of_first_rank(Communicator& ranks, Strategy* strategy) {
+TimedWay step_of_first_rank(Communicator& ranks, Strategy* strategy) {
   return [&ranks, strategy] {
     ranks.barrier();
     const Seconds mine = strategy == nullptr ? Seconds{0} : time_of_step(*strategy);
@@ -36,11 +36,11 @@ Sample step_of_first_rank(Communicator& ranks, Strategy* strategy) {
   };
 }
 
-Sample step_of_all_ranks(Communicator& ranks, Strategy& strategy) {
+TimedWay step_of_all_ranks(Communicator& ranks, Strategy& strategy) {
   return [sampler = Sampler(strategy, ranks, 1)]() mutable { return sampler.sample(); };
 }
 
-std::vector<std::vector<double>> interleave(const std::vector<Sample>& ways, int rounds) {
+std::vector<std::vector<double>> interleave(const std::vector<TimedWay>& ways, int rounds) {
   std::vector<std::vector<double>> seconds(ways.size());
   for (int round = -kDiscarded; round < rounds; ++round) {
     for (std::size_t turn = 0; turn < ways.size(); ++turn) {

@@ -17,25 +17,25 @@
 namespace tandem::bench {
 
 // Takes one sample of one way to train.
-using Sample = std::function<Seconds()>;
+using TimedWay = std::function<Seconds()>;
 
 // Training options of a batch to be timed: nothing but the step is done.
 [[nodiscard]] TrainingOptions timed_training(std::int64_t batch);
 
 // Times a step of this process and the wait for the step. `strategy` outlives the sample.
-[[nodiscard]] Sample step_of(Strategy& strategy);
+[[nodiscard]] TimedWay step_of(Strategy& strategy);
 
 // step_of() on rank 0 alone, where `strategy` is not null, while the other ranks are parked.
 // Returns the same number on every rank.
-[[nodiscard]] Sample step_of_first_rank(Communicator& ranks, Strategy* strategy);
+[[nodiscard]] TimedWay step_of_first_rank(Communicator& ranks, Strategy* strategy);
 
 // Times a step of all ranks.
-[[nodiscard]] Sample step_of_all_ranks(Communicator& ranks, Strategy& strategy);
+[[nodiscard]] TimedWay step_of_all_ranks(Communicator& ranks, Strategy& strategy);
 
 // Seconds, by way and round. In every other round the ways come in reverse order: a way that gains
 // or loses by the sample before its own does so in half of the rounds only. The first rounds are
 // discarded.
-[[nodiscard]] std::vector<std::vector<double>> interleave(const std::vector<Sample>& ways,
+[[nodiscard]] std::vector<std::vector<double>> interleave(const std::vector<TimedWay>& ways,
                                                           int rounds);
 
 // Holds above the bar, does not hold below the bar, and is undecided where the interval contains

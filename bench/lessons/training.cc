@@ -39,14 +39,14 @@ Trained train_dp(Platform& platform, const Model& model, const TrainingOptions& 
   return train(platform, strategy, steps);
 }
 
-Values contribution_of(Platform& platform, const Model& model, Shard shard,
-                       const TrainingOptions& options) {
+TensorValues contribution_of(Platform& platform, const Model& model, Shard shard,
+                             const TrainingOptions& options) {
   const auto share = static_cast<float>(shard.count) / static_cast<float>(options.global_batch);
   return scaled(train_single_on(platform, model, shard, options, 1).gradients, share);
 }
 
-Values sum_of(const std::vector<Values>& all) {
-  Values sum = all.front();
+TensorValues sum_of(const std::vector<TensorValues>& all) {
+  TensorValues sum = all.front();
   for (std::size_t i = 1; i < all.size(); ++i) {
     for (std::size_t t = 0; t < sum.size(); ++t) {
       for (std::size_t e = 0; e < sum[t].size(); ++e) sum[t][e] += all[i][t][e];
@@ -55,7 +55,7 @@ Values sum_of(const std::vector<Values>& all) {
   return sum;
 }
 
-Values scaled(Values values, float factor) {
+TensorValues scaled(TensorValues values, float factor) {
   for (auto& tensor : values) {
     for (float& value : tensor) value *= factor;
   }

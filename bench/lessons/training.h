@@ -17,12 +17,11 @@
 
 namespace tandem::bench {
 
-using Values = TensorValues;
 using tandem::relative_difference;
 
 struct Trained {
-  Values weights;
-  Values gradients;  // gradients of the last step
+  TensorValues weights;
+  TensorValues gradients;  // gradients of the last step
 
   bool operator==(const Trained&) const = default;
 };
@@ -47,11 +46,11 @@ inline constexpr double kRounding = 1e-4;
 
 // A replica's contribution to the gradient in the first step: the gradient of the replica's own
 // mean loss, times the replica's share of the batch, since the loss is a mean over the whole batch.
-[[nodiscard]] Values contribution_of(Platform& platform, const Model& model, Shard shard,
-                                     const TrainingOptions& options);
+[[nodiscard]] TensorValues contribution_of(Platform& platform, const Model& model, Shard shard,
+                                           const TrainingOptions& options);
 
-[[nodiscard]] Values sum_of(const std::vector<Values>& all);
-[[nodiscard]] Values scaled(Values values, float factor);
+[[nodiscard]] TensorValues sum_of(const std::vector<TensorValues>& all);
+[[nodiscard]] TensorValues scaled(TensorValues values, float factor);
 
 // The larger of the differences of weights and of gradients.
 [[nodiscard]] double relative_difference(const Trained& a, const Trained& b);

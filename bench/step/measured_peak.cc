@@ -63,9 +63,10 @@ LinearShape square(std::int64_t size) { return {.batch = size, .in = size, .out 
 
 // The operands of one product on one device. FillRandom writes fp32: other types are cast from
 // fp32.
-class Product {
+class SquareProduct {
  public:
-  Product(Device& device, Operations& operations, Stream& stream, DType type, std::int64_t size)
+  SquareProduct(Device& device, Operations& operations, Stream& stream, DType type,
+                std::int64_t size)
       : operations_(operations), stream_(stream), count_(size * size) {
     for (auto& matrix : matrices_) matrix = device.allocate(Bytes{count_ * size_of(type)});
     op_ = {.shape = square(size),
@@ -99,7 +100,7 @@ class Product {
 };
 
 // Seconds per product, over `products` in a row.
-double time_of(Device& device, Stream& stream, Product& product, int products) {
+double time_of(Device& device, Stream& stream, SquareProduct& product, int products) {
   const auto start = device.make_timed_event();
   const auto end = device.make_timed_event();
   stream.record(*start);
@@ -111,7 +112,7 @@ double time_of(Device& device, Stream& stream, Product& product, int products) {
 
 ProductSpeed measure(Device& device, Operations& operations, Stream& stream, DType type,
                      std::int64_t size) {
-  Product product(device, operations, stream, type, size);
+  SquareProduct product(device, operations, stream, type, size);
   static_cast<void>(time_of(device, stream, product, 1));  // primitives, page faults
   const double once = std::max(1e-7, time_of(device, stream, product, 1));
   const int products = std::max(1, static_cast<int>(std::ceil(kShortestSample.count() / once)));

@@ -18,6 +18,7 @@
 
 namespace tandem::bench {
 
+using options::Check;
 using options::StrategyKind;
 
 // The fewest steps of a warm-up: ddp's buckets settle in the second step.
@@ -40,10 +41,6 @@ struct PeakRequest {
   bool is_measured = false;  // this launch measures the peak
   double gflops = 0;         // the peak as given; 0: not given
 };
-
-// The scope of --check: the command line alone, whether this machine has the back end as well, or
-// the size of the model.
-enum class Check { kOptions, kBackend, kModel };
 
 struct StepOptions {
   Variant variant{};

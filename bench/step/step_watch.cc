@@ -110,22 +110,22 @@ std::vector<results::ThreadPlace> ThreadPlaces::places() const {
   for (const auto& [key, cpus] : cpus_) {
     const auto& [device, phase] = key;
     // The captures are initialised, since clang 14 captures no structured binding.
-    const auto is_same = [wanted = device, &where = cpus](const results::ThreadPlace& job) {
-      return job.device == wanted && job.cpus == where;
+    const auto is_same = [wanted = device, &where = cpus](const results::ThreadPlace& place) {
+      return place.device == wanted && place.cpus == where;
     };
     const auto same = std::ranges::find_if(places, is_same);
-    results::ThreadPlace& job = same != places.end()
-                                    ? *same
-                                    : places.emplace_back(results::ThreadPlace{
-                                          device, {}, cpus, host::numa_nodes_of(cpus)});
-    job.phases.emplace_back(kPhaseNames[static_cast<std::size_t>(phase)]);
+    results::ThreadPlace& place = same != places.end()
+                                      ? *same
+                                      : places.emplace_back(results::ThreadPlace{
+                                            device, {}, cpus, host::numa_nodes_of(cpus)});
+    place.phases.emplace_back(kPhaseNames[static_cast<std::size_t>(phase)]);
   }
   return places;
 }
 
 std::vector<results::ThreadPlace> ThreadPlaces::gather(Bootstrap& bootstrap) const {
   std::string mine;
-  for (const results::ThreadPlace& job : places()) mine += results::to_json_line(job) + '\n';
+  for (const results::ThreadPlace& place : places()) mine += results::to_json_line(place) + '\n';
   std::vector<results::ThreadPlace> all;
   const std::vector<std::string> by_rank = bootstrap.all_gather(mine);
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {

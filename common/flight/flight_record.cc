@@ -15,9 +15,6 @@ namespace tandem {
 
 namespace {
 
-using flight::Page;
-using flight::Slot;
-
 constexpr const char* kPrefix = "rank.";
 
 template <std::size_t size>
@@ -25,8 +22,8 @@ std::string text_of(const std::array<char, size>& text) {
   return std::string(text.data(), ::strnlen(text.data(), size));
 }
 
-std::string name_of(const Slot& slot) {
-  std::array<char, flight::kNameBytes> text{};
+std::string name_of(const FlightPage::Slot& slot) {
+  std::array<char, FlightPage::kNameBytes> text{};
   for (std::size_t word = 0; word < slot.name.size(); ++word) {
     const std::uint64_t value = slot.name[word].load(std::memory_order_relaxed);
     std::memcpy(text.data() + word * sizeof(value), &value, sizeof(value));
@@ -34,15 +31,15 @@ std::string name_of(const Slot& slot) {
   return text_of(text);
 }
 
-FlightRecord::Place place_in(const Page& page, std::uint64_t place) {
+FlightRecord::Place place_in(const FlightPage& page, std::uint64_t place) {
   const std::size_t phase = place & 0xff;
-  if (phase >= flight::kMostPhases) return {};
+  if (phase >= FlightPage::kMostPhases) return {};
   return {static_cast<std::int64_t>(place >> 8), text_of(page.phases[phase])};
 }
 
-std::vector<FlightRecord::Collective> collectives_in(const Page& page) {
+std::vector<FlightRecord::Collective> collectives_in(const FlightPage& page) {
   std::vector<FlightRecord::Collective> found;
-  for (const Slot& slot : page.ring) {
+  for (const FlightPage::Slot& slot : page.ring) {
     const std::uint64_t sequence = slot.sequence.load(std::memory_order_acquire);
     if (sequence == 0) continue;
     found.push_back(
@@ -53,12 +50,12 @@ std::vector<FlightRecord::Collective> collectives_in(const Page& page) {
   return found;
 }
 
-std::vector<int> ranks_in(const std::array<std::int32_t, flight::kMostNamed>& ranks,
+std::vector<int> ranks_in(const std::array<std::int32_t, FlightPage::kMostNamed>& ranks,
                           std::uint32_t count) {
   return {ranks.begin(), ranks.begin() + std::min<std::size_t>(count, ranks.size())};
 }
 
-FlightRecord::Failure failure_in(const Page& page) {
+FlightRecord::Failure failure_in(const FlightPage& page) {
   return {.kind = static_cast<FailureKind>(page.failure),
           .text = text_of(page.error),
           .at = page.failed,
@@ -69,7 +66,7 @@ FlightRecord::Failure failure_in(const Page& page) {
           .sequence = page.in_sequence};
 }
 
-FlightRecord record_of(const Page& page) {
+FlightRecord record_of(const FlightPage& page) {
   FlightRecord record{.rank = page.rank,
                       .world = page.world,
                       .pid = page.pid,
@@ -83,9 +80,10 @@ FlightRecord record_of(const Page& page) {
                       .ended = false,
                       .ended_job = 0};
   if (page.device_place != 0) record.device = place_in(page, page.device_place);
-  const auto outcome = static_cast<flight::Outcome>(page.outcome.load(std::memory_order_acquire));
-  record.ended = outcome == flight::Outcome::kEnded;
-  if (outcome == flight::Outcome::kFailed) {
+  const auto outcome =
+      static_cast<FlightPage::Outcome>(page.outcome.load(std::memory_order_acquire));
+  record.ended = outcome == FlightPage::Outcome::kEnded;
+  if (outcome == FlightPage::Outcome::kFailed) {
     record.failure = failure_in(page);
   }
   record.ended_job = page.ended_job;
@@ -93,15 +91,15 @@ FlightRecord record_of(const Page& page) {
 }
 
 // Reads a page from the file and returns the number of bytes read.
-std::size_t read_into(Page& page, const std::filesystem::path& file) {
+std::size_t read_into(FlightPage& page, const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  stream.read(reinterpret_cast<char*>(&page), sizeof(Page));
+  stream.read(reinterpret_cast<char*>(&page), sizeof(FlightPage));
   return static_cast<std::size_t>(stream.gcount());
 }
 
 // The version in the head of a page of any length; 0 where the page has no valid head.
-std::uint32_t version_in(const Page& page, std::size_t count) {
-  const bool has_head = count >= offsetof(Page, rank) && page.magic == flight::kMagic;
+std::uint32_t version_in(const FlightPage& page, std::size_t count) {
+  const bool has_head = count >= offsetof(FlightPage, rank) && page.magic == FlightPage::kMagic;
   return has_head ? page.version : 0;
 }
 
@@ -132,21 +130,22 @@ const FlightRecord::Place& FlightRecord::place() const {
 }
 
 std::optional<FlightRecord> read_flight_record(const std::filesystem::path& file) {
-  const auto page = std::make_unique<Page>();
+  const auto page = std::make_unique<FlightPage>();
   const std::size_t count = read_into(*page, file);
-  if (version_in(*page, count) != flight::kVersion || count != sizeof(Page)) return std::nullopt;
+  if (version_in(*page, count) != FlightPage::kVersion || count != sizeof(FlightPage))
+    return std::nullopt;
   return record_of(*page);
 }
 
 std::string foreign_flight_records(const std::filesystem::path& folder) {
   for (const auto& file : flight_files(folder)) {
-    const auto page = std::make_unique<Page>();
+    const auto page = std::make_unique<FlightPage>();
     const std::uint32_t version = version_in(*page, read_into(*page, file));
-    if (version == 0 || version == flight::kVersion) continue;
+    if (version == 0 || version == FlightPage::kVersion) continue;
     return fmt::format(
         "its flight records are of version {}, and this program reads version {}: take all "
         "programs from one build",
-        version, flight::kVersion);
+        version, FlightPage::kVersion);
   }
   return "";
 }

@@ -10,39 +10,39 @@
 #include <string>
 #include <vector>
 
-namespace tandem::flight {
-
-constexpr std::uint64_t kMagic = 0x31544c46'4d444e54;  // "TNDMFLT1" in memory
-constexpr std::uint32_t kVersion = 3;
-constexpr std::size_t kRing = 64;  // remembered collectives
-constexpr std::size_t kMostPhases = 32;
-// Length of a phase's or collective's name, closing zero included.
-constexpr std::size_t kNameBytes = 16;
-constexpr std::size_t kHostBytes = 64;
-constexpr std::size_t kErrorBytes = 1024;
-constexpr std::size_t kMostNamed = 64;  // most ranks in each list of a failure
-
-using Number = std::atomic<std::uint64_t>;
-using Time = std::atomic<std::int64_t>;  // nanoseconds of Clock; 0: did not happen yet
-static_assert(Number::is_always_lock_free && Time::is_always_lock_free,
-              "a page is read by other processes");
-
-// One collective, on a cache line of its own, since two threads write to neighbouring slots.
-struct alignas(64) Slot {
-  Number sequence;  // 0: an empty slot
-  std::array<Number, kNameBytes / sizeof(std::uint64_t)> name;
-  std::atomic<std::int64_t> bytes;
-  Time enqueued;
-  Time started;
-  Time finished;
-};
-
-enum class Outcome : std::uint32_t { kRunning, kEnded, kFailed };
+namespace tandem {
 
 // The content of one rank's file: plain data at fixed offsets. All zeros is a valid page but for
 // the head, which is written once. A place is a step, counted from 1, times 256 plus the index of a
 // phase.
-struct Page {
+struct FlightPage {
+  static constexpr std::uint64_t kMagic = 0x31544c46'4d444e54;  // "TNDMFLT1" in memory
+  static constexpr std::uint32_t kVersion = 3;
+  static constexpr std::size_t kRing = 64;  // remembered collectives
+  static constexpr std::size_t kMostPhases = 32;
+  // Length of a phase's or collective's name, closing zero included.
+  static constexpr std::size_t kNameBytes = 16;
+  static constexpr std::size_t kHostBytes = 64;
+  static constexpr std::size_t kErrorBytes = 1024;
+  static constexpr std::size_t kMostNamed = 64;  // most ranks in each list of a failure
+
+  using Number = std::atomic<std::uint64_t>;
+  using Time = std::atomic<std::int64_t>;  // nanoseconds of Clock; 0: did not happen yet
+  static_assert(Number::is_always_lock_free && Time::is_always_lock_free,
+                "a page is read by other processes");
+
+  enum class Outcome : std::uint32_t { kRunning, kEnded, kFailed };
+
+  // One collective, on a cache line of its own, since two threads write to neighbouring slots.
+  struct alignas(64) Slot {
+    Number sequence;  // 0: an empty slot
+    std::array<Number, kNameBytes / sizeof(std::uint64_t)> name;
+    std::atomic<std::int64_t> bytes;
+    Time enqueued;
+    Time started;
+    Time finished;
+  };
+
   Number magic;  // written last of the head
   std::uint32_t version;
   std::int32_t rank;
@@ -78,10 +78,6 @@ struct Page {
 
   std::array<Slot, kRing> ring;  // indexed by sequence modulo kRing
 };
-
-}  // namespace tandem::flight
-
-namespace tandem {
 
 // The cause of a rank's end.
 enum class FailureKind : std::uint32_t {

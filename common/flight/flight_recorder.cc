@@ -25,9 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using flight::Page;
-using flight::Slot;
-
 constexpr auto kRelaxed = std::memory_order_relaxed;
 constexpr auto kRelease = std::memory_order_release;
 
@@ -45,7 +42,7 @@ void copy_text(std::array<char, size>& to, std::string_view text) {
 }
 
 // Copies as many ranks as there is room for, and returns their number.
-std::uint32_t copy_ranks(std::array<std::int32_t, flight::kMostNamed>& to,
+std::uint32_t copy_ranks(std::array<std::int32_t, FlightPage::kMostNamed>& to,
                          const std::vector<int>& ranks) {
   const std::size_t count = std::min(ranks.size(), to.size());
   std::copy_n(ranks.begin(), count, to.begin());
@@ -59,10 +56,10 @@ std::uint32_t copy_ranks(std::array<std::int32_t, flight::kMostNamed>& to,
 void* map_file(const fs::path& file) {
   ::unlink(file.c_str());
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  int code = descriptor < 0 ? errno : ::posix_fallocate(descriptor, 0, sizeof(Page));
+  int code = descriptor < 0 ? errno : ::posix_fallocate(descriptor, 0, sizeof(FlightPage));
   void* address = MAP_FAILED;
   if (code == 0) {
-    address = ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+    address = ::mmap(nullptr, sizeof(FlightPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
                      descriptor, 0);
     if (address == MAP_FAILED) code = errno;
   }
@@ -72,8 +69,8 @@ void* map_file(const fs::path& file) {
        file.string(), std::strerror(code));
 }
 
-void set_name(Slot& slot, const char* name) {
-  std::array<char, flight::kNameBytes> text{};
+void set_name(FlightPage::Slot& slot, const char* name) {
+  std::array<char, FlightPage::kNameBytes> text{};
   copy_text(text, name);
   for (std::size_t word = 0; word < slot.name.size(); ++word) {
     std::uint64_t value = 0;
@@ -133,9 +130,10 @@ std::vector<int> stopped_ranks(const fs::path& folder) noexcept {
 
 FlightRecorder::FlightRecorder(const fs::path& file, const Identity& identity)
     : folder_(file.parent_path()) {
-  TANDEM_CHECK(identity.phases.size() <= flight::kMostPhases, "{} phases", identity.phases.size());
-  page_ = new (map_file(file)) Page();
-  page_->version = flight::kVersion;
+  TANDEM_CHECK(identity.phases.size() <= FlightPage::kMostPhases, "{} phases",
+               identity.phases.size());
+  page_ = new (map_file(file)) FlightPage();
+  page_->version = FlightPage::kVersion;
   page_->rank = identity.rank;
   page_->world = identity.world;
   page_->pid = static_cast<std::int32_t>(::getpid());
@@ -143,10 +141,10 @@ FlightRecorder::FlightRecorder(const fs::path& file, const Identity& identity)
   for (std::size_t i = 0; i < identity.phases.size(); ++i) {
     copy_text(page_->phases[i], identity.phases[i]);
   }
-  page_->magic.store(flight::kMagic, kRelease);
+  page_->magic.store(FlightPage::kMagic, kRelease);
 }
 
-FlightRecorder::~FlightRecorder() { ::munmap(page_, sizeof(Page)); }
+FlightRecorder::~FlightRecorder() { ::munmap(page_, sizeof(FlightPage)); }
 
 void FlightRecorder::enqueued(std::int64_t step, std::size_t phase) noexcept {
   page_->enqueued_place.store(place_of(step, phase), kRelaxed);
@@ -156,13 +154,13 @@ void FlightRecorder::reached(std::int64_t step, std::size_t phase) noexcept {
   page_->device_place.store(place_of(step, phase), kRelaxed);
 }
 
-Slot& FlightRecorder::slot_of(std::uint64_t sequence) noexcept {
-  return page_->ring[sequence % flight::kRing];
+FlightPage::Slot& FlightRecorder::slot_of(std::uint64_t sequence) noexcept {
+  return page_->ring[sequence % FlightPage::kRing];
 }
 
 void FlightRecorder::collective_enqueued(std::uint64_t sequence, const char* name,
                                          std::int64_t bytes) noexcept {
-  Slot& slot = slot_of(sequence);
+  FlightPage::Slot& slot = slot_of(sequence);
   slot.sequence.store(0, kRelaxed);
   set_name(slot, name);
   slot.bytes.store(bytes, kRelaxed);
@@ -175,7 +173,7 @@ void FlightRecorder::collective_enqueued(std::uint64_t sequence, const char* nam
 
 void FlightRecorder::collective_started(std::uint64_t sequence, const char* name,
                                         std::int64_t bytes) noexcept {
-  Slot& slot = slot_of(sequence);
+  FlightPage::Slot& slot = slot_of(sequence);
   // The caller may be a whole ring ahead: a running collective replaces the queued one in its slot.
   if (slot.sequence.load(kRelaxed) != sequence) {
     set_name(slot, name);
@@ -188,7 +186,7 @@ void FlightRecorder::collective_started(std::uint64_t sequence, const char* name
 }
 
 void FlightRecorder::collective_finished(std::uint64_t sequence) noexcept {
-  Slot& slot = slot_of(sequence);
+  FlightPage::Slot& slot = slot_of(sequence);
   if (slot.sequence.load(kRelaxed) == sequence) slot.finished.store(now(), kRelaxed);
   page_->finished.store(sequence, kRelaxed);
 }
@@ -203,7 +201,7 @@ void FlightRecorder::failed(const Error& error) noexcept {
   page_->in_sequence = between.sequence;
   copy_text(page_->in_call, between.call);
   page_->awaited_count = copy_ranks(page_->awaited, between.awaited);
-  page_->outcome.store(static_cast<std::uint32_t>(flight::Outcome::kFailed), kRelease);
+  page_->outcome.store(static_cast<std::uint32_t>(FlightPage::Outcome::kFailed), kRelease);
   if (error.kind() != ErrorKind::kCommunication) return;
   page_->stopped_count.store(copy_ranks(page_->stopped, stopped_ranks(folder_)), kRelease);
 }
@@ -212,7 +210,7 @@ void FlightRecorder::ends_job() noexcept { page_->ended_job.store(now(), kReleas
 
 void FlightRecorder::ended() noexcept {
   if (page_->claimed.exchange(1, std::memory_order_acquire) != 0) return;
-  page_->outcome.store(static_cast<std::uint32_t>(flight::Outcome::kEnded), kRelease);
+  page_->outcome.store(static_cast<std::uint32_t>(FlightPage::Outcome::kEnded), kRelease);
 }
 
 }  // namespace tandem

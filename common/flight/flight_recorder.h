@@ -52,10 +52,10 @@ class FlightRecorder {
   void ended() noexcept;
 
  private:
-  [[nodiscard]] flight::Slot& slot_of(std::uint64_t sequence) noexcept;
+  [[nodiscard]] FlightPage::Slot& slot_of(std::uint64_t sequence) noexcept;
 
   const std::filesystem::path folder_;
-  flight::Page* page_ = nullptr;
+  FlightPage* page_ = nullptr;
 };
 
 }  // namespace tandem

@@ -58,6 +58,10 @@ enum class Form {
   kDevices,    // numbers from 0 with commas
 };
 
+// What --check looks at: the command line alone, whether this machine has the back end as well, or
+// the size of the model.
+enum class Check { kOptions, kBackend, kModel };
+
 inline constexpr std::int64_t kNoEnd = std::numeric_limits<int>::max();  // of what is counted
 struct Limits {
   std::int64_t least = 0;

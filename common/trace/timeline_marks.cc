@@ -12,15 +12,21 @@
 #include "common/base/error.h"
 #include "common/timeline/clocks.h"
 
-namespace tandem::timeline {
+namespace tandem {
 
 namespace {
 
+using timeline::Bucket;
+using timeline::Kind;
+using timeline::Slice;
+using timeline::Track;
+
 // Decides which slices of a sorted track stay. The slices that are open where a later slice begins
 // lie on a stack.
-class Sweep {
+class SliceSweep {
  public:
-  explicit Sweep(const std::vector<Slice>& slices) : slices_(slices), stays_(slices.size(), true) {
+  explicit SliceSweep(const std::vector<Slice>& slices)
+      : slices_(slices), stays_(slices.size(), true) {
     for (std::size_t index = 0; index < slices.size(); ++index) meet(index);
   }
 
@@ -68,7 +74,7 @@ void add_apart(std::vector<Track>& tracks, const Track& like, Slice slice) {
 }  // namespace
 
 std::vector<Track> take_crossing(Track& track) {
-  const Sweep sweep(track.slices);
+  const SliceSweep sweep(track.slices);
   std::vector<Slice> kept;
   std::vector<Track> beside;
   for (std::size_t index = 0; index < track.slices.size(); ++index) {
@@ -83,16 +89,7 @@ std::vector<Track> take_crossing(Track& track) {
   return beside;
 }
 
-}  // namespace tandem::timeline
-
-namespace tandem {
-
 namespace {
-
-using timeline::Bucket;
-using timeline::Kind;
-using timeline::Slice;
-using timeline::Track;
 
 constexpr const char* kOther = "other";  // a stream that only its GPU reported
 

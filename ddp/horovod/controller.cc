@@ -134,7 +134,7 @@ void ResponseCache::use(const std::vector<int>& tensors) {
   for (std::size_t i = 0; i < tensors_.size(); ++i) set_position(tensors_[i], i);
 }
 
-Controller::Controller(Exchange exchange, int rank, int ranks, std::vector<Bytes> sizes,
+Controller::Controller(GatherTexts exchange, int rank, int ranks, std::vector<Bytes> sizes,
                        std::size_t cache_capacity)
     : exchange_(std::move(exchange)),
       rank_(rank),

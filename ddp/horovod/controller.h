@@ -100,7 +100,7 @@ class ResponseCache {
 
 // Gathers every rank's text, by rank; `mine` is this rank's. All ranks call the exchange, which
 // blocks until every rank has called.
-using Exchange = std::function<std::vector<std::string>(const std::string& mine)>;
+using GatherTexts = std::function<std::vector<std::string>(const std::string& mine)>;
 
 // The way in which ranks agreed in a cycle.
 enum class CyclePath {
@@ -127,7 +127,7 @@ struct CycleDecision {
 class Controller {
  public:
   // `sizes` are by tensor. The first cycle needs all ranks.
-  Controller(Exchange exchange, int rank, int ranks, std::vector<Bytes> sizes,
+  Controller(GatherTexts exchange, int rank, int ranks, std::vector<Bytes> sizes,
              std::size_t cache_capacity);
 
   // `ready` lists tensors that became ready on this rank since the last cycle.
@@ -142,7 +142,7 @@ class Controller {
   [[nodiscard]] std::vector<int> take_common(const std::vector<bool>& hits);
   [[nodiscard]] std::vector<int> negotiate(const std::vector<Request>& requests);
 
-  const Exchange exchange_;
+  const GatherTexts exchange_;
   const int rank_;
   const std::vector<Bytes> sizes_;
   ResponseCache cache_;

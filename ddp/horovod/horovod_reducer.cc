@@ -56,10 +56,6 @@ void TensorQueue::end(const std::optional<Error>& failure) {
   changed_.notify_all();
 }
 
-}  // namespace tandem::ddp::horovod
-
-namespace tandem::ddp {
-
 namespace {
 
 std::vector<Bytes> sizes_of(const ParameterLayout& layout) {
@@ -69,13 +65,13 @@ std::vector<Bytes> sizes_of(const ParameterLayout& layout) {
 }
 
 Bytes buffer_size(const ParameterLayout& layout, Bytes threshold) {
-  std::vector<horovod::Response> all;
+  std::vector<Response> all;
   for (const Bytes size : sizes_of(layout)) all.push_back({.size = size});
-  return horovod::fusion_buffer_size(all, threshold);
+  return fusion_buffer_size(all, threshold);
 }
 
-horovod::EventList make_events(Device& device, int count) {
-  horovod::EventList events;
+EventList make_events(Device& device, int count) {
+  EventList events;
   for (int i = 0; i < count; ++i) events.push_back(device.make_event());
   return events;
 }
@@ -141,7 +137,7 @@ void HorovodReducer::finish() {
   Stream& compute = replica_.stream();
   enqueue_missing();
   replica_.timer().begin(compute, Phase::kExposedComm);
-  std::optional<horovod::StepRecord> record;
+  std::optional<StepRecord> record;
   const auto failure = capture_error([&] { record = queue_.await_launches(); });
   // A failure of this rank's own work says more than the other ranks' leaving.
   if (!record) compute.synchronize();
@@ -180,8 +176,8 @@ Tick HorovodReducer::cycle(TimePoint start) noexcept {
 }
 
 Tick HorovodReducer::run_cycle(TimePoint start) {
-  const horovod::TensorQueue::Ready ready = queue_.take();
-  const horovod::CycleDecision decision = controller_.run_cycle(ready.tensors, ready.shut_down);
+  const TensorQueue::Ready ready = queue_.take();
+  const CycleDecision decision = controller_.run_cycle(ready.tensors, ready.shut_down);
   if (decision.shut_down) return Tick::kLast;
   queue_.note_cycle(decision.path, decision.tensors.size(), launch(decision.tensors));
   check_progress(!decision.tensors.empty(), start);
@@ -189,13 +185,13 @@ Tick HorovodReducer::run_cycle(TimePoint start) {
 }
 
 std::vector<Bytes> HorovodReducer::launch(const std::vector<int>& tensors) {
-  std::vector<horovod::Response> responses;
+  std::vector<Response> responses;
   for (const int tensor : tensors) {
     const auto& segment = layout_.segments()[static_cast<std::size_t>(tensor)];
     responses.push_back({.tensor = tensor, .size = segment.size_bytes()});
   }
   std::vector<Bytes> sizes;
-  for (const auto& group : horovod::fuse(responses, options_.fusion_threshold)) {
+  for (const auto& group : fuse(responses, options_.fusion_threshold)) {
     fused_.enqueue(group, ready_, launched_groups_++);
     sizes.push_back(group.size);
   }
@@ -217,4 +213,4 @@ void HorovodReducer::check_progress(bool progress, TimePoint start) {
        layout_.segments()[static_cast<std::size_t>(*tensor)].name);
 }
 
-}  // namespace tandem::ddp
+}  // namespace tandem::ddp::horovod

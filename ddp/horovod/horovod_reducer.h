@@ -64,10 +64,6 @@ class TensorQueue {
   std::optional<Error> failure_;
 };
 
-}  // namespace tandem::ddp::horovod
-
-namespace tandem::ddp {
-
 // Averages gradients over ranks as Horovod does: no grouping is settled in advance. In cycles, a
 // thread beside the rank's takes the gradients that backward has made by then, agrees with the
 // other ranks on the gradients that all ranks have, fuses these up to a threshold, and launches the
@@ -115,7 +111,7 @@ class HorovodReducer final : public GradientReducer {
 
   // The record of the latest step that finished: from the moment when its predecessor's gradients
   // were all launched until its own were.
-  [[nodiscard]] const horovod::StepRecord& latest_step() const { return latest_; }
+  [[nodiscard]] const StepRecord& latest_step() const { return latest_; }
 
  private:
   void enqueue_missing();
@@ -130,20 +126,20 @@ class HorovodReducer final : public GradientReducer {
   Communicator& control_;
   const HorovodOptions options_;
   const Arena gradients_;
-  horovod::EventList ready_;        // by segment, on compute: the gradient is made
+  EventList ready_;                 // by segment, on compute: the gradient is made
   std::vector<bool> given_;         // by segment: the gradient is given in this step
   std::unique_ptr<Event> reduced_;  // on comm: all averages of the step are there
-  horovod::StepRecord latest_;
-  horovod::TensorQueue queue_;
+  StepRecord latest_;
+  TensorQueue queue_;
 
   // State of the cycles' thread alone.
-  horovod::Controller controller_;
+  Controller controller_;
   std::optional<TimePoint> waiting_since_;  // since when no other rank's gradients came
   std::size_t launched_groups_ = 0;         // groups of the current step
   std::size_t launched_tensors_ = 0;        // tensors of the current step
 
-  horovod::FusedAllReduce fused_;  // finish() waits, while the cycles are idle
-  std::unique_ptr<Timer> timer_;   // last: the timer uses all of the above
+  FusedAllReduce fused_;          // finish() waits, while the cycles are idle
+  std::unique_ptr<Timer> timer_;  // last: the timer uses all of the above
 };
 
-}  // namespace tandem::ddp
+}  // namespace tandem::ddp::horovod

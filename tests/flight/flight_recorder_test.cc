@@ -66,12 +66,12 @@ TEST_F(FlightRecorderTest, Collectives_AreFollowedFromQueueToEnd) {
 
 TEST_F(FlightRecorderTest, Ring_KeepsWhatRuns_HoweverFarTheCallerIsAhead) {
   FlightRecorder recorder(file(0), rank(0));
-  for (std::uint64_t i = 1; i <= 3 * flight::kRing; ++i) {
+  for (std::uint64_t i = 1; i <= 3 * FlightPage::kRing; ++i) {
     recorder.collective_enqueued(i, "all_reduce", static_cast<std::int64_t>(i));
   }
   recorder.collective_started(5, "reduce_scatter", 55);
   const FlightRecord record = read(0);
-  EXPECT_EQ(record.collectives.size(), flight::kRing);
+  EXPECT_EQ(record.collectives.size(), FlightPage::kRing);
   ASSERT_NE(record.in_hand(), nullptr);
   EXPECT_EQ(to_string(*record.in_hand()), "reduce_scatter #5 (55 B)");
 }
@@ -94,7 +94,7 @@ TEST_F(FlightRecorderTest, FirstFailure_Counts) {
   recorder.failed(Error(ErrorKind::kFailure, "later"));
   const FlightRecord record = read(0);
   ASSERT_TRUE(record.failure);
-  EXPECT_EQ(record.failure->text, std::string(flight::kErrorBytes - 1, 'x'));
+  EXPECT_EQ(record.failure->text, std::string(FlightPage::kErrorBytes - 1, 'x'));
   EXPECT_EQ(record.failure->kind, FailureKind::kAborted);
   EXPECT_FALSE(record.failure->is_own());
   EXPECT_GT(record.failure->at, 0);
@@ -135,13 +135,13 @@ TEST_F(FlightRecorderTest, PagesOfAnotherVersion_AreSaidToBe) {
   { const FlightRecorder recorder(file(1), rank(1)); }
   EXPECT_EQ(foreign_flight_records(folder_), "");
   std::fstream page(file(1), std::ios::binary | std::ios::in | std::ios::out);
-  page.seekp(offsetof(flight::Page, version));
-  page.put(static_cast<char>(flight::kVersion + 1));
+  page.seekp(offsetof(FlightPage, version));
+  page.put(static_cast<char>(FlightPage::kVersion + 1));
   page.close();
   EXPECT_FALSE(read_flight_record(file(1)));
-  EXPECT_NE(
-      foreign_flight_records(folder_).find(fmt::format("are of version {}", flight::kVersion + 1)),
-      std::string::npos);
+  EXPECT_NE(foreign_flight_records(folder_).find(
+                fmt::format("are of version {}", FlightPage::kVersion + 1)),
+            std::string::npos);
 }
 
 TEST_F(FlightRecorderTest, KilledProcess_LeavesItsRecord) {

@@ -39,7 +39,7 @@ TEST(Collective, Bandwidth_OfAWorldOfOne_IsNone) {
 TEST(Collective, Name_SaysWhatIsExecuted) {
   CollectiveCase measured{.collective = Collective::kAllReduce, .count = 1 << 18};
   EXPECT_EQ(name_of(measured, 2), "all_reduce/ranks:2/bytes:1048576/fp32/in_place");
-  measured.form = Form::kOutOfPlace;
+  measured.form = BufferUse::kOutOfPlace;
   measured.type = DType::kBFloat16;
   measured.op = ReduceOp::kSum;
   measured.calls = 20;
@@ -49,27 +49,28 @@ TEST(Collective, Name_SaysWhatIsExecuted) {
 
 TEST(Collective, NameOfOneForm_LeavesOutFormAndOperation) {
   const CollectiveCase measured{.collective = Collective::kBroadcast,
-                                .form = Form::kOnly,
+                                .form = BufferUse::kOnly,
                                 .count = 256,
                                 .op = ReduceOp::kSum};
   EXPECT_EQ(name_of(measured, 2), "broadcast/ranks:2/bytes:1024/fp32");
 }
 
 TEST(Collective, OnlyReductionsIntoTheirInput_CannotBeRepeated) {
-  EXPECT_FALSE(is_repeatable({.collective = Collective::kReduce, .form = Form::kOnly}));
+  EXPECT_FALSE(is_repeatable({.collective = Collective::kReduce, .form = BufferUse::kOnly}));
   for (const Collective collective : {Collective::kAllReduce, Collective::kReduceScatter}) {
-    EXPECT_FALSE(is_repeatable({.collective = collective, .form = Form::kInPlace}));
-    EXPECT_TRUE(is_repeatable({.collective = collective, .form = Form::kOutOfPlace}));
+    EXPECT_FALSE(is_repeatable({.collective = collective, .form = BufferUse::kInPlace}));
+    EXPECT_TRUE(is_repeatable({.collective = collective, .form = BufferUse::kOutOfPlace}));
   }
-  EXPECT_TRUE(is_repeatable({.collective = Collective::kAllGather, .form = Form::kInPlace}));
+  EXPECT_TRUE(is_repeatable({.collective = Collective::kAllGather, .form = BufferUse::kInPlace}));
 }
 
 TEST(Collective, SumsIntoTheirInput_Grow) {
-  EXPECT_TRUE(grows({.collective = Collective::kReduce, .form = Form::kOnly}));
+  EXPECT_TRUE(grows({.collective = Collective::kReduce, .form = BufferUse::kOnly}));
   EXPECT_TRUE(grows({.collective = Collective::kAllReduce, .op = ReduceOp::kSum}));
   EXPECT_FALSE(grows({.collective = Collective::kAllReduce, .op = ReduceOp::kAverage}));
-  EXPECT_FALSE(grows(
-      {.collective = Collective::kAllReduce, .form = Form::kOutOfPlace, .op = ReduceOp::kSum}));
+  EXPECT_FALSE(grows({.collective = Collective::kAllReduce,
+                      .form = BufferUse::kOutOfPlace,
+                      .op = ReduceOp::kSum}));
 }
 
 }  // namespace

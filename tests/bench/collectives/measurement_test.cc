@@ -31,10 +31,11 @@ class EveryCollective : public testing::TestWithParam<std::tuple<Choice<Collecti
 
 TEST_P(EveryCollective, LeavesNoWrongElement) {
   const auto& [choice, type, ranks] = GetParam();
-  const auto forms = has_two_forms(choice.value) ? std::vector{Form::kInPlace, Form::kOutOfPlace}
-                                                 : std::vector{Form::kOnly};
+  const auto forms = has_two_forms(choice.value)
+                         ? std::vector{BufferUse::kInPlace, BufferUse::kOutOfPlace}
+                         : std::vector{BufferUse::kOnly};
   on_ranks(ranks, [&, &collective = choice, type = type, ranks = ranks](const Rank& rank) {
-    for (const Form form : forms) {
+    for (const BufferUse form : forms) {
       for (const ReduceOp op : {ReduceOp::kAverage, ReduceOp::kSum}) {
         const CollectiveCase measured{.collective = collective.value,
                                       .form = form,
@@ -70,7 +71,7 @@ TEST(CollectiveMeasurement, WorldOfOne_HasNoMemcpyBesideIt) {
     EXPECT_EQ(result.seconds.size(), 2U);
     EXPECT_TRUE(result.copy_seconds.empty());
     const auto alone = measure_collective(
-        rank, {.collective = Collective::kSendRecv, .form = Form::kOnly, .count = 16}, 2);
+        rank, {.collective = Collective::kSendRecv, .form = BufferUse::kOnly, .count = 16}, 2);
     EXPECT_EQ(alone.skipped, "a rank alone has nobody to send to");
   });
 }
@@ -109,7 +110,7 @@ class OneWrongElement final : public test::ForwardingCommunicator {
   int calls_ = 0;
 };
 
-std::string wrong_from_call(const Rank& rank, int call, Form form, int samples) {
+std::string wrong_from_call(const Rank& rank, int call, BufferUse form, int samples) {
   OneWrongElement wrong(rank.communicator, call);
   const Rank with_wrong{rank.bootstrap, rank.platform, rank.device, wrong};
   const CollectiveCase measured{.form = form, .count = 64};
@@ -120,7 +121,7 @@ std::string wrong_from_call(const Rank& rank, int call, Form form, int samples) 
 
 TEST(CollectiveMeasurement, WrongElement_IsFoundOnAllRanksBeforeAnythingIsTimed) {
   on_ranks(2, [](const Rank& rank) {
-    for (const Form form : {Form::kInPlace, Form::kOutOfPlace}) {
+    for (const BufferUse form : {BufferUse::kInPlace, BufferUse::kOutOfPlace}) {
       const std::string wrong = wrong_from_call(rank, 1, form, 3);
       EXPECT_TRUE(wrong.starts_with(
           "all_reduce of 256 B left wrong elements on rank 1: element 5 is 1000, not "))
@@ -132,7 +133,7 @@ TEST(CollectiveMeasurement, WrongElement_IsFoundOnAllRanksBeforeAnythingIsTimed)
 TEST(CollectiveMeasurement, WrongElementOfTheLastSample_IsFoundAfterIt) {
   on_ranks(2, [](const Rank& rank) {
     const int last = 1 + 5 + 3;  // the check, the warm-up, the samples
-    EXPECT_NE(wrong_from_call(rank, last, Form::kOutOfPlace, 3), "");
+    EXPECT_NE(wrong_from_call(rank, last, BufferUse::kOutOfPlace, 3), "");
   });
 }
 

@@ -59,7 +59,7 @@ TEST(CopyRun, TargetThatWasNotCopiedTo_IsFound) {
   const Endpoint second{Endpoint::Kind::kDevice, 1};
   OneWayCopy copy(*platform, first, second, kib(4), 0);
   copy.load();
-  const Findings before = copy.check();
+  const WrongElements before = copy.check();
   EXPECT_EQ(before.wrong, 1024);
   EXPECT_EQ(before.first.value().index, 0);
   EXPECT_EQ(before.first.value().got, -1);

@@ -111,7 +111,7 @@ class HorovodRank {
 
  public:
   Replica replica;  // ends its work before what it copies from goes
-  std::optional<ddp::HorovodReducer> reducer;
+  std::optional<ddp::horovod::HorovodReducer> reducer;
 };
 
 inline void on_ranks(const Job& job, const std::function<void(HorovodRank&)>& body) {

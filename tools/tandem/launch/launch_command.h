@@ -6,12 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "common/options/option.h"
 #include "common/results/launch_record.h"
 #include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/sweep/sweep.h"
 
 namespace tandem::cli {
+
+using options::Check;
 
 // Measurements of the machine that one launch makes and later launches reuse.
 struct MachineSpeeds {
@@ -42,10 +45,6 @@ struct LaunchSettings {
 [[nodiscard]] std::vector<std::string> launch_command(const results::Cell& cell,
                                                       const LaunchSettings& settings,
                                                       const std::filesystem::path& record);
-
-// The part of a cell that step_bench checks without measuring: the options, the options and this
-// machine's back end, or the model.
-enum class Check { kOptions, kBackend, kModel };
 
 // step_bench's command line that only reads the cell's options, at once, on this machine, in one
 // process.
