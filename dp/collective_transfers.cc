@@ -34,11 +34,7 @@ class CollectiveBroadcast final : public Broadcast {
  public:
   CollectiveBroadcast(DeviceTeam& team, const std::vector<Replica*>& replicas,
                       const std::vector<Span<float>>& arenas, const std::vector<Chunk>& chunks)
-      : team_(team),
-        replicas_(replicas),
-        arenas_(arenas),
-        chunks_(chunks),
-        flat_(make_staging(replicas.front()->device(), chunks)) {
+      : Broadcast(replicas, arenas, chunks), team_(team) {
     TANDEM_CHECK(team.size() == static_cast<int>(replicas.size()), "{} ranks for {} replicas",
                  team.size(), replicas.size());
   }
@@ -60,23 +56,7 @@ class CollectiveBroadcast final : public Broadcast {
   void hold_sources() override {}
 
  private:
-  void flatten(const Chunk& chunk) {
-    if (!chunk.flattened) return;
-    Replica& root = *replicas_.front();
-    root.timer().copy(root.stream(), sent(0, chunk), chunk.of(arenas_.front()));
-  }
-
-  // The root's flat copy, or the chunk as it lies in a replica's arena.
-  [[nodiscard]] Span<float> sent(std::size_t replica, const Chunk& chunk) {
-    const bool is_flat = replica == 0 && chunk.flattened;
-    return is_flat ? chunk.staged_in(flat_->as<float>()) : chunk.of(arenas_[replica]);
-  }
-
   DeviceTeam& team_;
-  const std::vector<Replica*> replicas_;
-  const std::vector<Span<float>> arenas_;
-  const std::vector<Chunk> chunks_;
-  const std::unique_ptr<Buffer> flat_;  // on the root: the flattened chunks
 };
 
 class CollectiveReduce final : public ReduceToRoot {

@@ -33,6 +33,7 @@
 #include "dp/data_parallel.h"
 
 #include "common/base/error.h"
+#include "common/options/values.h"
 #include "common/runtime/copy.h"
 #include "dp/collective_transfers.h"
 
@@ -86,8 +87,11 @@ DataParallel::DataParallel(Platform& platform, const Model& model, const Trainin
 std::map<std::string, std::string> DataParallel::resolved_options() const {
   std::map<std::string, std::string> all = replicas_.front()->implementations();
   if (one_device_) return all;  // with one device nothing is transferred
-  all.emplace("broadcast", name_of(broadcast_order_));
-  all.emplace("reduce", name_of(reduce_order_));
+  const auto add = [&all](options::Name name, Order order) {
+    all.emplace(name->name, options::choices_of(name)[static_cast<std::size_t>(order)]);
+  };
+  add("broadcast", broadcast_order_);
+  add("reduce", reduce_order_);
   return all;
 }
 
@@ -164,13 +168,8 @@ void DataParallel::misplace_module(Device& device) {
 
 // Streams wait for each other's events across devices: the work of all devices must end before any
 // device's objects are destroyed.
-DataParallel::~DataParallel() { end_all_work(); }
-
-void DataParallel::end_all_work() {
-  static_cast<void>(capture_error([&] { output_device_->stream().synchronize(); }));
-  for (const auto& replica : replicas_) {
-    static_cast<void>(capture_error([&] { replica->stream().synchronize(); }));
-  }
+DataParallel::~DataParallel() {
+  static_cast<void>(capture_error([this] { synchronize(); }));
 }
 
 void DataParallel::step() {
@@ -188,7 +187,7 @@ void DataParallel::abandon_step() {
   interpreters_.join();
   if (team_) team_->abort();  // no device waits for work that is not enqueued any more
   scatter_->synchronize();
-  end_all_work();
+  static_cast<void>(capture_error([this] { synchronize(); }));
   for (const auto& replica : replicas_) replica->timer().abandon_step(replica->stream());
   if (output_device_->is_apart()) output_device_->timer().abandon_step(output_device_->stream());
 }
@@ -290,9 +289,7 @@ float DataParallel::loss() {
 
 std::vector<DeviceTimes> DataParallel::collect_phases() {
   std::vector<DeviceTimes> all;
-  for (const auto& replica : replicas_) {
-    all.push_back({replica->device().id().index, replica->timer().collect()});
-  }
+  for (const auto& replica : replicas_) all.push_back(replica->collect_times());
   if (output_device_->is_apart()) {
     all.push_back({output_device_->device().id().index, output_device_->timer().collect()});
   }

@@ -103,7 +103,6 @@ class DataParallel final : public Strategy {
 
   void enqueue_step();
   void abandon_step();
-  void end_all_work();
   void begin_on_all(Phase phase);
   void check_placement();
   void forward();

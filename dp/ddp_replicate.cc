@@ -20,6 +20,7 @@
 #include "dp/ddp_replicate.h"
 
 #include "common/base/error.h"
+#include "common/parallel/scatter.h"
 #include "common/runtime/copy.h"
 
 namespace tandem::dp {
@@ -56,29 +57,22 @@ Bytes output_bytes(const Model& model, const TrainingOptions& options) {
 
 struct DdpReplicate::Root {
   Root(Platform& platform, Device& device, const Model& model, const TrainingOptions& options)
-      : host(platform, batch_shape(model, {0, options.global_batch}, options.input_lengths),
-             options.seed, options.distribution, host_memory_of(options.input)),
-        targets(device.allocate(host.targets().size_bytes())),
+      : batch(platform, model, options, device, device),
         outputs(device.allocate(output_bytes(model, options))),
         output_gradients(device.allocate(output_bytes(model, options))),
         loss(device.allocate(bytes_of<float>(1))),
         optimizer(make_optimizer(device, model.layout().arena_count(), options.optimizer)) {
-    if (options.input != InputPlace::kDevice) return;
-    inputs = device.allocate(host.inputs().size_bytes());
-    const auto stream = device.make_stream(StreamPriority::kNormal);
-    enqueue_copy(*stream, inputs->as<float>(), host.inputs());
-    enqueue_copy(*stream, targets->as<float>(), host.targets());
-    stream->synchronize();
+    if (options.input == InputPlace::kDevice) return;
+    copied_targets = device.allocate(batch.targets().size_bytes());
   }
 
-  // The inputs of the whole batch, where a step reads them.
-  [[nodiscard]] Span<const float> whole_inputs() const {
-    return inputs ? Span<const float>(inputs->as<float>()) : host.inputs();
+  // The targets of the whole batch on the device, once they are copied there.
+  [[nodiscard]] Span<const float> targets() const {
+    return copied_targets ? Span<const float>(copied_targets->as<float>()) : batch.targets();
   }
 
-  const SyntheticBatch host;
-  std::unique_ptr<Buffer> inputs;  // the batch's inputs, where the batch starts on the device
-  const std::unique_ptr<Buffer> targets;
+  const WholeBatch batch;
+  std::unique_ptr<Buffer> copied_targets;          // null: the batch starts on the device
   const std::unique_ptr<Buffer> outputs;           // outputs of the whole batch
   const std::unique_ptr<Buffer> output_gradients;  // output gradients of the whole batch
   const std::unique_ptr<Buffer> loss;
@@ -137,12 +131,13 @@ void DdpReplicate::scatter() {
   begin(Phase::kScatter);
   if (root_) dispatch(interpreter_, replica_.stream(), communicator_.size());
   collective("scatter", bytes_of_all(inputs_), [&](Stream& stream) {
-    communicator_.scatter(stream, root_ ? root_->whole_inputs() : Span<const float>(),
+    communicator_.scatter(stream, root_ ? root_->batch.inputs() : Span<const float>(),
                           input_->as<float>(), inputs_, kRootRank);
   });
-  if (!root_ || root_->inputs) return;
+  if (!root_ || !root_->copied_targets) return;
   dispatch(interpreter_, replica_.stream());
-  replica_.timer().copy(replica_.stream(), root_->targets->as<float>(), root_->host.targets());
+  replica_.timer().copy(replica_.stream(), root_->copied_targets->as<float>(),
+                        root_->batch.targets());
   if (input_place_ == InputPlace::kPageable) replica_.stream().synchronize();
 }
 
@@ -171,7 +166,7 @@ void DdpReplicate::compute_loss() {
   dispatch(interpreter_, replica_.stream());
   enqueue_loss(replica_.operations(), replica_.stream(), model_.objective(),
                {.prediction = root_->outputs->as<float>(),
-                .target = root_->targets->as<float>(),
+                .target = root_->targets(),
                 .gradient = root_->output_gradients->as<float>(),
                 .loss = root_->loss->as<float>()});
 }
@@ -190,10 +185,6 @@ void DdpReplicate::update() {
   dispatch(interpreter_, replica_.stream(), model_.layout().size());
   root_->optimizer->step(replica_.operations(), replica_.stream(), replica_.parameters().flat,
                          gradients_.flat);
-}
-
-std::vector<DeviceTimes> DdpReplicate::collect_phases() {
-  return {{replica_.device().id().index, replica_.timer().collect()}};
 }
 
 }  // namespace tandem::dp

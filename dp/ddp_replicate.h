@@ -32,7 +32,9 @@ class DdpReplicate final : public Strategy {
   [[nodiscard]] TensorList weights() override { return replica_.parameters().tensors; }
   // On rank 0 the sum of gradients over ranks; elsewhere the rank's own gradients.
   [[nodiscard]] TensorList gradients() override { return gradients_.tensors; }
-  [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
+  [[nodiscard]] std::vector<DeviceTimes> collect_phases() override {
+    return {replica_.collect_times()};
+  }
   [[nodiscard]] std::map<std::string, std::string> resolved_options() const override {
     return replica_.implementations();
   }

@@ -5,6 +5,12 @@
 
 namespace tandem::dp {
 
+Loss::Loss(const LossParts& parts)
+    : output_(parts.output_device),
+      replicas_(parts.replicas),
+      objective_(parts.objective),
+      loss_(output_.device().allocate(bytes_of<float>(1))) {}
+
 namespace {
 
 std::unique_ptr<Buffer> scalar_on(Replica& replica) {
@@ -19,13 +25,10 @@ std::unique_ptr<Buffer> scalar_on(Replica& replica) {
 class LossInReplicas final : public Loss {
  public:
   LossInReplicas(const LossParts& parts, Scatter& scatter, int target_tensor)
-      : output_(parts.output_device),
-        replicas_(parts.replicas),
-        objective_(parts.objective),
+      : Loss(parts),
         scatter_(scatter),
         target_tensor_(target_tensor),
-        gather_(output_, replicas_, std::vector<Shape>(replicas_.size())),
-        loss_(output_.device().allocate(bytes_of<float>(1))) {
+        gather_(output_, replicas_, std::vector<Shape>(replicas_.size())) {
     for (Replica* const replica : replicas_) {
       losses_.push_back(scalar_on(*replica));
       gradients_.push_back(scalar_on(*replica));
@@ -73,7 +76,6 @@ class LossInReplicas final : public Loss {
   }
 
   [[nodiscard]] Span<const float> gathered() override { return gather_.gathered(); }
-  [[nodiscard]] Span<const float> value() const override { return loss_->as<float>(); }
 
  private:
   using Scalars = std::vector<std::unique_ptr<Buffer>>;
@@ -100,13 +102,9 @@ class LossInReplicas final : public Loss {
     output_.stream().synchronize();
   }
 
-  OutputDevice& output_;
-  const std::vector<Replica*> replicas_;
-  const Objective objective_;
   Scatter& scatter_;
   const int target_tensor_;
   Gather gather_;
-  const std::unique_ptr<Buffer> loss_;
   Scalars losses_;     // per replica, on its device
   Scalars gradients_;  // gradient of each replica's loss, on the replica's device
 };
@@ -129,12 +127,7 @@ std::vector<Shape> output_shapes(const LossParts& parts) {
 class LossOnRoot final : public Loss {
  public:
   LossOnRoot(const LossParts& parts, const Targets& targets, Shortcut shortcut)
-      : output_(parts.output_device),
-        replicas_(parts.replicas),
-        objective_(parts.objective),
-        given_targets_(targets.whole),
-        place_(targets.place),
-        loss_(output_.device().allocate(bytes_of<float>(1))) {
+      : Loss(parts), given_targets_(targets.whole), place_(targets.place) {
     if (shortcut == Shortcut::kNotTaken) {
       gather_ = std::make_unique<Gather>(output_, replicas_, output_shapes(parts));
     }
@@ -183,7 +176,6 @@ class LossOnRoot final : public Loss {
   [[nodiscard]] Span<const float> gathered() override {
     return gather_ ? gather_->gathered() : replicas_.front()->output();
   }
-  [[nodiscard]] Span<const float> value() const override { return loss_->as<float>(); }
 
  private:
   [[nodiscard]] Span<const float> targets() {
@@ -193,12 +185,8 @@ class LossOnRoot final : public Loss {
     return gather_ ? gather_->gradient() : replicas_.front()->output_gradient();
   }
 
-  OutputDevice& output_;
-  const std::vector<Replica*> replicas_;
-  const Objective objective_;
   const Span<const float> given_targets_;
   const InputPlace place_;
-  const std::unique_ptr<Buffer> loss_;
   std::unique_ptr<Buffer> targets_;  // null: the given targets are on the output device
   std::unique_ptr<Gather> gather_;   // null with the shortcut
 };

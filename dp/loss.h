@@ -13,12 +13,20 @@
 
 namespace tandem::dp {
 
+// The parts that every place of the loss needs.
+struct LossParts {
+  OutputDevice& output_device;
+  std::vector<Replica*> replicas;
+  std::vector<Shard> shards;
+  std::int64_t width = 0;  // width of the model's output
+  Objective objective{};
+};
+
 // The model's objective over the whole batch, and the way of the gradient back to the replicas: the
 // part of a step that belongs to the training loop, and that torch users place on the root or
 // inside the wrapped module. Methods are in the order of their calls in a step.
 class Loss {
  public:
-  Loss() = default;
   Loss(const Loss&) = delete;
   Loss& operator=(const Loss&) = delete;
   virtual ~Loss() = default;
@@ -43,16 +51,15 @@ class Loss {
   // The gathered results of the replicas, on the output device, and the loss of the whole batch;
   // synchronise first.
   [[nodiscard]] virtual Span<const float> gathered() = 0;
-  [[nodiscard]] virtual Span<const float> value() const = 0;
-};
+  [[nodiscard]] Span<const float> value() const { return loss_->as<float>(); }
 
-// The parts that every place of the loss needs.
-struct LossParts {
-  OutputDevice& output_device;
-  std::vector<Replica*> replicas;
-  std::vector<Shard> shards;
-  std::int64_t width = 0;  // width of the model's output
-  Objective objective{};
+ protected:
+  explicit Loss(const LossParts& parts);
+
+  OutputDevice& output_;
+  const std::vector<Replica*> replicas_;
+  const Objective objective_;
+  const std::unique_ptr<Buffer> loss_;
 };
 
 // The targets of the whole batch, where the training loop holds them.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "common/base/units.h"
@@ -26,27 +25,14 @@ enum class Grouping {
   kFlat,       // all tensors in one chunk, as the tensors lie
 };
 
-// The order of transfers between the root and the other devices.
+// The order of transfers between the root and the other devices, as the table of options lists the
+// orders.
 enum class Order {
   kTorch,       // as torch: collective where NCCL serves all devices, else sequential
   kSequential,  // torch without NCCL: the root exchanges with one peer after the other
   kTree,        // in pairs, ceil(log2 n) rounds
   kCollective,  // torch with NCCL: all devices in one call for each chunk
 };
-
-[[nodiscard]] constexpr std::string_view name_of(Order order) {
-  switch (order) {
-    case Order::kTorch:
-      return "torch";
-    case Order::kSequential:
-      return "sequential";
-    case Order::kTree:
-      return "tree";
-    case Order::kCollective:
-      break;
-  }
-  return "collective";
-}
 
 enum class LossPlace {
   kRoot,      // torch's usual training loop: on the gathered outputs of the whole batch

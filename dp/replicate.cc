@@ -19,14 +19,28 @@ std::vector<Chunk> chunks_of(const ParameterLayout& layout, Grouping grouping) {
   fail(ErrorKind::kLogic, "a grouping without a name");
 }
 
-CopiedBroadcast::CopiedBroadcast(const std::vector<Replica*>& replicas,
-                                 const std::vector<Span<float>>& arenas,
-                                 const std::vector<Chunk>& chunks, Order order)
+Broadcast::Broadcast(const std::vector<Replica*>& replicas, const std::vector<Span<float>>& arenas,
+                     const std::vector<Chunk>& chunks)
     : replicas_(replicas),
       arenas_(arenas),
       chunks_(chunks),
-      order_(order),
-      flat_(make_staging(replicas.front()->device(), chunks_)) {
+      flat_(make_staging(replicas.front()->device(), chunks_)) {}
+
+void Broadcast::flatten(const Chunk& chunk) {
+  if (!chunk.flattened) return;
+  Replica& root = *replicas_.front();
+  root.timer().copy(root.stream(), sent(0, chunk), chunk.of(arenas_.front()));
+}
+
+Span<float> Broadcast::sent(std::size_t replica, const Chunk& chunk) const {
+  const bool is_flat = replica == 0 && chunk.flattened;
+  return is_flat ? chunk.staged_in(flat_->as<float>()) : chunk.of(arenas_[replica]);
+}
+
+CopiedBroadcast::CopiedBroadcast(const std::vector<Replica*>& replicas,
+                                 const std::vector<Span<float>>& arenas,
+                                 const std::vector<Chunk>& chunks, Order order)
+    : Broadcast(replicas, arenas, chunks), order_(order) {
   for (Replica* const replica : replicas) {
     auto& events = ready_.emplace_back();
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
@@ -35,19 +49,9 @@ CopiedBroadcast::CopiedBroadcast(const std::vector<Replica*>& replicas,
   }
 }
 
-// The root's flat copy, or the chunk as it lies in a replica's arena.
-Span<const float> CopiedBroadcast::source(std::size_t replica, const Chunk& chunk) {
-  const bool is_flattened = replica == 0 && chunk.flattened;
-  return is_flattened ? chunk.staged_in(flat_->as<float>()) : chunk.of(arenas_[replica]);
-}
-
 void CopiedBroadcast::offer(std::size_t chunk) {
-  Replica& root = *replicas_.front();
-  if (chunks_[chunk].flattened) {
-    root.timer().copy(root.stream(), chunks_[chunk].staged_in(flat_->as<float>()),
-                      chunks_[chunk].of(arenas_.front()));
-  }
-  root.stream().record(*ready_.front()[chunk]);
+  flatten(chunks_[chunk]);
+  replicas_.front()->stream().record(*ready_.front()[chunk]);
 }
 
 std::size_t CopiedBroadcast::parent_of(std::size_t peer) const {
@@ -68,7 +72,7 @@ void CopiedBroadcast::pull(std::size_t peer, std::size_t chunk) {
   for (const std::size_t other : waits_for(peer)) replica.stream().wait(*ready_[other][chunk]);
   replica.timer().begin(replica.stream(), Phase::kReplicate);
   replica.timer().copy(replica.stream(), chunks_[chunk].of(arenas_[peer]),
-                       source(parent_of(peer), chunks_[chunk]));
+                       sent(parent_of(peer), chunks_[chunk]));
   replica.stream().record(*ready_[peer][chunk]);
 }
 
@@ -101,16 +105,11 @@ std::size_t tree_sibling_before(std::size_t peer) {
 
 namespace {
 
-std::vector<Span<float>> parameters_of(const std::vector<Replica*>& replicas) {
-  std::vector<Span<float>> arenas;
-  for (Replica* const replica : replicas) arenas.push_back(replica->parameters().flat);
-  return arenas;
-}
-
-std::vector<Span<float>> buffers_of(const std::vector<Replica*>& replicas) {
-  std::vector<Span<float>> arenas;
-  for (Replica* const replica : replicas) arenas.push_back(replica->buffers().flat);
-  return arenas;
+std::vector<Span<float>> flat_of(const std::vector<Replica*>& replicas,
+                                 const Arena& (Replica::*arena)() const) {
+  std::vector<Span<float>> all;
+  for (Replica* const replica : replicas) all.push_back((replica->*arena)().flat);
+  return all;
 }
 
 std::unique_ptr<Broadcast> make_broadcast(const std::vector<Replica*>& replicas,
@@ -129,11 +128,11 @@ Replicate::Replicate(const std::vector<Replica*>& replicas, const Model& model,
                      const DataParallelOptions& options, DeviceTeam* team)
     : replicas_(replicas),
       calls_per_replica_(model.module_count() + model.layout().size() + model.buffers().size()),
-      parameters_(make_broadcast(replicas, parameters_of(replicas),
+      parameters_(make_broadcast(replicas, flat_of(replicas, &Replica::parameters),
                                  chunks_of(model.layout(), options.replicate), options.broadcast,
                                  team)) {
   if (model.buffers().size() == 0) return;
-  buffers_ = make_broadcast(replicas, buffers_of(replicas),
+  buffers_ = make_broadcast(replicas, flat_of(replicas, &Replica::buffers),
                             chunks_of(model.buffers(), options.replicate), options.broadcast, team);
 }
 

@@ -15,10 +15,9 @@ namespace tandem::dp {
 // The chunks in which a grouping sends the tensors of a layout.
 [[nodiscard]] std::vector<Chunk> chunks_of(const ParameterLayout& layout, Grouping grouping);
 
-// Copies arenas of one layout from the first replica to the others.
+// Copies arenas of one layout, chunk by chunk, from the first replica to the others.
 class Broadcast {
  public:
-  Broadcast() = default;
   Broadcast(const Broadcast&) = delete;
   Broadcast& operator=(const Broadcast&) = delete;
   virtual ~Broadcast() = default;
@@ -28,6 +27,25 @@ class Broadcast {
 
   // Makes every replica that other replicas take from wait until the others have taken.
   virtual void hold_sources() = 0;
+
+ protected:
+  // `arenas[i]` is replica i's. `replicas` outlive the broadcast.
+  Broadcast(const std::vector<Replica*>& replicas, const std::vector<Span<float>>& arenas,
+            const std::vector<Chunk>& chunks);
+
+  // Enqueues the root's flat copy of a chunk that needs one.
+  void flatten(const Chunk& chunk);
+
+  // The part of a replica that a chunk is sent from: the root's flat copy, or the chunk as it lies
+  // in the replica's arena.
+  [[nodiscard]] Span<float> sent(std::size_t replica, const Chunk& chunk) const;
+
+  const std::vector<Replica*> replicas_;
+  const std::vector<Span<float>> arenas_;
+  const std::vector<Chunk> chunks_;
+
+ private:
+  const std::unique_ptr<Buffer> flat_;  // on the root: the flattened chunks
 };
 
 // Broadcasts by copies, as torch's broadcast_coalesced without NCCL: the root flattens each chunk
@@ -41,7 +59,6 @@ class Broadcast {
 // itself writes need hold_sources().
 class CopiedBroadcast final : public Broadcast {
  public:
-  // `arenas[i]` is replica i's. `replicas` outlive the broadcast.
   CopiedBroadcast(const std::vector<Replica*>& replicas, const std::vector<Span<float>>& arenas,
                   const std::vector<Chunk>& chunks, Order order);
 
@@ -54,13 +71,8 @@ class CopiedBroadcast final : public Broadcast {
   void pull(std::size_t peer, std::size_t chunk);
   [[nodiscard]] std::size_t parent_of(std::size_t peer) const;
   [[nodiscard]] std::vector<std::size_t> waits_for(std::size_t peer) const;
-  [[nodiscard]] Span<const float> source(std::size_t replica, const Chunk& chunk);
 
-  const std::vector<Replica*> replicas_;
-  const std::vector<Span<float>> arenas_;
-  const std::vector<Chunk> chunks_;
   const Order order_;
-  const std::unique_ptr<Buffer> flat_;                      // on the root: the flattened chunks
   std::vector<std::vector<std::unique_ptr<Event>>> ready_;  // by replica and chunk: has the chunk
 };
 

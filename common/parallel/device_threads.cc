@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/parallel/device_threads.h"
 
-#include <condition_variable>
-#include <cstdint>
-#include <mutex>
-#include <optional>
-#include <thread>
-
-#include "common/base/error.h"
-
 namespace tandem {
 
-namespace {
-
-using Errors = std::vector<std::optional<Error>>;
-
-}  // namespace
-
 void run_on_new_threads(const std::vector<Device*>& devices, const std::function<void(int)>& body) {
-  Errors errors(devices.size());
+  std::vector<std::optional<Error>> errors(devices.size());
   std::vector<std::thread> threads;
   threads.reserve(devices.size());
   // A thread may fail to start (a limit of processes): the earlier threads are joined all the same.
@@ -37,73 +23,51 @@ void run_on_new_threads(const std::vector<Device*>& devices, const std::function
   throw_cause(errors);
 }
 
-class DeviceThreads::Shared {
- public:
-  explicit Shared(const std::vector<Device*>& devices) : errors_(devices.size()) {
-    const auto not_started = capture_error([&] {
-      for (std::size_t i = 0; i < devices.size(); ++i) {
-        threads_.emplace_back([this, device = devices[i], i] { work(*device, i); });
-      }
-    });
-    if (!not_started) return;
-    close();
-    throw Error(*not_started);
-  }
-
-  ~Shared() { close(); }
-
-  void run(const std::function<void(int)>& body) {
-    std::unique_lock lock(mutex_);
-    body_ = &body;
-    busy_ = threads_.size();
-    ++round_;
-    changed_.notify_all();
-    changed_.wait(lock, [this] { return busy_ == 0; });
-    throw_cause(errors_);
-  }
-
- private:
-  void close() {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
+DeviceThreads::DeviceThreads(const std::vector<Device*>& devices) : errors_(devices.size()) {
+  const auto not_started = capture_error([&] {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      threads_.emplace_back([this, device = devices[i], i] { work(*device, i); });
     }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
+  });
+  if (!not_started) return;
+  close();
+  throw Error(*not_started);
+}
+
+void DeviceThreads::run(const std::function<void(int)>& body) {
+  std::unique_lock lock(mutex_);
+  body_ = &body;
+  busy_ = threads_.size();
+  ++round_;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return busy_ == 0; });
+  throw_cause(errors_);
+}
+
+void DeviceThreads::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
   }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
 
-  void work(Device& device, std::size_t index) {
-    const std::optional<Error> not_bound = capture_error([&] { device.bind_this_thread(); });
-    std::unique_lock lock(mutex_);
-    for (std::uint64_t seen = 0;; ++seen) {
-      changed_.wait(lock, [&] { return closed_ || round_ != seen; });
-      if (closed_) return;
-      const auto* const body = body_;
-      lock.unlock();
-      const auto error =
-          not_bound ? not_bound : capture_error([&] { (*body)(static_cast<int>(index)); });
-      lock.lock();
-      errors_[index] = error;
-      if (--busy_ == 0) changed_.notify_all();
-    }
+void DeviceThreads::work(Device& device, std::size_t index) {
+  const std::optional<Error> not_bound = capture_error([&] { device.bind_this_thread(); });
+  std::unique_lock lock(mutex_);
+  for (std::uint64_t seen = 0;; ++seen) {
+    changed_.wait(lock, [&] { return closed_ || round_ != seen; });
+    if (closed_) return;
+    const auto* const body = body_;
+    lock.unlock();
+    const auto error =
+        not_bound ? not_bound : capture_error([&] { (*body)(static_cast<int>(index)); });
+    lock.lock();
+    errors_[index] = error;
+    if (--busy_ == 0) changed_.notify_all();
   }
-
-  std::mutex mutex_;  // guards the members below
-  std::condition_variable changed_;
-  const std::function<void(int)>* body_ = nullptr;
-  std::uint64_t round_ = 0;
-  std::size_t busy_ = 0;
-  bool closed_ = false;
-  Errors errors_;
-  std::vector<std::thread> threads_;  // last: the threads use all members above
-};
-
-DeviceThreads::DeviceThreads(const std::vector<Device*>& devices)
-    : shared_(std::make_unique<Shared>(devices)) {}
-
-DeviceThreads::~DeviceThreads() = default;
-
-void DeviceThreads::run(const std::function<void(int)>& body) { shared_->run(body); }
+}
 
 Interpreters::Interpreters(const InterpreterOptions& options, int workers)
     : caller_(options.dispatch_cost) {

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
 #include <vector>
 
+#include "common/base/error.h"
 #include "common/runtime/device.h"
 #include "common/runtime/interpreter.h"
 
@@ -19,7 +25,7 @@ void run_on_new_threads(const std::vector<Device*>& devices, const std::function
 class DeviceThreads {
  public:
   explicit DeviceThreads(const std::vector<Device*>& devices);
-  ~DeviceThreads();
+  ~DeviceThreads() { close(); }
   DeviceThreads(const DeviceThreads&) = delete;
   DeviceThreads& operator=(const DeviceThreads&) = delete;
 
@@ -28,8 +34,17 @@ class DeviceThreads {
   void run(const std::function<void(int)>& body);
 
  private:
-  class Shared;
-  const std::unique_ptr<Shared> shared_;
+  void close();
+  void work(Device& device, std::size_t index);
+
+  std::mutex mutex_;  // guards the members below
+  std::condition_variable changed_;
+  const std::function<void(int)>* body_ = nullptr;
+  std::uint64_t round_ = 0;
+  std::size_t busy_ = 0;
+  bool closed_ = false;
+  std::vector<std::optional<Error>> errors_;
+  std::vector<std::thread> threads_;  // last: the threads use all members above
 };
 
 enum class InterpreterLock {

@@ -16,7 +16,7 @@ IndependentThreads::IndependentThreads(Platform& platform, const Model& model,
   for (int i = 0; i < count; ++i) {
     devices_.push_back(std::make_unique<Single>(platform, platform.device(i), model,
                                                 share_of_batch(options.global_batch, i, count),
-                                                options, interpreters_.worker(i)));
+                                                options, &interpreters_.worker(i)));
   }
 }
 

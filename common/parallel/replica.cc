@@ -78,18 +78,14 @@ std::unique_ptr<ObservedOperations> observed_where_wanted(
 }  // namespace
 
 Replica::Replica(Device& device, const Model& model, std::int64_t batch,
-                 const TrainingOptions& options)
-    : Replica(device, model, batch, options, make_arena(device, model.layout())) {}
-
-Replica::Replica(Device& device, const Model& model, std::int64_t batch,
-                 const TrainingOptions& options, Arena parameters)
+                 const TrainingOptions& options, std::optional<Arena> given)
     : device_(device),
       model_(model),
       batch_(batch),
       observers_(options.phases.observers),
       work_observers_(work_observers_of(observers_)),
       operations_(operations_for(model, device, options.precision)),
-      parameters_(std::move(parameters)),
+      parameters_(given ? std::move(*given) : make_arena(device, model.layout())),
       weights_(as_const(parameters_.tensors)),
       observed_(
           observed_where_wanted(*operations_, device, {model.layout(), weights_}, work_observers_)),

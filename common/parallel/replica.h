@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,28 @@ template <class Allocator>
   return arena;
 }
 
+// The parameter that an operation works on, the parameter's copy or its gradient; null where there
+// is none, as in an optimizer's update of all parameters at once, which has no shape.
+template <class Op>
+[[nodiscard]] const void* parameter_of(const Op& op) {
+  if constexpr (requires { op.dweight; }) {
+    return op.dweight.data();
+  } else if constexpr (requires {
+                         op.shape;
+                         op.weight;
+                       }) {
+    return op.weight.data();
+  } else if constexpr (requires { op.dtokens; }) {
+    return op.dtokens.data();
+  } else if constexpr (requires { op.tokens; }) {
+    return op.tokens.data();
+  } else if constexpr (requires { op.gain; }) {
+    return op.gain.data();
+  } else {
+    return nullptr;
+  }
+}
+
 // A replica's operations. Around each operation observers are told its name and layer: an operation
 // on a layer's parameters, on narrow copies of them or on their gradients belongs to the layer, by
 // the parameters' name without its last part. All other operations belong to no layer: attention,
@@ -62,24 +85,6 @@ class ObservedOperations final : public EachOperationHandedOn<ObservedOperations
   }
 
  private:
-  // The parameter of an operation, the parameter's copy or its gradient; null where there is none.
-  template <class Op>
-  static const void* parameter_of(const Op& /*op*/) {
-    return nullptr;
-  }
-  static const void* parameter_of(const LinearForward& op) { return op.weight.data(); }
-  static const void* parameter_of(const LinearBackwardInput& op) { return op.weight.data(); }
-  static const void* parameter_of(const LinearBackwardWeight& op) { return op.dweight.data(); }
-  static const void* parameter_of(const EmbeddingForward& op) { return op.tokens.data(); }
-  static const void* parameter_of(const EmbeddingBackward& op) { return op.dtokens.data(); }
-  static const void* parameter_of(const LayerNormForward& op) { return op.gain.data(); }
-  static const void* parameter_of(const LayerNormBackward& op) { return op.gain.data(); }
-  static const void* parameter_of(const ConvolutionForward& op) { return op.weight.data(); }
-  static const void* parameter_of(const ConvolutionBackwardInput& op) { return op.weight.data(); }
-  static const void* parameter_of(const ConvolutionBackwardWeight& op) { return op.dweight.data(); }
-  static const void* parameter_of(const BatchNormForward& op) { return op.gain.data(); }
-  static const void* parameter_of(const BatchNormBackward& op) { return op.gain.data(); }
-
   template <class Op>
   void note(const Op& /*op*/) {}
   // Notes a narrow copy, which belongs to its parameter's layer.
@@ -98,12 +103,10 @@ class ObservedOperations final : public EachOperationHandedOn<ObservedOperations
 // means to compute. Knows no other device.
 class Replica {
  public:
-  // Makes a replica for `batch` samples; uses only the options of phases and precision.
-  Replica(Device& device, const Model& model, std::int64_t batch, const TrainingOptions& options);
-
-  // Makes a replica on parameters that lie elsewhere on the device, in memory of a communicator.
+  // Makes a replica for `batch` samples; uses only the options of phases and precision. `given`:
+  // parameters that lie elsewhere on the device, in memory of a communicator.
   Replica(Device& device, const Model& model, std::int64_t batch, const TrainingOptions& options,
-          Arena parameters);
+          std::optional<Arena> given = std::nullopt);
 
   [[nodiscard]] Device& device() { return device_; }
   [[nodiscard]] Stream& stream() { return *stream_; }
@@ -115,6 +118,8 @@ class Replica {
     return operations_->implementations();
   }
   [[nodiscard]] PhaseTimer& timer() { return timer_; }
+  // The device's times since the last call; synchronise the stream first.
+  [[nodiscard]] DeviceTimes collect_times() { return {device_.id().index, timer_.collect()}; }
   [[nodiscard]] const Arena& parameters() const { return parameters_; }
   [[nodiscard]] const Arena& buffers() const { return buffers_; }
   [[nodiscard]] ModuleState& state() { return state_; }

@@ -4,13 +4,9 @@
 namespace tandem {
 
 Single::Single(Platform& platform, Device& device, const Model& model, Shard share,
-               const TrainingOptions& options)
-    : Single(platform, device, model, share, options, own_interpreter_) {}
-
-Single::Single(Platform& platform, Device& device, const Model& model, Shard share,
-               const TrainingOptions& options, Interpreter& interpreter)
+               const TrainingOptions& options, Interpreter* shared)
     : own_interpreter_(options.interpreter.dispatch_cost),
-      interpreter_(interpreter),
+      interpreter_(shared == nullptr ? own_interpreter_ : *shared),
       parameters_(model.layout().size()),
       batch_(platform, device, model, share, options),
       loss_(device.allocate(bytes_of<float>(1))),
@@ -45,12 +41,6 @@ void Single::enqueue_step() {
   dispatch(interpreter_, stream, parameters_);
   optimizer_->step(replica_.operations(), stream, replica_.parameters().flat, gradients_.flat);
   timer.end_step(stream);
-}
-
-void Single::synchronize() { replica_.stream().synchronize(); }
-
-std::vector<DeviceTimes> Single::collect_phases() {
-  return {{replica_.device().id().index, replica_.timer().collect()}};
 }
 
 }  // namespace tandem

@@ -15,20 +15,19 @@ namespace tandem {
 // is also one rank of `independent`, which is N such ranks without any communication.
 class Single final : public Strategy {
  public:
-  // Trains on `share` of the global batch, on `device`.
+  // Trains on `share` of the global batch, on `device`. `shared`: the interpreter of the thread
+  // that calls step(), which others may use too and which outlives this object; null: one of its
+  // own.
   Single(Platform& platform, Device& device, const Model& model, Shard share,
-         const TrainingOptions& options);
-
-  // Does the same on the interpreter of the thread that calls step(); others may share this
-  // interpreter, which must outlive this object.
-  Single(Platform& platform, Device& device, const Model& model, Shard share,
-         const TrainingOptions& options, Interpreter& interpreter);
+         const TrainingOptions& options, Interpreter* shared = nullptr);
 
   void step() override;
-  void synchronize() override;
+  void synchronize() override { replica_.stream().synchronize(); }
   [[nodiscard]] TensorList weights() override { return replica_.parameters().tensors; }
   [[nodiscard]] TensorList gradients() override { return gradients_.tensors; }
-  [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
+  [[nodiscard]] std::vector<DeviceTimes> collect_phases() override {
+    return {replica_.collect_times()};
+  }
   [[nodiscard]] std::map<std::string, std::string> resolved_options() const override {
     return replica_.implementations();
   }
