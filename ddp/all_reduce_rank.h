@@ -16,11 +16,6 @@ namespace tandem::ddp {
 
 // The communicators through which a rank meets the others. Both outlive every user.
 struct RankCommunicators {
-  RankCommunicators(Communicator& for_data)  // NOLINT(google-explicit-constructor)
-      : data(for_data) {}
-  RankCommunicators(Communicator& for_data, Communicator* for_control)
-      : data(for_data), control(for_control) {}
-
   Communicator& data;
   // A second communicator over the same ranks, for Horovod's background thread; else null.
   Communicator* control = nullptr;
@@ -76,8 +71,8 @@ class AllReduceRank {
   }
   [[nodiscard]] const TensorList& gradients() const { return reducer_->gradients(); }
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const { return reducer_->bucket_sizes(); }
-  [[nodiscard]] std::vector<CollectiveTimes> collect_collectives() {
-    return reducer_->collect_collectives();
+  [[nodiscard]] DeviceCollectives collect_collectives() {
+    return {replica_.device().id().index, reducer_->collect_collectives()};
   }
 
  private:

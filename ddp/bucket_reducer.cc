@@ -108,7 +108,7 @@ void BucketReducer::rebuild_in_ready_order() {
   comm_->synchronize();
   static_cast<void>(timer_.collect());  // times of one bucket, not to be mixed with later times
   ready_order_ = agreed_order(communicator_, ready_order_);
-  build(plan_buckets(layout_, ready_order_, {options_.first_bucket_cap, options_.bucket_cap}));
+  build(plan_buckets(layout_, ready_order_, options_.buckets));
   communicator_.barrier();  // no rank enqueues a collective while other ranks take and free memory
   rebuilt_ = true;
 }

@@ -60,13 +60,4 @@ void DistributedDataParallel::enqueue_step() {
   rank_.train(batch_->inputs(), batch_->targets());
 }
 
-std::vector<DeviceTimes> DistributedDataParallel::collect_phases() {
-  Replica& replica = rank_.replica();
-  return {{replica.device().id().index, replica.timer().collect()}};
-}
-
-std::vector<DeviceCollectives> DistributedDataParallel::collect_collectives() {
-  return {{rank_.replica().device().id().index, rank_.collect_collectives()}};
-}
-
 }  // namespace tandem::ddp

@@ -30,11 +30,15 @@ class DistributedDataParallel final : public Strategy {
   void synchronize() override { rank_.synchronize(); }
   [[nodiscard]] TensorList weights() override { return rank_.replica().parameters().tensors; }
   [[nodiscard]] TensorList gradients() override { return rank_.gradients(); }
-  [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
+  [[nodiscard]] std::vector<DeviceTimes> collect_phases() override {
+    return {rank_.replica().collect_times()};
+  }
   [[nodiscard]] std::map<std::string, std::string> resolved_options() const override {
     return rank_.implementations();
   }
-  [[nodiscard]] std::vector<DeviceCollectives> collect_collectives() override;
+  [[nodiscard]] std::vector<DeviceCollectives> collect_collectives() override {
+    return {rank_.collect_collectives()};
+  }
   [[nodiscard]] int devices_used() const override { return batch_ ? 1 : 0; }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreter_.calls(); }
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const override { return rank_.bucket_sizes(); }

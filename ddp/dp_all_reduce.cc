@@ -20,12 +20,6 @@
 #include "common/parallel/shards.h"
 
 namespace tandem::ddp {
-namespace {
-
-using Errors = std::vector<std::optional<Error>>;  // errors by rank
-
-}  // namespace
-
 struct DpAllReduce::Rank {
   std::unique_ptr<Bootstrap> bootstrap;
   std::unique_ptr<Communicator> communicator;
@@ -63,7 +57,7 @@ void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
   }
   mine.rank =
       std::make_unique<AllReduceRank>(platform, device, model, share.count,
-                                      RankCommunicators(*mine.communicator, mine.control.get()),
+                                      RankCommunicators{*mine.communicator, mine.control.get()},
                                       interpreters_.worker(index), options, how.reducer);
 }
 
@@ -87,7 +81,7 @@ void DpAllReduce::build_scatter(Platform& platform, const Model& model,
 // Collectives wait for work of other devices: the work of all devices must end before any device's
 // objects are destroyed. NCCL's communicators end together, on a thread each.
 DpAllReduce::~DpAllReduce() {
-  static_cast<void>(end_all_work());
+  static_cast<void>(capture_error([this] { synchronize(); }));
   for (const auto& rank : ranks_) rank->rank.reset();
   static_cast<void>(capture_error([this] {
     threads_.run([this](int i) { ranks_[static_cast<std::size_t>(i)]->communicator.reset(); });
@@ -96,7 +90,7 @@ DpAllReduce::~DpAllReduce() {
 
 // A rank that fails tells the other ranks, which would else wait for that rank.
 void DpAllReduce::on_threads(const std::function<void(int)>& body) {
-  Errors errors(ranks_.size());
+  std::vector<std::optional<Error>> errors(ranks_.size());
   threads_.run([&](int i) {
     const auto index = static_cast<std::size_t>(i);
     errors[index] = capture_error([&] { body(i); });
@@ -129,44 +123,26 @@ void DpAllReduce::step() {
   interpreters_.join();
 }
 
-std::vector<std::optional<Error>> DpAllReduce::end_all_work() {
-  Errors errors;
+// Waits for every rank, whatever fails on other ranks.
+void DpAllReduce::synchronize() {
+  std::vector<std::optional<Error>> errors;
   for (const auto& rank : ranks_) {
-    errors.push_back(capture_error([&] {
-      if (rank->rank) rank->rank->synchronize();
-    }));
+    errors.push_back(capture_error([&] { rank->rank->synchronize(); }));
   }
-  return errors;
+  throw_cause(errors);
 }
 
-void DpAllReduce::synchronize() { throw_cause(end_all_work()); }
-
-TensorList DpAllReduce::weights() { return ranks_.front()->rank->replica().parameters().tensors; }
-
-TensorList DpAllReduce::gradients() { return ranks_.front()->rank->gradients(); }
-
-std::vector<Bytes> DpAllReduce::bucket_sizes() const {
-  return ranks_.front()->rank->bucket_sizes();
-}
-
-std::map<std::string, std::string> DpAllReduce::resolved_options() const {
-  return ranks_.front()->rank->implementations();
-}
+AllReduceRank& DpAllReduce::first() const { return *ranks_.front()->rank; }
 
 std::vector<DeviceTimes> DpAllReduce::collect_phases() {
   std::vector<DeviceTimes> all;
-  for (const auto& rank : ranks_) {
-    Replica& replica = rank->rank->replica();
-    all.push_back({replica.device().id().index, replica.timer().collect()});
-  }
+  for (const auto& rank : ranks_) all.push_back(rank->rank->replica().collect_times());
   return all;
 }
 
 std::vector<DeviceCollectives> DpAllReduce::collect_collectives() {
   std::vector<DeviceCollectives> all;
-  for (const auto& rank : ranks_) {
-    all.push_back({rank->rank->replica().device().id().index, rank->rank->collect_collectives()});
-  }
+  for (const auto& rank : ranks_) all.push_back(rank->rank->collect_collectives());
   return all;
 }
 

@@ -3,10 +3,8 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "common/base/error.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/parallel/device_threads.h"
 #include "common/parallel/scatter.h"
@@ -44,20 +42,21 @@ class DpAllReduce final : public Strategy {
 
   void step() override;
   void synchronize() override;
-  [[nodiscard]] TensorList weights() override;
-  [[nodiscard]] TensorList gradients() override;
+  [[nodiscard]] TensorList weights() override { return first().replica().parameters().tensors; }
+  [[nodiscard]] TensorList gradients() override { return first().gradients(); }
   [[nodiscard]] std::vector<DeviceTimes> collect_phases() override;
-  [[nodiscard]] std::map<std::string, std::string> resolved_options() const override;
+  [[nodiscard]] std::map<std::string, std::string> resolved_options() const override {
+    return first().implementations();
+  }
   [[nodiscard]] std::vector<DeviceCollectives> collect_collectives() override;
   [[nodiscard]] int devices_used() const override { return static_cast<int>(ranks_.size()); }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreters_.calls(); }
-  [[nodiscard]] std::vector<Bytes> bucket_sizes() const override;
+  [[nodiscard]] std::vector<Bytes> bucket_sizes() const override { return first().bucket_sizes(); }
 
  private:
   struct Rank;
 
-  // Waits for every rank, whatever fails on other ranks; returns each rank's error.
-  [[nodiscard]] std::vector<std::optional<Error>> end_all_work();
+  [[nodiscard]] AllReduceRank& first() const;
   void on_threads(const std::function<void(int)>& body);
   void build_rank(int index, Platform& platform, const Model& model, const TrainingOptions& options,
                   const DpAllReduceOptions& how);

@@ -72,9 +72,6 @@ class CommunicationHook {
   // Enqueues on `comm`, behind bucket `index`'s gradients, the work that makes the gradients the
   // average. Buckets come in index order, each bucket once per step.
   virtual void reduce(Stream& comm, std::size_t index) = 0;
-
-  // Bytes that one step sends through collectives, per rank.
-  [[nodiscard]] virtual Bytes bytes_per_step() const = 0;
 };
 
 }  // namespace tandem::ddp

@@ -44,9 +44,7 @@ ReducerOptions reducer_options(const options::Values& values) {
   options.micro_batches = values.count("accumulate");
   options.compression = compression_options(values);
   options.horovod = horovod_options(values);
-  const BucketLimits limits = bucket_limits(values);
-  options.bucket_cap = limits.rest;
-  options.first_bucket_cap = limits.first;
+  options.buckets = bucket_limits(values);
   return options;
 }
 

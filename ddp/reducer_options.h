@@ -16,9 +16,6 @@ struct HorovodOptions {
   Nanoseconds cycle = std::chrono::milliseconds(1);  // at least, from start to start
   Bytes fusion_threshold = mib(128);                 // 0: every gradient alone
   std::size_t cache_capacity = 1024;                 // tensors; 0: negotiate always
-  // The factor by which gradients are divided before the sum; after the sum they are divided by
-  // ranks / factor. Positive.
-  double predivide_factor = 1;
   // The wait for other ranks' gradients, once this rank's gradients are ready, until a
   // communication error.
   Nanoseconds deadline = std::chrono::seconds(60);
@@ -74,24 +71,23 @@ enum class Join {
   kActive,  // the divisor is the number of ranks with data
 };
 
+// The sizes at which buckets are closed.
+struct BucketLimits {
+  Bytes first = mib(1);  // the limit of the first bucket
+  Bytes rest = mib(25);  // the limit of all other buckets
+};
+
 // How a rank's gradients become the average over ranks.
 struct ReducerOptions {
   ReducerKind kind = ReducerKind::kBuckets;
   GradsMode grads = GradsMode::kCopy;
   Overlap overlap = Overlap::kOn;  // off: all collectives after backward
   Graph graph = Graph::kDynamic;
-  Bytes bucket_cap = mib(25);
-  Bytes first_bucket_cap = mib(1);
+  BucketLimits buckets{};
   int micro_batches = 1;  // accumulated without synchronising (torch's no_sync), then reduced once
   Join join = Join::kOff;
   CompressionOptions compression{};
   HorovodOptions horovod{};  // for kHorovod, which has micro_batches of the above alone
-};
-
-// The sizes at which buckets are closed.
-struct BucketLimits {
-  Bytes first = mib(1);  // the limit of the first bucket
-  Bytes rest = mib(25);  // the limit of all other buckets
 };
 
 // What a command line says of the reducer; Horovod's deadline is the job's to set.

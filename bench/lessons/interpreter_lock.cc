@@ -59,7 +59,8 @@ std::vector<std::vector<double>> measure_build(Classroom& room, Job& job,
   for (std::size_t i = turn; i < turn + ddp.size(); ++i) {
     const std::size_t k = i % ddp.size();
     ddp.at(k) = std::make_unique<ddp::DistributedDataParallel>(
-        *job.platform, *job.device, *model, ranks, options.at(k), ddp::ReducerOptions{});
+        *job.platform, *job.device, *model, ddp::RankCommunicators{ranks}, options.at(k),
+        ddp::ReducerOptions{});
   }
   return interleave({step_of_first_rank(ranks, dp[0].get()), step_of_first_rank(ranks, dp[1].get()),
                      step_of_first_rank(ranks, dp[2].get()), step_of_all_ranks(ranks, *ddp[0]),

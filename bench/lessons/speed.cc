@@ -330,7 +330,7 @@ Ratios measure(Classroom& room, Job& job) {
   }
   Single share(*job.platform, *job.device, *model,
                share_of_batch(kBatch, ranks.rank(), ranks.size()), options);
-  ddp::DistributedDataParallel ddp(*job.platform, *job.device, *model, ranks, options, {});
+  ddp::DistributedDataParallel ddp(*job.platform, *job.device, *model, {ranks}, options, {});
   const auto seconds =
       interleave({step_of_first_rank(ranks, apart.get()), step_of_all_ranks(ranks, share),
                   step_of_first_rank(ranks, together.get()), step_of_all_ranks(ranks, ddp)},

@@ -48,7 +48,7 @@ std::unique_ptr<Strategy> make_strategy(Job& job, Launch launch, const Model& mo
     case StrategyKind::kDdp:
       return std::make_unique<ddp::DistributedDataParallel>(
           platform, *job.device, model,
-          ddp::RankCommunicators(*job.communicator, job.control.get()), training, variant.reducer);
+          ddp::RankCommunicators{*job.communicator, job.control.get()}, training, variant.reducer);
     case StrategyKind::kDdpReplicate:
       return std::make_unique<dp::DdpReplicate>(platform, *job.device, model, *job.communicator,
                                                 training);

@@ -34,12 +34,6 @@ void HalfCompression::reduce(Stream& comm, std::size_t index) {
   operations_->enqueue(comm, Convert{.in = staged, .out = flat});
 }
 
-Bytes HalfCompression::bytes_per_step() const {
-  Bytes sum;
-  for (const Span<float> flat : buckets_) sum += Bytes{flat.size() * size_of(type_)};
-  return sum;
-}
-
 std::unique_ptr<CommunicationHook> make_communication_hook(const CompressionOptions& options,
                                                            Device& device,
                                                            Communicator& communicator) {

@@ -27,7 +27,6 @@ class HalfCompression final : public CommunicationHook {
 
   void set_buckets(const std::vector<HookBucket>& buckets) override;
   void reduce(Stream& comm, std::size_t index) override;
-  [[nodiscard]] Bytes bytes_per_step() const override;
 
  private:
   const DType type_;

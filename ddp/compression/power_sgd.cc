@@ -255,14 +255,4 @@ void PowerSgd::decompress(Stream& comm, const Bucket& bucket) {
   }
 }
 
-Bytes PowerSgd::bytes_per_step() const {
-  std::int64_t floats = 0;
-  for (const Bucket& bucket : buckets_) {
-    const LowRankPlan& plan = bucket.plan;
-    floats +=
-        compresses() ? plan.count_others + plan.count_p + plan.count_q : bucket.seen.flat.size();
-  }
-  return bytes_of<float>(floats);
-}
-
 }  // namespace tandem::ddp

@@ -81,9 +81,6 @@ class PowerSgd final : public CommunicationHook {
   void set_buckets(const std::vector<HookBucket>& buckets) override;
   void reduce(Stream& comm, std::size_t index) override;
 
-  // The bytes that the next step sends through collectives.
-  [[nodiscard]] Bytes bytes_per_step() const override;
-
  private:
   struct Matrix;
   struct Other;

@@ -2,7 +2,6 @@
 #include "ddp/horovod/controller.h"
 
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include "common/base/error.h"
@@ -26,11 +25,11 @@ void Negotiation::report(int rank, const Request& request) {
   TANDEM_CHECK(!reported, "rank {} reports tensor {} twice", rank, request.tensor);
   reported = true;
   if (--entry.missing > 0) return;
-  complete_.push_back(request.tensor);
+  complete_.push_back(request);
   waiting_.erase(at);
 }
 
-std::vector<std::int64_t> Negotiation::take_complete() { return std::exchange(complete_, {}); }
+std::vector<Request> Negotiation::take_complete() { return std::exchange(complete_, {}); }
 
 namespace {
 
@@ -53,22 +52,6 @@ void set_bits(std::string& text, std::size_t index, unsigned bits) {
   fail(ErrorKind::kCommunication,
        "{} of {} bytes from another rank makes no sense: every rank must run the same build", what,
        length);
-}
-
-template <class T>
-std::string encode_records(const std::vector<T>& records) {
-  static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>);
-  std::string text(records.size() * sizeof(T), '\0');
-  if (!records.empty()) std::memcpy(text.data(), records.data(), text.size());
-  return text;
-}
-
-template <class T>
-std::vector<T> decode_records(const char* what, const std::string& text) {
-  if (text.size() % sizeof(T) != 0) fail_to_read(what, text.size());
-  std::vector<T> records(text.size() / sizeof(T));
-  if (!records.empty()) std::memcpy(records.data(), text.data(), text.size());
-  return records;
 }
 
 }  // namespace
@@ -96,16 +79,15 @@ CycleReport combine(const std::vector<std::string>& reports, std::size_t positio
   return common;
 }
 
-std::string encode(const std::vector<Request>& requests) { return encode_records(requests); }
-
-std::string encode(const std::vector<std::int64_t>& tensors) { return encode_records(tensors); }
-
-std::vector<Request> decode_requests(const std::string& text) {
-  return decode_records<Request>("a list of requests", text);
+std::string encode(const std::vector<Request>& requests) {
+  return {reinterpret_cast<const char*>(requests.data()), requests.size() * sizeof(Request)};
 }
 
-std::vector<std::int64_t> decode_tensors(const std::string& text) {
-  return decode_records<std::int64_t>("a list of responses", text);
+std::vector<Request> decode(const std::string& text) {
+  if (text.size() % sizeof(Request) != 0) fail_to_read("a list of requests", text.size());
+  std::vector<Request> requests(text.size() / sizeof(Request));
+  if (!requests.empty()) std::memcpy(requests.data(), text.data(), text.size());
+  return requests;
 }
 
 std::optional<std::size_t> ResponseCache::position_of(int tensor) const {
@@ -149,9 +131,7 @@ CycleDecision Controller::run_cycle(const std::vector<int>& ready, bool shut_dow
   const CycleReport common = combine(exchange_(encode(mine)), cache_.size());
   if (common.shut_down) return {.shut_down = true};
   CycleDecision decision{.tensors = take_common(common.hits)};
-  if (!decision.tensors.empty()) decision.path = CyclePath::kCached;
   if (common.uncached) {
-    decision.path = CyclePath::kNegotiated;
     const std::vector<int> agreed = negotiate(uncached);
     decision.tensors.insert(decision.tensors.end(), agreed.begin(), agreed.end());
   }
@@ -196,16 +176,16 @@ std::vector<int> Controller::take_common(const std::vector<bool>& hits) {
 std::vector<int> Controller::negotiate(const std::vector<Request>& requests) {
   const std::vector<std::string> all = exchange_(encode(requests));
   for (std::size_t peer = 0; rank_ == 0 && peer < all.size(); ++peer) {
-    for (const Request& request : decode_requests(all[peer])) {
+    for (const Request& request : decode(all[peer])) {
       negotiation_.report(static_cast<int>(peer), request);
     }
   }
   const std::string answer = encode(negotiation_.take_complete());  // empty but on rank 0
   std::vector<int> agreed;
-  for (const std::int64_t tensor : decode_tensors(exchange_(answer).front())) {
-    agreed.push_back(static_cast<int>(tensor));
+  for (const Request& request : decode(exchange_(answer).front())) {
+    agreed.push_back(static_cast<int>(request.tensor));
     TANDEM_CHECK(reported_.erase(agreed.back()) == 1, "rank {} never reported tensor {}", rank_,
-                 tensor);
+                 request.tensor);
   }
   return agreed;
 }

@@ -33,7 +33,7 @@ class Negotiation {
   void report(int rank, const Request& request);
 
   // Tensors that all ranks have reported by now, in the order of the last rank's reports.
-  [[nodiscard]] std::vector<std::int64_t> take_complete();
+  [[nodiscard]] std::vector<Request> take_complete();
 
  private:
   struct Entry {
@@ -45,7 +45,7 @@ class Negotiation {
 
   const int ranks_;
   std::map<std::int64_t, Entry> waiting_;  // by tensor
-  std::vector<std::int64_t> complete_;
+  std::vector<Request> complete_;
 };
 
 // The messages that ranks exchange in a cycle, as texts for a communicator's all_gather. Numbers
@@ -70,9 +70,7 @@ struct CycleReport {
 // Sent only in cycles that negotiate, to the coordinator and back. decode() throws as combine()
 // does.
 [[nodiscard]] std::string encode(const std::vector<Request>& requests);
-[[nodiscard]] std::string encode(const std::vector<std::int64_t>& tensors);
-[[nodiscard]] std::vector<Request> decode_requests(const std::string& text);
-[[nodiscard]] std::vector<std::int64_t> decode_tensors(const std::string& text);
+[[nodiscard]] std::vector<Request> decode(const std::string& text);
 
 // The tensors that were agreed on lately. Ranks use the same tensors in the same order, so all
 // ranks' caches are equal, and a position in the cache names a tensor in one bit. Positions go from
@@ -102,16 +100,8 @@ class ResponseCache {
 // blocks until every rank has called.
 using GatherTexts = std::function<std::vector<std::string>(const std::string& mine)>;
 
-// The way in which ranks agreed in a cycle.
-enum class CyclePath {
-  kIdle,        // no tensor was ready on all ranks, and none was new
-  kCached,      // the bits of cached tensors were enough
-  kNegotiated,  // rank 0 negotiated
-};
-
 // The work of all ranks in a cycle, the same on each rank.
 struct CycleDecision {
-  CyclePath path = CyclePath::kIdle;
   std::vector<int> tensors{};  // to be reduced, in this order
   bool shut_down = false;      // this was the last cycle, without reductions
 };

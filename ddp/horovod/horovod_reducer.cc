@@ -14,10 +14,10 @@ void TensorQueue::push(int tensor) {
   ++not_launched_;
 }
 
-std::optional<StepRecord> TensorQueue::await_launches() {
+std::optional<std::vector<Bytes>> TensorQueue::await_launches() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return not_launched_ == 0 || ended_; });
-  if (not_launched_ == 0) return std::exchange(record_, {});
+  if (not_launched_ == 0) return std::exchange(groups_, {});
   if (failure_) throw Error(*failure_);
   return std::nullopt;
 }
@@ -38,13 +38,9 @@ TensorQueue::Ready TensorQueue::take() {
   return {std::exchange(ready_.tensors, {}), ready_.shut_down};
 }
 
-void TensorQueue::note_cycle(CyclePath path, std::size_t tensors,
-                             const std::vector<Bytes>& groups) {
+void TensorQueue::note_launches(std::size_t tensors, const std::vector<Bytes>& groups) {
   const std::lock_guard lock(mutex_);
-  ++record_.cycles;
-  if (path == CyclePath::kNegotiated) ++record_.negotiated;
-  if (path == CyclePath::kCached) ++record_.cached;
-  record_.groups.insert(record_.groups.end(), groups.begin(), groups.end());
+  groups_.insert(groups_.end(), groups.begin(), groups.end());
   not_launched_ -= tensors;
   if (tensors > 0 && not_launched_ == 0) changed_.notify_all();
 }
@@ -93,13 +89,10 @@ HorovodReducer::HorovodReducer(Platform& platform, Replica& replica, const Param
       controller_([&control](const std::string& mine) { return control.all_gather(mine); },
                   control.rank(), control.size(), sizes_of(layout), options.cache_capacity),
       fused_(replica.device(), data, gradients_.tensors,
-             {.buffer = buffer_size(layout, options.fusion_threshold),
-              .predivide_factor = options.predivide_factor,
-              .phases = replica.timer().options()}) {
+             buffer_size(layout, options.fusion_threshold), replica.timer().options()) {
   TANDEM_CHECK(control.size() == data.size() && control.rank() == data.rank(),
                "rank {} of {} for control, {} of {} for data", control.rank(), control.size(),
                data.rank(), data.size());
-  TANDEM_CHECK(options.predivide_factor > 0, "gradients divided by {}", options.predivide_factor);
   timer_ = platform.make_timer(replica.device(), options.cycle,
                                [this](TimePoint start) { return cycle(start); });
 }
@@ -137,23 +130,23 @@ void HorovodReducer::finish() {
   Stream& compute = replica_.stream();
   enqueue_missing();
   replica_.timer().begin(compute, Phase::kExposedComm);
-  std::optional<StepRecord> record;
-  const auto failure = capture_error([&] { record = queue_.await_launches(); });
+  std::optional<std::vector<Bytes>> groups;
+  const auto failure = capture_error([&] { groups = queue_.await_launches(); });
   // A failure of this rank's own work says more than the other ranks' leaving.
-  if (!record) compute.synchronize();
+  if (!groups) compute.synchronize();
   if (failure) throw Error(*failure);
-  if (!record) {
+  if (!groups) {
     fail(PeerFailure{.kind = PeerFailure::Kind::kAborted},
          "rank {}: another rank has ended, and gradients wait for it: look at its output",
          control_.rank());
   }
-  latest_ = std::move(*record);
+  latest_groups_ = std::move(*groups);
   // Horovod's handles are done once its finaliser has seen the end of the collective: the host
   // waits, and only then goes on to the update.
   fused_.stream().record(*reduced_);
   fused_.stream().synchronize();
   compute.wait(*reduced_);  // the event is done: the wait hands over its modelled time
-  for (std::size_t index = 0; index < latest_.groups.size(); ++index) {
+  for (std::size_t index = 0; index < latest_groups_.size(); ++index) {
     fused_.timer().back(compute, index);
   }
 }
@@ -179,7 +172,7 @@ Tick HorovodReducer::run_cycle(TimePoint start) {
   const TensorQueue::Ready ready = queue_.take();
   const CycleDecision decision = controller_.run_cycle(ready.tensors, ready.shut_down);
   if (decision.shut_down) return Tick::kLast;
-  queue_.note_cycle(decision.path, decision.tensors.size(), launch(decision.tensors));
+  queue_.note_launches(decision.tensors.size(), launch(decision.tensors));
   check_progress(!decision.tensors.empty(), start);
   return Tick::kAgain;
 }

@@ -18,24 +18,16 @@
 
 namespace tandem::ddp::horovod {
 
-// The cycles since the last step's gradients were all launched. Cycles that were neither negotiated
-// nor cached found nothing to do.
-struct StepRecord {
-  int cycles = 0;
-  int negotiated = 0;           // cycles that went through rank 0
-  int cached = 0;               // cycles that launched tensors by bits alone
-  std::vector<Bytes> groups{};  // gradient bytes of each collective, in launch order
-};
-
 // Passes tensors from the rank's thread to the cycles' thread, and launches back. Waits park.
 class TensorQueue {
  public:
   // push() and what follows up to failure() are calls of the rank's thread.
   void push(int tensor);
 
-  // Returns once the collectives of all pushed tensors are enqueued; throws the failure that ended
-  // the cycles early, and returns nothing where a rank shut the cycles down.
-  [[nodiscard]] std::optional<StepRecord> await_launches();
+  // Returns once the collectives of all pushed tensors are enqueued: the bytes of each collective
+  // since the last call, in launch order. Throws the failure that ended the cycles early, and
+  // returns nothing where a rank shut the cycles down.
+  [[nodiscard]] std::optional<std::vector<Bytes>> await_launches();
 
   // Makes the next cycle the last, and waits for the end.
   void shut_down() noexcept;
@@ -49,7 +41,8 @@ class TensorQueue {
   };
   [[nodiscard]] Ready take();
 
-  void note_cycle(CyclePath path, std::size_t tensors, const std::vector<Bytes>& groups);
+  // Notes that a cycle launched so many tensors in these groups.
+  void note_launches(std::size_t tensors, const std::vector<Bytes>& groups);
 
   // Tells the rank's thread that no more cycles will come.
   void end(const std::optional<Error>& failure);
@@ -59,7 +52,7 @@ class TensorQueue {
   std::condition_variable changed_;
   Ready ready_;
   std::size_t not_launched_ = 0;  // tensors not launched yet
-  StepRecord record_;
+  std::vector<Bytes> groups_;     // groups of the step so far
   bool ended_ = false;
   std::optional<Error> failure_;
 };
@@ -100,7 +93,7 @@ class HorovodReducer final : public GradientReducer {
   // Blocks until all averages are back. Gradients that backward did not make count as zeros.
   void finish() override;
 
-  [[nodiscard]] std::vector<Bytes> bucket_sizes() const override { return latest_.groups; }
+  [[nodiscard]] std::vector<Bytes> bucket_sizes() const override { return latest_groups_; }
   // Times by index of the collective in its step, copies in and out of the fusion buffer included;
   // steps differ in their groups.
   [[nodiscard]] std::vector<CollectiveTimes> collect_collectives() override {
@@ -108,10 +101,6 @@ class HorovodReducer final : public GradientReducer {
   }
 
   void synchronize() override;
-
-  // The record of the latest step that finished: from the moment when its predecessor's gradients
-  // were all launched until its own were.
-  [[nodiscard]] const StepRecord& latest_step() const { return latest_; }
 
  private:
   void enqueue_missing();
@@ -126,10 +115,10 @@ class HorovodReducer final : public GradientReducer {
   Communicator& control_;
   const HorovodOptions options_;
   const Arena gradients_;
-  EventList ready_;                 // by segment, on compute: the gradient is made
-  std::vector<bool> given_;         // by segment: the gradient is given in this step
-  std::unique_ptr<Event> reduced_;  // on comm: all averages of the step are there
-  StepRecord latest_;
+  EventList ready_;                   // by segment, on compute: the gradient is made
+  std::vector<bool> given_;           // by segment: the gradient is given in this step
+  std::unique_ptr<Event> reduced_;    // on comm: all averages of the step are there
+  std::vector<Bytes> latest_groups_;  // of the latest step that finished
   TensorQueue queue_;
 
   // State of the cycles' thread alone.

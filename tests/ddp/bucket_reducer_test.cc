@@ -31,8 +31,7 @@ class BucketReducerTest : public testing::Test {
 
   ddp::BucketReducer& make(ddp::ReducerOptions options,
                            std::unique_ptr<ddp::CommunicationHook> hook = nullptr) {
-    options.bucket_cap = kCap;
-    options.first_bucket_cap = kCap;
+    options.buckets = {.first = kCap, .rest = kCap};
     reducer_ = std::make_unique<ddp::BucketReducer>(replica_, model_.layout(), communicator_,
                                                     options, std::move(hook));
     return *reducer_;
@@ -263,7 +262,6 @@ class RecordingHook final : public ddp::CommunicationHook {
     ASSERT_LT(index, buckets_.size());
     reduced_.push_back(index);
   }
-  [[nodiscard]] Bytes bytes_per_step() const override { return {}; }
 
  private:
   std::vector<ddp::HookBucket> buckets_;
@@ -285,7 +283,7 @@ TEST_F(BucketReducerTest, Collectives_AreTimedByBucket_OnceRebuilt) {
   TrainingOptions timed{};
   Replica replica(device_, model_, 1, timed);
   ddp::BucketReducer reducer(replica, model_.layout(), communicator_,
-                             {.bucket_cap = kCap, .first_bucket_cap = kCap});
+                             {.buckets = {.first = kCap, .rest = kCap}});
   for (int i = 0; i < 4; ++i) {
     reducer.begin_step();
     for (const int segment : kBackward) reducer.gradient_ready(segment);

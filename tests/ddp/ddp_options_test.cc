@@ -23,7 +23,7 @@ Training run_of(const std::string& strategy, int devices) {
 }
 
 // Small buckets, so that there are several.
-ddp::ReducerOptions small_buckets() { return {.bucket_cap = kib(64), .first_bucket_cap = kib(16)}; }
+ddp::ReducerOptions small_buckets() { return {.buckets = {.first = kib(16), .rest = kib(64)}}; }
 
 std::vector<ddp::ReducerOptions> lossless_options() {
   std::vector<ddp::ReducerOptions> all;

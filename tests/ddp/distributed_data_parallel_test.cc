@@ -26,8 +26,8 @@ using Body = std::function<void(ddp::DistributedDataParallel&, int rank)>;
 void live(Bootstrap& bootstrap, Platform& platform, const Model& model, const Body& body) {
   Device& device = platform.device(bootstrap.rank());
   const auto communicator = make_shared_memory_communicator(bootstrap, device);
-  ddp::DistributedDataParallel strategy(platform, device, model, *communicator, exact_training(12),
-                                        {});
+  ddp::DistributedDataParallel strategy(platform, device, model, {*communicator},
+                                        exact_training(12), {});
   const auto error = capture_error([&] { body(strategy, bootstrap.rank()); });
   if (!error) return;
   communicator->abort();

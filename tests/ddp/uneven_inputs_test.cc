@@ -86,7 +86,7 @@ class NaiveJoin {
 };
 
 ddp::ReducerOptions options_of(ddp::Join join, ddp::GradsMode grads) {
-  return {.grads = grads, .bucket_cap = kib(64), .first_bucket_cap = kib(64), .join = join};
+  return {.grads = grads, .buckets = {.first = kib(64), .rest = kib(64)}, .join = join};
 }
 
 // Every rank's weights after it has taken its steps and shadowed the others' until all are done.
@@ -100,7 +100,7 @@ std::vector<TensorValues> train_ranks(const Model& model, std::int64_t batch,
     const auto rank = static_cast<std::size_t>(bootstrap.rank());
     Device& device = platform->device(bootstrap.rank());
     const auto communicator = make_shared_memory_communicator(bootstrap, device);
-    ddp::DistributedDataParallel ddp(*platform, device, model, *communicator,
+    ddp::DistributedDataParallel ddp(*platform, device, model, {*communicator},
                                      {.global_batch = batch}, options);
     for (int step = 0; step < steps[rank]; ++step) ddp.step();
     while (ddp.step_without_data()) {

@@ -28,10 +28,10 @@ std::unique_ptr<Strategy> make_ddp(Job& job, const Model& model, const TrainingO
   // The collective averages: sums of whole numbers, scaled once. Divided before, thirds would be
   // rounded, and summed in the order that the transport likes.
   ddp::ReducerOptions reducer{.grads = ddp::GradsMode::kViews};
-  reducer.bucket_cap = Bytes{1000};  // several buckets
-  reducer.first_bucket_cap = Bytes{100};
+  reducer.buckets = {.first = Bytes{100}, .rest = Bytes{1000}};  // several buckets
   return std::make_unique<ddp::DistributedDataParallel>(*job.platform, *job.device, model,
-                                                        *job.communicator, training, reducer);
+                                                        ddp::RankCommunicators{*job.communicator},
+                                                        training, reducer);
 }
 
 Job open(Bootstrap& bootstrap, Nanoseconds deadline) {

@@ -19,7 +19,8 @@ inline std::vector<ddp::ReducerOptions> corners_of_ddp(const ddp::ReducerOptions
   all[3].micro_batches = 2;
   all[4].join = ddp::Join::kWorld;
   all[5].kind = ddp::ReducerKind::kHorovod;
-  all[5].horovod = {.cycle = std::chrono::microseconds(50), .fusion_threshold = buckets.bucket_cap};
+  all[5].horovod = {.cycle = std::chrono::microseconds(50),
+                    .fusion_threshold = buckets.buckets.rest};
   all[6].graph = ddp::Graph::kStatic;
   return all;
 }

@@ -83,7 +83,7 @@ TEST(Gpt2Strategies, DpAllReduce_EqualsDdpBitForBit) {
   const auto model = nano();
   for (const ddp::Shards shards : {ddp::Shards::kOwn, ddp::Shards::kScattered}) {
     Training run = gpt2_run("ddp", 2, 8);
-    run.reducer = {.bucket_cap = kib(64), .first_bucket_cap = kib(64)};
+    run.reducer = {.buckets = {.first = kib(64), .rest = kib(64)}};
     const Outcome ddp = train(*model, run);
     run.strategy = "dp-allreduce";
     run.shards = shards;
@@ -94,7 +94,7 @@ TEST(Gpt2Strategies, DpAllReduce_EqualsDdpBitForBit) {
 TEST(Gpt2Strategies, OptionsOfDdp_FollowSingle) {
   const auto model = nano();
   const Outcome single = train(*model, gpt2_run("single", 1, 12));
-  const ddp::ReducerOptions buckets{.bucket_cap = kib(64), .first_bucket_cap = kib(16)};
+  const ddp::ReducerOptions buckets{.buckets = {.first = kib(16), .rest = kib(64)}};
   const std::vector<ddp::ReducerOptions> all = corners_of_ddp(buckets, 3);
   for (std::size_t i = 0; i < all.size(); ++i) {
     Training run = gpt2_run("ddp", 2, 12);

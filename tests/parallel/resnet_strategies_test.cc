@@ -109,7 +109,7 @@ void expect_each_step(Training run, int shards, const std::string& what,
 }
 
 TEST(ResNetStrategies, OptionsOfDdp_FollowSingleShardByShard) {
-  const ddp::ReducerOptions buckets{.bucket_cap = kib(4), .first_bucket_cap = kib(1)};
+  const ddp::ReducerOptions buckets{.buckets = {.first = kib(1), .rest = kib(4)}};
   const std::vector<ddp::ReducerOptions> all = corners_of_ddp(buckets, 2);
   for (std::size_t i = 0; i < all.size(); ++i) {
     Training run = resnet_run("ddp", 2, 8);
@@ -157,7 +157,7 @@ TEST(ResNetStrategies, DpAllReduce_EqualsDdpBitForBit) {
   const auto model = tiny();
   for (const ddp::Shards shards : {ddp::Shards::kOwn, ddp::Shards::kScattered}) {
     Training run = resnet_run("ddp", 2, 8, 5);
-    run.reducer = {.bucket_cap = kib(4), .first_bucket_cap = kib(1)};
+    run.reducer = {.buckets = {.first = kib(1), .rest = kib(4)}};
     const Outcome ddp = train(*model, run);
     run.strategy = "dp-allreduce";
     run.shards = shards;
@@ -207,7 +207,7 @@ TEST(ResNetStrategies, BuffersOfDdp_AreRankZeros) {
     const int rank = bootstrap.rank();
     Device& device = platform->device(rank);
     const auto communicator = make_shared_memory_communicator(bootstrap, device);
-    ddp::DistributedDataParallel strategy(*platform, device, *model, *communicator, run.training,
+    ddp::DistributedDataParallel strategy(*platform, device, *model, {*communicator}, run.training,
                                           {});
     for (int step = 0; step < run.steps; ++step) strategy.step();
     strategy.synchronize();

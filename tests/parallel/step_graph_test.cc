@@ -204,7 +204,7 @@ TEST_F(StepGraphTest, CollectivesThroughTheHost_AreRefused) {
     Device& device = platform->device(0);
     const auto staged = make_communicator(Transport::kSharedMemory, bootstrap, device, {});
     const Error error = error_of([&] {
-      ddp::DistributedDataParallel(*platform, device, *model, *staged, training(StepReplay::kOn),
+      ddp::DistributedDataParallel(*platform, device, *model, {*staged}, training(StepReplay::kOn),
                                    {});
     });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
@@ -238,8 +238,8 @@ class DdpGraphTest : public StepGraphTest {
       device.bind_this_thread();
       const auto communicator = make_communicator(Transport::kNccl, bootstrap, device, {});
       {
-        ddp::DistributedDataParallel ddp(*platform, device, *model, *communicator, training(replay),
-                                         reducer);
+        ddp::DistributedDataParallel ddp(*platform, device, *model, {*communicator},
+                                         training(replay), reducer);
         courses[static_cast<std::size_t>(bootstrap.rank())] = train(ddp, *platform);
       }
       barrier(bootstrap);
@@ -250,7 +250,7 @@ class DdpGraphTest : public StepGraphTest {
   // Buckets of a layer or two, so that there are several.
   [[nodiscard]] static ddp::ReducerOptions small_buckets() {
     ddp::ReducerOptions reducer;
-    reducer.first_bucket_cap = reducer.bucket_cap = kib(4);
+    reducer.buckets = {.first = kib(4), .rest = kib(4)};
     return reducer;
   }
 

@@ -91,8 +91,7 @@ TEST_P(DdpTest, OverSeveralSteps_FollowsSingle) {
   Training run = real_run("ddp", GetParam().devices, 12);
   run.reducer = {.grads = GetParam().grads,
                  .overlap = GetParam().overlap,
-                 .bucket_cap = GetParam().cap,
-                 .first_bucket_cap = GetParam().cap};
+                 .buckets = {.first = GetParam().cap, .rest = GetParam().cap}};
   const Outcome ddp = train(*model, run);
   const Outcome single = train(*model, real_run("single", 1, 12));
   EXPECT_LT(relative_difference(single.weights, ddp.weights), kStrategyTolerance);
@@ -287,7 +286,7 @@ TEST_P(DpAllReduceTest, EqualsDdpBitForBit_OverTenSteps) {
   const auto model = make_model("mlp-tiny");
   Training run = real_run("ddp", GetParam().devices, 16);
   run.steps = 10;
-  run.reducer = {.grads = GetParam().grads, .bucket_cap = kib(64), .first_bucket_cap = kib(64)};
+  run.reducer = {.grads = GetParam().grads, .buckets = {.first = kib(64), .rest = kib(64)}};
   const Outcome ddp = train(*model, run);
   run.strategy = "dp-allreduce";
   run.shards = GetParam().shards;

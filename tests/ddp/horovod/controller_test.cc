@@ -22,6 +22,11 @@ constexpr int kTensors = 8;
 struct History {
   std::vector<CycleDecision> decisions;                   // by cycle; the same on all ranks
   std::vector<std::vector<std::size_t>> message_sizes{};  // by cycle, of rank 0
+
+  // Whether the ranks' requests and rank 0's answer followed the cycle's reports.
+  [[nodiscard]] bool negotiated(std::size_t cycle) const {
+    return message_sizes[cycle].size() == 3;
+  }
 };
 
 std::vector<Bytes> sizes() { return std::vector<Bytes>(kTensors, Bytes{64}); }
@@ -46,7 +51,7 @@ History run(const std::vector<Cycle>& cycles, std::size_t capacity = 1024) {
   for (const History& history : histories) {
     for (std::size_t i = 0; i < cycles.size(); ++i) {
       EXPECT_EQ(history.decisions[i].tensors, histories[0].decisions[i].tensors);
-      EXPECT_EQ(history.decisions[i].path, histories[0].decisions[i].path);
+      EXPECT_EQ(history.negotiated(i), histories[0].negotiated(i));
     }
   }
   return histories.front();
@@ -54,12 +59,12 @@ History run(const std::vector<Cycle>& cycles, std::size_t capacity = 1024) {
 
 TEST(Controller, NewTensor_IsDecidedOnceAllRanksHaveIt) {
   const History history = run({{{3}, {}}, {{}, {}}, {{}, {3}}, {{}, {}}});
-  EXPECT_EQ(history.decisions[0].path, CyclePath::kNegotiated);
+  EXPECT_TRUE(history.negotiated(0));
   EXPECT_EQ(history.decisions[0].tensors, TensorNumbers{});
-  EXPECT_EQ(history.decisions[1].path, CyclePath::kIdle);
-  EXPECT_EQ(history.decisions[2].path, CyclePath::kNegotiated);
+  EXPECT_FALSE(history.negotiated(1));
+  EXPECT_TRUE(history.negotiated(2));
   EXPECT_EQ(history.decisions[2].tensors, TensorNumbers{3});
-  EXPECT_EQ(history.decisions[3].path, CyclePath::kIdle);
+  EXPECT_FALSE(history.negotiated(3));
 }
 
 TEST(Controller, OrderOfReports_MayDiffer_AndIsOneAfterwards) {
@@ -70,9 +75,9 @@ TEST(Controller, OrderOfReports_MayDiffer_AndIsOneAfterwards) {
 TEST(Controller, KnownTensors_TakeOneMessageOfOneBitEach) {
   const History history = run({{{0, 1}, {1, 0}}, {{0, 1}, {0, 1}}, {{}, {}}});
   EXPECT_EQ(history.message_sizes[0].size(), 3U);  // report, requests, answer
-  EXPECT_EQ(history.decisions[1].path, CyclePath::kCached);
+  EXPECT_FALSE(history.negotiated(1));
   EXPECT_EQ(history.message_sizes[1], (std::vector<std::size_t>{2}));
-  EXPECT_EQ(history.decisions[2].path, CyclePath::kIdle);
+  EXPECT_FALSE(history.negotiated(2));
   EXPECT_EQ(history.message_sizes[2], (std::vector<std::size_t>{2}));
 }
 
@@ -85,36 +90,36 @@ TEST(Controller, KnownTensors_ComeByTheirPlaceInTheCache) {
 TEST(Controller, KnownTensor_ThatNotAllHave_WaitsForThem) {
   const History history = run({{{0, 1}, {0, 1}}, {{0, 1}, {1}}, {{}, {}}, {{}, {0}}});
   EXPECT_EQ(history.decisions[1].tensors, TensorNumbers{1});
-  EXPECT_EQ(history.decisions[2].path, CyclePath::kIdle);
-  EXPECT_EQ(history.decisions[3].path, CyclePath::kCached);
+  EXPECT_FALSE(history.negotiated(2));
+  EXPECT_FALSE(history.negotiated(3));
   EXPECT_EQ(history.decisions[3].tensors, TensorNumbers{0});
 }
 
 TEST(Controller, KnownTensors_ComeBeforeNewOnes) {
   const History history = run({{{5}, {5}}, {{2, 5}, {2, 5}}});
-  EXPECT_EQ(history.decisions[1].path, CyclePath::kNegotiated);
+  EXPECT_TRUE(history.negotiated(1));
   EXPECT_EQ(history.decisions[1].tensors, (TensorNumbers{5, 2}));
 }
 
 TEST(Controller, MoreTensorsThanTheCacheHolds_AreNegotiatedAnew) {
   const History history = run({{{0, 1, 2}, {0, 1, 2}}, {{0}, {0}}, {{2}, {2}}}, 2);
-  EXPECT_EQ(history.decisions[1].path, CyclePath::kNegotiated);
+  EXPECT_TRUE(history.negotiated(1));
   EXPECT_EQ(history.decisions[1].tensors, TensorNumbers{0});
-  EXPECT_EQ(history.decisions[2].path, CyclePath::kCached);
+  EXPECT_FALSE(history.negotiated(2));
 }
 
 TEST(Controller, WithoutACache_NegotiatesAlways) {
   const History history = run({{{0}, {0}}, {{0}, {0}}}, 0);
-  EXPECT_EQ(history.decisions[1].path, CyclePath::kNegotiated);
+  EXPECT_TRUE(history.negotiated(1));
   EXPECT_EQ(history.decisions[1].tensors, TensorNumbers{0});
 }
 
 // Rank 0 announces tensor 0 by its bit; before rank 1 has it, the cache forgets it.
 TEST(Controller, TensorForgottenWhileItWaits_IsNegotiated) {
   const History history = run({{{0}, {0}}, {{0}, {}}, {{1}, {1}}, {{}, {0}}}, 1);
-  EXPECT_EQ(history.decisions[1].path, CyclePath::kIdle);
+  EXPECT_FALSE(history.negotiated(1));
   EXPECT_EQ(history.decisions[2].tensors, TensorNumbers{1});
-  EXPECT_EQ(history.decisions[3].path, CyclePath::kNegotiated);
+  EXPECT_TRUE(history.negotiated(3));
   EXPECT_EQ(history.decisions[3].tensors, TensorNumbers{0});
 }
 
@@ -148,7 +153,7 @@ TEST(Controller, RandomSteps_DecideEachTensorOnceAStep_AndNegotiateOnlyTheFirst)
       for (std::size_t i = first; i < first + of_step; ++i) {
         const CycleDecision& decision = history.decisions[i];
         decided.insert(decided.end(), decision.tensors.begin(), decision.tensors.end());
-        EXPECT_TRUE(first == 0 || decision.path != CyclePath::kNegotiated);
+        EXPECT_TRUE(first == 0 || !history.negotiated(i));
       }
       std::sort(decided.begin(), decided.end());
       EXPECT_EQ(decided, (TensorNumbers{0, 1, 2, 3, 4, 5, 6, 7}));

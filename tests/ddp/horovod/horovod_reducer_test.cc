@@ -68,16 +68,6 @@ TEST(HorovodReducer, Gradients_AreAveraged_WithoutAPauseBetweenCycles) {
   check_job(job);
 }
 
-// Half of the division before, half after; powers of two, so that it is exact.
-TEST(HorovodReducer, Predivided_IsTheSameAverage) {
-  for (const std::int64_t threshold : {0, 1 << 20}) {
-    Job job{.ranks = 4};
-    job.options.predivide_factor = 2;
-    job.options.fusion_threshold = Bytes{threshold};
-    check_job(job);
-  }
-}
-
 TEST(HorovodReducer, FusedGroups_StayWithinTheThreshold_AndAreTheSameOnAllRanks) {
   Job job{.ranks = 3};
   job.options.fusion_threshold = Bytes{350};
@@ -102,30 +92,6 @@ TEST(HorovodReducer, ThresholdZero_ReducesEachGradientAlone) {
   on_ranks(job, [&](HorovodRank& rank) {
     rank.run_step(0, kBackward);
     EXPECT_EQ(rank.reducer->bucket_sizes().size(), static_cast<std::size_t>(kSegments));
-  });
-}
-
-TEST(HorovodReducer, AfterTheFirstStep_RankZeroIsAskedNoMore) {
-  on_ranks({.ranks = 3}, [&](HorovodRank& rank) {
-    for (int step = 0; step < 5; ++step) {
-      rank.run_step(step, shuffled({}, rank.rank, step));
-      const ddp::horovod::StepRecord& record = rank.reducer->latest_step();
-      EXPECT_GE(record.cycles, record.cached + record.negotiated);
-      EXPECT_EQ(record.negotiated > 0, step == 0);
-      EXPECT_EQ(record.cached > 0, step > 0);
-    }
-  });
-}
-
-TEST(HorovodReducer, WithoutACache_RankZeroIsAskedInEveryStep) {
-  Job job;
-  job.options.cache_capacity = 0;
-  on_ranks(job, [&](HorovodRank& rank) {
-    for (int step = 0; step < 3; ++step) {
-      rank.run_step(step, kBackward);
-      EXPECT_GT(rank.reducer->latest_step().negotiated, 0);
-      EXPECT_EQ(rank.reducer->latest_step().cached, 0);
-    }
   });
 }
 
