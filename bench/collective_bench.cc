@@ -46,9 +46,12 @@ std::string run_sweep(const Rank& rank, const CollectiveOptions& options,
 }
 
 // All ranks know what is wrong, and rank 0 alone says so.
-int run_process(const CollectiveOptions& options, Bootstrap& bootstrap) {
+int run_process(const CollectiveOptions& options, Bootstrap& bootstrap, FlightLog& flight) {
   const auto driver = open_driver(options, bootstrap);
-  const Job job = open_job(bootstrap, options.job);
+  JobOptions observed = options.job;
+  observed.communicator.observer = flight.collectives_of(0);
+  observed.communicator.rank_exit = flight.rank_exit(observed.communicator.rank_exit.grace);
+  const Job job = open_job(bootstrap, observed);
   if (driver) introduce(job, options);
   const Rank rank{bootstrap,         *job.platform,  *job.device,
                   *job.communicator, clocks_of(job), job.rank_exit};
@@ -84,25 +87,15 @@ int main(int argc, char** argv) {
   using namespace tandem::bench;
   restart_in_clean_environment(argv);
   return run_main("collective_bench", [&] {
-    auto options = parse_collective_options(argc, argv);
+    const auto options = parse_collective_options(argc, argv);
     if (!options) return 0;
     check_launch(options->job.launch);
     const tandem::host::ScopedPeerWaits waits(options->wait);
-    const FailurePolicy policy{.deadline = options->job.communicator.deadline,
-                               .grace = options->job.communicator.rank_exit.grace,
-                               .flight_dir = options->flight_dir};
-    if (options->job.launch == Launch::kThreads) {
-      return run_recorded_threads(policy, options->job.devices,
-                                  [&](tandem::Bootstrap& bootstrap, FlightLog& flight) {
-                                    return run_threads(*options, bootstrap, flight);
-                                  });
-    }
-    return run_recorded_ranks("collective_bench", policy, argc, argv,
-                              [&](tandem::Bootstrap& bootstrap, FlightLog& flight) {
-                                tandem::CommunicatorOptions& of = options->job.communicator;
-                                of.observer = flight.collectives_of(0);
-                                of.rank_exit = flight.rank_exit(of.rank_exit.grace);
-                                return run_process(*options, bootstrap);
-                              });
+    return run_recorded("collective_bench", options->job, options->flight_dir, argc, argv,
+                        [&](tandem::Bootstrap& bootstrap, FlightLog& flight) {
+                          const bool has_threads = options->job.launch == Launch::kThreads;
+                          return has_threads ? run_threads(*options, bootstrap, flight)
+                                             : run_process(*options, bootstrap, flight);
+                        });
   });
 }

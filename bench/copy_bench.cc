@@ -74,9 +74,7 @@ class CopySweep {
       return set(matrix, measured, std::nullopt);
     }
     check_lateness(result.lateness_seconds, stats::mean(result.seconds));
-    std::size_t sample = 0;
-    for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(result.seconds[sample++]);
-    set_percentiles(state, summarise(result.seconds));
+    replay_samples(state, result.seconds);
     state.counters["GBps"] = bandwidth(measured, result);
     state.counters["errors"] = static_cast<double>(result.wrong_elements);
     set(matrix, measured, bandwidth(measured, result));

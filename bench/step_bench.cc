@@ -187,19 +187,6 @@ void check(const StepOptions& options) {
   if (options.check == Check::kModel) std::cout << size_in_json(*make_model_for(options)) << "\n";
 }
 
-int run_as_launched(const StepOptions& options, int& argc, char**& argv) {
-  const FailurePolicy policy{.deadline = options.job.communicator.deadline,
-                             .grace = options.job.communicator.rank_exit.grace,
-                             .flight_dir = options.flight_dir};
-  const auto body = [&](Bootstrap& bootstrap, FlightLog& flight) {
-    return run(options, bootstrap, flight);
-  };
-  if (options.job.launch == Launch::kThreads) {
-    return run_recorded_threads(policy, options.job.devices, body);
-  }
-  return run_recorded_ranks("step_bench", policy, argc, argv, body);
-}
-
 }  // namespace
 }  // namespace tandem::bench
 
@@ -215,6 +202,9 @@ int main(int argc, char** argv) {
       return 0;
     }
     check_launch(options->job.launch);
-    return run_as_launched(*options, argc, argv);
+    return run_recorded("step_bench", options->job, options->flight_dir, argc, argv,
+                        [&](tandem::Bootstrap& bootstrap, FlightLog& flight) {
+                          return run(*options, bootstrap, flight);
+                        });
   });
 }

@@ -184,9 +184,7 @@ void report(benchmark::State& state, const CollectiveCase& measured, const Colle
     state.SkipWithError(("skipped: " + result.skipped).c_str());
     return;
   }
-  std::size_t sample = 0;
-  for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(result.seconds[sample++]);
-  set_percentiles(state, summarise(result.seconds));
+  replay_samples(state, result.seconds);
   set_rank_times(state, result);
   set_bandwidths(state, measured, result);
   state.counters["errors"] = static_cast<double>(result.wrong_elements);

@@ -7,26 +7,13 @@
 
 namespace tandem::bench {
 
-TimeSummary summarise(std::span<const double> seconds) {
-  return {.p50 = stats::percentile(seconds, 50),
-          .p95 = stats::percentile(seconds, 95),
-          .p99 = stats::percentile_99(seconds)};
+void replay_samples(benchmark::State& state, std::span<const double> seconds) {
+  std::size_t sample = 0;
+  for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(seconds[sample++]);
+  state.counters["p50_us"] = stats::percentile(seconds, 50) * 1e6;
+  state.counters["p95_us"] = stats::percentile(seconds, 95) * 1e6;
+  if (const auto p99 = stats::percentile_99(seconds)) state.counters["p99_us"] = *p99 * 1e6;
 }
-
-void set_percentiles(benchmark::State& state, const TimeSummary& summary) {
-  state.counters["p50_us"] = summary.p50 * 1e6;
-  state.counters["p95_us"] = summary.p95 * 1e6;
-  if (summary.p99) state.counters["p99_us"] = *summary.p99 * 1e6;
-}
-
-namespace {
-
-// Nanoseconds of a clock as a double: exact up to 2^53, which is 104 days of uptime.
-double moment_of(TimePoint time) {
-  return static_cast<double>(Nanoseconds(time.time_since_epoch()).count());
-}
-
-}  // namespace
 
 SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
                              Clocks clocks) {
@@ -35,8 +22,8 @@ SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& w
   work();
   const TimePoint end = Clock::now();
   // The exchange comes after the clock was read, and belongs to no sample.
-  const std::vector<double> starts = ranks.all_gather(moment_of(start));
-  const std::vector<double> ends = ranks.all_gather(moment_of(end));
+  const std::vector<double> starts = ranks.all_gather(nanoseconds_of(start));
+  const std::vector<double> ends = ranks.all_gather(nanoseconds_of(end));
   SampleTimes times;
   for (std::size_t rank = 0; rank < starts.size(); ++rank) {
     times.of_rank.emplace_back((ends[rank] - starts[rank]) * 1e-9);
@@ -49,10 +36,6 @@ SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& w
   return times;
 }
 
-Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work, Clocks clocks) {
-  return times_over_ranks(ranks, work, clocks).whole;
-}
-
 void forget_times(Strategy& strategy) {
   static_cast<void>(strategy.collect_phases());
   static_cast<void>(strategy.collect_collectives());
@@ -63,7 +46,7 @@ Seconds Sampler::time_of(int steps) {
     for (int step = 0; step < steps; ++step) strategy_.step();
     strategy_.synchronize();
   };
-  return timed_over_ranks(ranks_, work, clocks_);
+  return times_over_ranks(ranks_, work, clocks_).whole;
 }
 
 Seconds Sampler::sample() { return time_of(steps_per_sample_) / steps_per_sample_; }

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,18 +20,9 @@ namespace tandem::bench {
   return std::stod(broadcast(bootstrap, fmt::format("{:.17g}", value), 0));
 }
 
-// The summary of the times of one entry's samples, in seconds.
-struct TimeSummary {
-  double p50 = 0;
-  double p95 = 0;
-  std::optional<double> p99{};  // of 1000 samples or more: else p99 is near the largest
-};
-
-// Percentiles by nearest rank. Throws a logic error where there is no sample.
-[[nodiscard]] TimeSummary summarise(std::span<const double> seconds);
-
-// Sets the counters p50_us, p95_us and, where there is one, p99_us.
-void set_percentiles(benchmark::State& state, const TimeSummary& summary);
+// Gives the samples of one entry, in seconds, as its benchmark's iterations, and sets the counters
+// p50_us, p95_us and, of 1000 samples or more, p99_us: percentiles by nearest rank.
+void replay_samples(benchmark::State& state, std::span<const double> seconds);
 
 struct Warmup {
   Seconds first_step{0};
@@ -43,6 +33,11 @@ struct Warmup {
 
 // Ranks of one node read one monotonic clock; ranks of several nodes have no clock in common.
 enum class Clocks { kCommon, kApart };
+
+// A clock's nanoseconds as a double: exact up to 2^53, which is 104 days of uptime.
+[[nodiscard]] inline double nanoseconds_of(TimePoint time) {
+  return static_cast<double>(Nanoseconds(time.time_since_epoch()).count());
+}
 
 // The times of one piece of work on all ranks.
 struct SampleTimes {
@@ -55,11 +50,7 @@ struct SampleTimes {
 // Passes a barrier (untimed), then runs `work` on every rank. Collective; returns the same numbers
 // on every rank.
 [[nodiscard]] SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
-                                           Clocks clocks = Clocks::kCommon);
-
-// SampleTimes::whole alone.
-[[nodiscard]] Seconds timed_over_ranks(Communicator& ranks, const std::function<void()>& work,
-                                       Clocks clocks = Clocks::kCommon);
+                                           Clocks clocks);
 
 // The strategy's phase times and collectives so far belong to no sample. Synchronise the strategy
 // first.

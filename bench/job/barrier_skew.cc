@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "bench/driver/sampler.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {
@@ -27,10 +28,6 @@ Bounds clock_bounds(const std::vector<Round>& rounds, std::size_t rank) {
     bounds.high = std::min(bounds.high, round[rank].left - first.entered);
   }
   return bounds;
-}
-
-double ticks(TimePoint time) {
-  return static_cast<double>(Nanoseconds(time.time_since_epoch()).count());
 }
 
 }  // namespace
@@ -58,9 +55,9 @@ BarrierSkew skew_of(const std::vector<Round>& rounds) {
 BarrierSkew measure_barrier_skew(Communicator& ranks) {
   std::vector<Round> rounds;
   for (int i = 0; i < kRounds; ++i) {
-    const double entered = ticks(Clock::now());
+    const double entered = nanoseconds_of(Clock::now());
     ranks.barrier();
-    const double left = ticks(Clock::now());
+    const double left = nanoseconds_of(Clock::now());
     const std::vector<double> all_entered = ranks.all_gather(entered);
     const std::vector<double> all_left = ranks.all_gather(left);
     Round& round = rounds.emplace_back();

@@ -78,29 +78,22 @@ bool PlantedFault::is_due(const Device& device) const {
 void PlantedFault::phase_begins(Device& device, Stream& stream, Phase phase) {
   const Phase due = fault_.kind == FaultKind::kDiverges ? Phase::kForward : Phase::kBackward;
   if (phase != due || !is_due(device)) return;
+  met_ = fault_.kind != FaultKind::kLate && fault_.kind != FaultKind::kNan;
   switch (fault_.kind) {
-    case FaultKind::kLate:
-    case FaultKind::kNan:
-      return;
     case FaultKind::kKilled:
-      met_ = true;
-      stream.synchronize();  // the device may still be before the step of the fault
-      static_cast<void>(::raise(SIGKILL));
-      return;
     case FaultKind::kStopped:
-      met_ = true;
-      stream.synchronize();
-      static_cast<void>(::raise(SIGSTOP));
+      stream.synchronize();  // the device may still be before the step of the fault
+      static_cast<void>(::raise(fault_.kind == FaultKind::kKilled ? SIGKILL : SIGSTOP));
       return;
     case FaultKind::kThrows:
-      met_ = true;
       fail(ErrorKind::kFailure, "rank {}: thrown on purpose (--fault)", fault_.rank);
     case FaultKind::kMemory:
-      met_ = true;
       ask_for_too_much(device);
     case FaultKind::kDiverges:
-      met_ = true;
       return diverge(device, stream);
+    case FaultKind::kLate:
+    case FaultKind::kNan:
+      return;  // met elsewhere
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/driver/ranks_main.h"
 #include "bench/driver/sampler.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
@@ -76,6 +77,13 @@ void add_context(const Job& job);
 
 // Gives up for this rank: peers that wait for this rank end soon.
 void abort(Job& job) noexcept;
+
+// aborting_on_error() (ranks_main.h), with the job's rank exit and abort().
+template <class Body>
+auto aborting_on_error(Job& job, Body&& body) {
+  return aborting_on_error(
+      job.rank_exit, [&job] { abort(job); }, std::forward<Body>(body));
+}
 
 // Opens the back end on the cores that the ranks of a node may use together - a launcher that binds
 // each rank to one core thereby gives the job all of the cores - and binds the calling thread to

@@ -66,9 +66,7 @@ std::vector<Precision> available(Device& device) {
 }
 
 void report(benchmark::State& state, const ProductSpeed& product) {
-  std::size_t sample = 0;
-  for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(product.seconds[sample++]);
-  set_percentiles(state, summarise(product.seconds));
+  replay_samples(state, product.seconds);
   state.counters["gflops"] = product.flops() * 1e-9;
 }
 

@@ -116,30 +116,35 @@ void FlightLog::phase_begins(Device& device, Stream& stream, Phase phase) {
 
 void FlightLog::step_ends(Device& device, Stream& stream) { of(device).end_step(stream); }
 
-int run_recorded_ranks(const std::string& program, const FailurePolicy& policy, int& argc,
-                       char**& argv, const std::function<int(Bootstrap&, FlightLog&)>& body) {
-  FlightLog flight(policy.flight_dir, {.first = announced_rank(), .world = announced_ranks()});
-  const RanksMain how{
-      .program = program, .deadline = policy.deadline, .rank_exit = flight.rank_exit(policy.grace)};
-  const int status = run_ranks_main(how, argc, argv, [&](Bootstrap& bootstrap) {
-    flight.enter(Stage::kJoin);
-    return body(bootstrap, flight);
-  });
-  flight.ended();  // MPI has ended, too
-  return status;
-}
+namespace {
 
-int run_recorded_threads(const FailurePolicy& policy, int devices,
-                         const std::function<int(Bootstrap&, FlightLog&)>& body) {
-  FlightLog flight(policy.flight_dir, {.count = devices, .world = devices});
+int run_threads(FlightLog& flight, const std::function<int(Bootstrap&, FlightLog&)>& body) {
   ThreadGroup alone(1);
   int status = 0;
   const auto error = capture_error([&] { status = body(*alone.join(0), flight); });
-  if (error) {
-    flight.failed(*error);
-    throw Error(*error);
-  }
-  flight.ended();
+  if (!error) return status;
+  flight.failed(*error);
+  throw Error(*error);
+}
+
+}  // namespace
+
+int run_recorded(const std::string& program, const JobOptions& job, const std::string& folder,
+                 int& argc, char**& argv, const std::function<int(Bootstrap&, FlightLog&)>& body) {
+  const bool has_threads = job.launch == Launch::kThreads;
+  FlightLog flight(folder,
+                   has_threads
+                       ? FlightLog::Ranks{.count = job.devices, .world = job.devices}
+                       : FlightLog::Ranks{.first = announced_rank(), .world = announced_ranks()});
+  const RanksMain how{.program = program,
+                      .deadline = job.communicator.deadline,
+                      .rank_exit = flight.rank_exit(job.communicator.rank_exit.grace)};
+  const int status = has_threads ? run_threads(flight, body)
+                                 : run_ranks_main(how, argc, argv, [&](Bootstrap& bootstrap) {
+                                     flight.enter(Stage::kJoin);
+                                     return body(bootstrap, flight);
+                                   });
+  flight.ended();  // MPI has ended, too
   return status;
 }
 

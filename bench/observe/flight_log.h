@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/job/job.h"
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
@@ -64,21 +65,11 @@ class FlightLog final : public StepObserver {
   std::vector<std::unique_ptr<PerDevice>> devices_;
 };
 
-// How a program of ranks ends where the program cannot go on.
-struct FailurePolicy {
-  Nanoseconds deadline = std::chrono::seconds(60);  // how long a rank waits for a late rank
-  Nanoseconds grace{0};                             // time for other ranks' last words
-  std::string flight_dir{};                         // empty: no flight recorder
-};
-
-// run_ranks_main() with a flight recorder for this rank, from before MPI starts until MPI has
-// ended.
-[[nodiscard]] int run_recorded_ranks(const std::string& program, const FailurePolicy& policy,
-                                     int& argc, char**& argv,
-                                     const std::function<int(Bootstrap&, FlightLog&)>& body);
-
-// run_recorded_ranks() in this process alone, which holds `devices` ranks as threads.
-[[nodiscard]] int run_recorded_threads(const FailurePolicy& policy, int devices,
-                                       const std::function<int(Bootstrap&, FlightLog&)>& body);
+// Runs `body` as the job is launched, with a flight recorder in `folder` for each rank; an empty
+// folder keeps none. In a job of processes this is run_ranks_main(), with the recorder from before
+// MPI starts until MPI has ended; in a job of threads this process alone holds all ranks.
+[[nodiscard]] int run_recorded(const std::string& program, const JobOptions& job,
+                               const std::string& folder, int& argc, char**& argv,
+                               const std::function<int(Bootstrap&, FlightLog&)>& body);
 
 }  // namespace tandem::bench

@@ -9,7 +9,6 @@
 #include <functional>
 #include <iostream>
 
-#include "bench/driver/ranks_main.h"
 #include "bench/driver/sampler.h"
 #include "bench/step/launch_report.h"
 #include "bench/step/strategy_factory.h"
@@ -175,7 +174,7 @@ class MeasuredBlocks {
  public:
   MeasuredBlocks(Strategy& strategy, Job& job, const StepOptions& options, std::atomic<bool>& is_on)
       : strategy_(strategy),
-        sampler_(strategy, *job.communicator, std::max(1, options.free_running), clocks_of(job)),
+        sampler_(strategy, *job.communicator, options.steps_per_sample(), clocks_of(job)),
         is_on_(is_on) {
     static_cast<void>(sampler_.warm_up(options.warmup_steps, options.warmup_time));
   }
@@ -210,14 +209,12 @@ std::vector<DevicePhaseTimes> take_blocks(Bootstrap& bootstrap, Job& job,
   Variant variant = options.variant;
   variant.communicator = switched(options.variant, is_on);
   const auto strategy = make_strategy_together(bootstrap, job, options.job.launch, model, variant);
-  return aborting_on_error(
-      job.rank_exit, [&] { abort(job); },
-      [&] {
-        MeasuredBlocks blocks(*strategy, job, options, *is_on);
-        for (int index = 0; index < 2 * plan.pairs; ++index) blocks.take(plan, index);
-        *is_on = true;
-        return blocks.times().gather_phases(bootstrap);
-      });
+  return aborting_on_error(job, [&] {
+    MeasuredBlocks blocks(*strategy, job, options, *is_on);
+    for (int index = 0; index < 2 * plan.pairs; ++index) blocks.take(plan, index);
+    *is_on = true;
+    return blocks.times().gather_phases(bootstrap);
+  });
 }
 
 }  // namespace

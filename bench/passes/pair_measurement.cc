@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 
-#include "bench/driver/ranks_main.h"
 #include "bench/job/link_account.h"
 #include "bench/step/launch_report.h"
 #include "bench/step/measured_peak.h"
@@ -25,8 +24,6 @@ struct PairRun {
   Job& job;
   const StepOptions& options;
   const Model& model;
-
-  [[nodiscard]] int steps_per_sample() const { return std::max(1, options.free_running); }
 };
 
 // Both sides, built and warmed up in the order in which they start a pair.
@@ -80,7 +77,7 @@ class PairSampler {
 
   // Compares the mean lateness of both sides' steps with a step of the faster side. Collective.
   void check_link() {
-    const double steps = 4.0 * run_.options.pairs * run_.steps_per_sample();
+    const double steps = 4.0 * run_.options.pairs * run_.options.steps_per_sample();
     check_lateness(link_.mean_lateness(*run_.job.communicator, steps),
                    std::min(mean_of(&stats::PairedTimes::a), mean_of(&stats::PairedTimes::b)));
   }
@@ -170,7 +167,7 @@ std::vector<PairSet> plan_pairs(int pairs) {
 InterleavedSide::InterleavedSide(Job& job, const StepOptions& options, const Model& model,
                                  const Variant& variant)
     : strategy_(make_strategy(job, options.job.launch, model, variant)),
-      sampler_(*strategy_, *job.communicator, std::max(1, options.free_running), clocks_of(job)) {}
+      sampler_(*strategy_, *job.communicator, options.steps_per_sample(), clocks_of(job)) {}
 
 void InterleavedSide::warm_up(const StepOptions& options) {
   static_cast<void>(sampler_.warm_up(options.warmup_steps, options.warmup_time));
@@ -186,8 +183,7 @@ void measure_pairs(GoogleBenchmark& driver, Job& job, const StepOptions& options
                    const Model& model) {
   warn_of_precisions(job, options);
   PairSampler pairs({job, options, model});
-  aborting_on_error(
-      job.rank_exit, [&] { abort(job); }, [&] { measure(driver, job, options, pairs); });
+  aborting_on_error(job, [&] { measure(driver, job, options, pairs); });
 }
 
 }  // namespace tandem::bench

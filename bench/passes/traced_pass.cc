@@ -7,7 +7,6 @@
 #include <iostream>
 #include <utility>
 
-#include "bench/driver/ranks_main.h"
 #include "bench/driver/sampler.h"
 #include "bench/step/launch_report.h"
 #include "bench/step/strategy_factory.h"
@@ -75,15 +74,14 @@ timeline::Process record_steps(Job& job, const StepOptions& options, Strategy& s
   Communicator& ranks = *job.communicator;
   // The GPUs are watched before the warm-up, which is slowed down by the watching too.
   if (job.platform->backend() == Backend::kCuda) recorder.watch_gpus();
-  const int steps_per_sample = std::max(1, options.free_running);
-  Sampler sampler(strategy, ranks, steps_per_sample, clocks_of(job));
+  Sampler sampler(strategy, ranks, options.steps_per_sample(), clocks_of(job));
   static_cast<void>(sampler.warm_up(options.warmup_steps, options.warmup_time));
   const bool is_apart = clocks_of(job) == Clocks::kApart;
   HarnessTrack harness;
   const auto before = is_apart ? read_clock_of(ranks) : timeline::ClockReading{};
   recorder.start();
   for (int sample = 0; sample < options.traced_samples; ++sample) {
-    take_sample(strategy, ranks, steps_per_sample, harness);
+    take_sample(strategy, ranks, options.steps_per_sample(), harness);
   }
   recorder.stop();
   const auto after = is_apart ? read_clock_of(ranks) : timeline::ClockReading{};
@@ -103,9 +101,7 @@ timeline::Process recorded(Bootstrap& bootstrap, Job& job, const StepOptions& op
   // The recorder's own marks stand where the timers' marks stood in the measured samples.
   variant.training.phases.timing = PhaseTiming::kOff;
   const auto strategy = make_strategy_together(bootstrap, job, options.job.launch, model, variant);
-  return aborting_on_error(
-      job.rank_exit, [&] { abort(job); },
-      [&] { return record_steps(job, options, *strategy, recorder); });
+  return aborting_on_error(job, [&] { return record_steps(job, options, *strategy, recorder); });
 }
 
 // The CUDA times of all processes: each process has its own reason for having no records.

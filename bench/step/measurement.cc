@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <sstream>
 
-#include "bench/driver/ranks_main.h"
 #include "bench/job/link_account.h"
 #include "bench/observe/gpu_watch.h"
 #include "bench/observe/profiled_samples.h"
@@ -72,7 +70,7 @@ class StepBenchmark {
         options_(options),
         model_(model),
         strategy_(strategy),
-        sampler_(strategy, *job.communicator, steps_per_sample(), clocks_of(job)),
+        sampler_(strategy, *job.communicator, options.steps_per_sample(), clocks_of(job)),
         profiled_(options.ranges, profiler_switch(job.platform->backend()),
                   options.profiled_samples),
         link_(*job.platform) {
@@ -109,8 +107,6 @@ class StepBenchmark {
   }
 
  private:
-  [[nodiscard]] int steps_per_sample() const { return std::max(1, options_.free_running); }
-
   void measure(benchmark::State& state) {
     Communicator& ranks = *job_.communicator;
     const std::int64_t calls_before = strategy_.dispatches();
@@ -122,7 +118,7 @@ class StepBenchmark {
       link_.add_sample();
       times_.add_sample(strategy_);
     }
-    const double steps = static_cast<double>(samples_) * steps_per_sample();
+    const double steps = static_cast<double>(samples_) * options_.steps_per_sample();
     const auto calls = static_cast<double>(strategy_.dispatches() - calls_before);
     found_.dispatches_per_step = sum_over_ranks(ranks, calls) / steps;
     found_.lateness_seconds = link_.mean_lateness(ranks, steps);
@@ -185,91 +181,6 @@ void measure_all(GoogleBenchmark& driver, Job& job, const std::vector<StepOption
   driver.run();
 }
 
-Nanoseconds read_nanoseconds(std::istream& text) {
-  Nanoseconds::rep count = 0;
-  text >> count;
-  return Nanoseconds(count);
-}
-
-std::string text_of(const DevicePhaseTimes& device) {
-  std::string text = fmt::format("{} {}", device.device, device.samples.size());
-  for (const PhaseTimes& sample : device.samples) {
-    text += fmt::format(" {} {}", sample.steps, sample.span.count());
-    for (const Nanoseconds phase : sample.total) text += fmt::format(" {}", phase.count());
-  }
-  return text + '\n';
-}
-
-DevicePhaseTimes phases_from(const std::string& line) {
-  std::istringstream text(line);
-  DevicePhaseTimes device;
-  std::size_t samples = 0;
-  text >> device.device >> samples;
-  device.samples.resize(samples);
-  for (PhaseTimes& sample : device.samples) {
-    text >> sample.steps;
-    sample.span = read_nanoseconds(text);
-    for (Nanoseconds& phase : sample.total) phase = read_nanoseconds(text);
-  }
-  return device;
-}
-
-std::string text_of(const DeviceCollectiveTimes& device) {
-  std::string text = fmt::format("{} {}", device.device, device.samples.size());
-  for (const std::vector<CollectiveTimes>& sample : device.samples) {
-    text += fmt::format(" {}", sample.size());
-    for (const CollectiveTimes& times : sample) {
-      text += fmt::format(" {} {} {}", times.size.value, times.total.count(), times.steps);
-    }
-  }
-  return text + '\n';
-}
-
-DeviceCollectiveTimes collectives_from(const std::string& line) {
-  std::istringstream text(line);
-  DeviceCollectiveTimes device;
-  std::size_t samples = 0;
-  text >> device.device >> samples;
-  device.samples.resize(samples);
-  for (std::vector<CollectiveTimes>& sample : device.samples) {
-    std::size_t collectives = 0;
-    text >> collectives;
-    sample.resize(collectives);
-    for (CollectiveTimes& times : sample) {
-      text >> times.size.value;
-      times.total = read_nanoseconds(text);
-      text >> times.steps;
-    }
-  }
-  return device;
-}
-
-// The times of a device, which begins with the device's first sample.
-template <class Book>
-Book& books_of(std::vector<Book>& all, int device) {
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Book& b) { return b.device == device; });
-  return found != all.end() ? *found : all.emplace_back(Book{.device = device, .samples = {}});
-}
-
-// Writes a line per device and rank, in rank order. Ranks have a device each, and on several nodes
-// count the devices of their own node: the job's devices are counted by rank.
-template <class Book, class Read>
-std::vector<Book> gather(Bootstrap& bootstrap, const std::vector<Book>& mine, Read read) {
-  std::string text;
-  for (const Book& book : mine) text += text_of(book);
-  std::vector<Book> all;
-  const std::vector<std::string> by_rank = bootstrap.all_gather(text);
-  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-    std::istringstream lines(by_rank[rank]);
-    for (std::string line; std::getline(lines, line);) {
-      all.push_back(read(line));
-      if (by_rank.size() > 1) all.back().device = static_cast<int>(rank);
-    }
-  }
-  return all;
-}
-
 }  // namespace
 
 Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
@@ -277,57 +188,13 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job
   const auto strategy =
       make_strategy_together(bootstrap, job, options.job.launch, model, options.variant);
   return aborting_on_error(
-      job.rank_exit, [&] { abort(job); },
-      [&] { return measure(driver, bootstrap, job, options, model, *strategy); });
+      job, [&] { return measure(driver, bootstrap, job, options, model, *strategy); });
 }
 
 void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                     const std::vector<StepOptions>& all, const Model& model) {
   const Strategies strategies = make_listed(driver, bootstrap, job, all, model);
-  aborting_on_error(
-      job.rank_exit, [&] { abort(job); },
-      [&] { measure_all(driver, job, all, model, strategies); });
-}
-
-// Adds nothing for devices with phases off.
-void RankTimes::add_sample(Strategy& strategy) {
-  for (const DeviceTimes& sample : strategy.collect_phases()) {
-    if (sample.times.steps == 0) continue;
-    books_of(phases_, sample.device).samples.push_back(sample.times);
-  }
-  for (DeviceCollectives& sample : strategy.collect_collectives()) {
-    if (sample.collectives.empty()) continue;
-    books_of(collectives_, sample.device).samples.push_back(std::move(sample.collectives));
-  }
-}
-
-std::vector<DevicePhaseTimes> RankTimes::gather_phases(Bootstrap& bootstrap) const {
-  return gather(bootstrap, phases_, phases_from);
-}
-
-std::vector<DeviceCollectiveTimes> RankTimes::gather_collectives(Bootstrap& bootstrap) const {
-  return gather(bootstrap, collectives_, collectives_from);
-}
-
-std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, Platform& platform, const Device* mine) {
-  std::ostringstream text;
-  const auto note = [&text](const Device& device) {
-    const MemoryUse use = device.memory();
-    text << use.capacity.value << ' ' << use.used.value << ' ' << use.peak.value << '\n';
-  };
-  if (mine != nullptr) {
-    note(*mine);  // a process may not hold the other ranks' devices
-  } else {
-    for (int i = 0; i < platform.device_count(); ++i) note(platform.device(i));
-  }
-  std::vector<MemoryUse> all;
-  for (const std::string& theirs : bootstrap.all_gather(text.str())) {
-    std::istringstream stream(theirs);
-    for (MemoryUse use; stream >> use.capacity.value >> use.used.value >> use.peak.value;) {
-      all.push_back(use);
-    }
-  }
-  return all;
+  aborting_on_error(job, [&] { measure_all(driver, job, all, model, strategies); });
 }
 
 }  // namespace tandem::bench

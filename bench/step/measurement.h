@@ -9,24 +9,13 @@
 #include "bench/driver/sampler.h"
 #include "bench/job/barrier_skew.h"
 #include "bench/job/job.h"
+#include "bench/step/rank_figures.h"
 #include "bench/step/step_options.h"
 #include "common/comm/bootstrap.h"
 #include "common/model/model.h"
 #include "common/results/launch_record.h"
 
 namespace tandem::bench {
-
-// One device's phase times over all samples of a launch.
-struct DevicePhaseTimes {
-  int device = 0;
-  std::vector<PhaseTimes> samples;
-};
-
-// One device's gradient collectives of each sample, in launch order.
-struct DeviceCollectiveTimes {
-  int device = 0;
-  std::vector<std::vector<CollectiveTimes>> samples;
-};
 
 // The findings of one launch, before they become its record.
 struct Measurement {
@@ -47,26 +36,6 @@ struct Measurement {
   double overshoot_seconds = 0;  // the largest delay of a sleep to a modelled end, on any rank
   BarrierSkew barrier_skew;      // skew on several nodes; else zero
 };
-
-// Keeps the times of this rank's devices, sample by sample, and brings together those of all ranks.
-class RankTimes {
- public:
-  // Adds the phase times and collectives of the latest sample.
-  void add_sample(Strategy& strategy);
-
-  // The times of all ranks' devices, the same on every rank. Collective.
-  [[nodiscard]] std::vector<DevicePhaseTimes> gather_phases(Bootstrap& bootstrap) const;
-  [[nodiscard]] std::vector<DeviceCollectiveTimes> gather_collectives(Bootstrap& bootstrap) const;
-
- private:
-  std::vector<DevicePhaseTimes> phases_;
-  std::vector<DeviceCollectiveTimes> collectives_;
-};
-
-// The memory of every device, on all ranks; `mine` is the device that this rank speaks for, or null
-// where the rank speaks for all devices. Collective.
-[[nodiscard]] std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, Platform& platform,
-                                                   const Device* mine);
 
 // Times the step that the options name: warm-up, then as many samples as the options ask for.
 // Collective.

@@ -29,9 +29,8 @@ Variant variant_of(const Values& values, const JobOptions& job) {
 }
 
 // The number of samples that hold `steps` at least.
-int samples_with(int steps, int free_running) {
-  const int steps_per_sample = std::max(1, free_running);
-  return (steps + steps_per_sample - 1) / steps_per_sample;
+int samples_with(int steps, const StepOptions& options) {
+  return (steps + options.steps_per_sample() - 1) / options.steps_per_sample();
 }
 
 // A profiler sees whole samples, so min_samples grows to hold all of them; a trace holds whole
@@ -43,10 +42,10 @@ void set_timing(const Values& values, StepOptions& options) {
   options.warmup_steps = values.count("warmup-steps");
   options.peak = {.is_measured = values.text("peak-gflops") == "measured",
                   .gflops = values.speed("peak-gflops")};
-  options.profiled_samples = samples_with(values.count("profile-steps"), options.free_running);
+  options.profiled_samples = samples_with(values.count("profile-steps"), options);
   options.min_samples = std::max(values.count("min-samples"), options.profiled_samples);
   options.trace_file = values.text("trace");
-  options.traced_samples = samples_with(values.count("trace-steps"), options.free_running);
+  options.traced_samples = samples_with(values.count("trace-steps"), options);
   options.contention_file = values.text("contention");
   options.contention_pairs = values.count("contention-pairs");
   options.record_file = values.text("record");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -78,6 +79,8 @@ struct StepOptions {
   const nvtx::Domain* ranges = nullptr;  // this process's NVTX domain, which StepWatch owns
   std::optional<Fault> fault;            // set only to see a job fail
   BenchmarkFlags benchmark;
+
+  [[nodiscard]] int steps_per_sample() const { return std::max(1, free_running); }
 };
 
 // The options of a command line that options::check() takes, and the settings that follow from

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/step/strategy_factory.h"
 
-#include "bench/driver/ranks_main.h"
 #include "common/comm/bootstrap.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"
@@ -61,9 +60,7 @@ std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Job& job,
   std::unique_ptr<Strategy> strategy;
   attempt_together(bootstrap, [&] {
     // An error ends the communicators, so that peers that wait in the constructor end soon.
-    strategy = aborting_on_error(
-        job.rank_exit, [&] { abort(job); },
-        [&] { return make_strategy(job, launch, model, variant); });
+    strategy = aborting_on_error(job, [&] { return make_strategy(job, launch, model, variant); });
   });
   return strategy;
 }

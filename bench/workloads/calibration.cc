@@ -148,7 +148,7 @@ std::vector<LayerSeconds> replayed(Platform& platform, Device& device, const Wor
                                    std::int64_t batch, Precision precision) {
   const Replay replay(workload);
   ProbedStep step(platform, device, replay, batch, precision);
-  return time_layers(device, step, replay.operations(batch), {});
+  return time_layers(device, step, replay.operations(batch));
 }
 
 CalibratedBatch outcome_of(std::vector<Replayed> passes, std::size_t index, std::int64_t batch) {

@@ -22,7 +22,6 @@ class MappingProbe final : public StepProbe {
   void begin_forward(Stream& /*stream*/) override { is_forward_ = true; }
   void end_forward(Stream& /*stream*/) override { calls_ = step_.calls(); }
   void begin_backward(Stream& /*stream*/) override { is_forward_ = false; }
-  void end_backward(Stream& /*stream*/) override {}
 
   void before(Stream& /*stream*/, const WatchedOperation& operation) override {
     if (is_forward_) {

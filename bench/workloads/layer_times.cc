@@ -11,7 +11,11 @@
 namespace tandem::bench {
 namespace {
 
-using Marks = std::vector<std::unique_ptr<TimedEvent>>;
+constexpr int kWarmupSteps = 3;
+constexpr int kLeastSteps = 7;
+constexpr int kMostSteps = 60;  // steps with marks, and as many without marks
+constexpr Nanoseconds kTime =
+    std::chrono::milliseconds(500);  // more than the least steps until then
 
 // The marks at the ends of one pass's layers, in the order in which the pass goes through the
 // layers.
@@ -50,7 +54,7 @@ class PassMarks {
   }
 
   const std::vector<std::int64_t> operations_;
-  Marks marks_;
+  std::vector<std::unique_ptr<TimedEvent>> marks_;
   std::size_t layer_ = 0;
   std::int64_t left_ = 0;  // operations of this layer that are still to come
 };
@@ -87,7 +91,6 @@ class TimingProbe final : public StepProbe {
   void before(Stream& stream, const WatchedOperation& /*operation*/) override {
     current_->before_operation(stream);
   }
-  void gradient_ready(int /*segment*/) override {}
 
   [[nodiscard]] double forward(std::size_t layer) const { return forward_.seconds(layer); }
   [[nodiscard]] double backward(std::size_t from_the_last) const {
@@ -111,8 +114,6 @@ class WholeProbe final : public StepProbe {
   void end_forward(Stream& stream) override { stream.record(*marks_[1]); }
   void begin_backward(Stream& stream) override { stream.record(*marks_[2]); }
   void end_backward(Stream& stream) override { stream.record(*marks_[3]); }
-  void before(Stream& /*stream*/, const WatchedOperation& /*operation*/) override {}
-  void gradient_ready(int /*segment*/) override {}
 
   [[nodiscard]] double forward() const { return Seconds(*marks_[1] - *marks_[0]).count(); }
   [[nodiscard]] double backward() const { return Seconds(*marks_[3] - *marks_[2]).count(); }
@@ -143,17 +144,15 @@ struct PassTimes {
 }  // namespace
 
 std::vector<LayerSeconds> time_layers(Device& device, ProbedStep& step,
-                                      const std::vector<LayerOperations>& layers,
-                                      const TimingEffort& effort) {
+                                      const std::vector<LayerOperations>& layers) {
   TANDEM_CHECK(!layers.empty(), "a model of {} layers", layers.size());
   TimingProbe marked(device, layers);
   WholeProbe whole(device);
-  for (int i = 0; i < effort.warmup_steps; ++i) step.run(marked);
+  for (int i = 0; i < kWarmupSteps; ++i) step.run(marked);
   PassTimes forward(layers.size());
   PassTimes backward(layers.size());
   const TimePoint start = Clock::now();
-  for (int done = 0; done < effort.least_steps ||
-                     (done < effort.most_steps && Clock::now() - start < effort.time);
+  for (int done = 0; done < kLeastSteps || (done < kMostSteps && Clock::now() - start < kTime);
        ++done) {
     step.run(marked);
     for (std::size_t i = 0; i < layers.size(); ++i) {

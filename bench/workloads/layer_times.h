@@ -14,22 +14,12 @@ struct LayerSeconds {
   double backward = 0;
 };
 
-// The effort of timing a step's layers: a least number of steps, and more steps until a time is
-// over.
-struct TimingEffort {
-  int warmup_steps = 3;
-  int least_steps = 7;
-  int most_steps = 60;  // steps with marks, and as many without marks
-  Nanoseconds time = std::chrono::milliseconds(500);
-};
-
 // The seconds of each layer, in the order of forward; each layer enqueues as many operations in
 // either pass as given. A time is taken between marks on the stream at the layer's ends, by the
 // device's clock, as the median over steps. Marks cost time themselves, which the smallest layers
 // would show: every other step goes without marks, and the layers of a pass are scaled to add up to
 // the whole pass of those steps.
 [[nodiscard]] std::vector<LayerSeconds> time_layers(Device& device, ProbedStep& step,
-                                                    const std::vector<LayerOperations>& layers,
-                                                    const TimingEffort& effort);
+                                                    const std::vector<LayerOperations>& layers);
 
 }  // namespace tandem::bench

@@ -108,7 +108,7 @@ Workload measure_workload(Platform& platform, Device& device, const Model& model
     if (workload.layers.empty()) add_layers(workload, model, layers, batch);
     TANDEM_CHECK(layers.size() == workload.layers.size(), "{} layers with a batch of {}, else {}",
                  layers.size(), batch, workload.layers.size());
-    add_times(workload, time_layers(device, step, operations_of(layers), {}));
+    add_times(workload, time_layers(device, step, operations_of(layers)));
     if (batch == batches.back()) add_activations(workload, step.activation_bytes(), batch);
   }
   return workload;

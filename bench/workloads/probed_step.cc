@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/workloads/probed_step.h"
 
-#include "common/parallel/shards.h"
-#include "common/runtime/copy.h"
-
 namespace tandem::bench {
 
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
-
-std::unique_ptr<Buffer> copy_of(Device& device, Stream& stream, Span<const float> values) {
-  auto buffer = device.allocate(values.size_bytes());
-  enqueue_copy(stream, buffer->as<float>(), values);
-  return buffer;
-}
 
 }  // namespace
 
@@ -27,16 +18,14 @@ ProbedStep::ProbedStep(Platform& platform, Device& device, const Model& model, s
       buffers_(make_arena(device, model.buffers())),
       weights_(tandem::as_const(parameters_.tensors)),
       state_{.buffers = buffers_.tensors},
-      batch_(platform, batch_shape(model, {.first = 0, .count = batch}), kSeed,
-             Distribution::kUniform),
+      batch_(platform, device, model, {.first = 0, .count = batch},
+             {.seed = kSeed, .input = InputPlace::kDevice}),
       loss_(device.allocate(bytes_of<float>(1))),
       optimizer_(make_optimizer(device, model.layout().arena_count(), {})) {
   const Bytes before = device.memory().used;
   activations_ = model.make_activations(device, batch, precision);
   activation_bytes_ = device.memory().used - before;
   stream_ = device.make_stream(StreamPriority::kNormal);
-  inputs_ = copy_of(device, *stream_, batch_.inputs());
-  targets_ = copy_of(device, *stream_, batch_.targets());
   const Executor on{*operations_, *stream_};
   model.initialise(on, parameters_.tensors, kSeed, Distribution::kUniform);
   model.initialise_buffers(on, buffers_.tensors);
@@ -51,13 +40,13 @@ void ProbedStep::run(StepProbe& probe) {
 }
 
 void ProbedStep::run_watched(StepProbe& probe, const Executor& on) {
-  const Span<const float> input = inputs_->as<float>();
+  const Span<const float> input = batch_.inputs();
   probe.begin_forward(*stream_);
   model_.forward(on, weights_, state_, input, *activations_);
   probe.end_forward(*stream_);
   enqueue_loss(*operations_, *stream_, model_.objective(),
                {.prediction = activations_->output(),
-                .target = targets_->as<float>(),
+                .target = batch_.targets(),
                 .gradient = activations_->output_gradient(),
                 .loss = loss_->as<float>(1)});
   probe.begin_backward(*stream_);

@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "bench/workloads/step_work.h"
-#include "common/data/synthetic_batch.h"
 #include "common/kernels/each_operation.h"
 #include "common/model/model.h"
 #include "common/optim/optimizer.h"
 #include "common/parallel/replica.h"
+#include "common/parallel/shards.h"
 #include "common/runtime/platform.h"
 
 namespace tandem::bench {
@@ -21,43 +21,38 @@ struct WatchedOperation {
   double flops = 0;                 // FLOPs of matrix products and convolutions
 };
 
-class OperationWatcher {
+// A probe that is told of forward and backward, operation by operation, while a step is enqueued.
+class StepProbe : public GradientSink {
  public:
-  OperationWatcher() = default;
-  OperationWatcher(const OperationWatcher&) = delete;
-  OperationWatcher& operator=(const OperationWatcher&) = delete;
-  virtual ~OperationWatcher() = default;
+  // Called before the first operation of a pass, and after the last.
+  virtual void begin_forward(Stream&) {}
+  virtual void end_forward(Stream&) {}
+  virtual void begin_backward(Stream&) {}
+  virtual void end_backward(Stream&) {}
 
-  virtual void before(Stream& stream, const WatchedOperation& operation) = 0;
+  // Called before each operation is enqueued.
+  virtual void before(Stream&, const WatchedOperation&) {}
+
+  void gradient_ready(int /*segment*/) override {}
 };
 
-// A device's operations; a watcher is told of each operation before the operation is enqueued.
-// Narrow copies of parameters count as the parameters themselves. Device operations and watcher
-// outlive this object.
+// A device's operations; a probe is told of each operation before the operation is enqueued. Narrow
+// copies of parameters count as the parameters themselves. Device operations and probe outlive this
+// object.
 class WatchedOperations final : public EachOperationHandedOn<WatchedOperations> {
  public:
-  WatchedOperations(Operations& operations, OperationWatcher& watcher)
-      : EachOperationHandedOn(operations), watcher_(watcher) {}
+  WatchedOperations(Operations& operations, StepProbe& probe)
+      : EachOperationHandedOn(operations), probe_(probe) {}
 
   template <class Op>
   void take(Stream& stream, const Op& op, const char* /*name*/) {
-    watcher_.before(stream, {.parameter = original(parameter_of(op)),
-                             .flops = static_cast<double>(flops_of(op))});
+    probe_.before(stream, {.parameter = original(parameter_of(op)),
+                           .flops = static_cast<double>(flops_of(op))});
     note(op);
     hand_on(stream, op);
   }
 
  private:
-  template <class Op>
-  static const void* parameter_of(const Op& /*op*/) {
-    return nullptr;
-  }
-  static const void* parameter_of(const LinearForward& op) { return op.weight.data(); }
-  static const void* parameter_of(const EmbeddingForward& op) { return op.tokens.data(); }
-  static const void* parameter_of(const LayerNormForward& op) { return op.gain.data(); }
-  static const void* parameter_of(const ConvolutionForward& op) { return op.weight.data(); }
-  static const void* parameter_of(const BatchNormForward& op) { return op.gain.data(); }
-
   template <class Op>
   void note(const Op& /*op*/) {}
   void note(const Convert& op) { copies_[op.out.data()] = op.in.data(); }
@@ -67,18 +62,8 @@ class WatchedOperations final : public EachOperationHandedOn<WatchedOperations> 
     return copy == copies_.end() ? parameter : copy->second;
   }
 
-  OperationWatcher& watcher_;
+  StepProbe& probe_;
   std::map<const void*, const void*> copies_;  // from narrow copy to parameter
-};
-
-// A probe that is told of forward and backward, operation by operation, while a step is enqueued.
-class StepProbe : public OperationWatcher, public GradientSink {
- public:
-  // Called before the first operation of a pass, and after the last.
-  virtual void begin_forward(Stream& stream) = 0;
-  virtual void end_forward(Stream& stream) = 0;
-  virtual void begin_backward(Stream& stream) = 0;
-  virtual void end_backward(Stream& stream) = 0;
 };
 
 // A model on one device, with a batch that lies on the device: steps of forward, loss, backward and
@@ -110,9 +95,7 @@ class ProbedStep {
   Arena buffers_;
   const ConstTensorList weights_;
   ModuleState state_;
-  SyntheticBatch batch_;
-  std::unique_ptr<Buffer> inputs_;
-  std::unique_ptr<Buffer> targets_;
+  LocalBatch batch_;
   std::unique_ptr<Buffer> loss_;
   std::unique_ptr<Optimizer> optimizer_;
   Bytes activation_bytes_;

@@ -96,8 +96,7 @@ TEST(LayerTimesTest, EveryLayer_TakesTime) {
   const auto platform = host_devices(1);
   ProbedStep step(*platform, platform->device(0), *model, kBatch, Precision::kFp32);
   const std::vector<LayerOperations> operations{{1, 1}, {1, 3}, {1, 3}};
-  const auto times = time_layers(platform->device(0), step, operations,
-                                 {.warmup_steps = 1, .least_steps = 3, .most_steps = 3});
+  const auto times = time_layers(platform->device(0), step, operations);
   ASSERT_EQ(times.size(), 3U);
   for (const LayerSeconds& layer : times) {
     EXPECT_GT(layer.forward, 0);

@@ -136,15 +136,10 @@ int run_as_launched(int argc, char** argv) {
   const auto options = parse_step_options(rest, words);
   if (!options) return 0;
   check_launch(options->job.launch);
-  const FailurePolicy policy{.deadline = options->job.communicator.deadline,
-                             .grace = options->job.communicator.rank_exit.grace};
-  const auto body = [&](Bootstrap& bootstrap, FlightLog& flight) {
-    return run(*options, sets, bootstrap, flight);
-  };
-  if (options->job.launch == Launch::kProcesses) {
-    return run_recorded_ranks("nvtx_cost", policy, rest, words, body);
-  }
-  return run_recorded_threads(policy, options->job.devices, body);
+  return run_recorded("nvtx_cost", options->job, "", rest, words,
+                      [&](Bootstrap& bootstrap, FlightLog& flight) {
+                        return run(*options, sets, bootstrap, flight);
+                      });
 }
 
 }  // namespace
