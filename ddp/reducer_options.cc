@@ -21,17 +21,17 @@ CompressionOptions compression_options(const options::Values& values) {
 HorovodOptions horovod_options(const options::Values& values) {
   HorovodOptions options;
   options.cycle = values.duration("cycle-time");
-  if (values.is_given("fusion-mb")) options.fusion_threshold = values.mebibytes("fusion-mb");
+  options.fusion_threshold = values.mebibytes("fusion-mb");
   return options;
 }
 
 }  // namespace
 
 BucketLimits bucket_limits(const options::Values& values) {
-  BucketLimits limits;
-  if (values.is_given("bucket-mb")) limits.first = limits.rest = values.mebibytes("bucket-mb");
-  if (values.is_given("first-bucket-mb")) limits.first = values.mebibytes("first-bucket-mb");
-  return limits;
+  const BucketLimits limits{.first = values.mebibytes("first-bucket-mb"),
+                            .rest = values.mebibytes("bucket-mb")};
+  const bool is_own_size = values.is_given("bucket-mb") && !values.is_given("first-bucket-mb");
+  return is_own_size ? BucketLimits{.first = limits.rest, .rest = limits.rest} : limits;
 }
 
 ReducerOptions reducer_options(const options::Values& values) {

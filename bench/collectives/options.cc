@@ -24,11 +24,6 @@ constexpr std::array kReduceOps{Choice<ReduceOp>{"average", ReduceOp::kAverage},
 constexpr std::array kWaits{Choice<host::PeerWaits>{"park", host::PeerWaits::kPark},
                             Choice<host::PeerWaits>{"spin", host::PeerWaits::kSpin}};
 
-enum class InPlace { kOn, kOff, kBoth };
-constexpr std::array kInPlaces{Choice<InPlace>{"on", InPlace::kOn},
-                               Choice<InPlace>{"off", InPlace::kOff},
-                               Choice<InPlace>{"both", InPlace::kBoth}};
-
 struct Flags {
   std::string collective = "all_reduce";
   std::string sizes = "1KiB:64MiB";
@@ -78,25 +73,6 @@ void declare_samples(CLI::App& app, Flags& flags) {
   app.footer("As processes: mpirun -np DEVICES --bind-to none collective_bench.");
 }
 
-// The options of a step that this program has too: buckets with --sizes-of, and the job.
-const std::vector<options::Name>& names_of_steps() {
-  static const std::vector<options::Name> names{
-      "bucket-mb", "first-bucket-mb", "launch",        "devices", "backend",
-      "comm",      "device-memory",   "oversubscribe", "gpus",    "p2p",
-      "bind",      "comm-timeout",    "flight-dir"};
-  return names;
-}
-
-// Ranks are processes unless --launch says threads, and are as many as were started.
-options::Values values_of(const OptionLines& lines) {
-  options::Values values = lines.values();
-  if (!values.is_given("launch")) values.give("launch", "processes");
-  if (!values.is_given("devices") && options::launch(values) == Launch::kProcesses) {
-    values.give("devices", std::to_string(announced_ranks()));
-  }
-  return values;
-}
-
 std::vector<Collective> collectives_of(const std::string& text) {
   std::vector<Collective> collectives;
   for (const std::string& part : parts_of(text)) {
@@ -108,26 +84,22 @@ std::vector<Collective> collectives_of(const std::string& text) {
   }
   std::vector<Collective> once;
   for (const Collective collective : collectives) {
-    if (std::find(once.begin(), once.end(), collective) == once.end()) once.push_back(collective);
+    if (std::ranges::count(once, collective) == 0) once.push_back(collective);
   }
   return once;
 }
 
 std::vector<BufferUse> forms_of(const std::string& text) {
-  switch (choose("--in-place", text, kInPlaces)) {
-    case InPlace::kOn:
-      return {BufferUse::kInPlace};
-    case InPlace::kOff:
-      return {BufferUse::kOutOfPlace};
-    case InPlace::kBoth:
-      return {BufferUse::kInPlace, BufferUse::kOutOfPlace};
-  }
-  return {};
+  using Asked = Choice<std::vector<BufferUse>>;
+  return choose(
+      "--in-place", text,
+      std::array{Asked{"on", {BufferUse::kInPlace}}, Asked{"off", {BufferUse::kOutOfPlace}},
+                 Asked{"both", {BufferUse::kInPlace, BufferUse::kOutOfPlace}}});
 }
 
 // Throws usage errors for options that are wrong whatever the sizes are.
 void check(const CollectiveOptions& options) {
-  if (options.samples < 2) fail(ErrorKind::kUsage, "--samples={}: use 2 or more", options.samples);
+  check_samples(options.samples);
   if (options.calls < 1 || options.calls > 100'000) {
     fail(ErrorKind::kUsage, "--free-running={}: use 1 to 100000 calls", options.calls);
   }
@@ -177,11 +149,15 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   Flags flags;
   declare_cases(app, flags);
   declare_samples(app, flags);
-  const OptionLines lines(app, names_of_steps());
+  const OptionLines lines(
+      app, {"bucket-mb", "first-bucket-mb", "launch", "devices", "backend", "comm", "device-memory",
+            "oversubscribe", "gpus", "p2p", "bind", "comm-timeout", "flight-dir"});
   CollectiveOptions options;
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
-  const options::Values values = values_of(lines);
+  options::Values values = lines.values();
+  if (!values.is_given("launch")) values.give("launch", "processes");
+  give_devices_started(values);
   options.job = job_options(values);
   options.benchmark =
       read_benchmark_flags("collective_bench", benchmark_flags, options.job.devices);

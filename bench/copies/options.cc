@@ -61,11 +61,6 @@ std::string name_of(const CopyCase& measured, Backend backend, const std::string
 
 namespace {
 
-enum class WaysAsked { kOne, kBoth, kAll };
-constexpr std::array kWaysAsked{Choice<WaysAsked>{"one", WaysAsked::kOne},
-                                Choice<WaysAsked>{"both", WaysAsked::kBoth},
-                                Choice<WaysAsked>{"all", WaysAsked::kAll}};
-
 struct Flags {
   std::string sizes = "1MiB,16MiB,64MiB";
   std::string ways = "all";
@@ -84,15 +79,10 @@ void declare(CLI::App& app, Flags& flags) {
 }
 
 std::vector<Ways> ways_of(const std::string& text) {
-  switch (choose("--ways", text, kWaysAsked)) {
-    case WaysAsked::kOne:
-      return {Ways::kOne};
-    case WaysAsked::kBoth:
-      return {Ways::kBoth};
-    case WaysAsked::kAll:
-      return {Ways::kOne, Ways::kBoth};
-  }
-  return {};
+  using Asked = Choice<std::vector<Ways>>;
+  return choose("--ways", text,
+                std::array{Asked{"one", {Ways::kOne}}, Asked{"both", {Ways::kBoth}},
+                           Asked{"all", {Ways::kOne, Ways::kBoth}}});
 }
 
 // Throws a usage error for a size that is no multiple of an fp32 element, as copies are checked as
@@ -125,7 +115,7 @@ std::optional<CopyOptions> parse_copy_options(int argc, const char* const* argv)
   options.sizes = whole_elements(parse_sizes(flags.sizes, "--sizes"));
   options.ways = ways_of(flags.ways);
   options.samples = flags.samples;
-  if (options.samples < 2) fail(ErrorKind::kUsage, "--samples={}: use 2 or more", options.samples);
+  check_samples(options.samples);
   return options;
 }
 

@@ -40,6 +40,10 @@ SizeRange range_of(const std::string& text, const std::string& flag) {
 
 }  // namespace
 
+void check_samples(int samples) {
+  if (samples < 2) fail(ErrorKind::kUsage, "--samples={}: use 2 or more", samples);
+}
+
 std::vector<Bytes> parse_sizes(const std::string& text, const std::string& flag) {
   std::vector<Bytes> sizes;
   for (const std::string& part : parts_of(text)) {

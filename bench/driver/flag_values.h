@@ -54,6 +54,9 @@ template <class T, std::size_t N>
   return parts;
 }
 
+// Throws a usage error for fewer --samples than statistics take.
+void check_samples(int samples);
+
 // Sizes as a person lists them, separated by commas: a size (16MiB), a range that doubles
 // (1KiB:64MiB), or a range with its factor (1KiB:1GiB:4). Sizes keep the given order, each size
 // once. A range ends at the last size that does not exceed the range's end. Throws a usage error

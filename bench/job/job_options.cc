@@ -20,6 +20,11 @@ void set_patience(Nanoseconds timeout, CommunicatorOptions& options) {
 
 }  // namespace
 
+void give_devices_started(options::Values& values) {
+  if (values.is_given("devices") || options::launch(values) != Launch::kProcesses) return;
+  values.give("devices", std::to_string(announced_ranks()));
+}
+
 JobOptions job_options(const options::Values& values) {
   JobOptions job;
   job.devices = values.count("devices");

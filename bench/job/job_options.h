@@ -6,6 +6,9 @@
 
 namespace tandem::bench {
 
+// Gives a job of processes as many devices as the launcher started ranks, unless --devices says.
+void give_devices_started(options::Values& values);
+
 // What a command line says of the machine that a job asks for, the same for every program. Options
 // that a program does not declare have their defaults. Throws usage errors.
 //

@@ -13,11 +13,7 @@ namespace tandem::bench {
 namespace sixteen_each {
 
 LessonFinding run(Classroom& room) {
-  const auto platform = room.devices(4);
-  const auto model = make_model("linear");
-  dp::DataParallel strategy(*platform, *model, plain_sgd(64));
-  static_cast<void>(train(*platform, strategy, 1));
-  const auto samples = samples_per_replica(strategy, *model);
+  const auto samples = samples_per_replica(trained_dp(room, 4, "linear", plain_sgd(64)));
   const bool all = std::all_of(samples.begin(), samples.end(), [](auto n) { return n == 16; });
   return {holds_if(all && samples.size() == 4),
           {fmt::format("samples per replica: {}", joined(samples))},
@@ -37,14 +33,11 @@ namespace even_split {
 constexpr int kDevices = 4;
 
 LessonFinding run(Classroom& room) {
-  const auto platform = room.devices(kDevices);
-  const auto model = make_model("linear");
   LessonFinding finding{.scope = kAlgorithm};
   bool even = true;
   for (const std::int64_t batch : {8, 10, 9, 5}) {
-    dp::DataParallel strategy(*platform, *model, plain_sgd(batch));
-    static_cast<void>(train(*platform, strategy, 1));
-    const auto samples = samples_per_replica(strategy, *model);
+    const auto samples =
+        samples_per_replica(trained_dp(room, kDevices, "linear", plain_sgd(batch)));
     const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
     // The split is as even as whole samples allow: no device is idle, and no two devices differ by
     // more than one sample.
@@ -70,12 +63,9 @@ namespace {
 // A batch of so many samples takes as many of four devices.
 template <int kSamples>
 LessonFinding takes_a_device_each(Classroom& room) {
-  const auto platform = room.devices(4);
-  const auto model = make_model("linear");
-  dp::DataParallel strategy(*platform, *model, plain_sgd(kSamples));
-  static_cast<void>(train(*platform, strategy, 1));
-  return {holds_if(strategy.devices_used() == kSamples),
-          {fmt::format("devices that took part in the step: {} of 4", strategy.devices_used())},
+  const int used = trained_dp(room, 4, "linear", plain_sgd(kSamples)).strategy->devices_used();
+  return {holds_if(used == kSamples),
+          {fmt::format("devices that took part in the step: {} of 4", used)},
           kAlgorithm};
 }
 
@@ -202,21 +192,18 @@ constexpr int kDevices = 4;
 
 // A batch of 9 leaves one of the devices without samples, a batch of 1 three devices.
 LessonFinding run(Classroom& room) {
-  const auto platform = room.devices(kDevices);
-  const auto model = make_model("linear");
-  const std::int64_t width = model->output_width();
   LessonFinding finding{.scope = kAlgorithm};
   bool all = true;
   for (const std::int64_t batch : {10, 9, 1}) {
-    dp::DataParallel strategy(*platform, *model, plain_sgd(batch));
-    static_cast<void>(train(*platform, strategy, 1));
-    const auto gathered = values_of(*platform, strategy.gathered());
+    const TrainedDp dp = trained_dp(room, kDevices, "linear", plain_sgd(batch));
+    const std::int64_t width = dp.model->output_width();
+    const auto gathered = values_of(*dp.platform, dp.strategy->gathered());
     const bool whole = static_cast<std::int64_t>(gathered.size()) == batch * width;
-    const bool in_order = gathered == outputs_of(*platform, strategy);
+    const bool in_order = gathered == outputs_of(*dp.platform, *dp.strategy);
     all = all && whole && in_order;
     finding.evidence.push_back(fmt::format(
         "linear, batch {:>2} on {} devices, pieces {}: {} values gathered, {} a sample, {}", batch,
-        kDevices, joined(samples_per_replica(strategy, *model)), gathered.size(), width,
+        kDevices, joined(samples_per_replica(dp)), gathered.size(), width,
         in_order ? "in the order of the batch" : "not what the replicas returned"));
   }
   finding.verdict = holds_if(all);
@@ -242,22 +229,20 @@ bool warned(const Strategy& strategy) {
 
 // Each replica returns the loss of its shard. With a batch of 9 one of the devices has no samples.
 LessonFinding run(Classroom& room) {
-  const auto platform = room.devices(kDevices);
-  const auto model = make_model("linear");
   LessonFinding finding{.scope = kAlgorithm};
   bool by_device = true;
   bool by_replica = true;
   for (const std::int64_t batch : {8, 10, 9}) {
-    dp::DataParallel strategy(*platform, *model, plain_sgd(batch),
-                              {.loss = dp::LossPlace::kReplicas});
-    static_cast<void>(train(*platform, strategy, 1));
-    const auto length = values_of(*platform, strategy.gathered()).size();
+    const TrainedDp trained = trained_dp(room, kDevices, "linear", plain_sgd(batch), 1,
+                                         {.loss = dp::LossPlace::kReplicas});
+    const int replicas = trained.strategy->devices_used();
+    const auto length = values_of(*trained.platform, trained.strategy->gathered()).size();
     by_device = by_device && length == kDevices;
-    by_replica = by_replica && length == static_cast<std::size_t>(strategy.devices_used());
+    by_replica = by_replica && length == static_cast<std::size_t>(replicas);
     finding.evidence.push_back(
         fmt::format("linear, batch {:>2} on {} devices, {} replicas: {} losses gathered, {}", batch,
-                    kDevices, strategy.devices_used(), length,
-                    warned(strategy) ? "with torch's warning" : "without a warning"));
+                    kDevices, replicas, length,
+                    warned(*trained.strategy) ? "with torch's warning" : "without a warning"));
   }
   finding.verdict = decide(by_device, by_replica && !by_device);
   return finding;

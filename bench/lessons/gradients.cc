@@ -140,15 +140,14 @@ struct OwnGradients {
 
 // The gradients that backward left in each device's own memory, compared with those of the device's
 // shard trained by itself.
-OwnGradients gradients_of(Platform& platform, const Model& model, const TrainingOptions& options) {
-  dp::DataParallel strategy(platform, model, options);
-  static_cast<void>(train(platform, strategy, 1));
+OwnGradients gradients_of(const Classroom& room, const TrainingOptions& options) {
+  const TrainedDp dp = trained_dp(room, kDevices, "mlp-tiny", options);
   OwnGradients found;
   const auto shards = chunk_batch(options.global_batch, kDevices);
   for (int i = 0; i < kDevices; ++i) {
-    const TensorValues mine = values_of(platform, strategy.replica_gradients(i));
+    const TensorValues mine = values_of(*dp.platform, dp.strategy->replica_gradients(i));
     const TensorValues own =
-        contribution_of(platform, model, shards[static_cast<std::size_t>(i)], options);
+        contribution_of(*dp.platform, *dp.model, shards[static_cast<std::size_t>(i)], options);
     if (any_is_nonzero(mine)) ++found.nonzero;
     found.worst = std::max(found.worst, relative_difference(own, mine));
   }
@@ -156,9 +155,7 @@ OwnGradients gradients_of(Platform& platform, const Model& model, const Training
 }
 
 LessonFinding run(Classroom& room) {
-  const auto platform = room.devices(kDevices);
-  const auto model = make_model("mlp-tiny");
-  const OwnGradients found = gradients_of(*platform, *model, {.global_batch = 10});
+  const OwnGradients found = gradients_of(room, {.global_batch = 10});
   return {decide(found.nonzero == 1, found.nonzero == kDevices && found.worst < kRounding),
           {fmt::format("devices with gradients of their own that are not zero: {} of {}",
                        found.nonzero, kDevices),

@@ -140,11 +140,7 @@ LessonFinding run(Classroom& room) {
           ModelAndBatch{"mlp:2x1024", 128, "few large operations"}}) {
       const Gap gap = gap_of(measure(room, job, trained));
       const LessonVerdict verdict = judge(gap);
-      // The claim is about DP in general: one workload that contradicts the claim refutes it.
-      if (verdict == LessonVerdict::kDoesNotHold) finding.verdict = verdict;
-      if (verdict == LessonVerdict::kNotDecidable && finding.verdict == LessonVerdict::kHolds) {
-        finding.verdict = verdict;
-      }
+      finding.verdict = in_both(finding.verdict, verdict);
       for (std::string& line : evidence_of(trained, gap, verdict)) {
         finding.evidence.push_back(std::move(line));
       }

@@ -97,12 +97,9 @@ double calls_in(const ModuleState& module) {
 }
 
 LessonFinding run(Classroom& room) {
-  const auto platform = room.devices(3);
-  const auto model = make_model("counter");
-  dp::DataParallel strategy(*platform, *model, {.global_batch = 9});
-  static_cast<void>(train(*platform, strategy, kSteps));
-  const double attribute = calls_in(strategy.module());
-  const float buffer = values_of(*platform, strategy.module().buffers).front().front();
+  const TrainedDp dp = trained_dp(room, 3, "counter", {.global_batch = 9}, kSteps);
+  const double attribute = calls_in(dp.strategy->module());
+  const float buffer = values_of(*dp.platform, dp.strategy->module().buffers).front().front();
   return {
       holds_if(attribute == 0 && buffer == kSteps),
       {fmt::format("forward ran {} times on each of 3 replicas", kSteps),
@@ -240,9 +237,10 @@ struct Found {
   Devices untouched;  // devices that hold the weights of the step's start
 };
 
-Found look(Platform& platform, const Model& model) {
-  dp::DataParallel strategy(platform, model, {.global_batch = 64});
-  static_cast<void>(train(platform, strategy, 4));
+Found look(const Classroom& room) {
+  const TrainedDp dp = trained_dp(room, kDevices, "mlp-tiny", {.global_batch = 64}, 4);
+  Platform& platform = *dp.platform;
+  dp::DataParallel& strategy = *dp.strategy;
   const TensorValues before = values_of(platform, strategy.weights());
   const TensorValues after = train(platform, strategy, 1).weights;
   Found found;
@@ -258,9 +256,7 @@ Found look(Platform& platform, const Model& model) {
 }
 
 LessonFinding run(Classroom& room) {
-  const auto platform = room.devices(kDevices);
-  const auto model = make_model("mlp-tiny");
-  const Found found = look(*platform, *model);
+  const Found found = look(room);
   const bool first_alone =
       found.updated == Devices{0} && found.timed == found.updated && found.untouched.size() == 3;
   return {decide(found.updated.size() == kDevices, first_alone),

@@ -61,8 +61,7 @@ stats::Estimate speed_up(Classroom& room, std::int64_t batch) {
   const TrainingOptions options = timed_training(batch);
   Single single(*platform, platform->device(0), *model, {0, batch}, options);
   dp::DataParallel wrapped(*platform, *model, options);
-  const auto seconds = interleave({step_of(wrapped), step_of(single)}, kRounds);
-  return stats::median_of_paired_ratios(seconds[0], seconds[1]);
+  return ratio_of(wrapped, single, kRounds);
 }
 
 // One batch that contradicts the claim refutes its "always"; only all batches bear the claim out.
@@ -71,10 +70,7 @@ LessonFinding run(Classroom& room) {
   for (const std::int64_t batch : {16, 64, 256}) {
     const stats::Estimate speed = speed_up(room, batch);
     const LessonVerdict verdict = above(speed, kBar);
-    if (verdict == LessonVerdict::kDoesNotHold) finding.verdict = verdict;
-    if (verdict == LessonVerdict::kNotDecidable && finding.verdict == LessonVerdict::kHolds) {
-      finding.verdict = verdict;
-    }
+    finding.verdict = in_both(finding.verdict, verdict);
     finding.evidence.push_back(
         fmt::format("mlp-small, batch {:>3}: 2 devices are {} times as fast "
                     "as one{}; in proportion: above {}",
@@ -106,8 +102,7 @@ LessonFinding run(Classroom& room) {
   const TrainingOptions options = timed_training(kBatch);
   Single single(*platform, platform->device(0), *model, {0, kBatch}, options);
   dp::DataParallel wrapped(*platform, *model, options);
-  const auto seconds = interleave({step_of(single), step_of(wrapped)}, kRounds);
-  const stats::Estimate ratio = stats::median_of_paired_ratios(seconds[0], seconds[1]);
+  const stats::Estimate ratio = ratio_of(single, wrapped, kRounds);
   const LessonVerdict verdict = above(ratio, 1);
   return {
       verdict,
@@ -147,8 +142,7 @@ LessonFinding run(Classroom& room) {
   options.optimizer.kind = OptimizerKind::kAdam;
   Single single(*platform, platform->device(0), model, {0, kBatch}, options);
   dp::DataParallel wrapped(*platform, model, options);
-  const auto seconds = interleave({step_of(single), step_of(wrapped)}, kRounds);
-  const stats::Estimate ratio = stats::median_of_paired_ratios(seconds[0], seconds[1]);
+  const stats::Estimate ratio = ratio_of(single, wrapped, kRounds);
   const LessonVerdict verdict = above(ratio, kBar);
   return {
       verdict,
@@ -158,8 +152,7 @@ LessonFinding run(Classroom& room) {
        fmt::format("a step takes {} times as long as on one device{}; a gain: below {}",
                    text_of(ratio), unresolved_note(verdict, kBar), kBar)},
       "one launch on the host, scaled down at equal parameters per sample: says nothing about "
-      "other "
-      "launches, or GPUs"};
+      "other launches, or GPUs"};
 }
 
 }  // namespace large_model_small_batch
@@ -194,8 +187,7 @@ LessonFinding measure(Classroom& room) {
   const TrainingOptions options = timed_training(kBatch);
   dp::DataParallel three(*platform, *model, options, first_devices(3));
   dp::DataParallel four(*platform, *model, options, first_devices(4));
-  const auto seconds = interleave({step_of(four), step_of(three)}, kRounds);
-  const stats::Estimate speed = stats::median_of_paired_ratios(seconds[0], seconds[1]);
+  const stats::Estimate speed = ratio_of(four, three, kRounds);
   const LessonVerdict more = above(speed, kBar);
   const bool decided = more != LessonVerdict::kNotDecidable;
   return {decided ? holds_if(more == LessonVerdict::kDoesNotHold) : more,
@@ -279,8 +271,7 @@ LessonFinding run(Classroom& room) {
   options.phases.timing = PhaseTiming::kOn;
   dp::DataParallel on_root(*platform, *model, options);
   dp::DataParallel in_replicas(*platform, *model, options, {.loss = dp::LossPlace::kReplicas});
-  const auto seconds = interleave({step_of(in_replicas), step_of(on_root)}, kRounds);
-  const stats::Estimate ratio = stats::median_of_paired_ratios(seconds[0], seconds[1]);
+  const stats::Estimate ratio = ratio_of(in_replicas, on_root, kRounds);
   const PhaseTimes root = on_root.collect_phases().front().times;
   const LessonVerdict verdict = above(ratio, kBar);
   return {
@@ -339,21 +330,12 @@ Ratios measure(Classroom& room, Job& job) {
           stats::median_of_paired_ratios(seconds[3], seconds[2])};
 }
 
-// The claim says that threads are slower in both; where the verdicts differ the answer depends on
-// what runs.
-LessonVerdict judge(LessonVerdict independent, LessonVerdict all_reduce) {
-  if (independent == all_reduce) return independent;
-  const bool refuted =
-      independent == LessonVerdict::kDoesNotHold || all_reduce == LessonVerdict::kDoesNotHold;
-  return refuted ? LessonVerdict::kDoesNotHold : LessonVerdict::kNotDecidable;
-}
-
 LessonFinding run(Classroom& room) {
   return room.together([&](Job& job) -> LessonFinding {
     const Ratios ratios = measure(room, job);
     const LessonVerdict independent = above(ratios.independent, kBar);
     const LessonVerdict all_reduce = above(ratios.all_reduce, kBar);
-    return {judge(independent, all_reduce),
+    return {in_both(independent, all_reduce),
             {fmt::format("mlp-small, batch {}, 2 devices, no interpreter; slower: above {}", kBatch,
                          kBar),
              fmt::format("independent: a step of threads takes {} times as long as of processes{}",

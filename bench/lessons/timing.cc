@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "common/stats/comparison.h"
+
 namespace tandem::bench {
 namespace {
 
@@ -50,6 +52,11 @@ std::vector<std::vector<double>> interleave(const std::vector<TimedWay>& ways, i
     }
   }
   return seconds;
+}
+
+stats::Estimate ratio_of(Strategy& first, Strategy& second, int rounds) {
+  const auto seconds = interleave({step_of(first), step_of(second)}, rounds);
+  return stats::median_of_paired_ratios(seconds[0], seconds[1]);
 }
 
 LessonVerdict above(const stats::Estimate& estimate, double bar) {

@@ -42,6 +42,18 @@ using TimedWay = std::function<Seconds()>;
 // the bar.
 [[nodiscard]] LessonVerdict above(const stats::Estimate& estimate, double bar);
 
+// The verdict on a claim that has to hold in both cases: one case that contradicts the claim
+// refutes it.
+[[nodiscard]] constexpr LessonVerdict in_both(LessonVerdict a, LessonVerdict b) {
+  for (const LessonVerdict verdict : {LessonVerdict::kDoesNotHold, LessonVerdict::kNotDecidable}) {
+    if (a == verdict || b == verdict) return verdict;
+  }
+  return LessonVerdict::kHolds;
+}
+
+// The step time of `second` over that of `first`, interleaved.
+[[nodiscard]] stats::Estimate ratio_of(Strategy& first, Strategy& second, int rounds);
+
 // The estimate with its interval: "1.42 [1.33 .. 1.52]".
 [[nodiscard]] std::string text_of(const stats::Estimate& estimate);
 

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/model/zoo.h"
 #include "common/parallel/single.h"
 #include "common/runtime/copy.h"
 
 namespace tandem::bench {
+
 TrainingOptions plain_sgd(std::int64_t batch) {
   TrainingOptions options{.global_batch = batch};
   options.optimizer.sgd = {.learning_rate = 0.01F, .momentum = 0};
@@ -37,6 +39,16 @@ Trained train_dp(Platform& platform, const Model& model, const TrainingOptions& 
                  const dp::DataParallelOptions& how) {
   dp::DataParallel strategy(platform, model, options, how);
   return train(platform, strategy, steps);
+}
+
+TrainedDp trained_dp(const Classroom& room, int devices, const std::string& model,
+                     const TrainingOptions& options, int steps,
+                     const dp::DataParallelOptions& how) {
+  TrainedDp trained{.platform = room.devices(devices), .model = make_model(model), .strategy = {}};
+  trained.strategy =
+      std::make_unique<dp::DataParallel>(*trained.platform, *trained.model, options, how);
+  static_cast<void>(train(*trained.platform, *trained.strategy, steps));
+  return trained;
 }
 
 TensorValues contribution_of(Platform& platform, const Model& model, Shard shard,
@@ -87,10 +99,10 @@ std::vector<float> outputs_of(Platform& platform, dp::DataParallel& strategy) {
   return all;
 }
 
-std::vector<std::int64_t> samples_per_replica(dp::DataParallel& strategy, const Model& model) {
+std::vector<std::int64_t> samples_per_replica(const TrainedDp& dp) {
   std::vector<std::int64_t> samples;
-  for (int i = 0; i < strategy.devices_used(); ++i) {
-    samples.push_back(strategy.replica(i).output().size() / model.output_width());
+  for (int i = 0; i < dp.strategy->devices_used(); ++i) {
+    samples.push_back(dp.strategy->replica(i).output().size() / dp.model->output_width());
   }
   return samples;
 }

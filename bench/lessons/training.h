@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "bench/lessons/classroom.h"
 #include "common/model/model.h"
 #include "common/model/parameter_copies.h"
 #include "common/parallel/shards.h"
@@ -44,6 +46,16 @@ inline constexpr double kRounding = 1e-4;
                                const TrainingOptions& options, int steps,
                                const dp::DataParallelOptions& how = {});
 
+// A DataParallel on its own devices, of a model of the zoo, that has trained some steps.
+struct TrainedDp {
+  std::unique_ptr<Platform> platform;
+  std::unique_ptr<Model> model;
+  std::unique_ptr<dp::DataParallel> strategy;
+};
+[[nodiscard]] TrainedDp trained_dp(const Classroom& room, int devices, const std::string& model,
+                                   const TrainingOptions& options, int steps = 1,
+                                   const dp::DataParallelOptions& how = {});
+
 // A replica's contribution to the gradient in the first step: the gradient of the replica's own
 // mean loss, times the replica's share of the batch, since the loss is a mean over the whole batch.
 [[nodiscard]] TensorValues contribution_of(Platform& platform, const Model& model, Shard shard,
@@ -63,8 +75,7 @@ inline constexpr double kRounding = 1e-4;
 [[nodiscard]] std::vector<float> outputs_of(Platform& platform, dp::DataParallel& strategy);
 
 // The samples that each replica of a DataParallel got, such as 3, 3, 3, 1.
-[[nodiscard]] std::vector<std::int64_t> samples_per_replica(dp::DataParallel& strategy,
-                                                            const Model& model);
+[[nodiscard]] std::vector<std::int64_t> samples_per_replica(const TrainedDp& dp);
 
 [[nodiscard]] std::string joined(const std::vector<std::int64_t>& numbers);
 

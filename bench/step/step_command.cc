@@ -11,6 +11,7 @@
 
 #include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
+#include "bench/job/job_options.h"
 #include "bench/step/model_table.h"
 #include "common/options/rules.h"
 
@@ -52,11 +53,8 @@ Times take_times(std::vector<std::string>& flags, const Values& values) {
   return times;
 }
 
-// A job of processes has as many devices as the launcher started ranks, unless --devices is given.
 StepOptions checked_options(Values values, const Times& times) {
-  if (!values.is_given("devices") && options::launch(values) == Launch::kProcesses) {
-    values.give("devices", std::to_string(announced_ranks()));
-  }
+  give_devices_started(values);
   options::check(values);
   for (const auto& [name, time] : times) values.give(name, time);
   return step_options(values);

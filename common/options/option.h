@@ -78,6 +78,9 @@ struct Value {
   std::string_view usual{};  // the default; empty: none
   std::string_view bare{};   // what the option means without a value; empty: it needs one
   Limits limits{};
+  // What holds where the option is absent and there is no default: the same value is part of a
+  // cell's name where it is given.
+  std::string_view implied{};
 };
 
 constexpr Value choice(std::string_view takes, std::string_view usual = {}) {
@@ -102,8 +105,9 @@ constexpr Value speed(std::string_view takes, std::string_view refusal) {
   return {.form = Form::kSpeed, .takes = takes, .limits = {.refusal = refusal}};
 }
 constexpr Value sizes() { return {.form = Form::kSizes, .takes = "SIZE,..."}; }
-constexpr Value mebibytes(std::int64_t least) {
-  return {.form = Form::kMebibytes, .takes = "MIB|all", .limits = {.least = least}};
+constexpr Value mebibytes(std::int64_t least, std::string_view implied) {
+  return {
+      .form = Form::kMebibytes, .takes = "MIB|all", .limits = {.least = least}, .implied = implied};
 }
 constexpr Value device_list(std::string_view takes) {
   return {.form = Form::kDevices, .takes = takes};

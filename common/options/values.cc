@@ -215,7 +215,10 @@ Nanoseconds Values::duration(Name name) const {
   return value.empty() ? Nanoseconds{0} : parse_duration(value, name.flag());
 }
 
-Bytes Values::mebibytes(Name name) const { return parse_mebibytes(name, text(name)); }
+Bytes Values::mebibytes(Name name) const {
+  const std::string value = text(name);
+  return parse_mebibytes(name, value.empty() ? std::string(name->value.implied) : value);
+}
 
 std::vector<Bytes> Values::sizes(Name name) const {
   const std::string value = text(name);
