@@ -67,7 +67,7 @@ void BucketReducer::build(const std::vector<BucketPlan>& plans) {
     for (const BucketPlan::Slot& slot : plan.slots) {
       const auto segment = static_cast<std::size_t>(slot.segment);
       views_[segment] = bucket->values().subspan(slot.offset, slot.count);
-      places_[segment] = {.bucket = buckets_.size(), .view = views_[segment]};
+      places_[segment].bucket = buckets_.size();
     }
     buckets_.push_back(std::move(bucket));
   }
@@ -81,7 +81,7 @@ HookBucket BucketReducer::as_hook_sees(const Bucket& bucket) const {
   HookBucket seen{.flat = bucket.values()};
   for (const BucketPlan::Slot& slot : bucket.plan.slots) {
     const auto segment = static_cast<std::size_t>(slot.segment);
-    seen.gradients.push_back({layout_.segments()[segment].shape, places_[segment].view});
+    seen.gradients.push_back({layout_.segments()[segment].shape, views_[segment]});
   }
   return seen;
 }
@@ -143,7 +143,7 @@ void BucketReducer::divide_into_bucket(int segment) {
   replica_.timer().begin(replica_.stream(), Phase::kBucketCopy);
   replica_.operations().enqueue(
       replica_.stream(), Scale{.in = gradients()[index],
-                               .out = places_[index].view,
+                               .out = views_[index],
                                .factor = hook_ ? 1.0F : 1.0F / static_cast<float>(divisor_)});
   replica_.timer().begin(replica_.stream(), Phase::kBackward);
 }
@@ -197,7 +197,7 @@ void BucketReducer::copy_out(const Bucket& bucket) {
   const auto copy_all = [&] {
     for (const BucketPlan::Slot& slot : bucket.plan.slots) {
       const auto index = static_cast<std::size_t>(slot.segment);
-      enqueue_copy(replica_.stream(), own_gradients_->tensors[index], places_[index].view);
+      enqueue_copy(replica_.stream(), own_gradients_->tensors[index], views_[index]);
     }
   };
   replica_.timer().copies(replica_.stream(), static_cast<int>(bucket.plan.slots.size()),

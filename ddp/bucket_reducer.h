@@ -59,7 +59,6 @@ class BucketReducer final : public GradientReducer {
   struct Bucket;
   struct Place {  // the place of a segment
     std::size_t bucket = 0;
-    Span<float> view;
     bool ready = false;  // ready in this step
   };
 

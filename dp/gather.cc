@@ -5,14 +5,18 @@ namespace tandem::dp {
 namespace {
 
 // The place of each output in the gathered tensor, in elements.
-std::vector<Shard> slices_of(const std::vector<Shape>& outputs) {
+std::vector<Shard> slices_of(const std::vector<std::int64_t>& counts) {
   std::vector<Shard> slices;
   std::int64_t first = 0;
-  for (const Shape& output : outputs) {
-    slices.push_back({first, output.count()});
-    first += output.count();
+  for (const std::int64_t count : counts) {
+    slices.push_back({first, count});
+    first += count;
   }
   return slices;
+}
+
+std::unique_ptr<Buffer> room_for(Device& device, const std::vector<Shard>& slices) {
+  return device.allocate(bytes_of<float>(slices.back().first + slices.back().count));
 }
 
 Span<float> slice(Span<float> gathered, const Shard& of) {
@@ -22,12 +26,12 @@ Span<float> slice(Span<float> gathered, const Shard& of) {
 }  // namespace
 
 Gather::Gather(OutputDevice& target, const std::vector<Replica*>& replicas,
-               const std::vector<Shape>& outputs)
+               const std::vector<std::int64_t>& counts)
     : target_(target),
       replicas_(replicas),
-      slices_(slices_of(outputs)),
-      gathered_(target.device().allocate(bytes_of<float>(gathered_shape(outputs).count()))),
-      gradient_(target.device().allocate(bytes_of<float>(gathered_shape(outputs).count()))),
+      slices_(slices_of(counts)),
+      gathered_(room_for(target.device(), slices_)),
+      gradient_(room_for(target.device(), slices_)),
       gradient_ready_(target.device().make_event()) {
   for (Replica* const replica : replicas) ready_.push_back(replica->device().make_event());
 }
@@ -61,26 +65,6 @@ void Gather::scatter_back(const std::vector<Span<float>>& to, Interpreter& calle
 std::string scalars_warning() {
   return "was asked to gather along dimension 0, but all outputs are scalars: the result is a "
          "vector with one element per replica";
-}
-
-Shape gathered_shape(const std::vector<Shape>& outputs) {
-  TANDEM_CHECK(!outputs.empty(), "nothing to gather");
-  std::vector<std::int64_t> dims = outputs.front().dims();
-  if (dims.empty()) return {static_cast<std::int64_t>(outputs.size())};
-  dims.front() = 0;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    std::vector<std::int64_t> expected = outputs.front().dims();
-    const std::vector<std::int64_t>& found = outputs[i].dims();
-    if (!found.empty()) expected.front() = found.front();
-    if (found != expected) {
-      fail(ErrorKind::kFailure,
-           "gathering outputs: that of replica {} is {} where {} was expected: all dimensions but "
-           "the first have to agree",
-           i, to_string(outputs[i]), to_string(Shape(expected)));
-    }
-    dims.front() += found.front();
-  }
-  return Shape(dims);
 }
 
 }  // namespace tandem::dp

@@ -8,7 +8,6 @@
 #include "common/parallel/device_threads.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/shards.h"
-#include "common/tensor/shape.h"
 #include "dp/devices.h"
 
 namespace tandem::dp {
@@ -17,9 +16,10 @@ namespace tandem::dp {
 // back: torch's Gather and its backward.
 class Gather {
  public:
-  // `outputs[i]` is the shape of replica i's output. All arguments outlive the gather.
+  // `counts[i]` is the number of elements of replica i's output. Outputs are gathered along
+  // dimension 0, in which alone they differ. All arguments outlive the gather.
   Gather(OutputDevice& target, const std::vector<Replica*>& replicas,
-         const std::vector<Shape>& outputs);
+         const std::vector<std::int64_t>& counts);
 
   // Marks the work of replica i's stream up to here as ready to be gathered.
   void offer(int replica);
@@ -45,10 +45,7 @@ class Gather {
   const std::unique_ptr<Event> gradient_ready_;
 };
 
-// The shape of `outputs` gathered along dimension 0. Scalars become a vector, of which torch warns.
-// Throws a failure where outputs differ in any other dimension.
-[[nodiscard]] Shape gathered_shape(const std::vector<Shape>& outputs);
-
+// torch's warning where scalars are gathered, which become a vector.
 [[nodiscard]] std::string scalars_warning();
 
 }  // namespace tandem::dp

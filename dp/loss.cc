@@ -28,7 +28,7 @@ class LossInReplicas final : public Loss {
       : Loss(parts),
         scatter_(scatter),
         target_tensor_(target_tensor),
-        gather_(output_, replicas_, std::vector<Shape>(replicas_.size())) {
+        gather_(output_, replicas_, std::vector<std::int64_t>(replicas_.size(), 1)) {
     for (Replica* const replica : replicas_) {
       losses_.push_back(scalar_on(*replica));
       gradients_.push_back(scalar_on(*replica));
@@ -118,10 +118,10 @@ std::unique_ptr<Loss> make_loss_in_replicas(const LossParts& parts, Scatter& sca
 
 namespace {
 
-std::vector<Shape> output_shapes(const LossParts& parts) {
-  std::vector<Shape> shapes;
-  for (const Shard& shard : parts.shards) shapes.push_back({shard.count, parts.width});
-  return shapes;
+std::vector<std::int64_t> output_counts(const LossParts& parts) {
+  std::vector<std::int64_t> counts;
+  for (const Shard& shard : parts.shards) counts.push_back(shard.count * parts.width);
+  return counts;
 }
 
 class LossOnRoot final : public Loss {
@@ -129,7 +129,7 @@ class LossOnRoot final : public Loss {
   LossOnRoot(const LossParts& parts, const Targets& targets, Shortcut shortcut)
       : Loss(parts), given_targets_(targets.whole), place_(targets.place) {
     if (shortcut == Shortcut::kNotTaken) {
-      gather_ = std::make_unique<Gather>(output_, replicas_, output_shapes(parts));
+      gather_ = std::make_unique<Gather>(output_, replicas_, output_counts(parts));
     }
     if (given_targets_.device() == output_.device().id()) return;
     targets_ = output_.device().allocate(given_targets_.size_bytes());

@@ -7,7 +7,6 @@
 #include "bench/driver/flag_values.h"
 #include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
-#include "bench/job/job_options.h"
 #include "common/comm/bootstrap.h"
 #include "common/model/zoo.h"
 #include "common/options/rules.h"

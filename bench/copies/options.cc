@@ -9,7 +9,6 @@
 #include "bench/driver/flag_values.h"
 #include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
-#include "bench/job/job_options.h"
 #include "common/options/rules.h"
 
 namespace tandem::bench {

@@ -11,7 +11,7 @@
 #include "common/comm/communicator.h"
 #include "common/comm/node_layout.h"
 #include "common/comm/transport_registry.h"
-#include "common/options/strategies.h"
+#include "common/options/values.h"
 #include "common/runtime/link_request.h"
 #include "common/runtime/platform.h"
 
@@ -35,6 +35,17 @@ struct JobOptions {
   bool control = false;  // a second communicator is wanted, for a background thread
   CommunicatorOptions communicator{};
 };
+
+// Gives a job of processes as many devices as the launcher started ranks, unless --devices says.
+void give_devices_started(options::Values& values);
+
+// What a command line says of the machine that a job asks for, the same for every program. Options
+// that a program does not declare have their defaults. Throws usage errors.
+//
+// --comm-timeout is divided into two waits, so that every rank has ended by then: a rank's patience
+// with other ranks (the communicator's deadline), and the grace in which ranks that gave up leave
+// each other time to say so.
+[[nodiscard]] JobOptions job_options(const options::Values& values);
 
 // The objects of a job that a process (a rank) needs before a strategy can be built.
 struct Job {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/job/job_options.h"
-
 #include <algorithm>
 
+#include "bench/job/job.h"
 #include "common/options/rules.h"
 
 namespace tandem::bench {

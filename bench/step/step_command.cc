@@ -11,7 +11,6 @@
 
 #include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
-#include "bench/job/job_options.h"
 #include "bench/step/model_table.h"
 #include "common/options/rules.h"
 

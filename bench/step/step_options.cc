@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "bench/job/job_options.h"
 #include "bench/step/workload_source.h"
 #include "common/options/rules.h"
 

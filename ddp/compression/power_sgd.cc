@@ -99,22 +99,6 @@ struct PowerSgd::Bucket {
 
 namespace {
 
-void check(const PowerSgdOptions& options) {
-  if (options.rank < 1) {
-    fail(ErrorKind::kUsage, "PowerSGD of rank {}: the rank must be at least 1", options.rank);
-  }
-  if (options.start_step < 2) {
-    fail(ErrorKind::kUsage,
-         "PowerSGD from step {} on: buckets are made anew after the first step, so that it can "
-         "start after 2 steps at the earliest",
-         options.start_step);
-  }
-  if (!(options.min_compression_rate > 0)) {
-    fail(ErrorKind::kUsage, "PowerSGD with a compression rate of {}: it must be above 0",
-         options.min_compression_rate);
-  }
-}
-
 // Cuts memory into parts that start at cache lines.
 class Cutter {
  public:
@@ -137,9 +121,7 @@ PowerSgd::PowerSgd(const PowerSgdOptions& options, Device& device, Communicator&
     : options_(options),
       device_(device),
       communicator_(communicator),
-      operations_(make_operations(device)) {
-  check(options);
-}
+      operations_(make_operations(device)) {}
 
 PowerSgd::~PowerSgd() = default;
 

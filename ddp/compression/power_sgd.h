@@ -72,8 +72,7 @@ struct LowRankPlan {
 // Used by the rank's thread. The stream's owner ends the hook's work before the hook is destroyed.
 class PowerSgd final : public CommunicationHook {
  public:
-  // Device and communicator outlive the hook. Throws a usage error where the options contradict one
-  // another.
+  // Device and communicator outlive the hook.
   PowerSgd(const PowerSgdOptions& options, Device& device, Communicator& communicator);
   ~PowerSgd() override;
 

@@ -111,7 +111,7 @@ using GatherTest = ScatterGatherTest;
 TEST_P(GatherTest, PutsUnevenOutputsTogether_AndTheirGradientsBackApart) {
   for (const int target : {0, 1, 2}) {
     dp::OutputDevice output(platform_->device(target), replicas_, PhaseOptions{PhaseTiming::kOff});
-    dp::Gather gather(output, replicas_, {{3, 4}, {2, 4}});
+    dp::Gather gather(output, replicas_, {3 * 4, 2 * 4});
     std::vector<Span<float>> outputs;
     for (int i = 0; i < 2; ++i) {
       outputs.push_back(replicas_[static_cast<std::size_t>(i)]->output());
@@ -138,25 +138,6 @@ TEST_P(GatherTest, PutsUnevenOutputsTogether_AndTheirGradientsBackApart) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Places, GatherTest, testing::Values(InputPlace::kHost));
-
-TEST(GatheredShapeTest, Batches_AddUpInDimensionZero) {
-  EXPECT_EQ(dp::gathered_shape({{3, 4}, {3, 4}, {1, 4}}), (Shape{7, 4}));
-  EXPECT_EQ(dp::gathered_shape({{3}, {2}}), (Shape{5}));
-}
-
-TEST(GatheredShapeTest, Scalars_ComeToAVectorOverReplicas) {
-  EXPECT_EQ(dp::gathered_shape({Shape{}, Shape{}, Shape{}}), (Shape{3}));
-}
-
-TEST(GatheredShapeTest, OtherDimensionsThatDiffer_AreAnErrorThatNamesTheReplica) {
-  const Error error = error_of([] { static_cast<void>(dp::gathered_shape({{3, 4}, {2, 5}})); });
-  EXPECT_EQ(error.kind(), ErrorKind::kFailure);
-  EXPECT_TRUE(mentions(error, "replica 1 is 2x5 where 2x4 was expected"));
-  EXPECT_TRUE(mentions(error_of([] {
-                         static_cast<void>(dp::gathered_shape({{3, 4}, Shape{}}));
-                       }),
-                       "replica 1 is scalar"));
-}
 
 }  // namespace
 }  // namespace tandem::test

@@ -218,20 +218,6 @@ TEST_F(PowerSgdCalls, OnNewBuckets_CountTheStepsBefore) {
   EXPECT_EQ(step(hook, 2), (Counts{80, 60, 100, 120}));
 }
 
-TEST_F(PowerSgdCalls, OptionsThatMakeNoSense_AreUsageErrors) {
-  const auto kind_of = [this](const ddp::PowerSgdOptions& options) {
-    try {
-      const ddp::PowerSgd hook(options, device_, communicator_);
-    } catch (const Error& error) {
-      return error.kind();
-    }
-    return ErrorKind::kLogic;
-  };
-  EXPECT_EQ(kind_of({.rank = 0}), ErrorKind::kUsage);
-  EXPECT_EQ(kind_of({.start_step = 1}), ErrorKind::kUsage);
-  EXPECT_EQ(kind_of({.min_compression_rate = 0}), ErrorKind::kUsage);
-}
-
 TEST_F(PowerSgdCalls, NoCompression_IsNoHook) {
   EXPECT_EQ(ddp::make_communication_hook({}, device_, communicator_), nullptr);
 }
