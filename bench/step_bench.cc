@@ -23,7 +23,7 @@
 #include "bench/step/step_watch.h"
 #include "bench/step/strategy_factory.h"
 #include "bench/step/workload_source.h"
-#include "common/base/input_file.h"
+#include "common/base/checksummed_file.h"
 #include "common/comm/bootstrap.h"
 #include "common/kernels/host_support.h"
 #include "common/results/files.h"

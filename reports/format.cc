@@ -156,12 +156,6 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
   return marks;
 }
 
-std::string count_text(long long count, const std::string& noun) {
-  if (count == 1) return "1 " + noun;
-  const bool hisses = noun.ends_with("ch") || noun.ends_with("s");
-  return fmt::format("{} {}{}", count, noun, hisses ? "es" : "s");
-}
-
 std::string join(const std::vector<std::string>& parts, const std::string& between) {
   return fmt::format("{}", fmt::join(parts, between));
 }

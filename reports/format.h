@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/text.h"
 #include "common/results/launch_record.h"
 #include "common/stats/estimate.h"
 #include "reports/model/summary.h"
@@ -38,9 +39,6 @@ namespace tandem::reports {
 
 // The marks that must stand beside a cell's figures: "oversubscribed", "modelled", ...
 [[nodiscard]] std::vector<std::string> marks_of(const CellSummary& summary);
-
-// The text "1 device" or "2 devices".
-[[nodiscard]] std::string count_text(long long count, const std::string& noun);
 
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, const std::string& between);
 

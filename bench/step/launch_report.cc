@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "bench/driver/google_benchmark.h"
-#include "common/base/input_file.h"
+#include "common/base/checksummed_file.h"
 #include "common/base/units.h"
 #include "common/comm/mpi_bootstrap.h"
 #include "common/comm/ping_pong.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "bench/step/workload_source.h"
+#include "common/base/checksummed_file.h"
 #include "common/options/rules.h"
 
 namespace tandem::bench {
@@ -90,7 +91,7 @@ StepOptions step_options(const Values& values) {
   options.job = job_options(values);
   options.variant = variant_of(values, options.job);
   options.job.control = options.variant.reducer.kind == ddp::ReducerKind::kHorovod;
-  options.model = with_checksum(values.text("model"));
+  options.model = with_checksum(values.text("model"), "--model");
   options.named = values.named();
   options.shared = shared_lines(values);
   set_timing(values, options);

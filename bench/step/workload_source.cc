@@ -10,8 +10,9 @@
 #include "bench/job/link_account.h"
 #include "bench/workloads/calibration.h"
 #include "bench/workloads/measured_workload.h"
+#include "common/base/checksummed_file.h"
 #include "common/base/error.h"
-#include "common/base/input_file.h"
+#include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/model/replay.h"
 #include "common/model/replay_plan.h"
@@ -29,10 +30,6 @@ void check_precision(const Workload& workload, Precision precision) {
        "workload '{}' was measured in {}, which says nothing of {}: use --precision={}, or measure "
        "it anew",
        workload.name, workload.timing->precision, name_of(precision), workload.timing->precision);
-}
-
-std::string counted(std::size_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string summary_of(const Calibration& calibration) {
@@ -80,8 +77,6 @@ double core_speed(Bootstrap& bootstrap, const Job& job) {
 
 }  // namespace
 
-std::string with_checksum(const std::string& model) { return pinned_name(model, "--model"); }
-
 std::optional<Workload> read_workload(const std::string& model) {
   const auto file = checksummed_file(model);
   if (!file) return std::nullopt;
@@ -126,8 +121,9 @@ void write_workload(Job& job, const StepOptions& options) {
   const Calibration found = calibrate(*job.platform, *job.device, *workload, precision);
   results::replace_file(options.workload_file, tandem::to_text(found.workload));
   std::cout << fmt::format("{}: {}, {}\n{}", options.workload_file,
-                           counted(found.workload.layers.size(), "layer"),
-                           counted(found.workload.tensors.size(), "tensor"), summary_of(found))
+                           count_text(std::ssize(found.workload.layers), "layer"),
+                           count_text(std::ssize(found.workload.tensors), "tensor"),
+                           summary_of(found))
             << std::flush;
 }
 

@@ -15,10 +15,6 @@
 
 namespace tandem::bench {
 
-// The path of a workload file with its checksum (input_file.h), so that results of different files
-// never mix; a model's name stays as it is. Throws usage errors.
-[[nodiscard]] std::string with_checksum(const std::string& model);
-
 // The file's workload; nothing for a model's name. Throws usage errors where the file holds no
 // workload.
 [[nodiscard]] std::optional<Workload> read_workload(const std::string& model);

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,24 +10,6 @@
 #include "common/base/units.h"
 
 namespace tandem {
-
-// FNV-1a of 64 bits, over bytes or over wider parts.
-class Fnv1a {
- public:
-  constexpr void add(std::uint64_t part) { hash_ = (hash_ ^ part) * 0x100000001b3; }
-  [[nodiscard]] constexpr std::uint64_t value() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325;
-};
-
-// FNV-1a over the bytes of `text`, as 16 hexadecimal digits. The hash detects accidental changes of
-// a file, not an adversary's.
-[[nodiscard]] inline std::string checksum_of(std::string_view text) {
-  Fnv1a hash;
-  for (const char byte : text) hash.add(static_cast<unsigned char>(byte));
-  return fmt::format("{:016x}", hash.value());
-}
 
 // An input file that is read whole.
 struct InputFile {
@@ -67,29 +45,5 @@ class InputReader {
 
 // The file's text. Throws as check_input() before anything is read, and as InputReader.
 [[nodiscard]] std::string read_whole(const InputFile& file);
-
-// A JSON file whose path stands in place of a model's name: "own.json", or with the checksum that
-// the file must have, "own.json#0123456789abcdef". The checksum keeps measurements of one content
-// from mixing with measurements of another.
-struct ChecksummedFile {
-  std::string path;
-  std::string checksum{};  // empty: any content
-};
-
-// The file that `name` names; nothing where `name` is not a file's.
-[[nodiscard]] std::optional<ChecksummedFile> checksummed_file(std::string_view name);
-
-// The file's text. Throws usage errors that begin with `read`: as read_whole() does, where the file
-// is larger than 64 MiB, and where its checksum differs.
-[[nodiscard]] std::string text_of(const ChecksummedFile& file, std::string_view read);
-
-// A file's name, below `folder` where the name is relative, with the checksum of the file's present
-// content; any other name unchanged. Throws as text_of().
-[[nodiscard]] std::string pinned_name(const std::string& name, std::string_view read,
-                                      const std::filesystem::path& folder = {});
-
-// The name in results: a pinned file without its folder, so that the name does not depend on where
-// the file lies; any other name unchanged.
-[[nodiscard]] std::string name_in_results(const std::string& pinned);
 
 }  // namespace tandem

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/input_file.h"
+#include "common/base/checksum.h"
 #include "common/base/units.h"
 #include "common/comm/allocations.h"
 #include "common/comm/bootstrap.h"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "common/base/input_file.h"
+#include "common/base/checksum.h"
 #include "common/runtime/copy.h"
 
 namespace tandem {

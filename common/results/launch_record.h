@@ -16,7 +16,7 @@ namespace tandem::results {
 struct Cell {
   std::string strategy;  // "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"
   std::string launch;    // "threads" or "processes"
-  std::string model;     // --model; for a file name_in_results() of base/input_file.h
+  std::string model;     // --model; for a file name_in_results() of base/checksummed_file.h
   std::string backend;   // "host" or "cuda"
   int devices = 1;
   std::int64_t global_batch = 0;               // samples per step over all devices

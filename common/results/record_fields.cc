@@ -5,8 +5,8 @@
 
 #include <charconv>
 
+#include "common/base/checksummed_file.h"
 #include "common/base/error.h"
-#include "common/base/input_file.h"
 
 namespace tandem::results {
 namespace {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/text.h"
 #include "common/options/values.h"
 #include "common/stats/comparison.h"
 #include "reports/model/document_change.h"
@@ -103,19 +104,6 @@ bool has_marks(const Summary& summary) {
 }
 
 }  // namespace
-
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted{'\''};
-  for (const char c : text) {
-    if (c == '\'') quoted.append("'\\'");
-    quoted.push_back(c);
-  }
-  quoted.push_back('\'');
-  return quoted;
-}
 
 std::string bench_command(const Summary& summary) {
   const CellSummary* cell = chosen(summary);

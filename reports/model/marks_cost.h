@@ -32,8 +32,4 @@ struct MarksCost {
 // are left out. Each word is quoted where the shell needs quotes.
 [[nodiscard]] std::string bench_command(const Summary& summary);
 
-// The text as one word of a shell's command, quoted where the shell needs quotes. A document may
-// come from anywhere: its texts must not become commands.
-[[nodiscard]] std::string shell_word(const std::string& text);
-
 }  // namespace tandem::reports

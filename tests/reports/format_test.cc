@@ -53,11 +53,5 @@ TEST(Format, Labels_NameLaunchAndOptionsWhereTheyDiffer) {
   EXPECT_EQ(strategy_label(cell), "independent (threads)");
 }
 
-TEST(Format, Counts) {
-  EXPECT_EQ(count_text(1, "launch"), "1 launch");
-  EXPECT_EQ(count_text(2, "launch"), "2 launches");
-  EXPECT_EQ(count_text(3, "core"), "3 cores");
-}
-
 }  // namespace
 }  // namespace tandem::reports

@@ -5,8 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "common/base/checksummed_file.h"
 #include "common/base/error.h"
-#include "common/base/input_file.h"
 #include "common/json/fields.h"
 #include "common/json/parse.h"
 #include "common/results/journal.h"

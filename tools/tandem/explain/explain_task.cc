@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/base/input_file.h"
+#include "common/base/checksummed_file.h"
 #include "common/base/units.h"
 #include "common/options/values.h"
 #include "tools/tandem/run/measuring.h"
@@ -115,7 +115,7 @@ void check_one_backend(const ExplainTask& task) {
 ExplainTask task_of(const ExplainOptions& options) {
   check_question(options);
   check_models(options);
-  const std::string model = pinned_name(options.model, "--model");
+  const std::string model = with_checksum(options.model, "--model");
   ExplainTask task{.question = {.model = name_in_results(model),
                                 .batch = options.batch,
                                 .devices = options.devices,

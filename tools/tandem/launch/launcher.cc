@@ -9,8 +9,8 @@
 #include <fstream>
 #include <utility>
 
+#include "common/base/checksum.h"
 #include "common/base/error.h"
-#include "common/base/input_file.h"
 #include "common/json/fields.h"
 #include "common/json/parse.h"
 #include "common/results/files.h"

@@ -7,8 +7,9 @@
 #include <array>
 #include <string_view>
 
+#include "common/base/checksummed_file.h"
 #include "common/base/error.h"
-#include "common/base/input_file.h"
+#include "common/base/text.h"
 #include "common/base/units.h"
 #include "reports/model/subject.h"
 #include "tools/tandem/process/child_process.h"
@@ -44,9 +45,8 @@ std::filesystem::path find_script() {
 
 // The one line that torch's script answers; "" where the script fails.
 std::string answer_of(const TorchTwin& twin, const std::string& question) {
-  std::string answer =
-      output_of(fmt::format("{} -B {} {} 2>/dev/null", quoted_for_shell(twin.python),
-                            quoted_for_shell(twin.script.string()), question));
+  std::string answer = output_of(fmt::format("{} -B {} {} 2>/dev/null", shell_word(twin.python),
+                                             shell_word(twin.script.string()), question));
   while (answer.ends_with('\n')) answer.pop_back();
   return answer;
 }

@@ -290,12 +290,6 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-std::string quoted_for_shell(const std::string& word) {
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 int run_relayed(const RelayRequest& request, const Interrupts& interrupts) {
   const std::vector<char*> arguments = exec_pointers(request.arguments);
   const std::vector<char*> environment = exec_pointers(request.environment);

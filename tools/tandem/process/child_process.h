@@ -37,9 +37,6 @@ struct ChildResult {
 // empty where the command cannot be started.
 [[nodiscard]] std::string output_of(const std::string& command);
 
-// The word, quoted so that the shell takes every character literally.
-[[nodiscard]] std::string quoted_for_shell(const std::string& word);
-
 struct RelayRequest {
   std::vector<std::string> arguments;    // a program without a slash is looked up in PATH
   std::vector<std::string> environment;  // every variable, as "NAME=value"

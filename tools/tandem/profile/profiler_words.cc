@@ -5,10 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
-#include "tools/tandem/process/child_process.h"
+#include "common/base/text.h"
 
 namespace tandem::cli {
 namespace {
@@ -140,16 +139,9 @@ Words watch_words(const ProfiledJob& job) {
 int report_count(const ProfiledJob& job) { return is_processes(job) ? job.cell.devices : 1; }
 
 std::string as_typed(const Words& command) {
-  constexpr std::string_view kPlain = "_@%+=:,./-";
-  std::string line;
-  for (const std::string& word : command) {
-    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [&](unsigned char c) {
-      return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
-    });
-    if (!line.empty()) line += ' ';
-    line += plain ? word : quoted_for_shell(word);
-  }
-  return line;
+  Words typed(command.size());
+  std::ranges::transform(command, typed.begin(), shell_word);
+  return fmt::format("{}", fmt::join(typed, " "));
 }
 
 }  // namespace tandem::cli

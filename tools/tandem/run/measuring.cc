@@ -8,8 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "common/base/checksummed_file.h"
 #include "common/base/error.h"
-#include "common/base/input_file.h"
 #include "common/json/parse.h"
 #include "common/json/writer.h"
 #include "common/results/journal.h"
@@ -175,8 +175,8 @@ SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder) {
 
 std::vector<std::filesystem::path> files_of(const ModelFiles& models) {
   std::vector<std::filesystem::path> files;
-  for (const auto& [name, pinned] : models) {
-    if (const auto file = checksummed_file(pinned)) files.emplace_back(file->path);
+  for (const auto& [name, file_name] : models) {
+    if (const auto file = checksummed_file(file_name)) files.emplace_back(file->path);
   }
   return files;
 }

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
+#include "common/base/checksummed_file.h"
 #include "common/base/error.h"
-#include "common/base/input_file.h"
 #include "common/options/rules.h"
 #include "reports/model/subject.h"
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <system_error>
 
+#include "common/base/checksummed_file.h"
 #include "common/base/error.h"
 #include "common/base/input_file.h"
 #include "common/base/known_names.h"
@@ -32,10 +33,10 @@ std::vector<fs::path> files_in(const std::vector<fs::path>& folders) {
 
 // Gives models that are files the names that cells have.
 void find_model_files(Sweep& sweep, const std::string& read, const fs::path& folder) {
-  std::map<std::string, std::string> pinned;  // by written name: each file is read once
+  std::map<std::string, std::string> names;  // by written name: each file is read once
   const auto find = [&](std::string& model) {
-    const auto [place, is_new] = pinned.try_emplace(model);
-    if (is_new) place->second = pinned_name(model, read, folder);
+    const auto [place, is_new] = names.try_emplace(model);
+    if (is_new) place->second = with_checksum(model, read, folder);
     model = name_in_results(place->second);
     if (checksummed_file(place->second)) sweep.model_files[model] = place->second;
   };

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pieces of texts: parts of a list, counted nouns, words of a shell's command.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem {
+
+// The parts of `text` between separators, empty parts too; they borrow `text`.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
+// The text "1 device" or "2 devices".
+[[nodiscard]] std::string count_text(long long count, std::string_view noun);
+
+// The text as one word of a shell's command, quoted where the shell needs quotes. A document may
+// come from anywhere: its texts must not become commands.
+[[nodiscard]] std::string shell_word(std::string_view text);
+
+}  // namespace tandem
