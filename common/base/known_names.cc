@@ -36,7 +36,7 @@ std::string_view nearest_name(std::string_view given, std::span<const std::strin
   constexpr std::size_t kLongest = 64;  // longest name that is compared
   std::string_view nearest;
   if (given.size() > kLongest) return nearest;
-  std::size_t least = std::max<std::size_t>(2, given.size() / 3) + 1;
+  std::size_t least = std::max<std::size_t>(1, given.size() / 3) + 1;
   for (const std::string_view name : known) {
     const std::size_t errors = distance(given, name);
     if (errors >= least || errors >= name.size()) continue;

@@ -3,6 +3,7 @@
 // What the table of options (table.h) says of an option.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -26,10 +27,19 @@ using Kinds = std::span<const StrategyKind>;
 inline constexpr std::array<StrategyKind, 0> kEvery{};
 inline constexpr std::array kDpAlone{StrategyKind::kDp};
 inline constexpr std::array kDdpAlone{StrategyKind::kDdp};
+inline constexpr std::array kDpAllReduceAlone{StrategyKind::kDpAllReduce};
 inline constexpr std::array kAllReducing{StrategyKind::kDdp, StrategyKind::kDpAllReduce};
 inline constexpr std::array kRanks{StrategyKind::kDdp, StrategyKind::kDdpReplicate};
 inline constexpr std::array kCopying{StrategyKind::kDp, StrategyKind::kDpAllReduce,
                                      StrategyKind::kDdp, StrategyKind::kDdpReplicate};
+
+// Whether the strategy is one of `kinds`; a strategy that is unknown, such as a newer version's, is
+// taken for one.
+[[nodiscard]] constexpr bool is_among(std::string_view strategy, Kinds kinds) {
+  const StrategyTraits* const traits = find_strategy(strategy);
+  return kinds.empty() || traits == nullptr ||
+         std::find(kinds.begin(), kinds.end(), traits->kind) != kinds.end();
+}
 
 struct Owner {
   Group group = Group::kCell;
@@ -109,8 +119,8 @@ constexpr Value mebibytes(std::int64_t least, std::string_view implied) {
   return {
       .form = Form::kMebibytes, .takes = "MIB|all", .limits = {.least = least}, .implied = implied};
 }
-constexpr Value device_list(std::string_view takes) {
-  return {.form = Form::kDevices, .takes = takes};
+constexpr Value device_list(std::string_view takes, std::string_view refusal) {
+  return {.form = Form::kDevices, .takes = takes, .limits = {.refusal = refusal}};
 }
 
 // What the loops over the table ask of an option.
@@ -133,7 +143,8 @@ struct Option {
   Owner of{};
   Value value{};
   std::string (*usual_of)(const Values&) = nullptr;  // the default where it follows from others
-  Kinds varied_in = kEvery;  // where a sweep varies it in fewer strategies than have it
+  Kinds last_choice_of = kEvery;  // the strategies that have the last choice, if fewer have it
+  Kinds varied_in = kEvery;       // where a sweep varies it in fewer strategies than have it
   Scope scope = Scope::kAnyBackend;
   std::string_view
       elsewhere{};           // why a sweep has no such cells on the other back end, if it has none

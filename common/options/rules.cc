@@ -13,7 +13,7 @@ namespace tandem::options {
 namespace {
 
 // A fact about one option of a command line.
-struct Condition {
+struct Fact {
   enum class Kind { kGiven, kAbsent, kSet, kIs, kIsNot };
 
   Kind kind = Kind::kGiven;
@@ -22,45 +22,39 @@ struct Condition {
 };
 
 // The option is on the command line, or is not.
-constexpr Condition given(Name option) { return {Condition::Kind::kGiven, option}; }
-constexpr Condition absent(Name option) { return {Condition::Kind::kAbsent, option}; }
+constexpr Fact given(Name option) { return {Fact::Kind::kGiven, option}; }
+constexpr Fact absent(Name option) { return {Fact::Kind::kAbsent, option}; }
 // The value differs from its default.
-constexpr Condition set(Name option) { return {Condition::Kind::kSet, option}; }
-constexpr Condition is(Name option, std::string_view names) {
-  return {Condition::Kind::kIs, option, names};
-}
-constexpr Condition is_not(Name option, std::string_view names) {
-  return {Condition::Kind::kIsNot, option, names};
+constexpr Fact set(Name option) { return {Fact::Kind::kSet, option}; }
+constexpr Fact is(Name option, std::string_view names) { return {Fact::Kind::kIs, option, names}; }
+constexpr Fact is_not(Name option, std::string_view names) {
+  return {Fact::Kind::kIsNot, option, names};
 }
 
-bool holds(const Condition& condition, const Values& values) {
-  switch (condition.kind) {
-    case Condition::Kind::kGiven:
-      return values.is_given(condition.option);
-    case Condition::Kind::kAbsent:
-      return !values.is_given(condition.option);
-    case Condition::Kind::kSet:
-      return values.is_set(condition.option);
-    case Condition::Kind::kIs:
-      return values.is(condition.option, condition.names);
-    case Condition::Kind::kIsNot:
-      return !values.is(condition.option, condition.names);
+bool holds(const Fact& fact, const Values& values) {
+  switch (fact.kind) {
+    case Fact::Kind::kGiven:
+      return values.is_given(fact.option);
+    case Fact::Kind::kAbsent:
+      return !values.is_given(fact.option);
+    case Fact::Kind::kSet:
+      return values.is_set(fact.option);
+    case Fact::Kind::kIs:
+      return values.is(fact.option, fact.names);
+    case Fact::Kind::kIsNot:
+      return !values.is(fact.option, fact.names);
   }
   return false;
 }
 
 // Refused where one of `any` holds, and all of `when`.
 struct Rule {
-  std::vector<Condition> any;
-  std::vector<Condition> when;
-  // {option}: the flag of `any` that holds; {strategy}: the strategy in force
+  std::vector<Fact> any;
+  std::vector<Fact> when;
+  // {option}: the flag of `any` that holds; {strategy}: the strategy in force; {run}: the same,
+  // with its launch where it has both
   std::string_view refusal;
 };
-
-constexpr std::string_view kReplayInThreads =
-    "--cuda-graph=on cannot replay {strategy}: threads of one process enqueue a step on several "
-    "devices at once, and one thread captures one device's; use single, ddp, or independent as "
-    "processes";
 
 // The rules on ways to train: with --ab both sides are held against the rules.
 std::vector<Rule> training_rules() {
@@ -203,7 +197,9 @@ std::vector<Rule> replay_rules() {
   return {
       {{is_not("strategy", "single")},
        {is("cuda-graph", "on"), is("launch", "threads")},
-       kReplayInThreads},
+       "--cuda-graph=on cannot replay {run}: threads of one process enqueue a step on several "
+       "devices at once, and one thread captures one device's; use single, ddp, or independent as "
+       "processes"},
       {{is("strategy", "ddp-replicate")},
        {is("cuda-graph", "on")},
        "--cuda-graph=on cannot replay {strategy}: it is there to be compared with dp, which cannot "
@@ -233,14 +229,18 @@ std::vector<Rule> replay_rules() {
 }
 
 [[noreturn]] void refuse(const Rule& rule, Name option, const Values& values) {
+  const std::string strategy = values.in_force("strategy");
+  const std::string run = traits_of(values.strategy()).has_both_launches
+                              ? fmt::format("{} as {}", strategy, values.in_force("launch"))
+                              : strategy;
   fail(ErrorKind::kUsage, "{}",
        fmt::format(fmt::runtime(rule.refusal), fmt::arg("option", option.flag()),
-                   fmt::arg("strategy", values.in_force("strategy"))));
+                   fmt::arg("strategy", strategy), fmt::arg("run", run)));
 }
 
 void check_rules(const std::vector<Rule>& rules, const Values& values) {
   for (const Rule& rule : rules) {
-    const auto all = [&](const Condition& condition) { return holds(condition, values); };
+    const auto all = [&](const Fact& fact) { return holds(fact, values); };
     if (!std::all_of(rule.when.begin(), rule.when.end(), all)) continue;
     const auto found = std::find_if(rule.any.begin(), rule.any.end(), all);
     if (found != rule.any.end()) refuse(rule, found->option, values);
@@ -289,12 +289,6 @@ void check_rest(const Values& values) {
                       values.in_force("powersgd-start")));
 }
 
-bool is_among(std::string_view strategy, Kinds kinds) {
-  const StrategyTraits* const traits = find_strategy(strategy);
-  return kinds.empty() || traits == nullptr ||
-         std::find(kinds.begin(), kinds.end(), traits->kind) != kinds.end();
-}
-
 Kinds varied_in(Name name) {
   return name->varied_in.empty() ? name->of.strategies : name->varied_in;
 }
@@ -326,8 +320,11 @@ const Option& paired_option(const std::string& ab) {
 }  // namespace
 
 void check_forms(const Values& values) {
+  // Without a strategy all that have the given options are timed.
+  const std::string strategy = values.is_given("strategy") ? values.in_force("strategy") : "";
   for (const Option& option : kOptions) {
-    if (values.is_given(option)) check_form(option, values.in_force(option));
+    if (!values.is_given(option)) continue;
+    check_form(option, values.in_force(option), strategy);
   }
 }
 

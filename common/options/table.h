@@ -50,6 +50,7 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .example = "host"},
     {.name = "input",
      .value = choice("host|pageable|device|scatter", "host"),
+     .last_choice_of = kDpAllReduceAlone,
      .marks = kPartOfCell | kPaired,
      .help = "where a step's batch starts: host (pinned), pageable or device memory; of "
              "dp-allreduce also scatter: the calling thread deals it out, as in dp",
@@ -89,7 +90,7 @@ inline constexpr auto kOptions = std::to_array<Option>({
     // DataParallel
     {.name = "device-ids",
      .of = kDpOption,
-     .value = device_list("DEVICE,..."),
+     .value = device_list("DEVICE,...", "is no device: use numbers from 0"),
      .usual_of = devices_in_order,
      .marks = kPartOfCell,
      .help = "devices in any order, of which the first is the root; default: all in order",
@@ -230,7 +231,7 @@ inline constexpr auto kOptions = std::to_array<Option>({
     // GPU
     {.name = "gpus",
      .of = kGpuOption,
-     .value = device_list("GPU,..."),
+     .value = device_list("GPU,...", "is no GPU: use CUDA's numbers from 0"),
      .scope = Scope::kCuda,
      .marks = kVaried | kPerRank,
      .help = "the GPUs to use, by CUDA's numbers; of processes, one for each on its node; default: "

@@ -6,22 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "common/base/known_names.h"
+#include "common/base/text.h"
 
 namespace tandem::options {
 namespace {
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
 
 // The word before the colon of "powersgd:4" or "powersgd:RANK", or the whole.
 std::string_view stem(std::string_view text) { return text.substr(0, text.find(':')); }
@@ -41,12 +33,32 @@ std::optional<std::size_t> place_among(const std::vector<std::string_view>& choi
   return static_cast<std::size_t>(found - choices.begin());
 }
 
-void check_choice(Name name, const std::string& text) {
+// The bits in the name of a number format, 16 of "bf16".
+std::optional<int> bits_of(std::string_view format) {
+  return parse_number<int>(
+      format.substr(std::min(format.find_first_of("0123456789"), format.size())));
+}
+
+// The hint at the choice that is meant: a number format that is no misspelt choice stands for the
+// nearest in bits, as fp8 for bf16.
+std::string hint_of(const std::string& text, const std::vector<std::string_view>& choices) {
+  const std::string hint = did_you_mean(text, choices);
+  const auto bits = bits_of(text);
+  const bool are_formats = std::ranges::all_of(
+      choices, [](std::string_view choice) { return bits_of(choice).has_value(); });
+  if (!hint.empty() || !bits || !are_formats) return hint;
+  const auto nearest = std::ranges::min_element(
+      choices, {}, [&](std::string_view choice) { return std::abs(*bits_of(choice) - *bits); });
+  return fmt::format("; did you mean '{}'?", *nearest);
+}
+
+void check_choice(Name name, const std::string& text, std::string_view strategy) {
   const std::vector<std::string_view> choices = choices_of(name);
   const auto place = place_among(choices, text);
   if (!place) {
+    const std::vector<std::string_view> own = choices_of(name, strategy);
     fail(ErrorKind::kUsage, "{}: '{}' is not known: use one of {}{}", name.flag(), text,
-         fmt::join(choices, ", "), did_you_mean(text, choices));
+         fmt::join(own, ", "), hint_of(text, own));
   }
   if (choices[*place] == text) return;
   if (parse_number<int>(number_part(text)).value_or(0) >= 1) return;
@@ -101,8 +113,8 @@ std::vector<int> parse_devices(Name name, const std::string& text) {
   for (const std::string_view part : split(text, ',')) {
     devices.push_back(parse_number<int>(part).value_or(-1));
     if (devices.back() >= 0) continue;
-    fail(ErrorKind::kUsage, "{}: '{}' is no device: use numbers from 0, such as {}", name.flag(),
-         part, name->example);
+    fail(ErrorKind::kUsage, "{}: '{}' {}, such as {}", name.flag(), part,
+         name->value.limits.refusal, name->example);
   }
   return devices;
 }
@@ -123,9 +135,13 @@ std::vector<std::string_view> names_with(Mark mark) {
   return names;
 }
 
-std::vector<std::string_view> choices_of(Name name) { return split(name->value.takes, '|'); }
+std::vector<std::string_view> choices_of(Name name, std::string_view strategy) {
+  std::vector<std::string_view> choices = split(name->value.takes, '|');
+  if (!is_among(strategy, name->last_choice_of)) choices.pop_back();
+  return choices;
+}
 
-void check_form(Name name, const std::string& text) {
+void check_form(Name name, const std::string& text, std::string_view strategy) {
   switch (name->value.form) {
     case Form::kText:
       return;
@@ -134,7 +150,7 @@ void check_form(Name name, const std::string& text) {
       fail(ErrorKind::kUsage, "{}: give a name, such as {}", name.flag(), name->example);
     case Form::kSwitch:
     case Form::kChoice:
-      return check_choice(name, text);
+      return check_choice(name, text, strategy);
     case Form::kInteger:
       return check_limits(name, text, parse_integer(name, text));
     case Form::kSpeed:
@@ -252,7 +268,7 @@ std::vector<std::string> Values::unread() const {
 
 std::size_t Values::choice(Name name, std::size_t count) const {
   const std::string value = text(name);
-  check_choice(name, value);
+  check_choice(name, value, "");
   const std::vector<std::string_view> choices = choices_of(name);
   TANDEM_CHECK(choices.size() == count, "{} has {} choices, and its reader knows {}", name.flag(),
                choices.size(), count);

@@ -49,12 +49,12 @@ class Name {
 // The names of the entries with that mark.
 [[nodiscard]] std::vector<std::string_view> names_with(Mark mark);
 
-// The names that an option of Form::kChoice or kSwitch takes.
-[[nodiscard]] std::vector<std::string_view> choices_of(Name name);
+// The names that an option of Form::kChoice or kSwitch takes, in the strategy of that name.
+[[nodiscard]] std::vector<std::string_view> choices_of(Name name, std::string_view strategy = "");
 
 // Throws a usage error that names the option where the text has not the form that the table asks
-// for.
-void check_form(Name name, const std::string& text);
+// for; the error lists the choices in `strategy`.
+void check_form(Name name, const std::string& text, std::string_view strategy = "");
 
 // Copyable. An owner's reading is not thread-safe, since the values keep account of it.
 class Values {

@@ -52,6 +52,22 @@ TEST(Table, AForeignChoice_IsRefusedWithTheNearest) {
   }
 }
 
+TEST(Table, AForeignNumberFormat_IsRefusedWithTheNearestInBits) {
+  const auto hint_at = [](const char* format) {
+    const std::string said = test::error_of([&] { check_form("precision", format); }).what();
+    return said.substr(said.rfind("; "));
+  };
+  EXPECT_EQ(hint_at("fp8"), "; did you mean 'bf16'?");
+  EXPECT_EQ(hint_at("fp64"), "; did you mean 'fp32'?");
+  EXPECT_EQ(hint_at("tf23"), "; did you mean 'tf32'?");
+}
+
+TEST(Table, ChoicesOfAStrategy_AreThoseThatItTakes) {
+  EXPECT_EQ(choices_of("input").size(), 4);
+  EXPECT_EQ(choices_of("input", "dp-allreduce").back(), "scatter");
+  EXPECT_EQ(choices_of("input", "dp").back(), "device");
+}
+
 TEST(Strategies, StandInTheOrderOfTheirKinds) {
   for (const StrategyTraits& traits : kStrategies) {
     EXPECT_EQ(&traits_of(traits.kind), &traits);

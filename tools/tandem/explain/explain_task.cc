@@ -4,12 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
-#include "common/base/error.h"
 #include "common/base/checksummed_file.h"
+#include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/options/values.h"
 #include "tools/tandem/run/measuring.h"
@@ -42,10 +41,10 @@ void check_question(const ExplainOptions& options) {
 }
 
 void check_models(const ExplainOptions& options) {
-  constexpr std::array<std::string_view, 3> kInputs{"host", "pageable", "device"};
-  if (std::find(kInputs.begin(), kInputs.end(), options.input) == kInputs.end()) {
+  const std::vector<std::string_view> inputs = options::choices_of("input", "dp");
+  if (std::ranges::find(inputs, options.input) == inputs.end()) {
     fail(ErrorKind::kUsage, "--input: '{}' is unknown; known are {}", options.input,
-         fmt::join(kInputs, ", "));
+         fmt::join(inputs, ", "));
   }
   options::check_form("precision", options.precision);
   if (!options.dispatch_cost.empty() && options.dispatch_cost != kMeasured)
