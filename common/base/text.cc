@@ -17,6 +17,13 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks(" \t\r\0", 4);
+  const std::size_t start = text.find_first_not_of(kBlanks);
+  if (start == text.npos) return {};
+  return text.substr(start, text.find_last_not_of(kBlanks) - start + 1);
+}
+
 std::string count_text(long long count, std::string_view noun) {
   if (count == 1) return fmt::format("1 {}", noun);
   const bool hisses = noun.ends_with("ch") || noun.ends_with("s");

@@ -12,6 +12,9 @@ namespace tandem {
 // The parts of `text` between separators, empty parts too; they borrow `text`.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
+// The text without blanks and zero bytes at its ends.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
 // The text "1 device" or "2 devices".
 [[nodiscard]] std::string count_text(long long count, std::string_view noun);
 

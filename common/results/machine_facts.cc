@@ -38,17 +38,8 @@ void add(std::string& text, const std::string& before, const char* name, const s
 }
 
 int cores_of_affinity() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
-    // The machine has more CPUs than a cpu_set_t holds.
-    return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  }
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &allowed)) cpus.push_back(cpu);
-  }
-  return physical_cores(cpus);
+  const std::vector<int> cpus = allowed_cpus();
+  return cpus.empty() ? static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)) : physical_cores(cpus);
 }
 
 // The CPU's model name, or the architecture where cpuinfo has no name, as on Arm.
@@ -77,6 +68,17 @@ std::string cpuinfo_value(std::string_view key) {
     return start == std::string::npos ? "" : line.substr(start);
   }
   return "";
+}
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  std::vector<int> cpus;
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) cpus.push_back(cpu);
+  }
+  return cpus;
 }
 
 int physical_cores(const std::vector<int>& cpus, const std::filesystem::path& system) {

@@ -15,6 +15,10 @@ namespace tandem::results {
 // machine. The measuring program fills bound_cores, ping_pong_ns and its libraries.
 [[nodiscard]] MachineFacts gather_machine_facts();
 
+// The numbers of the hardware threads that this process may use; none where the machine has more
+// than a cpu_set_t holds.
+[[nodiscard]] std::vector<int> allowed_cpus();
+
 // The number of physical cores that `cpus` (numbers of hardware threads) lie on, from
 // <system>/cpu*/topology; the number of `cpus` where the system does not tell for each of them. The
 // count equals the host back end's, which uses one hardware thread of each core.

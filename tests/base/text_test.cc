@@ -18,6 +18,12 @@ TEST(Text, IsSplit_IntoEmptyPartsToo) {
   EXPECT_EQ(split("", ','), Parts{""});
 }
 
+TEST(Text, IsTrimmed_AtBothEnds) {
+  EXPECT_EQ(trimmed(" \ta b\r"), "a b");
+  EXPECT_EQ(trimmed(std::string_view("a\0", 2)), "a");
+  EXPECT_EQ(trimmed(" "), "");
+}
+
 TEST(Text, Counts) {
   EXPECT_EQ(count_text(1, "launch"), "1 launch");
   EXPECT_EQ(count_text(2, "launch"), "2 launches");

@@ -14,7 +14,7 @@ namespace {
 
 int run_shell(const std::string& script) {
   const cli::Interrupts interrupts;
-  return cli::run_relayed({{"sh", "-c", script}, cli::launch_environment()}, interrupts);
+  return cli::run_relayed({"sh", "-c", script}, cli::launch_environment(), interrupts);
 }
 
 TEST(RelayTest, Output_IsPassedOn_AndTheStatusIsTheCommands) {
@@ -28,8 +28,7 @@ TEST(RelayTest, ACommandThatASignalEnds_IsAFailure) { EXPECT_EQ(run_shell("kill 
 TEST(RelayTest, AnAbsentCommand_IsAFailureThatNamesIt) {
   const cli::Interrupts interrupts;
   const Error error = error_of([&] {
-    static_cast<void>(
-        cli::run_relayed({{"no-such-command"}, cli::launch_environment()}, interrupts));
+    static_cast<void>(cli::run_relayed({"no-such-command"}, cli::launch_environment(), interrupts));
   });
   EXPECT_TRUE(mentions(error, "starting no-such-command"));
 }
@@ -51,7 +50,7 @@ TEST(RelayTest, AReaderThatGoesAway_EndsTheCommand) {
 TEST(RelayTest, AnInterrupt_EndsTheCommand_AndIsTheStatus) {
   const cli::Interrupts interrupts;
   ::raise(SIGINT);
-  EXPECT_EQ(cli::run_relayed({{"sleep", "3600"}, cli::launch_environment()}, interrupts), 130);
+  EXPECT_EQ(cli::run_relayed({"sleep", "3600"}, cli::launch_environment(), interrupts), 130);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "common/base/error.h"
 #include "common/results/machine_facts.h"
 #include "tools/tandem/launch/launch_command.h"
+#include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
@@ -29,9 +30,7 @@ std::vector<std::string> lessons_command(const std::string& program, const Lesso
                                          const LessonsMachine& machine) {
   std::vector<std::string> command;
   if (!options.list && machine.cores >= 2 && machine.has_mpirun) {
-    // The words match launch_command(), which starts ddp.
-    command = {"mpirun",          "-np",   "2",   "--bind-to", "none",
-               "--oversubscribe", "--mca", "btl", "vader,self"};
+    command = mpirun_here(2);
   }
   command.push_back(program);
   if (options.list) command.emplace_back("--list");
@@ -46,8 +45,8 @@ int run_lessons(const LessonsOptions& options) {
   // mpirun is quiet, since the program itself says in one line what goes wrong. Open MPI 5 has
   // neither this setting nor the flag -q, but says nothing of a program that ends by itself.
   set_variable(environment, "OMPI_MCA_orte_execute_quiet=1");
-  const int status = run_relayed(
-      {lessons_command(find_lessons(options.program), options, machine), environment}, interrupts);
+  const int status = run_relayed(lessons_command(find_lessons(options.program), options, machine),
+                                 environment, interrupts);
   if (interrupts.requested()) fmt::print(stderr, "interrupted: the lessons above are done\n");
   return status;
 }

@@ -107,7 +107,7 @@ results::GpuRecord loaded(int device) {
 
 GpuLoad load_of(std::vector<results::GpuRecord> gpus) {
   GpuLoad load;
-  load.run.end = ProgramRun::End::kDone;
+  load.run.result.end = cli::ChildResult::End::kExited;
   load.record.emplace();
   load.record->gpus = std::move(gpus);
   return load;
@@ -134,7 +134,7 @@ TEST(DoctorGpuLoad, ClocksHeldDown_OthersOnTheGpu_AndOneGpuTwice_AreToldOf) {
 
 TEST(DoctorGpuLoad, ThatCouldNotRun_SaysWhatTheProgramSaid) {
   GpuLoad load;
-  load.run.end = ProgramRun::End::kFailed;
+  load.run.result = {.end = cli::ChildResult::End::kExited, .code = 1};
   load.run.reason = "the driver supports CUDA 12.4, this build needs 13.0: update the driver";
   const Findings findings = judge_gpu_load(load);
   EXPECT_TRUE(

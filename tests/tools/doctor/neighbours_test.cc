@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/doctor/neighbours.h"
 
+#include <sched.h>
+
+#include "common/results/machine_facts.h"
 #include "tests/tools/doctor/expect_finding.h"
 #include "tests/tools/doctor/fake_root.h"
-#include "tools/tandem/doctor/cores.h"
 
 namespace tandem::doctor {
 namespace {
@@ -66,7 +68,7 @@ TEST(DoctorNeighbours, OneThreadOfEachCoreIsWatched) {
 }
 
 TEST(DoctorNeighbours, AreWatchedOnTheCoresThatAreGiven) {
-  const std::vector<int> allowed = allowed_threads();
+  const std::vector<int> allowed = results::allowed_cpus();
   const NeighbourFacts facts = watch_neighbours(allowed, std::chrono::milliseconds(20));
   ASSERT_EQ(facts.cores.size(), allowed.size());
   for (std::size_t i = 0; i < allowed.size(); ++i) {

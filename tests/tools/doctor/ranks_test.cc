@@ -7,21 +7,24 @@
 namespace tandem::doctor {
 namespace {
 
-using End = ProgramRun::End;
+using End = cli::ChildResult::End;
 
-ProgramRun run_of(End end, const std::string& reason = "") {
-  return {.end = end, .reason = reason, .stderr_text = reason, .seconds = 0.5};
+ProgramRun run_of(End end, const std::string& reason) {
+  return {.result = {.end = end, .code = 1, .stderr_text = reason, .duration = Seconds{0.5}},
+          .reason = reason};
 }
 
+ProgramRun done() { return {.result = {.end = End::kExited, .duration = Seconds{0.5}}}; }
+
 TEST(DoctorRanks, ThatFindEachOther_AreFine) {
-  const Findings findings = judge_ranks({run_of(End::kDone), run_of(End::kDone)});
+  const Findings findings = judge_ranks({done(), done()});
   EXPECT_TRUE(finds(findings, Level::kOk, "mpi", "2 ranks found each other"));
   EXPECT_TRUE(finds(findings, Level::kOk, "shared memory", "(0.5 s)"));
 }
 
 TEST(DoctorRanks, ThatEachTakeThemselvesForTheOnlyOne_AreIsolated) {
   const ProgramRun alone = run_of(
-      End::kFailed,
+      End::kExited,
       "collective_bench: --devices=2 as processes needs a rank for each, but 1 rank was started");
   const Findings findings = judge_ranks({alone, {}});
   EXPECT_TRUE(finds(findings, Level::kProblem, "mpi", "ranks are isolated"));
@@ -34,11 +37,11 @@ TEST(DoctorRanks, WithoutALauncher_CannotStart) {
 }
 
 TEST(DoctorRanks, ThatFailOrHang_SaySo) {
-  EXPECT_TRUE(finds(judge_ranks({run_of(End::kDone), run_of(End::kFailed, "/dev/shm is full")}),
+  EXPECT_TRUE(finds(judge_ranks({done(), run_of(End::kExited, "/dev/shm is full")}),
                     Level::kProblem, "shared memory", "/dev/shm is full"));
   EXPECT_TRUE(finds(judge_ranks({run_of(End::kTimedOut, "it did not end within 90 s"), {}}),
                     Level::kProblem, "mpi", "did not end"));
-  EXPECT_TRUE(finds(judge_ranks({run_of(End::kInterrupted), {}}), Level::kNotChecked, "mpi",
+  EXPECT_TRUE(finds(judge_ranks({run_of(End::kInterrupted, ""), {}}), Level::kNotChecked, "mpi",
                     "interrupted"));
 }
 
@@ -50,8 +53,8 @@ TEST(DoctorNccl, IsForTwoGpusOrMore) {
 TEST(DoctorNccl, IsJudgedInBothLaunches) {
   const Findings findings =
       judge_nccl({.devices = 4,
-                  .threads = run_of(End::kFailed, "NCCL could not use shared memory"),
-                  .processes = run_of(End::kDone)});
+                  .threads = run_of(End::kExited, "NCCL could not use shared memory"),
+                  .processes = done()});
   EXPECT_TRUE(finds(findings, Level::kOk, "nccl", "4 processes reduced over NCCL"));
   EXPECT_TRUE(finds(findings, Level::kProblem, "nccl", "could not use shared memory"));
 }
@@ -63,7 +66,7 @@ results::GpuRecord gpu_with_peer(int device, int peer, std::optional<bool> acces
   return gpu;
 }
 
-CopyRun copies_of(std::vector<CopySpeed> speeds) { return {run_of(End::kDone), std::move(speeds)}; }
+CopyRun copies_of(std::vector<CopySpeed> speeds) { return {done(), std::move(speeds)}; }
 
 TEST(DoctorPeers, WithAccessAndEvenSpeeds_AreFine) {
   const Findings findings = judge_peers(
@@ -103,7 +106,7 @@ TEST(DoctorPeers, SmallCopies_TellTheLatency_AndNoBandwidth) {
 }
 
 TEST(DoctorPeers, CopiesThatArriveWrong_AreAProblem) {
-  EXPECT_TRUE(finds(judge_peers({}, {run_of(End::kFailed, "element 7 is 0 and not 3"), {}}),
+  EXPECT_TRUE(finds(judge_peers({}, {run_of(End::kExited, "element 7 is 0 and not 3"), {}}),
                     Level::kProblem, "bandwidth", "element 7 is 0"));
 }
 

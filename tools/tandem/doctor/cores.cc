@@ -2,13 +2,14 @@
 #include "tools/tandem/doctor/cores.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 
+#include "common/base/text.h"
+#include "common/base/units.h"
 #include "common/results/machine_facts.h"
+#include "tools/tandem/doctor/system_files.h"
 
 namespace tandem::doctor {
 
@@ -16,34 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool names(const std::string& controllers, const std::string& controller) {
-  std::istringstream list(controllers);
-  for (std::string name; std::getline(list, name, ',');) {
-    if (name == controller) return true;
-  }
-  return false;
-}
-
-// Adds the folders from a group up to the root of its hierarchy. In a container the group's path
-// may be the host's path, which does not exist inside: only the folders that exist are added.
-void add_with_parents(const fs::path& hierarchy, fs::path group, std::vector<fs::path>& folders) {
-  std::error_code ignored;
-  for (; group.has_relative_path(); group = group.parent_path()) {
-    const fs::path folder = hierarchy / group.relative_path();
-    if (fs::is_directory(folder, ignored)) folders.push_back(folder);
-  }
-  if (fs::is_directory(hierarchy, ignored)) folders.push_back(hierarchy);
-}
-
 // How many numbers a list such as "0-3,8" holds.
 int count_of(const std::string& list) {
-  std::istringstream parts(list);
   int count = 0;
-  for (std::string part; std::getline(parts, part, ',');) {
-    int first = 0, last = 0;
-    const int read = std::sscanf(part.c_str(), "%d-%d", &first, &last);
-    if (read == 1) ++count;
-    if (read == 2) count += std::max(0, last - first + 1);
+  for (const std::string_view part : split(list, ',')) {
+    const std::vector<std::string_view> ends = split(part, '-');
+    const auto first = parse_number<int>(ends.front());
+    const auto last = parse_number<int>(ends.back());
+    if (first && last) count += std::max(0, *last - *first + 1);
   }
   return count;
 }
@@ -61,9 +42,8 @@ std::optional<double> quota_of(const fs::path& group) {
 }
 
 std::string cores_text(const CoreFacts& facts) {
-  return fmt::format("{} core{} ({} hardware thread{}) of {}", facts.cores,
-                     facts.cores == 1 ? "" : "s", facts.allowed.size(),
-                     facts.allowed.size() == 1 ? "" : "s", facts.model);
+  return fmt::format("{} ({}) of {}", count_text(facts.cores, "core"),
+                     count_text(std::ssize(facts.allowed), "hardware thread"), facts.model);
 }
 
 Finding judge_number(const CoreFacts& facts) {
@@ -104,52 +84,6 @@ Finding judge_quota(const CoreFacts& facts) {
 }
 
 }  // namespace
-
-std::vector<fs::path> control_groups(const fs::path& root, const std::string& controller) {
-  std::vector<fs::path> folders;
-  const fs::path top = root / "sys/fs/cgroup";
-  std::ifstream file(root / "proc/self/cgroup");
-  // A line is "4:memory:/a/b" in version 1, "0::/a/b" in version 2.
-  for (std::string number, controllers, group; std::getline(file, number, ':') &&
-                                               std::getline(file, controllers, ':') &&
-                                               std::getline(file, group);) {
-    if (controllers.empty()) {
-      add_with_parents(top, group, folders);
-    } else if (names(controllers, controller)) {
-      add_with_parents(top / controller, group, folders);
-    }
-  }
-  return folders;
-}
-
-std::optional<double> number_in(const fs::path& path) {
-  std::ifstream file(path);
-  double number = 0;
-  if (!(file >> number)) return std::nullopt;
-  return number;
-}
-
-std::optional<double> number_of(const fs::path& path, const std::string& key) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string name;
-    double number = 0;
-    if ((words >> name >> number) && (name == key || name == key + ":")) return number;
-  }
-  return std::nullopt;
-}
-
-std::vector<int> allowed_threads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> threads;
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return threads;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) threads.push_back(cpu);
-  }
-  return threads;
-}
 
 CoreFacts gather_cores(const fs::path& root, std::vector<int> allowed) {
   const fs::path system = root / "sys/devices/system/cpu";

@@ -11,19 +11,6 @@
 
 namespace tandem::doctor {
 
-// The folders below `root` that limit this process's use of the resource of `controller` ("cpu",
-// "memory"): the folders of the process's control group and of all its parents, in version 1 and in
-// version 2. The limits of all folders apply at once.
-[[nodiscard]] std::vector<std::filesystem::path> control_groups(const std::filesystem::path& root,
-                                                                const std::string& controller);
-
-// The number in a file; nothing where the file is absent or holds no number ("max").
-[[nodiscard]] std::optional<double> number_in(const std::filesystem::path& file);
-
-// The number behind `key` in a file of lines "key number" or "key: number kB".
-[[nodiscard]] std::optional<double> number_of(const std::filesystem::path& file,
-                                              const std::string& key);
-
 struct CoreFacts {
   std::string model{};
   int online = 0;                 // hardware threads of the machine; 0: not told
@@ -35,9 +22,6 @@ struct CoreFacts {
 
 // `allowed` is the affinity of a process; all other facts are read below `root`.
 [[nodiscard]] CoreFacts gather_cores(const std::filesystem::path& root, std::vector<int> allowed);
-
-// The hardware threads that this process may use.
-[[nodiscard]] std::vector<int> allowed_threads();
 
 [[nodiscard]] Findings judge_cores(const CoreFacts& facts);
 

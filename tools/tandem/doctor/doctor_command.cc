@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/results/machine_facts.h"
 #include "tools/tandem/doctor/cores.h"
 #include "tools/tandem/doctor/finding.h"
 #include "tools/tandem/doctor/gpus.h"
@@ -30,7 +31,7 @@ void append(Findings& all, Findings more) { std::ranges::move(more, std::back_in
 
 // Judges the node's files, and a second of watching the cores.
 Findings look_at_node(const fs::path& root, const doctor::Variables& variables, bool has_gpu) {
-  const std::vector<int> allowed = doctor::allowed_threads();
+  const std::vector<int> allowed = results::allowed_cpus();
   const doctor::CoreFacts cores = doctor::gather_cores(root, allowed);
   Findings all = doctor::judge_cores(cores);
   append(all, doctor::judge_frequency(doctor::gather_frequency(root, allowed)));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/base/text.h"
 #include "common/json/writer.h"
 
 namespace tandem::doctor {
@@ -28,10 +29,6 @@ long count(const Findings& findings, Level level) {
   return std::ranges::count(findings, level, &Finding::level);
 }
 
-std::string counted(long number, const char* noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::string to_text(const Findings& findings) {
@@ -41,8 +38,8 @@ std::string to_text(const Findings& findings) {
     if (!finding.advice.empty()) text += fmt::format("{:<11}  -> {}\n", "", finding.advice);
   }
   return text + fmt::format("\n{}, {}, {} ok, {} not checked\n",
-                            counted(count(findings, Level::kProblem), "problem"),
-                            counted(count(findings, Level::kWarning), "warning"),
+                            count_text(count(findings, Level::kProblem), "problem"),
+                            count_text(count(findings, Level::kWarning), "warning"),
                             count(findings, Level::kOk), count(findings, Level::kNotChecked));
 }
 

@@ -2,12 +2,14 @@
 #include "tools/tandem/doctor/gpus.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <sstream>
 
+#include "common/base/text.h"
 #include "common/base/units.h"
 #include "tools/tandem/process/child_process.h"
 
@@ -29,18 +31,12 @@ constexpr std::size_t kColumns = 11;
 
 std::vector<std::string> columns_of(const std::string& line) {
   std::vector<std::string> columns;
-  std::istringstream parts(line);
-  for (std::string part; std::getline(parts, part, ',');) {
-    const std::size_t start = part.find_first_not_of(" \t\r");
-    part = start == std::string::npos
-               ? ""
-               : part.substr(start, part.find_last_not_of(" \t\r") - start + 1);
-    columns.push_back(part.starts_with('[') ? "" : part);
+  for (const std::string_view part : split(line, ',')) {
+    const std::string_view column = trimmed(part);
+    columns.emplace_back(column.starts_with('[') ? "" : column);
   }
   return columns;
 }
-
-std::optional<double> number(const std::string& text) { return parse_number<double>(text); }
 
 std::string name_of(const IdleGpu& gpu) { return fmt::format("GPU {} ({})", gpu.index, gpu.pci); }
 
@@ -90,10 +86,10 @@ Finding judge_kinds(const std::vector<IdleGpu>& gpus) {
   const std::string text =
       fmt::format("{} x {}, driver {}", gpus.size(), *names.begin(), gpus.front().driver);
   if (names.size() == 1) return ok("gpus", text);
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  return warning("gpus", fmt::format("{} GPUs of {} kinds: {}", gpus.size(), names.size(), all),
-                 "name those of one kind (--gpus): the slowest sets the pace of all");
+  return warning(
+      "gpus",
+      fmt::format("{} GPUs of {} kinds: {}", gpus.size(), names.size(), fmt::join(names, ", ")),
+      "name those of one kind (--gpus): the slowest sets the pace of all");
 }
 
 void judge_duplicates(const std::vector<IdleGpu>& gpus, Findings& findings) {
@@ -168,10 +164,10 @@ std::vector<IdleGpu> parse_gpus(const std::string& csv) {
                     .driver = columns[4],
                     .compute_mode = columns[5],
                     .mig = columns[6],
-                    .used_mib = number(columns[7]),
-                    .total_mib = number(columns[8]),
-                    .utilization = number(columns[9]),
-                    .celsius = number(columns[10])});
+                    .used_mib = parse_number<double>(columns[7]),
+                    .total_mib = parse_number<double>(columns[8]),
+                    .utilization = parse_number<double>(columns[9]),
+                    .celsius = parse_number<double>(columns[10])});
   }
   return gpus;
 }
@@ -198,10 +194,10 @@ std::vector<IdleGpu> visible_of(const std::vector<IdleGpu>& gpus, const Variable
 int visible_gpus(const Variables& variables, int present) {
   const auto found = variables.find("CUDA_VISIBLE_DEVICES");
   if (found == variables.end()) return present;
-  int visible = 0;
-  std::istringstream list(found->second);
-  for (std::string gpu; std::getline(list, gpu, ',') && gpu != "-1";) ++visible;
-  return std::min(visible, present);
+  if (found->second.empty()) return 0;
+  const std::vector<std::string_view> named = split(found->second, ',');
+  const auto end = std::ranges::find(named, "-1");
+  return std::min(static_cast<int>(end - named.begin()), present);
 }
 
 Findings judge_gpus(const std::vector<IdleGpu>& gpus) {

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "common/base/units.h"
-#include "tools/tandem/doctor/cores.h"
+#include "tools/tandem/doctor/system_files.h"
 
 namespace tandem::doctor {
 

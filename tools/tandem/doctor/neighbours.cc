@@ -10,6 +10,7 @@
 #include <sstream>
 #include <thread>
 
+#include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/results/machine_facts.h"
 
@@ -52,11 +53,10 @@ Finding judge_cores(const NeighbourFacts& facts) {
   const auto worst = std::ranges::max_element(facts.cores, {}, &CoreNoise::lost);
   const auto gap = std::ranges::max_element(facts.cores, {}, &CoreNoise::longest);
   const std::string text = fmt::format(
-      "in {:.1f} s on {} core{} the noisiest (CPU {}) lost {:.2f} % of its time in gaps over 10 "
-      "us; "
-      "the longest gap took {:.2f} ms (CPU {})",
-      facts.seconds, facts.cores.size(), facts.cores.size() == 1 ? "" : "s", worst->cpu,
-      worst->lost * 100, gap->longest * 1e3, gap->cpu);
+      "in {:.1f} s on {} the noisiest (CPU {}) lost {:.2f} % of its time in gaps over 10 "
+      "us; the longest gap took {:.2f} ms (CPU {})",
+      facts.seconds, count_text(std::ssize(facts.cores), "core"), worst->cpu, worst->lost * 100,
+      gap->longest * 1e3, gap->cpu);
   const char* const advice =
       "end or move what else runs here (top), or measure when it is done; intervals will be wider";
   if (worst->lost >= kMostLost) return problem(subject, text, advice);

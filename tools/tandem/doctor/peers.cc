@@ -5,6 +5,7 @@
 
 #include "common/results/files.h"
 #include "common/stats/summary.h"
+#include "tools/tandem/launch/launch_site.h"
 
 namespace tandem::doctor {
 
@@ -129,7 +130,7 @@ NcclRuns run_nccl(const Programs& programs, int devices) {
   std::vector<std::string> arguments{"--backend=cuda", fmt::format("--devices={}", devices),
                                      "--comm=nccl",    "--sizes=16MiB",
                                      "--samples=5",    "--comm-timeout=60s"};
-  runs.processes = programs.run_ranks(devices, "collective_bench", arguments);
+  runs.processes = programs.run("collective_bench", arguments, cli::mpirun_here(devices));
   arguments.emplace_back("--launch=threads");
   runs.threads = programs.run("collective_bench", arguments);
   return runs;

@@ -9,7 +9,7 @@
 
 #include "common/base/error.h"
 #include "tools/tandem/launch/launch_command.h"
-#include "tools/tandem/process/child_process.h"
+#include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/process/child_reason.h"
 
 namespace tandem::doctor {
@@ -17,40 +17,14 @@ namespace tandem::doctor {
 namespace {
 
 namespace fs = std::filesystem;
-using End = ProgramRun::End;
+using End = cli::ChildResult::End;
 
 // A run takes seconds; a GPU that is opened for the first time may take half a minute.
 constexpr std::chrono::seconds kDeadline{90};
 
-End end_of(const cli::ChildResult& result) {
-  switch (result.end) {
-    case cli::ChildResult::End::kExited:
-      return result.code == 0 ? End::kDone : End::kFailed;
-    case cli::ChildResult::End::kTimedOut:
-      return End::kTimedOut;
-    case cli::ChildResult::End::kInterrupted:
-      return End::kInterrupted;
-    case cli::ChildResult::End::kNotStarted:
-      return End::kNotStarted;
-    case cli::ChildResult::End::kSignalled:
-      break;
-  }
-  return End::kFailed;
-}
-
-ProgramRun run_of(const cli::ChildResult& result) {
-  ProgramRun run{.end = end_of(result),
-                 .reason = {},
-                 .stderr_text = result.stderr_text,
-                 .seconds = result.duration.count()};
-  if (!run.is_done()) run.reason = cli::reason_of(result, "it", kDeadline);
-  if (run.end == End::kNotStarted) run.reason = std::strerror(result.code);
-  return run;
-}
-
 // Whether the ranks of a launch did not find each other: each rank took itself for the only one.
 bool is_isolated(const ProgramRun& run) {
-  return run.stderr_text.find("but 1 rank was started") != std::string::npos;
+  return run.result.stderr_text.find("but 1 rank was started") != std::string::npos;
 }
 
 }  // namespace
@@ -70,50 +44,31 @@ Programs::~Programs() {
   fs::remove_all(scratch_, ignored);
 }
 
-ProgramRun Programs::run_command(std::vector<std::string> command) const {
-  cli::ChildRequest request{.arguments = std::move(command),
-                            .environment = cli::launch_environment(),
-                            .log = file("log"),
-                            .timeout = kDeadline};
-  return run_of(cli::run_child(request, interrupts_));
-}
-
-ProgramRun Programs::run(const std::string& program,
-                         const std::vector<std::string>& arguments) const {
-  std::vector<std::string> command{(folder_ / program).string()};
+ProgramRun Programs::run(const std::string& program, const std::vector<std::string>& arguments,
+                         std::vector<std::string> launcher) const {
+  std::vector<std::string> command = std::move(launcher);
+  command.push_back((folder_ / program).string());
   command.insert(command.end(), arguments.begin(), arguments.end());
-  return run_command(std::move(command));
-}
-
-ProgramRun Programs::run_ranks(int ranks, const std::string& program,
-                               const std::vector<std::string>& arguments) const {
-  // The words match those by which sweeps start ranks on one machine (launch_site.h).
-  std::vector<std::string> command{"mpirun",
-                                   "-np",
-                                   std::to_string(ranks),
-                                   "--bind-to",
-                                   "none",
-                                   "--oversubscribe",
-                                   "--mca",
-                                   "btl",
-                                   "vader,self",
-                                   (folder_ / program).string()};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  return run_command(std::move(command));
+  ProgramRun run;
+  run.result = cli::run_child({.arguments = std::move(command),
+                               .environment = cli::launch_environment(),
+                               .log = file("log"),
+                               .timeout = kDeadline},
+                              interrupts_);
+  if (run.result.end == End::kNotStarted) {
+    run.reason = std::strerror(run.result.code);
+  } else if (!run.is_done()) {
+    run.reason = cli::reason_of(run.result, "it", kDeadline);
+  }
+  return run;
 }
 
 Finding judge_run(const ProgramRun& run, const std::string& subject, const std::string& done,
                   const std::string& advice) {
-  switch (run.end) {
-    case End::kDone:
-      return ok(subject, fmt::format("{} ({:.1f} s)", done, run.seconds));
-    case End::kInterrupted:
-      return not_checked(subject, "interrupted");
-    case End::kNotStarted:
-    case End::kTimedOut:
-    case End::kFailed:
-      break;
+  if (run.is_done()) {
+    return ok(subject, fmt::format("{} ({:.1f} s)", done, run.result.duration.count()));
   }
+  if (run.result.end == End::kInterrupted) return not_checked(subject, "interrupted");
   return problem(subject, run.reason, advice);
 }
 
@@ -121,16 +76,17 @@ RankRuns run_ranks(const Programs& programs) {
   std::vector<std::string> arguments{"--backend=host", "--devices=2", "--oversubscribe",
                                      "--sizes=64KiB",  "--samples=3", "--comm-timeout=30s",
                                      "--comm=mpi"};
+  const std::vector<std::string> ranks = cli::mpirun_here(2);
   RankRuns runs;
-  runs.over_mpi = programs.run_ranks(2, "collective_bench", arguments);
+  runs.over_mpi = programs.run("collective_bench", arguments, ranks);
   if (!runs.over_mpi.is_done()) return runs;
   arguments.back() = "--comm=shared_memory";
-  runs.over_shared_memory = programs.run_ranks(2, "collective_bench", arguments);
+  runs.over_shared_memory = programs.run("collective_bench", arguments, ranks);
   return runs;
 }
 
 Finding judge_launch(const ProgramRun& run, const std::string& subject, const std::string& done) {
-  if (run.end == ProgramRun::End::kNotStarted) {
+  if (run.result.end == End::kNotStarted) {
     return problem(subject, "mpirun: " + run.reason + ": ddp cannot be started",
                    "install Open MPI (tools/install-deps), or load its module so that mpirun is in "
                    "PATH");

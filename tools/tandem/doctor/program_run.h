@@ -6,19 +6,18 @@
 #include <vector>
 
 #include "tools/tandem/doctor/finding.h"
-#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/child_process.h"
 
 namespace tandem::doctor {
 
-// How a program ended that the doctor ran to see whether the program works.
+// A program that the doctor ran to see whether the program works.
 struct ProgramRun {
-  enum class End { kDone, kFailed, kTimedOut, kNotStarted, kInterrupted };
-  End end = End::kNotStarted;
-  std::string reason{};       // the failure in one line, by the program or its launcher
-  std::string stderr_text{};  // the last 64 KiB of stderr
-  double seconds = 0;
+  cli::ChildResult result{};
+  std::string reason{};  // the failure in one line, by the program or its launcher
 
-  [[nodiscard]] bool is_done() const { return end == End::kDone; }
+  [[nodiscard]] bool is_done() const {
+    return result.end == cli::ChildResult::End::kExited && result.code == 0;
+  }
 };
 
 // Runs Tandem's bench programs, in the environment that sweeps give them, one at a time. Their
@@ -31,13 +30,10 @@ class Programs {
   Programs(const Programs&) = delete;
   Programs& operator=(const Programs&) = delete;
 
-  // Runs the program in one process.
+  // Runs the program behind the launcher's words; without words in one process.
   [[nodiscard]] ProgramRun run(const std::string& program,
-                               const std::vector<std::string>& arguments) const;
-
-  // Runs the program in `ranks` processes of this node under mpirun.
-  [[nodiscard]] ProgramRun run_ranks(int ranks, const std::string& program,
-                                     const std::vector<std::string>& arguments) const;
+                               const std::vector<std::string>& arguments,
+                               std::vector<std::string> launcher = {}) const;
 
   // A path in the temporary folder.
   [[nodiscard]] std::filesystem::path file(const std::string& name) const {
@@ -45,8 +41,6 @@ class Programs {
   }
 
  private:
-  [[nodiscard]] ProgramRun run_command(std::vector<std::string> command) const;
-
   const std::filesystem::path folder_;
   const cli::Interrupts& interrupts_;
   std::filesystem::path scratch_;

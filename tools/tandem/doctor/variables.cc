@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <sstream>
 #include <string_view>
+
+#include "common/base/text.h"
 
 namespace tandem::doctor {
 namespace {
@@ -150,9 +151,8 @@ void judge_visible_gpus(const Variables& variables, Findings& findings) {
                 "unset it to measure on GPUs"));
     return;
   }
-  std::istringstream list(found->second);
-  std::set<std::string> seen;
-  for (std::string gpu; std::getline(list, gpu, ',');) {
+  std::set<std::string_view> seen;
+  for (const std::string_view gpu : split(found->second, ',')) {
     if (seen.insert(gpu).second) continue;
     findings.push_back(problem(
         kSubject, fmt::format("CUDA_VISIBLE_DEVICES={} names GPU {} twice", found->second, gpu),

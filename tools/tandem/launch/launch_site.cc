@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "common/base/error.h"
+#include "common/base/text.h"
 #include "common/base/units.h"
 #include "tools/tandem/process/child_process.h"
 
@@ -25,13 +26,6 @@ namespace {
 int positive(std::string_view text) {
   const int number = parse_number<int>(text).value_or(0);
   return number > 0 ? number : 0;
-}
-
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
-  return parts;
 }
 
 bool is_host_name(std::string_view name) {
@@ -92,16 +86,10 @@ int nodes_for(const std::vector<int>& slots, int processes) {
 }
 
 std::vector<std::string> mpirun_words(const LaunchSite& site, int ranks, bool oversubscribe) {
-  std::vector<std::string> words{"mpirun", "-np", std::to_string(ranks), "--bind-to", "none"};
-  if (!site.is_elsewhere()) {
-    // --oversubscribe lifts only mpirun's own slot count; step_bench checks the cores.
-    for (const char* word : {"--oversubscribe", "--mca", "btl", "vader,self"}) {
-      words.emplace_back(word);
-    }
-    return words;
-  }
+  if (!site.is_elsewhere()) return mpirun_here(ranks);
   // Open MPI chooses the transport between nodes, or the user by OMPI_MCA_ variables.
-  for (const char* word : {"--map-by", "slot"}) words.emplace_back(word);
+  std::vector<std::string> words{"mpirun",   "-np", std::to_string(ranks), "--bind-to", "none",
+                                 "--map-by", "slot"};
   if (!site.hosts.empty()) words.insert(words.end(), {"--host", site.hosts});
   if (!site.hostfile.empty()) words.insert(words.end(), {"--hostfile", site.hostfile.string()});
   if (oversubscribe) words.emplace_back("--oversubscribe");
@@ -126,6 +114,12 @@ std::vector<std::string> srun_words(const LaunchSite& site, int ranks, int cores
 
 }  // namespace
 
+std::vector<std::string> mpirun_here(int ranks) {
+  // --oversubscribe lifts only mpirun's own slot count; step_bench checks the cores.
+  return {"mpirun", "-np", std::to_string(ranks), "--bind-to", "none", "--oversubscribe",
+          "--mca",  "btl", "vader,self"};
+}
+
 std::string step_name() { return fmt::format("tandem.{}", ::getpid()); }
 
 std::vector<std::string> own_steps_in(const std::string& list) {
@@ -149,9 +143,9 @@ void cancel_own_steps() {
 
 std::vector<int> slots_of_hosts(const std::string& hosts) {
   std::vector<int> slots;
-  for (const std::string& host : split(hosts, ',')) {
+  for (const std::string_view host : split(hosts, ',')) {
     const std::size_t colon = host.find(':');
-    const int count = colon == std::string::npos ? 1 : positive(host.substr(colon + 1));
+    const int count = colon == host.npos ? 1 : positive(host.substr(colon + 1));
     if (!is_host_name(host.substr(0, colon)) || count == 0) {
       fail(ErrorKind::kUsage,
            "--hosts: '{}' is no host with its slots; give a list such as node1:2,node2:2", host);
@@ -164,8 +158,8 @@ std::vector<int> slots_of_hosts(const std::string& hosts) {
 std::vector<int> slots_of_hostfile(const std::string& text, const std::string& source) {
   std::vector<int> slots;
   bool all_known = true;
-  for (const std::string& line : split(text, '\n')) {
-    std::istringstream words(line.substr(0, line.find('#')));
+  for (const std::string_view line : split(text, '\n')) {
+    std::istringstream words(std::string(line.substr(0, line.find('#'))));
     std::string host;
     if (!(words >> host)) continue;
     int count = 0;
@@ -189,12 +183,12 @@ std::vector<int> slots_of_hostfile(const std::string& text, const std::string& s
 
 std::vector<int> slots_of_slurm(const std::string& cpus_per_node) {
   std::vector<int> slots;
-  for (const std::string& part : split(cpus_per_node, ',')) {
+  for (const std::string_view part : split(cpus_per_node, ',')) {
     const std::size_t times = part.find("(x");
-    const int cpus = positive(std::string_view(part).substr(0, times));
+    const int cpus = positive(part.substr(0, times));
     int nodes = 1;
-    if (times != std::string::npos && part.back() == ')') {
-      nodes = positive(std::string_view(part).substr(times + 2, part.size() - times - 3));
+    if (times != part.npos && part.back() == ')') {
+      nodes = positive(part.substr(times + 2, part.size() - times - 3));
     }
     if (cpus == 0 || nodes == 0) return {};
     slots.insert(slots.end(), static_cast<std::size_t>(nodes), cpus);
@@ -234,7 +228,7 @@ LaunchSite checked_site(const SiteOptions& options) {
 
 std::string text_of(const LaunchSite& site) {
   if (site.launcher == LaunchSite::Launcher::kSrun) {
-    return fmt::format("srun on {} node{}", site.slots.size(), site.slots.size() == 1 ? "" : "s");
+    return "srun on " + count_text(std::ssize(site.slots), "node");
   }
   if (!site.hosts.empty()) return "hosts " + site.hosts;
   return site.hostfile.empty() ? "" : "hostfile " + site.hostfile.string();
@@ -257,16 +251,15 @@ std::optional<std::string> why_too_large(const DeviceLimit& limit, const results
     const int cores = limit.cores;
     if (cores == 0 || cell.devices <= cores) return std::nullopt;
     return fmt::format("{} devices, but only {} to run on; {}", cell.devices,
-                       cores == 1 ? "1 core" : fmt::format("{} cores", cores), kAllTheSame);
+                       count_text(cores, "core"), kAllTheSame);
   }
   const std::vector<int>& slots = limit.site.slots;
   if (slots.empty()) return std::nullopt;
   const bool is_process_each = cell.launch == "processes";
   const int here = is_process_each ? std::accumulate(slots.begin(), slots.end(), 0) : slots.front();
   if (cell.devices <= here) return std::nullopt;
-  return fmt::format("{} devices, but only {} slot{} on {}; {}", cell.devices, here,
-                     here == 1 ? "" : "s", is_process_each ? "all nodes" : "the first node",
-                     kAllTheSame);
+  return fmt::format("{} devices, but only {} on {}; {}", cell.devices, count_text(here, "slot"),
+                     is_process_each ? "all nodes" : "the first node", kAllTheSame);
 }
 
 }  // namespace tandem::cli

@@ -57,6 +57,9 @@ struct LaunchSite {
 // the list has neither.
 [[nodiscard]] std::string mpi_plugin_in(const std::string& list);
 
+// mpirun's words that start ranks on this machine.
+[[nodiscard]] std::vector<std::string> mpirun_here(int ranks);
+
 // The words before the program that start a cell at the site; none for threads on this machine.
 [[nodiscard]] std::vector<std::string> launcher_words(const LaunchSite& site,
                                                       const results::Cell& cell,

@@ -89,12 +89,25 @@ struct Pipe {
   Descriptor write;
 };
 
+// Writes all bytes; false where the descriptor takes no more.
+bool write_all(int to, const char* data, std::size_t size) {
+  while (size > 0) {
+    const ssize_t written = ::write(to, data, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    data += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
 // Runs in the child, where nothing may allocate. Reports errno through `failure` where exec fails.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int out, int err,
                          int failure, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // the child ends if this program is killed outright
   if (::getppid() != parent) ::_exit(kNotStarted);  // the parent was killed before prctl
+  ::signal(SIGPIPE, SIG_DFL);                       // run_relayed() ignores the signal
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
@@ -109,7 +122,10 @@ struct Pipe {
 class Child {
  public:
   explicit Child(const ChildRequest& request)
-      : log_(::open(request.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+      : is_relayed_(request.log.empty()),
+        log_(is_relayed_
+                 ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                 : ::open(request.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
     Pipe failure;
     const std::vector<char*> arguments = exec_pointers(request.arguments);
     const std::vector<char*> environment = exec_pointers(request.environment);
@@ -117,8 +133,8 @@ class Child {
     pid_ = ::fork();
     if (pid_ < 0) fail(ErrorKind::kFailure, "starting a child: {}", std::strerror(errno));
     if (pid_ == 0) {
-      become(arguments.data(), environment.data(), out_.write.value, err_.write.value,
-             failure.write.value, self);
+      become(arguments.data(), environment.data(), out_.write.value,
+             is_relayed_ ? STDERR_FILENO : err_.write.value, failure.write.value, self);
     }
     ::setpgid(pid_, pid_);  // parent and child both call setpgid, since either may run first
     for (Descriptor* end : {&out_.write, &err_.write, &failure.write}) end->close();
@@ -132,6 +148,8 @@ class Child {
 
   [[nodiscard]] std::optional<int> start_error() const { return start_error_; }
   [[nodiscard]] const std::string& stderr_text() const { return stderr_text_; }
+  // Whether the reader of a relayed child's output is gone.
+  [[nodiscard]] bool is_unheard() const { return is_relayed_ && !is_taken_; }
 
   void signal_group(int signal) const { ::kill(-pid_, signal); }
 
@@ -167,16 +185,18 @@ class Child {
     for (;;) {
       const ssize_t count = from.value < 0 ? -1 : ::read(from.value, buffer.data(), buffer.size());
       if (count == 0) from.close();  // an open descriptor at its end would wake poll() for ever
-      if (count <= 0) return;
+      if (count <= 0 || is_unheard()) return;
       const auto size = static_cast<std::size_t>(count);
-      [[maybe_unused]] const ssize_t written = ::write(log_.value, buffer.data(), size);
+      is_taken_ = is_taken_ && write_all(log_.value, buffer.data(), size);
       if (keep == nullptr) continue;
       keep->append(buffer.data(), size);
       if (keep->size() > 2 * kStderrKept) keep->erase(0, keep->size() - kStderrKept);
     }
   }
 
-  Descriptor log_;
+  const bool is_relayed_;
+  Descriptor log_;        // a relayed child's is this program's stdout
+  bool is_taken_ = true;  // whether the log took all output so far
   Pipe out_;
   Pipe err_;
   Descriptor watch_;
@@ -190,7 +210,7 @@ class Child {
 // matter.
 void wait_for_end(Child& child, TimePoint until, int interrupt, const Interrupts& interrupts) {
   while (!child.ended() && Clock::now() < until) {
-    if (interrupt >= 0 && interrupts.requested()) return;
+    if (interrupt >= 0 && (interrupts.requested() || child.is_unheard())) return;
     child.wait(until, interrupt);
   }
 }
@@ -207,62 +227,12 @@ void read_state(ChildResult& result, int state) {
   result.code = WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state);
 }
 
-[[noreturn]] void become_relayed(char* const* arguments, char* const* environment, int output) {
-  // The command must not inherit this process's signal handling; a signal that arrived meanwhile is
-  // pending.
-  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::dup2(output, STDOUT_FILENO);
-  ::execvpe(arguments[0], arguments, environment);
-  ::_exit(kNotStarted);
-}
-
-// Writes to stdout; false once the reader of stdout is gone.
-bool pass_on(const char* data, std::size_t size) {
-  while (size > 0) {
-    const ssize_t written = ::write(STDOUT_FILENO, data, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    data += written;
-    size -= static_cast<std::size_t>(written);
-  }
-  return true;
-}
-
-// Relays until the command closes its output. Returns true where stdout took all of the output.
-bool relay(int input, pid_t child, const Interrupts& interrupts) {
-  bool has_reader = true;
-  bool asked_to_end = false;
-  for (std::array<char, 4096> buffer;;) {
-    if ((!has_reader || interrupts.requested()) && !asked_to_end) {
-      asked_to_end = true;
-      ::kill(child, SIGTERM);
-    }
-    std::array<pollfd, 2> ready{{{input, POLLIN, 0}, {interrupts.descriptor(), POLLIN, 0}}};
-    const nfds_t watched = asked_to_end ? 1 : 2;
-    const int found =
-        ::poll(ready.data(), watched, asked_to_end ? static_cast<int>(kGrace.count()) : -1);
-    if (found < 0 && errno != EINTR) break;
-    if (found == 0) ::kill(child, SIGKILL);
-    if (ready[0].revents == 0) continue;
-    const ssize_t got = ::read(input, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    if (has_reader) has_reader = pass_on(buffer.data(), static_cast<std::size_t>(got));
-  }
-  return has_reader;
-}
-
-}  // namespace
-
-ChildResult run_child(const ChildRequest& request, const Interrupts& interrupts) {
-  adopt_orphans();
+// Runs the child to its end, or ends the child at `until`, after an interrupt and where nobody
+// reads what the child says.
+ChildResult run_to_end(Child& child, TimePoint until, const Interrupts& interrupts) {
   const TimePoint start = Clock::now();
   ChildResult result;
-  Child child(request);
-  wait_for_end(child, start + request.timeout, interrupts.descriptor(), interrupts);
+  wait_for_end(child, until, interrupts.descriptor(), interrupts);
   if (child.start_error()) {
     result.end = End::kNotStarted;
     result.code = *child.start_error();
@@ -280,6 +250,15 @@ ChildResult run_child(const ChildRequest& request, const Interrupts& interrupts)
   return result;
 }
 
+}  // namespace
+
+ChildResult run_child(const ChildRequest& request, const Interrupts& interrupts) {
+  adopt_orphans();
+  const TimePoint until = Clock::now() + request.timeout;
+  Child child(request);
+  return run_to_end(child, until, interrupts);
+}
+
 std::string output_of(const std::string& command) {
   std::string text;
   FILE* const pipe = ::popen(command.c_str(), "r");
@@ -290,35 +269,18 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-int run_relayed(const RelayRequest& request, const Interrupts& interrupts) {
-  const std::vector<char*> arguments = exec_pointers(request.arguments);
-  const std::vector<char*> environment = exec_pointers(request.environment);
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    fail(ErrorKind::kFailure, "starting {}: {}", request.arguments.front(), std::strerror(errno));
-  }
+int run_relayed(const std::vector<std::string>& arguments,
+                const std::vector<std::string>& environment, const Interrupts& interrupts) {
+  adopt_orphans();
   ::signal(SIGPIPE, SIG_IGN);
-  // Signals are blocked between fork and exec: this process's handler would swallow a signal in the
-  // child.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::sigprocmask(SIG_SETMASK, &all, &before);
-  const pid_t child = ::fork();
-  if (child == 0) become_relayed(arguments.data(), environment.data(), ends[1]);
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
-  ::close(ends[1]);
-  const bool has_reader = child > 0 && relay(ends[0], child, interrupts);
-  ::close(ends[0]);
-  int status = 0;
-  if (child < 0 || ::waitpid(child, &status, 0) != child ||
-      (WIFEXITED(status) && WEXITSTATUS(status) == kNotStarted)) {
-    fail(ErrorKind::kFailure, "starting {}: is it installed and in PATH?",
-         request.arguments.front());
+  Child child({.arguments = arguments, .environment = environment});
+  const ChildResult result = run_to_end(child, TimePoint::max(), interrupts);
+  if (result.end == End::kNotStarted) {
+    fail(ErrorKind::kFailure, "starting {}: is it installed and in PATH?", arguments.front());
   }
   if (interrupts.requested()) return kInterruptedExit;
-  if (!has_reader) return 0;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  if (child.is_unheard()) return 0;
+  return result.end == End::kExited ? result.code : 1;
 }
 
 }  // namespace tandem::cli

@@ -14,7 +14,7 @@ namespace tandem::cli {
 struct ChildRequest {
   std::vector<std::string> arguments;    // a program without a slash is looked up in PATH
   std::vector<std::string> environment;  // every variable, as "NAME=value"
-  std::filesystem::path log;             // receives stdout and stderr as the child writes
+  std::filesystem::path log{};           // receives stdout and stderr as the child writes
   std::chrono::seconds timeout{600};
 };
 
@@ -37,15 +37,13 @@ struct ChildResult {
 // empty where the command cannot be started.
 [[nodiscard]] std::string output_of(const std::string& command);
 
-struct RelayRequest {
-  std::vector<std::string> arguments;    // a program without a slash is looked up in PATH
-  std::vector<std::string> environment;  // every variable, as "NAME=value"
-};
-
-// Runs a command and passes on its stdout as the command writes; the command shares this process's
-// stderr. mpirun crashes where the reader of its output goes away, so this process then ends the
-// command quietly. Returns the command's exit status, 1 where a signal ended the command, 130 after
-// an interrupt. Throws a failure where the command cannot be started.
-[[nodiscard]] int run_relayed(const RelayRequest& request, const Interrupts& interrupts);
+// Runs a command as run_child() does, without a time-out, and passes on its stdout as the command
+// writes; the command shares this process's stderr. mpirun crashes where the reader of its output
+// goes away, so this process then ends the command quietly. Returns the command's exit status, 1
+// where a signal ended the command, 130 after an interrupt. Throws a failure where the command
+// cannot be started.
+[[nodiscard]] int run_relayed(const std::vector<std::string>& arguments,
+                              const std::vector<std::string>& environment,
+                              const Interrupts& interrupts);
 
 }  // namespace tandem::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/process/child_reason.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,26 +9,17 @@
 #include <cstring>
 #include <vector>
 
+#include "common/base/text.h"
+
 namespace tandem::cli {
 
 namespace {
 
-// The line without blanks at its ends; Open MPI 5 also writes zero bytes there.
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view kBlanks(" \t\r\0", 4);
-  const std::size_t start = line.find_first_not_of(kBlanks);
-  if (start == std::string_view::npos) return {};
-  return line.substr(start, line.find_last_not_of(kBlanks) - start + 1);
-}
-
+// The lines without blanks at their ends, and without empty lines.
 std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = trimmed(text.substr(0, end));
-    if (!line.empty()) lines.push_back(line);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
+  std::vector<std::string_view> lines = split(text, '\n');
+  std::ranges::transform(lines, lines.begin(), trimmed);
+  std::erase(lines, "");
   return lines;
 }
 
@@ -89,21 +80,11 @@ std::optional<int> number_after(std::string_view text, std::string_view label) {
   return error == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
-// The text in one line: a blank replaces each line end and the blanks around the line end.
-std::string in_one_line(std::string_view text) {
-  std::string joined;
-  for (const std::string_view line : lines_of(text)) {
-    if (!joined.empty()) joined += ' ';
-    joined += line;
-  }
-  return joined;
-}
-
 // Reads "mpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed)."
 // Open MPI 5 writes the sentence about prterun and breaks the line.
 std::optional<RankEnd> signal_by_mpirun(std::string_view stderr_text) {
   constexpr std::string_view kNoticed = "noticed that process rank ";
-  const std::string joined = in_one_line(stderr_text);
+  const std::string joined = fmt::format("{}", fmt::join(lines_of(stderr_text), " "));
   const std::size_t at = joined.find(kNoticed);
   if (at == std::string::npos) return std::nullopt;
   const std::string_view words = std::string_view(joined).substr(at);

@@ -122,7 +122,7 @@ void check_installed(const std::string& tool) {
 }
 
 int run(const std::vector<std::string>& command, const Interrupts& interrupts) {
-  return run_relayed({command, launch_environment()}, interrupts);
+  return run_relayed(command, launch_environment(), interrupts);
 }
 
 // Checks the options before a profiler starts, so that the error is the only output.

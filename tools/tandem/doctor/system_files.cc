@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/doctor/system_files.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "common/base/text.h"
+
+namespace tandem::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool lists(std::string_view controllers, std::string_view controller) {
+  const std::vector<std::string_view> names = split(controllers, ',');
+  return std::ranges::find(names, controller) != names.end();
+}
+
+// Adds the folders from a group up to the root of its hierarchy. In a container the group's path
+// may be the host's path, which does not exist inside: only the folders that exist are added.
+void add_with_parents(const fs::path& hierarchy, fs::path group, std::vector<fs::path>& folders) {
+  std::error_code ignored;
+  for (; group.has_relative_path(); group = group.parent_path()) {
+    const fs::path folder = hierarchy / group.relative_path();
+    if (fs::is_directory(folder, ignored)) folders.push_back(folder);
+  }
+  if (fs::is_directory(hierarchy, ignored)) folders.push_back(hierarchy);
+}
+
+}  // namespace
+
+std::vector<fs::path> control_groups(const fs::path& root, const std::string& controller) {
+  std::vector<fs::path> folders;
+  const fs::path top = root / "sys/fs/cgroup";
+  std::ifstream file(root / "proc/self/cgroup");
+  // A line is "4:memory:/a/b" in version 1, "0::/a/b" in version 2.
+  for (std::string number, controllers, group; std::getline(file, number, ':') &&
+                                               std::getline(file, controllers, ':') &&
+                                               std::getline(file, group);) {
+    if (controllers.empty()) {
+      add_with_parents(top, group, folders);
+    } else if (lists(controllers, controller)) {
+      add_with_parents(top / controller, group, folders);
+    }
+  }
+  return folders;
+}
+
+std::optional<double> number_in(const fs::path& path) {
+  std::ifstream file(path);
+  double number = 0;
+  if (!(file >> number)) return std::nullopt;
+  return number;
+}
+
+std::optional<double> number_of(const fs::path& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    double number = 0;
+    if ((words >> name >> number) && (name == key || name == key + ":")) return number;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tandem::doctor
