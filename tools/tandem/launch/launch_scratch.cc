@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <system_error>
 
 #include "common/base/error.h"
+#include "common/base/text.h"
 
 namespace tandem::cli {
 namespace {
@@ -42,11 +42,9 @@ fs::path temporary_folder() {
 // The process's number in "tandem.PID.rest".
 std::optional<pid_t> owner_of(std::string_view name) {
   if (!name.starts_with(kScratchPrefix)) return std::nullopt;
-  name.remove_prefix(kScratchPrefix.size());
-  pid_t owner = 0;
-  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), owner);
-  const bool whole = error == std::errc{} && rest != name.data() + name.size() && *rest == '.';
-  return whole && owner > 0 ? std::optional(owner) : std::nullopt;
+  const std::vector<std::string_view> parts = split(name, '.');
+  const auto owner = parse_number<pid_t>(parts[1]);
+  return parts.size() > 2 && owner && *owner > 0 ? owner : std::nullopt;
 }
 
 bool is_gone(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }

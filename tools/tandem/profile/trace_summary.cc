@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -22,9 +21,8 @@ constexpr std::string_view kStep = "--step=";
 
 int number_in(std::string_view word) {
   const std::string_view digits = word.substr(kStep.size());
-  int number = 0;
-  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error == std::errc{} && rest == digits.data() + digits.size() && number > 0) return number;
+  const int number = parse_number<int>(digits).value_or(0);
+  if (number > 0) return number;
   fail(ErrorKind::kUsage, "profile picture: --step is '{}', not the number of a step, from 1",
        digits);
 }

@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <exception>
 #include <filesystem>
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/results/document.h"
 #include "common/results/files.h"
 #include "reports/model/subject.h"
@@ -23,16 +23,11 @@ using reports::Summary;
 using results::Document;
 
 double percentage_from(const std::string& text, std::string_view option) {
-  constexpr double kMost = 100;
-  double percent = -1;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, percent);
-  const bool is_percentage = error == std::errc{} && std::string_view(rest, end) == "%";
-  if (!is_percentage || !(percent >= 0 && percent <= kMost)) {
-    fail(ErrorKind::kUsage, "{} is '{}': give a percentage from 0% to 100%, such as 3%", option,
-         text);
-  }
-  return percent / 100;
+  const std::size_t digits = text.ends_with('%') ? text.size() - 1 : 0;
+  const auto percent = parse_number<double>(text.substr(0, digits));
+  if (percent && *percent >= 0 && *percent <= 100) return *percent / 100;
+  fail(ErrorKind::kUsage, "{} is '{}': give a percentage from 0% to 100%, such as 3%", option,
+       text);
 }
 
 std::string heading(const char* letter, const std::string& source, const Document& document,

@@ -6,34 +6,29 @@
 #include <map>
 #include <numeric>
 
+#include "common/base/text.h"
+
 namespace tandem::cli {
 namespace {
 
-std::string cells_text(std::size_t count) {
-  return fmt::format("{} cell{}", count, count == 1 ? "" : "s");
-}
-
-std::string launches_text(int count) {
-  return fmt::format("{} launch{}", count, count == 1 ? "" : "es");
-}
-
 std::string line(const DryRun& run, std::size_t cell) {
   const int launches = run.launches[cell];
-  return fmt::format("  {}: {}, {}\n", run.cells[cell].name(), launches_text(launches),
+  return fmt::format("  {}: {}, {}\n", run.cells[cell].name(), count_text(launches, "launch"),
                      short_time(launches * run.times.of(cell)));
 }
 
 std::string head(const DryRun& run) {
   const int launches = std::accumulate(run.launches.begin(), run.launches.end(), 0);
   return fmt::format("{}, {} to go, about {} (a guess by the models' sizes; launches correct it)\n",
-                     cells_text(run.cells.size()), launches_text(launches),
+                     count_text(std::ssize(run.cells), "cell"), count_text(launches, "launch"),
                      short_time(run.times.total(run.launches)));
 }
 
 std::string not_measured(const DryRun& run) {
   std::string text;
   for (const results::DroppedCells& dropped : run.dropped) {
-    text += fmt::format("not measured: {}: {}\n", cells_text(dropped.cells.size()), dropped.reason);
+    text += fmt::format("not measured: {}: {}\n", count_text(std::ssize(dropped.cells), "cell"),
+                        dropped.reason);
     for (const std::string& name : dropped.cells) text += fmt::format("  {}\n", name);
   }
   for (const std::string& axis : run.left_out) text += axis + "\n";

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/base/text.h"
 #include "common/results/files.h"
 #include "common/results/journal.h"
 #include "reports/render/terminal.h"
@@ -97,9 +98,8 @@ void say_end(SweepEnd end, const RunOptions& options, const std::vector<std::str
     case SweepEnd::kBudgetSpent:
       fmt::print(stderr,
                  "the budget of {} is spent: no further launch is started; run the same "
-                 "command again to go on. Left out, wholly or in part, {} cell{}: {}\n",
-                 options.budget, left_out.size(), left_out.size() == 1 ? "" : "s",
-                 some_of(left_out));
+                 "command again to go on. Left out, wholly or in part, {}: {}\n",
+                 options.budget, count_text(std::ssize(left_out), "cell"), some_of(left_out));
       return;
     case SweepEnd::kInterrupted:
       fmt::print(stderr,
