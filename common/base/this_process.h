@@ -33,8 +33,8 @@ namespace tandem {
 [[nodiscard]] constexpr bool changes_the_measurement(std::string_view variable) {
   constexpr std::array<std::string_view, 8> kPrefixes{"OMP_", "GOMP_", "KMP_",    "OPENBLAS_",
                                                       "MKL_", "DNNL_", "ONEDNN_", "BENCHMARK_"};
-  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                     [&](std::string_view prefix) { return variable.starts_with(prefix); });
+  return std::ranges::any_of(kPrefixes,
+                             [&](std::string_view prefix) { return variable.starts_with(prefix); });
 }
 
 }  // namespace tandem

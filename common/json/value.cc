@@ -78,6 +78,12 @@ std::vector<JsonValue> JsonValue::elements() const {
   complain(fmt::format("a list of {}: use {} or fewer", all.size(), kLongest));
 }
 
+std::vector<JsonValue> JsonValue::values() const {
+  if (!is_list()) return {*this};
+  if (empty()) complain("the list is empty: give one value or more");
+  return {begin(), end()};
+}
+
 std::optional<JsonValue> JsonValue::find_between(std::string_view key, std::size_t from,
                                                  std::size_t to) const {
   for (std::size_t at = from; at < to; at = nodes_->list[at].next) {

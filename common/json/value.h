@@ -98,6 +98,9 @@ class JsonValue {
   // The elements of a list of at most 100,000; complains about other values.
   [[nodiscard]] std::vector<JsonValue> elements() const;
 
+  // The value itself, or the elements of a list, which must have one or more.
+  [[nodiscard]] std::vector<JsonValue> values() const;
+
   // The first member with this key; nothing where an object lacks the key, or for other values.
   [[nodiscard]] std::optional<JsonValue> find(std::string_view key) const;
   // The same, where members are asked for in about the order of the text: `hint`, at first 0,

@@ -38,7 +38,7 @@ inline constexpr std::array kCopying{StrategyKind::kDp, StrategyKind::kDpAllRedu
 [[nodiscard]] constexpr bool is_among(std::string_view strategy, Kinds kinds) {
   const StrategyTraits* const traits = find_strategy(strategy);
   return kinds.empty() || traits == nullptr ||
-         std::find(kinds.begin(), kinds.end(), traits->kind) != kinds.end();
+         std::ranges::find(kinds, traits->kind) != kinds.end();
 }
 
 struct Owner {

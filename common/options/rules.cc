@@ -241,8 +241,8 @@ std::vector<Rule> replay_rules() {
 void check_rules(const std::vector<Rule>& rules, const Values& values) {
   for (const Rule& rule : rules) {
     const auto all = [&](const Fact& fact) { return holds(fact, values); };
-    if (!std::all_of(rule.when.begin(), rule.when.end(), all)) continue;
-    const auto found = std::find_if(rule.any.begin(), rule.any.end(), all);
+    if (!std::ranges::all_of(rule.when, all)) continue;
+    const auto found = std::ranges::find_if(rule.any, all);
     if (found != rule.any.end()) refuse(rule, found->option, values);
   }
 }

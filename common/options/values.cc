@@ -26,7 +26,7 @@ std::string_view number_part(std::string_view text) {
 // Where among the choices the text stands.
 std::optional<std::size_t> place_among(const std::vector<std::string_view>& choices,
                                        std::string_view text) {
-  const auto found = std::find_if(choices.begin(), choices.end(), [text](std::string_view choice) {
+  const auto found = std::ranges::find_if(choices, [text](std::string_view choice) {
     return choice == text || (choice.find(':') != choice.npos && stem(choice) == stem(text));
   });
   if (found == choices.end()) return std::nullopt;
@@ -122,8 +122,8 @@ std::vector<int> parse_devices(Name name, const std::string& text) {
 }  // namespace
 
 const Option* find_option(std::string_view name) {
-  const auto found = std::find_if(kOptions.begin(), kOptions.end(),
-                                  [name](const Option& option) { return option.name == name; });
+  const auto found =
+      std::ranges::find_if(kOptions, [name](const Option& option) { return option.name == name; });
   return found == kOptions.end() ? nullptr : &*found;
 }
 

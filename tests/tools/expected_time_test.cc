@@ -9,12 +9,12 @@ namespace tandem::cli {
 namespace {
 
 TEST(ExpectedTime, GrowsWithWorkPerDevice_ButNotBelowWhatIsAskedFor) {
-  const SampleTime samples{.min_time = "500ms", .min_samples = 10};
+  const LaunchSettings settings{.min_time = "500ms", .min_samples = 10};
   const auto seconds = [&](double flops, std::int64_t batch, int devices, bool is_host) {
     results::Cell cell;
     cell.global_batch = batch;
     cell.devices = devices;
-    return expected_time(cell, {.flops_per_sample = flops}, samples, is_host).count();
+    return expected_time(cell, {.flops_per_sample = flops}, settings, is_host).count();
   };
   EXPECT_DOUBLE_EQ(seconds(0, 64, 2, true), 1.7);
   EXPECT_DOUBLE_EQ(seconds(1e3, 64, 2, true), 1.7);

@@ -22,7 +22,7 @@ class FakeCopies {
     fs::permissions(request().copy_bench, fs::perms::owner_all);
   }
 
-  [[nodiscard]] LinkRequest request() const {
+  [[nodiscard]] LinkMeasurement request() const {
     return {.copy_bench = folder_ / "copy_bench",
             .logs = folder_.path(),
             .backend = "host",
@@ -65,14 +65,14 @@ TEST(LinkMeasurement, WhateverGoesWrong_IsTheReason) {
             std::string::npos);
   EXPECT_EQ(FakeCopies("echo '{\"benchmarks\": []}' >\"$out\"").measured().reason,
             "copy_bench measured no copy");
-  LinkRequest absent = FakeCopies("exit 0").request();
+  LinkMeasurement absent = FakeCopies("exit 0").request();
   absent.logs = fs::temp_directory_path();
   const Interrupts interrupts;
   EXPECT_NE(measure_links(absent, interrupts)->reason.find("cannot be started"), std::string::npos);
 }
 
 TEST(LinkMeasurement, OfManyDevices_TakesTheFirstEight) {
-  LinkRequest request{.copy_bench = "copy_bench", .backend = "host", .devices = 64};
+  LinkMeasurement request{.copy_bench = "copy_bench", .backend = "host", .devices = 64};
   const std::vector<std::string> command = link_command(request, "out");
   EXPECT_NE(std::ranges::find(command, "--devices=8"), command.end());
 }

@@ -69,15 +69,15 @@ TEST(Plan, RepeatedCells_AreAUsageError) {
 }
 
 TEST(Plan, EveryRoundHoldsEveryCellOnce_InAnotherOrder) {
-  const std::vector<Slot> slots = interleaved(10, 3);
-  ASSERT_EQ(slots.size(), 30U);
+  const std::vector<PlannedLaunch> all = interleaved(10, 3);
+  ASSERT_EQ(all.size(), 30U);
   std::set<std::vector<std::size_t>> orders;
   for (int round = 0; round < 3; ++round) {
     std::vector<std::size_t> order;
     for (int i = 0; i < 10; ++i) {
-      const Slot& slot = slots[static_cast<std::size_t>(10 * round + i)];
-      EXPECT_EQ(slot.launch, round);
-      order.push_back(slot.cell);
+      const PlannedLaunch& planned = all[static_cast<std::size_t>(10 * round + i)];
+      EXPECT_EQ(planned.launch, round);
+      order.push_back(planned.cell);
     }
     EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 10U);
     orders.insert(order);
@@ -86,8 +86,8 @@ TEST(Plan, EveryRoundHoldsEveryCellOnce_InAnotherOrder) {
 }
 
 TEST(Plan, Order_IsTheSameEveryTime) {
-  const std::vector<Slot> a = interleaved(21, 6);
-  const std::vector<Slot> b = interleaved(21, 6);
+  const std::vector<PlannedLaunch> a = interleaved(21, 6);
+  const std::vector<PlannedLaunch> b = interleaved(21, 6);
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].cell, b[i].cell);
 }
 

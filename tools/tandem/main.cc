@@ -25,6 +25,7 @@ using tandem::cli::CompareOptions;
 using tandem::cli::DoctorOptions;
 using tandem::cli::ExplainOptions;
 using tandem::cli::LessonsOptions;
+using tandem::cli::MeasuringOptions;
 using tandem::cli::ProfileOptions;
 using tandem::cli::ReportOptions;
 using tandem::cli::RuleOptions;
@@ -43,6 +44,22 @@ void add_site(CLI::App& command, SiteOptions& site) {
   command.add_option("--hostfile", site.hostfile, "The same as a host file of Open MPI");
 }
 
+void add_measuring(CLI::App& command, MeasuringOptions& options, const std::string& of_torch) {
+  command.add_flag("--with-torch{python3}", options.torch,
+                   of_torch + ", by the python3 in PATH or --with-torch=PYTHON");
+  command.add_flag("--oversubscribe", options.oversubscribe,
+                   "Allow more devices than cores; results carry the mark");
+  add_site(command, options.site);
+  command
+      .add_option("--launch-timeout", options.launch_timeout, "Give up on a launch after this time")
+      ->capture_default_str();
+  command.add_option("--comm-timeout", options.comm_timeout,
+                     "Ranks give up on one that is late by this time, such as 10s; default: 60s");
+  command.add_option(
+      "--step-bench", options.step_bench,
+      "Program that measures a launch, for tests; default: step_bench beside tandem");
+}
+
 CLI::App* add_run(CLI::App& app, RunOptions& options) {
   CLI::App* run = app.add_subcommand("run",
                                      "Measure a sweep, then report on it; run it again with "
@@ -58,25 +75,15 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
       ->check(CLI::Range(1, 100000));
   run->add_option("--launches", options.launches, "Launches per cell instead of the sweep's")
       ->check(CLI::Range(1, 1000));
-  run->add_flag("--with-torch{python3}", options.torch,
-                "PyTorch's own single, independent, ddp and, between GPUs, dp beside ours, by the "
-                "python3 in PATH or --with-torch=PYTHON");
   run->add_option("--budget", options.budget,
                   "Take the most informative cells that fit into this time, such as 30m, and start "
                   "no launch after it");
-  run->add_flag("--oversubscribe", options.oversubscribe,
-                "Allow more devices than cores; results carry the mark");
   run->add_option("--backend", options.backend, "auto, host or cuda")->capture_default_str();
   run->add_flag("--no-links", options.no_links,
                 "Do not find out, once per --out and in seconds, how fast copies between "
                 "devices are");
-  add_site(*run, options.site);
-  run->add_option("--launch-timeout", options.launch_timeout, "Give up on a launch after this time")
-      ->capture_default_str();
-  run->add_option("--comm-timeout", options.comm_timeout,
-                  "Ranks give up on one that is late by this time, such as 10s; default: 60s");
-  run->add_option("--step-bench", options.step_bench,
-                  "Program that measures a launch, for tests; default: step_bench beside tandem");
+  add_measuring(*run, options,
+                "PyTorch's own single, independent, ddp and, between GPUs, dp beside ours");
   return run;
 }
 
@@ -135,45 +142,32 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
   explain->add_option("--out", options.out,
                       "Without FILE: folder for the launches; run again to resume; default: a new "
                       "one, out/explain-N");
-  explain->add_option("--model", options.model, "As step_bench takes it")->required();
-  explain->add_option("--batch", options.batch, "Samples per step over all devices")->required();
-  explain->add_option("--devices", options.devices, "Devices, 2 or more")->capture_default_str();
+  tandem::reports::GapQuestion& question = options.question;
+  explain->add_option("--model", question.model, "As step_bench takes it")->required();
+  explain->add_option("--batch", question.batch, "Samples per step over all devices")->required();
+  explain->add_option("--devices", question.devices, "Devices, 2 or more")->capture_default_str();
   explain->add_option("--launches", options.launches, "Launches per rung")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  explain->add_option("--input", options.input, "Where a batch starts: host, pageable or device")
+  explain->add_option("--input", question.input, "Where a batch starts: host, pageable or device")
       ->capture_default_str();
-  explain->add_option("--precision", options.precision, "fp32, tf32 or bf16, on all rungs")
+  explain->add_option("--precision", question.precision, "fp32, tf32 or bf16, on all rungs")
       ->capture_default_str();
-  explain->add_option("--link", options.link, "All rungs on a modelled link, such as 20us:1GBps");
+  explain->add_option("--link", question.link, "All rungs on a modelled link, such as 20us:1GBps");
   explain->add_option(
-      "--dispatch-cost", options.dispatch_cost,
+      "--dispatch-cost", question.dispatch_cost,
       "Beside it a modelled chart: an interpreter's cost per call, such as 8us; auto: "
       "that of torch here, measured");
-  explain->add_flag("--with-torch{python3}", options.torch,
-                    "Two steps more, from PyTorch's own ddp to ours, by the python3 in PATH or "
-                    "--with-torch=PYTHON");
-  explain->add_flag("--interpreter-lock", options.interpreter_lock,
+  explain->add_flag("--interpreter-lock", question.interpreter_lock,
                     "In that chart also the lock that threads share");
-  explain->add_option("--plant", options.plant,
+  explain->add_option("--plant", question.plant,
                       "A delay, such as replicate:2ms, planted on device 0 of every rung that has "
                       "the phase, once per step, to see it found");
   explain->add_option("--backend", options.backend,
                       "auto, host or cuda; default: as FILE was measured, else auto");
   explain->add_option("--min-time", options.min_time,
                       "Measure a launch at least this long; default: as FILE was, else 500ms");
-  explain->add_flag("--oversubscribe", options.oversubscribe,
-                    "Allow more devices than cores; results carry the mark");
-  add_site(*explain, options.site);
-  explain
-      ->add_option("--launch-timeout", options.launch_timeout,
-                   "Give up on a launch after this time")
-      ->capture_default_str();
-  explain->add_option("--comm-timeout", options.comm_timeout,
-                      "Ranks give up on one that is late by this time, such as 10s; default: 60s");
-  explain->add_option(
-      "--step-bench", options.step_bench,
-      "Program that measures a launch, for tests; default: step_bench beside tandem");
+  add_measuring(*explain, options, "Two steps more, from PyTorch's own ddp to ours");
   return explain;
 }
 

@@ -116,10 +116,9 @@ void judge_rules(const Variables& variables, Findings& findings) {
   for (const Rule& rule : kRules) {
     const auto found = variables.find(std::string(rule.name));
     if (found == variables.end() || (rule.when_on && is_off(found->second))) continue;
-    const bool is_harmless =
-        std::any_of(rule.harmless.begin(), rule.harmless.end(), [&](std::string_view value) {
-          return !value.empty() && found->second.find(value) != std::string::npos;
-        });
+    const bool is_harmless = std::ranges::any_of(rule.harmless, [&](std::string_view value) {
+      return !value.empty() && found->second.find(value) != std::string::npos;
+    });
     if (found->second.empty() || is_harmless) continue;
     findings.push_back({kSubject, rule.level,
                         fmt::format("{}={}: {}", rule.name, found->second, rule.effect),

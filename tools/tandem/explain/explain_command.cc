@@ -75,7 +75,7 @@ SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Jou
 
 // Throws a usage error where writing the results would overwrite an input.
 void check_out(const ExplainTask& task, const SiteOptions& site) {
-  const OutputFolder::Names names(task.source.folder);
+  const OutputPaths names(task.source.folder);
   std::vector<std::filesystem::path> inputs = files_of(task.model_files);
   if (!site.hostfile.empty()) inputs.emplace_back(site.hostfile);
   names.check_apart("--out", inputs);
@@ -119,15 +119,13 @@ Explained measure(const ExplainTask& task, const ExplainOptions& options) {
   const bool was_unfinished = folder.is_unfinished();
   folder.mark_unfinished();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
-  const SampleTime samples{.min_time = task.settings.min_time,
-                           .min_samples = task.settings.min_samples};
-  SweepRunner runner({.cells = task.cells,
-                      .launches = task.launches,
-                      .limit = limit,
-                      .stop_at = std::nullopt,
-                      .expected = expected_times(task.cells, samples, task.settings.backend,
-                                                 launcher, interrupts)},
-                     launcher, journal, interrupts);
+  SweepRunner runner(
+      {.cells = task.cells,
+       .launches = task.launches,
+       .limit = limit,
+       .stop_at = std::nullopt,
+       .expected = expected_times(task.cells, task.settings.backend, launcher, interrupts)},
+      launcher, journal, interrupts);
   const SweepEnd end = run_and_plan(runner, task, journal, folder, was_unfinished);
   results::JournalContents contents = journal.take_contents();
   return {end, {.sweep = std::move(contents.sweep), .launches = std::move(contents.launches)}};

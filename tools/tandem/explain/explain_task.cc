@@ -21,35 +21,35 @@ using results::Status;
 
 constexpr const char* kMeasured = "auto";  // the value of --dispatch-cost
 
-void check_question(const ExplainOptions& options) {
-  if (options.batch < 1) {
-    fail(ErrorKind::kUsage, "--batch: {} holds no sample; use 1 or more", options.batch);
+void check_question(const reports::GapQuestion& question) {
+  if (question.batch < 1) {
+    fail(ErrorKind::kUsage, "--batch: {} holds no sample; use 1 or more", question.batch);
   }
-  if (options.devices < 2) {
+  if (question.devices < 2) {
     fail(ErrorKind::kUsage,
          "--devices: on {} there is nothing to exchange, so no gap to explain; use 2 or more",
-         options.devices == 1 ? "1 device" : "no device");
+         question.devices == 1 ? "1 device" : "no device");
   }
-  const std::int64_t left = options.batch % options.devices;
+  const std::int64_t left = question.batch % question.devices;
   if (left != 0) {
-    const std::int64_t less = options.batch - left;
+    const std::int64_t less = question.batch - left;
     fail(ErrorKind::kUsage,
          "--batch: {} devices do not divide {} samples evenly, which ddp refuses; use {}{}",
-         options.devices, options.batch, less > 0 ? fmt::format("{} or ", less) : "",
-         less + options.devices);
+         question.devices, question.batch, less > 0 ? fmt::format("{} or ", less) : "",
+         less + question.devices);
   }
 }
 
-void check_models(const ExplainOptions& options) {
+void check_models(const reports::GapQuestion& question) {
   const std::vector<std::string_view> inputs = options::choices_of("input", "dp");
-  if (std::ranges::find(inputs, options.input) == inputs.end()) {
-    fail(ErrorKind::kUsage, "--input: '{}' is unknown; known are {}", options.input,
+  if (std::ranges::find(inputs, question.input) == inputs.end()) {
+    fail(ErrorKind::kUsage, "--input: '{}' is unknown; known are {}", question.input,
          fmt::join(inputs, ", "));
   }
-  options::check_form("precision", options.precision);
-  if (!options.dispatch_cost.empty() && options.dispatch_cost != kMeasured)
-    (void)parse_duration(options.dispatch_cost, "--dispatch-cost");
-  if (options.interpreter_lock && options.dispatch_cost.empty()) {
+  options::check_form("precision", question.precision);
+  if (!question.dispatch_cost.empty() && question.dispatch_cost != kMeasured)
+    (void)parse_duration(question.dispatch_cost, "--dispatch-cost");
+  if (question.interpreter_lock && question.dispatch_cost.empty()) {
     fail(ErrorKind::kUsage,
          "--interpreter-lock: without a --dispatch-cost nothing holds the lock; give one, such as "
          "--dispatch-cost=8us");
@@ -88,7 +88,7 @@ void add_torch(ExplainTask& task, const ExplainOptions& options) {
     task.question.implementation = task.torch->name;
     task.question.implementation_has_dp = !is_on_host(task.settings.backend);
   }
-  if (options.dispatch_cost == kMeasured) {
+  if (options.question.dispatch_cost == kMeasured) {
     task.question.dispatch_cost = measured_dispatch_cost(task);
   }
 }
@@ -112,25 +112,17 @@ void check_one_backend(const ExplainTask& task) {
 }  // namespace
 
 ExplainTask task_of(const ExplainOptions& options) {
-  check_question(options);
-  check_models(options);
-  const std::string model = with_checksum(options.model, "--model");
-  ExplainTask task{.question = {.model = name_in_results(model),
-                                .batch = options.batch,
-                                .devices = options.devices,
-                                .backend = {},
-                                .input = options.input,
-                                .precision = options.precision,
-                                .link = options.link,
-                                .dispatch_cost = options.dispatch_cost,
-                                .interpreter_lock = options.interpreter_lock,
-                                .plant = options.plant},
+  check_question(options.question);
+  check_models(options.question);
+  const std::string model = with_checksum(options.question.model, "--model");
+  ExplainTask task{.question = options.question,
                    .launches = options.launches,
                    .settings = {},
                    .source = find_source(options.source, options.out),
                    .planned = {},
                    .cells = {},
                    .model_files = {{name_in_results(model), model}}};
+  task.question.model = name_in_results(model);
   PlannedBefore before;
   if (task.source.is_given) {
     before = planned_by(task.source.document->sweep.definition, task.source.folder.string());
@@ -148,8 +140,8 @@ ExplainTask task_of(const ExplainOptions& options) {
 }
 
 bool is_rung(const LaunchRecord& record, const ExplainTask& task) {
-  return std::any_of(task.cells.begin(), task.cells.end(),
-                     [&](const results::Cell& cell) { return cell.name() == record.cell.name(); });
+  return std::ranges::any_of(
+      task.cells, [&](const results::Cell& cell) { return cell.name() == record.cell.name(); });
 }
 
 int launches_missing(const ExplainTask& task) {
@@ -177,10 +169,10 @@ std::vector<results::Addition> with_missing_rungs(const ExplainTask& task,
     const std::string name = cell.name();
     const auto plans_it = [&](const results::Addition& other) {
       return other.launches_per_cell >= task.launches &&
-             std::find(other.cells.begin(), other.cells.end(), name) != other.cells.end();
+             std::ranges::find(other.cells, name) != other.cells.end();
     };
-    const bool is_planned = task.planned.contains(name) ||
-                            std::any_of(sweep.additions.begin(), sweep.additions.end(), plans_it);
+    const bool is_planned =
+        task.planned.contains(name) || std::ranges::any_of(sweep.additions, plans_it);
     if (!is_planned) addition.cells.push_back(name);
   }
   std::vector<results::Addition> additions = sweep.additions;

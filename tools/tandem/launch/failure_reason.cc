@@ -14,8 +14,7 @@ namespace {
 using Records = std::vector<FlightRecord>;
 
 const FlightRecord* find(const Records& records, int rank) {
-  const auto found =
-      std::find_if(records.begin(), records.end(), [&](const auto& r) { return r.rank == rank; });
+  const auto found = std::ranges::find_if(records, [&](const auto& r) { return r.rank == rank; });
   return found == records.end() ? nullptr : &*found;
 }
 
@@ -67,7 +66,7 @@ bool has_own_error(const FlightRecord& record) {
 // failure together.
 bool all_say_the_same(const Records& records) {
   if (static_cast<int>(records.size()) != records.front().world) return false;
-  return std::all_of(records.begin(), records.end(), [&](const FlightRecord& record) {
+  return std::ranges::all_of(records, [&](const FlightRecord& record) {
     return record.failure && record.failure->text == records.front().failure->text;
   });
 }
@@ -86,9 +85,8 @@ bool came_late(const FlightRecord& record, const FlightRecord& other) {
 }
 
 const FlightRecord& least(const std::vector<const FlightRecord*>& records) {
-  return **std::min_element(records.begin(), records.end(), [](const auto* a, const auto* b) {
-    return progress(*a) < progress(*b);
-  });
+  return **std::ranges::min_element(
+      records, [](const auto* a, const auto* b) { return progress(*a) < progress(*b); });
 }
 
 std::vector<const FlightRecord*> all_of(const Records& records) {
@@ -105,7 +103,7 @@ bool is_same(const FlightRecord::Collective& a, const FlightRecord::Collective& 
 // receive, make different calls under the same numbers. A communicator's own report proves
 // divergence, and so do ranks that all waited while none was late.
 bool has_messages(const FlightRecord& record) {
-  return std::any_of(record.collectives.begin(), record.collectives.end(), [](const auto& call) {
+  return std::ranges::any_of(record.collectives, [](const auto& call) {
     return call.name == "send" || call.name == "recv" || call.name == "scatter" ||
            call.name == "gather";
   });
@@ -163,7 +161,7 @@ int absent_rank(const Records& records) {
 // Whether the rank spoke only after another rank of its node had ended the job: a stopped rank goes
 // on, and speaks, when the job ends.
 bool spoke_too_late(const FlightRecord& record, const Records& records) {
-  return std::any_of(records.begin(), records.end(), [&](const FlightRecord& other) {
+  return std::ranges::any_of(records, [&](const FlightRecord& other) {
     return other.host == record.host && other.ended_job != 0 &&
            record.failure->at > other.ended_job;
   });
@@ -174,18 +172,18 @@ bool is_silent(const FlightRecord& record, const Records& records) {
 }
 
 bool contains(const std::vector<int>& ranks, int rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  return std::ranges::find(ranks, rank) != ranks.end();
 }
 
 bool is_awaited(const FlightRecord& record, const Records& records) {
-  return std::any_of(records.begin(), records.end(), [&](const FlightRecord& other) {
+  return std::ranges::any_of(records, [&](const FlightRecord& other) {
     return gave_up(other) && contains(other.failure->awaited, record.rank);
   });
 }
 
 // Whether another rank of the same host saw the rank's process stopped, which is certain evidence.
 bool was_stopped(const FlightRecord& record, const Records& records) {
-  return std::any_of(records.begin(), records.end(), [&](const FlightRecord& other) {
+  return std::ranges::any_of(records, [&](const FlightRecord& other) {
     return other.failure && contains(other.failure->stopped, record.rank);
   });
 }
@@ -230,8 +228,8 @@ bool lost_a_connection(const FlightRecord& record) {
 
 // Connections that broke before any rank's wait timed out show that their other end went away.
 std::string what_became_of_it(const Records& records) {
-  const bool was_lost = std::any_of(records.begin(), records.end(), lost_a_connection) &&
-                        std::none_of(records.begin(), records.end(), gave_up);
+  const bool was_lost =
+      std::ranges::any_of(records, lost_a_connection) && std::ranges::none_of(records, gave_up);
   return was_lost ? "its connections broke, and it left no word" : "it was stopped, or late";
 }
 
@@ -247,15 +245,15 @@ std::string stopped(const std::vector<const FlightRecord*>& found, const Records
 // Whether any rank reports a failure. Only the ranks that wait can report a rank that stopped;
 // where no rank reports, something else ended all ranks.
 bool somebody_complains(const Records& records) {
-  return std::any_of(records.begin(), records.end(),
-                     [](const FlightRecord& record) { return record.failure.has_value(); });
+  return std::ranges::any_of(records,
+                             [](const FlightRecord& record) { return record.failure.has_value(); });
 }
 
 std::string laggard(const Records& records) {
   if (!somebody_complains(records)) return "";
   std::vector<const FlightRecord*> found = suspects(records);
   if (found.empty()) return "";
-  if (!std::all_of(found.begin(), found.end(), is_at_the_meeting)) {
+  if (!std::ranges::all_of(found, is_at_the_meeting)) {
     std::erase_if(found, is_at_the_meeting);
   }
   const FlightRecord* culprit = &least(found);
@@ -329,7 +327,7 @@ std::string failure_reason(const Records& records, const std::optional<RankEnd>&
   if (std::string reason = lost_with(lost_node, records); !reason.empty()) return reason;
   if (launcher_says && launcher_says->signal != 0) return signalled(records, *launcher_says);
   if (records.empty()) return "";
-  if (std::any_of(records.begin(), records.end(), says_different)) {
+  if (std::ranges::any_of(records, says_different)) {
     if (std::string reason = divergence(records); !reason.empty()) return reason;
   }
   if (all_say_the_same(records)) {
@@ -342,7 +340,7 @@ std::string failure_reason(const Records& records, const std::optional<RankEnd>&
     return fmt::format("rank {} never began; {}", absent, first_to_give_up(records));
   }
   if (std::string reason = laggard(records); !reason.empty()) return reason;
-  if (std::none_of(records.begin(), records.end(), has_messages)) {
+  if (std::ranges::none_of(records, has_messages)) {
     if (std::string reason = divergence(records); !reason.empty()) return reason;
   }
   return first_to_give_up(records);

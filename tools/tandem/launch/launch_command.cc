@@ -77,8 +77,8 @@ bool has_preset_link(const results::Cell& cell) {
   return link != cell.options.end() && link->second.find('@') != std::string::npos;
 }
 
-void add_yardsticks(std::vector<std::string>& command, const results::Cell& cell,
-                    const MachineSpeeds& speeds) {
+void add_speeds(std::vector<std::string>& command, const results::Cell& cell,
+                const MachineSpeeds& speeds) {
   if (speeds.core_gflops > 0 && has_preset_link(cell)) {
     command.push_back(fmt::format("--core-gflops={}", speeds.core_gflops));
   }
@@ -111,7 +111,7 @@ std::vector<std::string> launch_command(const results::Cell& cell, const LaunchS
                                         const std::filesystem::path& record) {
   std::vector<std::string> command = launcher_words(settings.site, cell, settings.oversubscribe);
   add_cell(command, cell, settings);
-  add_yardsticks(command, cell, settings.speeds);
+  add_speeds(command, cell, settings.speeds);
   command.push_back("--record=" + record.string());
   if (!is_of_torch(cell)) add_failing(command, cell, settings);
   if (settings.oversubscribe) command.emplace_back("--oversubscribe");

@@ -25,8 +25,8 @@ struct MachineSpeeds {
 
 // The settings that all launches of a sweep share.
 struct LaunchSettings {
-  std::filesystem::path step_bench;
-  std::string min_time;
+  std::filesystem::path step_bench{};
+  std::string min_time{};
   int min_samples = 10;
   bool oversubscribe = false;
   LaunchSite site{};
@@ -41,7 +41,7 @@ struct LaunchSettings {
 // The command line for one launch of a cell. step_bench runs directly where one process holds all
 // devices and the site is this machine, else under the site's launcher, whose binding is off in
 // favour of step_bench's own. A cell of another implementation runs that implementation's program,
-// which measures no yardsticks and keeps no flight records.
+// which takes no speeds of the machine and keeps no flight records.
 [[nodiscard]] std::vector<std::string> launch_command(const results::Cell& cell,
                                                       const LaunchSettings& settings,
                                                       const std::filesystem::path& record);

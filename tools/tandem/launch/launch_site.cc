@@ -30,10 +30,9 @@ int positive(std::string_view text) {
 
 bool is_host_name(std::string_view name) {
   constexpr std::string_view kOthers = "-._@";  // '@' follows a user's name
-  return !name.empty() && name.front() != '-' &&
-         std::all_of(name.begin(), name.end(), [&](unsigned char c) {
-           return std::isalnum(c) != 0 || kOthers.find(static_cast<char>(c)) != kOthers.npos;
-         });
+  return !name.empty() && name.front() != '-' && std::ranges::all_of(name, [&](unsigned char c) {
+    return std::isalnum(c) != 0 || kOthers.find(static_cast<char>(c)) != kOthers.npos;
+  });
 }
 
 std::string read_hostfile(const std::filesystem::path& path) {

@@ -17,6 +17,17 @@ struct SiteOptions {
   std::string hostfile;  // a host file of Open MPI
 };
 
+// The options that the measuring commands share.
+struct MeasuringOptions {
+  std::string torch;  // a python with PyTorch; empty: without PyTorch
+  bool oversubscribe = false;
+  SiteOptions site{};
+  std::string launch_timeout = "10m";
+  std::string comm_timeout;            // step_bench's --comm-timeout; empty: its default
+  std::string step_bench;              // empty: step_bench beside this program
+  std::vector<std::string> command{};  // the whole command line, without --out
+};
+
 // Where launches run, and which launcher starts them there.
 struct LaunchSite {
   enum class Launcher { kMpirun, kSrun };

@@ -37,6 +37,8 @@ class Launcher {
   Launcher(LaunchSettings settings, std::filesystem::path logs, std::chrono::seconds timeout,
            const Interrupts& interrupts);
 
+  [[nodiscard]] const LaunchSettings& settings() const { return settings_; }
+
   // Why step_bench refuses the cell's options, whatever the machine, or with kBackend on this
   // machine as well; "" where step_bench accepts the cell.
   [[nodiscard]] std::string refusal_of(const results::Cell& cell, Check check) const;

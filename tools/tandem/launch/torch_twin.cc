@@ -25,7 +25,7 @@ constexpr const char* kUsualPython = "python3";
 
 template <std::size_t kCount>
 bool is_one_of(const std::array<std::string_view, kCount>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 bool has_option(const results::Cell& cell, const std::string& name, const std::string& value) {
@@ -91,7 +91,7 @@ bool has_torch_counterpart(const results::Cell& cell) {
                         cell.strategy == "ddp" ||
                         (cell.strategy == "independent" && cell.launch == "processes");
   if (!is_known || checksummed_file(cell.model)) return false;
-  return std::all_of(cell.options.begin(), cell.options.end(), [&](const auto& option) {
+  return std::ranges::all_of(cell.options, [&](const auto& option) {
     return has_option(cell, option.first, option.second);
   });
 }

@@ -49,7 +49,7 @@ int nvidia_devices(const fs::path& root) {
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (visible == nullptr) return found;
   const std::string_view names(visible);
-  const auto named = names.empty() ? 0 : 1 + std::count(names.begin(), names.end(), ',');
+  const auto named = names.empty() ? 0 : 1 + std::ranges::count(names, ',');
   return std::min(found, static_cast<int>(named));
 }
 

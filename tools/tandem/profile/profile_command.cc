@@ -142,7 +142,7 @@ std::vector<fs::path> reports_in(const fs::path& folder, const std::string& endi
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ending) reports.push_back(entry.path());
   }
-  std::sort(reports.begin(), reports.end());
+  std::ranges::sort(reports);
   return reports;
 }
 

@@ -30,7 +30,7 @@ std::string report_name(const ProfiledJob& job) {
 }
 
 bool has_option(const ProfiledJob& job, std::string_view name) {
-  return std::any_of(job.options.begin(), job.options.end(), [name](const std::string& option) {
+  return std::ranges::any_of(job.options, [name](const std::string& option) {
     return option == name || option.starts_with(std::string(name) + "=");
   });
 }

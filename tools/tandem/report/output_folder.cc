@@ -37,12 +37,11 @@ std::filesystem::path new_folder(std::string_view name) {
   }
 }
 
-OutputFolder::Names::Names(const std::filesystem::path& folder)
-    : folder_(absolute_folder(folder)) {}
+OutputPaths::OutputPaths(const std::filesystem::path& folder) : folder_(absolute_folder(folder)) {}
 
-void OutputFolder::Names::check_apart(std::string_view option,
-                                      const std::vector<std::filesystem::path>& inputs,
-                                      ResultsFile results) const {
+void OutputPaths::check_apart(std::string_view option,
+                              const std::vector<std::filesystem::path>& inputs,
+                              ResultsFile results) const {
   for (const char* name : {"report.html", "report.md", "cells.csv", "comparisons.csv",
                            "samples.csv", "explain.md", "unfinished"}) {
     results::check_is_no_input(folder_ / name, option, inputs);
@@ -52,7 +51,7 @@ void OutputFolder::Names::check_apart(std::string_view option,
   }
 }
 
-void OutputFolder::Names::check_holds_no_other() const {
+void OutputPaths::check_holds_no_other() const {
   if (is_there(journal()) || !is_there(results())) return;
   fail(ErrorKind::kUsage,
        "--out: {} holds the results.json of another run, which would be overwritten: choose "
@@ -61,28 +60,27 @@ void OutputFolder::Names::check_holds_no_other() const {
 }
 
 OutputFolder::OutputFolder(const std::filesystem::path& path)
-    : names_(path),
-      path_(names_.folder()),
-      is_new_(!is_there(path_)),
-      had_logs_(is_there(path_ / "logs")),
+    : OutputPaths(path),
+      is_new_(!is_there(folder())),
+      had_logs_(is_there(folder() / "logs")),
       had_journal_(is_there(journal())) {
   std::error_code error;
-  std::filesystem::create_directories(path_, error);
+  std::filesystem::create_directories(folder(), error);
   if (error) {
-    fail(ErrorKind::kUsage, "making the output folder {}: {}; choose another --out", path_.string(),
-         error.message());
+    fail(ErrorKind::kUsage, "making the output folder {}: {}; choose another --out",
+         folder().string(), error.message());
   }
   try {
-    results::check_folder_takes_files(path_);
+    results::check_folder_takes_files(folder());
   } catch (const Error&) {
-    if (is_new_) std::filesystem::remove(path_, error);
+    if (is_new_) std::filesystem::remove(folder(), error);
     throw;
   }
 }
 
 std::filesystem::path OutputFolder::logs() const {
-  results::make_folder(path_ / "logs");
-  return path_ / "logs";
+  results::make_folder(folder() / "logs");
+  return folder() / "logs";
 }
 
 bool OutputFolder::is_unfinished() const { return is_there(mark()); }
@@ -98,8 +96,8 @@ void OutputFolder::withdraw() const {
   std::error_code ignored;
   std::filesystem::remove(journal(), ignored);
   std::filesystem::remove(mark(), ignored);
-  if (!had_logs_) std::filesystem::remove_all(path_ / "logs", ignored);
-  if (is_new_) std::filesystem::remove(path_, ignored);  // fails where the folder is not empty
+  if (!had_logs_) std::filesystem::remove_all(folder() / "logs", ignored);
+  if (is_new_) std::filesystem::remove(folder(), ignored);  // fails where the folder is not empty
 }
 
 void OutputFolder::write(const reports::Report& report, ResultsFile results) const {
@@ -107,25 +105,25 @@ void OutputFolder::write(const reports::Report& report, ResultsFile results) con
   // threads.
   std::future<void> document = std::async([&] {
     if (results == ResultsFile::kWritten) {
-      results::write_document(names_.results(), report.document);
+      results::write_document(this->results(), report.document);
     }
   });
   std::future<void> samples = std::async([&] {
-    results::replace_file(path_ / "samples.csv", [&](const results::TextSink& sink) {
+    results::replace_file(folder() / "samples.csv", [&](const results::TextSink& sink) {
       reports::write_samples_csv(sink, report.summary);
     });
   });
-  results::replace_file(path_ / "cells.csv",
+  results::replace_file(folder() / "cells.csv",
                         reports::to_csv(report.summary, report.document.sweep.dropped));
-  results::replace_file(path_ / "comparisons.csv", reports::to_comparisons_csv(report.summary));
-  results::replace_file(path_ / "report.md", reports::to_markdown(report));
+  results::replace_file(folder() / "comparisons.csv", reports::to_comparisons_csv(report.summary));
+  results::replace_file(folder() / "report.md", reports::to_markdown(report));
   results::replace_file(page(), reports::to_html(report));
   document.get();
   samples.get();
 }
 
 void OutputFolder::write(const reports::SideBySide& side) const {
-  results::replace_file(path_ / "report.md", reports::to_markdown(side));
+  results::replace_file(folder() / "report.md", reports::to_markdown(side));
   results::replace_file(page(), reports::to_html(side));
 }
 

@@ -16,38 +16,37 @@ namespace tandem::cli {
 // Whether results.json is written, or is an input and must stay as it is.
 enum class ResultsFile { kWritten, kKept };
 
-// The folder that --out names. Throws a usage error where the folder cannot be made, a failure
-// where the folder cannot be written to, both before any measurement.
-class OutputFolder {
+// The paths of the files in the folder that --out names. Makes no folder.
+class OutputPaths {
  public:
-  // The paths of the folder's files. Makes no folder.
-  class Names {
-   public:
-    // Throws a usage error where `folder` is empty.
-    explicit Names(const std::filesystem::path& folder);
+  // Throws a usage error where `folder` is empty.
+  explicit OutputPaths(const std::filesystem::path& folder);
 
-    [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
-    [[nodiscard]] std::filesystem::path journal() const { return folder_ / "journal.jsonl"; }
-    [[nodiscard]] std::filesystem::path results() const { return folder_ / "results.json"; }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  [[nodiscard]] std::filesystem::path journal() const { return folder_ / "journal.jsonl"; }
+  [[nodiscard]] std::filesystem::path results() const { return folder_ / "results.json"; }
+  [[nodiscard]] std::filesystem::path page() const { return folder_ / "report.html"; }
+  [[nodiscard]] std::filesystem::path explanation() const { return folder_ / "explain.md"; }
 
-    // Throws a usage error that names `option` where an output would overwrite one of `inputs`;
-    // with `results` kept, results.json may be an input.
-    void check_apart(std::string_view option, const std::vector<std::filesystem::path>& inputs,
-                     ResultsFile results = ResultsFile::kWritten) const;
+  // Throws a usage error that names `option` where an output would overwrite one of `inputs`; with
+  // `results` kept, results.json may be an input.
+  void check_apart(std::string_view option, const std::vector<std::filesystem::path>& inputs,
+                   ResultsFile results = ResultsFile::kWritten) const;
 
-    // Throws a usage error where the folder has a results.json and no journal to continue: the file
-    // is all that is left of another run.
-    void check_holds_no_other() const;
+  // Throws a usage error where the folder has a results.json and no journal to continue: the file
+  // is all that is left of another run.
+  void check_holds_no_other() const;
 
-   private:
-    std::filesystem::path folder_;
-  };
+ private:
+  std::filesystem::path folder_;
+};
 
+// The folder itself. Throws a usage error where the folder cannot be made, a failure where the
+// folder cannot be written to, both before any measurement.
+class OutputFolder : public OutputPaths {
+ public:
   explicit OutputFolder(const std::filesystem::path& path);
 
-  [[nodiscard]] std::filesystem::path journal() const { return names_.journal(); }
-  [[nodiscard]] std::filesystem::path page() const { return path_ / "report.html"; }
-  [[nodiscard]] std::filesystem::path explanation() const { return path_ / "explain.md"; }
   // Makes the folder of logs on demand.
   [[nodiscard]] std::filesystem::path logs() const;
 
@@ -67,10 +66,8 @@ class OutputFolder {
   void write(const reports::SideBySide& side) const;
 
  private:
-  [[nodiscard]] std::filesystem::path mark() const { return path_ / "unfinished"; }
+  [[nodiscard]] std::filesystem::path mark() const { return folder() / "unfinished"; }
 
-  Names names_;
-  std::filesystem::path path_;
   bool is_new_;
   bool had_logs_;
   bool had_journal_;

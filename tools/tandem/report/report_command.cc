@@ -46,9 +46,9 @@ std::vector<fs::path> inputs_of(const ReportOptions& options) {
 }
 
 bool is_source(const fs::path& file, const ReportOptions& options) {
-  return std::any_of(
-      options.sources.begin(), options.sources.end(),
-      [&](const std::string& source) { return results::is_same_file(file, file_in(source)); });
+  return std::ranges::any_of(options.sources, [&](const std::string& source) {
+    return results::is_same_file(file, file_in(source));
+  });
 }
 
 // Throws a usage error where the report of several sources would overwrite a source's own report.
@@ -67,7 +67,7 @@ void check_overwrites_none(const fs::path& out, const std::vector<std::string>& 
 // left.
 void check_keeps_others(const fs::path& out, const ReportOptions& options,
                         const Document* document) {
-  const OutputFolder::Names names(out);
+  const OutputPaths names(out);
   std::error_code unknown;
   if (is_source(names.journal(), options) || is_source(names.results(), options)) return;
   const bool has_journal = fs::exists(names.journal(), unknown);
@@ -131,7 +131,7 @@ void add_figures(Document& document, const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     const auto entries = as_input([&] { return results::read_benchmarks(file); });
     for (const results::OtherEntry& entry : entries) {
-      if (std::find(others.begin(), others.end(), entry) == others.end()) others.push_back(entry);
+      if (std::ranges::find(others, entry) == others.end()) others.push_back(entry);
     }
   }
 }
@@ -162,7 +162,7 @@ int write_side_by_side(const ReportOptions& options, const reports::ChangeRule& 
   const fs::path out = options.out.empty() ? new_folder("report") : fs::path(options.out);
   check_overwrites_none(out, options.sources);
   check_keeps_others(out, options, nullptr);
-  OutputFolder::Names(out).check_apart("--out", inputs_of(options));
+  OutputPaths(out).check_apart("--out", inputs_of(options));
   std::vector<Document> documents = load_each(options.sources);
   std::vector<reports::NamedDocument> named;
   for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -187,7 +187,7 @@ int write_report(const ReportOptions& options) {
                        : beside.empty()     ? fs::path(".")
                                             : beside;
   check_overwrites_none(out, options.sources);
-  const OutputFolder::Names names(out);
+  const OutputPaths names(out);
   const ResultsFile results =
       is_source(names.results(), options) ? ResultsFile::kKept : ResultsFile::kWritten;
   names.check_apart("--out", inputs_of(options), results);

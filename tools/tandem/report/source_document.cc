@@ -82,7 +82,7 @@ void check_distinct(const std::vector<std::string>& sources,
 bool holds_all(const Document& whole, const Document& part) {
   std::set<const LaunchRecord*, ByTimes> held;
   for (const LaunchRecord& record : whole.launches) held.insert(&record);
-  return std::all_of(part.launches.begin(), part.launches.end(), [&](const LaunchRecord& record) {
+  return std::ranges::all_of(part.launches, [&](const LaunchRecord& record) {
     return record.status != results::Status::kOk || held.contains(&record);
   });
 }

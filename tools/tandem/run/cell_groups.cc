@@ -52,8 +52,8 @@ std::map<WorkloadKey, std::size_t> spread(const std::vector<results::Cell>& cell
 }
 
 bool is_stock(const results::Cell& cell) {
-  return std::all_of(cell.options.begin(), cell.options.end(),
-                     [](const auto& option) { return option.first == "precision"; });
+  return std::ranges::all_of(cell.options,
+                             [](const auto& option) { return option.first == "precision"; });
 }
 
 int kind_of(const results::Cell& cell) {

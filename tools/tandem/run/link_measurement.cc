@@ -45,7 +45,7 @@ std::int64_t copy_bytes(const std::string& backend) {
 }
 
 results::Link& link_of(std::vector<results::Link>& links, const CopySpeed& copy) {
-  const auto found = std::find_if(links.begin(), links.end(), [&](const results::Link& link) {
+  const auto found = std::ranges::find_if(links, [&](const results::Link& link) {
     return link.from == copy.from && link.to == copy.to;
   });
   if (found != links.end()) return *found;
@@ -106,7 +106,7 @@ std::vector<CopySpeed> parse_copies(const std::string& text) {
   return speeds;
 }
 
-std::vector<std::string> link_command(const LinkRequest& request,
+std::vector<std::string> link_command(const LinkMeasurement& request,
                                       const std::filesystem::path& out) {
   results::Cell cell;
   cell.launch = "threads";
@@ -123,7 +123,8 @@ std::vector<std::string> link_command(const LinkRequest& request,
   return command;
 }
 
-std::optional<LinkMatrix> measure_links(const LinkRequest& request, const Interrupts& interrupts) {
+std::optional<LinkMatrix> measure_links(const LinkMeasurement& request,
+                                        const Interrupts& interrupts) {
   const std::filesystem::path out = request.logs / "links.json";
   const ChildResult result = run_child({.arguments = link_command(request, out),
                                         .environment = launch_environment(),

@@ -44,7 +44,7 @@ struct CopyRequest {
 // document.
 [[nodiscard]] std::vector<CopySpeed> parse_copies(const std::string& document);
 
-struct LinkRequest {
+struct LinkMeasurement {
   std::filesystem::path copy_bench{};
   std::filesystem::path logs{};  // folder of the log and, for a while, of the figures
   LaunchSite site{};
@@ -55,11 +55,11 @@ struct LinkRequest {
 
 // Measures a node's first devices, eight at most, so that the measurement takes seconds. A failure
 // becomes the matrix' reason; the result is empty where an interrupt cut the measurement short.
-[[nodiscard]] std::optional<results::LinkMatrix> measure_links(const LinkRequest& request,
+[[nodiscard]] std::optional<results::LinkMatrix> measure_links(const LinkMeasurement& request,
                                                                const Interrupts& interrupts);
 
 // copy_bench's command line for the request; copy_bench writes its figures to `out`.
-[[nodiscard]] std::vector<std::string> link_command(const LinkRequest& request,
+[[nodiscard]] std::vector<std::string> link_command(const LinkMeasurement& request,
                                                     const std::filesystem::path& out);
 
 }  // namespace tandem::cli

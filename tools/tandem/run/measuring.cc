@@ -12,6 +12,7 @@
 #include "common/base/error.h"
 #include "common/json/parse.h"
 #include "common/json/writer.h"
+#include "common/options/values.h"
 #include "common/results/journal.h"
 #include "common/results/machine_facts.h"
 #include "tools/tandem/process/nvidia_device.h"
@@ -115,10 +116,7 @@ std::chrono::seconds checked_launch_timeout(const std::string& text) {
 }
 
 std::string checked_comm_timeout(const std::string& text) {
-  if (text.empty()) return text;
-  if (parse_duration(text, "--comm-timeout") < std::chrono::milliseconds(1)) {
-    fail(ErrorKind::kUsage, "--comm-timeout={}: no rank is that punctual: use 1ms or more", text);
-  }
+  if (!text.empty()) options::check_form("comm-timeout", text);
   return text;
 }
 
@@ -158,8 +156,7 @@ void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo&
 }
 
 bool any_with(results::Status status, const std::vector<results::LaunchRecord>& launches) {
-  return std::any_of(launches.begin(), launches.end(),
-                     [&](const auto& record) { return record.status == status; });
+  return std::ranges::any_of(launches, [&](const auto& record) { return record.status == status; });
 }
 
 SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder) {

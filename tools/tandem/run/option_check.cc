@@ -39,8 +39,7 @@ bool is_foreign(const results::Cell& cell) {
 
 // Whether step_bench has to judge the cell's options.
 bool is_asked_about(const results::Cell& cell) {
-  return is_foreign(cell) ||
-         std::any_of(cell.options.begin(), cell.options.end(), [](const auto& given) {
+  return is_foreign(cell) || std::ranges::any_of(cell.options, [](const auto& given) {
            const options::Option* const option = options::find_option(given.first);
            return option != nullptr && option->is(options::kAsked);
          });

@@ -59,26 +59,26 @@ Seconds LaunchTimes::total(const std::vector<int>& launches) const {
   return sum;
 }
 
-Seconds expected_time(const results::Cell& cell, const ModelWork& size, const SampleTime& samples,
-                      bool is_host) {
+Seconds expected_time(const results::Cell& cell, const ModelWork& size,
+                      const LaunchSettings& settings, bool is_host) {
   const double flops = size.flops_per_sample * static_cast<double>(cell.global_batch);
   const Seconds step{flops / cell.devices / (is_host ? kFlopsOfCore : kFlopsOfGpu)};
   return start_and_end(cell) + Seconds{size.parameters / kParametersPerSecond} +
          std::max(kWarmUp, kWarmUpSteps * step) +
-         std::max(Seconds{parse_duration(samples.min_time, "min_time")},
-                  samples.min_samples * step);
+         std::max(Seconds{parse_duration(settings.min_time, "min_time")},
+                  settings.min_samples * step);
 }
 
 std::vector<Seconds> expected_times(const std::vector<results::Cell>& cells,
-                                    const SampleTime& samples, const std::string& backend,
-                                    const Launcher& launcher, const Interrupts& interrupts) {
+                                    const std::string& backend, const Launcher& launcher,
+                                    const Interrupts& interrupts) {
   const bool is_host = is_on_host(backend);
   std::map<std::string, ModelWork> sizes;
   std::vector<Seconds> times;
   for (const results::Cell& cell : cells) {
     const auto [size, is_new] = sizes.try_emplace(cell.model);
     if (is_new && !interrupts.requested()) size->second = launcher.work_of(cell);
-    times.push_back(expected_time(cell, size->second, samples, is_host));
+    times.push_back(expected_time(cell, size->second, launcher.settings(), is_host));
   }
   return times;
 }

@@ -39,7 +39,7 @@ struct Task {
   LaunchSite site;
   std::string backend;
   PlannedCells planned;
-  SweepRunner::Plan plan;
+  SweepPlan plan;
   std::optional<TorchTwin> torch;
 };
 
@@ -109,9 +109,9 @@ void say_end(SweepEnd end, const RunOptions& options, const std::vector<std::str
 }
 
 // Throws a usage error where every cell would be skipped.
-void check_fits(const SweepRunner::Plan& plan) {
-  const bool fits = std::any_of(plan.cells.begin(), plan.cells.end(),
-                                [&](const auto& cell) { return !why_too_large(plan.limit, cell); });
+void check_fits(const SweepPlan& plan) {
+  const bool fits = std::ranges::any_of(
+      plan.cells, [&](const auto& cell) { return !why_too_large(plan.limit, cell); });
   if (fits) return;
   if (plan.limit.site.is_elsewhere()) {
     fail(ErrorKind::kUsage, "every cell of the sweep is too large, the first one for {}",
@@ -147,14 +147,8 @@ LaunchSettings settings_of(const Task& task, const RunOptions& options) {
   return settings;
 }
 
-std::vector<Seconds> expected_by(const Launcher& launcher, const Interrupts& interrupts,
-                                 const Task& task, const RunOptions& options) {
-  const SampleTime samples{.min_time = task.sweep.min_time, .min_samples = task.sweep.min_samples};
-  return expected_times(task.plan.cells, samples, options.backend, launcher, interrupts);
-}
-
 // The most devices of a cell that fits; larger cells are skipped.
-int most_devices(const SweepRunner::Plan& plan) {
+int most_devices(const SweepPlan& plan) {
   int most = 1;
   for (const results::Cell& cell : plan.cells) {
     results::Cell together = cell;
@@ -192,7 +186,7 @@ int list() {
 void take_over(DryRun& run, const Task& task, const RunOptions& options) {
   if (options.out.empty()) return;
   const auto journal =
-      as_input([&] { return results::read_journal(OutputFolder::Names(options.out).journal()); });
+      as_input([&] { return results::read_journal(OutputPaths(options.out).journal()); });
   if (!journal) return;
   check_same_sweep(journal->sweep, sweep_info(task, options), options.out);
   std::map<std::string, std::size_t> places;
@@ -239,11 +233,12 @@ int dry_run(const RunOptions& options) {
                           checked_launch_timeout(options.launch_timeout), interrupts);
   check_options(task.plan.cells, launcher, interrupts);
   const std::size_t cells = task.plan.cells.size();
-  DryRun run{.cells = task.plan.cells,
-             .launches = std::vector<int>(cells, task.plan.launches),
-             .times = LaunchTimes(expected_by(launcher, interrupts, task, options)),
-             .dropped = by_reason(task.planned.dropped),
-             .left_out = task.sweep.left_out};
+  DryRun run{
+      .cells = task.plan.cells,
+      .launches = std::vector<int>(cells, task.plan.launches),
+      .times = LaunchTimes(expected_times(task.plan.cells, task.backend, launcher, interrupts)),
+      .dropped = by_reason(task.planned.dropped),
+      .left_out = task.sweep.left_out};
   for (std::size_t i = 0; i < cells; ++i) {
     const auto reason = why_too_large(task.plan.limit, run.cells[i]);
     if (!reason) continue;
@@ -263,7 +258,7 @@ int dry_run(const RunOptions& options) {
 
 // Throws a usage error where writing the results would overwrite an input.
 void check_out(const Task& task, const RunOptions& options) {
-  const OutputFolder::Names names(options.out);
+  const OutputPaths names(options.out);
   std::vector<std::filesystem::path> inputs = files_of(task.sweep.model_files);
   inputs.emplace_back(options.sweep);
   if (!options.site.hostfile.empty()) inputs.emplace_back(options.site.hostfile);
@@ -294,7 +289,7 @@ int measure(const RunOptions& options) {
   const bool has_links = !options.no_links;
   if (has_links && !task.site.is_elsewhere()) find_links();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
-  task.plan.expected = expected_by(launcher, interrupts, task, options);
+  task.plan.expected = expected_times(task.plan.cells, task.backend, launcher, interrupts);
   SweepRunner runner(std::move(task.plan), launcher, journal, interrupts);
   const SweepEnd end = run_or_withdraw(runner, folder);
   // Links of other machines are measured last, since only a launch tells whether those machines can

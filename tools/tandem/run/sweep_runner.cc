@@ -29,7 +29,7 @@ bool is_out_of_memory(const LaunchRecord& record) {
 
 }  // namespace
 
-SweepRunner::SweepRunner(Plan plan, const Launcher& launcher, results::Journal& journal,
+SweepRunner::SweepRunner(SweepPlan plan, const Launcher& launcher, results::Journal& journal,
                          const Interrupts& interrupts)
     : plan_(std::move(plan)),
       launcher_(launcher),
@@ -74,7 +74,7 @@ void SweepRunner::adopt_speeds(const LaunchRecord& record) {
 // Ranks would wait while one rank measures the peak, so a cell of one process measures the peak
 // where the precision has such a cell.
 MachineSpeeds SweepRunner::speeds_for(const results::Cell& cell) const {
-  if (!implementation_of(cell).empty()) return {};  // torch takes no yardsticks
+  if (!implementation_of(cell).empty()) return {};  // torch takes no speeds of the machine
   MachineSpeeds speeds{.core_gflops = core_gflops_};
   const std::string precision = precision_of(cell);
   const auto known = peaks_.find(precision);
@@ -82,11 +82,10 @@ MachineSpeeds SweepRunner::speeds_for(const results::Cell& cell) const {
     speeds.peak_gflops = fmt::format("{}", known->second);
     return speeds;
   }
-  const bool others_can =
-      std::any_of(plan_.cells.begin(), plan_.cells.end(), [&](const results::Cell& other) {
-        return other.launch == "threads" && precision_of(other) == precision &&
-               implementation_of(other).empty();
-      });
+  const bool others_can = std::ranges::any_of(plan_.cells, [&](const results::Cell& other) {
+    return other.launch == "threads" && precision_of(other) == precision &&
+           implementation_of(other).empty();
+  });
   if (cell.launch == "threads" || !others_can) speeds.peak_gflops = "measured";
   return speeds;
 }
@@ -112,7 +111,7 @@ SweepEnd SweepRunner::run_within_budget() {
   const std::vector<CellGroup> groups = most_informative_first(plan_.cells);
   for (;;) {
     const std::vector<int> launches = remaining();
-    if (std::all_of(launches.begin(), launches.end(), [](int count) { return count <= 0; })) {
+    if (std::ranges::all_of(launches, [](int count) { return count <= 0; })) {
       return SweepEnd::kComplete;
     }
     const std::vector<CellGroup> fitting =
@@ -127,10 +126,10 @@ SweepEnd SweepRunner::run_within_budget() {
 }
 
 bool SweepRunner::run_cells(const std::vector<bool>& chosen) {
-  for (const Slot& slot : interleaved(plan_.cells.size(), plan_.launches)) {
-    if (!chosen[slot.cell] || !is_due(slot)) continue;
+  for (const PlannedLaunch& planned : interleaved(plan_.cells.size(), plan_.launches)) {
+    if (!chosen[planned.cell] || !is_due(planned)) continue;
     if (interrupts_.requested() || is_over_time()) return false;
-    launch(slot);
+    launch(planned);
   }
   return !interrupts_.requested();
 }
@@ -176,9 +175,9 @@ void SweepRunner::skip(std::size_t cell, const std::string& reason) {
   states_[cell].settled = true;
 }
 
-bool SweepRunner::is_due(const Slot& slot) const {
-  const CellState& state = states_[slot.cell];
-  return !state.settled && !state.done.contains(slot.launch);
+bool SweepRunner::is_due(const PlannedLaunch& planned) const {
+  const CellState& state = states_[planned.cell];
+  return !state.settled && !state.done.contains(planned.launch);
 }
 
 // The launches still to run. A failed launch counts as run, so that it is not repeated at once.
@@ -192,8 +191,8 @@ std::vector<int> SweepRunner::remaining() const {
   return counts;
 }
 
-void SweepRunner::launch(const Slot& slot) {
-  const CellState& state = states_[slot.cell];
+void SweepRunner::launch(const PlannedLaunch& planned) {
+  const CellState& state = states_[planned.cell];
   const std::vector<int> left = remaining();
   const int total = std::accumulate(left.begin(), left.end(), finished_);
   const std::string figure =
@@ -201,16 +200,16 @@ void SweepRunner::launch(const Slot& slot) {
   progress_.starting(state.name, finished_, total, times_.total(left), figure);
 
   const TimePoint start = Clock::now();
-  const std::optional<LaunchOutcome> outcome =
-      launcher_.run(plan_.cells[slot.cell], slot.launch, speeds_for(plan_.cells[slot.cell]));
+  const std::optional<LaunchOutcome> outcome = launcher_.run(
+      plan_.cells[planned.cell], planned.launch, speeds_for(plan_.cells[planned.cell]));
   if (!outcome) return;
   stop_if_refused(*outcome);
   stop_if_unreachable(*outcome);
   adopt_speeds(outcome->record);
   journal_.append(outcome->record);
   ++finished_;
-  times_.add(slot.cell, Clock::now() - start);
-  note(slot.cell, *outcome);
+  times_.add(planned.cell, Clock::now() - start);
+  note(planned.cell, *outcome);
 }
 
 // One refusal may concern its cell alone; a second cell's refusal in the same words concerns all

@@ -19,22 +19,23 @@ namespace tandem::cli {
 
 enum class SweepEnd { kComplete, kBudgetSpent, kInterrupted };
 
+// What a sweep measures, and how long at most.
+struct SweepPlan {
+  std::vector<results::Cell> cells;
+  int launches = 0;
+  DeviceLimit limit{};  // a cell beyond the limit is skipped
+  // No launch starts after this time, so the most informative cells that fit are measured first.
+  std::optional<TimePoint> stop_at;
+  // The time that a launch of each cell is expected to take, before any measurement.
+  std::vector<Seconds> expected;
+  // Lists of models: after one model is out of memory, the models after it are skipped.
+  std::vector<std::vector<std::string>> model_series{};
+};
+
 // Walks through the plan, launch by launch, and journals each launch as soon as it is finished.
 class SweepRunner {
  public:
-  struct Plan {
-    std::vector<results::Cell> cells;
-    int launches = 0;
-    DeviceLimit limit{};  // a cell beyond the limit is skipped
-    // No launch starts after this time, so the most informative cells that fit are measured first.
-    std::optional<TimePoint> stop_at;
-    // The time that a launch of each cell is expected to take, before any measurement.
-    std::vector<Seconds> expected;
-    // Lists of models: after one model is out of memory, the models after it are skipped.
-    std::vector<std::vector<std::string>> model_series{};
-  };
-
-  SweepRunner(Plan plan, const Launcher& launcher, results::Journal& journal,
+  SweepRunner(SweepPlan plan, const Launcher& launcher, results::Journal& journal,
               const Interrupts& interrupts);
 
   // Throws a usage error where a cell has options that step_bench refuses, before any launch; where
@@ -62,7 +63,7 @@ class SweepRunner {
   [[nodiscard]] bool run_cells(const std::vector<bool>& chosen);
   [[nodiscard]] SweepEnd run_within_budget();
   void skip(std::size_t cell, const std::string& reason);
-  void launch(const Slot& slot);
+  void launch(const PlannedLaunch& planned);
   // The first launch that scaled a preset link decides the core speed of all launches, so that all
   // share one link. Likewise the first launch that measured a precision's peak decides the peak.
   void adopt_speeds(const results::LaunchRecord& record);
@@ -72,11 +73,11 @@ class SweepRunner {
   void note(std::size_t cell, const LaunchOutcome& outcome);
   void adopt(std::size_t cell, const results::LaunchRecord& record);
   void skip_what_is_larger(std::size_t cell);
-  [[nodiscard]] bool is_due(const Slot& slot) const;
+  [[nodiscard]] bool is_due(const PlannedLaunch& planned) const;
   [[nodiscard]] bool is_over_time() const;
   [[nodiscard]] std::vector<int> remaining() const;  // launches by cell
 
-  Plan plan_;
+  SweepPlan plan_;
   const Launcher& launcher_;
   results::Journal& journal_;
   const Interrupts& interrupts_;

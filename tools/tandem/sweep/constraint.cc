@@ -12,7 +12,7 @@
 #include "common/base/known_names.h"
 #include "common/json/fields.h"
 #include "common/options/values.h"
-#include "tools/tandem/sweep/sweep_reader.h"
+#include "tools/tandem/sweep/sweep_values.h"
 
 namespace tandem::cli {
 namespace {
@@ -34,7 +34,7 @@ std::string value_of(const results::Cell& cell, const std::string& key) {
 bool holds(const Condition& condition, const results::Cell& cell) {
   const std::string value = value_of(cell, condition.key);
   const std::vector<std::string>& any = condition.any_of;
-  if (!any.empty() && std::find(any.begin(), any.end(), value) == any.end()) return false;
+  if (!any.empty() && std::ranges::find(any, value) == any.end()) return false;
   if (!condition.above && !condition.below) return true;
   char* end = nullptr;
   const double number = std::strtod(value.c_str(), &end);
@@ -57,13 +57,11 @@ void check_key(const JsonValue& condition, const JsonValue& drop) {
                             shown_name(key), did_you_mean(key, known), fmt::join(kCellKeys, ", ")));
 }
 
-Condition read_condition(const JsonValue& value, const SweepReader& drop) {
+Condition read_condition(const JsonValue& value, const JsonValue& drop) {
   check_key(value, drop);
   Condition condition{.key = std::string(value.key()), .any_of = {}, .above = {}, .below = {}};
   if (!value.is_object()) {
-    for (const JsonValue& one : drop.values(condition.key)) {
-      condition.any_of.push_back(option_text(one));
-    }
+    for (const JsonValue& one : value.values()) condition.any_of.push_back(option_text(one));
     return condition;
   }
   value.allow({"above", "below"});
@@ -84,17 +82,17 @@ void write(JsonWriter& writer, const Condition& condition) {
 }  // namespace
 
 bool holds(const Constraint& constraint, const results::Cell& cell) {
-  return std::all_of(constraint.when.begin(), constraint.when.end(),
-                     [&](const Condition& condition) { return holds(condition, cell); });
+  return std::ranges::all_of(constraint.when,
+                             [&](const Condition& condition) { return holds(condition, cell); });
 }
 
 std::vector<Constraint> read_constraints(const JsonValue& sweep) {
   std::vector<Constraint> constraints;
-  for (const JsonValue& json : SweepReader(sweep).objects("constraints")) {
-    const SweepReader reader(json);
-    reader.allow({"drop", "reason"});
-    const SweepReader drop(reader.at("drop"));
-    Constraint constraint{.when = {}, .reason = reader.text("reason")};
+  for (const JsonValue& json : sweep.at("constraints").elements()) {
+    json.allow({"drop", "reason"});
+    const JsonValue drop = json.at("drop");
+    drop.expect_object();
+    Constraint constraint{.when = {}, .reason = text_of(json.at("reason"))};
     for (const JsonValue condition : drop)
       constraint.when.push_back(read_condition(condition, drop));
     if (constraint.when.empty()) drop.complain("is empty: it would drop every cell");

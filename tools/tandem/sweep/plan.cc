@@ -90,7 +90,7 @@ void add_cells(Planner& planner, const Sweep& sweep, const SweepWorkload& worklo
                 repeated);
   };
   const std::vector<int>& devices = sweep.devices;
-  const bool has_one = std::find(devices.begin(), devices.end(), 1) != devices.end();
+  const bool has_one = std::ranges::find(devices, 1) != devices.end();
   if (is_single && !is_baseline && !has_one) add_at(1);
   for (const int count : devices) add_at(count);
 }
@@ -160,17 +160,17 @@ void drop_for_backend(PlannedCells& planned, bool is_host) {
   planned.cells = std::move(kept);
 }
 
-std::vector<Slot> interleaved(std::size_t cells, int launches) {
+std::vector<PlannedLaunch> interleaved(std::size_t cells, int launches) {
   constexpr std::uint64_t kSeed = 20240229;
   std::mt19937_64 random(kSeed);
   std::vector<std::size_t> order(cells);
   std::iota(order.begin(), order.end(), 0U);
-  std::vector<Slot> slots;
+  std::vector<PlannedLaunch> all;
   for (int launch = 0; launch < launches; ++launch) {
     shuffle(order, random);
-    for (const std::size_t cell : order) slots.push_back({.cell = cell, .launch = launch});
+    for (const std::size_t cell : order) all.push_back({.cell = cell, .launch = launch});
   }
-  return slots;
+  return all;
 }
 
 bool is_larger(const results::Cell& large, const results::Cell& small,
@@ -182,8 +182,8 @@ bool is_larger(const results::Cell& large, const results::Cell& small,
     return false;
   }
   if (large.model == small.model) return true;
-  return std::any_of(model_series.begin(), model_series.end(), [&](const auto& models) {
-    const auto place = std::find(models.begin(), models.end(), small.model);
+  return std::ranges::any_of(model_series, [&](const auto& models) {
+    const auto place = std::ranges::find(models, small.model);
     return std::find(place, models.end(), large.model) != models.end();
   });
 }

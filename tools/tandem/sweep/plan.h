@@ -36,11 +36,11 @@ void drop_for_backend(PlannedCells& planned, bool is_host);
 // One launch of one cell. Each round launches every cell once, in another order, so that drift of
 // the machine falls on all cells alike. The seed is fixed, so that a resumed sweep has the same
 // order.
-struct Slot {
+struct PlannedLaunch {
   std::size_t cell = 0;
   int launch = 0;
 };
-[[nodiscard]] std::vector<Slot> interleaved(std::size_t cells, int launches);
+[[nodiscard]] std::vector<PlannedLaunch> interleaved(std::size_t cells, int launches);
 
 // Whether `large` differs from `small` only in a larger batch, a later model of a series, or both.
 [[nodiscard]] bool is_larger(const results::Cell& large, const results::Cell& small,

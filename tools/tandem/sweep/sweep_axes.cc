@@ -10,6 +10,7 @@
 
 #include "common/base/known_names.h"
 #include "common/options/rules.h"
+#include "tools/tandem/sweep/sweep_values.h"
 
 namespace tandem::cli {
 
@@ -28,7 +29,7 @@ std::vector<int> doubling(int all) {
 std::vector<int> named_devices(const JsonValue& value, int all) {
   constexpr std::array<std::string_view, 3> kNames{"all", "1..all", "doubling"};
   const std::string_view name = value.text();
-  if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
+  if (std::ranges::find(kNames, name) == kNames.end()) {
     value.complain(
         fmt::format("{}: use numbers from 1, or {}", shown(value), fmt::join(kNames, ", ")));
   }
@@ -74,12 +75,12 @@ std::vector<SweepStrategy> along(const std::vector<SweepStrategy>& strategies, o
 
 }  // namespace
 
-std::vector<int> read_devices(const SweepReader& file, int all) {
+std::vector<int> read_devices(const JsonValue& file, int all) {
   constexpr std::size_t kMostCounts = 100'000;
   constexpr int kMost = 100'000;
   std::vector<int> devices;
   bool is_named = false;
-  for (const JsonValue& value : file.values("devices")) {
+  for (const JsonValue& value : file.at("devices").values()) {
     if (devices.size() > kMostCounts) file.complain("key 'devices' is too long; use fewer");
     if (!value.is_text()) {
       devices.push_back(static_cast<int>(value.whole(1, kMost)));
@@ -90,7 +91,7 @@ std::vector<int> read_devices(const SweepReader& file, int all) {
     devices.insert(devices.end(), named.begin(), named.end());
   }
   if (!is_named) return devices;
-  std::sort(devices.begin(), devices.end());
+  std::ranges::sort(devices);
   devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
   return devices;
 }
@@ -111,10 +112,11 @@ const options::Option& check_option_name(const std::string& name, const JsonValu
   return *option;
 }
 
-std::vector<SweepStrategy> along_axes(const SweepReader& sweep,
+std::vector<SweepStrategy> along_axes(const JsonValue& sweep,
                                       const std::vector<SweepStrategy>& strategies,
                                       std::vector<std::string>& left_out) {
-  const SweepReader axes(sweep.at("axes"));
+  const JsonValue axes = sweep.at("axes");
+  axes.expect_object();
   std::vector<SweepStrategy> found = strategies;
   for (const JsonValue list : axes) {
     const std::string option(list.key());
@@ -125,7 +127,7 @@ std::vector<SweepStrategy> along_axes(const SweepReader& sweep,
       const std::string line =
           fmt::format("{} is not varied in {}: an option of {}", strategy.strategy, option,
                       options::varied_in_words(name));
-      if (std::find(left_out.begin(), left_out.end(), line) == left_out.end()) {
+      if (std::ranges::find(left_out, line) == left_out.end()) {
         left_out.push_back(line);
       }
     }

@@ -27,7 +27,7 @@ std::vector<fs::path> files_in(const std::vector<fs::path>& folders) {
     }
     if (!files.empty()) break;
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
