@@ -25,7 +25,7 @@ class InputFileTest : public testing::Test {
     return {.path = folder_ / name, .begins = "reading ", .most = most};
   }
 
-  // Of one line, of the kind that was asked for, beginning as it was asked to.
+  // The refusal has one line, the kind of `file.kind` and the beginning of `file.begins`.
   static void expect_refused(const InputFile& file, std::string_view why) {
     for (const bool whole : {false, true}) {
       const Error error = error_of([&] {
@@ -58,7 +58,7 @@ TEST_F(InputFileTest, TheLargest_IsRead_AndAByteMoreRefused) {
   expect_refused(file("file", Bytes{4}), "it has 5 B, and at most 4 B are read");
 }
 
-// Whose size nobody knows before it is read.
+// The system tells no size of a file of /proc before the file is read.
 TEST_F(InputFileTest, AFileOfProc_IsReadToItsEnd_AndNoFurther) {
   const InputFile status{.path = "/proc/self/status", .begins = "", .most = kib(64)};
   EXPECT_NE(read_whole(status).find("VmRSS"), std::string::npos);

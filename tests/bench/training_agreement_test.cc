@@ -16,7 +16,7 @@ namespace {
 constexpr int kRanks = 8;
 constexpr std::int64_t kShare = 4;
 
-// Of one backward on `shard` alone: the mean over its samples.
+// The gradients of one backward on `shard` alone: the mean over the samples of `shard`.
 TensorValues gradients_of(const Model& model, const Shard& shard) {
   const auto platform = host::make_host_platform({});
   Single single(*platform, platform->device(0), model, shard, {.global_batch = kRanks * kShare});
@@ -187,7 +187,7 @@ TEST(RoundingTest, IsAlikeOfOnePart_AndOnTheHostOfAPowerOfTwoOfEqualOnes) {
   EXPECT_EQ(rounding_of(Backend::kCuda, chunk_batch(24, 4)), Rounding::kApart);
 }
 
-// Of steps that were compared one by one, each one's weights count.
+// Steps are compared one by one, and the weights of each step count.
 TEST_F(TrainingAgreementTest, AWrongUpdateBeforeTheLast_IsSeen) {
   TensorValues wrong = whole_;
   wrong.front().front() += 1;

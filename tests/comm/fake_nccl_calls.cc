@@ -26,7 +26,7 @@ DType dtype_of(ncclDataType_t type) {
   return type == ncclBfloat16 ? DType::kBFloat16 : DType::kFloat16;
 }
 
-// Of a thread's open group.
+// A call in a thread's open group.
 struct Grouped {
   ncclComm* comm;
   cudaStream_t stream;

@@ -15,7 +15,7 @@
 
 namespace tandem::test {
 
-// Of ranks on hosts of these names.
+// The layout of ranks on hosts of these names.
 [[nodiscard]] inline NodeLayout nodes_of(const std::vector<std::string>& hosts) {
   std::vector<NodeIdentity> ranks;
   for (const std::string& host : hosts) ranks.push_back({host, ""});

@@ -250,7 +250,7 @@ TEST(DataParallelTest, ScalarOutputs_AreWarnedOf_VectorsAreNot) {
   EXPECT_NE(scalars.warnings().front().find("all outputs are scalars"), std::string::npos);
 }
 
-// Of the whole batch, though shards are uneven: 3, 3, 1.
+// The loss is that of the whole batch, though shards are uneven: 3, 3, 1.
 TEST(DataParallelTest, LossInReplicas_IsTheBatchsLoss) {
   const auto platform = host_devices(3);
   const auto model = exact_model();

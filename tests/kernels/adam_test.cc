@@ -61,7 +61,7 @@ TEST_F(AdamTest, AdamWsDefaults_AreTorchs) {
   EXPECT_EQ(adamw_defaults().weight_decay, 1e-2);
 }
 
-// Of weights whose gradient is always 0 nothing else is left.
+// Weights whose gradient is always 0 change by decay alone.
 TEST_F(AdamTest, Decay_ShrinksWeightsWithoutAGradient) {
   Adam adamw(device(), 1, {.learning_rate = 0.5, .weight_decay = 0.25});
   const Span<float> weight = filled({8});

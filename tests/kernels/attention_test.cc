@@ -35,7 +35,7 @@ class Attention : public TypedFixture {
     return op;
   }
 
-  // Of a forward pass done by the naive version.
+  // The backward pass of a forward pass by the naive version.
   AttentionBackward backward(const AttentionCase& c) {
     const AttentionForward ahead = forward(c);
     naive(ahead);

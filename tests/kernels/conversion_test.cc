@@ -15,7 +15,7 @@ class Conversion : public OperationsFixture {
     return {reinterpret_cast<T*>(memory.data()), count, memory.device()};
   }
 
-  // Of all sizes, from what rounds to zero in fp16 to what becomes infinite.
+  // Numbers of all sizes, from those that round to zero in fp16 to those that become infinite.
   Span<float> of_all_sizes(std::int64_t count) {
     const Span<float> values = random(count);
     for (std::int64_t i = 0; i < count; ++i) {

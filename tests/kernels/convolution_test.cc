@@ -30,7 +30,7 @@ class Convolution : public ImageFixture, public ::testing::WithParamInterface<Co
   static DType type() { return GetParam().type; }
   AnySpan some(std::int64_t count) { return data(type(), count, GetParam().data); }
 
-  // Of a sum of `terms` products of numbers below one; integers add up exactly.
+  // The tolerance of a sum of `terms` products of numbers below one; integers add up exactly.
   static double tolerance(std::int64_t terms) {
     if (GetParam().data == Distribution::kSmallIntegers) return 0;
     return 0x1p-23 * static_cast<double>(terms + 4);
@@ -75,7 +75,7 @@ TEST_P(Convolution, BackwardWeight_AgreesWithNaiveInFp32AndOverwrites) {
               tolerance(shape().batch * shape().out_height() * shape().out_width()));
 }
 
-// Those of a ResNet, at and off the sizes that libraries have kernels for.
+// Convolutions of a ResNet, at and off the sizes that libraries have kernels for.
 std::vector<ConvolutionCase> convolution_cases() {
   const ConvolutionShape shapes[] = {
       {1, 1, 1, 1, 1, 1, 1, 0},    {2, 5, 7, 3, 5, 1, 1, 0},    {3, 7, 6, 16, 32, 1, 1, 0},

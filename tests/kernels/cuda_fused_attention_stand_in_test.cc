@@ -9,7 +9,7 @@
 namespace tandem::testing {
 namespace {
 
-// Whose engines know no such graph: products and softmax, of bf16 too.
+// The stand-in without an engine for fused attention: products and softmax run, in bf16 too.
 struct WithoutFusion : CudaStandIn {
   static std::unique_ptr<Platform> open(const PlatformOptions& options, std::string& unusable) {
     auto platform = CudaStandIn::open(options, unusable);

@@ -217,7 +217,7 @@ TYPED_TEST_P(CudaImageParity, BatchNorm_AgreesWithNaive) {
   }
 }
 
-// Of numbers that all lie far from zero the variance is small differences' alone.
+// Where all numbers lie far from zero, small differences alone make up the variance.
 TYPED_TEST_P(CudaImageParity, BatchNorm_OfAMeanFarFromZero_KeepsItsVariance) {
   auto twins = this->template batch_norm<float>({500, 4});
   this->run_on_both(

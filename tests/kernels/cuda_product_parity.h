@@ -17,7 +17,7 @@ namespace tandem::testing {
 inline constexpr Precision kAllPrecisions[] = {Precision::kFp32, Precision::kTf32,
                                                Precision::kBf16};
 
-// Of one linear layer: every operand, of type T, and the gradients of its parameters.
+// Every operand of one linear layer, of type T, and the gradients of the layer's parameters.
 template <class T>
 struct LinearTwins {
   LinearShape shape;

@@ -43,7 +43,7 @@ class LayerNorm : public TypedFixture {
     return op;
   }
 
-  // Of random rows and their own statistics.
+  // The backward pass of random rows and the statistics of these rows.
   LayerNormBackward backward(const NormCase& c, Branch above) {
     const LayerNormForward ahead = forward(c, Branch::kNone);
     naive(ahead);

@@ -48,7 +48,7 @@ std::uint32_t alignment_of(const void* address) {
   return alignment;
 }
 
-// Of every matrix of a batch.
+// The alignment that every matrix of a batch has.
 std::uint32_t alignment_of_all(const void* address, const Layout& layout) {
   std::uint32_t alignment = alignment_of(address);
   const std::int64_t size = layout.type == CUDA_R_32F ? 4 : 2;

@@ -29,7 +29,7 @@ Descriptor& as(cudnnBackendDescriptor_t descriptor) {
   return *static_cast<Descriptor*>(descriptor);
 }
 
-// Of the thread's last call.
+// The error text of the thread's last call.
 thread_local const char* last_words = "";
 
 cudnnStatus_t refuse(cudnnStatus_t status, const char* words) {

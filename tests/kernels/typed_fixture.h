@@ -45,7 +45,7 @@ class TypedFixture : public OperationsFixture {
     return logic_error_of([&] { own->synchronize(); });
   }
 
-  // Of what is wrong with an operation before it is enqueued.
+  // The error about an operation that is refused before any work is enqueued.
   template <class Op>
   std::string refusal_of(const Op& op) {
     return logic_error_of([&] { operations().enqueue(stream(), op); });

@@ -33,7 +33,7 @@ class GoldenRun {
     }
   }
 
-  // Of the parameters, and of the buffers, by segment.
+  // The names of the parameters, and of the buffers, by segment.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
   [[nodiscard]] const std::vector<std::string>& buffer_names() const { return buffer_names_; }

@@ -10,7 +10,7 @@
 namespace tandem::test {
 namespace {
 
-// Of one forward of a batch of one.
+// The calls of one forward pass of a batch of one.
 std::int64_t calls_of_forward(const std::string& name) {
   const auto platform = host_devices(1);
   Device& device = platform->device(0);

@@ -129,7 +129,7 @@ inline void expect_forward_is_plain(const Model& model, const std::vector<PlainL
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5);
 }
 
-// Of every `stride`-th element of each parameter.
+// Compares every `stride`-th element of each parameter.
 inline void expect_backward_is_finite_difference(const Model& model,
                                                  const std::vector<PlainLayer>& layers,
                                                  std::int64_t batch, std::size_t stride = 1) {

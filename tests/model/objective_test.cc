@@ -18,7 +18,7 @@ const std::vector<float> kClass{2, 0, 0, 1};
 
 class ObjectiveTest : public testing::TestWithParam<Objective> {
  protected:
-  // Of `rows` rows from `first` on, by the objective.
+  // Loss and gradient of `rows` rows from `first` on, by the objective.
   struct Result {
     double loss = 0;
     std::vector<float> gradient;

@@ -15,7 +15,7 @@
 
 namespace tandem::test {
 
-// Of `samples` square images, channels last.
+// The values of `samples` square images, channels last.
 struct PlainImages {
   std::int64_t samples = 0;
   std::int64_t size = 0;

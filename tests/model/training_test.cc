@@ -28,7 +28,7 @@ class SmallModelTraining : public testing::TestWithParam<Case> {
                  {.strategy = strategy, .devices = devices, .steps = steps, .training = training});
   }
 
-  // Of three steps. Adam's step is as long for a gradient that is nothing but rounding.
+  // The tolerance after three steps. Adam's step is as long for a gradient that is rounding alone.
   static double tolerance() { return GetParam().optimizer == OptimizerKind::kSgd ? 1e-5 : 1e-3; }
 };
 

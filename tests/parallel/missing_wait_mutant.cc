@@ -39,7 +39,7 @@ Training two_steps(const std::string& strategy) {
 constexpr std::uint64_t kSeedsForMutant = 300;
 constexpr std::uint64_t kSeedsForNone = 20;
 
-// Of ddp, ranks that end with different bits are a logic error in themselves.
+// In ddp, ranks that end with different bits are a logic error in themselves.
 bool differs(const Model& model, const Training& run, const Outcome& expected) {
   std::optional<Outcome> outcome;
   const auto error = capture_error([&] { outcome = train(model, run); });

@@ -237,7 +237,7 @@ TEST_F(SpoiledCapture, ByAStreamThatIsNotJoined_SaysSo) {
       << error.what();
 }
 
-// Of a library's that keeps the error to itself: the first call of ours behind it is named.
+// A library may keep the error of its call to itself: Tandem's first call after it is named.
 TEST_F(SpoiledCapture, ByACallThatTellsNobody_NamesTheFirstThatFindsOut) {
   const Error error = spoiled_by([&] {
     void* data = nullptr;

@@ -56,7 +56,7 @@ TEST(CudaPlatform, RefusesGpusThatAreNotThere_TwiceTheSame_AndTooFew) {
   EXPECT_EQ(refusal({1}).kind(), ErrorKind::kUsage);
 }
 
-// Of four processes, each on its own device.
+// Each of four processes runs on its own device.
 TEST(CudaPlatform, OfAProcess_OpensItsOwnGpuAlone) {
   stand_in::reset(4);
   PlatformOptions options = devices(4);

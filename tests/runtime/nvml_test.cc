@@ -133,7 +133,7 @@ TEST_F(NvmlTest, TimesHeldDown_AreOfTheCausesThatTheDriverCounts) {
                              {"thermal slowdown", Nanoseconds(0)}}));
 }
 
-// Of drivers that have the counters as fields alone.
+// Some drivers have the counters as fields alone.
 TEST_F(NvmlTest, TimesHeldDown_ComeFromFieldsWhereThePoliciesAreNotToldOf) {
   Api newer = api_;
   newer.violation = nullptr;

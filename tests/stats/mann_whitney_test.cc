@@ -16,7 +16,7 @@ TEST(RankSums, EqualValues_ShareTheMeanOfTheirRanks) {
 }
 
 TEST(RankSums, Counts_AreAllWays) {
-  // Of 1, 2, 3, 4 two are chosen: sums 3, 4, 5 (twice), 6, 7.
+  // Two of 1, 2, 3, 4 are chosen: sums 3, 4, 5 (twice), 6, 7.
   const std::vector<double> counts = rank_sum_counts(std::vector{1, 2, 3, 4}, 2);
   EXPECT_EQ(counts, (std::vector<double>{0, 0, 0, 1, 1, 2, 1, 1, 0, 0, 0}));
 }

@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// Of a CUDA device that lies on a GPU; what cudaStream_t it is only the test knows.
+// A stream of a CUDA device on a GPU; the test alone knows which cudaStream_t the stream is.
 class NamedStream final : public Stream {
  public:
   NamedStream(int device, int gpu) : gpu_(gpu), device_{Backend::kCuda, device} {}

@@ -25,7 +25,7 @@ struct HookRun {
   std::vector<std::vector<Shape>> buckets{};
   int ranks = 2;
   int steps = 1;
-  // Of a rank in a step, gradient by gradient over all buckets.
+  // The values of a rank in a step, gradient by gradient over all buckets.
   std::function<Values(int rank, int step, std::size_t gradient, const Shape& shape)> values{};
 
   [[nodiscard]] std::vector<Shape> shapes() const {
