@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/driver/google_benchmark.h"
-#include "bench/job/link_account.h"
+#include "bench/job/core_speed.h"
 #include "bench/job/node_share.h"
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"

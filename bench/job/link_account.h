@@ -6,10 +6,6 @@
 
 namespace tandem::bench {
 
-// FLOP/s of one core on large matrix products: the fastest of some runs of the library's bare
-// product, on a thread bound to `core`. Takes about a third of a second.
-[[nodiscard]] double measured_core_flops(int core);
-
 // How far the samples of a launch fell behind a modelled link; zero without one.
 class LinkAccount {
  public:

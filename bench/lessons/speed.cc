@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "bench/job/link_account.h"
+#include "bench/job/core_speed.h"
 #include "bench/lessons/classroom.h"
 #include "bench/lessons/run_lessons.h"
 #include "bench/lessons/timing.h"

@@ -7,7 +7,7 @@
 
 #include "bench/driver/google_benchmark.h"
 #include "bench/driver/sampler.h"
-#include "bench/job/link_account.h"
+#include "bench/job/core_speed.h"
 #include "bench/workloads/calibration.h"
 #include "bench/workloads/measured_workload.h"
 #include "common/base/checksummed_file.h"
