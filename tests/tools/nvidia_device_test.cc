@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -36,10 +37,25 @@ TEST_F(NvidiaDevice, ControlFiles_AreNoDevice) {
 }
 
 TEST_F(NvidiaDevice, NumberedFile_IsADevice) {
-  EXPECT_EQ(count_nvidia_devices(root()), 0);
   for (const char* name : {"nvidia12", "nvidia0", "nvidiactl"}) touch(std::string("dev/") + name);
   EXPECT_TRUE(has_nvidia_device(root()));
-  EXPECT_EQ(count_nvidia_devices(root()), 2);
+}
+
+TEST_F(NvidiaDevice, ThoseThatAreVisible_AreCounted) {
+  const auto visible = [&](const char* names, int least = 0) {
+    ::setenv("CUDA_VISIBLE_DEVICES", names, 1);
+    const int devices = nvidia_devices(root(), least);
+    ::unsetenv("CUDA_VISIBLE_DEVICES");
+    return devices;
+  };
+  EXPECT_EQ(visible("0"), 0);
+  EXPECT_EQ(visible("0", 1), 1);
+  for (const char* name : {"nvidia12", "nvidia0", "nvidiactl"}) touch(std::string("dev/") + name);
+  EXPECT_EQ(nvidia_devices(root()), 2);
+  EXPECT_EQ(visible("3"), 1);
+  EXPECT_EQ(visible("0,1,2"), 2);
+  EXPECT_EQ(visible("0,-1,1"), 1);
+  EXPECT_EQ(visible(""), 0);
 }
 
 TEST_F(NvidiaDevice, DriversEntry_IsADevice) {

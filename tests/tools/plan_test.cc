@@ -8,7 +8,7 @@
 
 #include "common/base/error.h"
 #include "tests/support/build_folder.h"
-#include "tools/tandem/sweep/sweep_files.h"
+#include "tools/tandem/sweep/sweep.h"
 
 namespace tandem::cli {
 namespace {

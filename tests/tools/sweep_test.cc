@@ -10,7 +10,6 @@
 #include "tests/support/scratch_folder.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/sweep/plan.h"
-#include "tools/tandem/sweep/sweep_files.h"
 
 namespace tandem::cli {
 namespace {

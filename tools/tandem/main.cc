@@ -19,18 +19,8 @@
 #include "tools/tandem/report/report_command.h"
 #include "tools/tandem/run/run_command.h"
 
+namespace tandem::cli {
 namespace {
-
-using tandem::cli::CompareOptions;
-using tandem::cli::DoctorOptions;
-using tandem::cli::ExplainOptions;
-using tandem::cli::LessonsOptions;
-using tandem::cli::MeasuringOptions;
-using tandem::cli::ProfileOptions;
-using tandem::cli::ReportOptions;
-using tandem::cli::RuleOptions;
-using tandem::cli::RunOptions;
-using tandem::cli::SiteOptions;
 
 constexpr int kFailureExit = 1;
 constexpr int kUsageExit = 2;
@@ -142,7 +132,7 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& options) {
   explain->add_option("--out", options.out,
                       "Without FILE: folder for the launches; run again to resume; default: a new "
                       "one, out/explain-N");
-  tandem::reports::GapQuestion& question = options.question;
+  reports::GapQuestion& question = options.question;
   explain->add_option("--model", question.model, "As step_bench takes it")->required();
   explain->add_option("--batch", question.batch, "Samples per step over all devices")->required();
   explain->add_option("--devices", question.devices, "Devices, 2 or more")->capture_default_str();
@@ -272,39 +262,34 @@ int run(int count, char** arguments) {
   ExplainOptions explain_options;
   CompareOptions compare_options;
   DoctorOptions doctor_options;
-  const CLI::App* run = add_run(app, run_options);
-  const CLI::App* lessons = add_lessons(app, lessons_options);
-  add_report(app, report_options);
-  const CLI::App* doctor = add_doctor(app, doctor_options);
-  const CLI::App* explain = add_explain(app, explain_options);
-  const CLI::App* compare = add_compare(app, compare_options);
   ProfileOptions profile_options;
-  const CLI::App* profile = add_profile(app, profile_options);
+  int status = 0;
+  add_run(app, run_options)->callback([&] { status = run_sweep(run_options); });
+  add_lessons(app, lessons_options)->callback([&] { status = run_lessons(lessons_options); });
+  add_report(app, report_options)->callback([&] { status = write_report(report_options); });
+  add_doctor(app, doctor_options)->callback([&] { status = run_doctor(doctor_options); });
+  add_explain(app, explain_options)->callback([&] { status = explain_gap(explain_options); });
+  add_compare(app, compare_options)->callback([&] { status = compare_runs(compare_options); });
+  CLI::App* const profile = add_profile(app, profile_options);
+  profile->callback([&] {
+    for (const CLI::Option* const option : profile->get_options()) {
+      if (option->count() == 0 || option->get_positional()) continue;
+      profile_options.given.push_back(option->get_name());
+    }
+    profile_options.rest = profile->remaining();
+    status = run_profile(profile_options);
+  });
   if (const std::string wrong = unknown_command(app, count, arguments); !wrong.empty()) {
     fmt::print(stderr, "tandem: {}\n", wrong);
     return kUsageExit;
   }
+  run_options.command = explain_options.command = command_without_out(count, arguments);
   try {
     app.parse(count, arguments);
-    run_options.command = explain_options.command = command_without_out(count, arguments);
-    if (explain->parsed()) return tandem::cli::explain_gap(explain_options);
-    if (compare->parsed()) return tandem::cli::compare_runs(compare_options);
-    if (profile->parsed()) {
-      for (const CLI::Option* const option : profile->get_options()) {
-        if (option->count() > 0 && !option->get_positional()) {
-          profile_options.given.push_back(option->get_name());
-        }
-      }
-      profile_options.rest = profile->remaining();
-      return tandem::cli::run_profile(profile_options);
-    }
-    if (doctor->parsed()) return tandem::cli::run_doctor(doctor_options);
-    if (lessons->parsed()) return tandem::cli::run_lessons(lessons_options);
-    return run->parsed() ? tandem::cli::run_sweep(run_options)
-                         : tandem::cli::write_report(report_options);
+    return status;
   } catch (const CLI::ParseError& error) {
     return parse_failure(app, error);
-  } catch (const tandem::Error& error) {
+  } catch (const Error& error) {
     fmt::print(stderr, "tandem: {}\n", error.what());
     return error.exit_code();
   } catch (const std::exception& error) {
@@ -323,5 +308,8 @@ int with_output_written(int code) {
 }
 
 }  // namespace
+}  // namespace tandem::cli
 
-int main(int count, char** arguments) { return with_output_written(run(count, arguments)); }
+int main(int count, char** arguments) {
+  return tandem::cli::with_output_written(tandem::cli::run(count, arguments));
+}

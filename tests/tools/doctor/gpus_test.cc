@@ -75,14 +75,6 @@ TEST(DoctorGpus, ThatNobodyTellsOf_AreNotChecked) {
   EXPECT_TRUE(finds(judge_gpus({}), Level::kNotChecked, "gpus", "nvidia-smi"));
 }
 
-TEST(DoctorGpus, ThatAreVisible_AreCounted) {
-  EXPECT_EQ(visible_gpus({}, 8), 8);
-  EXPECT_EQ(visible_gpus({{"CUDA_VISIBLE_DEVICES", "3,1"}}, 8), 2);
-  EXPECT_EQ(visible_gpus({{"CUDA_VISIBLE_DEVICES", ""}}, 8), 0);
-  EXPECT_EQ(visible_gpus({{"CUDA_VISIBLE_DEVICES", "-1"}}, 8), 0);
-  EXPECT_EQ(visible_gpus({{"CUDA_VISIBLE_DEVICES", "0,1,2"}}, 2), 2);
-}
-
 TEST(DoctorGpus, ThatAreHidden_AreNotJudged) {
   const std::vector<IdleGpu> gpus{idle(0), idle(1), idle(2)};
   EXPECT_EQ(visible_of(gpus, {}).size(), 3U);

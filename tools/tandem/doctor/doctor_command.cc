@@ -49,11 +49,9 @@ Findings look_at_gpus(const doctor::Programs& programs, const fs::path& root,
                       const doctor::Variables& variables) {
   const std::vector<doctor::IdleGpu> present = doctor::ask_gpus();
   const std::vector<doctor::IdleGpu> visible = doctor::visible_of(present, variables);
-  // Without nvidia-smi the device files tell the number of GPUs; without device files one is
-  // assumed, so that step_bench says what is missing.
-  const int devices = present.empty()
-                          ? doctor::visible_gpus(variables, std::max(1, count_nvidia_devices(root)))
-                          : static_cast<int>(visible.size());
+  // Without nvidia-smi the system's files tell the number of GPUs; without files one is assumed, so
+  // that step_bench says what is missing.
+  const int devices = present.empty() ? nvidia_devices(root, 1) : static_cast<int>(visible.size());
   if (devices == 0) {
     return {doctor::not_checked("gpus", "CUDA_VISIBLE_DEVICES hides all of them")};
   }

@@ -191,15 +191,6 @@ std::vector<IdleGpu> visible_of(const std::vector<IdleGpu>& gpus, const Variable
   return visible;
 }
 
-int visible_gpus(const Variables& variables, int present) {
-  const auto found = variables.find("CUDA_VISIBLE_DEVICES");
-  if (found == variables.end()) return present;
-  if (found->second.empty()) return 0;
-  const std::vector<std::string_view> named = split(found->second, ',');
-  const auto end = std::ranges::find(named, "-1");
-  return std::min(static_cast<int>(end - named.begin()), present);
-}
-
 Findings judge_gpus(const std::vector<IdleGpu>& gpus) {
   if (gpus.empty()) {
     return {not_checked("gpus",

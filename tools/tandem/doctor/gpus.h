@@ -41,9 +41,6 @@ struct IdleGpu {
 [[nodiscard]] std::vector<IdleGpu> visible_of(const std::vector<IdleGpu>& gpus,
                                               const Variables& variables);
 
-// How many of `present` GPUs CUDA_VISIBLE_DEVICES leaves visible, where nvidia-smi tells nothing.
-[[nodiscard]] int visible_gpus(const Variables& variables, int present);
-
 // Judges whether other programs use a GPU before Tandem does: 5 % of the GPU's time or more is a
 // problem, 1 GiB of its memory or more a warning (a driver without clients takes some hundred MiB
 // at most).

@@ -101,6 +101,8 @@ constexpr std::array kRules{
 struct Family {
   std::string_view prefix;
   std::string_view effect;
+  std::string_view advice =
+      "Tandem's programs ignore it; unset it for what is compared with them, such as PyTorch";
 };
 constexpr std::array kIgnored{
     Family{"OPENBLAS_",
@@ -110,7 +112,9 @@ constexpr std::array kIgnored{
     Family{"GOMP_", "threads and waiting of every OpenMP program"},
     Family{"KMP_", "threads and waiting of every OpenMP program"},
     Family{"DNNL_", "oneDNN's choice of kernels"},
-    Family{"ONEDNN_", "oneDNN's choice of kernels"}};
+    Family{"ONEDNN_", "oneDNN's choice of kernels"},
+    Family{"MKL_", "threads or kernels of MKL",
+           "Tandem does not use MKL; unset it for a PyTorch that does"}};
 
 void judge_rules(const Variables& variables, Findings& findings) {
   for (const Rule& rule : kRules) {
@@ -130,14 +134,9 @@ void judge_ignored(const Variables& variables, Findings& findings) {
   for (const auto& [name, value] : variables) {
     for (const Family& family : kIgnored) {
       if (!name.starts_with(family.prefix)) continue;
-      findings.push_back(warning(
-          kSubject, fmt::format("{}={} sets {}", name, value, family.effect),
-          "Tandem's programs ignore it; unset it for what is compared with them, such as PyTorch"));
+      findings.push_back(warning(kSubject, fmt::format("{}={} sets {}", name, value, family.effect),
+                                 std::string(family.advice)));
     }
-    if (!name.starts_with("MKL_")) continue;
-    findings.push_back(warning(kSubject,
-                               fmt::format("{}={} sets threads or kernels of MKL", name, value),
-                               "Tandem does not use MKL; unset it for a PyTorch that does"));
   }
 }
 

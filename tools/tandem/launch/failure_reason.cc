@@ -12,9 +12,31 @@ namespace tandem::cli {
 namespace {
 
 using Records = std::vector<FlightRecord>;
+using Chosen = std::vector<const FlightRecord*>;
+
+template <class Is>
+Chosen those_who(const Records& records, const Is& is) {
+  Chosen found;
+  for (const FlightRecord& record : records) {
+    if (is(record)) found.push_back(&record);
+  }
+  return found;
+}
+
+Chosen all_of(const Records& records) {
+  return those_who(records, [](const FlightRecord&) { return true; });
+}
+
+// The record with the least key, the first of equal ones; null without records.
+template <class Key>
+const FlightRecord* first_by(const Chosen& records, const Key& key) {
+  const auto found = std::ranges::min_element(
+      records, {}, [&](const FlightRecord* record) { return key(*record); });
+  return found == records.end() ? nullptr : *found;
+}
 
 const FlightRecord* find(const Records& records, int rank) {
-  const auto found = std::ranges::find_if(records, [&](const auto& r) { return r.rank == rank; });
+  const auto found = std::ranges::find(records, rank, &FlightRecord::rank);
   return found == records.end() ? nullptr : &*found;
 }
 
@@ -48,15 +70,15 @@ std::string where(const FlightRecord& record, const Records& records) {
 
 // The longest time that a rank waited.
 std::string waiting(const Records& records) {
-  const FlightRecord* longest = nullptr;
-  for (const FlightRecord& record : records) {
-    if (!gave_up(record) || record.failure->waited == 0) continue;
-    if (longest == nullptr || record.failure->waited > longest->failure->waited) longest = &record;
-  }
-  if (longest == nullptr) return "";
+  const FlightRecord* const longest =
+      first_by(those_who(records, gave_up),
+               [](const FlightRecord& record) { return -record.failure->waited; });
+  if (longest == nullptr || longest->failure->waited == 0) return "";
   return fmt::format("; rank {} waited {} for it", longest->rank,
                      to_string(Seconds(Nanoseconds(longest->failure->waited))));
 }
+
+bool has_failed(const FlightRecord& record) { return record.failure.has_value(); }
 
 bool has_own_error(const FlightRecord& record) {
   return record.failure && record.failure->is_own();
@@ -84,16 +106,7 @@ bool came_late(const FlightRecord& record, const FlightRecord& other) {
   return mine != nullptr && theirs != nullptr && mine->started > theirs->started + kAway;
 }
 
-const FlightRecord& least(const std::vector<const FlightRecord*>& records) {
-  return **std::ranges::min_element(
-      records, [](const auto* a, const auto* b) { return progress(*a) < progress(*b); });
-}
-
-std::vector<const FlightRecord*> all_of(const Records& records) {
-  std::vector<const FlightRecord*> all;
-  for (const FlightRecord& record : records) all.push_back(&record);
-  return all;
-}
+const FlightRecord& least(const Chosen& records) { return *first_by(records, progress); }
 
 bool is_same(const FlightRecord::Collective& a, const FlightRecord::Collective& b) {
   return a.name == b.name && a.bytes == b.bytes;
@@ -124,9 +137,15 @@ std::string divergence(const Records& records) {
   return "";
 }
 
-std::string ranks_text(const std::vector<int>& ranks) {
-  return ranks.size() == 1 ? fmt::format("rank {}", ranks.front())
-                           : fmt::format("ranks {}", fmt::join(ranks, ", "));
+std::vector<int> ranks_of(const Chosen& records) {
+  std::vector<int> ranks;
+  for (const FlightRecord* const record : records) ranks.push_back(record->rank);
+  return ranks;
+}
+
+std::string ranks_text(const Chosen& records) {
+  return fmt::format("rank{} {}", records.size() == 1 ? "" : "s",
+                     fmt::join(ranks_of(records), ", "));
 }
 
 bool says_different(const FlightRecord& record) {
@@ -135,12 +154,8 @@ bool says_different(const FlightRecord& record) {
 
 // The record of the first error in time; null where no rank has an error of its own.
 const FlightRecord* first_own_error(const Records& records) {
-  const FlightRecord* first = nullptr;
-  for (const FlightRecord& record : records) {
-    if (!has_own_error(record)) continue;
-    if (first == nullptr || record.failure->at < first->failure->at) first = &record;
-  }
-  return first;
+  return first_by(those_who(records, has_own_error),
+                  [](const FlightRecord& record) { return record.failure->at; });
 }
 
 std::string own_error(const Records& records) {
@@ -188,19 +203,10 @@ bool was_stopped(const FlightRecord& record, const Records& records) {
   });
 }
 
-template <class Is>
-std::vector<const FlightRecord*> those_who(const Records& records, const Is& is) {
-  std::vector<const FlightRecord*> found;
-  for (const FlightRecord& record : records) {
-    if (is(record)) found.push_back(&record);
-  }
-  return found;
-}
-
 // The ranks that may have held up the others: ranks that were seen stopped; else silent ranks that
 // others waited for; else all silent ranks; else awaited ranks that did not give up themselves, and
 // went on too late.
-std::vector<const FlightRecord*> suspects(const Records& records) {
+Chosen suspects(const Records& records) {
   const auto silent = [&](const FlightRecord& record) { return is_silent(record, records); };
   const auto awaited = [&](const FlightRecord& record) { return is_awaited(record, records); };
   auto found = those_who(records, [&](const auto& record) { return was_stopped(record, records); });
@@ -234,24 +240,17 @@ std::string what_became_of_it(const Records& records) {
 }
 
 // The sentence for ranks that were all seen stopped.
-std::string stopped(const std::vector<const FlightRecord*>& found, const Records& records) {
-  std::vector<int> ranks;
-  for (const FlightRecord* const record : found) ranks.push_back(record->rank);
-  return fmt::format("{} did not go on from {}{}: {} stopped", ranks_text(ranks),
+std::string stopped(const Chosen& found, const Records& records) {
+  return fmt::format("{} did not go on from {}{}: {} stopped", ranks_text(found),
                      where(least(found), records), waiting(records),
-                     ranks.size() == 1 ? "it was" : "they were");
-}
-
-// Whether any rank reports a failure. Only the ranks that wait can report a rank that stopped;
-// where no rank reports, something else ended all ranks.
-bool somebody_complains(const Records& records) {
-  return std::ranges::any_of(records,
-                             [](const FlightRecord& record) { return record.failure.has_value(); });
+                     found.size() == 1 ? "it was" : "they were");
 }
 
 std::string laggard(const Records& records) {
-  if (!somebody_complains(records)) return "";
-  std::vector<const FlightRecord*> found = suspects(records);
+  // Only the ranks that wait can report a rank that stopped; where no rank reports, something else
+  // ended all ranks.
+  if (std::ranges::none_of(records, has_failed)) return "";
+  Chosen found = suspects(records);
   if (found.empty()) return "";
   if (!std::ranges::all_of(found, is_at_the_meeting)) {
     std::erase_if(found, is_at_the_meeting);
@@ -273,14 +272,10 @@ std::string laggard(const Records& records) {
 
 // The first failure in time, with causes before their consequences (kAborted).
 std::string first_to_give_up(const Records& records) {
-  const FlightRecord* first = nullptr;
-  const auto order = [](const FlightRecord& record) {
-    return std::tuple(record.failure->kind == FailureKind::kAborted, record.failure->at);
-  };
-  for (const FlightRecord& record : records) {
-    if (!record.failure) continue;
-    if (first == nullptr || order(record) < order(*first)) first = &record;
-  }
+  const FlightRecord* const first =
+      first_by(those_who(records, has_failed), [](const FlightRecord& record) {
+        return std::tuple(record.failure->kind == FailureKind::kAborted, record.failure->at);
+      });
   if (first == nullptr) return "";
   return fmt::format("rank {} gave up in {}: {}", first->rank, where(*first, records),
                      first->failure->text);
@@ -288,16 +283,11 @@ std::string first_to_give_up(const Records& records) {
 
 // The text "ranks 2, 3 were lost with node7, in step 12, ...": all other ranks then waited in vain.
 std::string lost_with(const std::string& node, const Records& records) {
-  std::vector<const FlightRecord*> lost;
-  std::vector<int> ranks;
-  for (const FlightRecord& record : records) {
-    if (record.host != node) continue;
-    lost.push_back(&record);
-    ranks.push_back(record.rank);
-  }
+  const Chosen lost =
+      those_who(records, [&](const FlightRecord& record) { return record.host == node; });
   if (node.empty() || lost.empty()) return "";
-  return fmt::format("{} lost with {}, which its launcher no longer reaches, in {}",
-                     ranks_text(ranks) + (ranks.size() == 1 ? " was" : " were"), node,
+  return fmt::format("{} {} lost with {}, which its launcher no longer reaches, in {}",
+                     ranks_text(lost), lost.size() == 1 ? "was" : "were", node,
                      where(least(lost), records));
 }
 
@@ -361,7 +351,7 @@ std::string out_of_memory(const Records& records) {
 
 std::string least_far(const Records& records) {
   if (records.empty()) return "";
-  const std::vector<const FlightRecord*> all = all_of(records);
+  const Chosen all = all_of(records);
   const FlightRecord& behind = least(all);
   return fmt::format("rank {}, {}", behind.rank, where(behind, records));
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "common/base/text.h"
+
 namespace tandem::cli {
 namespace {
 
@@ -28,29 +30,30 @@ int count_entries(const fs::path& folder, Predicate counts) {
   return count;
 }
 
+int device_files(const fs::path& root) { return count_entries(root / "dev", names_a_gpu); }
+
 int driver_entries(const fs::path& root) {
   return count_entries(root / "proc/driver/nvidia/gpus", [](const std::string&) { return true; });
 }
 
 }  // namespace
 
-int count_nvidia_devices(const fs::path& root) { return count_entries(root / "dev", names_a_gpu); }
-
 bool has_nvidia_device(const fs::path& root) {
-  if (count_nvidia_devices(root) > 0 || driver_entries(root) > 0) return true;
+  if (device_files(root) > 0 || driver_entries(root) > 0) return true;
   std::error_code error;
   return fs::exists(root / "dev/dxg", error) &&
          fs::exists(root / "usr/lib/wsl/lib/libcuda.so.1", error);
 }
 
-int nvidia_devices(const fs::path& root) {
-  const int files = count_nvidia_devices(root);
-  const int found = files > 0 ? files : driver_entries(root);
+int nvidia_devices(const fs::path& root, int least) {
+  const int files = device_files(root);
+  const int found = std::max(least, files > 0 ? files : driver_entries(root));
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (visible == nullptr) return found;
-  const std::string_view names(visible);
-  const auto named = names.empty() ? 0 : 1 + std::ranges::count(names, ',');
-  return std::min(found, static_cast<int>(named));
+  const std::vector<std::string_view> names = split(visible, ',');
+  const auto end = std::ranges::find_if(
+      names, [](std::string_view name) { return name.empty() || name == "-1"; });
+  return std::min(found, static_cast<int>(end - names.begin()));
 }
 
 }  // namespace tandem::cli

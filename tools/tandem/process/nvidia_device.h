@@ -11,10 +11,8 @@ namespace tandem::cli {
 [[nodiscard]] bool has_nvidia_device(const std::filesystem::path& root = "/");
 
 // How many GPUs a program may use: the device files, or the driver's entries where there are no
-// device files, but no more than CUDA_VISIBLE_DEVICES names. 0 where the system does not tell.
-[[nodiscard]] int nvidia_devices(const std::filesystem::path& root = "/");
-
-// How many device files nvidia0, nvidia1, ... there are below `root`.
-[[nodiscard]] int count_nvidia_devices(const std::filesystem::path& root = "/");
+// device files, but no more than CUDA_VISIBLE_DEVICES names before -1. `least` where the system
+// tells fewer.
+[[nodiscard]] int nvidia_devices(const std::filesystem::path& root = "/", int least = 0);
 
 }  // namespace tandem::cli

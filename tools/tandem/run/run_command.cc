@@ -28,7 +28,6 @@
 #include "tools/tandem/run/progress.h"
 #include "tools/tandem/run/sweep_runner.h"
 #include "tools/tandem/sweep/sweep.h"
-#include "tools/tandem/sweep/sweep_files.h"
 
 namespace tandem::cli {
 namespace {

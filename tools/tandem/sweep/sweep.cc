@@ -5,12 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "common/base/known_names.h"
 #include "common/base/units.h"
 #include "common/json/fields.h"
 #include "common/json/parse.h"
-#include "tools/tandem/sweep/sweep_axes.h"
+#include "common/options/rules.h"
 #include "tools/tandem/sweep/sweep_values.h"
 
 namespace tandem::cli {
@@ -20,6 +22,7 @@ constexpr JsonRange kLaunches{1, 1000};    // launches per cell, as in --launche
 constexpr JsonRange kSamples{1, 100'000};  // samples per launch; the record keeps every sample
 constexpr Seconds kLongestLaunch{3600};    // six times the usual time-out of a launch
 constexpr std::size_t kMostWorkloads = 10'000;
+constexpr std::size_t kMostStrategies = 10'000;
 
 std::vector<std::string> precisions_of(const JsonValue& workload) {
   const auto given = workload.find("precision");
@@ -57,6 +60,133 @@ void add_workloads(const JsonValue& file, Sweep& sweep) {
       }
     }
   }
+}
+
+// The counts 1, 2, 4, ... and `all`.
+std::vector<int> doubling(int all) {
+  std::vector<int> counts;
+  for (int count = 1; count < all; count *= 2) counts.push_back(count);
+  counts.push_back(all);
+  return counts;
+}
+
+std::vector<int> named_devices(const JsonValue& value, int all) {
+  constexpr std::array<std::string_view, 3> kNames{"all", "1..all", "doubling"};
+  const std::string_view name = value.text();
+  if (std::ranges::find(kNames, name) == kNames.end()) {
+    value.complain(
+        fmt::format("{}: use numbers from 1, or {}", shown(value), fmt::join(kNames, ", ")));
+  }
+  if (all == 0) {
+    value.complain(
+        fmt::format("{}: how many there are is not known here; say --devices=N", shown(value)));
+  }
+  if (name == "doubling") return doubling(all);
+  std::vector<int> counts;
+  for (int count = name == "all" ? all : 1; count <= all; ++count) counts.push_back(count);
+  return counts;
+}
+
+using AxisValues = std::vector<std::optional<std::string>>;
+
+AxisValues read_values(const JsonValue& list) {
+  if (!list.is_list() || list.empty()) {
+    list.complain("it must be a list of values that is not empty");
+  }
+  AxisValues values;
+  for (const JsonValue value : list) {
+    values.push_back(value.is_null() ? std::nullopt : std::optional(option_text(value)));
+  }
+  return values;
+}
+
+std::vector<SweepStrategy> along(const std::vector<SweepStrategy>& strategies, options::Name name,
+                                 const AxisValues& values) {
+  const std::string option(name->name);
+  std::vector<SweepStrategy> found;
+  for (const SweepStrategy& strategy : strategies) {
+    if (strategy.options.contains(option) || !options::is_varied_in(strategy.strategy, name)) {
+      found.push_back(strategy);
+      continue;
+    }
+    for (const auto& value : values) {
+      found.push_back(strategy);
+      if (value) found.back().options[option] = *value;
+    }
+  }
+  return found;
+}
+
+// Reads key 'devices': numbers from 1, "all", "1..all" or "doubling", or a list of these. Where the
+// list holds a name, the counts are sorted in ascending order, each once.
+std::vector<int> read_devices(const JsonValue& file, int all) {
+  constexpr std::size_t kMostCounts = 100'000;
+  constexpr int kMost = 100'000;
+  std::vector<int> devices;
+  bool is_named = false;
+  for (const JsonValue& value : file.at("devices").values()) {
+    if (devices.size() > kMostCounts) file.complain("key 'devices' is too long; use fewer");
+    if (!value.is_text()) {
+      devices.push_back(static_cast<int>(value.whole(1, kMost)));
+      continue;
+    }
+    is_named = true;
+    const std::vector<int> named = named_devices(value, all);
+    devices.insert(devices.end(), named.begin(), named.end());
+  }
+  if (!is_named) return devices;
+  std::ranges::sort(devices);
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  return devices;
+}
+
+// The option of that name. Throws a usage error, with the nearest known name, unless a sweep may
+// set it.
+const options::Option& check_option_name(const std::string& name, const JsonValue& reader) {
+  const options::Option* const option = options::find_option(name);
+  if (option == nullptr) {
+    reader.complain(fmt::format("unknown option {}{}; step_bench --help lists all",
+                                shown_name(name),
+                                did_you_mean(name, options::names_with(options::kVaried))));
+  }
+  if (!option->is(options::kVaried)) {
+    reader.complain(
+        fmt::format("option '{}' is none of a strategy's: a sweep has keys of its own for what is "
+                    "measured, and tandem says the rest",
+                    name));
+  }
+  return *option;
+}
+
+// Reads key 'axes': {OPTION: [VALUE, ...], ...}. Every strategy is combined with all values of the
+// options that the strategy has and does not set itself; null stands for the strategy without the
+// option. `left_out` receives a line for each option that a strategy does not have.
+std::vector<SweepStrategy> along_axes(const JsonValue& sweep,
+                                      const std::vector<SweepStrategy>& strategies,
+                                      std::vector<std::string>& left_out) {
+  const JsonValue axes = sweep.at("axes");
+  axes.expect_object();
+  std::vector<SweepStrategy> found = strategies;
+  for (const JsonValue list : axes) {
+    const std::string option(list.key());
+    const options::Name name = check_option_name(option, axes);
+    if (option == "precision") axes.complain("precision is a key of workloads: give it there");
+    for (const SweepStrategy& strategy : strategies) {
+      if (options::is_varied_in(strategy.strategy, name)) continue;
+      const std::string line =
+          fmt::format("{} is not varied in {}: an option of {}", strategy.strategy, option,
+                      options::varied_in_words(name));
+      if (std::ranges::find(left_out, line) == left_out.end()) {
+        left_out.push_back(line);
+      }
+    }
+    const AxisValues values = read_values(list);
+    if (found.size() * values.size() > kMostStrategies) {
+      axes.complain("more than 10000 combinations; use several sweeps");
+    }
+    found = along(found, name, values);
+  }
+  return found;
 }
 
 void check_strategy(const SweepStrategy& strategy, const JsonValue& reader) {

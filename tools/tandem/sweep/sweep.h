@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/options/values.h"
@@ -57,6 +59,18 @@ struct Sweep {
 // something else.
 [[nodiscard]] Sweep parse_sweep(std::string_view text, const std::string& source,
                                 int all_devices = 0);
+
+// `name` is a path where it holds a slash or ends in .json, else a sweep of the first of `folders`
+// that has the sweep. Throws a usage error that lists the known sweeps. `all_devices` is
+// parse_sweep()'s. Models that are workload files lie relative to the sweep's folder; the sweep
+// names such a model as results name it.
+[[nodiscard]] Sweep load_sweep(const std::string& name,
+                               const std::vector<std::filesystem::path>& folders,
+                               int all_devices = 0);
+
+// The names and descriptions of the sweeps in the first of `folders` that has any, sorted by name.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> list_sweeps(
+    const std::vector<std::filesystem::path>& folders);
 
 // The place where a sweep measures. definition_of() writes everything that decides what is measured
 // as canonical JSON: two runs may share a journal where their definitions are equal.

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/sweep/sweep_files.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,6 +10,7 @@
 #include "common/base/error.h"
 #include "common/base/input_file.h"
 #include "common/base/known_names.h"
+#include "tools/tandem/sweep/sweep.h"
 
 namespace tandem::cli {
 namespace {
