@@ -63,17 +63,14 @@ struct Initialiser {
 
   void random(int segment, float deviation) const {
     const auto index = static_cast<std::size_t>(segment);
-    on.operations.enqueue(
-        on.stream, FillRandom{.values = parameters.at(index),
-                              .seed = seed,
-                              .first = static_cast<std::uint64_t>(layout.segments()[index].offset),
-                              .distribution = distribution,
-                              .scale = scale_for(deviation, distribution)});
+    on.enqueue(FillRandom{.values = parameters.at(index),
+                          .seed = seed,
+                          .first = static_cast<std::uint64_t>(layout.segments()[index].offset),
+                          .distribution = distribution,
+                          .scale = scale_for(deviation, distribution)});
   }
   void constant(int segment, float value) const {
-    on.operations.enqueue(
-        on.stream,
-        Fill{.values = parameters.at(static_cast<std::size_t>(segment)), .constant = value});
+    on.enqueue(Fill{.values = parameters.at(static_cast<std::size_t>(segment)), .constant = value});
   }
 };
 

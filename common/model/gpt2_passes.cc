@@ -15,14 +15,12 @@ using gpt2::Layer;
 void embed(const Gpt2Pass& pass) {
   const EmbeddingShape shape = pass.shape.embedding(pass.kept.batch());
   charge(pass.on, 4);  // positions by arange, both tables, their sum
-  pass.on.operations.enqueue(
-      pass.on.stream,
-      EmbeddingForward{
-          .shape = shape,
-          .ids = pass.ids,
-          .tokens = pass.fp32(gpt2::kTokens),
-          .places = pass.fp32(gpt2::kPositions).subspan(0, shape.positions * shape.width),
-          .y = pass.kept.norm(0).sum});
+  pass.on.enqueue(EmbeddingForward{
+      .shape = shape,
+      .ids = pass.ids,
+      .tokens = pass.fp32(gpt2::kTokens),
+      .places = pass.fp32(gpt2::kPositions).subspan(0, shape.positions * shape.width),
+      .y = pass.kept.norm(0).sum});
 }
 
 // Normalises the stream after adding the branch; the first norm has nothing to add.
@@ -31,8 +29,7 @@ void normalise(const Gpt2Pass& pass, std::int64_t index) {
   const NormSegments segments = gpt2::norm_segments(index);
   const bool adds = index > 0;
   charge(pass.on, adds ? 2 : 1);
-  pass.on.operations.enqueue(
-      pass.on.stream,
+  pass.on.enqueue(
       LayerNormForward{.shape = pass.shape.norm(pass.kept.batch()),
                        .x = adds ? pass.kept.norm(index - 1).sum : norm.sum,
                        .branch = adds ? ConstAnySpan(pass.kept.branch()) : ConstAnySpan(),
@@ -60,15 +57,14 @@ void attend(const Gpt2Pass& pass, std::int64_t index) {
   const Gpt2Activations::Block& block = kept.block(index);
   const AnySpan x = kept.norm(2 * index).y;
   charge(on);
-  on.operations.enqueue(on.stream, linear(pass, index, Layer::kAttentionIn, x, block.qkv));
+  on.enqueue(linear(pass, index, Layer::kAttentionIn, x, block.qkv));
   charge(on, 11);  // split: 1; view and transpose q, k, v: 6; attention: 1; and back: 3
-  on.operations.enqueue(on.stream, AttentionForward{.shape = shape.attention(kept.batch()),
-                                                    .qkv = block.qkv,
-                                                    .y = block.attended,
-                                                    .log_sums = block.log_sums});
+  on.enqueue(AttentionForward{.shape = shape.attention(kept.batch()),
+                              .qkv = block.qkv,
+                              .y = block.attended,
+                              .log_sums = block.log_sums});
   charge(on);
-  on.operations.enqueue(on.stream,
-                        linear(pass, index, Layer::kAttentionOut, block.attended, kept.branch()));
+  on.enqueue(linear(pass, index, Layer::kAttentionOut, block.attended, kept.branch()));
 }
 
 void apply_mlp(const Gpt2Pass& pass, std::int64_t index) {
@@ -78,23 +74,21 @@ void apply_mlp(const Gpt2Pass& pass, std::int64_t index) {
   in.activation = Activation::kGelu;
   in.before = block.before;
   charge(pass.on, 2);
-  pass.on.operations.enqueue(pass.on.stream, in);
+  pass.on.enqueue(in);
   charge(pass.on);
-  pass.on.operations.enqueue(pass.on.stream,
-                             linear(pass, index, Layer::kMlpOut, block.hidden, pass.kept.branch()));
+  pass.on.enqueue(linear(pass, index, Layer::kMlpOut, block.hidden, pass.kept.branch()));
 }
 
 // Multiplies by the token table, without a bias.
 void apply_head(const Gpt2Pass& pass) {
   const AnySpan logits = pass.kept.logits();
   charge(pass.on);
-  pass.on.operations.enqueue(pass.on.stream,
-                             LinearForward{.shape = pass.shape.head(pass.kept.batch()),
-                                           .x = pass.kept.norm(pass.norms() - 1).y,
-                                           .weight = pass.factor(gpt2::kTokens),
-                                           .y = logits});
+  pass.on.enqueue(LinearForward{.shape = pass.shape.head(pass.kept.batch()),
+                                .x = pass.kept.norm(pass.norms() - 1).y,
+                                .weight = pass.factor(gpt2::kTokens),
+                                .y = logits});
   if (pass.kept.copies() == nullptr) return;
-  pass.on.operations.enqueue(pass.on.stream, Convert{.in = logits, .out = pass.kept.output()});
+  pass.on.enqueue(Convert{.in = logits, .out = pass.kept.output()});
 }
 
 }  // namespace
@@ -154,18 +148,17 @@ void norm_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::in
   const Span<float> stream = pass.kept.stream_gradient();
   const bool is_last = index == pass.norms() - 1;
   const bool casts = index > 0 && pass.kept.copies() != nullptr;
-  pass.on.operations.enqueue(
-      pass.on.stream, LayerNormBackward{.shape = pass.shape.norm(pass.kept.batch()),
-                                        .dy = pass.kept.input_gradient(),
-                                        .sum = norm.sum,
-                                        .gain = pass.fp32(segments.gain),
-                                        .mean = norm.mean,
-                                        .rstd = norm.rstd,
-                                        .dabove = is_last ? Span<const float>() : stream,
-                                        .dsum = stream,
-                                        .dbranch = casts ? pass.kept.branch_gradient() : AnySpan(),
-                                        .dgain = gradients.of(segments.gain),
-                                        .dbias = gradients.of(segments.bias)});
+  pass.on.enqueue(LayerNormBackward{.shape = pass.shape.norm(pass.kept.batch()),
+                                    .dy = pass.kept.input_gradient(),
+                                    .sum = norm.sum,
+                                    .gain = pass.fp32(segments.gain),
+                                    .mean = norm.mean,
+                                    .rstd = norm.rstd,
+                                    .dabove = is_last ? Span<const float>() : stream,
+                                    .dsum = stream,
+                                    .dbranch = casts ? pass.kept.branch_gradient() : AnySpan(),
+                                    .dgain = gradients.of(segments.gain),
+                                    .dbias = gradients.of(segments.bias)});
   gradients.sink.gradient_ready(segments.gain);
   gradients.sink.gradient_ready(segments.bias);
 }
@@ -175,16 +168,16 @@ void head_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
   const auto& [on, shape, parameters, ids, kept] = pass;
   const AnySpan dlogits = kept.logits();
   if (kept.copies() != nullptr) {
-    on.operations.enqueue(on.stream, Convert{.in = kept.output_gradient(), .out = dlogits});
+    on.enqueue(Convert{.in = kept.output_gradient(), .out = dlogits});
   }
-  on.operations.enqueue(on.stream, LinearBackwardInput{.shape = shape.head(kept.batch()),
-                                                       .dy = dlogits,
-                                                       .weight = pass.factor(gpt2::kTokens),
-                                                       .dx = kept.input_gradient()});
-  on.operations.enqueue(on.stream, LinearBackwardWeight{.shape = shape.head(kept.batch()),
-                                                        .x = kept.norm(pass.norms() - 1).y,
-                                                        .dy = dlogits,
-                                                        .dweight = gradients.of(gpt2::kTokens)});
+  on.enqueue(LinearBackwardInput{.shape = shape.head(kept.batch()),
+                                 .dy = dlogits,
+                                 .weight = pass.factor(gpt2::kTokens),
+                                 .dx = kept.input_gradient()});
+  on.enqueue(LinearBackwardWeight{.shape = shape.head(kept.batch()),
+                                  .x = kept.norm(pass.norms() - 1).y,
+                                  .dy = dlogits,
+                                  .dweight = gradients.of(gpt2::kTokens)});
 }
 
 void mlp_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::int64_t index) {
@@ -195,7 +188,7 @@ void mlp_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::int
   out.dy = pass.kept.branch_gradient();
   out.dx = hidden;
   linear_backward(pass, gradients, out);
-  pass.on.operations.enqueue(pass.on.stream, GeluBackward{.before = block.before, .dy = hidden});
+  pass.on.enqueue(GeluBackward{.before = block.before, .dy = hidden});
   LinearStep in = linear_step(pass, index, Layer::kMlpIn);
   in.x = pass.kept.norm(2 * index + 1).y;
   in.dy = hidden;
@@ -211,13 +204,12 @@ void attention_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, st
   out.dx = pass.kept.input_gradient();
   linear_backward(pass, gradients, out);
   const AnySpan dqkv = pass.kept.qkv_gradient();
-  pass.on.operations.enqueue(pass.on.stream,
-                             AttentionBackward{.shape = pass.shape.attention(pass.kept.batch()),
-                                               .qkv = block.qkv,
-                                               .y = block.attended,
-                                               .dy = pass.kept.input_gradient(),
-                                               .log_sums = block.log_sums,
-                                               .dqkv = dqkv});
+  pass.on.enqueue(AttentionBackward{.shape = pass.shape.attention(pass.kept.batch()),
+                                    .qkv = block.qkv,
+                                    .y = block.attended,
+                                    .dy = pass.kept.input_gradient(),
+                                    .log_sums = block.log_sums,
+                                    .dqkv = dqkv});
   LinearStep in = linear_step(pass, index, Layer::kAttentionIn);
   in.x = pass.kept.norm(2 * index).y;
   in.dy = dqkv;
@@ -230,15 +222,13 @@ void embedding_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
   const EmbeddingShape shape = pass.shape.embedding(pass.kept.batch());
   const Span<float> places = gradients.of(gpt2::kPositions);
   const std::int64_t reached = shape.positions * shape.width;
-  pass.on.operations.enqueue(pass.on.stream,
-                             EmbeddingBackward{.shape = shape,
-                                               .ids = pass.ids,
-                                               .dy = pass.kept.stream_gradient(),
-                                               .dtokens = gradients.of(gpt2::kTokens),
-                                               .dplaces = places.subspan(0, reached)});
+  pass.on.enqueue(EmbeddingBackward{.shape = shape,
+                                    .ids = pass.ids,
+                                    .dy = pass.kept.stream_gradient(),
+                                    .dtokens = gradients.of(gpt2::kTokens),
+                                    .dplaces = places.subspan(0, reached)});
   if (reached < places.size()) {
-    pass.on.operations.enqueue(pass.on.stream,
-                               Fill{.values = places.subspan(reached, places.size() - reached)});
+    pass.on.enqueue(Fill{.values = places.subspan(reached, places.size() - reached)});
   }
   gradients.sink.gradient_ready(gpt2::kPositions);
   gradients.sink.gradient_ready(gpt2::kTokens);

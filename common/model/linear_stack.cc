@@ -31,13 +31,13 @@ class CastCopies {
   // `output` to fp32, cast_gradient of output_gradient() to `gradient`, where backward starts.
   void cast_in(Executor on, const ConstTensorList& parameters, Span<const float> input) {
     parameters_.cast(on, parameters);
-    on.operations.enqueue(on.stream, Convert{.in = input, .out = input_});
+    on.enqueue(Convert{.in = input, .out = input_});
   }
   void cast_out(Executor on, ConstAnySpan output) {
-    on.operations.enqueue(on.stream, Convert{.in = output, .out = output_});
+    on.enqueue(Convert{.in = output, .out = output_});
   }
   void cast_gradient(Executor on, AnySpan gradient) {
-    on.operations.enqueue(on.stream, Convert{.in = output_gradient_, .out = gradient});
+    on.enqueue(Convert{.in = output_gradient_, .out = gradient});
   }
 
   [[nodiscard]] ConstAnySpan parameter(int segment) const { return parameters_.of(segment); }
@@ -193,13 +193,11 @@ void LinearStack::initialise(Executor on, const TensorList& parameters, std::uin
     for (const int segment : {segments_[layer].weight, segments_[layer].bias}) {
       if (segment == kNoBias) continue;
       const auto index = static_cast<std::size_t>(segment);
-      on.operations.enqueue(
-          on.stream,
-          FillRandom{.values = parameters[index],
-                     .seed = seed,
-                     .first = static_cast<std::uint64_t>(layout_.segments()[index].offset),
-                     .distribution = distribution,
-                     .scale = bound});
+      on.enqueue(FillRandom{.values = parameters[index],
+                            .seed = seed,
+                            .first = static_cast<std::uint64_t>(layout_.segments()[index].offset),
+                            .distribution = distribution,
+                            .scale = bound});
     }
   }
 }
@@ -218,13 +216,12 @@ void LinearStack::forward(Executor on, const ConstTensorList& parameters, Module
   for (std::size_t layer = 0; layer < layers(); ++layer) {
     const AnySpan y = kept.output_of(layer);
     charge(on, calls_of(options_.layers[layer]));
-    on.operations.enqueue(
-        on.stream, LinearForward{.shape = shape(layer, kept.rows()),
-                                 .x = x,
-                                 .weight = parameter(kept, parameters, segments_[layer].weight),
-                                 .bias = parameter(kept, parameters, segments_[layer].bias),
-                                 .y = y,
-                                 .activation = options_.layers[layer].activation});
+    on.enqueue(LinearForward{.shape = shape(layer, kept.rows()),
+                             .x = x,
+                             .weight = parameter(kept, parameters, segments_[layer].weight),
+                             .bias = parameter(kept, parameters, segments_[layer].bias),
+                             .y = y,
+                             .activation = options_.layers[layer].activation});
     x = y;
   }
   if (kept.copies() != nullptr) kept.copies()->cast_out(on, x);
@@ -252,21 +249,20 @@ void LinearStack::backward_layer(Executor on, std::size_t layer, const ConstTens
   const auto& [weight, bias] = segments_[layer];
   const AnySpan dy = kept.gradient_of(layer);
   if (options_.layers[layer].activation == Activation::kRelu) {
-    on.operations.enqueue(on.stream, ReluBackward{.y = kept.output_of(layer), .dy = dy});
+    on.enqueue(ReluBackward{.y = kept.output_of(layer), .dy = dy});
   }
   if (layer > 0) {
-    on.operations.enqueue(on.stream,
-                          LinearBackwardInput{.shape = s,
-                                              .dy = dy,
-                                              .weight = parameter(kept, parameters, weight),
-                                              .dx = kept.gradient_of(layer - 1)});
+    on.enqueue(LinearBackwardInput{.shape = s,
+                                   .dy = dy,
+                                   .weight = parameter(kept, parameters, weight),
+                                   .dx = kept.gradient_of(layer - 1)});
   }
   const ConstAnySpan x = layer == 0 ? first_input(kept, input) : kept.output_of(layer - 1);
-  on.operations.enqueue(on.stream, LinearBackwardWeight{.shape = s,
-                                                        .x = x,
-                                                        .dy = dy,
-                                                        .dweight = gradient(gradients, weight),
-                                                        .dbias = gradient(gradients, bias)});
+  on.enqueue(LinearBackwardWeight{.shape = s,
+                                  .x = x,
+                                  .dy = dy,
+                                  .dweight = gradient(gradients, weight),
+                                  .dbias = gradient(gradients, bias)});
 }
 
 Mlp::Mlp(std::string name, const std::vector<std::int64_t>& widths)

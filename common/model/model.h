@@ -94,6 +94,11 @@ struct Executor {
   Operations& operations;
   Stream& stream;
   Interpreter* interpreter = nullptr;  // the dispatching thread's; null: nothing is modelled
+
+  template <class Op>
+  void enqueue(const Op& op) const {
+    operations.enqueue(stream, op);
+  }
 };
 
 // Charges the interpreter, where there is one, for the calls that torch would dispatch for the work

@@ -46,7 +46,7 @@ ParameterCopies::ParameterCopies(Device& device, DType type, const ParameterLayo
 void ParameterCopies::cast(Executor on, const ConstTensorList& parameters) {
   for (const int segment : segments_) {
     const auto index = static_cast<std::size_t>(segment);
-    on.operations.enqueue(on.stream, Convert{.in = parameters.at(index), .out = copies_[index]});
+    on.enqueue(Convert{.in = parameters.at(index), .out = copies_[index]});
   }
 }
 

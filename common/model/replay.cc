@@ -67,11 +67,10 @@ double Replay::flops_per_sample() const {
 void Replay::initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
                         Distribution distribution) const {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    on.operations.enqueue(
-        on.stream, FillRandom{.values = parameters[i],
-                              .seed = seed,
-                              .first = static_cast<std::uint64_t>(layout_.segments()[i].offset),
-                              .distribution = distribution});
+    on.enqueue(FillRandom{.values = parameters[i],
+                          .seed = seed,
+                          .first = static_cast<std::uint64_t>(layout_.segments()[i].offset),
+                          .distribution = distribution});
   }
 }
 
@@ -108,48 +107,46 @@ void Replay::forward(Executor on, const ConstTensorList& parameters, ModuleState
     const ReplayLayer& plan = kept.plan()[layer];
     for (const std::size_t segment : segments_[layer]) {
       const auto& [columns, rows, first_row] = folded_[segment];
-      on.operations.enqueue(on.stream,
-                            folded(parameters[segment], t.fold_pattern.subspan(0, columns),
-                                   t.folded.subspan(first_row, rows)));
+      on.enqueue(folded(parameters[segment], t.fold_pattern.subspan(0, columns),
+                        t.folded.subspan(first_row, rows)));
     }
     kept.multiply(on, plan.forward);
     if (!plan.moves_activations) continue;
-    on.operations.enqueue(on.stream, Fill{.values = kept.activations(layer), .constant = 1});
+    on.enqueue(Fill{.values = kept.activations(layer), .constant = 1});
   }
   end_forward(on, kept);
 }
 
 void Replay::begin_forward(Executor on, Span<const float> input, ReplayActivations& kept) const {
   const auto& t = kept.tensors();
-  on.operations.enqueue(on.stream, folded(input, t.input_pattern, t.sample));
+  on.enqueue(folded(input, t.input_pattern, t.sample));
 }
 
 void Replay::end_forward(Executor on, ReplayActivations& kept) const {
   const auto& t = kept.tensors();
-  on.operations.enqueue(on.stream, folded(t.folded, t.sum_pattern, t.z));
-  on.operations.enqueue(on.stream, outer(t.sample, t.z, t.scaled));
+  on.enqueue(folded(t.folded, t.sum_pattern, t.z));
+  on.enqueue(outer(t.sample, t.z, t.scaled));
   Span<const float> rows = t.scaled;
   if (kept.sizes().rows > 1) {
-    on.operations.enqueue(on.stream, outer(t.scaled, t.row_pattern, t.rows));
+    on.enqueue(outer(t.scaled, t.row_pattern, t.rows));
     rows = t.rows;
   }
-  on.operations.enqueue(on.stream, outer(rows, t.column_pattern, kept.output()));
+  on.enqueue(outer(rows, t.column_pattern, kept.output()));
 }
 
 void Replay::begin_backward(Executor on, ReplayActivations& kept) const {
   const auto& t = kept.tensors();
   Span<float> drows = t.scaled;
   if (kept.sizes().rows > 1) drows = t.rows;
-  on.operations.enqueue(on.stream, outer_backward(kept.output_gradient(), t.column_pattern, drows));
+  on.enqueue(outer_backward(kept.output_gradient(), t.column_pattern, drows));
   if (kept.sizes().rows > 1) {
-    on.operations.enqueue(on.stream, outer_backward(t.rows, t.row_pattern, t.scaled));
+    on.enqueue(outer_backward(t.rows, t.row_pattern, t.scaled));
   }
-  on.operations.enqueue(
-      on.stream, LinearBackwardWeight{.shape = {.batch = kept.sizes().batch, .in = 1, .out = 1},
-                                      .x = t.sample,
-                                      .dy = t.scaled,
-                                      .dweight = t.dz});
-  on.operations.enqueue(on.stream, outer(t.dz, t.sum_pattern, t.dfolded));
+  on.enqueue(LinearBackwardWeight{.shape = {.batch = kept.sizes().batch, .in = 1, .out = 1},
+                                  .x = t.sample,
+                                  .dy = t.scaled,
+                                  .dweight = t.dz});
+  on.enqueue(outer(t.dz, t.sum_pattern, t.dfolded));
 }
 
 void Replay::backward(Executor on, const ConstTensorList& /*parameters*/,
@@ -162,13 +159,12 @@ void Replay::backward(Executor on, const ConstTensorList& /*parameters*/,
     const ReplayLayer& plan = kept.plan()[layer];
     kept.multiply(on, plan.backward);
     if (plan.moves_activations) {
-      on.operations.enqueue(on.stream, AddScalar{.values = kept.activations(layer), .constant = 1});
+      on.enqueue(AddScalar{.values = kept.activations(layer), .constant = 1});
     }
     for (const std::size_t segment : segments_[layer]) {
       const auto& [columns, rows, first_row] = folded_[segment];
-      on.operations.enqueue(
-          on.stream, outer(t.dfolded.subspan(first_row, rows), t.fold_pattern.subspan(0, columns),
-                           gradients[segment]));
+      on.enqueue(outer(t.dfolded.subspan(first_row, rows), t.fold_pattern.subspan(0, columns),
+                       gradients[segment]));
       sink.gradient_ready(static_cast<int>(segment));
     }
   }

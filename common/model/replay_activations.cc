@@ -10,11 +10,11 @@ namespace {
 
 // Enqueues 1, 2 and 3 times `scale`, a power of two: sums of whole numbers stay exact.
 void enqueue_pattern(Executor on, Span<float> values, std::uint64_t seed, float scale) {
-  on.operations.enqueue(on.stream, FillRandom{.values = values,
-                                              .seed = seed,
-                                              .distribution = Distribution::kSmallIntegers,
-                                              .scale = scale});
-  on.operations.enqueue(on.stream, AddScalar{.values = values, .constant = 2 * scale});
+  on.enqueue(FillRandom{.values = values,
+                        .seed = seed,
+                        .distribution = Distribution::kSmallIntegers,
+                        .scale = scale});
+  on.enqueue(AddScalar{.values = values, .constant = 2 * scale});
 }
 
 // The power of two at or next below 1 / value.
@@ -108,25 +108,23 @@ void ReplayActivations::make_patterns(Executor on, std::int64_t input_classes,
 void ReplayActivations::fill_random(Executor on, AnySpan values, std::uint64_t seed) const {
   if (values.empty()) return;
   if (values.dtype() == DType::kFloat32) {
-    on.operations.enqueue(on.stream, FillRandom{.values = values.as<float>(), .seed = seed});
+    on.enqueue(FillRandom{.values = values.as<float>(), .seed = seed});
     return;
   }
-  on.operations.enqueue(on.stream, FillRandom{.values = wide_, .seed = seed});
+  on.enqueue(FillRandom{.values = wide_, .seed = seed});
   for (std::int64_t done = 0; done < values.size(); done += wide_.size()) {
     const std::int64_t count = std::min(wide_.size(), values.size() - done);
-    on.operations.enqueue(
-        on.stream, Convert{.in = wide_.subspan(0, count), .out = values.subspan(done, count)});
+    on.enqueue(Convert{.in = wide_.subspan(0, count), .out = values.subspan(done, count)});
   }
 }
 
 void ReplayActivations::multiply(Executor on, const ReplayPass& pass) const {
   const std::int64_t width = pass.width;
   for (const std::int64_t rows : pass.rows) {
-    on.operations.enqueue(on.stream,
-                          LinearForward{.shape = {.batch = rows, .in = width, .out = width},
-                                        .x = x_.subspan(0, rows * width),
-                                        .weight = weight_.subspan(0, width * width),
-                                        .y = y_.subspan(0, rows * width)});
+    on.enqueue(LinearForward{.shape = {.batch = rows, .in = width, .out = width},
+                             .x = x_.subspan(0, rows * width),
+                             .weight = weight_.subspan(0, width * width),
+                             .y = y_.subspan(0, rows * width)});
   }
 }
 

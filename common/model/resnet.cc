@@ -17,8 +17,8 @@ float scale_for(std::int64_t fan, Distribution distribution) {
 }
 
 void fill_parameter(Executor on, const TensorList& parameters, int segment, float constant) {
-  on.operations.enqueue(on.stream, Fill{.values = parameters.at(static_cast<std::size_t>(segment)),
-                                        .constant = constant});
+  on.enqueue(
+      Fill{.values = parameters.at(static_cast<std::size_t>(segment)), .constant = constant});
 }
 
 }  // namespace
@@ -62,12 +62,11 @@ void ResNet::initialise(Executor on, const TensorList& parameters, std::uint64_t
                         Distribution distribution) const {
   const auto random = [&](int segment, float scale) {
     const auto index = static_cast<std::size_t>(segment);
-    on.operations.enqueue(
-        on.stream, FillRandom{.values = parameters.at(index),
-                              .seed = seed,
-                              .first = static_cast<std::uint64_t>(layout_.segments()[index].offset),
-                              .distribution = distribution,
-                              .scale = scale});
+    on.enqueue(FillRandom{.values = parameters.at(index),
+                          .seed = seed,
+                          .first = static_cast<std::uint64_t>(layout_.segments()[index].offset),
+                          .distribution = distribution,
+                          .scale = scale});
   };
   for (const ResNetUnit& unit : plan_.units()) {
     const std::int64_t fan_out = unit.shape.out * unit.shape.kernel * unit.shape.kernel;
@@ -83,8 +82,7 @@ void ResNet::initialise(Executor on, const TensorList& parameters, std::uint64_t
 
 void ResNet::initialise_buffers(Executor on, const TensorList& buffers) const {
   for (const ResNetUnit& unit : plan_.units()) {
-    on.operations.enqueue(on.stream,
-                          Fill{.values = buffers.at(unit.running_variance()), .constant = 1});
+    on.enqueue(Fill{.values = buffers.at(unit.running_variance()), .constant = 1});
   }
 }
 
