@@ -44,12 +44,6 @@ class DeviceBench {
     return found == all.end() ? "" : found->second;
   }
 
-  // Enqueues an operation on images, on a back end that has such operations.
-  template <class Op>
-  void enqueue_image(const Op& op) {
-    operations_->images()->enqueue(*stream_, op);
-  }
-
   // Runs plain code on a host device's worker. The operands are not declared, as nothing else runs.
   void enqueue_bare(std::function<void()> body);
 

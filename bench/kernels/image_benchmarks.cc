@@ -7,7 +7,7 @@
 
 #include "bench/kernels/comparison.h"
 #include "common/kernels/host/bare_product.h"
-#include "common/kernels/host/naive_image.h"
+#include "common/kernels/host/naive.h"
 
 namespace tandem::bench {
 namespace {
@@ -75,7 +75,7 @@ MaxPoolForward max_pool_forward(DeviceBench& b, const MaxPoolShape& s) {
 
 MaxPoolBackward max_pool_backward(DeviceBench& b, const MaxPoolShape& s) {
   const MaxPoolForward ahead = max_pool_forward(b, s);
-  b.enqueue_image(ahead);
+  b.enqueue(ahead);
   return {.shape = s,
           .x = ahead.x,
           .y = ahead.y,
@@ -164,7 +164,7 @@ class Registry {
     const ConvolutionShape s = convolution_of(state);
     const auto op = make(bench, s);
     const double work = kCalls * work_of(s);
-    Comparison comparison{.operation = [&] { repeat([&] { bench.enqueue_image(op); }); },
+    Comparison comparison{.operation = [&] { repeat([&] { bench.enqueue(op); }); },
                           .operation_work = work,
                           .yardstick_work = work,
                           .unit = "gflops",
@@ -188,7 +188,7 @@ class Registry {
   void compare_loop(State& state, Make make, const Shape& shape, double work) const {
     DeviceBench bench(platform_, precision_);
     const auto op = make(bench, shape);
-    Comparison comparison{.operation = [&] { repeat([&] { bench.enqueue_image(op); }); },
+    Comparison comparison{.operation = [&] { repeat([&] { bench.enqueue(op); }); },
                           .operation_work = kCalls * work,
                           .yardstick_work = kCalls * work,
                           .unit = "GB/s",

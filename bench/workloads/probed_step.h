@@ -49,7 +49,7 @@ class WatchedOperations final : public EachOperationHandedOn<WatchedOperations> 
     probe_.before(stream, {.parameter = original(parameter_of(op)),
                            .flops = static_cast<double>(flops_of(op))});
     note(op);
-    hand_on(stream, op);
+    operations().enqueue(stream, op);
   }
 
  private:

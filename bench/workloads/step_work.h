@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "common/base/units.h"
-#include "common/kernels/image_operands.h"
 #include "common/kernels/operands.h"
 #include "common/kernels/precision.h"
 #include "common/model/model.h"

@@ -12,7 +12,7 @@
 namespace tandem {
 
 // Raise this number with every change to CudaKernelsModule, to Operations or to an operation.
-inline constexpr int kCudaKernelsAbi = 3;
+inline constexpr int kCudaKernelsAbi = 4;
 
 // The module's exports. `abi` stays first, so that any version of the module can be read.
 struct CudaKernelsModule {

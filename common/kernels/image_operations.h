@@ -9,7 +9,6 @@
 #include "common/kernels/basic_operations.h"
 #include "common/kernels/image_shapes.h"
 #include "common/runtime/span.h"
-#include "common/runtime/stream.h"
 
 namespace tandem {
 
@@ -108,25 +107,6 @@ struct AveragePoolBackward {
   AveragePoolShape shape;
   ConstAnySpan dy;  // (batch, channels)
   AnySpan dx;       // (batch, positions, channels)
-};
-
-// The operations on images, which not every back end has; used as Operations are.
-class ImageOperations {
- public:
-  ImageOperations() = default;
-  ImageOperations(const ImageOperations&) = delete;
-  ImageOperations& operator=(const ImageOperations&) = delete;
-  virtual ~ImageOperations() = default;
-
-  virtual void enqueue(Stream& stream, const ConvolutionForward& op) = 0;
-  virtual void enqueue(Stream& stream, const ConvolutionBackwardInput& op) = 0;
-  virtual void enqueue(Stream& stream, const ConvolutionBackwardWeight& op) = 0;
-  virtual void enqueue(Stream& stream, const BatchNormForward& op) = 0;
-  virtual void enqueue(Stream& stream, const BatchNormBackward& op) = 0;
-  virtual void enqueue(Stream& stream, const MaxPoolForward& op) = 0;
-  virtual void enqueue(Stream& stream, const MaxPoolBackward& op) = 0;
-  virtual void enqueue(Stream& stream, const AveragePoolForward& op) = 0;
-  virtual void enqueue(Stream& stream, const AveragePoolBackward& op) = 0;
 };
 
 }  // namespace tandem

@@ -1,213 +1,410 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/operands.h"
 
+#include <initializer_list>
+#include <optional>
+#include <type_traits>
+
 namespace tandem {
 
 namespace {
 
-void check_shape(const LinearShape& shape) {
-  TANDEM_CHECK(shape.batch > 0 && shape.in > 0 && shape.out > 0, "a linear layer of {} x {} -> {}",
-               shape.batch, shape.in, shape.out);
+// An operand and the element count that the operation needs. A const element is only read. A span
+// of any type has the type in which the operation computes.
+struct Operand {
+  template <class T>
+  Operand(std::string_view operand_name, Span<T> span, std::int64_t needed)
+      : name(operand_name), size(span.size()), count(needed) {
+    access = std::is_const_v<T> ? reads(span) : writes(span);
+  }
+
+  template <class Byte>
+  Operand(std::string_view operand_name, BasicAnySpan<Byte> span, std::int64_t needed)
+      : Operand(operand_name, span.bytes(), needed) {
+    size = span.size();
+    type = span.dtype();
+  }
+
+  std::string_view name;
+  std::int64_t size;
+  std::int64_t count;
+  std::optional<DType> type;
+  Access access;
+};
+
+// The count of an operand that may be left out.
+template <class AnyOperand>
+std::int64_t unless_empty(const AnyOperand& operand, std::int64_t count) {
+  return operand.empty() ? 0 : count;
+}
+
+bool is_computed(DType type) { return type == DType::kFloat32 || type == DType::kBFloat16; }
+
+// The accesses of operands that fit; `type` is the type in which the operation computes.
+std::vector<Access> checked(std::initializer_list<Operand> operands, DType type = DType::kFloat32) {
+  std::vector<Access> accesses;
+  accesses.reserve(operands.size() + 2);  // back ends add their scratch memory
+  for (const Operand& operand : operands) {
+    TANDEM_CHECK(operand.size == operand.count, "{} has {} elements where {} are needed",
+                 operand.name, operand.size, operand.count);
+    accesses.push_back(operand.access);
+    if (operand.size == 0 || !operand.type) continue;
+    TANDEM_CHECK(is_computed(*operand.type), "{} is {}", operand.name, name_of(*operand.type));
+    TANDEM_CHECK(*operand.type == type, "{} is {} where {} is needed", operand.name,
+                 name_of(*operand.type), name_of(type));
+  }
+  return accesses;
+}
+
+constexpr std::int64_t kExact = 1 << 24;  // beyond this number, fp32 skips whole numbers
+
+void check(const LinearShape& s) {
+  TANDEM_CHECK(s.batch > 0 && s.in > 0 && s.out > 0, "a linear layer of {} x {} -> {}", s.batch,
+               s.in, s.out);
+}
+
+void check(const EmbeddingShape& s) {
+  TANDEM_CHECK(
+      s.rows > 0 && s.positions > 0 && s.rows % s.positions == 0 && s.vocabulary > 0 && s.width > 0,
+      "{} tokens in samples of {}, of a table of {} x {}", s.rows, s.positions, s.vocabulary,
+      s.width);
+  TANDEM_CHECK(s.vocabulary <= kExact, "a table of {} tokens, whose ids fp32 cannot tell apart",
+               s.vocabulary);
+}
+
+void check(const NormShape& s) {
+  TANDEM_CHECK(s.rows > 0 && s.width > 0, "a normalisation of {} rows of {}", s.rows, s.width);
+}
+
+void check(const AttentionShape& s) {
+  TANDEM_CHECK(s.batch > 0 && s.positions > 0 && s.heads > 0 && s.head_width > 0,
+               "attention of {} x {} positions in {} heads of {}", s.batch, s.positions, s.heads,
+               s.head_width);
+}
+
+void check(const ConvolutionShape& s) {
+  TANDEM_CHECK(s.batch > 0 && s.height > 0 && s.width > 0 && s.in > 0 && s.out > 0,
+               "a convolution of {} x {} x {} x {} -> {}", s.batch, s.height, s.width, s.in, s.out);
+  TANDEM_CHECK(s.kernel > 0 && s.stride > 0 && s.padding >= 0 && s.padding < s.kernel,
+               "a kernel of {} with stride {} and padding {}", s.kernel, s.stride, s.padding);
+  TANDEM_CHECK(s.height + 2 * s.padding >= s.kernel && s.width + 2 * s.padding >= s.kernel,
+               "a kernel of {} on {} x {} with padding {}", s.kernel, s.height, s.width, s.padding);
+}
+
+void check(const BatchNormShape& s) {
+  TANDEM_CHECK(s.channels > 0, "a normalisation of {} channels", s.channels);
+  TANDEM_CHECK(s.rows > 1,
+               "batch normalisation of {} value per channel, of which there is no variance: use a "
+               "larger batch",
+               s.rows);
+}
+
+void check(const MaxPoolShape& s) {
+  TANDEM_CHECK(s.batch > 0 && s.height > 0 && s.width > 0 && s.channels > 0,
+               "a pooling of {} x {} x {} x {}", s.batch, s.height, s.width, s.channels);
+}
+
+void check(const AveragePoolShape& s) {
+  TANDEM_CHECK(s.batch > 0 && s.positions > 0 && s.channels > 0, "the mean of {} x {} x {}",
+               s.batch, s.positions, s.channels);
 }
 
 // Checks the operands of cross-entropy, a mean over the rows' losses.
-void check_rows(std::int64_t classes, Span<const float> prediction, Span<const float> target) {
+void check_rows(std::int64_t classes, Span<const float> target) {
   TANDEM_CHECK(classes > 0 && !target.empty(), "the mean of {} rows of {} classes", target.size(),
                classes);
-  constexpr std::int64_t kExact = 1 << 24;  // beyond this number, fp32 skips whole numbers
   TANDEM_CHECK(classes <= kExact, "{} classes, which fp32 cannot tell apart", classes);
-  check_count(prediction, target.size() * classes, "prediction");
 }
 
 }  // namespace
 
-void check_sizes(const LinearForward& op) {
-  check_shape(op.shape);
-  check_count(op.x, op.shape.batch * op.shape.in, "x");
-  check_count(op.weight, op.shape.out * op.shape.in, "weight");
-  check_optional(op.bias, op.shape.out, "bias");
-  check_count(op.y, op.shape.batch * op.shape.out, "y");
-  check_computes(op.x.dtype(), "x");
-  check_type(op.weight, op.x.dtype(), "weight");
-  check_type(op.bias, op.x.dtype(), "bias");
-  check_type(op.y, op.x.dtype(), "y");
-  check_count(op.before, op.activation == Activation::kGelu ? op.y.size() : 0, "before");
-  check_type(op.before, op.x.dtype(), "before");
-}
-
-void check_sizes(const LinearBackwardInput& op) {
-  check_shape(op.shape);
-  check_count(op.dy, op.shape.batch * op.shape.out, "dy");
-  check_count(op.weight, op.shape.out * op.shape.in, "weight");
-  check_count(op.dx, op.shape.batch * op.shape.in, "dx");
-  check_computes(op.dy.dtype(), "dy");
-  check_type(op.weight, op.dy.dtype(), "weight");
-  check_type(op.dx, op.dy.dtype(), "dx");
-}
-
-void check_sizes(const LinearBackwardWeight& op) {
-  check_shape(op.shape);
-  check_count(op.x, op.shape.batch * op.shape.in, "x");
-  check_count(op.dy, op.shape.batch * op.shape.out, "dy");
-  check_count(op.dweight, op.shape.out * op.shape.in, "dweight");
-  check_optional(op.dbias, op.shape.out, "dbias");
-  check_computes(op.x.dtype(), "x");
-  check_type(op.dy, op.x.dtype(), "dy");
-}
-
-void check_sizes(const ReluBackward& op) {
-  check_count(op.dy, op.y.size(), "dy");
-  check_computes(op.y.dtype(), "y");
-  check_type(op.dy, op.y.dtype(), "dy");
-}
-
-void check_sizes(const GeluBackward& op) {
-  check_count(op.dy, op.before.size(), "dy");
-  check_computes(op.before.dtype(), "before");
-  check_type(op.dy, op.before.dtype(), "dy");
-}
-
-void check_sizes(const MseLoss& op) {
-  TANDEM_CHECK(!op.prediction.empty(), "the mean of {} elements", op.prediction.size());
-  check_count(op.target, op.prediction.size(), "target");
-  check_optional(op.gradient, op.prediction.size(), "gradient");
-  check_count(op.loss, 1, "loss");
-}
-
-void check_sizes(const MseLossBackward& op) {
-  TANDEM_CHECK(!op.prediction.empty(), "the mean of {} elements", op.prediction.size());
-  check_count(op.target, op.prediction.size(), "target");
-  check_count(op.loss_gradient, 1, "loss_gradient");
-  check_count(op.gradient, op.prediction.size(), "gradient");
-}
-
-void check_sizes(const CrossEntropyLoss& op) {
-  check_rows(op.classes, op.prediction, op.target);
-  check_optional(op.gradient, op.prediction.size(), "gradient");
-  check_count(op.loss, 1, "loss");
-}
-
-void check_sizes(const CrossEntropyLossBackward& op) {
-  check_rows(op.classes, op.prediction, op.target);
-  check_count(op.loss_gradient, 1, "loss_gradient");
-  check_count(op.gradient, op.prediction.size(), "gradient");
-}
-
-void check_sizes(const WeightedSum& op) {
-  check_count(op.weights, op.values.size(), "weights");
-  check_count(op.sum, 1, "sum");
-}
-
-void check_sizes(const SgdUpdate& op) {
-  check_count(op.velocity, op.gradient.size(), "velocity");
-  check_count(op.weight, op.gradient.size(), "weight");
-}
-
-void check_sizes(const AdamUpdate& op) {
-  TANDEM_CHECK(op.step >= 1, "Adam's steps count from 1, this is step {}", op.step);
-  check_count(op.first, op.gradient.size(), "first");
-  check_count(op.second, op.gradient.size(), "second");
-  check_count(op.weight, op.gradient.size(), "weight");
-}
-
-void check_sizes(const FillRandom& /*op*/) {}
-
-void check_sizes(const Fill& /*op*/) {}
-
-void check_sizes(const Scale& op) { check_count(op.out, op.in.size(), "out"); }
-
-void check_sizes(const Add& op) {
-  check_count(op.b, op.a.size(), "b");
-  check_count(op.sum, op.a.size(), "sum");
-}
-
-void check_sizes(const AddScalar& /*op*/) {}
-
-void check_sizes(const Subtract& op) {
-  check_count(op.b, op.a.size(), "b");
-  check_count(op.difference, op.a.size(), "difference");
-}
-
-void check_sizes(const Convert& op) {
-  check_count(op.out, op.in.size(), "out");
-  TANDEM_CHECK((op.in.dtype() == DType::kFloat32) != (op.out.dtype() == DType::kFloat32),
-               "a conversion of {} to {}", name_of(op.in.dtype()), name_of(op.out.dtype()));
-}
-
-void check_sizes(const Orthogonalise& op) {
-  TANDEM_CHECK(op.rows > 0 && op.matrix.size() % op.rows == 0, "{} rows of {} elements in all",
-               op.rows, op.matrix.size());
-  const std::int64_t columns = op.matrix.size() / op.rows;
-  TANDEM_CHECK(op.rows <= columns, "{} rows of {} elements cannot be orthogonal", op.rows, columns);
-}
-
 std::vector<Access> accesses(const LinearForward& op) {
-  return {reads(op.x.bytes()), reads(op.weight.bytes()), reads(op.bias.bytes()),
-          writes(op.y.bytes()), writes(op.before.bytes())};
+  check(op.shape);
+  const auto& [batch, in, out] = op.shape;
+  return checked({{"x", op.x, batch * in},
+                  {"weight", op.weight, out * in},
+                  {"bias", op.bias, unless_empty(op.bias, out)},
+                  {"y", op.y, batch * out},
+                  {"before", op.before, op.activation == Activation::kGelu ? batch * out : 0}},
+                 op.x.dtype());
 }
 
 std::vector<Access> accesses(const LinearBackwardInput& op) {
-  return {reads(op.dy.bytes()), reads(op.weight.bytes()), writes(op.dx.bytes())};
+  check(op.shape);
+  const auto& [batch, in, out] = op.shape;
+  return checked(
+      {{"dy", op.dy, batch * out}, {"weight", op.weight, out * in}, {"dx", op.dx, batch * in}},
+      op.dy.dtype());
 }
 
 std::vector<Access> accesses(const LinearBackwardWeight& op) {
-  return {reads(op.x.bytes()), reads(op.dy.bytes()), writes(op.dweight), writes(op.dbias)};
+  check(op.shape);
+  const auto& [batch, in, out] = op.shape;
+  return checked({{"x", op.x, batch * in},
+                  {"dy", op.dy, batch * out},
+                  {"dweight", op.dweight, out * in},
+                  {"dbias", op.dbias, unless_empty(op.dbias, out)}},
+                 op.x.dtype());
 }
 
 std::vector<Access> accesses(const ReluBackward& op) {
-  return {reads(op.y.bytes()), writes(op.dy.bytes())};
+  return checked({{"y", op.y, op.y.size()}, {"dy", op.dy, op.y.size()}}, op.y.dtype());
 }
 
 std::vector<Access> accesses(const GeluBackward& op) {
-  return {reads(op.before.bytes()), writes(op.dy.bytes())};
+  const std::int64_t all = op.before.size();
+  return checked({{"before", op.before, all}, {"dy", op.dy, all}}, op.before.dtype());
+}
+
+std::vector<Access> accesses(const EmbeddingForward& op) {
+  check(op.shape);
+  const auto& [rows, positions, vocabulary, width] = op.shape;
+  return checked({{"ids", op.ids, rows},
+                  {"tokens", op.tokens, vocabulary * width},
+                  {"places", op.places, positions * width},
+                  {"y", op.y, rows * width}});
+}
+
+std::vector<Access> accesses(const EmbeddingBackward& op) {
+  check(op.shape);
+  const auto& [rows, positions, vocabulary, width] = op.shape;
+  return checked({{"ids", op.ids, rows},
+                  {"dy", op.dy, rows * width},
+                  {"dtokens", op.dtokens, vocabulary * width},
+                  {"dplaces", op.dplaces, positions * width}});
+}
+
+std::vector<Access> accesses(const LayerNormForward& op) {
+  check(op.shape);
+  const auto& [rows, width] = op.shape;
+  return checked({{"x", op.x, rows * width},
+                  {"y", op.y, rows * width},
+                  {"branch", op.branch, unless_empty(op.branch, rows * width)},
+                  {"gain", op.gain, width},
+                  {"bias", op.bias, width},
+                  {"sum", op.sum, op.branch.size()},
+                  {"mean", op.mean, rows},
+                  {"rstd", op.rstd, rows}},
+                 op.y.dtype());
+}
+
+std::vector<Access> accesses(const LayerNormBackward& op) {
+  check(op.shape);
+  const auto& [rows, width] = op.shape;
+  return checked({{"dy", op.dy, rows * width},
+                  {"sum", op.sum, rows * width},
+                  {"gain", op.gain, width},
+                  {"mean", op.mean, rows},
+                  {"rstd", op.rstd, rows},
+                  {"dabove", op.dabove, unless_empty(op.dabove, rows * width)},
+                  {"dsum", op.dsum, rows * width},
+                  {"dbranch", op.dbranch, unless_empty(op.dbranch, rows * width)},
+                  {"dgain", op.dgain, width},
+                  {"dbias", op.dbias, width}},
+                 op.dy.dtype());
+}
+
+std::vector<Access> accesses(const AttentionForward& op) {
+  const AttentionShape& s = op.shape;
+  check(s);
+  return checked({{"qkv", op.qkv, s.rows() * 3 * s.width()},
+                  {"y", op.y, s.rows() * s.width()},
+                  {"log_sums", op.log_sums, s.rows() * s.heads}},
+                 op.qkv.dtype());
+}
+
+std::vector<Access> accesses(const AttentionBackward& op) {
+  const AttentionShape& s = op.shape;
+  check(s);
+  return checked({{"qkv", op.qkv, s.rows() * 3 * s.width()},
+                  {"y", op.y, s.rows() * s.width()},
+                  {"dy", op.dy, s.rows() * s.width()},
+                  {"log_sums", op.log_sums, s.rows() * s.heads},
+                  {"dqkv", op.dqkv, s.rows() * 3 * s.width()}},
+                 op.qkv.dtype());
+}
+
+std::vector<Access> accesses(const ConvolutionForward& op) {
+  check(op.shape);
+  return checked({{"x", op.x, op.shape.input_count()},
+                  {"weight", op.weight, op.shape.weight_count()},
+                  {"y", op.y, op.shape.output_count()}},
+                 op.x.dtype());
+}
+
+std::vector<Access> accesses(const ConvolutionBackwardInput& op) {
+  check(op.shape);
+  return checked({{"dy", op.dy, op.shape.output_count()},
+                  {"weight", op.weight, op.shape.weight_count()},
+                  {"dx", op.dx, op.shape.input_count()}},
+                 op.dy.dtype());
+}
+
+std::vector<Access> accesses(const ConvolutionBackwardWeight& op) {
+  check(op.shape);
+  return checked({{"x", op.x, op.shape.input_count()},
+                  {"dy", op.dy, op.shape.output_count()},
+                  {"dweight", op.dweight, op.shape.weight_count()}},
+                 op.x.dtype());
+}
+
+std::vector<Access> accesses(const BatchNormForward& op) {
+  check(op.shape);
+  TANDEM_CHECK(op.activation != Activation::kGelu, "batch normalisation of {} rows with GELU",
+               op.shape.rows);
+  const auto& [rows, channels] = op.shape;
+  return checked({{"x", op.x, rows * channels},
+                  {"residual", op.residual, unless_empty(op.residual, rows * channels)},
+                  {"gain", op.gain, channels},
+                  {"bias", op.bias, channels},
+                  {"y", op.y, rows * channels},
+                  {"running_mean", op.running_mean, channels},
+                  {"running_variance", op.running_variance, channels},
+                  {"mean", op.mean, channels},
+                  {"rstd", op.rstd, channels}},
+                 op.x.dtype());
+}
+
+std::vector<Access> accesses(const BatchNormBackward& op) {
+  check(op.shape);
+  TANDEM_CHECK(op.dresidual.empty() || op.dx.data() != op.dresidual.data(),
+               "dx and dresidual, of {} elements, are one", op.dx.size());
+  const auto& [rows, channels] = op.shape;
+  return checked({{"x", op.x, rows * channels},
+                  {"y", op.y, unless_empty(op.y, rows * channels)},
+                  {"dy", op.dy, rows * channels},
+                  {"dabove", op.dabove, unless_empty(op.dabove, rows * channels)},
+                  {"gain", op.gain, channels},
+                  {"mean", op.mean, channels},
+                  {"rstd", op.rstd, channels},
+                  {"dx", op.dx, rows * channels},
+                  {"dresidual", op.dresidual, unless_empty(op.dresidual, rows * channels)},
+                  {"dgain", op.dgain, channels},
+                  {"dbias", op.dbias, channels}},
+                 op.x.dtype());
+}
+
+std::vector<Access> accesses(const MaxPoolForward& op) {
+  check(op.shape);
+  return checked({{"x", op.x, op.shape.input_count()}, {"y", op.y, op.shape.output_count()}},
+                 op.x.dtype());
+}
+
+std::vector<Access> accesses(const MaxPoolBackward& op) {
+  check(op.shape);
+  const std::int64_t out = op.shape.output_count();
+  return checked({{"x", op.x, op.shape.input_count()},
+                  {"y", op.y, out},
+                  {"dy", op.dy, out},
+                  {"dabove", op.dabove, unless_empty(op.dabove, out)},
+                  {"dx", op.dx, op.shape.input_count()}},
+                 op.x.dtype());
+}
+
+std::vector<Access> accesses(const AveragePoolForward& op) {
+  check(op.shape);
+  const auto& [batch, positions, channels] = op.shape;
+  return checked({{"x", op.x, batch * positions * channels}, {"y", op.y, batch * channels}},
+                 op.x.dtype());
+}
+
+std::vector<Access> accesses(const AveragePoolBackward& op) {
+  check(op.shape);
+  const auto& [batch, positions, channels] = op.shape;
+  return checked({{"dy", op.dy, batch * channels}, {"dx", op.dx, batch * positions * channels}},
+                 op.dy.dtype());
 }
 
 std::vector<Access> accesses(const MseLoss& op) {
-  return {reads(op.prediction), reads(op.target), writes(op.gradient), writes(op.loss)};
+  const std::int64_t all = op.prediction.size();
+  TANDEM_CHECK(all > 0, "the mean of {} elements", all);
+  return checked({{"prediction", op.prediction, all},
+                  {"target", op.target, all},
+                  {"gradient", op.gradient, unless_empty(op.gradient, all)},
+                  {"loss", op.loss, 1}});
 }
 
 std::vector<Access> accesses(const MseLossBackward& op) {
-  return {reads(op.prediction), reads(op.target), reads(op.loss_gradient), writes(op.gradient)};
+  const std::int64_t all = op.prediction.size();
+  TANDEM_CHECK(all > 0, "the mean of {} elements", all);
+  return checked({{"prediction", op.prediction, all},
+                  {"target", op.target, all},
+                  {"loss_gradient", op.loss_gradient, 1},
+                  {"gradient", op.gradient, all}});
 }
 
 std::vector<Access> accesses(const CrossEntropyLoss& op) {
-  return {reads(op.prediction), reads(op.target), writes(op.gradient), writes(op.loss)};
+  check_rows(op.classes, op.target);
+  const std::int64_t rows = op.target.size();
+  return checked({{"prediction", op.prediction, rows * op.classes},
+                  {"target", op.target, rows},
+                  {"gradient", op.gradient, unless_empty(op.gradient, rows * op.classes)},
+                  {"loss", op.loss, 1}});
 }
 
 std::vector<Access> accesses(const CrossEntropyLossBackward& op) {
-  return {reads(op.prediction), reads(op.target), reads(op.loss_gradient), writes(op.gradient)};
+  check_rows(op.classes, op.target);
+  const std::int64_t rows = op.target.size();
+  return checked({{"prediction", op.prediction, rows * op.classes},
+                  {"target", op.target, rows},
+                  {"loss_gradient", op.loss_gradient, 1},
+                  {"gradient", op.gradient, rows * op.classes}});
 }
 
 std::vector<Access> accesses(const WeightedSum& op) {
-  return {reads(op.values), reads(op.weights), writes(op.sum)};
+  const std::int64_t all = op.values.size();
+  return checked({{"values", op.values, all}, {"weights", op.weights, all}, {"sum", op.sum, 1}});
 }
 
 std::vector<Access> accesses(const SgdUpdate& op) {
-  return {reads(op.gradient), writes(op.velocity), writes(op.weight)};
+  const std::int64_t all = op.gradient.size();
+  return checked(
+      {{"gradient", op.gradient, all}, {"velocity", op.velocity, all}, {"weight", op.weight, all}});
 }
 
 std::vector<Access> accesses(const AdamUpdate& op) {
-  return {reads(op.gradient), writes(op.first), writes(op.second), writes(op.weight)};
+  TANDEM_CHECK(op.step >= 1, "Adam's steps count from 1, this is step {}", op.step);
+  const std::int64_t all = op.gradient.size();
+  return checked({{"gradient", op.gradient, all},
+                  {"first", op.first, all},
+                  {"second", op.second, all},
+                  {"weight", op.weight, all}});
 }
 
 std::vector<Access> accesses(const FillRandom& op) { return {writes(op.values)}; }
 
 std::vector<Access> accesses(const Fill& op) { return {writes(op.values)}; }
 
-std::vector<Access> accesses(const Scale& op) { return {reads(op.in), writes(op.out)}; }
+std::vector<Access> accesses(const Scale& op) {
+  return checked({{"in", op.in, op.in.size()}, {"out", op.out, op.in.size()}});
+}
 
-std::vector<Access> accesses(const Add& op) { return {reads(op.a), reads(op.b), writes(op.sum)}; }
+std::vector<Access> accesses(const Add& op) {
+  const std::int64_t all = op.a.size();
+  return checked({{"a", op.a, all}, {"b", op.b, all}, {"sum", op.sum, all}});
+}
 
 std::vector<Access> accesses(const AddScalar& op) { return {writes(op.values)}; }
 
 std::vector<Access> accesses(const Subtract& op) {
-  return {reads(op.a), reads(op.b), writes(op.difference)};
+  const std::int64_t all = op.a.size();
+  return checked({{"a", op.a, all}, {"b", op.b, all}, {"difference", op.difference, all}});
 }
 
 std::vector<Access> accesses(const Convert& op) {
+  TANDEM_CHECK((op.in.dtype() == DType::kFloat32) != (op.out.dtype() == DType::kFloat32),
+               "a conversion of {} to {}", name_of(op.in.dtype()), name_of(op.out.dtype()));
+  TANDEM_CHECK(op.out.size() == op.in.size(), "out has {} elements where {} are needed",
+               op.out.size(), op.in.size());
   return {reads(op.in.bytes()), writes(op.out.bytes())};
 }
 
-std::vector<Access> accesses(const Orthogonalise& op) { return {writes(op.matrix)}; }
+std::vector<Access> accesses(const Orthogonalise& op) {
+  TANDEM_CHECK(op.rows > 0 && op.matrix.size() % op.rows == 0, "{} rows of {} elements in all",
+               op.rows, op.matrix.size());
+  const std::int64_t columns = op.matrix.size() / op.rows;
+  TANDEM_CHECK(op.rows <= columns, "{} rows of {} elements cannot be orthogonal", op.rows, columns);
+  return {writes(op.matrix)};
+}
 
 }  // namespace tandem

@@ -22,6 +22,51 @@
 
 namespace tandem {
 
+// Every operation: X(struct, name). The name stands in errors, timelines and benchmarks. From these
+// lists come the interface below, its wrappers (each_operation.h), the declarations of the operands
+// (operands.h), of the plain versions and of CUDA's launches. The convolutions are apart because
+// libraries alone compute them.
+#define TANDEM_EACH_CONVOLUTION(X)                        \
+  X(ConvolutionForward, convolution_forward)              \
+  X(ConvolutionBackwardInput, convolution_backward_input) \
+  X(ConvolutionBackwardWeight, convolution_backward_weight)
+
+#define TANDEM_EACH_OTHER_OPERATION(X)                     \
+  X(LinearForward, linear_forward)                         \
+  X(LinearBackwardInput, linear_backward_input)            \
+  X(LinearBackwardWeight, linear_backward_weight)          \
+  X(ReluBackward, relu_backward)                           \
+  X(GeluBackward, gelu_backward)                           \
+  X(EmbeddingForward, embedding_forward)                   \
+  X(EmbeddingBackward, embedding_backward)                 \
+  X(LayerNormForward, layer_norm_forward)                  \
+  X(LayerNormBackward, layer_norm_backward)                \
+  X(AttentionForward, attention_forward)                   \
+  X(AttentionBackward, attention_backward)                 \
+  X(BatchNormForward, batch_norm_forward)                  \
+  X(BatchNormBackward, batch_norm_backward)                \
+  X(MaxPoolForward, max_pool_forward)                      \
+  X(MaxPoolBackward, max_pool_backward)                    \
+  X(AveragePoolForward, average_pool_forward)              \
+  X(AveragePoolBackward, average_pool_backward)            \
+  X(MseLoss, mse_loss)                                     \
+  X(MseLossBackward, mse_loss_backward)                    \
+  X(CrossEntropyLoss, cross_entropy_loss)                  \
+  X(CrossEntropyLossBackward, cross_entropy_loss_backward) \
+  X(WeightedSum, weighted_sum)                             \
+  X(SgdUpdate, sgd_update)                                 \
+  X(AdamUpdate, adam_update)                               \
+  X(FillRandom, fill_random)                               \
+  X(Fill, fill)                                            \
+  X(Scale, scale)                                          \
+  X(Add, add)                                              \
+  X(AddScalar, add_scalar)                                 \
+  X(Subtract, subtract)                                    \
+  X(Convert, convert)                                      \
+  X(Orthogonalise, orthogonalise)
+
+#define TANDEM_EACH_OPERATION(X) TANDEM_EACH_CONVOLUTION(X) TANDEM_EACH_OTHER_OPERATION(X)
+
 // One back end's operations for one stream at a time: the object caches primitives and scratch
 // memory, so it is used with streams of one device and from one thread at a time.
 class Operations {
@@ -31,43 +76,17 @@ class Operations {
   Operations& operator=(const Operations&) = delete;
   virtual ~Operations() = default;
 
-  virtual void enqueue(Stream& stream, const LinearForward& op) = 0;
-  virtual void enqueue(Stream& stream, const LinearBackwardInput& op) = 0;
-  virtual void enqueue(Stream& stream, const LinearBackwardWeight& op) = 0;
-  virtual void enqueue(Stream& stream, const ReluBackward& op) = 0;
-  virtual void enqueue(Stream& stream, const GeluBackward& op) = 0;
-  virtual void enqueue(Stream& stream, const EmbeddingForward& op) = 0;
-  virtual void enqueue(Stream& stream, const EmbeddingBackward& op) = 0;
-  virtual void enqueue(Stream& stream, const LayerNormForward& op) = 0;
-  virtual void enqueue(Stream& stream, const LayerNormBackward& op) = 0;
-  virtual void enqueue(Stream& stream, const AttentionForward& op) = 0;
-  virtual void enqueue(Stream& stream, const AttentionBackward& op) = 0;
-  virtual void enqueue(Stream& stream, const MseLoss& op) = 0;
-  virtual void enqueue(Stream& stream, const MseLossBackward& op) = 0;
-  virtual void enqueue(Stream& stream, const CrossEntropyLoss& op) = 0;
-  virtual void enqueue(Stream& stream, const CrossEntropyLossBackward& op) = 0;
-  virtual void enqueue(Stream& stream, const WeightedSum& op) = 0;
-  virtual void enqueue(Stream& stream, const SgdUpdate& op) = 0;
-  virtual void enqueue(Stream& stream, const AdamUpdate& op) = 0;
-  virtual void enqueue(Stream& stream, const FillRandom& op) = 0;
-  virtual void enqueue(Stream& stream, const Fill& op) = 0;
-  virtual void enqueue(Stream& stream, const Scale& op) = 0;
-  virtual void enqueue(Stream& stream, const Add& op) = 0;
-  virtual void enqueue(Stream& stream, const AddScalar& op) = 0;
-  virtual void enqueue(Stream& stream, const Subtract& op) = 0;
-  virtual void enqueue(Stream& stream, const Convert& op) = 0;
-  virtual void enqueue(Stream& stream, const Orthogonalise& op) = 0;
+#define TANDEM_ENQUEUE(Op, name) virtual void enqueue(Stream& stream, const Op& op) = 0;
+  TANDEM_EACH_OPERATION(TANDEM_ENQUEUE)
+#undef TANDEM_ENQUEUE
 
   // How operations with several implementations were computed so far, by name of the operation.
   [[nodiscard]] virtual std::map<std::string, std::string> implementations() const { return {}; }
-
-  // The operations on images; null where the back end has none (lack_of_images).
-  [[nodiscard]] virtual ImageOperations* images() { return nullptr; }
 };
 
-// The reason why a back end has no operations on images; empty where the back end has these
-// operations, and where the back end itself is absent. On CUDA the answer depends on cuDNN, which
-// is loaded for the answer.
+// The reason why a back end has no convolutions, and so no models of images; empty where the back
+// end has convolutions, and where the back end itself is absent. On CUDA the answer depends on
+// cuDNN, which is loaded for the answer; without cuDNN an enqueued convolution is a usage error.
 [[nodiscard]] std::string lack_of_images(Backend backend);
 
 // Makes the operations of the device's back end. `precision` says whether fp32 operands are

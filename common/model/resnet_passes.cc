@@ -23,25 +23,22 @@ class Forward {
     const ResNetActivations::Unit& kept = pass_.kept.unit(index);
     const bool cuts = behind.activation == Activation::kRelu;
     charge(pass_.on, 3 + (cuts ? 1 : 0) + (behind.residual.empty() ? 0 : 1));
-    pass_.image_operations().enqueue(
-        pass_.on.stream, ConvolutionForward{.shape = unit.convolution_shape(pass_.kept.batch()),
-                                            .x = x,
-                                            .weight = pass_.factor(unit.weight()),
-                                            .y = kept.before});
-    pass_.on.operations.enqueue(pass_.on.stream,
-                                AddScalar{.values = buffers_.at(unit.batches()), .constant = 1});
-    pass_.image_operations().enqueue(
-        pass_.on.stream, BatchNormForward{.shape = unit.norm_shape(pass_.kept.batch()),
-                                          .x = kept.before,
-                                          .residual = behind.residual,
-                                          .gain = pass_.fp32(unit.gain()),
-                                          .bias = pass_.fp32(unit.bias()),
-                                          .y = kept.after,
-                                          .running_mean = buffers_.at(unit.running_mean()),
-                                          .running_variance = buffers_.at(unit.running_variance()),
-                                          .mean = kept.mean,
-                                          .rstd = kept.rstd,
-                                          .activation = behind.activation});
+    pass_.on.enqueue(ConvolutionForward{.shape = unit.convolution_shape(pass_.kept.batch()),
+                                        .x = x,
+                                        .weight = pass_.factor(unit.weight()),
+                                        .y = kept.before});
+    pass_.on.enqueue(AddScalar{.values = buffers_.at(unit.batches()), .constant = 1});
+    pass_.on.enqueue(BatchNormForward{.shape = unit.norm_shape(pass_.kept.batch()),
+                                      .x = kept.before,
+                                      .residual = behind.residual,
+                                      .gain = pass_.fp32(unit.gain()),
+                                      .bias = pass_.fp32(unit.bias()),
+                                      .y = kept.after,
+                                      .running_mean = buffers_.at(unit.running_mean()),
+                                      .running_variance = buffers_.at(unit.running_variance()),
+                                      .mean = kept.mean,
+                                      .rstd = kept.rstd,
+                                      .activation = behind.activation});
   }
 
   void block(std::size_t index) const {
@@ -60,16 +57,13 @@ class Forward {
   void head(ConstAnySpan x) const {
     const std::int64_t batch = pass_.kept.batch();
     charge(pass_.on, 3);  // the mean, flattening, the product
-    pass_.image_operations().enqueue(
-        pass_.on.stream,
-        AveragePoolForward{
-            .shape = pass_.plan.average_pool(batch), .x = x, .y = pass_.kept.features()});
-    pass_.on.operations.enqueue(pass_.on.stream,
-                                LinearForward{.shape = pass_.plan.head(batch),
-                                              .x = pass_.kept.features(),
-                                              .weight = pass_.factor(pass_.plan.head_weight()),
-                                              .bias = pass_.factor(pass_.plan.head_bias()),
-                                              .y = pass_.kept.logits()});
+    pass_.on.enqueue(AveragePoolForward{
+        .shape = pass_.plan.average_pool(batch), .x = x, .y = pass_.kept.features()});
+    pass_.on.enqueue(LinearForward{.shape = pass_.plan.head(batch),
+                                   .x = pass_.kept.features(),
+                                   .weight = pass_.factor(pass_.plan.head_weight()),
+                                   .bias = pass_.factor(pass_.plan.head_bias()),
+                                   .y = pass_.kept.logits()});
   }
 
  private:
@@ -83,19 +77,18 @@ void resnet_forward(const ResNetPass& pass, const TensorList& buffers) {
   const auto& [on, plan, parameters, images, kept] = pass;
   if (kept.copies() != nullptr) {
     kept.copies()->cast(on, parameters);
-    on.operations.enqueue(on.stream, Convert{.in = images, .out = kept.input()});
+    on.enqueue(Convert{.in = images, .out = kept.input()});
   }
   const Forward forward(pass, buffers);
   forward.unit(0, pass.input(), {});
   charge(on);
-  pass.image_operations().enqueue(on.stream, MaxPoolForward{.shape = plan.max_pool(kept.batch()),
-                                                            .x = kept.unit(0).after,
-                                                            .y = kept.pooled()});
+  on.enqueue(MaxPoolForward{
+      .shape = plan.max_pool(kept.batch()), .x = kept.unit(0).after, .y = kept.pooled()});
   const std::size_t blocks = plan.blocks().size();
   for (std::size_t block = 0; block < blocks; ++block) forward.block(block);
   forward.head(pass.input_of(blocks));
   if (kept.copies() == nullptr) return;
-  on.operations.enqueue(on.stream, Convert{.in = kept.logits(), .out = kept.output()});
+  on.enqueue(Convert{.in = kept.logits(), .out = kept.output()});
 }
 
 namespace {
@@ -139,11 +132,10 @@ class Backward {
                                             .dbias = gradients_.of(pass_.plan.head_bias())});
     gradients_.sink.gradient_ready(pass_.plan.head_bias());
     gradients_.sink.gradient_ready(pass_.plan.head_weight());
-    pass_.image_operations().enqueue(
-        stream, AveragePoolBackward{
-                    .shape = pool,
-                    .dy = pass_.kept.features_gradient(),
-                    .dx = buffer(roles_.main, pool.batch * pool.positions * pool.channels)});
+    pass_.on.enqueue(AveragePoolBackward{
+        .shape = pool,
+        .dy = pass_.kept.features_gradient(),
+        .dx = buffer(roles_.main, pool.batch * pool.positions * pool.channels)});
   }
 
   // On entry the roles hold the gradients of the block's output, on return those of its input.
@@ -173,13 +165,12 @@ class Backward {
 
   void stem() const {
     const MaxPoolShape shape = pass_.plan.max_pool(pass_.kept.batch());
-    pass_.image_operations().enqueue(
-        pass_.on.stream, MaxPoolBackward{.shape = shape,
-                                         .x = pass_.kept.unit(0).after,
-                                         .y = pass_.kept.pooled(),
-                                         .dy = buffer(roles_.main, shape.output_count()),
-                                         .dabove = buffer(roles_.above, shape.output_count()),
-                                         .dx = buffer(roles_.free, shape.input_count())});
+    pass_.on.enqueue(MaxPoolBackward{.shape = shape,
+                                     .x = pass_.kept.unit(0).after,
+                                     .y = pass_.kept.pooled(),
+                                     .dy = buffer(roles_.main, shape.output_count()),
+                                     .dabove = buffer(roles_.above, shape.output_count()),
+                                     .dx = buffer(roles_.free, shape.input_count())});
     norm(0, roles_.free, {});
     weight(0, pass_.input(), roles_.free);
   }
@@ -212,40 +203,37 @@ class Backward {
     const ResNetUnit& unit = pass_.plan.unit(index);
     const ResNetActivations::Unit& kept = pass_.kept.unit(index);
     const AnySpan gradient = buffer(at, kept.before.size());
-    pass_.image_operations().enqueue(pass_.on.stream,
-                                     BatchNormBackward{.shape = unit.norm_shape(pass_.kept.batch()),
-                                                       .x = kept.before,
-                                                       .y = beside.cuts ? kept.after : AnySpan(),
-                                                       .dy = gradient,
-                                                       .dabove = beside.dabove,
-                                                       .gain = pass_.fp32(unit.gain()),
-                                                       .mean = kept.mean,
-                                                       .rstd = kept.rstd,
-                                                       .dx = gradient,
-                                                       .dresidual = beside.dresidual,
-                                                       .dgain = gradients_.of(unit.gain()),
-                                                       .dbias = gradients_.of(unit.bias())});
+    pass_.on.enqueue(BatchNormBackward{.shape = unit.norm_shape(pass_.kept.batch()),
+                                       .x = kept.before,
+                                       .y = beside.cuts ? kept.after : AnySpan(),
+                                       .dy = gradient,
+                                       .dabove = beside.dabove,
+                                       .gain = pass_.fp32(unit.gain()),
+                                       .mean = kept.mean,
+                                       .rstd = kept.rstd,
+                                       .dx = gradient,
+                                       .dresidual = beside.dresidual,
+                                       .dgain = gradients_.of(unit.gain()),
+                                       .dbias = gradients_.of(unit.bias())});
   }
 
   void convolution(int index, ConstAnySpan x, std::size_t from, std::size_t to) const {
     const ResNetUnit& unit = pass_.plan.unit(index);
     const ConvolutionShape shape = unit.convolution_shape(pass_.kept.batch());
-    pass_.image_operations().enqueue(
-        pass_.on.stream, ConvolutionBackwardInput{.shape = shape,
-                                                  .dy = buffer(from, shape.output_count()),
-                                                  .weight = pass_.factor(unit.weight()),
-                                                  .dx = buffer(to, shape.input_count())});
+    pass_.on.enqueue(ConvolutionBackwardInput{.shape = shape,
+                                              .dy = buffer(from, shape.output_count()),
+                                              .weight = pass_.factor(unit.weight()),
+                                              .dx = buffer(to, shape.input_count())});
     weight(index, x, from);
   }
 
   void weight(int index, ConstAnySpan x, std::size_t from) const {
     const ResNetUnit& unit = pass_.plan.unit(index);
     const ConvolutionShape shape = unit.convolution_shape(pass_.kept.batch());
-    pass_.image_operations().enqueue(
-        pass_.on.stream, ConvolutionBackwardWeight{.shape = shape,
-                                                   .x = x,
-                                                   .dy = buffer(from, shape.output_count()),
-                                                   .dweight = gradients_.of(unit.weight())});
+    pass_.on.enqueue(ConvolutionBackwardWeight{.shape = shape,
+                                               .x = x,
+                                               .dy = buffer(from, shape.output_count()),
+                                               .dweight = gradients_.of(unit.weight())});
     gradients_.sink.gradient_ready(unit.weight());
   }
 

@@ -13,8 +13,6 @@ struct ResNetPass {
   Span<const float> images;  // (batch, height, width, 3)
   ResNetActivations& kept;
 
-  [[nodiscard]] ImageOperations& image_operations() const { return *on.operations.images(); }
-
   [[nodiscard]] Span<const float> fp32(int segment) const {
     return parameters.at(static_cast<std::size_t>(segment));
   }

@@ -80,7 +80,7 @@ class ObservedOperations final : public EachOperationHandedOn<ObservedOperations
   void take(Stream& stream, const Op& op, const char* name) {
     enqueue_observed(observers_, device_, stream,
                      {.name = name, .layer = layer_of(parameter_of(op))},
-                     [&] { hand_on(stream, op); });
+                     [&] { operations().enqueue(stream, op); });
     note(op);
   }
 

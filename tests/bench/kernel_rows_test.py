@@ -4,7 +4,7 @@
 
     kernel_rows_test.py KERNEL_BENCH KERNELS
 
-KERNELS is the folder whose headers declare the operations.
+KERNELS is the folder whose operations.h lists the operations.
 """
 import pathlib
 import re
@@ -17,10 +17,8 @@ OTHER_NAMES = {"convert": {"to_bf16", "to_fp16", "from_bf16", "from_fp16"}}
 
 
 def operations():
-    """In words with underscores, as rows have them."""
-    text = "".join((KERNELS / name).read_text() for name in ("operations.h", "image_operations.h"))
-    names = re.findall(r"virtual void enqueue\(Stream& stream, const (\w+)& op\) = 0;", text)
-    return [re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower() for name in names]
+    """The names in the list of operations, which rows have."""
+    return re.findall(r"^  X\(\w+, (\w+)\)", (KERNELS / "operations.h").read_text(), re.MULTILINE)
 
 
 def rows(precision):

@@ -91,7 +91,7 @@ class BatchNorm : public ImageFixture, public ::testing::WithParamInterface<Batc
 TEST_P(BatchNorm, Forward_AgreesWithNaive) {
   const BatchNormForward op = forward();
   const BatchNormForward expected = with_own_results(op);
-  run_image(op);
+  run(op);
   naive(expected);
   const double steepest = *std::max_element(expected.rstd.begin(), expected.rstd.end());
   expect_agrees(op.y, expected.y, 0x1p-20 * (steepest + 1));
@@ -104,17 +104,17 @@ TEST_P(BatchNorm, Forward_AgreesWithNaive) {
 TEST_P(BatchNorm, ForwardInPlace_IsTheSame) {
   BatchNormForward op = forward();
   const BatchNormForward apart = with_own_results(op);
-  run_image(apart);
+  run(apart);
   op.y = copy_of_any(op.x);
   op.x = op.y;
-  run_image(op);
+  run(op);
   expect_equal(widen(op.y), widen(apart.y));
 }
 
 TEST_P(BatchNorm, Backward_AgreesWithNaive) {
   const BatchNormBackward op = backward();
   const BatchNormBackward expected = with_own_results(op);
-  run_image(op);
+  run(op);
   naive(expected);
   expect_backward_agrees(op, expected);
 }
@@ -123,14 +123,14 @@ TEST_P(BatchNorm, Backward_AgreesWithNaive) {
 TEST_P(BatchNorm, BackwardInPlace_IsTheSame) {
   BatchNormBackward op = backward();
   const BatchNormBackward apart = with_own_results(op);
-  run_image(apart);
+  run(apart);
   op.dx = copy_of_any(op.dy);
   op.dy = op.dx;
   if (!op.dabove.empty()) {
     op.dresidual = copy_of_any(op.dabove);
     op.dabove = op.dresidual;
   }
-  run_image(op);
+  run(op);
   expect_equal(widen(op.dx), widen(apart.dx));
   expect_equal(widen(op.dresidual), widen(apart.dresidual));
 }
@@ -172,12 +172,12 @@ class BatchNormValues : public ImageFixture {
 // Mean 3; squared distances 4 + 0 + 4 = 8, over 3 and over 2.
 TEST_F(BatchNormValues, RunningStatistics_AdvanceByATenthWithTheUnbiasedVariance) {
   const BatchNormForward op = of({1, 3, 5});
-  run_image(op);
+  run(op);
   EXPECT_FLOAT_EQ(*op.mean.begin(), 3);
   EXPECT_FLOAT_EQ(*op.rstd.begin(), std::sqrt(3.0F / 8));
   EXPECT_FLOAT_EQ(*op.running_mean.begin(), 0.3F);
   EXPECT_FLOAT_EQ(*op.running_variance.begin(), 0.9F + 0.1F * 4);
-  run_image(op);
+  run(op);
   EXPECT_FLOAT_EQ(*op.running_mean.begin(), 0.9F * 0.3F + 0.3F);
   EXPECT_FLOAT_EQ(*op.running_variance.begin(), 0.9F * 1.3F + 0.4F);
   EXPECT_FLOAT_EQ(op.y.as<float>().data()[2], 2 * 2 * std::sqrt(3.0F / 8) + 0.5F);
@@ -188,25 +188,25 @@ TEST_F(BatchNormValues, MeanFarFromZero_CostsNoPrecision) {
   std::vector<float> values;
   for (int i = 0; i < 300; ++i) values.push_back(4096.0F + static_cast<float>(i % 2));
   const BatchNormForward op = of(values);
-  run_image(op);
+  run(op);
   EXPECT_NEAR(*op.mean.begin(), 4096.5, 1e-3);
   EXPECT_NEAR(*op.rstd.begin(), 2, 1e-5);
 }
 
 TEST_F(BatchNormValues, OneValuePerChannel_IsRefusedAsTorchDoes) {
-  EXPECT_THAT(logic_error_of([&] { run_image(of({1})); }), HasSubstr("1 value per channel"));
+  EXPECT_THAT(logic_error_of([&] { run(of({1})); }), HasSubstr("1 value per channel"));
 }
 
 TEST_F(BatchNormValues, WrongOperands_AreRefusedByName) {
   BatchNormForward op = of({1, 2});
   op.running_variance = zeros(2);
-  EXPECT_THAT(logic_error_of([&] { run_image(op); }), HasSubstr("running_variance has 2"));
+  EXPECT_THAT(logic_error_of([&] { run(op); }), HasSubstr("running_variance has 2"));
   op = of({1, 2});
   op.residual = zeros(3);
-  EXPECT_THAT(logic_error_of([&] { run_image(op); }), HasSubstr("residual has 3"));
+  EXPECT_THAT(logic_error_of([&] { run(op); }), HasSubstr("residual has 3"));
   op = of({1, 2});
   op.activation = Activation::kGelu;
-  EXPECT_THAT(logic_error_of([&] { run_image(op); }), HasSubstr("GELU"));
+  EXPECT_THAT(logic_error_of([&] { run(op); }), HasSubstr("GELU"));
   op = of({1, 2});
   BatchNormBackward back{.shape = op.shape,
                          .x = op.x,
@@ -218,10 +218,10 @@ TEST_F(BatchNormValues, WrongOperands_AreRefusedByName) {
                          .dgain = zeros(1),
                          .dbias = zeros(1)};
   back.dresidual = back.dx;
-  EXPECT_THAT(logic_error_of([&] { run_image(back); }), HasSubstr("are one"));
+  EXPECT_THAT(logic_error_of([&] { run(back); }), HasSubstr("are one"));
   back.dresidual = {};
   back.y = zeros(1);
-  EXPECT_THAT(logic_error_of([&] { run_image(back); }), HasSubstr("y has 1"));
+  EXPECT_THAT(logic_error_of([&] { run(back); }), HasSubstr("y has 1"));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST_P(Convolution, Forward_AgreesWithNaive) {
                         .x = some(shape().input_count()),
                         .weight = some(shape().weight_count()),
                         .y = some(shape().output_count())};
-  run_image(op);
+  run(op);
   const AnySpan actual = op.y;
   op.y = zeros_of(type(), actual.size());
   naive(op);
@@ -55,7 +55,7 @@ TEST_P(Convolution, BackwardInput_AgreesWithNaive) {
                               .dy = some(shape().output_count()),
                               .weight = some(shape().weight_count()),
                               .dx = some(shape().input_count())};
-  run_image(op);
+  run(op);
   const AnySpan actual = op.dx;
   op.dx = zeros_of(type(), actual.size());
   naive(op);
@@ -67,7 +67,7 @@ TEST_P(Convolution, BackwardWeight_AgreesWithNaiveInFp32AndOverwrites) {
                                .x = some(shape().input_count()),
                                .dy = some(shape().output_count()),
                                .dweight = random(shape().weight_count())};
-  run_image(op);
+  run(op);
   const Span<float> actual = op.dweight;
   op.dweight = zeros(actual.size());
   naive(op);
@@ -126,46 +126,46 @@ class ConvolutionOperands : public ImageFixture {
 TEST_F(ConvolutionOperands, OfWrongSize_AreRefusedByName) {
   ConvolutionForward op = forward();
   op.weight = random(7);
-  EXPECT_THAT(logic_error_of([&] { run_image(op); }), HasSubstr("weight has 7 elements"));
+  EXPECT_THAT(logic_error_of([&] { run(op); }), HasSubstr("weight has 7 elements"));
   op = forward();
   op.shape.width = 5;
-  EXPECT_THAT(logic_error_of([&] { run_image(op); }), HasSubstr("x has 32 elements"));
+  EXPECT_THAT(logic_error_of([&] { run(op); }), HasSubstr("x has 32 elements"));
   op = forward();
   op.shape.padding = 3;
-  EXPECT_THAT(logic_error_of([&] { run_image(op); }), HasSubstr("padding 3"));
+  EXPECT_THAT(logic_error_of([&] { run(op); }), HasSubstr("padding 3"));
   op = forward();
   op.shape.padding = 0;
   op.shape.height = 2;
-  EXPECT_THAT(logic_error_of([&] { run_image(op); }), HasSubstr("a kernel of 3 on 2 x 4"));
+  EXPECT_THAT(logic_error_of([&] { run(op); }), HasSubstr("a kernel of 3 on 2 x 4"));
   op = forward();
   op.shape.batch = 0;
-  EXPECT_THAT(logic_error_of([&] { run_image(op); }), HasSubstr("a convolution of 0 x"));
+  EXPECT_THAT(logic_error_of([&] { run(op); }), HasSubstr("a convolution of 0 x"));
 }
 
 TEST_F(ConvolutionOperands, OfTwoTypes_AreRefused) {
   ConvolutionForward op = forward();
   op.weight = data(DType::kBFloat16, op.weight.size());
-  EXPECT_THAT(logic_error_of([&] { run_image(op); }), HasSubstr("is bf16 where fp32 is needed"));
+  EXPECT_THAT(logic_error_of([&] { run(op); }), HasSubstr("is bf16 where fp32 is needed"));
   const ConvolutionForward good = forward();
   ConvolutionBackwardInput input{good.shape, good.y, good.weight, zeros_of(DType::kBFloat16, 32)};
-  EXPECT_THAT(logic_error_of([&] { run_image(input); }), HasSubstr("is bf16"));
+  EXPECT_THAT(logic_error_of([&] { run(input); }), HasSubstr("is bf16"));
   ConvolutionBackwardWeight weight{good.shape, good.x, data(DType::kBFloat16, good.y.size()),
                                    zeros(good.weight.size())};
-  EXPECT_THAT(logic_error_of([&] { run_image(weight); }), HasSubstr("is bf16"));
+  EXPECT_THAT(logic_error_of([&] { run(weight); }), HasSubstr("is bf16"));
 }
 
 TEST_F(ConvolutionOperands, OnAnotherDevice_AreRefusedAndNothingIsPrepared) {
   ConvolutionForward op = forward();
   op.y = zeros(op.y.size(), 1);
-  EXPECT_THAT(logic_error_of([&] { run_image(op); }), HasSubstr("host:1"));
+  EXPECT_THAT(logic_error_of([&] { run(op); }), HasSubstr("host:1"));
   EXPECT_EQ(operations().convolution_count(), 0);
 }
 
 TEST_F(ConvolutionOperands, OfOneShape_ArePreparedOnce) {
   const ConvolutionForward op = forward();
-  run_image(op);
+  run(op);
   const Bytes used = device().memory().used;
-  run_image(op);
+  run(op);
   EXPECT_EQ(operations().convolution_count(), 1);
   EXPECT_EQ(device().memory().used, used);
 }
@@ -174,10 +174,10 @@ TEST_F(ConvolutionOperands, OfOneShape_ArePreparedOnce) {
 TEST_F(ConvolutionOperands, OfOneByOneOnFewPositions_AreAProduct) {
   const auto pointwise = [&](std::int64_t size) {
     const ConvolutionShape shape{2, size, size, 3, 5, 1, 1, 0};
-    run_image(ConvolutionForward{.shape = shape,
-                                 .x = random(shape.input_count()),
-                                 .weight = random(shape.weight_count()),
-                                 .y = random(shape.output_count())});
+    run(ConvolutionForward{.shape = shape,
+                           .x = random(shape.input_count()),
+                           .weight = random(shape.weight_count()),
+                           .y = random(shape.output_count())});
   };
   pointwise(7);
   EXPECT_EQ(operations().primitive_count(), 1);

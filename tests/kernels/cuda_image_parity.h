@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "common/kernels/host/naive_image.h"
 #include "tests/kernels/cuda_transformer_parity.h"
 #include "tests/kernels/image_twins.h"
 
@@ -24,18 +23,8 @@ class CudaImageParity : public CudaParity<Backend> {
   void SetUp() override {
     CudaParity<Backend>::SetUp();
     if (this->IsSkipped()) return;
-    if (this->operations().images() == nullptr) GTEST_SKIP() << Backend::lack_of_images();
-  }
-
-  template <class Op>
-  void run_image(const Op& op) {
-    this->operations().images()->enqueue(this->stream(), op);
-    this->stream().synchronize();
-  }
-  template <class Make>
-  void run_image_on_both(const Make& make) {
-    run_image(make(Side::kDevice));
-    naive(make(Side::kHost));
+    const std::string lack = Backend::lack_of_images();
+    if (!lack.empty()) GTEST_SKIP() << lack;
   }
 
   // The same values to both sides.
@@ -62,11 +51,11 @@ class CudaImageParity : public CudaParity<Backend> {
   template <class T>
   void expect_convolution_agrees(const ConvolutionShape& s, double share) {
     auto twins = convolution<T>(s);
-    run_image_on_both([&](Side side) { return twins.forward(side); });
+    this->run_on_both([&](Side side) { return twins.forward(side); });
     expect_share(twins.y, share, "y");
-    run_image_on_both([&](Side side) { return twins.backward_input(side); });
+    this->run_on_both([&](Side side) { return twins.backward_input(side); });
     expect_share(twins.dx, share, "dx");
-    run_image_on_both([&](Side side) { return twins.backward_weight(side); });
+    this->run_on_both([&](Side side) { return twins.backward_weight(side); });
     expect_share(twins.dweight, share, "dweight");
   }
 
@@ -107,7 +96,7 @@ class CudaImageParity : public CudaParity<Backend> {
   void expect_batch_norm_agrees(const BatchNormShape& s, const BatchNormCase& with) {
     const double share = std::is_same_v<T, float> ? 1e-5 : 0x1p-8;
     auto twins = batch_norm<T>(s);
-    run_image_on_both([&](Side side) { return twins.forward(side, with); });
+    this->run_on_both([&](Side side) { return twins.forward(side, with); });
     expect_share(twins.y, share, "y");
     expect_share(twins.mean, 1e-4, "mean");  // of numbers that cancel
     expect_share(twins.rstd, 1e-5, "rstd");
@@ -117,7 +106,7 @@ class CudaImageParity : public CudaParity<Backend> {
     give(again.mean, twins.mean.of_host());
     give(again.rstd, twins.rstd.of_host());
     give(again.y, twins.y.of_host());
-    run_image_on_both([&](Side side) { return again.backward(side, with); });
+    this->run_on_both([&](Side side) { return again.backward(side, with); });
     expect_share(again.dy, share, "dx");
     if (with.residual) expect_share(again.dresidual, share, "dresidual");
     expect_share(again.dgain, 1e-4, "dgain");  // of numbers that cancel
@@ -139,10 +128,10 @@ class CudaImageParity : public CudaParity<Backend> {
   template <class T>
   void expect_max_pools_agree(const MaxPoolShape& s) {
     auto twins = max_pool<T>(s);
-    run_image_on_both([&](Side side) { return twins.forward(side); });
+    this->run_on_both([&](Side side) { return twins.forward(side); });
     expect_same(twins.y, "y");
     for (const bool above : {false, true}) {
-      run_image_on_both([&](Side side) { return twins.backward(side, above); });
+      this->run_on_both([&](Side side) { return twins.backward(side, above); });
       expect_same(twins.dx, above ? "dx with dabove" : "dx");
     }
   }
@@ -152,12 +141,12 @@ class CudaImageParity : public CudaParity<Backend> {
     const double share = std::is_same_v<T, float> ? 1e-6 : 0x1p-8;
     auto x = this->template random<T>(s.batch * s.positions * s.channels);
     auto y = this->template random<T>(s.batch * s.channels);
-    run_image_on_both([&](Side side) {
+    this->run_on_both([&](Side side) {
       return AveragePoolBackward{.shape = s, .dy = y.on(side), .dx = x.on(side)};
     });
     expect_share(x, share, "dx");
     auto other = this->template random<T>(s.batch * s.positions * s.channels);
-    run_image_on_both([&](Side side) {
+    this->run_on_both([&](Side side) {
       return AveragePoolForward{.shape = s, .x = other.on(side), .y = y.on(side)};
     });
     expect_share(y, share, "y");
@@ -190,9 +179,9 @@ TYPED_TEST_P(CudaImageParity, Convolution_OfSmallIntegers_HasTheSameBits) {
   for (const Precision precision : kAllPrecisions) {
     if (precision == Precision::kBf16 || !this->take(precision)) continue;
     auto twins = this->template convolution<float>(kShape, Distribution::kSmallIntegers);
-    this->run_image_on_both([&](Side s) { return twins.forward(s); });
-    this->run_image_on_both([&](Side s) { return twins.backward_input(s); });
-    this->run_image_on_both([&](Side s) { return twins.backward_weight(s); });
+    this->run_on_both([&](Side s) { return twins.forward(s); });
+    this->run_on_both([&](Side s) { return twins.backward_input(s); });
+    this->run_on_both([&](Side s) { return twins.backward_weight(s); });
     expect_same(twins.y, "y");
     expect_same(twins.dx, "dx");
     expect_same(twins.dweight, "dweight");
@@ -223,7 +212,7 @@ TYPED_TEST_P(CudaImageParity, BatchNorm_OfAMeanFarFromZero_KeepsItsVariance) {
   this->run_on_both(
       [&](Side s) { return Scale{.in = twins.x.on(s), .out = twins.x.on(s), .factor = 0x1p-6F}; });
   this->run_on_both([&](Side s) { return AddScalar{.values = twins.x.on(s), .constant = 1000}; });
-  this->run_image_on_both([&](Side s) { return twins.forward(s, {}); });
+  this->run_on_both([&](Side s) { return twins.forward(s, {}); });
   expect_share(twins.rstd, 1e-4, "rstd");
   expect_share(twins.y, 1e-2, "y");  // the mean is rounded to 2^-14, a hundredth of the deviation
 }
@@ -246,9 +235,9 @@ TYPED_TEST_P(CudaImageParity, MaxPool_OfNan_IsNan_AndSendsNothingThere) {
   std::vector<float> values = twins.x.of_host();
   values[4 * 12] = std::nanf("");
   this->give(twins.x, values);
-  this->run_image_on_both([&](Side s) { return twins.forward(s); });
+  this->run_on_both([&](Side s) { return twins.forward(s); });
   expect_same(twins.y, "y");
-  this->run_image_on_both([&](Side s) { return twins.backward(s, false); });
+  this->run_on_both([&](Side s) { return twins.backward(s, false); });
   expect_same(twins.dx, "dx");
 }
 
@@ -267,8 +256,8 @@ TYPED_TEST_P(CudaImageParity, Results_AreTheSameBitsEveryTime) {
   auto norm = this->template batch_norm<float>({4099, 64});
   std::vector<float> first;
   for (int run = 0; run < 3; ++run) {
-    this->run_image(twins.backward_weight(Side::kDevice));
-    this->run_image(norm.forward(Side::kDevice, {}));
+    this->run(twins.backward_weight(Side::kDevice));
+    this->run(norm.forward(Side::kDevice, {}));
     std::vector<float> bits = twins.dweight.of_device();
     const std::vector<float> more = norm.y.of_device();
     bits.insert(bits.end(), more.begin(), more.end());

@@ -2,8 +2,9 @@
 //
 // The operations on images on stand-ins for CUDA's runtime, cuDNN and the device code: parity,
 // which engines are taken, and what happens where there is none or a call fails.
-#include "common/kernels/cuda/cuda_image_operations.h"
-#include "common/kernels/cuda/cuda_images.h"
+#include "common/kernels/cuda/convolution_library.h"
+#include "common/kernels/cuda/cuda_operations.h"
+#include "common/kernels/cuda/cudnn_descriptor.h"
 #include "tests/kernels/cuda_image_parity.h"
 #include "tests/kernels/cuda_stand_in.h"
 #include "tests/support/errors.h"
@@ -15,7 +16,7 @@ using test::error_of;
 using test::mentions;
 
 struct StandInImages : CudaStandIn {
-  static std::string lack_of_images() { return cuda::lack_of_cuda_images(); }
+  static std::string lack_of_images() { return cuda::lack_of_convolutions(); }
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, CudaImageParity, StandInImages);
@@ -39,29 +40,28 @@ class CudaImagesOnStandIn : public CudaImageParity<StandInImages> {
   }
 
   std::int64_t plans() {
-    auto& images = static_cast<cuda::CudaImageOperations&>(*operations().images());
-    return images.prepared_convolutions();
+    return static_cast<cuda::CudaOperations&>(operations()).prepared_convolutions();
   }
 
   template <class Twins>
   void enqueue_step(Twins& twins) {
-    operations().images()->enqueue(stream(), twins.forward(Side::kDevice));
-    operations().images()->enqueue(stream(), twins.backward_input(Side::kDevice));
-    operations().images()->enqueue(stream(), twins.backward_weight(Side::kDevice));
+    operations().enqueue(stream(), twins.forward(Side::kDevice));
+    operations().enqueue(stream(), twins.backward_input(Side::kDevice));
+    operations().enqueue(stream(), twins.backward_weight(Side::kDevice));
   }
 };
 
 TEST_F(CudaImagesOnStandIn, Engines_AreTheFirstThatKeepToThePrecision) {
   auto twins = convolution<float>(kConvolution);
-  run_image(twins.forward(Side::kDevice));
+  run(twins.forward(Side::kDevice));
   EXPECT_FALSE(has_tensor_cores());
   EXPECT_EQ(stand_in::cudnn().last_engine.workspace, 1000);  // the fourth: without any note
   ASSERT_TRUE(take(Precision::kTf32));
-  run_image(twins.forward(Side::kDevice));
+  run(twins.forward(Side::kDevice));
   EXPECT_TRUE(has_tensor_cores());
   auto narrow = convolution<BFloat16>(kConvolution);
   ASSERT_TRUE(take(Precision::kBf16));
-  run_image(narrow.forward(Side::kDevice));
+  run(narrow.forward(Side::kDevice));
   EXPECT_TRUE(has_tensor_cores());
 }
 
@@ -70,7 +70,7 @@ TEST_F(CudaImagesOnStandIn, AnEngineThatRefuses_IsPassedOver_ToTheLastToFallBack
   stand_in::cudnn().engines.push_back({.notes = {}, .workspace = mib(4096).value});
   stand_in::cudnn().fallbacks = {{.notes = {}, .workspace = 8, .refuses = true}, {{}, 24}};
   auto twins = convolution<float>(kConvolution);
-  run_image_on_both([&](Side s) { return twins.forward(s); });
+  run_on_both([&](Side s) { return twins.forward(s); });
   EXPECT_EQ(stand_in::cudnn().last_engine.workspace, 24);
   expect_share(twins.y, 2e-6, "y");
 }
@@ -79,7 +79,7 @@ TEST_F(CudaImagesOnStandIn, WhereNoEngineDoes_TheErrorNamesConvolutionAndGpu) {
   stand_in::cudnn().engines = {{{CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, 0}};
   stand_in::cudnn().fallbacks = {{.notes = {}, .workspace = 0, .refuses = true}};
   auto twins = convolution<float>(kConvolution);
-  const Error error = error_of([&] { run_image(twins.forward(Side::kDevice)); });
+  const Error error = error_of([&] { run(twins.forward(Side::kDevice)); });
   EXPECT_EQ(error.kind(), ErrorKind::kFailure);
   for (const char* const said :
        {"cuDNN has no engine for convolution_forward of 2 x 8 x 8 x 8 -> 16, kernel 3, stride 1, "
@@ -93,16 +93,16 @@ TEST_F(CudaImagesOnStandIn, Forward_PreparesBackward_WhichThenAllocatesNothing) 
   auto twins = convolution<BFloat16>(kConvolution);
   auto norm = batch_norm<BFloat16>({128, 16});
   ASSERT_TRUE(take(Precision::kBf16));
-  run_image(twins.forward(Side::kDevice));
-  run_image(norm.forward(Side::kDevice, {}));
+  run(twins.forward(Side::kDevice));
+  run(norm.forward(Side::kDevice, {}));
   EXPECT_EQ(plans(), 3);
   const int searches = stand_in::cudnn().searches;
   const int allocations = stand_in::calls("cudaMalloc");
   const int waits = stand_in::calls("cudaStreamSynchronize");
   for (int step = 0; step < 3; ++step) {
     enqueue_step(twins);
-    operations().images()->enqueue(stream(), norm.forward(Side::kDevice, {}));
-    operations().images()->enqueue(stream(), norm.backward(Side::kDevice, {}));
+    operations().enqueue(stream(), norm.forward(Side::kDevice, {}));
+    operations().enqueue(stream(), norm.backward(Side::kDevice, {}));
   }
   EXPECT_EQ(stand_in::cudnn().searches, searches);
   EXPECT_EQ(stand_in::calls("cudaMalloc"), allocations);
@@ -113,44 +113,44 @@ TEST_F(CudaImagesOnStandIn, Forward_PreparesBackward_WhichThenAllocatesNothing) 
 
 TEST_F(CudaImagesOnStandIn, AnotherShapeOrAlignment_IsPreparedAnew) {
   auto twins = convolution<float>(kConvolution);
-  run_image(twins.forward(Side::kDevice));
+  run(twins.forward(Side::kDevice));
   offset_ = 1;
   auto unaligned = convolution<float>(kConvolution);
-  run_image(unaligned.forward(Side::kDevice));
+  run(unaligned.forward(Side::kDevice));
   EXPECT_EQ(plans(), 4);  // backward's stand ready
-  run_image(unaligned.backward_input(Side::kDevice));
+  run(unaligned.backward_input(Side::kDevice));
   EXPECT_EQ(plans(), 5);
   auto wider = convolution<float>({2, 8, 8, 8, 24, 3, 1, 1});
-  run_image(wider.forward(Side::kDevice));
+  run(wider.forward(Side::kDevice));
   EXPECT_EQ(plans(), 8);
 }
 
 TEST_F(CudaImagesOnStandIn, OfPictures_TheWeightsGradientAloneIsPrepared) {
   auto twins = convolution<float>({1, 8, 8, 3, 8, 3, 1, 1});
-  run_image(twins.forward(Side::kDevice));
+  run(twins.forward(Side::kDevice));
   EXPECT_EQ(plans(), 2);
-  run_image_on_both([&](Side s) { return twins.backward_input(s); });
+  run_on_both([&](Side s) { return twins.backward_input(s); });
   EXPECT_EQ(plans(), 3);
   expect_share(twins.dx, 2e-6, "dx");
 }
 
 TEST_F(CudaImagesOnStandIn, AFailedCall_NamesConvolutionCallAndGpu) {
   auto twins = convolution<float>(kConvolution);
-  run_image(twins.forward(Side::kDevice));
+  run(twins.forward(Side::kDevice));
   stand_in::cudnn().failing = "cudnnBackendExecute";
-  const Error error = error_of([&] { run_image(twins.forward(Side::kDevice)); });
+  const Error error = error_of([&] { run(twins.forward(Side::kDevice)); });
   EXPECT_EQ(error.kind(), ErrorKind::kFailure);
   EXPECT_TRUE(mentions(error,
                        "convolution_forward of 2 x 8 x 8 x 8 -> 16, kernel 3, stride 1, in fp32 on "
                        "GPU 0: cudnnBackendExecute: CUDNN_STATUS_EXECUTION_FAILED (text of the "
                        "stand-in)"))
       << error.what();
-  EXPECT_NO_THROW(run_image(twins.forward(Side::kDevice)));  // nothing was lost or kept
+  EXPECT_NO_THROW(run(twins.forward(Side::kDevice)));  // nothing was lost or kept
 }
 
 TEST_F(CudaImagesOnStandIn, OnALostGpu_SurfaceAtTheNextWait) {
   auto twins = convolution<float>(kConvolution);
-  run_image(twins.forward(Side::kDevice));
+  run(twins.forward(Side::kDevice));
   stand_in::lose(0, cudaErrorIllegalAddress);
   EXPECT_NO_THROW(enqueue_step(twins));
   const Error error = error_of([&] { stream().synchronize(); });
@@ -158,22 +158,24 @@ TEST_F(CudaImagesOnStandIn, OnALostGpu_SurfaceAtTheNextWait) {
 }
 
 TEST_F(CudaImagesOnStandIn, CudnnThatDoesNotStart_IsAnErrorThatNamesGpuAndCall) {
+  auto twins = convolution<float>(kConvolution);
   ASSERT_TRUE(take(Precision::kFp32));
   stand_in::cudnn().failing = "cudnnCreate";
   stand_in::cudnn().failure = CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED;
-  const Error error = error_of([&] { static_cast<void>(operations().images()); });
+  const Error error = error_of([&] { run(twins.forward(Side::kDevice)); });
   EXPECT_EQ(error.kind(), ErrorKind::kFailure);
   EXPECT_TRUE(mentions(error, "on GPU 0")) << error.what();
   EXPECT_TRUE(mentions(error, "cudnnCreate")) << error.what();
 }
 
 TEST_F(CudaImagesOnStandIn, WithoutTheLibrary_ThereAreNone_AndTheReasonIsTold) {
-  EXPECT_EQ(cuda::lack_of_cuda_images(), "");
+  EXPECT_EQ(cuda::lack_of_convolutions(), "");
   EXPECT_TRUE(cuda::cuda_library_version().ends_with(", cuBLASLt 13.1.0, cuDNN 9.19.0"));
+  auto twins = convolution<float>(kConvolution);
   ASSERT_TRUE(take(Precision::kFp32));
   stand_in::cudnn().trouble = "libcudnn.so.9 does not load";
-  EXPECT_EQ(operations().images(), nullptr);
-  EXPECT_EQ(cuda::lack_of_cuda_images(),
+  EXPECT_TRUE(mentions(error_of([&] { run(twins.forward(Side::kDevice)); }), "does not load"));
+  EXPECT_EQ(cuda::lack_of_convolutions(),
             "on GPUs convolutions are cuDNN's, and libcudnn.so.9 does not load");
   EXPECT_TRUE(cuda::cuda_library_version().ends_with(", cuBLASLt 13.1.0"));
 }

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "common/kernels/host/naive_image.h"
+#include "common/kernels/host/naive.h"
 #include "common/kernels/host_support.h"
 #include "tests/kernels/operations_fixture.h"
 
@@ -48,12 +48,6 @@ class ImageFixture : public OperationsFixture {
     const Span<float> wide = zeros(values.size());
     if (!values.empty()) naive(Convert{.in = values, .out = wide});
     return wide;
-  }
-
-  template <class Op>
-  void run_image(const Op& op) {
-    operations().images()->enqueue(stream(), op);
-    stream().synchronize();
   }
 
   // Within `tolerance` of fp32's, and one number of bf16 at the largest element.

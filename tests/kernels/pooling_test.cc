@@ -36,7 +36,7 @@ class Pool : public ImageFixture, public ::testing::WithParamInterface<PoolCase>
 
 TEST_P(Pool, MaxForward_IsNaive) {
   MaxPoolForward op{shape(), some(shape().input_count()), some(shape().output_count())};
-  run_image(op);
+  run(op);
   const AnySpan actual = op.y;
   op.y = zeros_of(type(), actual.size());
   naive(op);
@@ -53,7 +53,7 @@ TEST_P(Pool, MaxBackward_AgreesWithNaive) {
                        .dy = some(shape().output_count()),
                        .dabove = joins ? some(shape().output_count()) : AnySpan(),
                        .dx = some(shape().input_count())};
-    run_image(op);
+    run(op);
     const AnySpan actual = op.dx;
     op.dx = zeros_of(type(), actual.size());
     naive(op);
@@ -64,13 +64,13 @@ TEST_P(Pool, MaxBackward_AgreesWithNaive) {
 TEST_P(Pool, Average_AgreesWithNaive) {
   const AveragePoolShape s{shape().batch, shape().height * shape().width, shape().channels};
   AveragePoolForward forward{s, some(shape().input_count()), some(s.batch * s.channels)};
-  run_image(forward);
+  run(forward);
   const AnySpan y = forward.y;
   forward.y = zeros_of(type(), y.size());
   naive(forward);
   expect_same(y, forward.y);
   AveragePoolBackward backward{s, y, some(shape().input_count())};
-  run_image(backward);
+  run(backward);
   const AnySpan dx = backward.dx;
   backward.dx = zeros_of(type(), dx.size());
   naive(backward);
@@ -98,34 +98,34 @@ TEST_F(MaxPool, OfEqualElements_TheFirstTakesTheGradient) {
   const MaxPoolShape shape{1, 2, 2, 1};
   const Span<float> x = filled({3, 3, 3, 3});
   const Span<float> dx = zeros(4);
-  run_image(MaxPoolBackward{.shape = shape, .x = x, .y = filled({3}), .dy = filled({7}), .dx = dx});
+  run(MaxPoolBackward{.shape = shape, .x = x, .y = filled({3}), .dy = filled({7}), .dx = dx});
   EXPECT_THAT(std::vector<float>(dx.begin(), dx.end()), ElementsAre(7, 0, 0, 0));
 }
 
 TEST_F(MaxPool, PaddingIsNeverTheLargest_NanIs) {
   const Span<float> y = zeros(1);
-  run_image(MaxPoolForward{{1, 2, 2, 1}, filled({-3, -1, -2, -4}), y});
+  run(MaxPoolForward{{1, 2, 2, 1}, filled({-3, -1, -2, -4}), y});
   EXPECT_EQ(*y.begin(), -1);
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  run_image(MaxPoolForward{{1, 2, 2, 1}, filled({3, nan, 5, 4}), y});
+  run(MaxPoolForward{{1, 2, 2, 1}, filled({3, nan, 5, 4}), y});
   EXPECT_TRUE(std::isnan(*y.begin()));
 }
 
 TEST_F(MaxPool, WrongOperands_AreRefusedByName) {
   EXPECT_THAT(logic_error_of([&] {
-                run_image(MaxPoolForward{{1, 4, 4, 1}, zeros(16), zeros(16)});
+                run(MaxPoolForward{{1, 4, 4, 1}, zeros(16), zeros(16)});
               }),
               HasSubstr("y has 16 elements"));
   EXPECT_THAT(logic_error_of([&] {
-                run_image(MaxPoolForward{{1, 0, 4, 1}, zeros(0), zeros(0)});
+                run(MaxPoolForward{{1, 0, 4, 1}, zeros(0), zeros(0)});
               }),
               HasSubstr("a pooling of 1 x 0"));
   EXPECT_THAT(logic_error_of([&] {
-                run_image(AveragePoolForward{{1, 4, 2}, zeros(8), zeros(3)});
+                run(AveragePoolForward{{1, 4, 2}, zeros(8), zeros(3)});
               }),
               HasSubstr("y has 3 elements"));
   EXPECT_THAT(logic_error_of([&] {
-                run_image(AveragePoolBackward{{1, 4, 2}, zeros(2), zeros(9)});
+                run(AveragePoolBackward{{1, 4, 2}, zeros(2), zeros(9)});
               }),
               HasSubstr("dx has 9 elements"));
 }

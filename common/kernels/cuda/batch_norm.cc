@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/cuda/batch_norm.h"
-
 #include "common/kernels/cuda/batch_norm_parts.h"
+#include "common/kernels/cuda/cuda_operations.h"
 #include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/grid.h"
@@ -12,12 +11,9 @@ namespace {
 
 static_assert(sizeof(Moments) == sizeof(FloatPair), "one scratch memory for both passes");
 
-std::int64_t parts_of(const BatchNormShape& shape) {
-  return batch_parts(shape.rows, shape.channels);
-}
-
 Stretches stretches_of(const BatchNormShape& shape) {
-  return {shape.rows, shape.channels, ceil_div(shape.rows, parts_of(shape))};
+  return {shape.rows, shape.channels,
+          ceil_div(shape.rows, batch_parts(shape.rows, shape.channels))};
 }
 
 // Of stretches that have rows: rounding up may leave the last ones without.
@@ -107,19 +103,15 @@ cudaError_t backward(cudaStream_t stream, FloatPair* partials, const BatchNormBa
 
 }  // namespace
 
-Bytes batch_norm_scratch(const BatchNormShape& shape) {
-  return Bytes{parts_of(shape) * shape.channels * static_cast<std::int64_t>(sizeof(FloatPair))};
-}
-
-cudaError_t enqueue_batch_norm(cudaStream_t stream, ByteSpan scratch, const BatchNormForward& op) {
+cudaError_t CudaOperations::launch(cudaStream_t stream, const BatchNormForward& op) {
   return with_type(op.x.dtype(), [&]<class T>(T) {
-    return forward<T>(stream, reinterpret_cast<Moments*>(scratch.data()), op);
+    return forward<T>(stream, reinterpret_cast<Moments*>(sums_of_channels_.bytes().data()), op);
   });
 }
 
-cudaError_t enqueue_batch_norm(cudaStream_t stream, ByteSpan scratch, const BatchNormBackward& op) {
+cudaError_t CudaOperations::launch(cudaStream_t stream, const BatchNormBackward& op) {
   return with_type(op.x.dtype(), [&]<class T>(T) {
-    return backward<T>(stream, reinterpret_cast<FloatPair*>(scratch.data()), op);
+    return backward<T>(stream, reinterpret_cast<FloatPair*>(sums_of_channels_.bytes().data()), op);
   });
 }
 

@@ -10,7 +10,6 @@
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/queue.h"
-#include "common/kernels/image_operands.h"
 
 namespace tandem::cuda {
 
@@ -244,32 +243,34 @@ void Convolutions::run(cudaStream_t stream, const ConvolutionKey& key, const Cud
 }
 
 void Convolutions::enqueue(Stream& stream, const ConvolutionForward& op) {
-  check_sizes(op);
+  std::vector<Access> all = accesses(op);
   const ConvolutionKey key = key_of(ConvolutionPass::kForward, op.shape, op.x, op.weight, op.y);
   const auto known = plans_.find(key);
   if (known == plans_.end()) prepare_backward(key);
   const CudnnPlan& plan = known != plans_.end() ? known->second : find_or_make(key);
   const ByteSpan memory = memory_for(plan, Bytes{0});
-  queue(stream, "convolution_forward", op, memory, [&](cudaStream_t on) {
+  all.push_back(writes(memory));
+  queue(stream, "convolution_forward", all, [&](cudaStream_t on) {
     run(on, key, plan, {op.x.data(), op.weight.data(), op.y.data()}, memory);
     return cudaSuccess;
   });
 }
 
 void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardInput& op) {
-  check_sizes(op);
+  std::vector<Access> all = accesses(op);
   const ConvolutionKey key =
       key_of(ConvolutionPass::kBackwardInput, op.shape, op.dx, op.weight, op.dy);
   const CudnnPlan& plan = find_or_make(key);
   const ByteSpan memory = memory_for(plan, Bytes{0});
-  queue(stream, "convolution_backward_input", op, memory, [&](cudaStream_t on) {
+  all.push_back(writes(memory));
+  queue(stream, "convolution_backward_input", all, [&](cudaStream_t on) {
     run(on, key, plan, {op.dx.data(), op.weight.data(), op.dy.data()}, memory);
     return cudaSuccess;
   });
 }
 
 void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardWeight& op) {
-  check_sizes(op);
+  std::vector<Access> all = accesses(op);
   const bool narrow = op.x.dtype() != DType::kFloat32;
   // A narrow one lies in the memory behind the workspace, aligned as that is.
   const ConstAnySpan filter =
@@ -280,7 +281,8 @@ void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardWeight& op) 
   const CudnnPlan& plan = find_or_make(key);
   const ByteSpan memory = memory_for(plan, narrow_gradient(op.shape, op.x.dtype()));
   std::byte* const behind = memory.data() + padded(plan.workspace).value;
-  queue(stream, "convolution_backward_weight", op, memory, [&](cudaStream_t on) {
+  all.push_back(writes(memory));
+  queue(stream, "convolution_backward_weight", all, [&](cudaStream_t on) {
     const void* to = op.dweight.data();
     if (narrow) to = behind;
     run(on, key, plan, {op.x.data(), to, op.dy.data()}, memory);
@@ -288,6 +290,23 @@ void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardWeight& op) 
     return for_each(on, op.dweight.size(),
                     ConvertElements<BFloat16, float>{as<BFloat16>(behind), op.dweight.data(), 1});
   });
+}
+
+std::string lack_of_convolutions() {
+  const LoadedCudnn& cudnn = load_cudnn();
+  if (cudnn.api != nullptr) return "";
+  return "on GPUs convolutions are cuDNN's, and " + cudnn.trouble;
+}
+
+std::string convolution_library_version() {
+  const LoadedCudnn& cudnn = load_cudnn();
+  return cudnn.api == nullptr ? "" : "cuDNN " + cudnn.version;
+}
+
+std::unique_ptr<ConvolutionLibrary> make_convolutions(CudaDevice& device, Precision precision) {
+  const LoadedCudnn& cudnn = load_cudnn();
+  if (cudnn.api == nullptr) fail(ErrorKind::kUsage, "{}", lack_of_convolutions());
+  return std::make_unique<Convolutions>(device, precision, *cudnn.api);
 }
 
 }  // namespace tandem::cuda

@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "common/kernels/cuda/convolution_library.h"
 #include "common/kernels/cuda/cudnn_graph.h"
 #include "common/kernels/cuda/cudnn_session.h"
 #include "common/kernels/cuda/queue.h"
-#include "common/kernels/image_operations.h"
-#include "common/kernels/precision.h"
 
 namespace tandem::cuda {
 
@@ -58,19 +57,20 @@ struct ConvolutionKey {
 // neither may wait for. After that a convolution is one call.
 //
 // The gradient of bf16 weights is written in bf16 and then converted, since cuDNN has no engine
-// that reads bf16 and writes fp32 there; torch.autocast does the same. Used from one thread at a
-// time, on streams of one GPU whose convolutions follow each other, as they share the workspace.
-class Convolutions {
+// that reads bf16 and writes fp32 there; torch.autocast does the same. They share the
+// workspace.
+class Convolutions final : public ConvolutionLibrary {
  public:
   Convolutions(CudaDevice& device, Precision precision, const CudnnApi& api);
 
   // A failure where cuDNN has no engine that does what refused_notes() asks.
-  void enqueue(Stream& stream, const ConvolutionForward& op);
-  void enqueue(Stream& stream, const ConvolutionBackwardInput& op);
-  void enqueue(Stream& stream, const ConvolutionBackwardWeight& op);
+  void enqueue(Stream& stream, const ConvolutionForward& op) override;
+  void enqueue(Stream& stream, const ConvolutionBackwardInput& op) override;
+  void enqueue(Stream& stream, const ConvolutionBackwardWeight& op) override;
 
-  // Plans made so far: one per pass, shape, type and alignments.
-  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(plans_.size()); }
+  [[nodiscard]] std::int64_t count() const override {
+    return static_cast<std::int64_t>(plans_.size());
+  }
 
  private:
   // The operands of a convolution, two of them read.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/cuda_operations.h"
 
-#include "common/kernels/cuda/cuda_images.h"
+#include "common/kernels/cuda/attention.h"
+#include "common/kernels/cuda/batch_norm_parts.h"
 #include "common/kernels/cuda/device_needs.h"
 #include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/elementwise.h"
@@ -11,6 +12,7 @@
 #include "common/kernels/cuda/queue.h"
 #include "common/kernels/cuda/row_functions.h"
 #include "common/kernels/cuda/sums.h"
+#include "common/kernels/operands.h"
 
 namespace tandem::cuda {
 namespace {
@@ -21,6 +23,12 @@ Bytes memory_needed(const CudaDevice& device, Precision precision) {
   const Gpu& gpu = device.gpu();
   check_precision(precision, gpu.compute_capability(), device.name());
   return Bytes{workspace_size(gpu.compute_capability()).value + kPartials.value};
+}
+
+Bytes scratch_size(const NormShape& s) { return bytes_of<FloatPair>(norm_parts(s.rows) * s.width); }
+
+Bytes scratch_size(const BatchNormShape& s) {
+  return bytes_of<FloatPair>(batch_parts(s.rows, s.channels) * s.channels);
 }
 
 Span<double> partials_in(ByteSpan memory) {
@@ -59,8 +67,146 @@ cudaError_t convert(cudaStream_t stream, const Convert& op) {
       ConvertElements<In, Out>{as<In>(op.in.data()), as<Out>(op.out.data()), op.divisor});
 }
 
-// check_sizes() has seen to it that one of the two is fp32 and the other is not.
-cudaError_t convert(cudaStream_t stream, const Convert& op) {
+}  // namespace
+
+CudaOperations::CudaOperations(CudaDevice& device, Precision precision)
+    : device_(device),
+      precision_(precision),
+      memory_(device.allocate(memory_needed(device, precision))),
+      workspace_(memory_->bytes().subspan(0, memory_->bytes().size() - kPartials.value)),
+      partials_(partials_in(memory_->bytes())),
+      products_(device.gpu(), precision, workspace_),
+      sums_of_rows_(device),
+      sums_of_channels_(device),
+      scores_(device) {}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearForward& op) {
+  // Neither matrix of the product is written; cuBLASLt has one pointer type for both directions.
+  auto* const bias = const_cast<std::byte*>(data_or_null(op.bias));
+  const Epilogue epilogue = products_.enqueue(
+      stream, plan_of(op),
+      {op.weight.data(), op.x.data(), op.y.data(), bias, data_or_null(op.before)});
+  return epilogue == Epilogue::kDone ? cudaSuccess : add_bias_and_activate(stream, op);
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearBackwardInput& op) {
+  products_.enqueue(stream, plan_of(op), {op.weight.data(), op.dy.data(), op.dx.data()});
+  return cudaSuccess;
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearBackwardWeight& op) {
+  const Epilogue epilogue = products_.enqueue(
+      stream, plan_of(op), {op.x.data(), op.dy.data(), op.dweight.data(), data_or_null(op.dbias)});
+  return epilogue == Epilogue::kDone ? cudaSuccess : sum_bias_gradient(stream, op);
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const ReluBackward& op) {
+  return with_type(op.y.dtype(), [&]<class T>(T) {
+    return for_each(stream, op.y.size(),
+                    ReluBackwardElements<T>{as<T>(op.y.data()), as<T>(op.dy.data())});
+  });
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const MseLoss& op) {
+  const std::int64_t count = op.prediction.size();
+  return sum_up(stream, count,
+                MseSum{.prediction = op.prediction.data(),
+                       .target = op.target.data(),
+                       .gradient = data_or_null(op.gradient),
+                       .loss = op.loss.data(),
+                       .count = count,
+                       .two_over_count = 2.0F / static_cast<float>(count)},
+                partials_.data());
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const MseLossBackward& op) {
+  const std::int64_t count = op.prediction.size();
+  return for_each(stream, count,
+                  MseBackwardElements{.prediction = op.prediction.data(),
+                                      .target = op.target.data(),
+                                      .loss_gradient = op.loss_gradient.data(),
+                                      .gradient = op.gradient.data(),
+                                      .two_over_count = 2.0F / static_cast<float>(count)});
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const CrossEntropyLoss& op) {
+  return sum_rows(stream, op.target.size(),
+                  CrossEntropySum{.rows = {.prediction = op.prediction.data(),
+                                           .target = op.target.data(),
+                                           .gradient = data_or_null(op.gradient),
+                                           .classes = op.classes},
+                                  .loss = op.loss.data(),
+                                  .count = op.target.size()},
+                  partials_.data());
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const CrossEntropyLossBackward& op) {
+  return for_each_row(stream, op.target.size(),
+                      CrossEntropyBackwardRows{.rows = {.prediction = op.prediction.data(),
+                                                        .target = op.target.data(),
+                                                        .gradient = op.gradient.data(),
+                                                        .classes = op.classes},
+                                               .loss_gradient = op.loss_gradient.data(),
+                                               .count = op.target.size()});
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const WeightedSum& op) {
+  return sum_up(stream, op.values.size(),
+                WeightedSumSum{op.values.data(), op.weights.data(), op.sum.data()},
+                partials_.data());
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const SgdUpdate& op) {
+  return for_each(stream, op.weight.size(),
+                  SgdElements{.gradient = op.gradient.data(),
+                              .velocity = op.velocity.data(),
+                              .weight = op.weight.data(),
+                              .learning_rate = op.learning_rate,
+                              .momentum = op.momentum});
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const AdamUpdate& op) {
+  return for_each(stream, op.weight.size(),
+                  AdamElements{.gradient = op.gradient.data(),
+                               .first = op.first.data(),
+                               .second = op.second.data(),
+                               .weight = op.weight.data(),
+                               .f = AdamFactors(op)});
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const FillRandom& op) {
+  switch (op.distribution) {
+    case Distribution::kUniform:
+      return fill<Uniform>(stream, op);
+    case Distribution::kSmallIntegers:
+      return fill<SmallIntegers>(stream, op);
+  }
+  fail(ErrorKind::kLogic, "no such distribution");
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const Fill& op) {
+  return for_each(stream, op.values.size(), FillElements{op.values.data(), op.constant});
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const Scale& op) {
+  return for_each(stream, op.in.size(), ScaleElements{op.in.data(), op.out.data(), op.factor});
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const Add& op) {
+  return for_each(stream, op.a.size(), AddElements{op.a.data(), op.b.data(), op.sum.data()});
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const AddScalar& op) {
+  return for_each(stream, op.values.size(), AddScalarElements{op.values.data(), op.constant});
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const Subtract& op) {
+  return for_each(stream, op.a.size(),
+                  SubtractElements{op.a.data(), op.b.data(), op.difference.data()});
+}
+
+// accesses() has seen to it that one of the two is fp32 and the other is not.
+cudaError_t CudaOperations::launch(cudaStream_t stream, const Convert& op) {
   const bool narrows = op.in.dtype() == DType::kFloat32;
   switch (narrows ? op.out.dtype() : op.in.dtype()) {
     case DType::kBFloat16:
@@ -73,190 +219,58 @@ cudaError_t convert(cudaStream_t stream, const Convert& op) {
   fail(ErrorKind::kLogic, "a conversion of fp32 to fp32");
 }
 
-}  // namespace
-
-CudaOperations::CudaOperations(CudaDevice& device, Precision precision)
-    : device_(device),
-      precision_(precision),
-      memory_(device.allocate(memory_needed(device, precision))),
-      workspace_(memory_->bytes().subspan(0, memory_->bytes().size() - kPartials.value)),
-      partials_(partials_in(memory_->bytes())),
-      products_(device.gpu(), precision, workspace_),
-      sums_of_rows_(device),
-      scores_(device) {}
-
-void CudaOperations::enqueue(Stream& stream, const LinearForward& op) {
-  queue(stream, "linear_forward", op, workspace_, [&](cudaStream_t on) {
-    // Neither matrix of the product is written; cuBLASLt has one pointer type for both directions.
-    auto* const bias = const_cast<std::byte*>(data_or_null(op.bias));
-    const Epilogue epilogue = products_.enqueue(
-        on, plan_of(op),
-        {op.weight.data(), op.x.data(), op.y.data(), bias, data_or_null(op.before)});
-    return epilogue == Epilogue::kDone ? cudaSuccess : add_bias_and_activate(on, op);
-  });
+cudaError_t CudaOperations::launch(cudaStream_t stream, const Orthogonalise& op) {
+  return orthogonalise(stream, op.rows, op.matrix.size() / op.rows, op.matrix.data());
 }
 
-void CudaOperations::enqueue(Stream& stream, const LinearBackwardInput& op) {
-  queue(stream, "linear_backward_input", op, workspace_, [&](cudaStream_t on) {
-    products_.enqueue(on, plan_of(op), {op.weight.data(), op.dy.data(), op.dx.data()});
-    return cudaSuccess;
-  });
+ConvolutionLibrary& CudaOperations::convolutions() {
+  if (!convolutions_) convolutions_ = make_convolutions(device_, precision_);
+  return *convolutions_;
 }
 
-void CudaOperations::enqueue(Stream& stream, const LinearBackwardWeight& op) {
-  queue(stream, "linear_backward_weight", op, workspace_, [&](cudaStream_t on) {
-    const Epilogue epilogue = products_.enqueue(
-        on, plan_of(op), {op.x.data(), op.dy.data(), op.dweight.data(), data_or_null(op.dbias)});
-    return epilogue == Epilogue::kDone ? cudaSuccess : sum_bias_gradient(on, op);
-  });
+// Takes backward's memory with forward's: while backward runs, collectives of gradients may be in
+// flight.
+template <class Op>
+void CudaOperations::add_scratch(const Op& op, std::vector<Access>& all) {
+  const auto add = [&all](ByteSpan memory) { all.push_back(writes(memory)); };
+  if constexpr (
+      requires { op.loss; } || requires { op.weights; }) {
+    add(as_writable_bytes(partials_));
+  } else if constexpr (requires { plan_of(op); }) {
+    add(workspace_);
+  } else if constexpr (requires { op.qkv; }) {
+    const DType type = op.qkv.dtype();
+    add(scores_.at_least(scratch_size(tiles_of(op.shape, type), type)));
+    add(workspace_);
+  } else if constexpr (requires { op.gain; }) {
+    constexpr bool kOfRows = requires { op.shape.width; };
+    add((kOfRows ? sums_of_rows_ : sums_of_channels_).at_least(scratch_size(op.shape)));
+  }
 }
 
-void CudaOperations::enqueue(Stream& stream, const ReluBackward& op) {
-  queue(stream, "relu_backward", op, [&](cudaStream_t on) {
-    return with_type(op.y.dtype(), [&]<class T>(T) {
-      return for_each(on, op.y.size(),
-                      ReluBackwardElements<T>{as<T>(op.y.data()), as<T>(op.dy.data())});
-    });
-  });
-}
-
-void CudaOperations::enqueue(Stream& stream, const MseLoss& op) {
-  queue(stream, "mse_loss", op, as_writable_bytes(partials_), [&](cudaStream_t on) {
-    const std::int64_t count = op.prediction.size();
-    return sum_up(on, count,
-                  MseSum{.prediction = op.prediction.data(),
-                         .target = op.target.data(),
-                         .gradient = data_or_null(op.gradient),
-                         .loss = op.loss.data(),
-                         .count = count,
-                         .two_over_count = 2.0F / static_cast<float>(count)},
-                  partials_.data());
-  });
-}
-
-void CudaOperations::enqueue(Stream& stream, const MseLossBackward& op) {
-  queue(stream, "mse_loss_backward", op, [&](cudaStream_t on) {
-    const std::int64_t count = op.prediction.size();
-    return for_each(on, count,
-                    MseBackwardElements{.prediction = op.prediction.data(),
-                                        .target = op.target.data(),
-                                        .loss_gradient = op.loss_gradient.data(),
-                                        .gradient = op.gradient.data(),
-                                        .two_over_count = 2.0F / static_cast<float>(count)});
-  });
-}
-
-void CudaOperations::enqueue(Stream& stream, const CrossEntropyLoss& op) {
-  queue(stream, "cross_entropy_loss", op, as_writable_bytes(partials_), [&](cudaStream_t on) {
-    return sum_rows(on, op.target.size(),
-                    CrossEntropySum{.rows = {.prediction = op.prediction.data(),
-                                             .target = op.target.data(),
-                                             .gradient = data_or_null(op.gradient),
-                                             .classes = op.classes},
-                                    .loss = op.loss.data(),
-                                    .count = op.target.size()},
-                    partials_.data());
-  });
-}
-
-void CudaOperations::enqueue(Stream& stream, const CrossEntropyLossBackward& op) {
-  queue(stream, "cross_entropy_loss_backward", op, [&](cudaStream_t on) {
-    return for_each_row(on, op.target.size(),
-                        CrossEntropyBackwardRows{.rows = {.prediction = op.prediction.data(),
-                                                          .target = op.target.data(),
-                                                          .gradient = op.gradient.data(),
-                                                          .classes = op.classes},
-                                                 .loss_gradient = op.loss_gradient.data(),
-                                                 .count = op.target.size()});
-  });
-}
-
-void CudaOperations::enqueue(Stream& stream, const WeightedSum& op) {
-  queue(stream, "weighted_sum", op, as_writable_bytes(partials_), [&](cudaStream_t on) {
-    return sum_up(on, op.values.size(),
-                  WeightedSumSum{op.values.data(), op.weights.data(), op.sum.data()},
-                  partials_.data());
-  });
-}
-
-void CudaOperations::enqueue(Stream& stream, const SgdUpdate& op) {
-  queue(stream, "sgd_update", op, [&](cudaStream_t on) {
-    return for_each(on, op.weight.size(),
-                    SgdElements{.gradient = op.gradient.data(),
-                                .velocity = op.velocity.data(),
-                                .weight = op.weight.data(),
-                                .learning_rate = op.learning_rate,
-                                .momentum = op.momentum});
-  });
-}
-
-void CudaOperations::enqueue(Stream& stream, const AdamUpdate& op) {
-  queue(stream, "adam_update", op, [&](cudaStream_t on) {
-    return for_each(on, op.weight.size(),
-                    AdamElements{.gradient = op.gradient.data(),
-                                 .first = op.first.data(),
-                                 .second = op.second.data(),
-                                 .weight = op.weight.data(),
-                                 .f = AdamFactors(op)});
-  });
-}
-
-void CudaOperations::enqueue(Stream& stream, const FillRandom& op) {
-  queue(stream, "fill_random", op, [&](cudaStream_t on) {
-    switch (op.distribution) {
-      case Distribution::kUniform:
-        return fill<Uniform>(on, op);
-      case Distribution::kSmallIntegers:
-        return fill<SmallIntegers>(on, op);
+template <class Op>
+void CudaOperations::take(Stream& stream, const Op& op, const char* name) {
+  if constexpr (requires { convolutions().enqueue(stream, op); }) {
+    convolutions().enqueue(stream, op);
+  } else {
+    std::vector<Access> all = accesses(op);
+    if constexpr (requires { fused_attention_->enqueue(stream, op); }) {
+      if (!fused_attention_) fused_attention_ = make_fused_attention(device_);
+      if (fused_attention_->enqueue(stream, op)) return;
     }
-    fail(ErrorKind::kLogic, "no such distribution");
-  });
+    add_scratch(op, all);
+    queue(stream, name, all, [&](cudaStream_t on) { return launch(on, op); });
+  }
 }
 
-void CudaOperations::enqueue(Stream& stream, const Fill& op) {
-  queue(stream, "fill", op, [&](cudaStream_t on) {
-    return for_each(on, op.values.size(), FillElements{op.values.data(), op.constant});
-  });
-}
+#define TANDEM_INSTANTIATE(Op, name) \
+  template void CudaOperations::take(Stream& stream, const Op& op, const char* name);
+TANDEM_EACH_OPERATION(TANDEM_INSTANTIATE)
+#undef TANDEM_INSTANTIATE
 
-void CudaOperations::enqueue(Stream& stream, const Scale& op) {
-  queue(stream, "scale", op, [&](cudaStream_t on) {
-    return for_each(on, op.in.size(), ScaleElements{op.in.data(), op.out.data(), op.factor});
-  });
-}
-
-void CudaOperations::enqueue(Stream& stream, const Add& op) {
-  queue(stream, "add", op, [&](cudaStream_t on) {
-    return for_each(on, op.a.size(), AddElements{op.a.data(), op.b.data(), op.sum.data()});
-  });
-}
-
-void CudaOperations::enqueue(Stream& stream, const AddScalar& op) {
-  queue(stream, "add_scalar", op, [&](cudaStream_t on) {
-    return for_each(on, op.values.size(), AddScalarElements{op.values.data(), op.constant});
-  });
-}
-
-void CudaOperations::enqueue(Stream& stream, const Subtract& op) {
-  queue(stream, "subtract", op, [&](cudaStream_t on) {
-    return for_each(on, op.a.size(),
-                    SubtractElements{op.a.data(), op.b.data(), op.difference.data()});
-  });
-}
-
-void CudaOperations::enqueue(Stream& stream, const Convert& op) {
-  queue(stream, "convert", op, [&](cudaStream_t on) { return convert(on, op); });
-}
-
-void CudaOperations::enqueue(Stream& stream, const Orthogonalise& op) {
-  queue(stream, "orthogonalise", op, [&](cudaStream_t on) {
-    return orthogonalise(on, op.rows, op.matrix.size() / op.rows, op.matrix.data());
-  });
-}
-
-ImageOperations* CudaOperations::images() {
-  if (!images_) images_ = make_cuda_images(device_, precision_);
-  return images_.get();
+std::map<std::string, std::string> CudaOperations::implementations() const {
+  if (!fused_attention_) return {};
+  return {{"attention", fused_attention_->implementations()}};
 }
 
 std::unique_ptr<Operations> make_cuda_operations(Device& device, Precision precision) {
@@ -280,7 +294,7 @@ std::string cuda_library_version() {
     static_cast<void>(cublasLtGetProperty(which, &value));  // fails for unknown properties only
     return value;
   };
-  const std::string images = cuda_image_library_version();
+  const std::string images = convolution_library_version();
   return fmt::format("CUDA {}, cuBLASLt {}.{}.{}{}{}", runtime_version(), part(MAJOR_VERSION),
                      part(MINOR_VERSION), part(PATCH_LEVEL), images.empty() ? "" : ", ", images);
 }

@@ -2,64 +2,53 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
+#include "common/kernels/cuda/convolution_library.h"
 #include "common/kernels/cuda/fused_attention.h"
 #include "common/kernels/cuda/matrix_products.h"
 #include "common/kernels/cuda/queue.h"
-#include "common/kernels/operations.h"
+#include "common/kernels/each_operation.h"
 #include "common/runtime/cuda/cuda_device.h"
 
 namespace tandem::cuda {
 
-// The operations of a GPU: cuBLASLt for the products, own kernels for the rest. Device memory is
-// taken on construction, so that no operation allocates, frees or waits, whatever else is in
-// flight; but for scratch memory of attention and layer normalisation, whose size is known when
-// forward is first given a shape (Replica::prime() does, before there are collectives). What is
+// The operations of a GPU: cuBLASLt for the products, cuDNN for the convolutions, own kernels for
+// the rest. Device memory is taken on construction, so that no operation allocates, frees or waits,
+// whatever else is in flight; but for scratch memory of attention, convolutions and normalisations,
+// whose size is known when forward is first given a shape (Replica::prime() does, before there are
+// collectives). What is
 // queued must end before this goes (freeing the memory waits for the GPU anyway). Thread-safety as
 // Operations.
-class CudaOperations final : public Operations {
+class CudaOperations final : public EachOperation<CudaOperations> {
  public:
   // A usage error where the GPU has not that precision.
   CudaOperations(CudaDevice& device, Precision precision);
 
-  void enqueue(Stream& stream, const LinearForward& op) override;
-  void enqueue(Stream& stream, const LinearBackwardInput& op) override;
-  void enqueue(Stream& stream, const LinearBackwardWeight& op) override;
-  void enqueue(Stream& stream, const ReluBackward& op) override;
-  void enqueue(Stream& stream, const GeluBackward& op) override;
-  void enqueue(Stream& stream, const EmbeddingForward& op) override;
-  void enqueue(Stream& stream, const EmbeddingBackward& op) override;
-  void enqueue(Stream& stream, const LayerNormForward& op) override;
-  void enqueue(Stream& stream, const LayerNormBackward& op) override;
-  void enqueue(Stream& stream, const AttentionForward& op) override;
-  void enqueue(Stream& stream, const AttentionBackward& op) override;
-  void enqueue(Stream& stream, const MseLoss& op) override;
-  void enqueue(Stream& stream, const MseLossBackward& op) override;
-  void enqueue(Stream& stream, const CrossEntropyLoss& op) override;
-  void enqueue(Stream& stream, const CrossEntropyLossBackward& op) override;
-  void enqueue(Stream& stream, const WeightedSum& op) override;
-  void enqueue(Stream& stream, const SgdUpdate& op) override;
-  void enqueue(Stream& stream, const AdamUpdate& op) override;
-  void enqueue(Stream& stream, const FillRandom& op) override;
-  void enqueue(Stream& stream, const Fill& op) override;
-  void enqueue(Stream& stream, const Scale& op) override;
-  void enqueue(Stream& stream, const Add& op) override;
-  void enqueue(Stream& stream, const AddScalar& op) override;
-  void enqueue(Stream& stream, const Subtract& op) override;
-  void enqueue(Stream& stream, const Convert& op) override;
-  void enqueue(Stream& stream, const Orthogonalise& op) override;
+  template <class Op>
+  void take(Stream& stream, const Op& op, const char* name);
 
   [[nodiscard]] std::map<std::string, std::string> implementations() const override;
-
-  // Made when first asked for, since most models do without; null where lack_of_cuda_images().
-  [[nodiscard]] ImageOperations* images() override;
 
   // Products prepared so far: one per plan and alignment of the operands.
   [[nodiscard]] std::int64_t prepared_products() const { return products_.count(); }
 
+  // Plans of convolutions made so far.
+  [[nodiscard]] std::int64_t prepared_convolutions() const {
+    return convolutions_ ? convolutions_->count() : 0;
+  }
+
  private:
+  // Launches what an operation consists of on the GPU's stream; the first error of a launch.
+#define TANDEM_LAUNCH(Op, name) [[nodiscard]] cudaError_t launch(cudaStream_t stream, const Op& op);
+  TANDEM_EACH_OTHER_OPERATION(TANDEM_LAUNCH)
+#undef TANDEM_LAUNCH
+
+  // Takes the scratch memory of an operation and adds what launch() writes there.
   template <class Op>
-  void queue_attention(Stream& stream, const char* name, const Op& op);
+  void add_scratch(const Op& op, std::vector<Access>& all);
+
+  [[nodiscard]] ConvolutionLibrary& convolutions();
 
   CudaDevice& device_;
   const Precision precision_;
@@ -67,10 +56,11 @@ class CudaOperations final : public Operations {
   const ByteSpan workspace_;     // of the products
   const Span<double> partials_;  // of the sums
   MatrixProducts products_;
-  GrowingMemory sums_of_rows_;                       // of layer normalisation
-  GrowingMemory scores_;                             // of attention
-  std::unique_ptr<FusedAttention> fused_attention_;  // from the first attention on
-  std::unique_ptr<ImageOperations> images_;
+  GrowingMemory sums_of_rows_;                        // of layer normalisation
+  GrowingMemory sums_of_channels_;                    // of batch normalisation
+  GrowingMemory scores_;                              // of attention
+  std::unique_ptr<FusedAttention> fused_attention_;   // from the first attention on
+  std::unique_ptr<ConvolutionLibrary> convolutions_;  // from the first convolution on
 };
 
 // What the module exports for make_operations (operations.h): `device` is a CUDA device.

@@ -220,7 +220,9 @@ bool CudnnAttention::enqueue(Stream& stream, const AttentionForward& op) {
       s, trouble_with(s, op.qkv.dtype(), {op.qkv.data(), op.y.data(), op.log_sums.data()}));
   if (plans == nullptr) return false;
   const ByteSpan memory = memory_for(*plans, s);
-  queue(stream, "attention_forward", op, memory, [&](cudaStream_t on) {
+  std::vector<Access> all = accesses(op);
+  all.push_back(writes(memory));
+  queue(stream, "attention_forward", all, [&](cudaStream_t on) {
     const float scale = scale_of(s);
     const std::array<CudnnOperand, 7> operands{CudnnOperand{kQuery, part_of(op.qkv.data(), s, 0)},
                                                {kKey, part_of(op.qkv.data(), s, 1)},
@@ -243,7 +245,9 @@ bool CudnnAttention::enqueue(Stream& stream, const AttentionBackward& op) {
                                                         op.log_sums.data(), op.dqkv.data()}));
   if (plans == nullptr) return false;
   const ByteSpan memory = memory_for(*plans, s);
-  queue(stream, "attention_backward", op, memory, [&](cudaStream_t on) {
+  std::vector<Access> all = accesses(op);
+  all.push_back(writes(memory));
+  queue(stream, "attention_backward", all, [&](cudaStream_t on) {
     const float scale = scale_of(s);
     const std::array<CudnnOperand, 13> operands{CudnnOperand{kQuery, part_of(op.qkv.data(), s, 0)},
                                                 {kKey, part_of(op.qkv.data(), s, 1)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/cuda/cuda_images.h"
+#include "common/kernels/cuda/convolution_library.h"
 #include "common/kernels/cuda/cuda_operations.h"
 #include "common/kernels/cuda_kernels_module.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr tandem::CudaKernelsModule kCudaKernelsModule{
     tandem::kCudaKernelsAbi, &tandem::cuda::make_cuda_operations,
-    &tandem::cuda::cuda_library_version, &tandem::cuda::lack_of_cuda_images};
+    &tandem::cuda::cuda_library_version, &tandem::cuda::lack_of_convolutions};
 
 }  // namespace
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <initializer_list>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "common/kernels/operands.h"
@@ -24,34 +22,23 @@ class GrowingMemory {
     if (taken_.empty() || taken_.back()->bytes().size() < size.value) {
       taken_.push_back(device_.allocate(size));
     }
-    return taken_.back()->bytes();
+    return bytes();
   }
+
+  // What was taken last.
+  [[nodiscard]] ByteSpan bytes() const { return taken_.back()->bytes(); }
 
  private:
   CudaDevice& device_;
   std::vector<std::unique_ptr<Buffer>> taken_;
 };
 
-// Checks the operation and queues what `launch` does on its stream. `scratch`: memory that it uses
-// beside its operands, declared as written.
-template <class Op, class Launch>
-void queue(Stream& stream, const char* name, const Op& op, std::initializer_list<ByteSpan> scratch,
-           const Launch& launch) {
-  check_sizes(op);
-  std::vector<Access> all = accesses(op);
-  for (const ByteSpan& memory : scratch) all.push_back(writes(memory));
+// Queues on `stream` what `launch` does; `all` is the memory that it reads and writes, scratch
+// memory with it.
+template <class Launch>
+void queue(Stream& stream, const char* name, const std::vector<Access>& all, const Launch& launch) {
   check_placement(name, stream.device(), all);
   cuda_stream(stream).enqueue(name, launch);
-}
-
-template <class Op, class Launch>
-void queue(Stream& stream, const char* name, const Op& op, ByteSpan scratch, const Launch& launch) {
-  queue(stream, name, op, {scratch}, launch);
-}
-
-template <class Op, class Launch>
-void queue(Stream& stream, const char* name, const Op& op, const Launch& launch) {
-  queue(stream, name, op, {}, launch);
 }
 
 }  // namespace tandem::cuda

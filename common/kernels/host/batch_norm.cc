@@ -9,7 +9,7 @@
 
 #include "common/base/half.h"
 #include "common/base/vector_clones.h"
-#include "common/kernels/host/image_loops.h"
+#include "common/kernels/host/loops.h"
 #include "common/kernels/host/vector_math.h"
 #include "common/kernels/operands.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/host/elementwise.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include "common/base/vector_clones.h"
 #include "common/kernels/adam_factors.h"
 #include "common/kernels/basic_operations.h"
+#include "common/kernels/host/loops.h"
 #include "common/kernels/host/vector_math.h"
 #include "common/kernels/operands.h"
 #include "common/tensor/random.h"

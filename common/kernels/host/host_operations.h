@@ -2,18 +2,13 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include "common/kernels/each_operation.h"
-#include "common/kernels/host/attention.h"
 #include "common/kernels/host/convolution.h"
-#include "common/kernels/host/elementwise.h"
-#include "common/kernels/host/image_loops.h"
 #include "common/kernels/host/linear.h"
-#include "common/kernels/host/orthogonalise.h"
+#include "common/kernels/host/loops.h"
 #include "common/kernels/host/scratch.h"
-#include "common/kernels/host/softmax.h"
-#include "common/kernels/host/transformer_loops.h"
-#include "common/kernels/image_operands.h"
 #include "common/kernels/operands.h"
 #include "common/runtime/host/host_stream.h"
 
@@ -39,12 +34,9 @@ class HostOperations final : public EachOperation<HostOperations> {
         return std::pair(memory.bytes, [op, memory] { run(op, memory.bytes.data()); });
       });
     } else {
-      check_sizes(op);
       host_stream(stream).enqueue({name, accesses(op), [op] { run(op); }});
     }
   }
-
-  [[nodiscard]] ImageOperations* images() override { return this; }
 
   // The number of library primitives made so far: one per product, shape, ReLU or none, and bias or
   // none.
@@ -55,6 +47,19 @@ class HostOperations final : public EachOperation<HostOperations> {
   [[nodiscard]] std::int64_t convolution_count() const { return convolutions_.count(); }
 
  private:
+  // Enqueues the result of `prepare()`: scratch memory and a body that writes this memory. The
+  // memory is declared as written too: a second stream that used the same operations at the same
+  // time would be seen as the race it is, and a stream of another device is refused.
+  template <class Op, class Prepare>
+  static void enqueue_prepared(Stream& stream, const char* name, const Op& op,
+                               const Prepare& prepare) {
+    std::vector<Access> all = accesses(op);
+    check_placement(name, stream.device(), all);  // prepare() may see no other device's operands
+    auto [scratch, body] = prepare();
+    all.push_back(writes(scratch));
+    host_stream(stream).enqueue({name, std::move(all), std::move(body)});
+  }
+
   Scratch scratch_;
   LinearProducts products_;
   Convolutions convolutions_;

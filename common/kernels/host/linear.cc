@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "common/kernels/host/elementwise.h"
 #include "common/kernels/host/library_calls.h"
+#include "common/kernels/host/loops.h"
 #include "common/kernels/operands.h"
 
 namespace tandem::host {

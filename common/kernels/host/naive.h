@@ -15,32 +15,9 @@
 
 namespace tandem {
 
-void naive(const LinearForward& op);
-void naive(const LinearBackwardInput& op);
-void naive(const LinearBackwardWeight& op);
-void naive(const ReluBackward& op);
-void naive(const GeluBackward& op);
-void naive(const EmbeddingForward& op);
-void naive(const EmbeddingBackward& op);
-void naive(const LayerNormForward& op);
-void naive(const LayerNormBackward& op);
-void naive(const AttentionForward& op);
-void naive(const AttentionBackward& op);
-void naive(const MseLoss& op);
-void naive(const MseLossBackward& op);
-void naive(const CrossEntropyLoss& op);
-void naive(const CrossEntropyLossBackward& op);
-void naive(const WeightedSum& op);
-void naive(const SgdUpdate& op);
-void naive(const AdamUpdate& op);
-void naive(const FillRandom& op);
-void naive(const Fill& op);
-void naive(const Scale& op);
-void naive(const Add& op);
-void naive(const AddScalar& op);
-void naive(const Subtract& op);
-void naive(const Convert& op);
-void naive(const Orthogonalise& op);
+#define TANDEM_NAIVE(Op, name) void naive(const Op& op);
+TANDEM_EACH_OPERATION(TANDEM_NAIVE)
+#undef TANDEM_NAIVE
 
 // Reads and writes an operand of any type element by element, through fp32, as naive() does.
 [[nodiscard]] float element(ConstAnySpan values, std::int64_t i);

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "common/kernels/host/naive.h"
-#include "common/kernels/operands.h"
 
 namespace tandem {
 

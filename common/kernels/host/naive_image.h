@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every operation on images in plain loops, under the rules of naive.h, and the formulas behind
-// them, as naive_loops.h has those of other operations. Everything between operands is in double.
+// The formulas behind naive() of the operations on images; naive_loops.h has those of other
+// operations. Everything between operands is in double.
 #pragma once
 
 #include <algorithm>
@@ -11,20 +11,6 @@
 #include <vector>
 
 #include "common/kernels/image_operations.h"
-
-namespace tandem {
-
-void naive(const ConvolutionForward& op);
-void naive(const ConvolutionBackwardInput& op);
-void naive(const ConvolutionBackwardWeight& op);
-void naive(const BatchNormForward& op);
-void naive(const BatchNormBackward& op);
-void naive(const MaxPoolForward& op);
-void naive(const MaxPoolBackward& op);
-void naive(const AveragePoolForward& op);
-void naive(const AveragePoolBackward& op);
-
-}  // namespace tandem
 
 namespace tandem::naive_loops {
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/host/orthogonalise.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "common/base/vector_clones.h"
+#include "common/kernels/host/loops.h"
 #include "common/kernels/host/vector_math.h"
 
 namespace tandem::host {

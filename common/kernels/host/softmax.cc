@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "common/base/vector_clones.h"
+#include "common/kernels/host/loops.h"
 #include "common/kernels/host/vector_math.h"
 #include "common/kernels/operands.h"
 
@@ -117,7 +118,8 @@ std::int64_t right_class(Span<const float> target, std::int64_t row, std::int64_
   return class_index(target.data()[row], classes, "target", row);
 }
 
-// Writes the gradient of all rows and returns the sum of the losses.
+// Writes the gradient of all rows, in three passes over each row, of which the first brings the row
+// into the cache, and returns the sum of the losses.
 double gradient_of_all(const CrossEntropyLossBackward& op, double factor) {
   double sum = 0;
   for (std::int64_t row = 0; row < op.target.size(); ++row) {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax in parts, over one row that stays in the cache between the passes, and the loss that is
-// made of these parts. Run by the caller at once; thread-safe on disjoint operands.
+// Softmax in parts, over one row that stays in the cache between the passes. Run by the caller at
+// once; thread-safe on disjoint operands.
 #pragma once
 
 #include <cstdint>
-
-#include "common/kernels/operations.h"
 
 namespace tandem::host {
 
@@ -22,10 +20,5 @@ double exponentials(std::int64_t count, const float* in, float base, float* out)
 
 // values[i] *= factor
 void multiply(std::int64_t count, float* values, float factor);
-
-// Row by row, three passes over a row that the first pass brings into the cache. A target outside
-// the classes is a logic error.
-void run(const CrossEntropyLoss& op);
-void run(const CrossEntropyLossBackward& op);
 
 }  // namespace tandem::host

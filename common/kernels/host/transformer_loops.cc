@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/host/transformer_loops.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "common/base/half.h"
 #include "common/base/vector_clones.h"
+#include "common/kernels/host/loops.h"
 #include "common/kernels/host/vector_math.h"
 #include "common/kernels/operands.h"
 

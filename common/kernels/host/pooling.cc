@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/host/image_loops.h"
-
 #include <algorithm>
 
 #include "common/base/half.h"
 #include "common/base/vector_clones.h"
+#include "common/kernels/host/loops.h"
 #include "common/kernels/host/vector_math.h"
 #include "common/kernels/operands.h"
 
@@ -197,8 +196,6 @@ void backward(const AveragePoolBackward& op) {
 
 }  // namespace
 
-Bytes scratch_size(const MaxPoolForward& /*op*/) { return {}; }
-
 Bytes scratch_size(const MaxPoolBackward& op) {
   const bool is_wide = op.x.dtype() == DType::kFloat32;
   const MaxPoolShape& s = op.shape;
@@ -207,9 +204,7 @@ Bytes scratch_size(const MaxPoolBackward& op) {
 
 Bytes scratch_size(const AveragePoolForward& op) { return bytes_of<float>(op.shape.channels); }
 
-Bytes scratch_size(const AveragePoolBackward& /*op*/) { return {}; }
-
-void run(const MaxPoolForward& op, std::byte* /*scratch*/) {
+void run(const MaxPoolForward& op) {
   if (op.x.dtype() == DType::kBFloat16) return forward<BFloat16>(op);
   forward<float>(op);
 }
@@ -226,7 +221,7 @@ void run(const AveragePoolForward& op, std::byte* scratch) {
   forward<float>(op, sums);
 }
 
-void run(const AveragePoolBackward& op, std::byte* /*scratch*/) {
+void run(const AveragePoolBackward& op) {
   if (op.dy.dtype() == DType::kBFloat16) return backward<BFloat16>(op);
   backward<float>(op);
 }
